@@ -1,0 +1,38 @@
+//go:build tmpdeps
+
+package tmpdeps
+
+import (
+	_ "github.com/ClickHouse/clickhouse-go/v2"
+	_ "github.com/Shopify/toxiproxy/v2"
+	_ "github.com/Shopify/toxiproxy/v2/client"
+	_ "github.com/alicebob/miniredis/v2"
+	_ "github.com/caarlos0/env/v11"
+	_ "github.com/coreos/go-oidc/v3/oidc"
+	_ "github.com/ebitengine/purego"
+	_ "github.com/emersion/go-smtp"
+	_ "github.com/gofiber/fiber/v2"
+	_ "github.com/golang-jwt/jwt/v5"
+	_ "github.com/google/uuid"
+	_ "github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/maypok86/otter/v2"
+	_ "github.com/openai/openai-go/v3"
+	_ "github.com/pressly/goose/v3"
+	_ "github.com/prometheus/client_golang/prometheus"
+	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/prometheus/client_golang/prometheus/testutil"
+	_ "github.com/redis/go-redis/v9"
+	_ "github.com/valyala/fasthttp"
+	_ "github.com/valyala/fasthttp/fasthttpadaptor"
+	_ "github.com/valyala/fasthttp/fasthttputil"
+	_ "github.com/wneessen/go-mail"
+	_ "go.opentelemetry.io/otel"
+	_ "go.uber.org/goleak"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/sync/singleflight"
+	_ "golang.org/x/sys/unix"
+	_ "golang.org/x/text/language"
+	_ "golang.org/x/time/rate"
+	_ "pgregory.net/rapid"
+)
