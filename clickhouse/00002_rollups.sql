@@ -6,7 +6,7 @@
 
 -- +goose StatementBegin
 CREATE MATERIALIZED VIEW IF NOT EXISTS calls_to_usage_daily TO usage_daily AS
-WITH toUInt8(floor(log2(greatest(duration_ms, 1)))) AS exponent
+WITH toUInt8(floor(log2(greatest(c.duration_ms, 1)))) AS exponent
 SELECT
     application_id,
     toDate(start_time) AS day,
@@ -21,7 +21,7 @@ GROUP BY application_id, day, model;
 
 -- +goose StatementBegin
 CREATE MATERIALIZED VIEW IF NOT EXISTS calls_to_usage_hourly TO usage_hourly AS
-WITH toUInt8(floor(log2(greatest(duration_ms, 1)))) AS exponent
+WITH toUInt8(floor(log2(greatest(c.duration_ms, 1)))) AS exponent
 SELECT
     application_id,
     toStartOfHour(start_time) AS hour,

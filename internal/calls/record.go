@@ -1,0 +1,114 @@
+package calls
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Record is one attributed call (spec section 2, "Call record"). It never holds an Access Key or
+// an upstream key. Whoever hands it over must not touch it afterwards.
+type Record struct {
+	ApplicationID uuid.UUID
+	UserID        uuid.UUID // owner of the application
+	CallID        uuid.UUID // UUIDv7 of the start millisecond, see NewCallID
+	Model         string    // capability id; empty when the caller named none that exists
+	Start         time.Time // when the request arrived; millisecond precision is kept
+	Duration      time.Duration
+	StatusCode    int // 499: the response did not end completely
+	Success       bool
+	Streamed      bool          // the response was an event stream
+	FirstByte     time.Duration // until the first upstream response byte; negative when none came
+	EndedBy       EndedBy
+	ReasonType    ReasonType // empty for a success
+	ReasonCode    ReasonCode // empty for a success
+	UpstreamCode  int        // status the upstream answered, 0 when it did not
+	RequestBytes  int64
+	ResponseBytes int64
+	Failure       *Failure // nil for a success
+}
+
+// EndedBy tells who or what ended a call.
+type EndedBy string
+
+// The values of EndedBy (api.md).
+const (
+	Complete      EndedBy = "complete"
+	ClientAbort   EndedBy = "client_abort"
+	UpstreamAbort EndedBy = "upstream_abort"
+	TimedOut      EndedBy = "timeout"
+	Shutdown      EndedBy = "shutdown"
+	Denied        EndedBy = "denied"
+)
+
+// ReasonType is the kind of a failure (api.md).
+type ReasonType string
+
+// The values of ReasonType.
+const (
+	PermissionDenied  ReasonType = "permission_denied"
+	UpstreamHTTPError ReasonType = "upstream_http_error"
+	ConnectionFailed  ReasonType = "connection_failed"
+	Timeout           ReasonType = "timeout"
+	Interrupted       ReasonType = "interrupted"
+	InvalidRequest    ReasonType = "invalid_request"
+	Overloaded        ReasonType = "overloaded"
+	InternalFault     ReasonType = "internal"
+)
+
+// ReasonCode is the exact cause of a failure (api.md).
+type ReasonCode string
+
+// The values of ReasonCode.
+const (
+	ApplicationDisabled ReasonCode = "application_disabled"
+	CapabilityNotBound  ReasonCode = "capability_not_bound"
+	CapabilityDisabled  ReasonCode = "capability_disabled"
+	CapabilityUnknown   ReasonCode = "capability_unknown"
+	ModelRequired       ReasonCode = "model_required"
+	InvalidPath         ReasonCode = "invalid_path"
+	RequestTooLarge     ReasonCode = "request_too_large"
+	CodeOverloaded      ReasonCode = "overloaded"
+	CodeInternal        ReasonCode = "internal"
+	UpstreamStatus      ReasonCode = "upstream_status"
+	UpstreamUnreachable ReasonCode = "upstream_unreachable"
+	UpstreamTimeout     ReasonCode = "upstream_timeout"
+	ClientClosed        ReasonCode = "client_closed"
+	UpstreamClosed      ReasonCode = "upstream_closed"
+	CodeShutdown        ReasonCode = "shutdown"
+)
+
+// Failure is the detail kept of a failed call: already redacted and bounded (NewFailure).
+type Failure struct {
+	Message     string // readable; for upstream errors the extracted message or none, <= 1,024 characters
+	Method      string
+	Path        string   // what stood after /gateway
+	RequestBody []byte   // redacted JSON, <= 16 KB; nil when BodyNote says why
+	Query       []byte   // redacted JSON object of strings
+	BodyNote    BodyNote // empty when the body is kept
+}
+
+// BodyNote says why a failed call's body is not kept; the first that holds (api.md).
+type BodyNote string
+
+// The values of BodyNote. "expired" is never stored: stats answers it for details past their time to live.
+const (
+	NotFullyRead BodyNote = "not_fully_read"
+	TooLarge     BodyNote = "too_large" // more than 16,384 raw bytes
+	Empty        BodyNote = "empty"
+	NotJSON      BodyNote = "not_json" // by Content-Type
+	InvalidJSON  BodyNote = "invalid_json"
+	Expired      BodyNote = "expired"
+)
+
+// NewCallID returns a UUIDv7 whose time is the millisecond of start, so that a detail is found
+// by its id alone in one granule.
+func NewCallID(start time.Time) uuid.UUID {
+	id := uuid.New() // version 4: random bits everywhere else
+	ms := uint64(start.UnixMilli())
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	id[6] = id[6]&0x0f | 0x70
+	return id
+}
