@@ -1,0 +1,55 @@
+// Package console is the HTTP API of the console and the back office (api.md): routes, credentials,
+// the envelope, faults as statuses, and handlers that compose the domain rooms. Handlers hold no
+// rules of their own: ownership is decided in the SQL of the rooms they ask, so that no route can
+// forget it.
+package console
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"callgate/internal/access"
+	"callgate/internal/application"
+	"callgate/internal/calls"
+	"callgate/internal/catalog"
+	"callgate/internal/identity"
+	"callgate/internal/stats"
+)
+
+// Deps is everything the handlers ask.
+type Deps struct {
+	Identity     *identity.Service
+	Applications *application.Store
+	Catalog      *catalog.Store
+	Pool         *pgxpool.Pool // for the audit list
+	Stats        *stats.Reader
+	Ledger       *calls.Ledger
+	Announcer    *access.Announcer
+
+	PublicBaseURL        string // without a trailing slash; https makes cookies Secure
+	Version              string
+	FailureRetentionDays int
+	Now                  func() time.Time
+	Logger               *slog.Logger
+}
+
+// Console answers /api.
+type Console struct{ Deps }
+
+// New returns a console that asks d; a nil Now is time.Now.
+func New(d Deps) *Console {
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	return &Console{d}
+}
+
+// Register adds every route of the management interface to app, whose ErrorHandler must be Fail.
+func (c *Console) Register(app *fiber.App) {
+	api := app.Group("/api", c.common)
+	c.routes(api)
+	api.Use(func(*fiber.Ctx) error { return fiber.ErrNotFound })
+}

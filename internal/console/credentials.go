@@ -1,0 +1,77 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"callgate/internal/fault"
+	"callgate/internal/identity"
+)
+
+const (
+	sessionCookie      = "callgate_session"
+	adminSessionCookie = "callgate_admin_session"
+)
+
+type principalKey struct{}
+
+// principal is who the request's credential speaks for; set by the as… wrappers.
+func principal(ctx *fiber.Ctx) identity.Principal {
+	return ctx.Locals(principalKey{}).(identity.Principal)
+}
+
+// asDeveloper demands a user JWT (spec section 5).
+func (c *Console) asDeveloper(next handler) handler {
+	return c.withToken(identity.Developer, next)
+}
+
+// asAdministrator demands an administrator's JWT.
+func (c *Console) asAdministrator(next handler) handler {
+	return c.withToken(identity.Admin, next)
+}
+
+// asStatisticsReader demands a user JWT or the login session (spec section 5). A Bearer credential
+// that is present decides alone.
+func (c *Console) asStatisticsReader(next handler) handler {
+	bearer := c.asDeveloper(next)
+	return func(ctx *fiber.Ctx) (any, error) {
+		cookie := ctx.Cookies(sessionCookie)
+		if cookie == "" || ctx.Get(fiber.HeaderAuthorization) != "" {
+			return bearer(ctx)
+		}
+		who, err := c.Identity.VerifySession(ctx.UserContext(), identity.Developer, cookie)
+		if err != nil {
+			return nil, err
+		}
+		ctx.Locals(principalKey{}, who)
+		return next(ctx)
+	}
+}
+
+func (c *Console) withToken(audience identity.Audience, next handler) handler {
+	return func(ctx *fiber.Ctx) (any, error) {
+		token, err := bearerToken(ctx)
+		if err != nil {
+			return nil, err
+		}
+		who, err := c.Identity.VerifyToken(ctx.UserContext(), audience, token)
+		if err != nil {
+			return nil, err
+		}
+		ctx.Locals(principalKey{}, who)
+		return next(ctx)
+	}
+}
+
+func bearerToken(ctx *fiber.Ctx) (string, error) {
+	header := ctx.Get(fiber.HeaderAuthorization)
+	if header == "" {
+		return "", fault.New(fault.Unauthenticated, "sign in first: Authorization: Bearer <user JWT> is missing")
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return "", fault.New(fault.BadCredential, "the Authorization header must be: Bearer <user JWT>")
+	}
+	return token, nil
+}

@@ -1,0 +1,179 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"callgate/internal/fault"
+)
+
+// handler answers one route: data for the envelope, or an error that carries a fault. A handler
+// that has written the response itself returns written.
+type handler func(*fiber.Ctx) (any, error)
+
+// created answers 201 instead of 200.
+type created struct{ data any }
+
+// written says that the handler has written the response itself.
+var written = new(struct{})
+
+type envelope struct {
+	Code      int    `json:"code"`
+	Msg       string `json:"msg"`
+	Data      any    `json:"data"`
+	RequestID string `json:"requestId,omitempty"`
+}
+
+// list is one page of items.
+type list[T any] struct {
+	Items []T `json:"items"`
+	Total int `json:"total"`
+	Page  int `json:"page"`
+	Size  int `json:"size"`
+}
+
+// items is a whole, unpaged list.
+type items[T any] struct {
+	Items []T `json:"items"`
+}
+
+// full returns xs, or an empty slice instead of nil: lists are never null on the wire.
+func full[T any](xs []T) []T {
+	if xs == nil {
+		return []T{}
+	}
+	return xs
+}
+
+// statusOf and codeOf are the table of api.md.
+var statusOf = map[fault.Kind]int{
+	fault.Internal: 500, fault.Invalid: 400, fault.InvalidDate: 400, fault.InvalidRange: 400,
+	fault.Unauthenticated: 401, fault.BadCredential: 401, fault.NotAdministrator: 403,
+	fault.NotFound: 404, fault.NoFailureDetail: 404, fault.Conflict: 409, fault.MethodNotAllowed: 405,
+	fault.TooLarge: 413, fault.TooManyAttempts: 429, fault.Unavailable: 503,
+}
+
+var codeOf = map[fault.Kind]int{
+	fault.Internal: 50001, fault.Invalid: 40001, fault.InvalidDate: 40002, fault.InvalidRange: 40003,
+	fault.Unauthenticated: 40101, fault.BadCredential: 40102, fault.NotAdministrator: 40301,
+	fault.NotFound: 40401, fault.NoFailureDetail: 40402, fault.Conflict: 40901, fault.MethodNotAllowed: 40501,
+	fault.TooLarge: 41301, fault.TooManyAttempts: 42901, fault.Unavailable: 50301,
+}
+
+// common runs before every management route: request id, headers, recovery from panics.
+func (c *Console) common(ctx *fiber.Ctx) (err error) {
+	ctx.Set("X-Request-Id", uuid.NewString())
+	ctx.Set("X-Content-Type-Options", "nosniff")
+	ctx.Set(fiber.HeaderCacheControl, "no-store")
+	limited, cancel := context.WithTimeout(ctx.UserContext(), requestTimeout)
+	defer cancel()
+	ctx.SetUserContext(limited)
+	defer func() {
+		if p := recover(); p != nil {
+			c.Logger.Error("panic", "path", ctx.Route().Path, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return ctx.Next()
+}
+
+func (c *Console) route(h handler) fiber.Handler {
+	return func(ctx *fiber.Ctx) error {
+		data, err := h(ctx)
+		switch {
+		case err != nil:
+			return err
+		case data == written:
+			return nil
+		}
+		if made, ok := data.(created); ok {
+			ctx.Status(fiber.StatusCreated)
+			data = made.data
+		}
+		return ctx.JSON(envelope{Msg: "ok", Data: data})
+	}
+}
+
+// Fail is the ErrorHandler of the public listener: the one place where errors become HTTP.
+func Fail(log *slog.Logger) fiber.ErrorHandler {
+	return func(ctx *fiber.Ctx, err error) error {
+		f := asFault(err)
+		if ctx.GetRespHeader("X-Request-Id") == "" {
+			ctx.Set("X-Request-Id", uuid.NewString())
+		}
+		id := ctx.GetRespHeader("X-Request-Id")
+		if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
+			log.Error("request failed", "requestId", id, "method", ctx.Method(), "path", ctx.Path(), "error", err)
+		}
+		if f.RetryAfter > 0 {
+			ctx.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
+		}
+		var data any
+		if len(f.Fields) > 0 {
+			data = fiber.Map{"fields": f.Fields}
+		}
+		return ctx.Status(statusOf[f.Kind]).JSON(envelope{codeOf[f.Kind], f.Message, data, id})
+	}
+}
+
+// asFault finds or makes the fault of an error, so that nothing internal is ever published.
+func asFault(err error) *fault.Error {
+	var f *fault.Error
+	var ours *fiber.Error
+	switch {
+	case errors.As(err, &f):
+		if f.Kind == fault.Unavailable && f.RetryAfter == 0 {
+			f = unavailable(err)
+		}
+		return f
+	case errors.As(err, &ours):
+		return fiberFault(ours)
+	case storeIsDown(err):
+		return unavailable(err)
+	}
+	return fault.Wrap(fault.Internal, err, "internal error; the request id finds it in the log")
+}
+
+func unavailable(err error) *fault.Error {
+	return &fault.Error{Kind: fault.Unavailable, Message: "a store is unavailable; try again shortly", RetryAfter: retrySoon, Cause: err}
+}
+
+func fiberFault(err *fiber.Error) *fault.Error {
+	switch err.Code {
+	case fiber.StatusNotFound:
+		return fault.New(fault.NotFound, "no such path")
+	case fiber.StatusMethodNotAllowed:
+		return fault.New(fault.MethodNotAllowed, "this path does not take this method")
+	case fiber.StatusRequestEntityTooLarge, fiber.StatusRequestHeaderFieldsTooLarge:
+		return fault.New(fault.TooLarge, "the request is too large")
+	}
+	if err.Code >= 500 {
+		return fault.Wrap(fault.Internal, err, "internal error; the request id finds it in the log")
+	}
+	return fault.New(fault.Invalid, "%s", err.Message)
+}
+
+// storeIsDown tells a store that cannot be asked (try again) from our own mistake (a fault).
+func storeIsDown(err error) bool {
+	var refused *pgconn.ConnectError
+	var network net.Error
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &refused), errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
+		return true
+	case errors.As(err, &pg): // connection exception, server going away, too many connections
+		return strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "57P") || pg.Code == "53300"
+	}
+	return pgconn.SafeToRetry(err)
+}

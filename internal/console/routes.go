@@ -1,0 +1,65 @@
+package console
+
+import "github.com/gofiber/fiber/v2"
+
+// routes is the whole management interface at one look (api.md).
+func (c *Console) routes(api fiber.Router) {
+	public := c.route
+	developer := func(h handler) fiber.Handler { return c.route(c.asDeveloper(h)) }
+	reader := func(h handler) fiber.Handler { return c.route(c.asStatisticsReader(h)) }
+	admin := func(h handler) fiber.Handler { return c.route(c.asAdministrator(h)) }
+
+	api.Get("/config", public(c.config))
+
+	api.Post("/auth/code", public(c.sendCode))
+	api.Post("/auth/login", public(c.logIn))
+	api.Post("/auth/token", public(c.renewToken))
+	api.Post("/auth/logout", public(c.logOut))
+	api.Get("/auth/me", reader(c.me))
+	api.Get("/auth/sessions", developer(c.listSessions))
+	api.Delete("/auth/sessions/:id", developer(c.endSession))
+	api.Get("/auth/oidc/login", public(c.oidcLogin))
+	api.Get("/auth/oidc/callback", public(c.oidcCallback))
+
+	api.Get("/applications", developer(c.listApplications))
+	api.Post("/applications", developer(c.createApplication))
+	api.Get("/applications/:id", developer(c.getApplication))
+	api.Patch("/applications/:id", developer(c.updateApplication))
+	api.Delete("/applications/:id", developer(c.deleteApplication))
+	api.Get("/applications/:id/access-key", developer(c.revealAccessKey))
+	api.Post("/applications/:id/access-key/rotate", developer(c.rotateAccessKey))
+	api.Patch("/applications/:id/status", developer(c.setApplicationStatus))
+	api.Patch("/applications/:id/capabilities/:capabilityId", developer(c.bindCapability))
+
+	api.Get("/capabilities", developer(c.listCapabilities))
+	api.Get("/capabilities/groups", developer(c.listGroups))
+	api.Get("/capabilities/:id", developer(c.getCapability))
+	api.Get("/capabilities/:id/applications", developer(c.listCapabilityApplications))
+
+	// overview before :id, or it would be taken for one.
+	api.Get("/statistics/applications", reader(c.applicationStatistics))
+	api.Get("/statistics/applications/overview", reader(c.overviewStatistics))
+	api.Get("/statistics/applications/:id", reader(c.oneApplicationStatistics))
+	api.Get("/statistics/applications/:id/calls", reader(c.listCalls))
+	api.Get("/statistics/applications/:id/calls.csv", reader(c.exportCalls))
+	api.Get("/statistics/applications/:id/calls/:callId", reader(c.getCall))
+
+	api.Post("/admin/auth/code", public(c.sendAdminCode))
+	api.Post("/admin/auth/login", public(c.adminLogIn))
+	api.Post("/admin/auth/token", public(c.renewAdminToken))
+	api.Post("/admin/auth/logout", public(c.adminLogOut))
+
+	api.Get("/admin/groups", admin(c.adminListGroups))
+	api.Post("/admin/groups", admin(c.createGroup))
+	api.Put("/admin/groups/order", admin(c.orderGroups))
+	api.Get("/admin/groups/:id", admin(c.adminGetGroup))
+	api.Patch("/admin/groups/:id", admin(c.updateGroup))
+	api.Get("/admin/capabilities", admin(c.adminListCapabilities))
+	api.Post("/admin/capabilities", admin(c.createCapability))
+	api.Put("/admin/capabilities/order", admin(c.orderCapabilities))
+	api.Post("/admin/capabilities/check", admin(c.checkCapability))
+	api.Get("/admin/capabilities/:id", admin(c.adminGetCapability))
+	api.Patch("/admin/capabilities/:id", admin(c.updateCapability))
+	api.Patch("/admin/capabilities/:id/status", admin(c.setCapabilityStatus))
+	api.Get("/admin/audit", admin(c.listAudit))
+}
