@@ -1,0 +1,211 @@
+// Package config reads the environment into one validated struct. Every fault is reported at once,
+// because an operator who fixes them one restart at a time loses an afternoon; secrets are never
+// part of a message.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"reflect"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+
+	"callgate/internal/secret"
+)
+
+// Role is what one process serves.
+type Role string
+
+// The roles of `callgate serve --role`.
+const (
+	All     Role = "all"
+	Gateway Role = "gateway"
+	Console Role = "console"
+)
+
+// Config is the whole configuration. Durations are Go durations ("300s"), sizes are bytes.
+type Config struct {
+	Listen        string `env:"LISTEN" envDefault:"127.0.0.1:8080"`
+	MetricsListen string `env:"METRICS_LISTEN" envDefault:"127.0.0.1:9090"`
+	PublicBaseURL string `env:"PUBLIC_BASE_URL"` // default: http://<LISTEN>
+	LogLevel      string `env:"LOG_LEVEL" envDefault:"info"`
+
+	DatabaseURL   string `env:"DATABASE_URL"`
+	ClickHouseURL string `env:"CLICKHOUSE_URL"`
+	RedisURL      string `env:"REDIS_URL"`
+
+	JWTSecret       string `env:"JWT_SECRET"`
+	EncryptionKeys  string `env:"ENCRYPTION_KEYS"`
+	AccessKeyPepper string `env:"ACCESS_KEY_PEPPER"`
+
+	AdminEmails       []string      `env:"ADMIN_EMAILS"`
+	LoginEmailDomains []string      `env:"LOGIN_EMAIL_DOMAINS"`
+	JWTTTL            time.Duration `env:"JWT_TTL" envDefault:"1h"`
+	SessionTTL        time.Duration `env:"SESSION_TTL" envDefault:"720h"`
+	AdminSessionTTL   time.Duration `env:"ADMIN_SESSION_TTL" envDefault:"12h"`
+	SMTPURL           string        `env:"SMTP_URL"`
+	MailFrom          string        `env:"MAIL_FROM"`
+
+	SpoolDir         string        `env:"SPOOL_DIR" envDefault:"spool"`
+	RecordRingBytes  int           `env:"RECORD_RING_BYTES" envDefault:"67108864"`
+	StaleOnError     time.Duration `env:"ACCESS_STALE_ON_ERROR" envDefault:"60s"`
+	AllowPrivate     bool          `env:"UPSTREAM_ALLOW_PRIVATE" envDefault:"false"`
+	ConnectTimeout   time.Duration `env:"UPSTREAM_CONNECT_TIMEOUT" envDefault:"10s"`
+	HeaderTimeout    time.Duration `env:"UPSTREAM_HEADER_TIMEOUT" envDefault:"300s"`
+	IdleTimeout      time.Duration `env:"UPSTREAM_IDLE_TIMEOUT" envDefault:"300s"`
+	CallTimeout      time.Duration `env:"CALL_TIMEOUT" envDefault:"30m"`
+	MaxBodyBytes     int64         `env:"MAX_BODY_BYTES" envDefault:"67108864"`
+	MaxInflightBytes int64         `env:"MAX_INFLIGHT_BYTES" envDefault:"536870912"`
+	MaxUpstreamConns int           `env:"MAX_UPSTREAM_CONNS" envDefault:"4096"`
+	MaxConns         int           `env:"MAX_CONNS" envDefault:"65536"`
+	DrainTimeout     time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30s"`
+
+	Role Role `env:"-"`
+}
+
+// Load reads environ ("NAME=value" pairs as os.Environ gives them) for role and validates it. The
+// error joins every fault, one line each, and holds no value of a secret.
+func Load(environ []string, role Role) (Config, error) {
+	var c Config
+	err := env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ)})
+	c.Role = role
+	faults := append(parseFaults(err), c.faults()...)
+	if len(faults) > 0 {
+		sort.Strings(faults)
+		return Config{}, errors.New("the configuration is not usable:\n  - " + strings.Join(faults, "\n  - "))
+	}
+	c.normalise()
+	return c, nil
+}
+
+// parseFaults words type errors without the value, which may be a secret put in the wrong place.
+func parseFaults(err error) []string {
+	if err == nil {
+		return nil
+	}
+	var several env.AggregateError
+	if !errors.As(err, &several) {
+		return []string{"the environment cannot be read"}
+	}
+	var faults []string
+	for _, one := range several.Errors {
+		var parse env.ParseError
+		if errors.As(one, &parse) {
+			faults = append(faults, fmt.Sprintf("%s is not a valid %s", nameOf(parse.Name), parse.Type))
+			continue
+		}
+		faults = append(faults, "a variable cannot be read")
+	}
+	return faults
+}
+
+func (c *Config) faults() []string {
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+
+	if _, ok := map[Role]bool{All: true, Gateway: true, Console: true}[c.Role]; !ok {
+		fault("--role must be all, gateway or console")
+	}
+	for name, address := range map[string]string{"LISTEN": c.Listen, "METRICS_LISTEN": c.MetricsListen} {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			fault("%s must be host:port", name)
+		}
+	}
+	needURL(fault, "DATABASE_URL", c.DatabaseURL, "postgres", "postgresql")
+	needURL(fault, "CLICKHOUSE_URL", c.ClickHouseURL, "clickhouse", "tcp", "http", "https")
+	needURL(fault, "REDIS_URL", c.RedisURL, "redis", "rediss", "redis+sentinel", "redis+cluster")
+	if c.PublicBaseURL != "" {
+		needURL(fault, "PUBLIC_BASE_URL", c.PublicBaseURL, "http", "https")
+	}
+	if len(c.AccessKeyPepper) < 32 {
+		fault("ACCESS_KEY_PEPPER must be at least 32 characters (make one: openssl rand -base64 32)")
+	}
+	if c.EncryptionKeys == "" {
+		fault("ENCRYPTION_KEYS must be set: id:base64 of 32 bytes, several separated by commas")
+	} else if _, err := secret.ParseKeyring(c.EncryptionKeys); err != nil {
+		fault("ENCRYPTION_KEYS: %v", err)
+	}
+	if c.Role != Gateway {
+		c.consoleFaults(fault)
+	}
+	if c.Role != Console && c.SpoolDir == "" {
+		fault("SPOOL_DIR must name a directory that outlives the process")
+	}
+	c.limitFaults(fault)
+	return faults
+}
+
+func (c *Config) consoleFaults(fault func(string, ...any)) {
+	if len(c.JWTSecret) < 32 {
+		fault("JWT_SECRET must be at least 32 characters (make one: openssl rand -base64 32)")
+	}
+	needURL(fault, "SMTP_URL", c.SMTPURL, "smtp", "smtps", "smtp+starttls")
+	if !strings.Contains(c.MailFrom, "@") {
+		fault("MAIL_FROM must be an e-mail address")
+	}
+	if len(c.AdminEmails) == 0 {
+		fault("ADMIN_EMAILS must list at least one administrator")
+	}
+	for _, address := range c.AdminEmails {
+		if !strings.Contains(address, "@") {
+			fault("ADMIN_EMAILS holds something that is not an e-mail address")
+		}
+	}
+}
+
+func (c *Config) limitFaults(fault func(string, ...any)) {
+	for name, d := range map[string]time.Duration{
+		"JWT_TTL": c.JWTTTL, "SESSION_TTL": c.SessionTTL, "ADMIN_SESSION_TTL": c.AdminSessionTTL,
+		"UPSTREAM_CONNECT_TIMEOUT": c.ConnectTimeout, "UPSTREAM_HEADER_TIMEOUT": c.HeaderTimeout,
+		"UPSTREAM_IDLE_TIMEOUT": c.IdleTimeout, "CALL_TIMEOUT": c.CallTimeout, "DRAIN_TIMEOUT": c.DrainTimeout,
+		"ACCESS_STALE_ON_ERROR": c.StaleOnError,
+	} {
+		if d <= 0 {
+			fault("%s must be a positive duration such as 30s", name)
+		}
+	}
+	for name, n := range map[string]int64{
+		"MAX_BODY_BYTES": c.MaxBodyBytes, "MAX_INFLIGHT_BYTES": c.MaxInflightBytes,
+		"MAX_UPSTREAM_CONNS": int64(c.MaxUpstreamConns), "MAX_CONNS": int64(c.MaxConns),
+		"RECORD_RING_BYTES": int64(c.RecordRingBytes),
+	} {
+		if n <= 0 {
+			fault("%s must be a positive number", name)
+		}
+	}
+}
+
+func needURL(fault func(string, ...any), name, text string, schemes ...string) {
+	parsed, err := url.Parse(text)
+	if text == "" || err != nil || parsed.Host == "" {
+		fault("%s must be a URL such as %s://host:port/…", name, schemes[0])
+		return
+	}
+	for _, scheme := range schemes {
+		if parsed.Scheme == scheme {
+			return
+		}
+	}
+	fault("%s must begin with %s://", name, strings.Join(schemes, ":// or "))
+}
+
+func (c *Config) normalise() {
+	if c.PublicBaseURL == "" {
+		c.PublicBaseURL = "http://" + c.Listen
+	}
+	c.PublicBaseURL = strings.TrimRight(c.PublicBaseURL, "/")
+}
+
+// nameOf gives the environment variable of a field of Config.
+func nameOf(field string) string {
+	f, ok := reflect.TypeFor[Config]().FieldByName(field)
+	if !ok {
+		return field
+	}
+	return f.Tag.Get("env")
+}

@@ -1,0 +1,89 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	jwtCanary    = "canary-jwt-secret-0123456789abcdef"
+	pepperCanary = "canary-pepper-0123456789abcdef-0123"
+	keyCanary    = "Y2FuYXJ5LWNhbmFyeS1jYW5hcnktY2FuYXJ5LWNhbmE="
+)
+
+func good() map[string]string {
+	return map[string]string{
+		"DATABASE_URL":      "postgres://u:canary-password@db:5432/callgate",
+		"CLICKHOUSE_URL":    "clickhouse://u:canary-password@ch:9000/callgate",
+		"REDIS_URL":         "redis://:canary-password@redis:6379/0",
+		"JWT_SECRET":        jwtCanary,
+		"ACCESS_KEY_PEPPER": pepperCanary,
+		"ENCRYPTION_KEYS":   "k1:" + keyCanary,
+		"ADMIN_EMAILS":      "root@example.com",
+		"SMTP_URL":          "smtp://mail:25",
+		"MAIL_FROM":         "callgate@example.com",
+	}
+}
+
+func environ(vars map[string]string, changes ...string) []string {
+	for i := 0; i < len(changes); i += 2 {
+		vars[changes[i]] = changes[i+1]
+	}
+	var list []string
+	for name, value := range vars {
+		list = append(list, name+"="+value)
+	}
+	return list
+}
+
+func TestCompleteEnvironmentLoadsWithDefaults(t *testing.T) {
+	c, err := Load(environ(good()), All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.PublicBaseURL != "http://127.0.0.1:8080" || c.HeaderTimeout != 300*time.Second || c.MaxBodyBytes != 64<<20 {
+		t.Fatalf("defaults are wrong: %q %v %d", c.PublicBaseURL, c.HeaderTimeout, c.MaxBodyBytes)
+	}
+}
+
+func TestEveryFaultIsReportedAtOnceWithoutSecrets(t *testing.T) {
+	_, err := Load(environ(good(),
+		"DATABASE_URL", "mysql://u:canary-password@db/x",
+		"JWT_SECRET", "canary-short",
+		"ENCRYPTION_KEYS", "k1:Y2FuYXJ5",
+		"CALL_TIMEOUT", "canary-forever",
+		"MAX_BODY_BYTES", "0",
+		"LISTEN", "8080",
+	), All)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, name := range []string{"DATABASE_URL", "JWT_SECRET", "ENCRYPTION_KEYS", "CALL_TIMEOUT", "MAX_BODY_BYTES", "LISTEN"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named in:\n%v", name, err)
+		}
+	}
+	if strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "Y2Fu") {
+		t.Fatalf("a secret is printed:\n%v", err)
+	}
+}
+
+func TestGatewayNeedsNoConsoleSecrets(t *testing.T) {
+	vars := good()
+	for _, name := range []string{"JWT_SECRET", "ADMIN_EMAILS", "SMTP_URL", "MAIL_FROM"} {
+		delete(vars, name)
+	}
+	if _, err := Load(environ(vars), Gateway); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(environ(vars), Console); err == nil {
+		t.Fatal("a console without them is accepted")
+	}
+}
+
+func TestUnknownRoleIsRefused(t *testing.T) {
+	if _, err := Load(environ(good()), "proxy"); err == nil || !strings.Contains(err.Error(), "--role") {
+		t.Fatalf("got %v", err)
+	}
+}
