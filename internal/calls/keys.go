@@ -1,0 +1,223 @@
+package calls
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// keyPrefix describes a credential that its beginning gives away.
+type keyPrefix struct {
+	prefix string
+	extra  string // characters allowed besides letters and digits
+	least  int    // shortest rest
+}
+
+// keyPrefixes are the recognisable keys, ours first.
+var keyPrefixes = []keyPrefix{
+	{"cg-", "", 16},
+	{"sk-", "-_", 16}, {"sk_live_", "", 8}, {"sk_test_", "", 8}, {"rk_live_", "", 8}, {"rk_test_", "", 8},
+	{"sess-", "", 20}, {"gsk_", "", 16}, {"xai-", "", 16}, {"pplx-", "", 16}, {"nvapi-", "-_", 16},
+	{"hf_", "", 16}, {"r8_", "", 16}, {"npm_", "", 20}, {"dop_v1_", "", 16},
+	{"AKIA", "", 12}, {"ASIA", "", 12}, {"AKID", "", 12}, {"LTAI", "", 12}, {"AIza", "-_", 20},
+	{"ya29.", "-_.", 16}, {"GOCSPX-", "-_", 16},
+	{"ghp_", "", 16}, {"gho_", "", 16}, {"ghu_", "", 16}, {"ghs_", "", 16}, {"ghr_", "", 16},
+	{"github_pat_", "_", 16}, {"glpat-", "-_", 16},
+	{"xoxb-", "-", 10}, {"xoxp-", "-", 10}, {"xoxa-", "-", 10}, {"xoxr-", "-", 10}, {"xoxs-", "-", 10}, {"xapp-", "-", 10},
+	{"SG.", "-_.", 24},
+}
+
+// prefixesBy finds the candidates for a first byte without trying them all.
+var prefixesBy = func() (table [256][]keyPrefix) {
+	for _, k := range keyPrefixes {
+		table[k.prefix[0]] = append(table[k.prefix[0]], k)
+	}
+	return table
+}()
+
+// hideKeys replaces every recognisable key inside s: known prefixes, JWTs, Bearer and Basic
+// credentials, PEM blocks, the user-info of URLs and values assigned to a credential's name.
+func hideKeys(s string) string {
+	var out strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		start, end := keyAt(s, i)
+		if end <= start {
+			i++
+			continue
+		}
+		if start < done {
+			start = done
+		}
+		out.WriteString(s[done:start])
+		out.WriteString(redacted)
+		done, i = end, end
+	}
+	if done == 0 {
+		return s
+	}
+	out.WriteString(s[done:])
+	return out.String()
+}
+
+// keyAt returns the span of the credential recognised at s[i], or an empty one. The span begins
+// at i or later, except that nothing before i is ever part of it.
+func keyAt(s string, i int) (start, end int) {
+	c := s[i]
+	switch c {
+	case '-':
+		if strings.HasPrefix(s[i:], "-----BEGIN ") {
+			return i, pemEnd(s, i)
+		}
+	case ':':
+		if strings.HasPrefix(s[i:], "://") {
+			return userInfo(s, i+3)
+		}
+		return assigned(s, i)
+	case '=':
+		return assigned(s, i)
+	case 'b', 'B':
+		if start, end = scheme(s, i); end > start {
+			return start, end
+		}
+	case 'e':
+		if end = jwtEnd(s, i); end > i {
+			return i, end
+		}
+	}
+	for _, k := range prefixesBy[c] {
+		if strings.HasPrefix(s[i:], k.prefix) {
+			if end = prefixedEnd(s, i, k); end > i {
+				return i, end
+			}
+		}
+	}
+	return 0, 0
+}
+
+// prefixedEnd returns where the key that begins at s[i] ends. Inside a word ("risk-averse…") only
+// a long run of letters and digits with a digit counts as a key.
+func prefixedEnd(s string, i int, k keyPrefix) int {
+	begin := i + len(k.prefix)
+	end := begin
+	run, longest, digit := 0, 0, false
+	for end < len(s) {
+		c := s[end]
+		if alnum(c) {
+			run++
+			longest = max(longest, run)
+			digit = digit || c <= '9'
+		} else if strings.IndexByte(k.extra, c) >= 0 {
+			run = 0
+		} else {
+			break
+		}
+		end++
+	}
+	if end-begin < k.least {
+		return 0
+	}
+	if i > 0 && alnum(s[i-1]) && (longest < 16 || !digit) {
+		return 0
+	}
+	return end
+}
+
+// jwtEnd returns the end of a JSON Web Token (header, payload and maybe a signature) at s[i].
+func jwtEnd(s string, i int) int {
+	if !strings.HasPrefix(s[i:], "eyJ") {
+		return 0
+	}
+	end, parts := i, 0
+	for parts < 5 { // five parts when encrypted
+		n := end
+		for n < len(s) && (alnum(s[n]) || s[n] == '-' || s[n] == '_' || s[n] == '=') {
+			n++
+		}
+		if n-end < 4 && parts < 2 {
+			break
+		}
+		parts, end = parts+1, n
+		if n == len(s) || s[n] != '.' {
+			break
+		}
+		end++
+	}
+	if parts < 2 {
+		return 0
+	}
+	return end
+}
+
+// scheme returns the credential after "Bearer" or "Basic".
+func scheme(s string, i int) (start, end int) {
+	if i > 0 && alnum(s[i-1]) {
+		return 0, 0
+	}
+	word := 0
+	for _, name := range []string{"bearer", "basic"} {
+		if len(s)-i > len(name) && strings.EqualFold(s[i:i+len(name)], name) {
+			word = len(name)
+		}
+	}
+	if word == 0 || !space(s[i+word]) {
+		return 0, 0
+	}
+	start = i + word
+	for start < len(s) && space(s[start]) {
+		start++
+	}
+	end = start
+	for end < len(s) && !space(s[end]) {
+		end++
+	}
+	if strings.HasPrefix(s[start:], redacted) {
+		return 0, 0
+	}
+	if word == len("basic") && !userAndPassword(s[start:end]) {
+		return 0, 0 // plain English
+	}
+	return start, end
+}
+
+// userAndPassword tells whether word is the base64 form of "user:password", quotes aside.
+func userAndPassword(word string) bool {
+	word = strings.TrimRight(word, "\"'\\,;.)}]=")
+	plain, err := base64.RawStdEncoding.DecodeString(word)
+	return err == nil && strings.IndexByte(string(plain), ':') >= 0
+}
+
+// pemEnd returns the end of the PEM block at s[i]; an unfinished block reaches to the end.
+func pemEnd(s string, i int) int {
+	const mark = "-----END "
+	at := strings.Index(s[i:], mark)
+	if at < 0 {
+		return len(s)
+	}
+	rest := i + at + len(mark)
+	if dashes := strings.Index(s[rest:], "-----"); dashes >= 0 {
+		return rest + dashes + 5
+	}
+	return len(s)
+}
+
+// userInfo returns the user-info of the URL whose authority begins at s[i].
+func userInfo(s string, i int) (start, end int) {
+	for n := i; n < len(s); n++ {
+		switch s[n] {
+		case '@':
+			end = n // the last @ before the host ends it
+		case '/', '?', '#', ' ', '\t', '\n', '\r', '"', '\'', '<', '>', '\\', '|':
+			n = len(s)
+		}
+	}
+	if end <= i || s[i:end] == redacted {
+		return 0, 0
+	}
+	return i, end
+}
+
+func alnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
