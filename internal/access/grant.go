@@ -2,6 +2,7 @@ package access
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 )
@@ -13,13 +14,26 @@ type Grant struct {
 	OwnerID       uuid.UUID
 	Active        bool
 	Version       int64 // of the application's row; compared with the change feed's floor
-	capabilities  map[string]struct{}
+	capabilities  []string // sorted
+}
+
+// NewGrant returns a grant bound to the capabilities named, in any order.
+func NewGrant(applicationID, ownerID uuid.UUID, active bool, version int64, capabilities ...string) *Grant {
+	bound := slices.Clone(capabilities)
+	slices.Sort(bound)
+	return &Grant{
+		ApplicationID: applicationID,
+		OwnerID:       ownerID,
+		Active:        active,
+		Version:       version,
+		capabilities:  slices.Compact(bound),
+	}
 }
 
 // Bound tells whether the capability is bound to the application.
 func (g *Grant) Bound(capability string) bool {
-	_, ok := g.capabilities[capability]
-	return ok
+	_, bound := slices.BinarySearch(g.capabilities, capability)
+	return bound
 }
 
 // Capability is the part of a capability that a call needs. Shared, never changed.
