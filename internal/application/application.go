@@ -1,0 +1,145 @@
+// Package application keeps applications, their Access Keys and their bindings to capabilities
+// (spec section 2). The hard decision is where ownership is checked: inside every statement, so that
+// no path can forget it, and somebody else's application cannot be told from an absent one. Whatever
+// changes an application locks its row first: edits of one application happen one after another, and
+// the versions that internal/access compares grow in commit order.
+package application
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"callgate/internal/fault"
+	"callgate/internal/secret"
+)
+
+// The states of an application (spec section 3).
+const (
+	Active   = "active"
+	Disabled = "disabled"
+)
+
+// Store keeps applications in PostgreSQL.
+type Store struct {
+	pool   *pgxpool.Pool
+	ring   *secret.Keyring
+	pepper secret.Pepper
+}
+
+// New returns a store that seals Access Keys with ring and looks them up under pepper.
+func New(pool *pgxpool.Pool, ring *secret.Keyring, pepper secret.Pepper) *Store {
+	return &Store{pool: pool, ring: ring, pepper: pepper}
+}
+
+// Application is an application without its Access Key (spec section 2).
+type Application struct {
+	ID              uuid.UUID
+	Name            string
+	Description     string
+	Status          string   // Active or Disabled
+	CapabilityIDs   []string // sorted, never nil; disabled capabilities included
+	MaskedAccessKey string
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+// Brief is what a list of statistics needs of an application.
+type Brief struct {
+	ID              uuid.UUID
+	Name            string
+	Status          string
+	MaskedAccessKey string
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+const selectApplication = `
+	SELECT a.id, a.name, a.description, a.status, k.mask, a.created_at, a.updated_at,
+	       ARRAY(SELECT b.capability_id FROM application_capabilities b
+	             WHERE b.application_id = a.id ORDER BY b.capability_id)
+	FROM applications a JOIN access_keys k ON k.application_id = a.id
+	WHERE a.owner_id = $1`
+
+func scanApplication(row pgx.CollectableRow) (a Application, err error) {
+	err = row.Scan(&a.ID, &a.Name, &a.Description, &a.Status, &a.MaskedAccessKey, &a.CreatedAt, &a.UpdatedAt,
+		&a.CapabilityIDs)
+	return a, err
+}
+
+// List gives one page of the owner's applications, newest first, and how many there are. page counts
+// from 1; one past the end is empty.
+func (s *Store) List(ctx context.Context, owner uuid.UUID, page, size int) ([]Application, int, error) {
+	var total int
+	err := s.pool.QueryRow(ctx, `SELECT count(*) FROM applications WHERE owner_id = $1`, owner).Scan(&total)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count applications: %w", err)
+	}
+	rows, err := s.pool.Query(ctx, selectApplication+`
+		ORDER BY a.created_at DESC, a.id DESC LIMIT $2 OFFSET $3`, owner, size, int64(page-1)*int64(size))
+	if err != nil {
+		return nil, 0, fmt.Errorf("list applications: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, scanApplication)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list applications: %w", err)
+	}
+	return list, total, nil
+}
+
+// All gives every application of the owner, newest first, in the order of List.
+func (s *Store) All(ctx context.Context, owner uuid.UUID) ([]Brief, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT a.id, a.name, a.status, k.mask
+		FROM applications a JOIN access_keys k ON k.application_id = a.id
+		WHERE a.owner_id = $1 ORDER BY a.created_at DESC, a.id DESC`, owner)
+	if err != nil {
+		return nil, fmt.Errorf("all applications: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Brief])
+	if err != nil {
+		return nil, fmt.Errorf("all applications: %w", err)
+	}
+	return all, nil
+}
+
+// Get gives one application; somebody else's is fault.Absent.
+func (s *Store) Get(ctx context.Context, owner, id uuid.UUID) (Application, error) {
+	return get(ctx, s.pool, owner, id)
+}
+
+func get(ctx context.Context, db querier, owner, id uuid.UUID) (Application, error) {
+	rows, err := db.Query(ctx, selectApplication+` AND a.id = $2`, owner, id)
+	if err != nil {
+		return Application{}, fmt.Errorf("get application: %w", err)
+	}
+	a, err := pgx.CollectExactlyOneRow(rows, scanApplication)
+	return a, absentOr(err, "get application")
+}
+
+// lock takes the application's row, so that edits of one application queue up.
+func lock(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (name, status string, err error) {
+	err = tx.QueryRow(ctx, `
+		SELECT name, status FROM applications WHERE owner_id = $1 AND id = $2 FOR UPDATE`,
+		owner, id).Scan(&name, &status)
+	return name, status, absentOr(err, "lock application")
+}
+
+func absentOr(err error, doing string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return fault.Absent()
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

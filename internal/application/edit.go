@@ -1,0 +1,146 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"callgate/internal/fault"
+)
+
+// Bounds of an application's texts, in characters (api.md).
+const (
+	maxName        = 64
+	maxDescription = 1024
+)
+
+// Draft is a new application; the name is required.
+type Draft struct {
+	Name          string   `json:"name"`
+	Description   string   `json:"description"`
+	CapabilityIDs []string `json:"capabilityIds"`
+}
+
+// Patch is an edit; a nil field stays as it is. CapabilityIDs is the complete set (spec section 4.2).
+type Patch struct {
+	Name          *string   `json:"name"`
+	Description   *string   `json:"description"`
+	CapabilityIDs *[]string `json:"capabilityIds"`
+}
+
+func (p *Patch) check() error {
+	wrong := fault.Fields{}
+	if p.Name != nil {
+		*p.Name = strings.TrimSpace(*p.Name)
+		wrong.Text("name", *p.Name, 1, maxName)
+	}
+	if p.Description != nil {
+		wrong.Text("description", *p.Description, 0, maxDescription)
+	}
+	if p.CapabilityIDs != nil {
+		*p.CapabilityIDs = foldIDs(*p.CapabilityIDs)
+		if len(*p.CapabilityIDs) > maxBindings {
+			wrong.Add("capabilityIds", "must name at most %d capabilities", maxBindings)
+		}
+	}
+	return wrong.Err()
+}
+
+// Create makes an application with its Access Key, which is returned in full.
+func (s *Store) Create(ctx context.Context, owner uuid.UUID, d Draft) (a Application, key string, err error) {
+	p := Patch{&d.Name, &d.Description, &d.CapabilityIDs}
+	if err := p.check(); err != nil {
+		return Application{}, "", err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Application{}, "", fmt.Errorf("new application id: %w", err)
+	}
+	key = s.pepper.Mint()
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO applications (id, owner_id, name, description) VALUES ($1, $2, $3, $4)`,
+			id, owner, d.Name, d.Description)
+		if err != nil {
+			return fmt.Errorf("insert application: %w", err)
+		}
+		if err := s.insertKey(ctx, tx, id, key); err != nil {
+			return err
+		}
+		if err := rebind(ctx, tx, id, d.CapabilityIDs); err != nil {
+			return err
+		}
+		a, err = get(ctx, tx, owner, id)
+		return err
+	})
+	if err != nil {
+		return Application{}, "", err
+	}
+	return a, key, nil
+}
+
+// Update edits an application.
+func (s *Store) Update(ctx context.Context, owner, id uuid.UUID, p Patch) (a Application, err error) {
+	if err := p.check(); err != nil {
+		return Application{}, err
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, _, err := lock(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		if p.CapabilityIDs != nil {
+			if err := rebind(ctx, tx, id, *p.CapabilityIDs); err != nil {
+				return err
+			}
+		}
+		if p != (Patch{}) {
+			_, err := tx.Exec(ctx, `
+				UPDATE applications
+				SET name = coalesce($2, name), description = coalesce($3, description), updated_at = clock_timestamp()
+				WHERE id = $1`, id, p.Name, p.Description)
+			if err != nil {
+				return fmt.Errorf("update application: %w", err)
+			}
+		}
+		a, err = get(ctx, tx, owner, id)
+		return err
+	})
+	return a, err
+}
+
+// SetStatus switches an application on or off; setting the state it has changes nothing.
+func (s *Store) SetStatus(ctx context.Context, owner, id uuid.UUID, status string) (a Application, err error) {
+	if status != Active && status != Disabled {
+		return Application{}, fault.InvalidFields(map[string]string{"status": "must be active or disabled"})
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		_, current, err := lock(ctx, tx, owner, id)
+		if err != nil {
+			return err
+		}
+		if current != status {
+			_, err = tx.Exec(ctx, `UPDATE applications SET status = $2, updated_at = clock_timestamp() WHERE id = $1`,
+				id, status)
+			if err != nil {
+				return fmt.Errorf("set application status: %w", err)
+			}
+		}
+		a, err = get(ctx, tx, owner, id)
+		return err
+	})
+	return a, err
+}
+
+// Delete removes an application with its key and bindings. The id is never used again.
+func (s *Store) Delete(ctx context.Context, owner, id uuid.UUID) error {
+	tag, err := s.pool.Exec(ctx, `DELETE FROM applications WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return fmt.Errorf("delete application: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return fault.Absent()
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Fields collects what is wrong with the fields of one request, so that all of it is told at once.
+// The first message of a field stays.
+type Fields map[string]string
+
+// Add notes that the field is wrong.
+func (f Fields) Add(field, format string, args ...any) {
+	if _, told := f[field]; !told {
+		f[field] = fmt.Sprintf(format, args...)
+	}
+}
+
+// Text checks a text of least to most characters without control characters (api.md).
+func (f Fields) Text(field, value string, least, most int) {
+	switch n := utf8.RuneCountInString(value); {
+	case n < least && n == 0:
+		f.Add(field, "is required")
+	case n < least || n > most:
+		f.Add(field, "must have %d to %d characters", least, most)
+	case strings.ContainsFunc(value, unicode.IsControl):
+		f.Add(field, "must not contain control characters")
+	}
+}
+
+// Err is nil when nothing is wrong, else an Invalid fault that names every wrong field.
+func (f Fields) Err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return InvalidFields(f)
+}
