@@ -11,9 +11,13 @@ CREATE TABLE access_changes (
     capability_id  text COLLATE "C",
     version        bigint NOT NULL,
     changed_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- Tells a reader what became visible since its last snapshot, however long the
+    -- writing transaction stayed open.
+    xid            xid8 NOT NULL DEFAULT pg_current_xact_id(),
     CHECK ((application_id IS NULL) <> (capability_id IS NULL))
 );
 CREATE INDEX access_changes_changed_at ON access_changes (changed_at);
+CREATE INDEX access_changes_xid ON access_changes (xid);
 
 -- +goose StatementBegin
 CREATE FUNCTION raise_row_version() RETURNS trigger LANGUAGE plpgsql AS $$
