@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS calls
     request_bytes   UInt64 COMMENT 'Request body bytes read from the caller' CODEC(T64, ZSTD(1)),
     response_bytes  UInt64 COMMENT 'Response body bytes accepted by the caller' CODEC(T64, ZSTD(1)),
     batch_id        LowCardinality(String) COMMENT 'Insert token: spool segment, Beijing day, number',
-    INDEX batch_id batch_id TYPE set(100) GRANULARITY 1
+    INDEX batch_id batch_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMMDD(start_time)
@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS call_failures
     query          String COMMENT 'Redacted query parameters as a JSON object' CODEC(ZSTD(3)),
     body_note      LowCardinality(String) COMMENT 'Why no body is kept: not_fully_read, too_large, empty, not_json, invalid_json; empty when it is kept',
     batch_id       LowCardinality(String) COMMENT 'Insert token: spool segment, Beijing day, number',
-    INDEX batch_id batch_id TYPE set(100) GRANULARITY 1
+    INDEX batch_id batch_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMMDD(start_time)
