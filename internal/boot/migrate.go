@@ -1,0 +1,32 @@
+package boot
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"callgate/clickhouse"
+	"callgate/sql"
+)
+
+// migrationLock serialises ClickHouse migrations of several nodes, on PostgreSQL's lock table
+// because ClickHouse has none. Any number will do as long as nothing else uses it.
+const migrationLock = 0x63616c6c67617465 // "callgate"
+
+// Migrate brings both stores to the newest version. It is safe to run twice and by several nodes
+// at once: they take turns.
+func Migrate(ctx context.Context, databaseURL, clickhouseURL string) error {
+	if err := sql.Up(ctx, databaseURL); err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, databaseURL)
+	if err != nil {
+		return fmt.Errorf("connect to postgres: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // closing gives the lock back
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil {
+		return fmt.Errorf("lock migrations: %w", err)
+	}
+	return clickhouse.Up(ctx, clickhouseURL)
+}

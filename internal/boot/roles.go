@@ -1,0 +1,92 @@
+package boot
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"callgate/internal/access"
+	"callgate/internal/application"
+	"callgate/internal/calls"
+	"callgate/internal/catalog"
+	"callgate/internal/console"
+	"callgate/internal/gateway"
+	"callgate/internal/identity"
+	"callgate/internal/secret"
+	"callgate/internal/stats"
+)
+
+func (n *Node) startGateway(ctx context.Context) (err error) {
+	c := n.config
+	n.resolver, err = access.Open(ctx, access.Config{StaleOnError: c.StaleOnError}, n.pool, n.redis, n.pepper, n.logger, n.registry)
+	if err != nil {
+		return fmt.Errorf("access: %w", err)
+	}
+	node, _ := os.Hostname()
+	n.recorder, err = calls.Open(ctx, calls.Config{SpoolDir: c.SpoolDir, Node: node, RingBytes: c.RecordRingBytes}, n.pool, c.ClickHouseURL, n.logger, n.registry)
+	if err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	n.gateway = gateway.New(gateway.Config{
+		Grant:            n.resolver.Grant,
+		Capability:       n.resolver.Capability,
+		OpenKey:          n.openUpstreamKey,
+		Record:           n.recorder.Add,
+		AllowPrivate:     c.AllowPrivate,
+		ConnectTimeout:   c.ConnectTimeout,
+		HeaderTimeout:    c.HeaderTimeout,
+		IdleTimeout:      c.IdleTimeout,
+		CallTimeout:      c.CallTimeout,
+		MaxBodyBytes:     c.MaxBodyBytes,
+		MaxInflightBytes: c.MaxInflightBytes,
+		MaxUpstreamConns: c.MaxUpstreamConns,
+		Logger:           n.logger,
+		Registry:         n.registry,
+	})
+	n.gateway.Register(n.app)
+	return nil
+}
+
+// openUpstreamKey unseals at call time, after the permission check (spec section 2).
+func (n *Node) openUpstreamKey(c *access.Capability) (string, error) {
+	key, err := n.keyring.Open(c.UpstreamKey, secret.UpstreamKeyContext(c.ID))
+	return string(key), err
+}
+
+func (n *Node) startConsole(ctx context.Context) (err error) {
+	c := n.config
+	mail, err := identity.NewMailer(c.SMTPURL, c.MailFrom)
+	if err != nil {
+		return fmt.Errorf("SMTP_URL: %w", err)
+	}
+	n.identity, err = identity.New(identity.Config{
+		JWTSecret:         []byte(c.JWTSecret),
+		TokenTTL:          c.JWTTTL,
+		SessionTTL:        c.SessionTTL,
+		AdminSessionTTL:   c.AdminSessionTTL,
+		AdminEmails:       c.AdminEmails,
+		LoginEmailDomains: c.LoginEmailDomains,
+	}, n.pool, mail, n.logger)
+	if err != nil {
+		return fmt.Errorf("identity: %w", err)
+	}
+	if n.stats, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
+		return fmt.Errorf("statistics: %w", err)
+	}
+	n.applications = application.New(n.pool, n.keyring, n.pepper)
+	n.catalog = catalog.New(n.pool, n.keyring, c.AllowPrivate)
+	console.New(console.Deps{
+		Identity:             n.identity,
+		Applications:         n.applications,
+		Catalog:              n.catalog,
+		Pool:                 n.pool,
+		Stats:                n.stats,
+		Ledger:               calls.NewLedger(n.pool),
+		Announcer:            access.NewAnnouncer(n.pool, n.redis, n.logger),
+		PublicBaseURL:        c.PublicBaseURL,
+		Version:              Version,
+		FailureRetentionDays: failureRetentionDays,
+		Logger:               n.logger,
+	}).Register(n.app)
+	return nil
+}
