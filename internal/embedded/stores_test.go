@@ -1,0 +1,81 @@
+package embedded_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"callgate/internal/embedded"
+)
+
+func TestEveryTestHasItsOwnMigratedStores(t *testing.T) {
+	began := time.Now()
+	one := embedded.Stores(t)
+	t.Logf("first stores after %v", time.Since(began))
+	began = time.Now()
+	two := embedded.Stores(t)
+	t.Logf("second stores after %v", time.Since(began))
+	ctx := t.Context()
+
+	if got := applications(ctx, t, one.DatabaseURL, "CREATE TABLE mine (id int)"); got != 0 {
+		t.Errorf("a fresh database holds %d applications", got)
+	}
+	if got := applications(ctx, t, two.DatabaseURL, "CREATE TABLE mine (id int)"); got != 0 {
+		t.Errorf("a fresh database holds %d applications", got)
+	}
+	for _, dsn := range []string{one.ClickHouseURL, two.ClickHouseURL} {
+		clickHouseExec(ctx, t, dsn, "SELECT count() FROM calls")
+		clickHouseExec(ctx, t, dsn, "CREATE TABLE mine (id UInt8) ENGINE = MergeTree ORDER BY id")
+	}
+	first, second := redisClient(t, one.RedisURL), redisClient(t, two.RedisURL)
+	if err := first.Set(ctx, "key", "one", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := second.Exists(ctx, "key").Result(); err != nil || n != 0 {
+		t.Errorf("another test's key is visible: %d, %v", n, err)
+	}
+}
+
+func applications(ctx context.Context, t *testing.T, dsn, before string) (count int) {
+	t.Helper()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, before); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.QueryRow(ctx, "SELECT count(*) FROM applications").Scan(&count); err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+func clickHouseExec(ctx context.Context, t *testing.T, dsn, statement string) {
+	t.Helper()
+	options, err := driver.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := driver.OpenDB(options)
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(ctx, statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func redisClient(t *testing.T, dsn string) *redis.Client {
+	t.Helper()
+	options, err := redis.ParseURL(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}

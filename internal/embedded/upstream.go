@@ -1,0 +1,271 @@
+package embedded
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	slowDelay   = 2 * time.Second
+	longestWait = time.Minute
+	largestBody = 64 << 20 // bytes of a request
+	mostBytes   = 1 << 30  // of /bytes/N
+)
+
+// Upstream is a model provider for trying things out: OpenAI's and Anthropic's shapes, streamed
+// or not, and on request errors, delays and broken connections. What it answers is fixed by what
+// it is asked.
+//
+// The request's model chooses the behaviour: demo-error-<status> answers that status with an
+// error object, demo-slow waits two seconds, demo-cut breaks the connection in the middle of the
+// body; anything else is answered well. The query parameters delay (a Go duration up to a minute,
+// before the answer) and gap (between two events of a stream) work with every model.
+type Upstream struct {
+	key    string
+	at     string
+	server *http.Server
+	done   chan struct{}
+}
+
+// StartUpstream listens on a loopback address such as "127.0.0.1:0" and admits callers that show
+// key as bearer token, x-api-key or api-key.
+func StartUpstream(listen, key string) (*Upstream, error) {
+	listener, err := net.Listen("tcp", listen)
+	if err != nil {
+		return nil, fmt.Errorf("start demo upstream: %w", err)
+	}
+	u := &Upstream{key: key, at: listener.Addr().String(), done: make(chan struct{})}
+	u.server = &http.Server{Handler: u.handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		defer close(u.done)
+		_ = u.server.Serve(listener) // it ends by Close only
+	}()
+	return u, nil
+}
+
+// URL is the base URL for a capability; callers add /v1/….
+func (u *Upstream) URL() string { return "http://" + u.at }
+
+// Key is the credential it asks for.
+func (u *Upstream) Key() string { return u.key }
+
+// Close stops it, breaking open connections.
+func (u *Upstream) Close() error {
+	err := u.server.Close()
+	<-u.done
+	return err
+}
+
+func (u *Upstream) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", u.model(chatCompletion))
+	mux.HandleFunc("POST /v1/messages", u.model(anthropicMessage))
+	mux.HandleFunc("POST /v1/embeddings", u.model(embeddings))
+	mux.HandleFunc("GET /v1/models", listModels)
+	mux.HandleFunc("/bytes/{n}", deterministicBytes)
+	mux.HandleFunc("/echo", echo)
+	mux.HandleFunc("/echo/", echo)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, http.StatusNotFound, "invalid_request_error", "unknown_url", "Unknown request URL: "+r.Method+" "+r.URL.Path)
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !u.admits(r.Header) {
+			writeError(w, http.StatusUnauthorized, "authentication_error", "invalid_api_key", "Incorrect API key provided.")
+			return
+		}
+		if !wait(r.Context(), r.URL.Query().Get("delay")) {
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func (u *Upstream) admits(header http.Header) bool {
+	bearer, _ := strings.CutPrefix(header.Get("Authorization"), "Bearer ")
+	for _, shown := range []string{bearer, header.Get("X-Api-Key"), header.Get("Api-Key")} {
+		if subtle.ConstantTimeCompare([]byte(shown), []byte(u.key)) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// wait pauses for a duration given as text and reports false if the caller left meanwhile.
+func wait(ctx context.Context, duration string) bool {
+	pause, err := time.ParseDuration(duration)
+	if err != nil || pause <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(min(pause, longestWait))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// prompt is what the answers depend on in a request of either provider.
+type prompt struct {
+	Model    string          `json:"model"`
+	Stream   bool            `json:"stream"`
+	Messages []message       `json:"messages"`
+	Input    json.RawMessage `json:"input"`
+
+	gap  string // between two events of a stream
+	text string // what to answer
+	cut  bool   // break off in the middle
+}
+
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// model reads the prompt and applies the behaviour that its model names.
+func (u *Upstream) model(answer func(http.ResponseWriter, *http.Request, prompt)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(io.LimitReader(r.Body, largestBody))
+		if err != nil {
+			return // the caller left
+		}
+		var p prompt
+		if err := json.Unmarshal(body, &p); err != nil {
+			writeError(w, http.StatusBadRequest, "invalid_request_error", "invalid_json", "We could not parse the JSON body of your request.")
+			return
+		}
+		p.gap, p.text = r.URL.Query().Get("gap"), reply(p)
+		if status, found := strings.CutPrefix(p.Model, "demo-error-"); found {
+			failAs(w, status)
+			return
+		}
+		switch p.Model {
+		case "demo-slow":
+			if !wait(r.Context(), slowDelay.String()) {
+				return
+			}
+		case "demo-cut":
+			p.cut = true
+		}
+		answer(w, r, p)
+	}
+}
+
+// reply repeats the last user message, so that a caller sees its own request went through.
+func reply(p prompt) string {
+	for i := len(p.Messages) - 1; i >= 0; i-- {
+		var text string
+		if p.Messages[i].Role == "user" && json.Unmarshal(p.Messages[i].Content, &text) == nil {
+			return "You said: " + text
+		}
+	}
+	return "Hello from the demo upstream."
+}
+
+func failAs(w http.ResponseWriter, text string) {
+	status, err := strconv.Atoi(text)
+	if err != nil || status < 300 || status > 599 {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", "model_not_found", "The model `demo-error-"+text+"` does not exist.")
+		return
+	}
+	if status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeError(w, status, "demo_error", "demo_error_"+text, "This model always answers "+text+".")
+}
+
+// writeError answers in OpenAI's error shape.
+func writeError(w http.ResponseWriter, status int, kind, code, text string) {
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": text, "type": kind, "param": nil, "code": code}})
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+	w.WriteHeader(status)
+	_, _ = w.Write(raw)
+}
+
+// answerJSON sends a whole answer, or half of the promised length when it is to be cut.
+func answerJSON(w http.ResponseWriter, p prompt, body any) {
+	if !p.cut {
+		writeJSON(w, http.StatusOK, body)
+		return
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+	_, _ = w.Write(raw[:len(raw)/2])
+	breakOff(w)
+}
+
+// breakOff sends what was written and breaks the connection.
+func breakOff(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// deterministicBytes answers N bytes that are the same at every request for N.
+func deterministicBytes(w http.ResponseWriter, r *http.Request) {
+	n, err := strconv.ParseInt(r.PathValue("n"), 10, 64)
+	if err != nil || n < 0 || n > mostBytes {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", "invalid_size", "The size must be between 0 and 1073741824.")
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.FormatInt(n, 10))
+	_, _ = io.CopyN(w, DemoBytes(n), n)
+}
+
+// DemoBytes is the endless content of which /bytes/N sends the first N bytes.
+func DemoBytes(n int64) io.Reader {
+	var seed [32]byte
+	copy(seed[:], strconv.FormatInt(n, 10))
+	return rand.NewChaCha8(seed)
+}
+
+// Echo is the answer of /echo: the request as it arrived.
+type Echo struct {
+	Method string      `json:"method"`
+	Path   string      `json:"path"`
+	Query  string      `json:"query"` // raw
+	Header http.Header `json:"headers"`
+	Body   string      `json:"body"`           // text, or base64 if Base64
+	Base64 bool        `json:"base64"`         // the body is not UTF-8
+	Length int64       `json:"content_length"` // as announced; -1 when chunked
+}
+
+func echo(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, largestBody))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return // the caller left
+	}
+	answer := Echo{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header, Body: string(body), Length: r.ContentLength}
+	answer.Header.Set("Host", r.Host)
+	if !utf8.Valid(body) {
+		answer.Body, answer.Base64 = base64.StdEncoding.EncodeToString(body), true
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
