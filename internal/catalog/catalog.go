@@ -1,0 +1,122 @@
+// Package catalog keeps capabilities and their groups (spec section 2): what administrators maintain
+// and developers look up. The hard decision is two types for one row: Capability has no field an
+// upstream address or key could stand in, so that no developers' answer can leak them; Details, with
+// the address, is for the back office. No type that leaves the package has a field for the key.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"callgate/internal/fault"
+	"callgate/internal/secret"
+)
+
+// The states of a capability (spec section 3).
+const (
+	Enabled  = "enabled"
+	Disabled = "disabled"
+)
+
+// identifier is the form of a capability's or group's identifier (api.md, Back office).
+var identifier = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`)
+
+// Store keeps the catalog in PostgreSQL.
+type Store struct {
+	pool         *pgxpool.Pool
+	ring         *secret.Keyring
+	allowPrivate bool
+}
+
+// New returns a store that seals upstream keys with ring. allowPrivate lets upstreams be private
+// addresses (UPSTREAM_ALLOW_PRIVATE).
+func New(pool *pgxpool.Pool, ring *secret.Keyring, allowPrivate bool) *Store {
+	return &Store{pool: pool, ring: ring, allowPrivate: allowPrivate}
+}
+
+// Group is a group of capabilities.
+type Group struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	SortOrder int    `json:"sortOrder"`
+}
+
+// Capability is what developers see of a capability (spec section 4.3).
+type Capability struct {
+	ID            string `json:"id"`
+	Name          string `json:"name"`
+	GroupID       string `json:"groupId"`
+	Description   string `json:"description"`
+	SortOrder     int    `json:"sortOrder"`
+	Status        string `json:"status"` // Enabled or Disabled
+	UpstreamModel string `json:"upstreamModel"`
+	DefaultPath   string `json:"defaultPath"`
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+const (
+	capabilityColumns = `c.id, c.name, c.group_id, c.description, c.sort_order, c.status, c.upstream_model, c.default_path`
+	catalogOrder      = `ORDER BY g.sort_order, g.id, c.sort_order, c.id`
+)
+
+// Available gives the enabled capabilities, by group, then by their own sort order.
+func (s *Store) Available(ctx context.Context) ([]Capability, error) {
+	rows, err := s.pool.Query(ctx, `SELECT `+capabilityColumns+`
+		FROM capabilities c JOIN capability_groups g ON g.id = c.group_id
+		WHERE c.status = 'enabled' `+catalogOrder)
+	if err != nil {
+		return nil, fmt.Errorf("available capabilities: %w", err)
+	}
+	available, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Capability])
+	if err != nil {
+		return nil, fmt.Errorf("available capabilities: %w", err)
+	}
+	return available, nil
+}
+
+// Capability gives one capability, a disabled one too; an unknown one is fault.Absent.
+func (s *Store) Capability(ctx context.Context, id string) (Capability, error) {
+	if !identifier.MatchString(id) {
+		return Capability{}, fault.Absent()
+	}
+	rows, err := s.pool.Query(ctx, `SELECT `+capabilityColumns+` FROM capabilities c WHERE c.id = $1`, id)
+	if err != nil {
+		return Capability{}, fmt.Errorf("capability: %w", err)
+	}
+	capability, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Capability])
+	return capability, absentOr(err, "capability")
+}
+
+// Names gives the name of every capability by its identifier.
+func (s *Store) Names(ctx context.Context) (map[string]string, error) {
+	rows, err := s.pool.Query(ctx, `SELECT id, name FROM capabilities`)
+	if err != nil {
+		return nil, fmt.Errorf("capability names: %w", err)
+	}
+	names := map[string]string{}
+	var id, name string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { names[id] = name; return nil }); err != nil {
+		return nil, fmt.Errorf("capability names: %w", err)
+	}
+	return names, nil
+}
+
+func absentOr(err error, doing string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return fault.Absent()
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

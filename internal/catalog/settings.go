@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"math"
+	"net/url"
+	"strings"
+
+	"callgate/internal/fault"
+	"callgate/internal/upstream"
+)
+
+// Bounds of the catalog's texts, in characters.
+const (
+	maxName        = 64
+	maxDescription = 1024
+	maxModel       = 256
+	maxPath        = 512
+	maxUpstreamKey = 4096
+)
+
+// Settings are the fields of a capability that an administrator sets; a nil one stays as it is. On
+// creation ID, Name, GroupID, UpstreamBaseURL and UpstreamKey are required; the others have defaults:
+// no texts, sort order 0, enabled, style bearer.
+type Settings struct {
+	ID              *string `json:"id"`
+	Name            *string `json:"name"`
+	GroupID         *string `json:"groupId"`
+	Description     *string `json:"description"`
+	SortOrder       *int64  `json:"sortOrder"`
+	Status          *string `json:"status"`
+	UpstreamBaseURL *string `json:"upstreamBaseUrl"`
+	UpstreamAuth    *string `json:"upstreamAuth"`
+	UpstreamKey     *string `json:"upstreamKey"` // "" keeps the stored one (spec section 2)
+	UpstreamModel   *string `json:"upstreamModel"`
+	DefaultPath     *string `json:"defaultPath"`
+}
+
+// check notes what is wrong with the fields that are set, and brings them to the form they are kept in.
+func (s *Settings) check(allowPrivate bool) fault.Fields {
+	wrong := fault.Fields{}
+	for _, text := range []*string{s.Name, s.UpstreamBaseURL, s.UpstreamModel, s.DefaultPath} {
+		trim(text)
+	}
+	checkText(wrong, "name", s.Name, 1, maxName)
+	checkText(wrong, "description", s.Description, 0, maxDescription)
+	checkText(wrong, "upstreamModel", s.UpstreamModel, 0, maxModel)
+	checkSortOrder(wrong, s.SortOrder)
+	if s.GroupID != nil {
+		checkIdentifier(wrong, "groupId", *s.GroupID)
+	}
+	if s.Status != nil && *s.Status != Enabled && *s.Status != Disabled {
+		wrong.Add("status", "must be enabled or disabled")
+	}
+	if s.UpstreamAuth != nil && !validAuth(*s.UpstreamAuth) {
+		wrong.Add("upstreamAuth", "must be bearer, x-api-key or api-key")
+	}
+	if s.UpstreamBaseURL != nil {
+		checkBaseURL(wrong, s.UpstreamBaseURL, allowPrivate)
+	}
+	if s.UpstreamKey != nil {
+		checkUpstreamKey(wrong, *s.UpstreamKey)
+	}
+	if s.DefaultPath != nil {
+		checkPath(wrong, *s.DefaultPath)
+	}
+	return wrong
+}
+
+// checkRequired notes what a new capability lacks.
+func (s *Settings) checkRequired(wrong fault.Fields) {
+	required := map[string]*string{
+		"id": s.ID, "name": s.Name, "groupId": s.GroupID, "upstreamBaseUrl": s.UpstreamBaseURL, "upstreamKey": s.UpstreamKey,
+	}
+	for field, value := range required {
+		if value == nil || *value == "" {
+			wrong.Add(field, "is required")
+		}
+	}
+	if s.ID != nil {
+		checkIdentifier(wrong, "id", *s.ID)
+	}
+}
+
+// apply sets the fields of d that are given.
+func (s *Settings) apply(d *Details) {
+	set(&d.Name, s.Name)
+	set(&d.GroupID, s.GroupID)
+	set(&d.Description, s.Description)
+	set(&d.Status, s.Status)
+	set(&d.UpstreamBaseURL, s.UpstreamBaseURL)
+	set(&d.UpstreamAuth, s.UpstreamAuth)
+	set(&d.UpstreamModel, s.UpstreamModel)
+	set(&d.DefaultPath, s.DefaultPath)
+	if s.SortOrder != nil {
+		d.SortOrder = int(*s.SortOrder)
+	}
+}
+
+// newKey tells whether an upstream key is given that is to replace the stored one.
+func (s *Settings) newKey() bool { return s.UpstreamKey != nil && *s.UpstreamKey != "" }
+
+func checkText(wrong fault.Fields, field string, value *string, least, most int) {
+	if value != nil {
+		wrong.Text(field, *value, least, most)
+	}
+}
+
+func checkSortOrder(wrong fault.Fields, value *int64) {
+	if value != nil && (*value < math.MinInt32 || *value > math.MaxInt32) {
+		wrong.Add("sortOrder", "must be an integer from %d to %d", math.MinInt32, math.MaxInt32)
+	}
+}
+
+func checkIdentifier(wrong fault.Fields, field, value string) {
+	if !identifier.MatchString(value) {
+		wrong.Add(field, "must have 1 to 64 letters, digits or . _ : - and begin with a letter or digit")
+	}
+}
+
+func checkImmutable(wrong fault.Fields, given *string, id string) {
+	if given != nil && *given != id {
+		wrong.Add("id", "cannot be changed")
+	}
+}
+
+func validAuth(style string) bool {
+	return style == "bearer" || style == "x-api-key" || style == "api-key"
+}
+
+func checkBaseURL(wrong fault.Fields, text *string, allowPrivate bool) {
+	if *text == "" {
+		wrong.Add("upstreamBaseUrl", "is required")
+		return
+	}
+	u, err := upstream.ParseBaseURL(*text, allowPrivate)
+	if err != nil {
+		wrong.Add("upstreamBaseUrl", "%s", err)
+		return
+	}
+	*text = u.String()
+}
+
+// checkUpstreamKey lets only characters pass that every header and every log scanner agree on: a
+// line break in a key would forge a header.
+func checkUpstreamKey(wrong fault.Fields, key string) {
+	if len(key) > maxUpstreamKey {
+		wrong.Add("upstreamKey", "must have at most %d characters", maxUpstreamKey)
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		wrong.Add("upstreamKey", "must be visible ASCII characters without spaces")
+	}
+}
+
+// checkPath demands what the gateway would forward: a path below the base URL, nothing that leaves it.
+func checkPath(wrong fault.Fields, path string) {
+	if path == "" {
+		return
+	}
+	wrong.Text("defaultPath", path, 0, maxPath)
+	if !strings.HasPrefix(path, "/") {
+		wrong.Add("defaultPath", "must begin with /")
+	}
+	if strings.ContainsAny(path, `?#\`) || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		wrong.Add("defaultPath", "must be visible ASCII characters without spaces, ?, # and backslashes")
+	}
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		wrong.Add("defaultPath", "has a %% that is not followed by two hexadecimal digits")
+	}
+	for segment := range strings.SplitSeq(plain, "/") {
+		if segment == "." || segment == ".." || strings.Contains(segment, `\`) {
+			wrong.Add("defaultPath", "must not contain a dot segment or a backslash")
+		}
+	}
+}
