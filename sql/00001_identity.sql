@@ -8,7 +8,7 @@ CREATE TABLE users (
 
 -- One live code per audience and address; only its hash is kept.
 CREATE TABLE login_codes (
-    audience   text NOT NULL CHECK (audience IN ('developer', 'admin')),
+    audience   text NOT NULL CHECK (audience IN ('callgate-console', 'callgate-admin')),
     email      text NOT NULL CHECK (email = lower(email)),
     code_hash  bytea NOT NULL,
     sent_at    timestamptz NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE login_codes (
 -- user_id is null for administrators: they are known by e-mail (ADMIN_EMAILS).
 CREATE TABLE sessions (
     id           uuid PRIMARY KEY,
-    audience     text NOT NULL CHECK (audience IN ('developer', 'admin')),
+    audience     text NOT NULL CHECK (audience IN ('callgate-console', 'callgate-admin')),
     user_id      uuid REFERENCES users (id) ON DELETE CASCADE,
     email        text NOT NULL,
     token_hash   bytea NOT NULL UNIQUE,

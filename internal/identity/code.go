@@ -1,0 +1,155 @@
+package identity
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"callgate/internal/fault"
+)
+
+const (
+	codeDigits  = 6
+	codeTTL     = 5 * time.Minute
+	codeTries   = 5
+	resendAfter = time.Minute
+)
+
+// SendCode mails a login code to email, valid for 5 minutes and 5 tries. The answer is the same,
+// after the same work, whether or not the address may sign in, whether or not a mail goes out (none
+// does within 60 s of the last, nor above the limits per address): it tells nothing about the
+// address. Faults: Invalid for what is no address, TooManyAttempts per client address, Unavailable
+// when the mail queue is full.
+func (s *Service) SendCode(ctx context.Context, audience Audience, email, clientIP string) error {
+	email, err := requestedEmail(email)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	if err := s.countClient(ctx, "codes:"+clientOf(clientIP), now, s.config.Limits.CodesPerClientHour); err != nil {
+		return err
+	}
+	code := newCode()
+	send, err := s.storeCode(ctx, audience, email, code, now)
+	if err != nil || !send {
+		return err
+	}
+	// An address that may not sign in takes the same way through the queue and is dropped there.
+	l := letter{audience: audience, to: email, code: code, silent: !s.mayLogIn(audience, email)}
+	if !s.outbox.offer(l) {
+		return &fault.Error{Kind: fault.Unavailable, Message: "mail cannot be sent now; try again later", RetryAfter: resendAfter}
+	}
+	return nil
+}
+
+var errOverLimit = errors.New("too many codes for this address")
+
+// storeCode makes code the one live code of the address, unless the last one is too young or the
+// address has had too many.
+func (s *Service) storeCode(ctx context.Context, audience Audience, email, code string, now time.Time) (stored bool, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `
+			INSERT INTO login_codes AS c (audience, email, code_hash, sent_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (audience, email) DO UPDATE
+			SET code_hash = excluded.code_hash, sent_at = excluded.sent_at, expires_at = excluded.expires_at, attempts = 0
+			WHERE c.sent_at <= $6`,
+			audience, email, s.hashCode(audience, email, code), now, now.Add(codeTTL), now.Add(-resendAfter))
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		stored = true
+		return s.countAddress(ctx, tx, audience, email, now)
+	})
+	if errors.Is(err, errOverLimit) {
+		s.log.Warn("login codes for one address are over the limit", "audience", audience)
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("store login code: %w", err)
+	}
+	return stored, nil
+}
+
+func (s *Service) countAddress(ctx context.Context, tx pgx.Tx, audience Audience, email string, now time.Time) error {
+	subject := "codes:" + string(audience) + ":" + email
+	for _, limit := range []struct {
+		name   string
+		window time.Duration
+		most   int
+	}{
+		{subject + ":hour", time.Hour, s.config.Limits.CodesPerAddressHour},
+		{subject + ":day", day, s.config.Limits.CodesPerAddressDay},
+	} {
+		codes, err := count(ctx, tx, limit.name, now, limit.window)
+		if err != nil {
+			return err
+		}
+		if codes > limit.most {
+			return errOverLimit
+		}
+	}
+	return nil
+}
+
+// redeemCode proves code and uses it up, under the lock of its row: of parallel sign-ins with one
+// code exactly one succeeds, and no try goes uncounted. A refused try is counted by committing tx.
+func (s *Service) redeemCode(ctx context.Context, tx pgx.Tx, audience Audience, email, code string, now time.Time) (refusal, err error) {
+	var live struct {
+		hash              []byte
+		attempts          int
+		sentAt, expiresAt time.Time
+	}
+	err = tx.QueryRow(ctx, `
+		SELECT code_hash, attempts, sent_at, expires_at FROM login_codes
+		WHERE audience = $1 AND email = $2 FOR UPDATE`, audience, email).
+		Scan(&live.hash, &live.attempts, &live.sentAt, &live.expiresAt)
+	matches := hmac.Equal(live.hash, s.hashCode(audience, email, code))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return wrongCode(), nil
+	case err != nil:
+		return nil, fmt.Errorf("read login code: %w", err)
+	case !now.Before(live.expiresAt):
+		return wrongCode(), nil
+	case live.attempts >= codeTries:
+		return tooMany(live.sentAt.Add(resendAfter).Sub(now), "too many tries; ask for a new code"), nil
+	case !matches || !s.mayLogIn(audience, email):
+		_, err = tx.Exec(ctx, `UPDATE login_codes SET attempts = attempts + 1 WHERE audience = $1 AND email = $2`, audience, email)
+		refusal = wrongCode()
+	default:
+		_, err = tx.Exec(ctx, `DELETE FROM login_codes WHERE audience = $1 AND email = $2`, audience, email)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("use login code: %w", err)
+	}
+	return refusal, nil
+}
+
+func wrongCode() error {
+	return fault.New(fault.BadCredential, "the code is wrong or has expired")
+}
+
+// hashCode binds a code to its audience and address. Six digits are no secret to whoever can try
+// them all, so the hash is keyed: a copy of the table alone proves nothing.
+func (s *Service) hashCode(audience Audience, email, code string) []byte {
+	mac := hmac.New(sha256.New, s.config.JWTSecret)
+	_, _ = mac.Write([]byte(strings.Join([]string{"login code", string(audience), email, code}, "\x00")))
+	return mac.Sum(nil)
+}
+
+// newCode draws six digits, all equally likely.
+func newCode() string {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		panic(err) // crypto/rand never fails
+	}
+	return fmt.Sprintf("%0*d", codeDigits, n)
+}

@@ -1,0 +1,143 @@
+// Package identity knows who is signed in: users, e-mail codes, sessions, user JWTs, administrators
+// and the limits on signing in. All of it lives in Postgres, the tokens included: a JWT names its
+// session, and that row is read on every use, so that signing out, or losing a place in
+// ADMIN_EMAILS, takes effect on the next request on every node. A signature alone could only
+// promise that after the token has expired.
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Audience says for which interface a credential is good; it is the aud claim of a token.
+type Audience string
+
+// The two kinds of sign-in. A developer's has no administrator rights (spec section 5, rule 3).
+const (
+	Developer Audience = "callgate-console"
+	Admin     Audience = "callgate-admin"
+)
+
+// Principal is who a credential speaks for.
+type Principal struct {
+	UserID    uuid.UUID // uuid.Nil for administrators, who are known by e-mail
+	Email     string    // lower case
+	SessionID uuid.UUID
+	Audience  Audience
+}
+
+const minSecret = 32 // bytes of JWTSecret
+
+// Config is what the room is told. Zero durations and limits mean the stated defaults.
+type Config struct {
+	JWTSecret []byte // at least 32 bytes; signs tokens and hashes codes
+	Issuer    string // iss claim, required
+
+	TokenTTL        time.Duration // 1 h
+	SessionTTL      time.Duration // of a developer, 30 days
+	AdminSessionTTL time.Duration // 12 h
+
+	AdminEmails       []string // ADMIN_EMAILS: who may sign in to the back office (spec section 5)
+	LoginEmailDomains []string // domains developers may sign in with; empty means any
+
+	Limits Limits
+	Now    func() time.Time // time.Now
+}
+
+// Service signs people in and checks who they are. Its methods may be used concurrently. Their
+// errors carry faults, or are those of Postgres.
+type Service struct {
+	config  Config
+	admins  map[string]struct{}
+	domains map[string]struct{}
+	pool    *pgxpool.Pool
+	parser  *jwt.Parser
+	outbox  *outbox
+	log     *slog.Logger
+
+	stopHousekeeping context.CancelFunc
+	housekeeping     sync.WaitGroup
+}
+
+// New checks config, reports every fault of it at once, and starts the mail queue and the removal
+// of what has expired; Close stops both.
+func New(config Config, pool *pgxpool.Pool, mailer *Mailer, log *slog.Logger) (*Service, error) {
+	config = config.withDefaults()
+	admins, badAdmins := addressSet(config.AdminEmails)
+	domains, badDomains := domainSet(config.LoginEmailDomains)
+	if err := errors.Join(config.validate(), badAdmins, badDomains); err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	s := &Service{
+		config: config, admins: admins, domains: domains, pool: pool,
+		parser: newParser(config), outbox: newOutbox(mailer, log), log: log,
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s.stopHousekeeping = stop
+	s.housekeeping.Go(func() { s.keepHouse(ctx) })
+	return s, nil
+}
+
+// Close sends the mails that are still queued until ctx is done, and drops the rest.
+func (s *Service) Close(ctx context.Context) {
+	s.stopHousekeeping()
+	s.outbox.close(ctx)
+	s.housekeeping.Wait()
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.TokenTTL, time.Hour)
+	setDefault(&c.SessionTTL, 30*24*time.Hour)
+	setDefault(&c.AdminSessionTTL, 12*time.Hour)
+	setDefault(&c.Limits.CodesPerAddressHour, 10)
+	setDefault(&c.Limits.CodesPerAddressDay, 30)
+	setDefault(&c.Limits.CodesPerClientHour, 60)
+	setDefault(&c.Limits.FailuresPerClientHour, 30)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+func setDefault[T time.Duration | int](value *T, absent T) {
+	if *value == 0 {
+		*value = absent
+	}
+}
+
+func (c Config) validate() error {
+	var faults []error
+	if len(c.JWTSecret) < minSecret {
+		faults = append(faults, fmt.Errorf("the JWT secret is shorter than %d bytes", minSecret))
+	}
+	if c.Issuer == "" {
+		faults = append(faults, errors.New("the JWT issuer is empty"))
+	}
+	if c.TokenTTL < time.Second || c.SessionTTL < time.Second || c.AdminSessionTTL < time.Second {
+		faults = append(faults, errors.New("tokens and sessions must live for at least a second"))
+	}
+	l := c.Limits
+	if min(l.CodesPerAddressHour, l.CodesPerAddressDay, l.CodesPerClientHour, l.FailuresPerClientHour) < 1 {
+		faults = append(faults, errors.New("sign-in limits must be positive"))
+	}
+	return errors.Join(faults...)
+}
+
+func (c Config) sessionTTL(audience Audience) time.Duration {
+	if audience == Admin {
+		return c.AdminSessionTTL
+	}
+	return c.SessionTTL
+}
+
+// now is the clock of every rule, in the precision Postgres keeps.
+func (s *Service) now() time.Time { return s.config.Now().Truncate(time.Microsecond) }

@@ -1,0 +1,130 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"github.com/google/uuid"
+)
+
+const sendTimeout = 20 * time.Second // of one delivery, connecting included
+
+// Mailer sends login codes over SMTP.
+type Mailer struct {
+	client *gomail.Client
+	from   *mail.Address
+}
+
+// NewMailer reads SMTP_URL and MAIL_FROM (an address, or "Name <address>"). The scheme says how the
+// connection is protected: smtps:// TLS from the start (port 465), smtp+starttls:// STARTTLS or
+// nothing (587), smtp:// STARTTLS where the server offers it (25; a password is then not sent in
+// the clear, except to this machine). Errors never show the password.
+func NewMailer(smtpURL, from string) (*Mailer, error) {
+	sender, badFrom := mail.ParseAddress(from)
+	if badFrom != nil {
+		badFrom = errors.New("MAIL_FROM is not a mail address")
+	}
+	client, badURL := newSMTPClient(smtpURL)
+	if err := errors.Join(badURL, badFrom); err != nil {
+		return nil, err
+	}
+	return &Mailer{client: client, from: sender}, nil
+}
+
+var protections = map[string][]gomail.Option{
+	"smtp":          {gomail.WithPort(25), gomail.WithTLSPolicy(gomail.TLSOpportunistic)},
+	"smtp+starttls": {gomail.WithPort(587), gomail.WithTLSPolicy(gomail.TLSMandatory)},
+	"smtps":         {gomail.WithPort(465), gomail.WithSSL()},
+}
+
+func newSMTPClient(smtpURL string) (*gomail.Client, error) {
+	form := errors.New("SMTP_URL is not smtp://, smtp+starttls:// or smtps:// with [user:password@]host[:port]")
+	u, err := url.Parse(smtpURL)
+	if err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return nil, form // the parser's own error quotes the URL
+	}
+	protection, known := protections[u.Scheme]
+	if !known {
+		return nil, form
+	}
+	options := append([]gomail.Option{gomail.WithTimeout(sendTimeout)}, protection...)
+	if u.Port() != "" {
+		port, err := strconv.Atoi(u.Port())
+		if err != nil || port < 1 || port > 65535 {
+			return nil, form
+		}
+		options = append(options, gomail.WithPort(port))
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
+			gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
+	}
+	client, err := gomail.NewClient(u.Hostname(), options...)
+	if err != nil {
+		return nil, fmt.Errorf("SMTP_URL: %w", err)
+	}
+	return client, nil
+}
+
+// send delivers one letter.
+func (m *Mailer) send(ctx context.Context, l letter) error {
+	message, err := m.compose(l)
+	if err != nil {
+		return fmt.Errorf("compose mail: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	if err := m.client.DialAndSendWithContext(ctx, message); err != nil {
+		return fmt.Errorf("send mail: %w", err)
+	}
+	return nil
+}
+
+// The subject has no code: subjects show on locked screens.
+const (
+	subjectLine = "Callgate 登录验证码 / Your Callgate sign-in code"
+	bodyText    = `您正在登录 Callgate %s。验证码：
+
+    %s
+
+%d 分钟内有效，只能使用一次。请勿告诉任何人。如果不是您本人操作，请忽略本邮件。
+
+You are signing in to the Callgate %s with the code above. It is valid for %d minutes
+and can be used once. Do not share it with anybody. If this was not you, ignore this mail.
+`
+)
+
+func (m *Mailer) compose(l letter) (*gomail.Msg, error) {
+	placeZH, placeEN := "控制台", "console"
+	if l.audience == Admin {
+		placeZH, placeEN = "管理后台", "back office"
+	}
+	minutes := int(codeTTL.Minutes())
+	message := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	message.FromMailAddress(m.from)
+	if err := message.To(l.to); err != nil {
+		return nil, err
+	}
+	message.Subject(subjectLine)
+	message.SetDate()
+	domain := m.from.Address[strings.LastIndexByte(m.from.Address, '@')+1:]
+	message.SetMessageIDWithValue(uuid.NewString() + "@" + domain)
+	message.SetGenHeader("Auto-Submitted", "auto-generated") // asks out-of-office robots to stay quiet
+	message.SetBodyString(gomail.TypeTextPlain, fmt.Sprintf(bodyText, placeZH, l.code, minutes, placeEN, minutes))
+	return message, nil
+}
+
+// permanent tells a refusal that would be repeated from trouble that may pass.
+func permanent(err error) bool {
+	var refused *gomail.SendError
+	return errors.As(err, &refused) && refused.ErrorCode() >= 500
+}

@@ -1,0 +1,111 @@
+package identity
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	outboxSize    = 1000 // letters waiting
+	outboxWorkers = 4
+	firstRetry    = time.Second
+	longestRetry  = 30 * time.Second
+)
+
+// letter is one mail with a login code.
+type letter struct {
+	audience Audience
+	to, code string
+	silent   bool // to an address that may not sign in: never sent
+	deadline time.Time
+}
+
+// outbox sends letters off the request path: how long the mail server takes must neither keep the
+// caller waiting nor show whether a mail was sent. It is in memory only, since a lost code is asked
+// for again after a minute, and a stored one would lie readable in the database.
+type outbox struct {
+	mailer *Mailer
+	log    *slog.Logger
+
+	mu      sync.Mutex // guards closed and sending on letters
+	closed  bool
+	letters chan letter
+
+	workers sync.WaitGroup
+	ctx     context.Context
+	abandon context.CancelFunc
+}
+
+func newOutbox(mailer *Mailer, log *slog.Logger) *outbox {
+	o := &outbox{mailer: mailer, log: log, letters: make(chan letter, outboxSize)}
+	o.ctx, o.abandon = context.WithCancel(context.Background())
+	for range outboxWorkers {
+		o.workers.Go(func() {
+			for l := range o.letters {
+				o.deliver(l)
+			}
+		})
+	}
+	return o
+}
+
+// offer queues a letter, or returns false when the queue is full or closed.
+func (o *outbox) offer(l letter) bool {
+	l.deadline = time.Now().Add(codeTTL)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return false
+	}
+	select {
+	case o.letters <- l:
+		return true
+	default:
+		o.log.Error("the mail queue is full; a login code was not sent", "size", outboxSize)
+		return false
+	}
+}
+
+// deliver tries until it is done, refused for good, or the code has expired.
+func (o *outbox) deliver(l letter) {
+	if l.silent {
+		return
+	}
+	ctx, cancel := context.WithDeadline(o.ctx, l.deadline)
+	defer cancel()
+	domain := l.to[strings.LastIndexByte(l.to, '@')+1:]
+	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
+		err := o.mailer.send(ctx, l)
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil || permanent(err) {
+			o.log.Error("a login code could not be mailed", "domain", domain, "error", err)
+			return
+		}
+		o.log.Warn("a login code could not be mailed yet", "domain", domain, "error", err, "retryIn", wait)
+		select {
+		case <-ctx.Done():
+			o.log.Error("a login code was not mailed in time", "domain", domain)
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// close takes no more letters and sends those it has until ctx is done.
+func (o *outbox) close(ctx context.Context) {
+	o.mu.Lock()
+	if !o.closed {
+		o.closed = true
+		close(o.letters)
+	}
+	o.mu.Unlock()
+	stop := context.AfterFunc(ctx, o.abandon)
+	o.workers.Wait()
+	stop()
+	o.abandon()
+}
