@@ -74,13 +74,29 @@ func Load(environ []string, role Role) (Config, error) {
 	var c Config
 	err := env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ)})
 	c.Role = role
-	faults := append(parseFaults(err), c.faults()...)
-	if len(faults) > 0 {
-		sort.Strings(faults)
-		return Config{}, errors.New("the configuration is not usable:\n  - " + strings.Join(faults, "\n  - "))
+	if err := joined(append(parseFaults(err), c.faults()...)); err != nil {
+		return Config{}, err
 	}
 	c.normalise()
 	return c, nil
+}
+
+// LoadStores reads only what `callgate migrate` needs: DATABASE_URL and CLICKHOUSE_URL.
+func LoadStores(environ []string) (Config, error) {
+	variables := env.ToMap(environ)
+	c := Config{DatabaseURL: variables["DATABASE_URL"], ClickHouseURL: variables["CLICKHOUSE_URL"]}
+	var faults []string
+	c.storeFaults(func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) })
+	return c, joined(faults)
+}
+
+// joined makes one error of all faults, in a stable order.
+func joined(faults []string) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	sort.Strings(faults)
+	return errors.New("the configuration is not usable:\n  - " + strings.Join(faults, "\n  - "))
 }
 
 // parseFaults words type errors without the value, which may be a secret put in the wrong place.
@@ -116,8 +132,7 @@ func (c *Config) faults() []string {
 			fault("%s must be host:port", name)
 		}
 	}
-	needURL(fault, "DATABASE_URL", c.DatabaseURL, "postgres", "postgresql")
-	needURL(fault, "CLICKHOUSE_URL", c.ClickHouseURL, "clickhouse", "tcp", "http", "https")
+	c.storeFaults(fault)
 	needURL(fault, "REDIS_URL", c.RedisURL, "redis", "rediss", "redis+sentinel", "redis+cluster")
 	if c.PublicBaseURL != "" {
 		needURL(fault, "PUBLIC_BASE_URL", c.PublicBaseURL, "http", "https")
@@ -138,6 +153,11 @@ func (c *Config) faults() []string {
 	}
 	c.limitFaults(fault)
 	return faults
+}
+
+func (c *Config) storeFaults(fault func(string, ...any)) {
+	needURL(fault, "DATABASE_URL", c.DatabaseURL, "postgres", "postgresql")
+	needURL(fault, "CLICKHOUSE_URL", c.ClickHouseURL, "clickhouse", "tcp", "http", "https")
 }
 
 func (c *Config) consoleFaults(fault func(string, ...any)) {

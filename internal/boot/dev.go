@@ -1,0 +1,117 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"callgate/internal/config"
+	"callgate/internal/embedded"
+)
+
+// Dev runs the whole product on embedded stores until ctx is done: engines, migrations, demo data,
+// every role on LISTEN. environ is the environment; what it leaves unset is filled in. When
+// everything answers, out gets the addresses, a sign-in and a curl line that works.
+func Dev(ctx context.Context, environ []string, out io.Writer, logger *slog.Logger) error {
+	began := time.Now()
+	dataDir := lookup(environ, "DATA_DIR", ".callgate")
+	engines, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Logger: logger})
+	if err != nil {
+		return err
+	}
+	err = dev(ctx, environ, dataDir, engines, out, logger, began)
+	return errors.Join(err, engines.Close())
+}
+
+func dev(ctx context.Context, environ []string, dataDir string, engines *embedded.Engines, out io.Writer, logger *slog.Logger, began time.Time) error {
+	filled, err := devEnviron(environ, dataDir, engines)
+	if err != nil {
+		return err
+	}
+	c, err := config.Load(filled, config.All)
+	if err != nil {
+		return err
+	}
+	if err := Migrate(ctx, c.DatabaseURL, c.ClickHouseURL); err != nil {
+		return err
+	}
+	n, err := Start(ctx, c, logger, func(app *fiber.App) { serveMails(app, engines.Mailbox()) })
+	if err != nil {
+		return err
+	}
+	demo, err := n.seed(ctx, dataDir, engines)
+	if err == nil {
+		welcome(out, c, demo, time.Since(began))
+		err = n.Wait(ctx)
+	}
+	return errors.Join(err, n.Stop())
+}
+
+// devEnviron fills in what the environment leaves unset. Stores are always the embedded ones.
+func devEnviron(environ []string, dataDir string, engines *embedded.Engines) ([]string, error) {
+	secrets, err := devSecrets(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	defaults := map[string]string{
+		"METRICS_LISTEN":         "127.0.0.1:0",
+		"ADMIN_EMAILS":           demoAdmin,
+		"MAIL_FROM":              "callgate@callgate.local",
+		"UPSTREAM_ALLOW_PRIVATE": "true",
+		"SPOOL_DIR":              filepath.Join(dataDir, "spool"),
+	}
+	for name, value := range secrets {
+		defaults[name] = value
+	}
+	filled := append([]string(nil), environ...)
+	for name, value := range defaults {
+		if lookup(environ, name, "") == "" {
+			filled = append(filled, name+"="+value)
+		}
+	}
+	return append(filled,
+		"DATABASE_URL="+engines.DatabaseURL(),
+		"CLICKHOUSE_URL="+engines.ClickHouseURL(),
+		"REDIS_URL="+engines.RedisURL(),
+		"SMTP_URL="+engines.Mailbox().URL(),
+	), nil
+}
+
+func lookup(environ []string, name, absent string) string {
+	for _, pair := range environ {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok && value != "" {
+			return value
+		}
+	}
+	return absent
+}
+
+func welcome(out io.Writer, c config.Config, d demo, took time.Duration) {
+	base := c.PublicBaseURL
+	fmt.Fprintf(out, `
+Callgate is ready (%.1f s). Data is kept in DATA_DIR; stop with Ctrl-C.
+
+  Console        %[2]s/
+  Sign in        %[3]s (developer) or %[4]s (back office)
+  Sign-in codes  %[2]s/dev/mails
+
+Call a capability:
+
+  curl '%[2]s/gateway/v1/chat/completions?model=%[5]s' \
+    -H 'Authorization: Bearer %[6]s' -H 'Content-Type: application/json' \
+    -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'
+
+See it counted:
+
+  curl '%[2]s/api/statistics/applications/overview' -H 'Authorization: Bearer %[7]s'
+
+`, took.Seconds(), base, demoDeveloper, demoAdmin, demoChat, d.accessKey, d.token)
+}
+

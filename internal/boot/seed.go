@@ -1,0 +1,143 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/application"
+	"callgate/internal/catalog"
+	"callgate/internal/embedded"
+	"callgate/internal/fault"
+	"callgate/internal/identity"
+)
+
+const (
+	demoAdmin     = "admin@callgate.local"
+	demoDeveloper = "demo@callgate.local"
+	demoChat      = "demo-chat"
+	demoClaude    = "demo-claude"
+	demoGroup     = "demo"
+	demoActor     = "callgate dev"
+)
+
+// demo is what the welcome text shows.
+type demo struct {
+	accessKey string
+	token     string // user JWT of the demo developer
+}
+
+// seed makes the demo catalog, signs the demo developer in and gives them an application, each only
+// when it is missing. The upstream's address and key are set anew: its port may have changed.
+func (n *Node) seed(ctx context.Context, dataDir string, engines *embedded.Engines) (demo, error) {
+	if err := n.seedCatalog(ctx, engines.Upstream()); err != nil {
+		return demo{}, fmt.Errorf("demo catalog: %w", err)
+	}
+	who, token, err := n.signInDemo(ctx, dataDir, engines.Mailbox())
+	if err != nil {
+		return demo{}, fmt.Errorf("demo sign-in: %w", err)
+	}
+	key, err := n.seedApplication(ctx, who)
+	if err != nil {
+		return demo{}, fmt.Errorf("demo application: %w", err)
+	}
+	return demo{accessKey: key, token: token}, nil
+}
+
+func (n *Node) seedCatalog(ctx context.Context, upstream *embedded.Upstream) error {
+	group := catalog.GroupSettings{ID: ptr(demoGroup), Name: ptr("Demo")}
+	if _, err := n.catalog.CreateGroup(ctx, demoActor, group); err != nil && fault.KindOf(err) != fault.Conflict {
+		return err
+	}
+	for _, c := range []catalog.Settings{
+		{
+			ID: ptr(demoChat), Name: ptr("Demo chat"), UpstreamAuth: ptr("bearer"), DefaultPath: ptr("/v1/chat/completions"), SortOrder: ptr(int64(1)),
+			Description: ptr("OpenAI-style chat of the demo upstream. Models: demo, demo-slow, demo-cut, demo-error-429."),
+		},
+		{
+			ID: ptr(demoClaude), Name: ptr("Demo messages"), UpstreamAuth: ptr("x-api-key"), DefaultPath: ptr("/v1/messages"), SortOrder: ptr(int64(2)),
+			Description: ptr("Anthropic-style messages of the demo upstream."),
+		},
+	} {
+		if err := n.seedCapability(ctx, c, upstream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Node) seedCapability(ctx context.Context, c catalog.Settings, upstream *embedded.Upstream) error {
+	address := catalog.Settings{UpstreamBaseURL: ptr(upstream.URL()), UpstreamKey: ptr(upstream.Key())}
+	stored, err := n.catalog.Details(ctx, *c.ID)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		c.GroupID, c.UpstreamModel = ptr(demoGroup), ptr("demo")
+		c.UpstreamBaseURL, c.UpstreamKey = address.UpstreamBaseURL, address.UpstreamKey
+		_, err = n.catalog.Create(ctx, demoActor, c)
+		return err
+	case err != nil || stored.UpstreamBaseURL == upstream.URL():
+		return err
+	}
+	_, err = n.catalog.Update(ctx, demoActor, *c.ID, address)
+	return err
+}
+
+// signInDemo signs the demo developer in as anybody would, by the code of a mail. The session is
+// kept for later starts: a new code may be asked for only once a minute.
+func (n *Node) signInDemo(ctx context.Context, dataDir string, mails *embedded.Mailbox) (uuid.UUID, string, error) {
+	const client = "127.0.0.1"
+	kept := filepath.Join(dataDir, "demo-session")
+	if session, err := os.ReadFile(kept); err == nil {
+		if token, who, err := n.identity.Renew(ctx, identity.Developer, string(session)); err == nil {
+			return who.UserID, token.Value, nil
+		}
+	}
+	if err := n.identity.SendCode(ctx, identity.Developer, demoDeveloper, client); err != nil {
+		return uuid.Nil, "", err
+	}
+	code, err := awaitCode(ctx, mails)
+	if err != nil {
+		return uuid.Nil, "", err
+	}
+	in, err := n.identity.LogIn(ctx, identity.Developer, demoDeveloper, code, client, demoActor)
+	if err != nil {
+		return uuid.Nil, "", err
+	}
+	return in.Principal.UserID, in.Token.Value, os.WriteFile(kept, []byte(in.SessionToken), 0o600)
+}
+
+func awaitCode(ctx context.Context, mails *embedded.Mailbox) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for tick := time.NewTicker(5 * time.Millisecond); ; {
+		if caught := mails.Mails(demoDeveloper); len(caught) > 0 && caught[0].Code != "" {
+			return caught[0].Code, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", errors.New("no code came within 10 s")
+		case <-tick.C:
+		}
+	}
+}
+
+func (n *Node) seedApplication(ctx context.Context, owner uuid.UUID) (key string, err error) {
+	all, err := n.applications.All(ctx, owner)
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 {
+		_, key, err = n.applications.Create(ctx, owner, application.Draft{
+			Name: "Demo", Description: "Made by callgate dev to try things out.", CapabilityIDs: []string{demoChat, demoClaude},
+		})
+		return key, err
+	}
+	return n.applications.RevealKey(ctx, owner, all[len(all)-1].ID, demoActor)
+}
+
+func ptr[T any](v T) *T { return &v }
