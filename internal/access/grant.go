@@ -13,7 +13,7 @@ type Grant struct {
 	ApplicationID uuid.UUID
 	OwnerID       uuid.UUID
 	Active        bool
-	Version       int64 // of the application's row; compared with the change feed's floor
+	Version       int64    // of the application's row; compared with the change feed's floor
 	capabilities  []string // sorted
 }
 

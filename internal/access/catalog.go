@@ -1,0 +1,66 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// catalogReload is how often the snapshot is read again although no change was told.
+const catalogReload = time.Minute
+
+// catalog is a snapshot of all capabilities, replaced as a whole. Only the feed reader writes it.
+type catalog struct {
+	byID   atomic.Pointer[map[string]*Capability]
+	loaded time.Duration // elapsed time of the resolver at the last load
+}
+
+func newCatalog() *catalog {
+	c := &catalog{}
+	c.byID.Store(&map[string]*Capability{})
+	return c
+}
+
+func (c *catalog) find(id string) *Capability { return (*c.byID.Load())[id] }
+
+// behind tells whether a change of the capability is not yet in the snapshot.
+func (c *catalog) behind(id string, version int64) bool {
+	known := c.find(id)
+	return known == nil || known.Version < version
+}
+
+func (c *catalog) load(ctx context.Context, conn *pgx.Conn) error {
+	rows, err := conn.Query(ctx, `
+		SELECT id, status = 'enabled', upstream_base_url, upstream_auth, upstream_key, version
+		FROM capabilities`)
+	if err != nil {
+		return fmt.Errorf("read capabilities: %w", err)
+	}
+	next := make(map[string]*Capability, len(*c.byID.Load()))
+	var row Capability
+	_, err = pgx.ForEachRow(rows, []any{&row.ID, &row.Enabled, &row.UpstreamBaseURL, &row.UpstreamAuth,
+		&row.UpstreamKey, &row.Version}, func() error {
+		kept := row
+		kept.UpstreamKey = append([]byte(nil), row.UpstreamKey...)
+		next[kept.ID] = &kept
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read capabilities: %w", err)
+	}
+	c.byID.Store(&next)
+	return nil
+}
+
+// intern replaces ids by the snapshot's own strings, so that grants in memory share them.
+func (c *catalog) intern(ids []string) {
+	known := *c.byID.Load()
+	for i, id := range ids {
+		if capability := known[id]; capability != nil {
+			ids[i] = capability.ID
+		}
+	}
+}

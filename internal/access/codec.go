@@ -1,0 +1,103 @@
+package access
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+
+	"callgate/internal/secret"
+)
+
+// reading is a grant and the time Postgres told when it was read there, in microseconds since 1970:
+// not later than the snapshot the grant comes from.
+type reading struct {
+	grant  *Grant
+	readAt int64
+}
+
+const (
+	encodingVersion  = 1
+	tagLength        = 16
+	maxEncodedID     = 256    // bytes of a capability id; api.md allows 64
+	maxEncodedGrants = 10_000 // capabilities of one grant; api.md allows 500
+)
+
+// A value in Redis is
+// version | application (16) | owner (16) | active | version, readAt, number of capabilities
+// (uvarints) | length and bytes of each capability | tag (16).
+// The tag is an HMAC under the pepper over look-up hash and value: who can write to Redis still
+// cannot make a grant or move one to another key, and damage is a miss.
+func encodeGrant(pepper secret.Pepper, lookup [sha256.Size]byte, r reading) []byte {
+	out := make([]byte, 0, 80+24*len(r.grant.capabilities))
+	out = append(out, encodingVersion)
+	out = append(out, r.grant.ApplicationID[:]...)
+	out = append(out, r.grant.OwnerID[:]...)
+	if r.grant.Active {
+		out = append(out, 1)
+	} else {
+		out = append(out, 0)
+	}
+	out = binary.AppendUvarint(out, uint64(r.grant.Version))
+	out = binary.AppendUvarint(out, uint64(r.readAt))
+	out = binary.AppendUvarint(out, uint64(len(r.grant.capabilities)))
+	for _, id := range r.grant.capabilities {
+		out = binary.AppendUvarint(out, uint64(len(id)))
+		out = append(out, id...)
+	}
+	return append(out, grantTag(pepper, lookup, out)...)
+}
+
+// grantTag cannot be mistaken for a look-up hash of a key: those begin with cg-.
+func grantTag(pepper secret.Pepper, lookup [sha256.Size]byte, value []byte) []byte {
+	sum := pepper.Lookup("grant\x00" + string(lookup[:]) + string(value))
+	return sum[:tagLength]
+}
+
+// decodeGrant reads what encodeGrant made for the same key; anything else is not ok.
+func decodeGrant(pepper secret.Pepper, lookup [sha256.Size]byte, value []byte) (r reading, ok bool) {
+	if len(value) < tagLength+34 || value[0] != encodingVersion {
+		return reading{}, false
+	}
+	body, tag := value[:len(value)-tagLength], value[len(value)-tagLength:]
+	if subtle.ConstantTimeCompare(tag, grantTag(pepper, lookup, body)) != 1 {
+		return reading{}, false
+	}
+	grant := &Grant{Active: body[33] == 1}
+	copy(grant.ApplicationID[:], body[1:17])
+	copy(grant.OwnerID[:], body[17:33])
+	in := decoder{rest: body[34:]}
+	grant.Version = int64(in.number(1<<63 - 1))
+	r = reading{grant: grant, readAt: int64(in.number(1<<63 - 1))}
+	grant.capabilities = make([]string, in.number(maxEncodedGrants))
+	for i := range grant.capabilities {
+		grant.capabilities[i] = in.text(maxEncodedID)
+	}
+	return r, !in.failed && len(in.rest) == 0
+}
+
+// decoder reads a value from its front and remembers whether anything did not fit.
+type decoder struct {
+	rest   []byte
+	failed bool
+}
+
+func (d *decoder) number(limit uint64) uint64 {
+	n, size := binary.Uvarint(d.rest)
+	if size <= 0 || n > limit {
+		d.failed, d.rest = true, nil
+		return 0
+	}
+	d.rest = d.rest[size:]
+	return n
+}
+
+func (d *decoder) text(limit uint64) string {
+	length := d.number(limit)
+	if uint64(len(d.rest)) < length {
+		d.failed, d.rest = true, nil
+		return ""
+	}
+	text := string(d.rest[:length])
+	d.rest = d.rest[length:]
+	return text
+}
