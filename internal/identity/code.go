@@ -34,7 +34,7 @@ func (s *Service) SendCode(ctx context.Context, audience Audience, email, client
 		return err
 	}
 	now := s.now()
-	if err := s.countClient(ctx, "codes:"+clientOf(clientIP), now, s.config.Limits.CodesPerClientHour); err != nil {
+	if err := s.demand(ctx, s.clientCodes(clientIP), now); err != nil {
 		return err
 	}
 	code := newCode()
@@ -66,7 +66,14 @@ func (s *Service) storeCode(ctx context.Context, audience Audience, email, code 
 			return err
 		}
 		stored = true
-		return s.countAddress(ctx, tx, audience, email, now)
+		for _, b := range s.addressCodes(audience, email) {
+			if within, err := b.spend(ctx, tx, now); err != nil {
+				return err
+			} else if !within {
+				return errOverLimit
+			}
+		}
+		return nil
 	})
 	if errors.Is(err, errOverLimit) {
 		s.log.Warn("login codes for one address are over the limit", "audience", audience)
@@ -76,27 +83,6 @@ func (s *Service) storeCode(ctx context.Context, audience Audience, email, code 
 		return false, fmt.Errorf("store login code: %w", err)
 	}
 	return stored, nil
-}
-
-func (s *Service) countAddress(ctx context.Context, tx pgx.Tx, audience Audience, email string, now time.Time) error {
-	subject := "codes:" + string(audience) + ":" + email
-	for _, limit := range []struct {
-		name   string
-		window time.Duration
-		most   int
-	}{
-		{subject + ":hour", time.Hour, s.config.Limits.CodesPerAddressHour},
-		{subject + ":day", day, s.config.Limits.CodesPerAddressDay},
-	} {
-		codes, err := count(ctx, tx, limit.name, now, limit.window)
-		if err != nil {
-			return err
-		}
-		if codes > limit.most {
-			return errOverLimit
-		}
-	}
-	return nil
 }
 
 // redeemCode proves code and uses it up, under the lock of its row: of parallel sign-ins with one

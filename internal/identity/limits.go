@@ -12,14 +12,38 @@ import (
 	"callgate/internal/fault"
 )
 
-// Limits bound how often sign-in may be tried, in fixed windows of an hour or a day. They hold for
-// all nodes together. With five tries per code, a day of guessing at one address has a chance of
-// CodesPerAddressDay × 5 in a million.
+// Limits bound how often sign-in may be tried, in fixed windows of an hour or a day, for all nodes
+// together. A sign-in that succeeds takes back what it counted, so only what led nowhere adds up.
+// With five tries per code, a day of guessing at one address has a chance of CodesPerAddressDay × 5
+// in a million.
 type Limits struct {
 	CodesPerAddressHour   int // 10
 	CodesPerAddressDay    int // 30
 	CodesPerClientHour    int // 60, requests for codes from one client address
 	FailuresPerClientHour int // 30, refused sign-ins from one client address
+}
+
+// budget is one counter: at most so many attempts of a subject in a window.
+type budget struct {
+	subject string
+	window  time.Duration
+	most    int
+}
+
+func (s *Service) clientCodes(clientIP string) budget {
+	return budget{"codes of client " + clientOf(clientIP), time.Hour, s.config.Limits.CodesPerClientHour}
+}
+
+func (s *Service) clientFailures(clientIP string) budget {
+	return budget{"failures of client " + clientOf(clientIP), time.Hour, s.config.Limits.FailuresPerClientHour}
+}
+
+func (s *Service) addressCodes(audience Audience, email string) [2]budget {
+	whose := string(audience) + " " + email
+	return [2]budget{
+		{"codes an hour of " + whose, time.Hour, s.config.Limits.CodesPerAddressHour},
+		{"codes a day of " + whose, day, s.config.Limits.CodesPerAddressDay},
+	}
 }
 
 const day = 24 * time.Hour
@@ -30,36 +54,46 @@ type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// count adds one attempt of the subject to the window that holds now and returns how many that makes.
-func count(ctx context.Context, q querier, subject string, now time.Time, window time.Duration) (int, error) {
+// spend counts one attempt in the window that holds now, and tells whether it is within the budget.
+func (b budget) spend(ctx context.Context, q querier, now time.Time) (within bool, err error) {
 	var attempts int
-	err := q.QueryRow(ctx, `
+	err = q.QueryRow(ctx, `
 		INSERT INTO sign_in_limits AS l (subject, window_start, attempts) VALUES ($1, $2, 1)
 		ON CONFLICT (subject, window_start) DO UPDATE SET attempts = l.attempts + 1
-		RETURNING attempts`, subject, now.Truncate(window)).Scan(&attempts)
+		RETURNING attempts`, b.subject, now.Truncate(b.window)).Scan(&attempts)
 	if err != nil {
-		return 0, fmt.Errorf("count sign-in attempts: %w", err)
+		return false, fmt.Errorf("count sign-in attempts: %w", err)
 	}
-	return attempts, nil
+	return attempts <= b.most, nil
 }
 
-// countClient counts an attempt of a client address against most attempts an hour; above it the
-// fault is TooManyAttempts until the window ends.
-func (s *Service) countClient(ctx context.Context, subject string, now time.Time, most int) error {
-	attempts, err := count(ctx, s.pool, subject, now, time.Hour)
-	if err != nil || attempts <= most {
-		return err
-	}
-	return tooMany(now.Truncate(time.Hour).Add(time.Hour).Sub(now), "too many attempts from this network address; try again later")
-}
-
-// forgive takes back an attempt counted at now.
-func (s *Service) forgive(ctx context.Context, q querier, subject string, now time.Time) error {
+// refund takes back one attempt.
+func (b budget) refund(ctx context.Context, q querier, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE sign_in_limits SET attempts = attempts - 1
-		WHERE subject = $1 AND window_start = $2 AND attempts > 0`, subject, now.Truncate(time.Hour))
+		WHERE subject = $1 AND window_start = $2 AND attempts > 0`, b.subject, now.Truncate(b.window))
 	if err != nil {
 		return fmt.Errorf("take back a sign-in attempt: %w", err)
+	}
+	return nil
+}
+
+// demand spends from a client's budget; above it the fault is TooManyAttempts until the window ends.
+func (s *Service) demand(ctx context.Context, b budget, now time.Time) error {
+	within, err := b.spend(ctx, s.pool, now)
+	if err != nil || within {
+		return err
+	}
+	return tooMany(now.Truncate(b.window).Add(b.window).Sub(now), "too many attempts from this network address; try again later")
+}
+
+// refundSignIn takes back what a sign-in that succeeded has counted.
+func (s *Service) refundSignIn(ctx context.Context, q querier, audience Audience, email, clientIP string, now time.Time) error {
+	address := s.addressCodes(audience, email)
+	for _, b := range []budget{s.clientFailures(clientIP), s.clientCodes(clientIP), address[0], address[1]} {
+		if err := b.refund(ctx, q, now); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -33,9 +33,8 @@ func (s *Service) LogIn(ctx context.Context, audience Audience, email, code, cli
 		return SignIn{}, fault.InvalidFields(map[string]string{"code": "is required"})
 	}
 	now := s.now()
-	client := "failures:" + clientOf(clientIP)
 	// Counted before it is tried and taken back on success: parallel guesses cannot slip through.
-	if err := s.countClient(ctx, client, now, s.config.Limits.FailuresPerClientHour); err != nil {
+	if err := s.demand(ctx, s.clientFailures(clientIP), now); err != nil {
 		return SignIn{}, err
 	}
 	var in SignIn
@@ -47,7 +46,7 @@ func (s *Service) LogIn(ctx context.Context, audience Audience, email, code, cli
 		if in, err = s.open(ctx, tx, audience, email, userAgent, now); err != nil {
 			return err
 		}
-		return s.forgive(ctx, tx, client, now)
+		return s.refundSignIn(ctx, tx, audience, email, clientIP, now)
 	})
 	if err != nil {
 		return SignIn{}, fmt.Errorf("sign in: %w", err)
