@@ -114,4 +114,3 @@ See it counted:
 
 `, took.Seconds(), base, demoDeveloper, demoAdmin, demoChat, d.accessKey, d.token)
 }
-

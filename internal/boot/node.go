@@ -111,6 +111,11 @@ func (n *Node) newApp() *fiber.App {
 		DisableStartupMessage: true,
 		Immutable:             true, // what handlers keep must not be overwritten by the next request
 		ErrorHandler:          console.Fail(n.logger),
+
+		EnableTrustedProxyCheck: true,
+		TrustedProxies:          n.config.TrustedProxies,
+		ProxyHeader:             "X-Real-Ip",
+		EnableIPValidation:      true,
 	}
 	gateway.ServerConfig(&settings)
 	return fiber.New(settings)

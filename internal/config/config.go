@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"reflect"
 	"sort"
@@ -34,6 +35,9 @@ type Config struct {
 	MetricsListen string `env:"METRICS_LISTEN" envDefault:"127.0.0.1:9090"`
 	PublicBaseURL string `env:"PUBLIC_BASE_URL"` // default: http://<LISTEN>
 	LogLevel      string `env:"LOG_LEVEL" envDefault:"info"`
+	// TrustedProxies are addresses or CIDRs whose X-Real-IP tells the client's address for the
+	// sign-in limits; from anybody else the header is ignored.
+	TrustedProxies []string `env:"TRUSTED_PROXIES"`
 
 	DatabaseURL   string `env:"DATABASE_URL"`
 	ClickHouseURL string `env:"CLICKHOUSE_URL"`
@@ -134,6 +138,14 @@ func (c *Config) faults() []string {
 	}
 	c.storeFaults(fault)
 	needURL(fault, "REDIS_URL", c.RedisURL, "redis", "rediss", "redis+sentinel", "redis+cluster")
+	for _, proxy := range c.TrustedProxies {
+		if _, err := netip.ParsePrefix(proxy); err == nil {
+			continue
+		}
+		if _, err := netip.ParseAddr(proxy); err != nil {
+			fault("TRUSTED_PROXIES must list addresses or CIDRs")
+		}
+	}
 	if c.PublicBaseURL != "" {
 		needURL(fault, "PUBLIC_BASE_URL", c.PublicBaseURL, "http", "https")
 	}

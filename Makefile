@@ -1,0 +1,64 @@
+# Everything a developer or CI does. `make help` lists it.
+SHELL := /bin/bash
+GOLANGCI_LINT_VERSION := v2.15.0
+LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+WITH_ENGINES := go run ./internal/embedded/testengines --
+# Packages are tested two at a time: their engines share the machine.
+TEST := go test -p 2 -count=1 $(TESTFLAGS)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+
+.PHONY: run
+run: build ## start the whole product on embedded stores with demo data
+	@exec ./bin/callgate dev
+
+.PHONY: test
+test: ## all tests, on real PostgreSQL, ClickHouse and Redis
+	$(WITH_ENGINES) $(TEST) ./...
+
+.PHONY: race
+race: ## all tests under the race detector
+	$(WITH_ENGINES) $(TEST) -race ./...
+
+.PHONY: check
+check: format vet lint generated race ## what must be green: format, vet, lint, generated files current, tests with -race
+
+.PHONY: build
+build: ## build bin/callgate
+	go build -trimpath -ldflags '-X callgate/internal/boot.Version=$(VERSION)' -o bin/callgate ./cmd/callgate
+
+.PHONY: format
+format: ## fail on files gofmt would change
+	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; }
+
+.PHONY: vet
+vet: ## go vet
+	go vet ./...
+
+.PHONY: lint
+lint: $(LINT) ## golangci-lint: import directions and the rest
+	$(LINT) run ./...
+
+$(LINT):
+	@mkdir -p bin
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv bin/golangci-lint $@
+
+.PHONY: generate
+generate: ## write generated files anew
+	go generate ./...
+	go mod tidy
+
+.PHONY: generated
+generated: ## fail when a generated file is not current
+	go mod tidy -diff
+	@before=$$(git status --porcelain); go generate ./... && [ "$$before" = "$$(git status --porcelain)" ] || { echo "generated files are not current: run make generate"; exit 1; }
+
+.PHONY: clean
+clean: ## remove what was built; data in .callgate stays
+	rm -rf bin

@@ -1,0 +1,152 @@
+// Package deploy holds what operators start Callgate with; its tests read those files as the real
+// tools would, because no test machine runs a Docker engine.
+package deploy
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/moby/buildkit/frontend/dockerfile/instructions"
+	"github.com/moby/buildkit/frontend/dockerfile/parser"
+
+	"callgate/internal/config"
+)
+
+// madeEnv runs make-env.sh in a copy of the layout and fills in what it asks for.
+func madeEnv(t *testing.T) (variables []string) {
+	t.Helper()
+	root := t.TempDir()
+	script, err := os.ReadFile("make-env.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "deploy"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "deploy", "make-env.sh")
+	if err := os.WriteFile(path, script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(path).CombinedOutput(); err != nil {
+		t.Fatalf("make-env.sh: %v\n%s", err, out)
+	}
+	if out, err := exec.Command(path).CombinedOutput(); err == nil {
+		t.Fatalf("make-env.sh overwrote secrets:\n%s", out)
+	}
+	env, err := os.ReadFile(filepath.Join(root, ".env"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := strings.NewReplacer("ADMIN_EMAILS=\n", "ADMIN_EMAILS=root@example.com\n",
+		"SMTP_URL=\n", "SMTP_URL=smtp://mail.example.com:25\n", "MAIL_FROM=\n", "MAIL_FROM=callgate@example.com\n").Replace(string(env))
+	for _, line := range strings.Split(filled, "\n") {
+		if line != "" && !strings.HasPrefix(line, "#") {
+			variables = append(variables, line)
+		}
+	}
+	return variables
+}
+
+func compose(t *testing.T, variables []string) (*types.Project, error) {
+	t.Helper()
+	options, err := cli.NewProjectOptions([]string{"../docker-compose.yml"}, cli.WithEnv(variables))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options.LoadProject(t.Context())
+}
+
+func TestComposeStartsEveryRoleOnOfficialImages(t *testing.T) {
+	project, err := compose(t, madeEnv(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	official := map[string]string{
+		"postgres": "postgres:", "redis": "redis:", "clickhouse": "clickhouse/clickhouse-server:", "front": "nginx:",
+	}
+	for name, image := range official {
+		if !strings.HasPrefix(project.Services[name].Image, image) {
+			t.Errorf("%s runs %q, not the official image", name, project.Services[name].Image)
+		}
+	}
+	for _, name := range []string{"migrate", "gateway", "console"} {
+		if build := project.Services[name].Build; build == nil || build.Dockerfile != "deploy/Dockerfile" {
+			t.Errorf("%s is not built from deploy/Dockerfile", name)
+		}
+	}
+	for _, role := range []config.Role{config.Gateway, config.Console} {
+		service := project.Services[string(role)]
+		if want := "serve --role " + string(role); strings.Join(service.Command, " ") != want {
+			t.Errorf("%s runs %q, want %q", role, service.Command, want)
+		}
+		if service.DependsOn["migrate"].Condition != types.ServiceConditionCompletedSuccessfully {
+			t.Errorf("%s does not wait for the migrations", role)
+		}
+		if _, err := config.Load(service.Environment.ToMapping().Values(), role); err != nil {
+			t.Errorf("%s would refuse its environment: %v", role, err)
+		}
+	}
+	if _, err := config.LoadStores(project.Services["migrate"].Environment.ToMapping().Values()); err != nil {
+		t.Errorf("migrate would refuse its environment: %v", err)
+	}
+}
+
+func TestComposeSaysWhatIsMissingWithoutSecrets(t *testing.T) {
+	_, err := compose(t, nil)
+	if err == nil || !strings.Contains(err.Error(), "deploy/make-env.sh") {
+		t.Fatalf("without .env compose says: %v", err)
+	}
+}
+
+func TestDockerfileBuildsThisModule(t *testing.T) {
+	file, err := os.Open("Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	tree, err := parser.Parse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages, _, err := instructions.Parse(tree.AST, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(stages) != 2 {
+		t.Fatalf("%d stages, want a build and a small image", len(stages))
+	}
+	module, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	language := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)
+	if want := "golang:" + string(language[1]); stages[0].BaseName != want {
+		t.Errorf("builds on %s, go.mod needs %s", stages[0].BaseName, want)
+	}
+	for _, command := range stages[0].Commands {
+		from, ok := command.(*instructions.CopyCommand)
+		if !ok {
+			continue
+		}
+		for _, source := range from.SourcePaths {
+			if _, err := os.Stat(filepath.Join("..", source)); err != nil {
+				t.Errorf("COPY %s: %v", source, err)
+			}
+		}
+	}
+	var user string
+	for _, command := range stages[1].Commands {
+		if u, ok := command.(*instructions.UserCommand); ok {
+			user = u.User
+		}
+	}
+	if user == "" || user == "root" {
+		t.Errorf("the image runs as %q", user)
+	}
+}
