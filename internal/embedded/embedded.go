@@ -115,9 +115,6 @@ func (e *Engines) place(found binaries, ephemeral bool) error {
 	if err := e.state.keepPostgresDir(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(e.dir, "postgres"), 0o755); err != nil {
-		return fmt.Errorf("data directory: %w", err)
-	}
 	e.pg = &postgres{
 		native: native, dir: dir, log: filepath.Join(e.dir, "postgres.log"), password: e.state.PostgresPassword,
 		ephemeral: ephemeral, ports: e.state.ports, runAs: runAs,

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -46,11 +47,7 @@ func (p *ports) all() map[string]int {
 func (p *ports) settle(names ...string) error {
 	deadline := time.Now().Add(portGrace)
 	for _, name := range names {
-		port := p.of(name)
-		for port != 0 && !isFree(port) && time.Now().Before(deadline) {
-			time.Sleep(pollEvery)
-		}
-		if port != 0 && isFree(port) {
+		if port := p.of(name); port != 0 && isFreeBy(deadline, port) {
 			continue
 		}
 		if err := p.repick(name); err != nil {
@@ -86,6 +83,18 @@ func (p *ports) pick() (int, error) {
 		}
 	}
 	return 0, errors.New("no free port on 127.0.0.1")
+}
+
+// isFreeBy waits for an ending child to give its port back.
+func isFreeBy(deadline time.Time, port int) bool {
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	return poll(ctx, func() error {
+		if !isFree(port) {
+			return errors.New("in use")
+		}
+		return nil
+	}) == nil
 }
 
 func isFree(port int) bool {

@@ -9,19 +9,14 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
-
-// outside is where PostgreSQL lives when DATA_DIR or the clone cannot be entered by its user.
-const outside = "/var/lib/callgate"
 
 // postgres is the embedded PostgreSQL.
 type postgres struct {
@@ -167,10 +162,15 @@ func runToEnd(ctx context.Context, spawn *spawner, cmd *exec.Cmd) error {
 }
 
 func (p *postgres) makeDir(dir string) error {
+	if filepath.Dir(p.dir) == outside {
+		if err := makeOutside(); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("postgres directory: %w", err)
 	}
-	return errors.Join(p.own(filepath.Dir(dir)), p.own(dir))
+	return errors.Join(p.own(p.dir), p.own(dir))
 }
 
 // own gives a file to the user PostgreSQL runs as.
@@ -209,74 +209,17 @@ func stopLeftover(data string) error {
 		if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("stop the postgres left behind (pid %d): %w", pid, err)
 		}
-		for deadline := time.Now().Add(stopTimeout / 2); alive() && time.Now().Before(deadline); {
-			time.Sleep(pollEvery)
-		}
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout/2)
+		_ = poll(ctx, func() error {
+			if alive() {
+				return errors.New("still running")
+			}
+			return nil
+		})
+		cancel()
 	}
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("pid file of postgres: %w", err)
 	}
 	return nil
-}
-
-// unprivileged is the user PostgreSQL runs as when we are root: the owner of the data directory
-// if it has one already, else nobody.
-func unprivileged(dir string) (*syscall.Credential, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	if info, err := os.Stat(filepath.Join(dir, "data")); err == nil {
-		if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 {
-			return &syscall.Credential{Uid: owner.Uid, Gid: owner.Gid}, nil
-		}
-	}
-	nobody, err := user.Lookup("nobody")
-	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root and there is no user nobody: %w", err)
-	}
-	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
-	if err != nil {
-		return nil, fmt.Errorf("user nobody: %w", err)
-	}
-	gid, err := strconv.ParseUint(nobody.Gid, 10, 32)
-	if err != nil {
-		return nil, fmt.Errorf("user nobody: %w", err)
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
-}
-
-// reachable tells whether everybody may enter every directory above path.
-func reachable(path string) bool {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err != nil || info.Mode().Perm()&0o001 == 0 {
-			return false
-		}
-		if dir == filepath.Dir(dir) {
-			return true
-		}
-	}
-}
-
-// reachableBuild returns a PostgreSQL build its user can read: where npm put it, or a copy.
-func reachableBuild(found binaries) (string, error) {
-	if reachable(filepath.Join(found.postgres, "bin", "postgres")) {
-		return found.postgres, nil
-	}
-	place := filepath.Join(outside, found.pgSuffix)
-	if _, err := os.Stat(place); err == nil {
-		return place, nil
-	}
-	building := place + "." + randomHex(4)
-	defer func() { _ = os.RemoveAll(building) }()
-	if err := os.MkdirAll(outside, 0o755); err != nil {
-		return "", fmt.Errorf("copy PostgreSQL: %w", err)
-	}
-	if err := os.CopyFS(building, os.DirFS(found.postgres)); err != nil {
-		return "", fmt.Errorf("copy PostgreSQL: %w", err)
-	}
-	if err := os.Rename(building, place); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("copy PostgreSQL: %w", err)
-	}
-	return place, nil
 }

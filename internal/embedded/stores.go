@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,6 @@ type TB interface {
 	Cleanup(func())
 	Fatalf(format string, arguments ...any)
 	Logf(format string, arguments ...any)
-	TempDir() string
 }
 
 // setupTimeout bounds the making of one test's database.
@@ -160,7 +160,12 @@ func Own(t TB) *Engines {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
 	defer cancel()
-	engines, err := Start(ctx, Options{DataDir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), Ephemeral: true})
+	dir, err := temporaryDir()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	engines, err := Start(ctx, Options{DataDir: dir, Logger: slog.New(slog.DiscardHandler), Ephemeral: true})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

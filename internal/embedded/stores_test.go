@@ -2,12 +2,18 @@ package embedded_test
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/embedded"
 )
@@ -37,6 +43,45 @@ func TestEveryTestHasItsOwnMigratedStores(t *testing.T) {
 	}
 	if n, err := second.Exists(ctx, "key").Result(); err != nil || n != 0 {
 		t.Errorf("another test's key is visible: %d, %v", n, err)
+	}
+}
+
+func TestTestProcessesShareOneSetOfEngines(t *testing.T) {
+	began := time.Now()
+	err := embedded.RunWithEngines(t.Context(), slog.New(slog.DiscardHandler), func(environment []string) error {
+		var processes errgroup.Group
+		for range 3 { // side by side, so that they race for the template database
+			processes.Go(func() error {
+				cmd := exec.Command(os.Args[0], "-test.run=^TestEveryTestHasItsOwnMigratedStores$", "-test.v")
+				cmd.Env = append(os.Environ(), environment...)
+				out, err := cmd.CombinedOutput()
+				if err != nil || !strings.Contains(string(out), "--- PASS") {
+					return fmt.Errorf("%w: %s", err, out)
+				}
+				return nil
+			})
+		}
+		return processes.Wait()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	t.Logf("three processes on one set of engines took %v", time.Since(began))
+}
+
+func TestACutLinkIsAnOutageAndAMendedOneIsNot(t *testing.T) {
+	link := embedded.NewLink(t, embedded.Redis(t))
+	client := redisClient(t, link.URL())
+	if err := client.Ping(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	link.Cut()
+	if err := client.Ping(t.Context()).Err(); err == nil {
+		t.Error("a store answers through a cut link")
+	}
+	link.Mend()
+	if err := client.Ping(t.Context()).Err(); err != nil {
+		t.Errorf("a mended link does not work: %v", err)
 	}
 }
 
