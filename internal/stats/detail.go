@@ -1,0 +1,145 @@
+package stats
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+	"callgate/internal/fault"
+)
+
+// FailedCall is a failed call and why it failed (spec section 4.1, rules 9 to 13).
+type FailedCall struct {
+	Call
+	Failure FailureDetail `json:"failure"`
+}
+
+// FailureDetail is what is kept of a failed call.
+type FailureDetail struct {
+	Collected   bool            `json:"collected"`   // false: no detail was ever kept of this call
+	Reason      *FailureReason  `json:"reason"`      // nil when the call is older than the recording of reasons
+	Request     *FailureRequest `json:"request"`     // nil when not collected or expired
+	RequestBody json.RawMessage `json:"requestBody"` // redacted; null when BodyNote says why, or nothing was kept
+	Query       json.RawMessage `json:"query"`       // object of redacted strings; null when nothing was kept
+	BodyNote    *string         `json:"bodyNote"`    // api.md, "bodyNote"; nil when the body is there
+}
+
+// FailureReason says why. It lives as long as the call, except for Message.
+type FailureReason struct {
+	Type           string  `json:"type"`
+	Code           string  `json:"code"`
+	Message        *string `json:"message"`        // nil when the upstream gave none, or it expired
+	UpstreamStatus *uint16 `json:"upstreamStatus"` // nil when the upstream did not answer
+}
+
+// FailureRequest is what the caller asked for.
+type FailureRequest struct {
+	Method string `json:"method"`
+	Path   string `json:"path"` // what stood after /gateway
+}
+
+// expired is the note for a detail past its time to live (api.md).
+const expired = "expired"
+
+const failedCallQuery = `
+SELECT` + callColumns + `, toString(reason_type), toString(reason_code), upstream_status
+FROM calls
+WHERE application_id = {application:UUID} AND start_time = fromUnixTimestamp64Milli({start:Int64}) AND call_id = {call:UUID}
+LIMIT 1`
+
+// Call gives one failed call of an application. Faults: NotFound for a call that is not there,
+// NoFailureDetail for a successful one, Unavailable.
+func (r *Reader) Call(ctx context.Context, application, callID uuid.UUID) (FailedCall, error) {
+	start, ok := startOf(callID)
+	today := beijing.Today(r.now())
+	if !ok || beijing.DayOf(start) < RetainedFrom(today) {
+		return FailedCall{}, fault.Absent()
+	}
+	parameters := args("application", application, "start", start.UnixMilli(), "call", callID)
+	var found *FailedCall
+	err := r.each(ctx, "call", failedCallQuery, parameters, func(rows driver.Rows) (err error) {
+		found, err = scanFailedCall(rows)
+		return err
+	})
+	switch {
+	case err != nil:
+		return FailedCall{}, err
+	case found == nil:
+		return FailedCall{}, fault.Absent()
+	case found.Success:
+		return FailedCall{}, fault.New(fault.NoFailureDetail, "this call succeeded, so there is no failure detail")
+	}
+	// The day decides, not whether a merge has dropped the rows yet.
+	if beijing.DayOf(start)+FailureRetentionDays <= today {
+		note := expired
+		found.Failure.Collected = found.Failure.Reason != nil
+		found.Failure.BodyNote = &note
+		return *found, nil
+	}
+	return *found, r.addDetail(ctx, parameters, &found.Failure)
+}
+
+// startOf reads the start millisecond out of a call id; ok is false for what is no UUIDv7.
+func startOf(id uuid.UUID) (start time.Time, ok bool) {
+	var ms int64
+	for _, b := range id[:6] {
+		ms = ms<<8 | int64(b)
+	}
+	return time.UnixMilli(ms), id.Version() == 7
+}
+
+func scanFailedCall(rows driver.Rows) (*FailedCall, error) {
+	var reason FailureReason
+	var upstreamStatus uint16
+	call, err := scanCall(rows, &reason.Type, &reason.Code, &upstreamStatus)
+	if err != nil {
+		return nil, err
+	}
+	found := FailedCall{Call: call}
+	if upstreamStatus != 0 {
+		reason.UpstreamStatus = &upstreamStatus
+	}
+	if reason.Type != "" {
+		found.Failure.Reason = &reason
+	}
+	return &found, nil
+}
+
+const failureQuery = `
+SELECT message, toString(method), path, request_body, query, toString(body_note)
+FROM call_failures
+WHERE application_id = {application:UUID} AND start_time = fromUnixTimestamp64Milli({start:Int64}) AND call_id = {call:UUID}
+LIMIT 1`
+
+// addDetail fills in the row of call_failures. The shipper writes it before the call's own row, so
+// a call that can be seen has it, unless none was kept.
+func (r *Reader) addDetail(ctx context.Context, parameters []any, f *FailureDetail) error {
+	return r.each(ctx, "failure detail", failureQuery, parameters, func(rows driver.Rows) error {
+		var message, body, query, note string
+		var request FailureRequest
+		if err := rows.Scan(&message, &request.Method, &request.Path, &body, &query, &note); err != nil {
+			return unavailable(err, "read failure detail")
+		}
+		f.Collected, f.Request = true, &request
+		f.RequestBody, f.Query = jsonOrNull(body), jsonOrNull(query)
+		if note != "" {
+			f.BodyNote = &note
+		}
+		if message != "" && f.Reason != nil {
+			f.Reason.Message = &message
+		}
+		return nil
+	})
+}
+
+// jsonOrNull keeps a damaged document from breaking the answer around it.
+func jsonOrNull(document string) json.RawMessage {
+	if document == "" || !json.Valid([]byte(document)) {
+		return nil
+	}
+	return json.RawMessage(document)
+}

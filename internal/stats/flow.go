@@ -1,0 +1,262 @@
+package stats
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"callgate/internal/beijing"
+)
+
+// PageSize is the number of calls on a page of the call flow (spec section 8).
+const PageSize = 10
+
+// attempts is how often a page is asked again when rows were there to be counted but not to be
+// read: rows and rollups of one insert become visible one after the other.
+const attempts = 3
+
+// Result filters the call flow.
+type Result string
+
+// The values of Result.
+const (
+	AnyResult     Result = ""
+	OnlySuccesses Result = "success"
+	OnlyFailures  Result = "failure"
+)
+
+// CallsQuery selects calls of one application.
+type CallsQuery struct {
+	Application uuid.UUID
+	Range       beijing.Range
+	Page        int     // from 1
+	Model       *string // nil: all; empty: calls that named no capability that exists
+	Result      Result  // narrows items and total, not the summary
+}
+
+// parameters are those of every query below.
+func (q CallsQuery) parameters(more ...any) []any {
+	model := ""
+	if q.Model != nil {
+		model = *q.Model
+	}
+	return args(append(more, "application", q.Application, "anyModel", q.Model == nil, "model", model)...)
+}
+
+// Call is one row of the call flow (spec section 4.1, rule 7).
+type Call struct {
+	CallID      uuid.UUID `json:"callId"`
+	StartTime   string    `json:"startTime"` // Beijing time, RFC 3339 with milliseconds
+	Model       string    `json:"model"`
+	Success     bool      `json:"success"`
+	StatusCode  uint16    `json:"statusCode"`
+	DurationMs  uint32    `json:"durationMs"`
+	EndedBy     string    `json:"endedBy"`
+	Streamed    bool      `json:"streamed"`
+	FirstByteMs *uint32   `json:"firstByteMs"` // nil when the upstream sent none
+}
+
+// CallsSummary counts the calls of a query whatever their result.
+type CallsSummary struct {
+	Calls     int64 `json:"calls"`
+	Successes int64 `json:"successes"`
+	Failures  int64 `json:"failures"`
+}
+
+// CallsPage is one page of the call flow, newest first.
+type CallsPage struct {
+	Items   []Call
+	Total   int64 // calls that paging reaches
+	Summary CallsSummary
+	Models  []string // every model the application ever called, whatever the range; by id
+}
+
+// Calls gives one page of an application's call flow, newest first; calls of the same millisecond
+// stand in a fixed order. A page past the end is empty. Days before RetainedFrom are empty.
+// Faults: Unavailable.
+func (r *Reader) Calls(ctx context.Context, q CallsQuery) (CallsPage, error) {
+	var page CallsPage
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		page.Models, err = r.models(groupCtx, q.Application)
+		return err
+	})
+	group.Go(func() error { return r.page(groupCtx, q, &page) })
+	if err := group.Wait(); err != nil {
+		return CallsPage{}, err
+	}
+	return page, nil
+}
+
+func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error {
+	for attempt := 1; ; attempt++ {
+		tally, err := r.tally(ctx, q)
+		if err != nil {
+			return err
+		}
+		place, err := r.locate(ctx, q, &tally)
+		if err != nil {
+			return err
+		}
+		page.Summary, page.Total = tally.summary(), tally.matches(q.Result)
+		if page.Items, err = r.read(ctx, q, place); err != nil {
+			return err
+		}
+		if len(page.Items) >= place.count {
+			return nil
+		}
+		if attempt == attempts {
+			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application,
+				"counted", place.count, "found", len(page.Items))
+			return nil
+		}
+	}
+}
+
+// place is where the calls of a page are: skip matching rows from the newest of the spans, or
+// fewer from the oldest, and then count of them.
+type place struct {
+	spans  []span // newest first
+	inside int64  // matching rows in spans
+	skip   int64
+	count  int
+}
+
+// locate narrows the tally until the page's rows can be read with a short walk: days that hold
+// many rows are counted by hour, hours that hold very many by second (design section 7).
+func (r *Reader) locate(ctx context.Context, q CallsQuery, t *tally) (place, error) {
+	for {
+		found := t.find(q)
+		wide := found.wide(q.Result, r.reach)
+		if len(wide) == 0 {
+			return found, nil
+		}
+		for _, s := range wide {
+			parts, err := r.split(ctx, q, s)
+			if err != nil {
+				return place{}, err
+			}
+			t.replace(s, parts)
+		}
+	}
+}
+
+// find gives the spans that hold the page.
+func (t tally) find(q CallsQuery) place {
+	first := int64(q.Page-1) * PageSize
+	end := min(first+PageSize, t.matches(q.Result))
+	if first >= end {
+		return place{}
+	}
+	found := place{count: int(end - first)}
+	position := int64(0)
+	for _, s := range t {
+		n := s.matches(q.Result)
+		if n > 0 && position+n > first && position < end {
+			if len(found.spans) == 0 {
+				found.skip = first - position
+			}
+			found.spans = append(found.spans, s)
+			found.inside += n
+		}
+		position += n
+	}
+	return found
+}
+
+// wide gives the spans that must be narrowed before the page is read. When every row matches, the
+// walk is no longer than the way from the nearer end; else it may be as long as the span.
+func (p place) wide(result Result, reach reaches) []span {
+	walk := min(p.skip+int64(p.count), p.inside-p.skip)
+	for _, s := range p.spans {
+		if s.matches(result) != s.rows {
+			walk = 1 << 62
+		}
+	}
+	var wide []span
+	for _, s := range p.spans {
+		if most := reach.of(s.unit); s.rows > most && walk > most {
+			wide = append(wide, s)
+		}
+	}
+	return wide
+}
+
+// callColumns are what scanCall reads.
+const callColumns = `
+    call_id, toUnixTimestamp64Milli(start_time), toString(model), success, status_code, duration_ms,
+    toString(ended_by), streamed, first_byte_ms`
+
+// selectCalls is the call flow of a query in some spans, the given order and no limit.
+func selectCalls(q CallsQuery, spans []span, order string, more ...any) (query string, parameters []any) {
+	condition, bounds := within(spans)
+	query = `
+SELECT` + callColumns + `
+FROM calls
+WHERE application_id = {application:UUID}
+  AND (` + condition + `)
+  AND ` + ofModel + ` AND ({anyResult:Bool} OR success = {success:Bool})
+ORDER BY start_time ` + order + `, call_id ` + order
+	more = append(more, "anyResult", q.Result == AnyResult, "success", q.Result == OnlySuccesses)
+	return query, q.parameters(append(more, bounds...)...)
+}
+
+// read reads the page's rows, from the nearer end of their spans.
+func (r *Reader) read(ctx context.Context, q CallsQuery, p place) ([]Call, error) {
+	calls := make([]Call, 0, p.count)
+	if p.count == 0 {
+		return calls, nil
+	}
+	order, offset := "DESC", p.skip
+	fromOldest := p.inside - p.skip - int64(p.count)
+	reversed := fromOldest < p.skip
+	if reversed {
+		order, offset = "ASC", fromOldest
+	}
+	query, parameters := selectCalls(q, p.spans, order, "count", int64(p.count), "offset", offset)
+	err := r.each(ctx, "call flow", query+" LIMIT {count:Int64} OFFSET {offset:Int64}", parameters, func(rows driver.Rows) error {
+		c, err := scanCall(rows)
+		calls = append(calls, c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if reversed {
+		slices.Reverse(calls)
+	}
+	return calls, nil
+}
+
+// scanCall reads the columns of callColumns and, after them, more. Times come as integers, so that
+// no zone of the server or of this process takes part.
+func scanCall(rows driver.Rows, more ...any) (Call, error) {
+	var c Call
+	var startMs int64
+	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs}
+	if err := rows.Scan(append(columns, more...)...); err != nil {
+		return Call{}, unavailable(err, "read calls")
+	}
+	c.StartTime = beijing.Format(time.UnixMilli(startMs))
+	return c, nil
+}
+
+const modelsQuery = `
+SELECT DISTINCT toString(model) AS id FROM app_models WHERE application_id = {application:UUID} ORDER BY id`
+
+func (r *Reader) models(ctx context.Context, application uuid.UUID) ([]string, error) {
+	models := []string{}
+	err := r.each(ctx, "models of an application", modelsQuery, args("application", application), func(rows driver.Rows) error {
+		var model string
+		if err := rows.Scan(&model); err != nil {
+			return unavailable(err, "read models")
+		}
+		models = append(models, model)
+		return nil
+	})
+	return models, err
+}

@@ -1,0 +1,125 @@
+// Package stats answers the questions of the console from ClickHouse (spec section 4.1): usage of
+// applications, their call flow, and why one call failed. It only reads; internal/calls writes.
+//
+// The hard decision is how to page through a year of calls at the cost of the first page: counts
+// per day, hour and at need second find the place, and raw rows are read there only (flow.go).
+package stats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"callgate/internal/beijing"
+	"callgate/internal/fault"
+)
+
+const (
+	// retainedDays is how far back statistics are answered; rows live 35 days longer, so that
+	// totals and pages agree at the edge (clickhouse/00001_calls.sql).
+	retainedDays = 399
+
+	// FailureRetentionDays is the time to live of call_failures (clickhouse/00001_calls.sql).
+	FailureRetentionDays = 30
+
+	queryTimeout = 20 * time.Second
+	dialTimeout  = 3 * time.Second
+	retryAfter   = 2 * time.Second
+
+	maxConnections  = 16
+	idleConnections = 8
+	connectionLife  = 30 * time.Minute
+)
+
+// Reader asks ClickHouse. It is safe for concurrent use.
+type Reader struct {
+	conn    driver.Conn
+	log     *slog.Logger
+	now     func() time.Time
+	reach   reaches
+	seconds *secondCache
+}
+
+// Open returns a reader of the database of clickhouseURL (native or HTTP DSN, several hosts
+// allowed). Nothing is connected before the first question, so it succeeds while ClickHouse is
+// down; the error is about the URL only, and does not repeat it.
+func Open(_ context.Context, clickhouseURL string, log *slog.Logger) (*Reader, error) {
+	options, err := clickhouse.ParseDSN(clickhouseURL)
+	if err != nil {
+		return nil, errors.New("open statistics: CLICKHOUSE_URL is not a ClickHouse address")
+	}
+	options.DialTimeout = dialTimeout
+	options.MaxOpenConns = maxConnections
+	options.MaxIdleConns = idleConnections
+	options.ConnMaxLifetime = connectionLife
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("open statistics: %w", err)
+	}
+	return &Reader{conn: conn, log: log, now: time.Now, reach: standard, seconds: newSecondCache()}, nil
+}
+
+// Close closes the connections.
+func (r *Reader) Close() error {
+	if err := r.conn.Close(); err != nil {
+		return fmt.Errorf("close statistics: %w", err)
+	}
+	return nil
+}
+
+// RetainedFrom is the first day statistics are answered for.
+func RetainedFrom(today beijing.Day) beijing.Day { return today - retainedDays }
+
+// retained cuts what is older than RetainedFrom off a range. The result may hold no day.
+func (r *Reader) retained(days beijing.Range) beijing.Range {
+	days.Start = max(days.Start, RetainedFrom(beijing.Today(r.now())))
+	return days
+}
+
+// each runs a query and hands every row to scan. A store that cannot answer is fault.Unavailable.
+func (r *Reader) each(ctx context.Context, doing, query string, args []any, scan func(driver.Rows) error) error {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	return r.stream(ctx, doing, query, args, scan)
+}
+
+// stream is each without a time limit of its own.
+func (r *Reader) stream(ctx context.Context, doing, query string, args []any, scan func(driver.Rows) error) error {
+	rows, err := r.conn.Query(ctx, query, args...)
+	if err != nil {
+		return unavailable(err, doing)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return unavailable(err, doing)
+	}
+	return nil
+}
+
+func unavailable(err error, doing string) error {
+	return &fault.Error{
+		Kind:       fault.Unavailable,
+		Message:    "statistics are unavailable; try again shortly",
+		RetryAfter: retryAfter,
+		Cause:      fmt.Errorf("%s: %w", doing, err),
+	}
+}
+
+// args turns alternating names and values into typed {name:Type} parameters.
+func args(pairs ...any) []any {
+	named := make([]any, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		named = append(named, clickhouse.Named(pairs[i].(string), pairs[i+1]))
+	}
+	return named
+}

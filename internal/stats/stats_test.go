@@ -1,0 +1,242 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+)
+
+var testModels = []string{"", "gpt", "claude", "rare"}
+
+// randomLedger holds calls of four applications around now: dense hours, sparse weeks, the edges of
+// days and of what is retained, ties of a millisecond, and calls that are not settled.
+func randomLedger(t *testing.T, random *rand.Rand, now time.Time) (l *ledger, applications []uuid.UUID) {
+	l = newLedger(t)
+	today := beijing.Today(now)
+	var rows []row
+	put := func(application uuid.UUID, start time.Time) {
+		model := testModels[random.IntN(len(testModels)-1)]
+		if random.IntN(40) == 0 {
+			model = "rare"
+		}
+		rows = append(rows, randomRow(random, application, model, start))
+	}
+	for range 4 {
+		application := uuid.New()
+		applications = append(applications, application)
+		for range 100 { // sparse: a year and more
+			put(application, now.Add(-time.Duration(random.Int64N(int64(432*24*time.Hour)))))
+		}
+		for range 200 { // a month
+			put(application, now.Add(-time.Duration(random.Int64N(int64(30*24*time.Hour)))))
+		}
+		dense := now.Add(-time.Duration(random.IntN(72)) * time.Hour)
+		for range 400 { // one hour, many ties
+			put(application, dense.Add(time.Duration(random.IntN(20_000))*time.Millisecond))
+		}
+		for range 100 { // not settled, some of them from clocks that are ahead
+			put(application, now.Add(time.Duration(random.Int64N(int64(3*time.Hour)))-2*time.Hour))
+		}
+		for _, d := range []beijing.Day{today, today - 1, today - 6, today - 30, RetainedFrom(today), RetainedFrom(today) - 1} {
+			put(application, d.Start())
+			put(application, d.Start().Add(-time.Millisecond))
+			put(application, d.End().Add(-time.Millisecond))
+		}
+	}
+	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	for part := range slices.Chunk(rows, 1+len(rows)/3) {
+		l.add(part...)
+	}
+	return l, applications
+}
+
+// clocks are moments of the test day: afternoon, just after midnight, where the hour that is not
+// settled is yesterday's, and the last millisecond.
+func clocks() []time.Time {
+	today := beijing.Today(time.Now()).Start()
+	return []time.Time{today.Add(14*time.Hour + 7*time.Minute), today.Add(5 * time.Minute), today.Add(24*time.Hour - time.Millisecond)}
+}
+
+func randomRange(random *rand.Rand, today beijing.Day) beijing.Range {
+	end := today + 2 - beijing.Day(random.IntN(60))
+	switch random.IntN(5) {
+	case 0:
+		return beijing.Range{Start: today, End: today}
+	case 1:
+		return beijing.LastDays(7, today)
+	case 2:
+		end = today - beijing.Day(random.IntN(450))
+		return beijing.Range{Start: end - beijing.Day(random.IntN(beijing.MaxDays)), End: end}
+	case 3:
+		return beijing.LastDays(beijing.MaxDays, today)
+	default:
+		return beijing.Range{Start: end - beijing.Day(random.IntN(40)), End: end}
+	}
+}
+
+func TestEveryFigureAgreesWithACountOfTheCallsThemselves(t *testing.T) {
+	for i, now := range clocks() {
+		seed := uint64(time.Now().UnixNano())
+		random := rand.New(rand.NewPCG(seed, 0))
+		l, applications := randomLedger(t, random, now)
+		for _, settings := range []string{"", "?session_timezone=America/Los_Angeles", "?session_timezone=Pacific/Kiritimati"} {
+			t.Run(fmt.Sprintf("clock %d%s", i, settings), func(t *testing.T) {
+				t.Logf("seed %d", seed)
+				r := l.reader(now.In(time.FixedZone("elsewhere", (i-1)*11*3600)), settings)
+				for range 6 {
+					checkUsage(t, l, r, random, applications[:1+random.IntN(4)])
+				}
+				for cell := range 40 {
+					r.reach = []reaches{standard, {day: 5, hour: 20}, {day: 50, hour: 2}}[cell%3]
+					checkPage(t, l, r, random, applications[random.IntN(4)])
+				}
+			})
+		}
+	}
+}
+
+func checkUsage(t *testing.T, l *ledger, r *Reader, random *rand.Rand, applications []uuid.UUID) {
+	t.Helper()
+	today := beijing.Today(r.now())
+	days := randomRange(random, today)
+	byDay, byModel, byApplication := map[beijing.Day][]row{}, map[string][]row{}, map[uuid.UUID][]row{}
+	var all []row
+	for _, c := range l.rows {
+		if slices.Contains(applications, c.application) && days.Contains(c.day()) && c.day() >= RetainedFrom(today) {
+			byDay[c.day()] = append(byDay[c.day()], c)
+			byModel[c.model] = append(byModel[c.model], c)
+			byApplication[c.application] = append(byApplication[c.application], c)
+			all = append(all, c)
+		}
+	}
+	usage, err := r.Usage(t.Context(), applications, days)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameMetrics(t, "summary", usage.Summary, all)
+	if len(usage.Daily) != days.Days() || len(usage.Models) != len(byModel) {
+		t.Fatalf("%d days and %d models, want %d and %d", len(usage.Daily), len(usage.Models), days.Days(), len(byModel))
+	}
+	for i, d := range usage.Daily {
+		if d.Date != days.Start+beijing.Day(i) {
+			t.Fatalf("day %d of %v is %s", i, days, d.Date)
+		}
+		sameMetrics(t, d.Date.String(), d.Metrics, byDay[d.Date])
+	}
+	for i, m := range usage.Models {
+		sameMetrics(t, "model "+m.Model, m.Metrics, byModel[m.Model])
+		if before := usage.Models[max(i-1, 0)]; before.Calls < m.Calls || i > 0 && before.Calls == m.Calls && before.Model >= m.Model {
+			t.Errorf("model %q with %d calls stands after %q with %d", m.Model, m.Calls, before.Model, before.Calls)
+		}
+	}
+	totals, err := r.Totals(t.Context(), applications, days)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, application := range applications {
+		sameMetrics(t, "application", totals[application], byApplication[application])
+	}
+}
+
+func checkPage(t *testing.T, l *ledger, r *Reader, random *rand.Rand, application uuid.UUID) {
+	t.Helper()
+	today := beijing.Today(r.now())
+	q := CallsQuery{Application: application, Range: randomRange(random, today),
+		Result: []Result{AnyResult, AnyResult, OnlySuccesses, OnlyFailures}[random.IntN(4)]}
+	if random.IntN(2) == 0 {
+		model := append(testModels, "never called")[random.IntN(len(testModels)+1)]
+		q.Model = &model
+	}
+	matching, summary := l.selected(q, RetainedFrom(today))
+	last := (len(matching) + PageSize - 1) / PageSize
+	q.Page = []int{1, 2, max(last, 1), max(last-1, 1), last + 1, 1 + random.IntN(last+1), 1 << 31}[random.IntN(7)]
+
+	got, err := r.Calls(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := min((q.Page-1)*PageSize, len(matching))
+	want := []Call{}
+	for _, c := range matching[from:min(from+PageSize, len(matching))] {
+		want = append(want, c.asCall())
+	}
+	if got.Total != int64(len(matching)) || got.Summary != summary {
+		t.Errorf("%+v: total %d, %+v; want %d, %+v", q, got.Total, got.Summary, len(matching), summary)
+	}
+	if !reflect.DeepEqual(got.Items, want) {
+		t.Errorf("%+v: page of %d\n got %+v\nwant %+v", q, len(matching), got.Items, want)
+	}
+	if models := l.models(application); !slices.Equal(got.Models, models) {
+		t.Errorf("models %q, want %q", got.Models, models)
+	}
+}
+
+// models is every model the application ever called, in any range.
+func (l *ledger) models(application uuid.UUID) []string {
+	var models []string
+	for _, c := range l.rows {
+		if c.application == application {
+			models = append(models, c.model)
+		}
+	}
+	slices.Sort(models)
+	return slices.Compact(models)
+}
+
+func TestAWalkIsAllPagesOneAfterTheOther(t *testing.T) {
+	now := clocks()[0]
+	random := rand.New(rand.NewPCG(1, 2))
+	l, applications := randomLedger(t, random, now)
+	r := l.reader(now, "")
+	r.reach = reaches{day: 7, hour: 11}
+	q := CallsQuery{Application: applications[0], Range: beijing.LastDays(20, beijing.Today(now))}
+	var walked, paged []Call
+	if err := r.Walk(t.Context(), q, func(c Call) error { walked = append(walked, c); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for q.Page = 1; ; q.Page++ {
+		page, err := r.Calls(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Items) == 0 {
+			break
+		}
+		paged = append(paged, page.Items...)
+	}
+	matching, _ := l.selected(q, 0)
+	if len(walked) != len(matching) || !reflect.DeepEqual(walked, paged) {
+		t.Errorf("%d calls walked, %d paged, %d there", len(walked), len(paged), len(matching))
+	}
+}
+
+func TestNoApplicationAndNoRetainedDayMeanNoCallsNotAnError(t *testing.T) {
+	l := newLedger(t)
+	now := clocks()[0]
+	r := l.reader(now, "")
+	today := beijing.Today(now)
+	old := beijing.Range{Start: RetainedFrom(today) - 10, End: RetainedFrom(today) - 1}
+	for _, ids := range [][]uuid.UUID{nil, {uuid.New()}} {
+		for _, days := range []beijing.Range{old, beijing.LastDays(7, today)} {
+			usage, err := r.Usage(t.Context(), ids, days)
+			if err != nil || usage.Summary != (Metrics{}) || len(usage.Daily) != days.Days() || usage.Models == nil || len(usage.Models) != 0 {
+				t.Errorf("usage of %v: %+v, %v", days, usage, err)
+			}
+			if totals, err := r.Totals(t.Context(), ids, days); err != nil || len(totals) != 0 {
+				t.Errorf("totals of %v: %v, %v", days, totals, err)
+			}
+			page, err := r.Calls(context.Background(), CallsQuery{Range: days, Page: 1})
+			if err != nil || page.Total != 0 || page.Items == nil || page.Models == nil {
+				t.Errorf("calls of %v: %+v, %v", days, page, err)
+			}
+		}
+	}
+}

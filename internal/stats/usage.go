@@ -1,0 +1,111 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+)
+
+// Usage is what applications did in a range of days. Summary, Daily and Models come from one read
+// of one table, so they always add up.
+type Usage struct {
+	Summary Metrics
+	Daily   []DayMetrics   // every day of the range, ascending, zero-filled (spec section 4.1)
+	Models  []ModelMetrics // by calls, descending, then by model
+}
+
+// DayMetrics is one Beijing day.
+type DayMetrics struct {
+	Date beijing.Day `json:"date"`
+	Metrics
+}
+
+// ModelMetrics is one capability; the empty model stands for calls that named none that exists.
+type ModelMetrics struct {
+	Model string `json:"model"`
+	Metrics
+}
+
+const usageQuery = `
+SELECT of_day, of_model, day, model,` + figures + `
+FROM (
+    SELECT grouping(u.day) = 0 AS of_day, grouping(u.model) = 0 AS of_model, toInt32(u.day) AS day, toString(u.model) AS model,` + merged + `
+    FROM usage_daily AS u
+    WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {start:Date} AND {end:Date}
+    GROUP BY GROUPING SETS ((u.day), (u.model), ())
+)
+WHERE calls != 0`
+
+// Usage gives the figures of one application, or of several together (spec section 4.1). Days
+// before RetainedFrom are empty. Faults: Unavailable.
+func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (Usage, error) {
+	usage := Usage{Daily: make([]DayMetrics, 0, days.Days()), Models: []ModelMetrics{}}
+	for day := range days.Each() {
+		usage.Daily = append(usage.Daily, DayMetrics{Date: day})
+	}
+	asked := r.retained(days)
+	if len(applications) == 0 || asked.Days() < 1 {
+		return usage, nil
+	}
+	parameters := args("applications", applications, "start", asked.Start, "end", asked.End)
+	err := r.each(ctx, "usage", usageQuery, parameters, func(rows driver.Rows) error {
+		var ofDay, ofModel bool
+		var day int32 // since 1970-01-01, as beijing.Day
+		var model string
+		m, err := scanMetrics(rows, &ofDay, &ofModel, &day, &model)
+		switch {
+		case err != nil:
+			return err
+		case ofDay:
+			usage.Daily[beijing.Day(day)-days.Start].Metrics = m
+		case ofModel:
+			usage.Models = append(usage.Models, ModelMetrics{model, m})
+		default:
+			usage.Summary = m
+		}
+		return nil
+	})
+	if err != nil {
+		return Usage{}, err
+	}
+	slices.SortFunc(usage.Models, func(a, b ModelMetrics) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
+	})
+	return usage, nil
+}
+
+const totalsQuery = `
+SELECT application_id,` + figures + `
+FROM (
+    SELECT u.application_id AS application_id,` + merged + `
+    FROM usage_daily AS u
+    WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {start:Date} AND {end:Date}
+    GROUP BY u.application_id
+)
+WHERE calls != 0`
+
+// Totals gives the figures of each application by itself; one without calls is not in the map, and
+// the zero Metrics is right for it. Faults: Unavailable.
+func (r *Reader) Totals(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[uuid.UUID]Metrics, error) {
+	totals := make(map[uuid.UUID]Metrics, len(applications))
+	days = r.retained(days)
+	if len(applications) == 0 || days.Days() < 1 {
+		return totals, nil
+	}
+	parameters := args("applications", applications, "start", days.Start, "end", days.End)
+	err := r.each(ctx, "totals", totalsQuery, parameters, func(rows driver.Rows) error {
+		var id uuid.UUID
+		m, err := scanMetrics(rows, &id)
+		totals[id] = m
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return totals, nil
+}
