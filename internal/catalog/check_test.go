@@ -1,0 +1,190 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"callgate/internal/fault"
+)
+
+const canary = "sk-canary-of-the-check"
+
+// answering is an upstream that notes what it was asked and answers with status, repeating the key.
+func answering(t *testing.T, status int) (baseURL string, asked *string) {
+	t.Helper()
+	asked = new(string)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		*asked = fmt.Sprint(r.Method, " ", r.URL.Path, " ", r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"),
+			r.Header.Get("Api-Key"), r.Header.Get("Anthropic-Version"), " ", string(body))
+		w.Header().Set("Location", "/"+canary)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, "no such key: "+canary)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, asked
+}
+
+func (w *world) check(r CheckRequest) CheckResult {
+	w.t.Helper()
+	result, err := w.Check(w.ctx, admin, r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if strings.Contains(fmt.Sprint(result), "canary") {
+		w.t.Fatalf("the result shows the key: %+v", result)
+	}
+	return result
+}
+
+func TestACheckSendsOneSmallestRequestInTheStyleOfThePath(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct{ path, auth, want string }{
+		{"/v1/chat/completions", "bearer",
+			`POST /v1/chat/completions Bearer ` + canary + ` {"max_tokens":1,"messages":[{"content":"ping","role":"user"}],"model":"m"}`},
+		{"/v1/messages", "x-api-key",
+			`POST /v1/messages ` + canary + `2023-06-01 {"max_tokens":1,"messages":[{"content":"ping","role":"user"}],"model":"m"}`},
+		{"/v1/embeddings", "api-key", `POST /v1/embeddings ` + canary + ` {"input":"ping","model":"m"}`},
+		{"/v1/completions", "bearer", `POST /v1/completions Bearer ` + canary + ` {"max_tokens":1,"model":"m","prompt":"ping"}`},
+		{"/v1/responses", "bearer", `POST /v1/responses Bearer ` + canary + ` {"input":"ping","max_output_tokens":16,"model":"m"}`},
+		{"/v1/models", "bearer", `GET /v1/models Bearer ` + canary + ` `},
+		{"", "bearer", `GET / Bearer ` + canary + ` `},
+	} {
+		base, asked := answering(t, 200)
+		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamAuth: &c.auth, UpstreamKey: pointer(canary),
+			UpstreamModel: pointer("m"), DefaultPath: &c.path})
+		if !result.OK || result.Stage != StageHTTP || result.Status == nil || *result.Status != 200 || result.DurationMs < 0 {
+			t.Errorf("%s: %+v", c.path, result)
+		}
+		if *asked != c.want {
+			t.Errorf("asked %s\nwant  %s", *asked, c.want)
+		}
+	}
+}
+
+func TestAnyAnswerCountsAsReachedAndOnlyA2xxAsOK(t *testing.T) {
+	w := newWorld(t)
+	for _, status := range []int{204, 302, 400, 401, 404, 429, 500, 503} {
+		base, _ := answering(t, status)
+		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamKey: pointer(canary), DefaultPath: pointer("/v1/chat/completions")})
+		if result.OK != (status == 204) || result.Stage != StageHTTP || result.Status == nil || *result.Status != status || result.Message == "" {
+			t.Errorf("%d: %+v", status, result)
+		}
+	}
+}
+
+func TestACheckTellsHowFarItCame(t *testing.T) {
+	w := newWorld(t)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	selfSigned := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(selfSigned.Close)
+	rude, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rude.Close() })
+	go func() {
+		for {
+			conn, err := rude.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+		}
+	}()
+	for base, stage := range map[string]Stage{
+		"http://" + closed.Addr().String(): StageConnect,
+		selfSigned.URL:                     StageTLS,
+		"http://" + rude.Addr().String():   StageHTTP,
+		"http://nothing-here.invalid":      StageDNS,
+	} {
+		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamKey: pointer(canary)})
+		if result.OK || result.Stage != stage || result.Status != nil || result.Message == "" || strings.Contains(result.Message, "127.0.0.1") {
+			t.Errorf("%s: %+v", base, result)
+		}
+	}
+}
+
+func TestACheckOfASilentUpstreamEnds(t *testing.T) {
+	w := newWorld(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	ctx, cancel := context.WithTimeout(w.ctx, 200*time.Millisecond)
+	defer cancel()
+	base := "http://" + silent.Addr().String()
+	result, err := w.Check(ctx, admin, CheckRequest{UpstreamBaseURL: &base, UpstreamKey: pointer(canary)})
+	if err != nil || result.OK || result.Stage != StageHTTP || !strings.Contains(result.Message, "in time") || result.DurationMs > checkTimeout.Milliseconds() {
+		t.Fatalf("%+v, %v", result, err)
+	}
+}
+
+func TestACheckWithoutAKeyUsesTheStoredOneAndIsRecorded(t *testing.T) {
+	w := newWorld(t)
+	w.group("g", 0)
+	w.capability("a", "g", 0)
+	base, asked := answering(t, 200)
+	for _, key := range []*string{nil, pointer("")} {
+		*asked = ""
+		if result := w.check(CheckRequest{ID: pointer("a"), UpstreamBaseURL: &base, UpstreamKey: key}); !result.OK || !strings.Contains(*asked, "Bearer sk-canary-a") {
+			t.Fatalf("%+v, asked %s", result, *asked)
+		}
+	}
+	entry, total := w.lastEntry()
+	if entry.Action != "capability.check" || entry.Actor != admin || entry.TargetID != "a" || fmt.Sprint(entry.Changes) != "[{sentTo <nil> "+base+"}]" {
+		t.Fatalf("recorded %+v", entry)
+	}
+	if result := w.check(CheckRequest{ID: pointer("a"), UpstreamBaseURL: &base, UpstreamKey: pointer(canary)}); !result.OK || !strings.Contains(*asked, canary) {
+		t.Fatalf("%+v, asked %s", result, *asked)
+	}
+	if _, now := w.lastEntry(); now != total {
+		t.Fatal("a check with a key of its own was recorded")
+	}
+	// A capability about to be created has an identifier but no stored key.
+	if result := w.check(CheckRequest{ID: pointer("new"), UpstreamBaseURL: &base, UpstreamKey: pointer(canary)}); !result.OK {
+		t.Fatalf("%+v", result)
+	}
+	_, err := w.Check(w.ctx, admin, CheckRequest{ID: pointer("new"), UpstreamBaseURL: &base})
+	mustFail(t, err, fault.Invalid, "upstreamKey")
+	_, err = w.Check(w.ctx, admin, CheckRequest{})
+	mustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamKey")
+	_, err = w.Check(w.ctx, admin, CheckRequest{UpstreamBaseURL: pointer("x"), UpstreamAuth: pointer("x"), UpstreamKey: pointer("\n"), DefaultPath: pointer("x")})
+	mustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamAuth", "upstreamKey", "defaultPath")
+}
+
+func TestACheckNeverDialsAPrivateAddressUnlessAllowed(t *testing.T) {
+	w := newWorld(t)
+	w.group("g", 0)
+	w.capability("a", "g", 0)
+	base, asked := answering(t, 200)
+	// Saved while private addresses were allowed: only the dialler can refuse it now.
+	w.exec(`UPDATE capabilities SET upstream_base_url = $1`, base)
+	result, err := New(w.pool, w.ring, false).Check(w.ctx, admin, CheckRequest{ID: pointer("a")})
+	if err != nil || result.OK || result.Stage != StageConnect || !strings.Contains(result.Message, "not public") || *asked != "" {
+		t.Fatalf("%+v, %v, asked %q", result, err, *asked)
+	}
+}
+
+func TestAKeyMovedToAnotherCapabilityDoesNotOpen(t *testing.T) {
+	w := newWorld(t)
+	w.group("g", 0)
+	w.capability("a", "g", 0)
+	w.capability("b", "g", 0)
+	w.exec(`UPDATE capabilities SET upstream_key = (SELECT upstream_key FROM capabilities WHERE id = 'a') WHERE id = 'b'`)
+	if result, err := w.Check(w.ctx, admin, CheckRequest{ID: pointer("b")}); fault.KindOf(err) != fault.Internal || err == nil {
+		t.Fatalf("%+v, %v", result, err)
+	}
+}
