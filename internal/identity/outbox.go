@@ -96,7 +96,8 @@ func (o *outbox) deliver(l letter) {
 	}
 }
 
-// close takes no more letters and sends those it has until ctx is done.
+// close takes no more letters and sends those it has until ctx is done. A delivery that hangs in the
+// mail server's silence then is left to its own timeout.
 func (o *outbox) close(ctx context.Context) {
 	o.mu.Lock()
 	if !o.closed {
@@ -104,8 +105,11 @@ func (o *outbox) close(ctx context.Context) {
 		close(o.letters)
 	}
 	o.mu.Unlock()
-	stop := context.AfterFunc(ctx, o.abandon)
-	o.workers.Wait()
-	stop()
+	sent := make(chan struct{})
+	go func() { o.workers.Wait(); close(sent) }()
+	select {
+	case <-sent:
+	case <-ctx.Done():
+	}
 	o.abandon()
 }
