@@ -12,13 +12,20 @@ CREATE TABLE spools (
 );
 
 -- Calls known to be missing from ClickHouse, per Beijing day. The nil application
--- stands for records that were damaged on disk and name none.
+-- stands for records that were damaged on disk and name none; then spool_id is their segment.
 CREATE TABLE dropped_calls (
     day            date NOT NULL,
     application_id uuid NOT NULL,
     spool_id       uuid NOT NULL,
     calls          bigint NOT NULL CHECK (calls >= 0),
     PRIMARY KEY (day, application_id, spool_id)
+);
+
+-- Beijing days whose rollups may lack rows that calls has: batches of uncertain fate were
+-- found there by batch_id. The daily check compares them and takes them off.
+CREATE TABLE rollup_doubts (
+    day      date PRIMARY KEY,
+    noted_at timestamptz NOT NULL DEFAULT now()
 );
 
 -- When this installation began to collect; earlier days are "not collected".
@@ -29,4 +36,4 @@ CREATE TABLE collection (
 INSERT INTO collection DEFAULT VALUES;
 
 -- +goose Down
-DROP TABLE collection, dropped_calls, spools;
+DROP TABLE collection, rollup_doubts, dropped_calls, spools;

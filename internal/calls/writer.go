@@ -1,0 +1,280 @@
+package calls
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	gather     = time.Millisecond       // the writer lets records gather so long after the first
+	sealAfter  = 500 * time.Millisecond // age of its first record at which a segment is sealed
+	sealLate   = time.Second            // the same while segments wait to be sent
+	syncEvery  = 200 * time.Millisecond
+	retryWrite = 250 * time.Millisecond
+	chunk      = 1 << 20 // most bytes of one write
+)
+
+// errNoRoom means the spool has reached the size it may have.
+var errNoRoom = errors.New("spool has reached its size limit")
+
+// writer moves records from the ring to segments. It alone writes; syncing happens beside it, so
+// that a slow disk delays nobody.
+type writer struct {
+	ring    *ring
+	spool   *spool
+	limit   int64 // bytes the spool may have, 0: what the disk holds
+	every   time.Duration
+	log     *slog.Logger
+	metrics *metrics
+	stop    chan struct{} // closed: write what is left, seal and return
+
+	number   uint64
+	file     *os.File
+	sequence uint32
+	size     int64
+	began    time.Time
+	buffer   []byte
+	sync     syncer
+	written  atomic.Uint64 // records for which write has returned
+}
+
+// run writes until stop is closed and the ring is empty. A record that cannot be written waits in
+// the ring, and is tried again; giveUp ends that after stop.
+func (w *writer) run(giveUp <-chan struct{}) {
+	defer w.sync.close()
+	alarm := time.NewTimer(time.Hour)
+	defer alarm.Stop()
+	stopping := false
+	for {
+		if w.file != nil {
+			alarm.Reset(time.Until(w.began.Add(w.sealAge())))
+		}
+		if !stopping {
+			select {
+			case <-w.ring.wake:
+				pause(w.stop, gather)
+			case <-alarm.C:
+			case <-w.stop:
+				stopping = true
+			}
+		}
+		for batch := w.ring.take(); len(batch) > 0; batch = w.ring.take() {
+			w.store(batch, giveUp)
+		}
+		if w.file != nil && (stopping || time.Since(w.began) >= w.sealAge()) {
+			w.seal()
+		}
+		if stopping {
+			return
+		}
+	}
+}
+
+func (w *writer) sealAge() time.Duration {
+	if w.spool.backlog() > 3 {
+		return max(w.every, sealLate)
+	}
+	return w.every
+}
+
+// pause waits, but not beyond done.
+func pause(done <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// store writes a batch, however long the disk refuses it; after giveUp what is refused is dropped.
+func (w *writer) store(batch []*Record, giveUp <-chan struct{}) {
+	rest := batch
+	for tries := 0; len(rest) > 0; {
+		n, err := w.append(rest)
+		rest = rest[n:]
+		if err == nil {
+			continue
+		}
+		if tries%40 == 0 {
+			w.log.Warn("cannot write call records; they wait in memory", "error", err, "records", len(rest))
+		}
+		tries++
+		w.metrics.writeErrors.Inc()
+		w.makeRoom()
+		select {
+		case <-giveUp:
+			for _, record := range rest {
+				w.ring.drops.call(record)
+			}
+			rest = nil
+		case <-time.After(retryWrite):
+		}
+	}
+	w.ring.written(batch)
+}
+
+// append writes as many records of batch as one write and one segment take.
+func (w *writer) append(batch []*Record) (int, error) {
+	if w.file == nil {
+		if err := w.begin(batch[0]); err != nil {
+			return 0, err
+		}
+	}
+	id := w.spool.open.id
+	oldest, count := int64(never), 0
+	b := w.buffer[:0]
+	for _, record := range batch {
+		if w.sequence+uint32(count) == maxSegmentRecords || len(b) >= chunk {
+			break
+		}
+		at := len(b)
+		b = appendPayload(beginFrame(b), record)
+		endFrame(b, at, id[:], w.sequence+uint32(count))
+		oldest = min(oldest, endOf(record))
+		count++
+	}
+	w.buffer = b
+	if err := w.write(b); err != nil {
+		return 0, err
+	}
+	w.sequence += uint32(count)
+	w.spool.grew(int64(len(b)), oldest)
+	w.written.Add(uint64(count))
+	w.metrics.appended.Add(float64(count))
+	if w.sequence == maxSegmentRecords || w.size >= maxSegmentBytes {
+		w.seal()
+	}
+	return count, nil
+}
+
+func endOf(r *Record) int64 {
+	return r.Start.UnixMilli() + int64(r.Duration/time.Millisecond)
+}
+
+// begin creates the next segment.
+func (w *writer) begin(first *Record) error {
+	g := &segment{id: uuid.New(), spool: w.spool.id, number: w.number, dir: w.spool.home(), size: segmentHeader, oldest: endOf(first)}
+	file, err := os.OpenFile(g.path(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("create segment: %w", err)
+	}
+	if _, err := file.Write(g.header()); err != nil {
+		return errors.Join(fmt.Errorf("write segment header: %w", err), file.Close(), os.Remove(g.path()))
+	}
+	w.number++
+	w.file, w.sequence, w.size, w.began = file, 0, segmentHeader, time.Now()
+	w.spool.begin(g)
+	w.sync.begin(file)
+	return nil
+}
+
+// write appends whole frames or nothing: what a failed write left is cut off again.
+func (w *writer) write(b []byte) error {
+	if w.limit > 0 && w.spool.total()+int64(len(b)) > w.limit {
+		return errNoRoom
+	}
+	n, err := w.file.Write(b)
+	if err == nil {
+		w.size += int64(n)
+		w.sync.dirty.Store(true)
+		return nil
+	}
+	if n > 0 {
+		_, seekErr := w.file.Seek(w.size, 0)
+		if cutErr := errors.Join(w.file.Truncate(w.size), seekErr); cutErr != nil {
+			// The torn frame stays: readers step over it, and a new segment takes what follows.
+			w.seal()
+			return errors.Join(fmt.Errorf("write segment: %w", err), cutErr)
+		}
+	}
+	return fmt.Errorf("write segment: %w", err)
+}
+
+// seal ends the segment and hands it to the shipper. A segment whose sealing frame cannot be
+// written is complete without it; only damage at its very end would go unnoticed.
+func (w *writer) seal() {
+	id := w.spool.open.id
+	b := beginFrame(w.buffer[:0])
+	endFrame(b, 0, id[:], w.sequence)
+	if n, err := w.file.Write(b); err != nil && n > 0 {
+		_ = w.file.Truncate(w.size)
+	}
+	w.buffer = b[:0]
+	w.file = nil
+	w.spool.grew(int64(len(b)), never)
+	w.spool.seal()
+	w.sync.end()
+}
+
+// makeRoom gives up sent segments that are only kept as a precaution, when the disk is full.
+func (w *writer) makeRoom() {
+	for _, g := range w.spool.kept(time.Now()) {
+		w.spool.remove(g)
+	}
+}
+
+// syncer makes written segments durable beside the writer, and closes them.
+type syncer struct {
+	files chan *os.File // next file to care for; nil: the present one is complete
+	dirty atomic.Bool
+	done  sync.WaitGroup
+	log   *slog.Logger
+}
+
+func (s *syncer) start(log *slog.Logger) {
+	s.log = log
+	s.files = make(chan *os.File, 1024)
+	s.done.Go(s.run)
+}
+
+func (s *syncer) begin(file *os.File) { s.files <- file }
+func (s *syncer) end()                { s.files <- nil }
+
+// close waits until everything handed over is durable.
+func (s *syncer) close() {
+	close(s.files)
+	s.done.Wait()
+}
+
+func (s *syncer) run() {
+	tick := time.NewTicker(syncEvery)
+	defer tick.Stop()
+	var file *os.File
+	finish := func() {
+		if file != nil {
+			s.report(errors.Join(file.Sync(), file.Close()))
+			file = nil
+		}
+	}
+	defer finish()
+	for {
+		select {
+		case next, ok := <-s.files:
+			finish()
+			if !ok {
+				return
+			}
+			if file = next; file != nil {
+				s.report(syncDir(file.Name()))
+			}
+		case <-tick.C:
+			if file != nil && s.dirty.Swap(false) {
+				s.report(file.Sync())
+			}
+		}
+	}
+}
+
+func (s *syncer) report(err error) {
+	if err != nil {
+		s.log.Warn("cannot sync the spool", "error", err)
+	}
+}
