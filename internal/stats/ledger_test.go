@@ -84,23 +84,17 @@ func (l *ledger) reader(now time.Time, settings string) *Reader {
 	return r
 }
 
-// add inserts calls, one INSERT per Beijing day as the shipper does.
 func (l *ledger) add(rows ...row) {
 	l.t.Helper()
 	l.rows = append(l.rows, rows...)
-	byDay := map[beijing.Day][]row{}
-	for _, c := range rows {
-		byDay[c.day()] = append(byDay[c.day()], c)
-	}
-	for _, rows := range byDay {
-		if err := insert(l.conn, rows); err != nil {
-			l.t.Fatal(err)
-		}
+	if err := insert(l.conn, rows); err != nil {
+		l.t.Fatal(err)
 	}
 }
 
+// insert takes any number of days at once, unlike the shipper.
 func insert(conn driver.Conn, rows []row) error {
-	ctx := context.Background()
+	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms,
 		status_code, success, streamed, first_byte_ms, ended_by, reason_type, reason_code, upstream_status,
 		request_bytes, response_bytes, batch_id)`)
