@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// load makes calls from several clients until stop says so and keeps the ids of the answered ones.
+type load struct {
+	base, key string
+	mu        sync.Mutex
+	answered  map[string]bool // call ids whose whole answer arrived with 200
+	seen      map[string]bool // call ids of every answer whose header arrived
+	refused   atomic.Int64    // other answers and broken ones
+}
+
+func newLoad(base, key string) *load {
+	return &load{base: base, key: key, answered: map[string]bool{}, seen: map[string]bool{}}
+}
+
+// run makes calls from 16 clients until total are made or ctx is done.
+func (l *load) run(ctx context.Context, total int64) {
+	var made atomic.Int64
+	var clients sync.WaitGroup
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	defer transport.CloseIdleConnections()
+	for range 16 {
+		clients.Go(func() {
+			for ctx.Err() == nil && made.Add(1) <= total {
+				l.call(&http.Client{Transport: transport, Timeout: 30 * time.Second})
+			}
+		})
+	}
+	clients.Wait()
+}
+
+func (l *load) call(c *http.Client) {
+	req, err := http.NewRequest("POST", l.base+"/gateway/v1/json?model=chat", strings.NewReader(`{"model":"m"}`))
+	if err != nil {
+		panic(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+l.key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.Do(req)
+	if err != nil {
+		l.refused.Add(1)
+		return
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	id := resp.Header.Get("X-Call-Id")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen[id] = true
+	if err != nil || resp.StatusCode != 200 || string(body) != jsonAnswer {
+		l.refused.Add(1)
+		return
+	}
+	l.answered[id] = true
+}
+
+// recorded walks the whole call flow of an application and returns how often each id is there.
+func (c client) recorded(app string) map[string]int {
+	c.t.Helper()
+	ids := map[string]int{}
+	csv := c.exported(app)
+	for _, line := range strings.Split(strings.TrimSpace(csv), "\n")[1:] {
+		id, _, _ := strings.Cut(line, ",")
+		ids[strings.Trim(id, `"`)]++
+	}
+	return ids
+}
+
+func (c client) exported(app string) string {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.base+"/api/statistics/applications/"+app+"/calls.csv", nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != 200 {
+		c.t.Fatalf("calls.csv: %d %v", resp.StatusCode, err)
+	}
+	return strings.TrimPrefix(string(text), "\ufeff")
+}
+
+func (c client) summary(app string) metrics {
+	c.t.Helper()
+	return do[struct{ Summary metrics }](c, "GET", "/api/statistics/applications/"+app, nil).Summary
+}
+
+// awaitCalls waits until the rollups count n calls.
+func (c client) awaitCalls(app string, within time.Duration, n int) {
+	c.t.Helper()
+	eventually(c.t, within, fmt.Sprintf("%d calls are counted", n), func() error {
+		if got := c.summary(app).Calls; got != n {
+			return fmt.Errorf("%d are", got)
+		}
+		return nil
+	})
+}
+
+// TestClickHouseKilledUnderLoadLosesAndDoublesNothing kills the real ClickHouse while 20,000 calls run.
+func TestClickHouseKilledUnderLoadLosesAndDoublesNothing(t *testing.T) {
+	up := newScripted(t)
+	data := t.TempDir()
+	p := startDev(t, map[string]string{"DATA_DIR": data})
+	p.administrator().capability("chat", up.URL, upstreamKey)
+	dev := p.developer("dev@example.com")
+	app, key := dev.application("Load", "chat")
+	const calls, kills = 20_000, 3
+
+	l := newLoad(p.base, key)
+	done := make(chan struct{})
+	began := time.Now()
+	go func() { l.run(t.Context(), calls); close(done) }()
+	for kill := range kills {
+		at := calls * (2*kill + 1) / (2 * kills)
+		eventually(t, 120*time.Second, "the next kill is due", func() error {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if len(l.answered) < at {
+				return fmt.Errorf("%d answered", len(l.answered))
+			}
+			return nil
+		})
+		killStore(t, data, "CLICKHOUSE_PID")
+	}
+	<-done
+	took := time.Since(began)
+	if len(l.answered) != calls || l.refused.Load() != 0 {
+		t.Fatalf("%d calls answered, %d not", len(l.answered), l.refused.Load())
+	}
+	dev.awaitCalls(app, 60*time.Second, calls)
+	lost, doubled := compare(l.answered, dev.recorded(app))
+	t.Logf("%d calls in %v, ClickHouse killed %d times: %d lost, %d doubled", calls, took.Round(time.Millisecond), kills, lost, doubled)
+	if lost != 0 || doubled != 0 {
+		t.Errorf("%d lost, %d doubled", lost, doubled)
+	}
+}
+
+// TestGatewayKilledUnderLoadKeepsWhatItWrote kills the whole product and starts it again on its data.
+func TestGatewayKilledUnderLoadKeepsWhatItWrote(t *testing.T) {
+	up := newScripted(t)
+	environment := map[string]string{"DATA_DIR": t.TempDir()}
+	p := startDev(t, environment)
+	p.administrator().capability("chat", up.URL, upstreamKey)
+	dev := p.developer("dev@example.com")
+	app, key := dev.application("Load", "chat")
+	var lost, doubled, total int
+	answered := map[string]bool{}
+	for range 3 {
+		l := newLoad(p.base, key)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { l.run(ctx, 1<<40); close(done) }()
+		eventually(t, 60*time.Second, "calls are answered", func() error {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if len(l.answered) < 3000 {
+				return fmt.Errorf("%d answered", len(l.answered))
+			}
+			return nil
+		})
+		p.stop(syscall.SIGKILL)
+		cancel()
+		<-done
+		for id := range l.answered {
+			answered[id] = true
+		}
+		p = startDev(t, environment)
+		dev.process = p
+	}
+	eventually(t, 60*time.Second, "what was left on the spool is shipped", func() error {
+		got := dev.recorded(app)
+		lost, doubled = compare(answered, got)
+		total = len(got)
+		if lost > 60 {
+			return fmt.Errorf("%d of %d are missing", lost, len(answered))
+		}
+		return nil
+	})
+	t.Logf("gateway killed 3 times: %d answered, %d recorded, %d lost, %d doubled", len(answered), total, lost, doubled)
+	if doubled != 0 {
+		t.Errorf("%d doubled", doubled)
+	}
+	if got := dev.summary(app).Calls; got != total {
+		t.Errorf("the rollup counts %d calls, there are %d", got, total)
+	}
+}
+
+// compare counts the ids that are missing and the ids that are there more than once.
+func compare(answered map[string]bool, recorded map[string]int) (lost, doubled int) {
+	for id := range answered {
+		if recorded[id] == 0 {
+			lost++
+		}
+	}
+	for _, n := range recorded {
+		if n > 1 {
+			doubled++
+		}
+	}
+	return lost, doubled
+}
+
+// killStore sends SIGKILL to a child of callgate dev, by the pid it has written.
+func killStore(t *testing.T, dataDir, name string) {
+	t.Helper()
+	pid, err := strconv.Atoi(connections(t, dataDir)[name])
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatalf("kill %d: %v", pid, err)
+	}
+}
