@@ -1,31 +1,285 @@
 package console
 
 import (
-	"github.com/gofiber/fiber/v2"
+	"context"
+	"strings"
 
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"callgate/internal/application"
+	"callgate/internal/beijing"
 	"callgate/internal/fault"
+	"callgate/internal/stats"
 )
 
-func (c *Console) applicationStatistics(*fiber.Ctx) (any, error) {
-	return nil, fault.New(fault.Internal, "not built")
+// coverage says which calls an answer can know about (api.md, "Statistics").
+type coverage struct {
+	Start          beijing.Day `json:"start"`
+	End            beijing.Day `json:"end"`
+	DataThrough    string      `json:"dataThrough"` // every call that ended before it is included
+	Missed         int64       `json:"missed"`      // calls known to be missing from the range
+	CollectedSince string      `json:"collectedSince"`
+	RetainedFrom   beijing.Day `json:"retainedFrom"`
 }
 
-func (c *Console) overviewStatistics(*fiber.Ctx) (any, error) {
-	return nil, fault.New(fault.Internal, "not built")
+// applicationUsage is one line of the list of applications.
+type applicationUsage struct {
+	ID              uuid.UUID `json:"id"`
+	Name            string    `json:"name"`
+	Status          string    `json:"status"`
+	MaskedAccessKey string    `json:"maskedAccessKey"`
+	stats.Metrics
 }
 
-func (c *Console) oneApplicationStatistics(*fiber.Ctx) (any, error) {
-	return nil, fault.New(fault.Internal, "not built")
+type usageList struct {
+	list[applicationUsage]
+	coverage
 }
 
-func (c *Console) listCalls(*fiber.Ctx) (any, error) {
-	return nil, fault.New(fault.Internal, "not built")
+// modelUsage is what was used of one capability; name is empty when none has that identifier.
+type modelUsage struct {
+	Model string `json:"model"`
+	Name  string `json:"name"`
+	stats.Metrics
 }
 
-func (c *Console) exportCalls(*fiber.Ctx) (any, error) {
-	return nil, fault.New(fault.Internal, "not built")
+type overview struct {
+	coverage
+	ApplicationCount int `json:"applicationCount"`
+	EnabledCount     int `json:"enabledCount"`
+	stats.Metrics
+	Daily  []stats.DayMetrics `json:"daily"`
+	Models []modelUsage       `json:"models"`
 }
 
-func (c *Console) getCall(*fiber.Ctx) (any, error) {
-	return nil, fault.New(fault.Internal, "not built")
+type applicationName struct {
+	ID     uuid.UUID `json:"id"`
+	Name   string    `json:"name"`
+	Status string    `json:"status"`
+}
+
+type applicationDetail struct {
+	Application applicationName `json:"application"`
+	coverage
+	Summary stats.Metrics      `json:"summary"`
+	Daily   []stats.DayMetrics `json:"daily"`
+	Models  []modelUsage       `json:"models"`
+}
+
+type callList struct {
+	list[stats.Call]
+	coverage
+	Summary stats.CallsSummary `json:"summary"`
+	Models  []string           `json:"models"`
+}
+
+// applicationStatistics lists the account's applications with the figures of each.
+func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
+	days, err := c.daysOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	page, err := pageOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, total, err := c.Applications.List(ctx.UserContext(), principal(ctx).UserID, page, stats.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]uuid.UUID, len(found))
+	for i, a := range found {
+		ids[i] = a.ID
+	}
+	known, err := c.coverageOf(ctx, ids, days)
+	if err != nil {
+		return nil, err
+	}
+	figures, err := c.Stats.Totals(ctx.UserContext(), ids, days)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]applicationUsage, len(found))
+	for i, a := range found {
+		lines[i] = applicationUsage{a.ID, a.Name, a.Status, a.MaskedAccessKey, figures[a.ID]}
+	}
+	return usageList{list[applicationUsage]{lines, total, page, stats.PageSize}, known}, nil
+}
+
+// overviewStatistics covers all existing applications, however they are paged (spec section 4.1, rule 4).
+func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
+	days, err := c.daysOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Applications.All(ctx.UserContext(), principal(ctx).UserID)
+	if err != nil {
+		return nil, err
+	}
+	answer := overview{ApplicationCount: len(all)}
+	ids := make([]uuid.UUID, len(all))
+	for i, a := range all {
+		ids[i] = a.ID
+		if a.Status == application.Active {
+			answer.EnabledCount++
+		}
+	}
+	usage, err := c.usage(ctx, ids, days, &answer.coverage, &answer.Models)
+	if err != nil {
+		return nil, err
+	}
+	answer.Metrics, answer.Daily = usage.Summary, usage.Daily
+	return answer, nil
+}
+
+func (c *Console) oneApplicationStatistics(ctx *fiber.Ctx) (any, error) {
+	days, err := c.daysOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.ownApplication(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer := applicationDetail{Application: applicationName{a.ID, a.Name, a.Status}}
+	usage, err := c.usage(ctx, []uuid.UUID{a.ID}, days, &answer.coverage, &answer.Models)
+	if err != nil {
+		return nil, err
+	}
+	answer.Summary, answer.Daily = usage.Summary, usage.Daily
+	return answer, nil
+}
+
+// listCalls is the call flow. Its own dates, page and filters never depend on those of the lists.
+func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
+	q, err := c.callsQuery(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if q.Page, err = pageOf(ctx); err != nil {
+		return nil, err
+	}
+	known, err := c.coverageOf(ctx, []uuid.UUID{q.Application}, q.Range)
+	if err != nil {
+		return nil, err
+	}
+	page, err := c.Stats.Calls(ctx.UserContext(), q)
+	if err != nil {
+		return nil, err
+	}
+	return callList{list[stats.Call]{page.Items, int(page.Total), q.Page, stats.PageSize}, known, page.Summary, page.Models}, nil
+}
+
+// getCall tells why one call failed.
+func (c *Console) getCall(ctx *fiber.Ctx) (any, error) {
+	a, err := c.ownApplication(ctx)
+	if err != nil {
+		return nil, err
+	}
+	call, err := idParam(ctx, "callId")
+	if err != nil {
+		return nil, err
+	}
+	return c.Stats.Call(ctx.UserContext(), a.ID, call)
+}
+
+// ownApplication is the application of the path; somebody else's is absent.
+func (c *Console) ownApplication(ctx *fiber.Ctx) (application.Application, error) {
+	id, err := idParam(ctx, "id")
+	if err != nil {
+		return application.Application{}, err
+	}
+	return c.Applications.Get(ctx.UserContext(), principal(ctx).UserID, id)
+}
+
+// usage asks for the usage of applications, fills in what is known about its completeness, and
+// names the models.
+func (c *Console) usage(ctx *fiber.Ctx, ids []uuid.UUID, days beijing.Range, known *coverage, models *[]modelUsage) (usage stats.Usage, err error) {
+	if *known, err = c.coverageOf(ctx, ids, days); err != nil {
+		return usage, err
+	}
+	if usage, err = c.Stats.Usage(ctx.UserContext(), ids, days); err != nil {
+		return usage, err
+	}
+	names, err := c.Catalog.Names(ctx.UserContext())
+	if err != nil {
+		return usage, err
+	}
+	*models = make([]modelUsage, len(usage.Models))
+	for i, m := range usage.Models {
+		(*models)[i] = modelUsage{m.Model, names[m.Model], m.Metrics}
+	}
+	return usage, nil
+}
+
+// coverageOf must be asked before ClickHouse is: what the ledger calls complete by now is there
+// when ClickHouse answers later.
+func (c *Console) coverageOf(ctx *fiber.Ctx, ids []uuid.UUID, days beijing.Range) (coverage, error) {
+	through, err := c.Ledger.Through(ctx.UserContext())
+	if err != nil {
+		return coverage{}, err
+	}
+	missed, err := c.Ledger.Missed(ctx.UserContext(), ids, days)
+	if err != nil {
+		return coverage{}, err
+	}
+	since, err := c.Ledger.CollectedSince(ctx.UserContext())
+	if err != nil {
+		return coverage{}, err
+	}
+	return coverage{
+		Start: days.Start, End: days.End,
+		DataThrough: beijing.Format(through), Missed: missed, CollectedSince: beijing.Format(since),
+		RetainedFrom: stats.RetainedFrom(beijing.Today(c.Now())),
+	}, nil
+}
+
+// daysOf reads the query parameters start and end. One that is there but empty is no date.
+func (c *Console) daysOf(ctx *fiber.Ctx) (beijing.Range, error) {
+	for _, name := range []string{"start", "end"} {
+		if ctx.Context().QueryArgs().Has(name) && ctx.Query(name) == "" {
+			return beijing.Range{}, fault.New(fault.InvalidDate, "%s must be a date of the form YYYY-MM-DD", name)
+		}
+	}
+	return beijing.ParseRange(ctx.Query("start"), ctx.Query("end"), beijing.Today(c.Now()))
+}
+
+// callsQuery reads what listCalls and exportCalls have in common and checks the owner.
+func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
+	days, err := c.daysOf(ctx)
+	if err != nil {
+		return stats.CallsQuery{}, err
+	}
+	q := stats.CallsQuery{Range: days}
+	if ctx.Context().QueryArgs().Has("model") {
+		model := strings.Clone(ctx.Query("model"))
+		q.Model = &model
+	}
+	switch result := stats.Result(ctx.Query("result")); result {
+	case stats.AnyResult:
+	case stats.OnlySuccesses, stats.OnlyFailures:
+		q.Result = stats.Result(strings.Clone(string(result)))
+	default:
+		return stats.CallsQuery{}, fault.InvalidFields(map[string]string{"result": "must be success or failure"})
+	}
+	a, err := c.ownApplication(ctx)
+	q.Application = a.ID
+	return q, err
+}
+
+// exportCalls is listCalls without pages, as CSV.
+func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
+	q, err := c.callsQuery(ctx)
+	if err != nil {
+		return nil, err
+	}
+	export, err := startExport(context.WithoutCancel(ctx.UserContext()), c.Stats, q)
+	if err != nil {
+		return nil, err
+	}
+	ctx.Attachment("calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv")
+	ctx.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
+	ctx.Context().Response.SetBodyStream(export, -1)
+	return written, nil
 }
