@@ -6,6 +6,7 @@ package console
 
 import (
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -51,5 +52,23 @@ func New(d Deps) *Console {
 func (c *Console) Register(app *fiber.App) {
 	api := app.Group("/api", c.common)
 	c.routes(api)
-	api.Use(func(*fiber.Ctx) error { return fiber.ErrNotFound })
+	api.Use(unmatched(app.GetRoutes(true)))
+}
+
+// unmatched tells a path that does not exist from one that takes other methods, which it names.
+// Fiber would do so itself, but for the pages that stand behind /api on the same listener.
+func unmatched(routes []fiber.Route) fiber.Handler {
+	return func(ctx *fiber.Ctx) error {
+		var allowed []string
+		for _, r := range routes {
+			if strings.HasPrefix(r.Path, "/api/") && fiber.RoutePatternMatch(ctx.Path(), r.Path) {
+				allowed = append(allowed, r.Method)
+			}
+		}
+		if len(allowed) == 0 {
+			return fiber.ErrNotFound
+		}
+		ctx.Set(fiber.HeaderAllow, strings.Join(allowed, ", "))
+		return fiber.ErrMethodNotAllowed
+	}
 }
