@@ -125,7 +125,7 @@ func installed(dir, name, version string) bool {
 
 // fetch runs npm ci once, however many processes ask for it at the same time.
 func fetch(ctx context.Context, dir string, ready func() bool, log *slog.Logger) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // PostgreSQL is run from it as another user
 		return fmt.Errorf("engines directory: %w", err)
 	}
 	lock, err := lockFile(ctx, filepath.Join(dir, ".install.lock"))

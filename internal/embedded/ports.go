@@ -77,7 +77,7 @@ func (p *ports) pick() (int, error) {
 		taken[port] = true
 	}
 	for range 1000 {
-		port := lowestPort + rand.IntN(highestPort-lowestPort)
+		port := lowestPort + rand.IntN(highestPort-lowestPort) //nolint:gosec // a port is no secret
 		if !taken[port] && isFree(port) {
 			return port, nil
 		}

@@ -81,9 +81,9 @@ func reachableBuild(found binaries) (string, error) {
 
 // makeOutside makes the directory outside, enterable by everybody whatever the umask.
 func makeOutside() error {
-	err := os.MkdirAll(outside, 0o755)
+	err := os.MkdirAll(outside, 0o755) //nolint:gosec // another user has to enter it
 	if err == nil {
-		err = os.Chmod(outside, 0o755)
+		err = os.Chmod(outside, 0o755) //nolint:gosec // as above
 	}
 	if err != nil {
 		return fmt.Errorf("directory for PostgreSQL: %w", err)
@@ -105,6 +105,6 @@ func openToAll(root string) error {
 		if mode&0o100 != 0 {
 			mode |= 0o111
 		}
-		return os.Chmod(path, mode)
+		return os.Chmod(path, mode) //nolint:gosec // programs and libraries, nothing private
 	})
 }

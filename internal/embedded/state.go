@@ -16,11 +16,7 @@ const connectionsFile = "connections.env"
 
 // claim makes DATA_DIR and locks it for this process.
 func claim(dir string) (*os.File, error) {
-	mode := os.FileMode(0o700)
-	if os.Geteuid() == 0 {
-		mode = 0o711 // PostgreSQL, as another user, passes through to its own directory
-	}
-	if err := os.MkdirAll(dir, mode); err != nil {
+	if err := makeDataDir(dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	path := filepath.Join(dir, "lock")
@@ -40,6 +36,21 @@ func claim(dir string) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("data directory: %w", err), file.Close())
 	}
 	return file, nil
+}
+
+// makeDataDir makes DATA_DIR for its owner alone; as root, PostgreSQL's user may pass through to
+// its own directory, whatever the umask. A directory that exists keeps its mode.
+func makeDataDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if os.Geteuid() == 0 {
+		return os.Chmod(dir, 0o711) //nolint:gosec // passed through, not listed
+	}
+	return nil
 }
 
 // state is what an instance keeps about itself between two starts, in DATA_DIR/engines.json.
