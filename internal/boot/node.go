@@ -99,8 +99,8 @@ func (n *Node) connect(ctx context.Context) (err error) {
 	if n.keyring, err = secret.ParseKeyring(n.config.EncryptionKeys); err != nil {
 		return fmt.Errorf("ENCRYPTION_KEYS: %w", err)
 	}
-	if n.pool, err = pgxpool.New(ctx, n.config.DatabaseURL); err != nil {
-		return errors.New("DATABASE_URL cannot be used") // pgx's own words may hold the password
+	if n.pool, err = openPostgres(ctx, n.config.DatabaseURL); err != nil {
+		return err
 	}
 	n.redis, err = openRedis(n.config.RedisURL)
 	return err

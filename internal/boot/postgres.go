@@ -1,0 +1,41 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	defaultMaxConns = 16
+	// A store that hangs must not hang its callers: longer work is a mistake of ours.
+	statementTimeout = "15s"
+	idleInTxTimeout  = "10s"
+)
+
+// openPostgres makes the pool; it does not connect. pool_max_conns and session settings in the URL
+// win over ours.
+func openPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	unusable := errors.New("DATABASE_URL cannot be used") // pgx's own words may hold the password
+	settings, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, unusable
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		settings.MaxConns = defaultMaxConns
+	}
+	for name, value := range map[string]string{
+		"application_name": "callgate", "statement_timeout": statementTimeout, "idle_in_transaction_session_timeout": idleInTxTimeout,
+	} {
+		if _, given := settings.ConnConfig.RuntimeParams[name]; !given {
+			settings.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, settings)
+	if err != nil {
+		return nil, unusable
+	}
+	return pool, nil
+}
