@@ -21,6 +21,7 @@ const usage = `usage: callgate <command>
   dev                                 the whole product on embedded stores, with demo data
   serve [--role all|gateway|console]  production process; stores and secrets from the environment
   migrate                             bring PostgreSQL and ClickHouse to this binary's version
+  health                              ask the process on LISTEN whether it is ready; for container health checks
   version                             print the version
 `
 
@@ -61,6 +62,8 @@ func run(ctx context.Context, args, environ []string, out, errs io.Writer) error
 			return err
 		}
 		return boot.Migrate(ctx, stores.DatabaseURL, stores.ClickHouseURL)
+	case "health":
+		return boot.Health(ctx, environ)
 	case "version":
 		_, err := fmt.Fprintln(out, boot.Version)
 		return err

@@ -2,6 +2,11 @@ package boot
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -55,4 +60,29 @@ func (n *Node) newHealth() *health {
 		h.needed["postgres"] = n.pool.Ping
 	}
 	return h
+}
+
+// Health asks the process that listens on LISTEN of environ whether it is ready; the error says
+// what it answered. Container health checks need no other program in the image.
+func Health(ctx context.Context, environ []string) error {
+	_, port, err := net.SplitHostPort(lookup(environ, "LISTEN", config.DefaultListen))
+	if err != nil {
+		return errors.New("LISTEN must be host:port")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort("127.0.0.1", port)+"/health/ready", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("not ready: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("not ready: %s", answer)
+	}
+	return nil
 }

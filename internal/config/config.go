@@ -29,6 +29,9 @@ const (
 	Console Role = "console"
 )
 
+// DefaultListen is LISTEN when it is unset.
+const DefaultListen = "127.0.0.1:8080"
+
 // Config is the whole configuration. Durations are Go durations ("300s"), sizes are bytes.
 type Config struct {
 	Listen        string `env:"LISTEN" envDefault:"127.0.0.1:8080"`
