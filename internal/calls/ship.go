@@ -24,7 +24,7 @@ const (
 	retryLostMax  = time.Second
 	retryRefused  = 250 * time.Millisecond // first pause of a segment ClickHouse refuses
 	retryRefusedM = 15 * time.Second
-	sweepEvery    = 15 * time.Second
+	sweepEvery    = 15 * time.Second // at most between two looks at the confirmed segments
 )
 
 // shipper sends sealed segments to ClickHouse, oldest first, until all of each is confirmed.
@@ -44,7 +44,7 @@ type shipper struct {
 
 // run ships until ctx is done; once stop is closed, until nothing waits.
 func (s *shipper) run(ctx context.Context) {
-	sweep := time.NewTicker(sweepEvery)
+	sweep := time.NewTicker(min(sweepEvery, max(s.retain/4, time.Millisecond)))
 	defer sweep.Stop()
 	s.sweep(ctx)
 	stop := s.stop

@@ -18,7 +18,7 @@ const (
 	sealLate   = time.Second            // the same while segments wait to be sent
 	syncEvery  = 200 * time.Millisecond
 	retryWrite = 250 * time.Millisecond
-	chunk      = 1 << 20 // most bytes of one write
+	chunk      = 1 << 20 // bytes of one write, and up to one record more
 )
 
 // errNoRoom means the spool has reached the size it may have.
@@ -109,6 +109,9 @@ func (w *writer) store(batch []*Record, giveUp <-chan struct{}) {
 		tries++
 		w.metrics.writeErrors.Inc()
 		w.makeRoom()
+		if w.file != nil && time.Since(w.began) >= w.sealAge() {
+			w.seal() // shipping it is what makes room
+		}
 		select {
 		case <-giveUp:
 			for _, record := range rest {
@@ -132,7 +135,7 @@ func (w *writer) append(batch []*Record) (int, error) {
 	oldest, count := int64(never), 0
 	b := w.buffer[:0]
 	for _, record := range batch {
-		if w.sequence+uint32(count) == maxSegmentRecords || len(b) >= chunk {
+		if w.sequence+uint32(count) == maxSegmentRecords || len(b) >= w.chunk() {
 			break
 		}
 		at := len(b)
@@ -153,6 +156,14 @@ func (w *writer) append(batch []*Record) (int, error) {
 		w.seal()
 	}
 	return count, nil
+}
+
+// chunk is the size from which a write takes no more records.
+func (w *writer) chunk() int {
+	if w.limit > 0 {
+		return int(min(chunk, w.limit/8))
+	}
+	return chunk
 }
 
 func endOf(r *Record) int64 {
