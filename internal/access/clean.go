@@ -16,15 +16,12 @@ const (
 // so; SKIP LOCKED keeps them out of each other's way.
 func (r *Resolver) clean(ctx context.Context, interval time.Duration) {
 	visible := ""
-	for {
+	for wait(ctx, interval, nil) {
 		next, err := r.cleanOnce(ctx, visible)
 		if err == nil {
 			visible = next
 		} else if ctx.Err() == nil {
 			r.log.Warn("old access changes are not deleted", "error", err)
-		}
-		if !wait(ctx, interval, nil) {
-			return
 		}
 	}
 }

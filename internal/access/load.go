@@ -13,7 +13,7 @@ import (
 
 const (
 	loadTimeout        = 2 * time.Second        // of a whole load, waiting for a slot included
-	loadTimeoutInDoubt = 250 * time.Millisecond // the same while the feed cannot be read
+	loadTimeoutInDoubt = 500 * time.Millisecond // the same while the feed cannot be read
 	loadAttempts       = 3
 	rememberWithin     = 5 * time.Second // a reading older than this is remembered nowhere
 )

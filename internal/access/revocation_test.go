@@ -1,0 +1,226 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"callgate/internal/embedded"
+)
+
+const bound = 2 * time.Second
+
+// deeds are the changes, each returning what shows that it is effective on a gateway.
+var deeds = map[string]func(*world, app) (effective func(*Resolver) bool){
+	"disable": func(w *world, a app) func(*Resolver) bool {
+		w.disable(a)
+		return func(r *Resolver) bool {
+			g, err := r.Grant(context.Background(), a.key)
+			return err == nil && !g.Active
+		}
+	},
+	"unbind": func(w *world, a app) func(*Resolver) bool {
+		w.exec(`DELETE FROM application_capabilities WHERE application_id = $1 AND capability_id = 'chat'`, a.id)
+		return func(r *Resolver) bool {
+			g, err := r.Grant(context.Background(), a.key)
+			return err == nil && !g.Bound("chat") && g.Bound("draw")
+		}
+	},
+	"rotate": func(w *world, a app) func(*Resolver) bool {
+		next := w.pepper.Mint()
+		w.setKey(a.id, next)
+		return func(r *Resolver) bool {
+			g, err := r.Grant(context.Background(), next)
+			return err == nil && g.ApplicationID == a.id && isUnknown(r, a)
+		}
+	},
+	"delete": func(w *world, a app) func(*Resolver) bool {
+		w.exec(`DELETE FROM applications WHERE id = $1`, a.id)
+		return func(r *Resolver) bool { return isUnknown(r, a) }
+	},
+	"disable the capability": func(w *world, _ app) func(*Resolver) bool {
+		w.exec(`UPDATE capabilities SET status = 'disabled' WHERE id = 'chat'`)
+		return func(r *Resolver) bool { return !r.Capability("chat").Enabled }
+	},
+}
+
+func isUnknown(r *Resolver, a app) bool {
+	_, err := r.Grant(context.Background(), a.key)
+	return errors.Is(err, ErrUnknownKey)
+}
+
+// revoke does every deed to a warm application of its own and waits for it on every gateway.
+func (w *world) revoke(how string, announce func(app), gateways ...*Resolver) {
+	w.Helper()
+	w.exec(`UPDATE capabilities SET status = 'enabled' WHERE id = 'chat'`)
+	apps := map[string]app{}
+	for name := range deeds {
+		a := w.newApp("chat", "draw")
+		apps[name] = a
+		for _, r := range gateways {
+			w.within(bound, "enabled", func() bool { return r.Capability("chat").Enabled })
+			if g := w.must(r, a.key); !g.Active || !g.Bound("chat") || g.OwnerID != w.owner {
+				w.Fatalf("grant before the change: %+v", g)
+			}
+		}
+	}
+	var waiting sync.WaitGroup
+	for name, do := range deeds {
+		effective := do(w, apps[name])
+		began := time.Now()
+		announce(apps[name])
+		waiting.Go(func() {
+			for _, r := range gateways {
+				for !effective(r) {
+					if time.Since(began) > bound {
+						w.Errorf("%s, %s: not effective after %v", name, how, bound)
+						return
+					}
+					time.Sleep(time.Millisecond)
+				}
+			}
+			w.Logf("%s, %s: effective everywhere after %v", name, how, time.Since(began).Round(time.Millisecond))
+		})
+	}
+	waiting.Wait()
+}
+
+func TestEveryRevocationIsEffectiveOnEveryGatewayWithinTwoSeconds(t *testing.T) {
+	w := newWorld(t)
+	one, two := w.resolver(), w.resolver()
+	announcer := NewAnnouncer(w.db, w.redis, slog.New(slog.DiscardHandler))
+	w.revoke("announced", func(a app) {
+		announcer.ApplicationChanged(context.Background(), a.id)
+		announcer.CapabilityChanged(context.Background(), "chat")
+	}, one, two)
+	w.revoke("not announced", func(app) {}, one, two)
+}
+
+func TestRevocationIsEffectiveWithinTwoSecondsWhileRedisIsDown(t *testing.T) {
+	w := newWorld(t)
+	link := embedded.NewLink(t, w.redisURL)
+	r := w.open(Config{}, w.databaseURL, link.URL())
+	w.revoke("redis down", func(app) { link.Cut() }, r)
+}
+
+func TestExhaustedPoolNeverLetsARevokedKeyPass(t *testing.T) {
+	w := newWorld(t)
+	r := w.resolver()
+	a := w.newApp("chat")
+	w.must(r, a.key)
+	for range r.pool.Config().MaxConns {
+		conn, err := r.pool.Acquire(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Release()
+	}
+	before := floorOf(r, a)
+	w.disable(a)
+	w.within(bound, "the feed knows of the change", func() bool { return floorOf(r, a) > before })
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if g, err := r.Grant(ctx, a.key); !errors.Is(err, ErrUnavailable) {
+		t.Fatalf("revoked key while the pool is exhausted: %+v, %v", g, err)
+	}
+}
+
+func TestLoadInFlightDuringARevocationIsRepeated(t *testing.T) {
+	w := newWorld(t)
+	postgres := newWire(t, w.databaseURL)
+	w.conns = 1 // the connection that the first load prepares is the one held back
+	r := w.open(Config{}, postgres.url, w.redisURL)
+	w.must(r, w.newApp().key)
+	a := w.newApp("chat")
+	w.within(bound, "the feed knows of the new application", func() bool { return floorOf(r, a) > 0 })
+
+	postgres.freeze(false)
+	answer := make(chan *Grant, 1)
+	go func() {
+		g, _ := r.Grant(context.Background(), a.key)
+		answer <- g
+	}()
+	w.within(time.Second, "the old grant is on its way", func() bool { return postgres.holds(a.id[:]) })
+	version := floorOf(r, a)
+	w.disable(a)
+	w.within(bound, "the feed knows of the change", func() bool { return floorOf(r, a) > version })
+	postgres.thaw()
+
+	if g := <-answer; g == nil || g.Active {
+		t.Fatalf("a load overtaken by the revocation gave %+v", g)
+	}
+	if loads(r, "postgres", "stale") == 0 {
+		t.Fatal("the load was not overtaken: the test shows nothing")
+	}
+	w.within(time.Second, "redis holds the new grant", func() bool { return w.cached(a) })
+	if g := w.must(w.resolver(), a.key); g.Active {
+		t.Fatal("the old grant was written to redis")
+	}
+}
+
+func TestChangeOfALongTransactionIsNotMissed(t *testing.T) {
+	w := newWorld(t)
+	r := w.resolver()
+	a := w.newApp("chat")
+	tx, err := w.db.Begin(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`UPDATE applications SET status = 'disabled' WHERE id = '` + a.id.String() + `'`,
+		// as if it had been written an hour ago: reading again by time cannot find it
+		`UPDATE access_changes SET changed_at = now() - interval '61 minutes' WHERE xid = pg_current_xact_id()`,
+	} {
+		if _, err := tx.Exec(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 { // others commit after it began and before it ends
+		b := w.newApp()
+		w.within(bound, "a later change is known", func() bool { return floorOf(r, b) > 0 })
+	}
+	visible, err := r.cleanOnce(context.Background(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := w.must(r, a.key); !g.Active {
+		t.Fatal("disabled before the commit")
+	}
+	if err := tx.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.cleanOnce(context.Background(), visible); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("effective after %v", w.within(bound, "disabled", func() bool { return !w.must(r, a.key).Active }))
+}
+
+func TestOldChangesAreDeletedOnceEveryReaderHasSeenThem(t *testing.T) {
+	w := newWorld(t)
+	r := w.resolver()
+	w.newApp()
+	w.exec(`UPDATE access_changes SET changed_at = now() - interval '61 minutes'`)
+	a := w.newApp()
+	count := func() (n int) {
+		if err := w.db.QueryRow(context.Background(), `SELECT count(*) FROM access_changes`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := count()
+	visible, err := r.cleanOnce(context.Background(), "")
+	if err != nil || count() != before {
+		t.Fatalf("the first pass deleted %d rows, %v", before-count(), err)
+	}
+	if _, err := r.cleanOnce(context.Background(), visible); err != nil {
+		t.Fatal(err)
+	}
+	var mine int
+	err = w.db.QueryRow(context.Background(), `SELECT count(*) FROM access_changes WHERE application_id = $1`, a.id).Scan(&mine)
+	if left := count(); err != nil || mine == 0 || left != mine {
+		t.Fatalf("%d rows are left, %d of them recent, %v", left, mine, err)
+	}
+}
