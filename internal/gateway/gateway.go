@@ -1,0 +1,380 @@
+// Package gateway is the hot path: it finds out whose Access Key a call carries and what that may
+// call, forwards the call to the upstream byte for byte, relays the answer as it arrives, and hands
+// over one record of every attributed call. The relay implements fasthttp.BodyWriterTo, because only
+// there an end can be told from a break: whatever is read by the server first has no end of its own.
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+
+	"callgate/internal/access"
+	"callgate/internal/calls"
+)
+
+// Config says what a gateway works with. Zero limits take the defaults of design section 4.
+type Config struct {
+	// Grant resolves an Access Key; its errors are access.ErrUnknownKey and others, which mean that
+	// the key could not be checked.
+	Grant func(ctx context.Context, accessKey string) (*access.Grant, error)
+	// Capability returns nil for an identifier that names none.
+	Capability func(id string) *access.Capability
+	// OpenKey unseals a capability's upstream key.
+	OpenKey func(*access.Capability) (string, error)
+	// Record takes a finished record and never blocks.
+	Record func(*calls.Record)
+
+	AllowPrivate     bool          // upstreams on loopback and private addresses
+	ConnectTimeout   time.Duration // name, connection and TLS; 10 s
+	HeaderTimeout    time.Duration // silence until the upstream's response head; 300 s
+	IdleTimeout      time.Duration // silence between bytes; 300 s
+	CallTimeout      time.Duration // the whole call; 30 min
+	MaxBodyBytes     int64         // of a request body; 64 MiB
+	MaxInflightBytes int64         // of the kept bodies of all calls in flight; 512 MiB
+	MaxUpstreamConns int           // per scheme, host and port; 4,096
+
+	Logger   *slog.Logger
+	Registry prometheus.Registerer
+}
+
+func (c *Config) defaults() {
+	orDuration := func(d *time.Duration, fallback time.Duration) {
+		if *d <= 0 {
+			*d = fallback
+		}
+	}
+	orDuration(&c.ConnectTimeout, 10*time.Second)
+	orDuration(&c.HeaderTimeout, 300*time.Second)
+	orDuration(&c.IdleTimeout, 300*time.Second)
+	orDuration(&c.CallTimeout, 30*time.Minute)
+	if c.MaxBodyBytes <= 0 {
+		c.MaxBodyBytes = 64 << 20
+	}
+	if c.MaxInflightBytes <= 0 {
+		c.MaxInflightBytes = 512 << 20
+	}
+	if c.MaxUpstreamConns <= 0 {
+		c.MaxUpstreamConns = 4096
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+}
+
+// Gateway serves /gateway/*.
+type Gateway struct {
+	config    Config
+	logger    *slog.Logger
+	metrics   *metrics
+	upstreams upstreams
+	sweeper   *sweeper
+	reserved  atomic.Int64
+	stopping  atomic.Bool
+	closed    atomic.Bool
+}
+
+// New returns a gateway; Close or Shutdown ends its goroutines.
+func New(config Config) *Gateway {
+	config.defaults()
+	g := &Gateway{
+		config: config,
+		logger: config.Logger,
+		upstreams: upstreams{
+			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns,
+			sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
+		},
+	}
+	g.sweeper = newSweeper(limits{header: config.HeaderTimeout, idle: config.IdleTimeout, whole: config.CallTimeout}, func(now time.Time) {
+		g.upstreams.each(func(p *connPool) { p.evict(now.Add(-idleConnLife)) })
+	})
+	g.metrics = newMetrics(config.Registry, g)
+	return g
+}
+
+// ServerConfig sets what the listener must have for the gateway: streamed bodies in both directions,
+// responses as they are, room for long headers, any method.
+func ServerConfig(c *fiber.Config) {
+	c.StreamRequestBody = true
+	c.DisablePreParseMultipartForm = true
+	c.DisableDefaultContentType = true
+	c.DisableDefaultDate = true // the upstream's own date is relayed
+	c.ServerHeader = ""
+	c.ETag = false
+	c.BodyLimit = 1                  // with streaming: how much is read before the handler; the rooms enforce their own limits
+	c.ReadTimeout = 60 * time.Second // for a request's head; the gateway lifts it for bodies
+	c.WriteTimeout = 0               // a stream may take as long as it takes
+	c.IdleTimeout = 5 * time.Minute
+	c.ReadBufferSize = 16 << 10 // bounds a request's head
+	c.WriteBufferSize = 4 << 10
+	c.DisableKeepalive = false
+	c.RequestMethods = append(append([]string(nil), fiber.DefaultMethods...),
+		"QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "LINK", "UNLINK")
+}
+
+// Register mounts the gateway on an app made with ServerConfig.
+func (g *Gateway) Register(app *fiber.App) {
+	app.All(prefix, g.serve)
+	app.All(prefix+"/*", g.serve)
+}
+
+// Shutdown refuses new calls, lets those in flight finish until ctx is done, then cuts the rest, and
+// closes the gateway. Every call has its record handed over when it returns.
+func (g *Gateway) Shutdown(ctx context.Context) {
+	g.stopping.Store(true)
+	const look = 5 * time.Millisecond
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for done := ctx.Done(); g.sweeper.len() > 0; {
+		select {
+		case <-done:
+			done = nil
+			g.sweeper.each(func(c *call) { c.cut(shuttingDown) })
+		case <-ticker.C:
+			if done == nil { // those that were between two steps when the others were cut
+				g.sweeper.each(func(c *call) { c.cut(shuttingDown) })
+			}
+		}
+	}
+	g.Close()
+}
+
+// Close ends the gateway's goroutines and closes idle connections. Calls in flight are not waited for.
+func (g *Gateway) Close() {
+	if g.closed.Swap(true) {
+		return
+	}
+	g.stopping.Store(true)
+	g.sweeper.close()
+	g.upstreams.each(func(p *connPool) { p.evict(time.Now().Add(time.Hour)) })
+}
+
+// reserve takes n bytes of the budget for kept bodies, or gives back -n.
+func (g *Gateway) reserve(n int64) bool {
+	if g.reserved.Add(n) <= g.config.MaxInflightBytes || n <= 0 {
+		return true
+	}
+	g.reserved.Add(-n)
+	return false
+}
+
+func (g *Gateway) serve(fc *fiber.Ctx) error {
+	ctx := fc.Context()
+	path, query, ok := splitTarget(ctx.Request.Header.RequestURI())
+	if !ok {
+		return fc.Next()
+	}
+	var head requestHead
+	if err := head.scan(ctx.Request.Header.RawHeaders()); err != nil {
+		g.refuse(ctx, refusedMalformed, false)
+		return nil
+	}
+	if g.stopping.Load() {
+		ctx.SetConnectionClose()
+		g.refuse(ctx, refusedStopping, !hasBody(ctx))
+		return nil
+	}
+	accessKey := string(head.bearer)
+	grant, err := g.grant(accessKey)
+	if err != nil {
+		refused := refusedKey
+		if !errors.Is(err, access.ErrUnknownKey) {
+			refused = refusedAccess
+			g.logger.Warn("access key cannot be checked", "error", err)
+		}
+		g.refuse(ctx, refused, g.drainUnattributed(ctx, head.chunked))
+		return nil
+	}
+	start := ctx.Time()
+	c := &call{
+		gateway: g, ctx: ctx, client: ctx.Conn(), start: start, id: calls.NewCallID(start),
+		head: head, path: path, query: query, accessKey: accessKey, grant: grant, firstByte: -1,
+	}
+	g.sweeper.add(c)
+	c.handle()
+	return nil
+}
+
+func (g *Gateway) grant(accessKey string) (grant *access.Grant, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.logger.Error("panic while checking a key", "panic", p, "stack", string(debug.Stack()))
+			err = errors.New("panic while checking a key")
+		}
+	}()
+	if accessKey == "" {
+		return nil, access.ErrUnknownKey
+	}
+	return g.config.Grant(context.Background(), accessKey)
+}
+
+// hasBody tells whether bytes of a body may stand on the connection.
+func hasBody(ctx *fasthttp.RequestCtx) bool {
+	return ctx.Request.Header.ContentLength() > 0 || ctx.Request.IsBodyStream()
+}
+
+// refuse answers a request that is attributed to nobody.
+func (g *Gateway) refuse(ctx *fasthttp.RequestCtx, r refusal, bodyRead bool) {
+	g.metrics.refused.WithLabelValues(r.code).Inc()
+	r.answer(ctx, bodyRead)
+}
+
+// drainUnattributed reads the small body of a request that is refused, so that its connection lives.
+func (g *Gateway) drainUnattributed(ctx *fasthttp.RequestCtx, chunked bool) bool {
+	var b requestBody
+	if err := b.open(g, ctx, chunked); err != nil {
+		b.release(g)
+		return false
+	}
+	b.drain(ctx.Conn())
+	b.release(g)
+	return b.complete.Load()
+}
+
+// handle takes a call through every check to the upstream and back; each exit makes one record.
+func (c *call) handle() {
+	defer c.recover()
+	opened := c.request.open(c.gateway, c.ctx, c.head.chunked)
+	if refused := c.check(); refused != nil {
+		c.refuse(*refused)
+		return
+	}
+	switch {
+	case errors.Is(opened, errTooLarge):
+		c.refuse(refusedLarge)
+		return
+	case opened != nil:
+		c.refuse(refusedBudget)
+		return
+	}
+	secret, err := c.gateway.config.OpenKey(c.capability)
+	if err == nil && strings.ContainsAny(secret, "\r\n\x00") {
+		err = errors.New("the upstream key cannot stand in a header")
+	}
+	if err != nil {
+		c.gateway.logger.Error("upstream key cannot be used", "capability", c.capability.ID, "error", err)
+		c.refuse(refusedInternal)
+		return
+	}
+	c.secret = secret
+	t, err := c.gateway.upstreams.target(c.capability.UpstreamBaseURL)
+	if err != nil {
+		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "error", err)
+		c.refuse(refusedUnreachable)
+		return
+	}
+	if err = c.request.receive(&c.progress, c.gateway.config.MaxBodyBytes); errors.Is(err, errTooLarge) {
+		c.refuse(refusedLarge)
+		return
+	}
+	if err != nil || !c.enter(waiting) {
+		c.abandon()
+		return
+	}
+	conn, err := c.forward(t)
+	if err != nil {
+		c.failed(err)
+		return
+	}
+	c.begin(conn)
+}
+
+// check finds the first reason to refuse the call, in the order of design section 4.
+func (c *call) check() *refusal {
+	if !c.grant.Active {
+		return &refusedDisabled
+	}
+	rest, model, count := splitModel(c.query, nil)
+	c.restQuery = rest
+	switch {
+	case count > 1:
+		return &refusedModels
+	case model == "":
+		return &refusedNoModel
+	}
+	if c.capability = c.gateway.config.Capability(model); c.capability == nil {
+		return &refusedUnknown
+	}
+	switch {
+	case !c.capability.Enabled:
+		return &refusedOff
+	case !c.grant.Bound(c.capability.ID):
+		return &refusedUnbound
+	case checkPath(c.path) != nil:
+		return &refusedPath
+	}
+	return nil
+}
+
+// refuse ends the call with an answer of our own. What is small of the body is read first: the
+// developer is shown it, and the connection can be used again.
+func (c *call) refuse(r refusal) {
+	if r.status != fasthttp.StatusRequestEntityTooLarge {
+		c.request.finishReading(c)
+	}
+	c.ctx.Response.Header.Set("X-Call-Id", c.id.String())
+	r.answer(c.ctx, c.request.complete.Load())
+	endedBy := r.endedBy
+	if endedBy == "" {
+		endedBy = calls.Denied
+	}
+	c.finish(outcome{status: r.status, endedBy: endedBy, kind: r.reason, code: r.reasonCode, message: r.message})
+}
+
+// failed ends a call whose request could not be exchanged for a response head.
+func (c *call) failed(err error) {
+	switch why := c.why(); {
+	case why == tooLong || errors.Is(err, errTooLarge):
+		c.refuse(refusedLarge)
+	case why == tooSlow || why == uncut && timedOut(err):
+		c.refuse(refusedTimeout)
+	case why != uncut:
+		c.abandon()
+	case errors.Is(err, errPoolExhausted):
+		c.refuse(refusedPool)
+	default:
+		c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "error", err)
+		c.refuse(refusedUnreachable)
+	}
+}
+
+// abandon ends a call whose caller left before the answer began, or that a shutdown cut: nothing is
+// answered, the connection is closed.
+func (c *call) abandon() {
+	_ = c.client.SetWriteDeadline(past) // the server's own empty response must not go out
+	c.ctx.SetConnectionClose()
+	c.finish(c.interrupted(true))
+}
+
+// recover turns a panic into a recorded 500.
+func (c *call) recover() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	c.gateway.logger.Error("panic in a call", "call", c.id, "panic", p, "stack", string(debug.Stack()))
+	c.mu.Lock()
+	conn, ended := c.conn, c.ended
+	c.conn = nil
+	c.mu.Unlock()
+	if conn != nil {
+		c.stopSending(conn)
+		conn.pool.drop(conn)
+	}
+	if !ended {
+		c.ctx.Response.ResetBody()
+		c.refuse(refusedInternal)
+	}
+}

@@ -1,0 +1,203 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+)
+
+// requestHead is what one pass over the raw header lines finds. The slices point into the request.
+type requestHead struct {
+	raw           []byte
+	bearer        []byte // Access Key, nil when there is none
+	contentType   []byte
+	connection    [4][]byte // values of Connection, which name further headers to remove
+	connections   int
+	length        bool // a Content-Length was sent
+	chunked       bool
+	authorization int
+}
+
+var errMalformed = errors.New("malformed request headers")
+
+// scan reads the header lines as they arrived and refuses what two servers could read in two ways:
+// the parser below lets these pass (design section 4, facts on request smuggling).
+func (h *requestHead) scan(raw []byte) error {
+	*h = requestHead{raw: raw}
+	for len(raw) > 0 {
+		line, rest, err := nextLine(raw)
+		if err != nil {
+			return err
+		}
+		raw = rest
+		if len(line) == 0 {
+			break
+		}
+		name, value, err := splitLine(line)
+		if err != nil {
+			return err
+		}
+		if err := h.note(name, value); err != nil {
+			return err
+		}
+	}
+	if len(raw) > 0 || h.chunked && h.length || h.authorization > 1 || h.connections > len(h.connection) {
+		return errMalformed
+	}
+	return nil
+}
+
+func (h *requestHead) note(name, value []byte) error {
+	switch {
+	case is(name, "authorization"):
+		h.authorization++
+		h.bearer = bearer(value)
+	case is(name, "content-type"):
+		h.contentType = value
+	case is(name, "content-length"):
+		if h.length {
+			return errMalformed
+		}
+		h.length = true
+	case is(name, "transfer-encoding"):
+		if h.chunked || !is(value, "chunked") {
+			return errMalformed
+		}
+		h.chunked = true
+	case is(name, "connection"):
+		if h.connections < len(h.connection) {
+			h.connection[h.connections] = value
+		}
+		h.connections++
+	}
+	return nil
+}
+
+// nextLine cuts one line ended by CR LF. A bare line feed ends a line for some servers only.
+func nextLine(raw []byte) (line, rest []byte, err error) {
+	i := bytes.IndexByte(raw, '\n')
+	if i < 1 || raw[i-1] != '\r' {
+		return nil, nil, errMalformed
+	}
+	line = raw[:i-1]
+	if bytes.IndexByte(line, '\r') >= 0 {
+		return nil, nil, errMalformed
+	}
+	return line, raw[i+1:], nil
+}
+
+// splitLine cuts a header line into name and trimmed value. A folded line begins with white space
+// and is refused with any other byte that a name may not have.
+func splitLine(line []byte) (name, value []byte, err error) {
+	colon := bytes.IndexByte(line, ':')
+	if colon < 1 {
+		return nil, nil, errMalformed
+	}
+	for _, c := range line[:colon] {
+		if c <= ' ' || c >= 0x7f || c == '"' || c == '(' || c == ')' || c == ',' || c == '/' || c >= ';' && c <= '@' ||
+			c >= '[' && c <= ']' || c == '{' || c == '}' {
+			return nil, nil, errMalformed
+		}
+	}
+	return line[:colon], bytes.Trim(line[colon+1:], " \t"), nil
+}
+
+// bearer returns the credential of "Bearer <credential>", or nil.
+func bearer(value []byte) []byte {
+	scheme, credential, ok := bytes.Cut(value, []byte(" "))
+	if !ok || !is(scheme, "bearer") {
+		return nil
+	}
+	return bytes.TrimLeft(credential, " ")
+}
+
+// is compares a header name with a lower-case one, whatever its case.
+func is(name []byte, lower string) bool {
+	if len(name) != len(lower) {
+		return false
+	}
+	for i, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// removedIn are the request headers that do not go to the upstream: credentials of the caller,
+// traces of the way to us, hop-by-hop headers, and those that are written anew.
+var removedIn = headerSet(
+	"authorization", "cookie", "x-api-key", "api-key", "proxy-authorization", "forwarded",
+	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
+	"host", "content-length", "expect",
+)
+
+// removedOut are the response headers that do not go to the caller: hop-by-hop ones, and those that
+// would act on the console's origin.
+var removedOut = headerSet(
+	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade",
+	"set-cookie", "set-cookie2", "clear-site-data",
+)
+
+// headerSet sorts names by length, so that a name is compared with two or three others only.
+func headerSet(names ...string) (set [24][]string) {
+	for _, name := range names {
+		set[len(name)] = append(set[len(name)], name)
+	}
+	return set
+}
+
+func in(set *[24][]string, name []byte) bool {
+	if len(name) >= len(set) {
+		return false
+	}
+	for _, candidate := range set[len(name)] {
+		if is(name, candidate) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendForwarded adds the header lines that go to the upstream, byte for byte as they came.
+func (h *requestHead) appendForwarded(dst []byte) []byte {
+	raw := h.raw
+	for len(raw) > 0 {
+		line, rest, err := nextLine(raw)
+		if err != nil || len(line) == 0 {
+			break
+		}
+		raw = rest
+		name := line[:bytes.IndexByte(line, ':')]
+		if in(&removedIn, name) || len(name) > len("x-forwarded-") && is(name[:12], "x-forwarded-") || h.named(name) {
+			continue
+		}
+		dst = append(dst, line...)
+		dst = append(dst, '\r', '\n')
+	}
+	return dst
+}
+
+// named tells whether the request's Connection header names this one.
+func (h *requestHead) named(name []byte) bool {
+	for _, value := range h.connection[:min(h.connections, len(h.connection))] {
+		if hasToken(value, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasToken tells whether a comma-separated list has the token, whatever its case.
+func hasToken(list, token []byte) bool {
+	for len(list) > 0 {
+		item, rest, _ := bytes.Cut(list, []byte(","))
+		list = rest
+		if bytes.EqualFold(bytes.Trim(item, " \t"), token) {
+			return true
+		}
+	}
+	return false
+}

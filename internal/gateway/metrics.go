@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"callgate/internal/calls"
+)
+
+// metrics count what the gateway does; one counter per reason. No label carries what a caller sent.
+type metrics struct {
+	outcomes map[calls.ReasonCode]prometheus.Counter // filled once, read only
+	refused  *prometheus.CounterVec                  // not attributed to an application
+	duration prometheus.Histogram
+	first    prometheus.Histogram
+	retries  prometheus.Counter
+}
+
+// reasons are all reason codes; the empty one is success.
+var reasons = []calls.ReasonCode{
+	"", calls.ApplicationDisabled, calls.CapabilityNotBound, calls.CapabilityDisabled, calls.CapabilityUnknown,
+	calls.ModelRequired, calls.InvalidPath, calls.RequestTooLarge, calls.CodeOverloaded, calls.CodeInternal,
+	calls.UpstreamStatus, calls.UpstreamUnreachable, calls.UpstreamTimeout, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown,
+}
+
+func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
+	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 1800}
+	total := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "callgate_gateway_calls_total", Help: "Attributed calls by how they ended: success or a reason code."}, []string{"outcome"})
+	m := &metrics{
+		outcomes: map[calls.ReasonCode]prometheus.Counter{},
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "callgate_gateway_refused_total", Help: "Requests refused before they could be attributed, by error code."}, []string{"code"}),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "callgate_gateway_call_seconds", Help: "Duration of attributed calls, transfer included.", Buckets: buckets}),
+		first: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "callgate_gateway_first_byte_seconds", Help: "Time until the upstream's response began.", Buckets: buckets}),
+		retries: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "callgate_gateway_upstream_retries_total", Help: "Requests sent again because a kept connection had been closed."}),
+	}
+	for _, code := range reasons {
+		label := string(code)
+		if code == "" {
+			label = "success"
+		}
+		m.outcomes[code] = total.WithLabelValues(label)
+	}
+	gauge := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+	}
+	connections := func(pick func(open, idle int) int) func() float64 {
+		return func() float64 {
+			sum := 0
+			g.upstreams.each(func(p *connPool) { sum += pick(p.count()) })
+			return float64(sum)
+		}
+	}
+	registry.MustRegister(total, m.refused, m.duration, m.first, m.retries,
+		gauge("callgate_gateway_in_flight", "Attributed calls in flight.", func() float64 { return float64(g.sweeper.len()) }),
+		gauge("callgate_gateway_in_flight_bytes", "Bytes reserved for kept request bodies.", func() float64 { return float64(g.reserved.Load()) }),
+		gauge("callgate_gateway_upstream_connections", "Connections to upstreams.", connections(func(open, _ int) int { return open })),
+		gauge("callgate_gateway_upstream_connections_idle", "Connections to upstreams kept for reuse.", connections(func(_, idle int) int { return idle })),
+	)
+	return m
+}
+
+func (m *metrics) ended(r *calls.Record) {
+	m.outcomes[r.ReasonCode].Inc()
+	m.duration.Observe(r.Duration.Seconds())
+	if r.FirstByte >= 0 {
+		m.first.Observe(r.FirstByte.Seconds())
+	}
+}

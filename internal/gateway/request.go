@@ -1,0 +1,224 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// requestBody is the caller's body on its way to the upstream. Its beginning is kept: for the
+// detail of a failure, and to send it again when a pooled connection turns out to be closed.
+type requestBody struct {
+	stream   io.Reader
+	length   int64 // declared; -1: chunked
+	kept     []byte
+	reserved int64 // of the gateway's byte budget
+	size     atomic.Int64
+	complete atomic.Bool   // the end was read
+	sending  chan struct{} // closed when the rest was sent or given up; nil when there is no rest
+}
+
+var (
+	errTooLarge     = errors.New("the request body is larger than allowed")
+	errNoBudget     = errors.New("the bodies of the calls in flight take all memory they may")
+	errBodyCutShort = errors.New("the request body ended early")
+)
+
+// open looks at what the server left of the request and reserves memory for what will be kept.
+func (b *requestBody) open(g *Gateway, ctx *fasthttp.RequestCtx, chunked bool) error {
+	b.stream = ctx.RequestBodyStream()
+	if b.stream == nil {
+		b.stream = bytes.NewReader(ctx.Request.Body())
+	}
+	b.length = int64(max(ctx.Request.Header.ContentLength(), 0))
+	keep := min(b.length, keptBody)
+	if chunked {
+		b.length, keep = -1, keptBody
+	}
+	if !g.reserve(keep) {
+		return errNoBudget
+	}
+	b.reserved = keep
+	if b.length > g.config.MaxBodyBytes {
+		return errTooLarge
+	}
+	b.complete.Store(b.length == 0)
+	return nil
+}
+
+func (b *requestBody) release(g *Gateway) {
+	g.reserve(-b.reserved)
+	b.reserved = 0
+}
+
+// receive reads the beginning of the body, as far as it is kept.
+func (b *requestBody) receive(progress *atomic.Uint32, limit int64) error {
+	if b.complete.Load() {
+		return nil
+	}
+	room := b.length
+	if room < 0 {
+		room = 4 << 10
+	}
+	b.kept = make([]byte, 0, min(room, keptBody))
+	for len(b.kept) < keptBody && !b.complete.Load() {
+		if len(b.kept) == cap(b.kept) {
+			grown := make([]byte, len(b.kept), min(4*cap(b.kept), keptBody))
+			copy(grown, b.kept)
+			b.kept = grown
+		}
+		n, err := b.read(b.kept[len(b.kept):cap(b.kept)])
+		b.kept = b.kept[:len(b.kept)+n]
+		progress.Add(1)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+	}
+	if b.size.Load() > limit {
+		return errTooLarge
+	}
+	return nil
+}
+
+// read reads the next bytes; the end sets complete and comes as io.EOF, with the last bytes or after.
+func (b *requestBody) read(p []byte) (int, error) {
+	if b.complete.Load() {
+		return 0, io.EOF
+	}
+	n, err := b.stream.Read(p)
+	size := b.size.Add(int64(n))
+	switch {
+	case b.length >= 0 && size == b.length:
+		b.complete.Store(true)
+		return n, io.EOF
+	case errors.Is(err, io.EOF) && b.length >= 0: // the server's stream takes a cut body for a whole one
+		return n, errBodyCutShort
+	case errors.Is(err, io.EOF):
+		b.complete.Store(true)
+	}
+	return n, err
+}
+
+// finishReading reads the small body of a call that is refused: the developer is shown it.
+func (b *requestBody) finishReading(c *call) {
+	if b.sending != nil || b.length != 0 && b.reserved == 0 {
+		return // the connection is closed after, or there is no memory for it
+	}
+	if b.kept == nil && b.receive(&c.progress, c.gateway.config.MaxBodyBytes) != nil {
+		return
+	}
+	b.drain(c.client)
+}
+
+// drain reads what is left of the body of a refused request, so that the connection can serve the
+// next one: as much as a small body and a moment, never longer.
+func (b *requestBody) drain(client net.Conn) {
+	const most, moment = 256 << 10, time.Second
+	if b.complete.Load() || b.length > most {
+		return
+	}
+	_ = client.SetReadDeadline(time.Now().Add(moment))
+	pooled := sendBuffers.Get().(*[]byte)
+	for b.size.Load() < most {
+		if _, err := b.read(*pooled); err != nil {
+			break
+		}
+	}
+	sendBuffers.Put(pooled)
+	_ = client.SetReadDeadline(time.Time{})
+}
+
+// sendBuffers are for bodies on their way up and large ones on their way down.
+var sendBuffers = sync.Pool{New: func() any {
+	buffer := make([]byte, 32<<10)
+	return &buffer
+}}
+
+// send writes the part of the body that was not kept to the upstream, while the answer is awaited.
+// A fault of the upstream's ends it silently: the answer, or its absence, tells what happened.
+func (c *call) send(conn *upstreamConn) {
+	b := &c.request
+	defer close(b.sending)
+	pooled := sendBuffers.Get().(*[]byte)
+	defer sendBuffers.Put(pooled)
+	buffer := *pooled
+	const room = 16 // before the piece for a chunk's size line, after it for its end
+	for !b.complete.Load() {
+		n, err := b.read(buffer[room : len(buffer)-room])
+		c.progress.Add(1)
+		if b.size.Load() > c.gateway.config.MaxBodyBytes {
+			c.cut(tooLong)
+			return
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			c.cut(clientGone)
+			return
+		}
+		if _, err := conn.Write(b.frame(buffer, room, n)); err != nil {
+			return
+		}
+		c.progress.Add(1)
+	}
+}
+
+// frame makes the bytes to send of a piece at buffer[room:room+n]: a chunk, the last one with the
+// end of the body, or the piece itself.
+func (b *requestBody) frame(buffer []byte, room, n int) []byte {
+	if b.length >= 0 {
+		return buffer[room : room+n]
+	}
+	start, end := room+n, room+n
+	if n > 0 {
+		var size [16]byte
+		line := append(strconv.AppendInt(size[:0], int64(n), 16), '\r', '\n')
+		start = room - len(line)
+		copy(buffer[start:], line)
+		end += copy(buffer[end:], "\r\n")
+	}
+	if b.complete.Load() {
+		end += copy(buffer[end:], "0\r\n\r\n")
+	}
+	return buffer[start:end]
+}
+
+// stopSending ends the sender, if it still runs, and waits for it. It reports whether everything was
+// sent. After it, nobody but the caller uses the connection and the request.
+func (c *call) stopSending(conn *upstreamConn) bool {
+	if c.request.sending == nil {
+		return true
+	}
+	select {
+	case <-c.request.sending:
+		return c.request.complete.Load()
+	default:
+	}
+	_ = conn.SetWriteDeadline(past)
+	_ = c.client.SetReadDeadline(past)
+	<-c.request.sending
+	return false
+}
+
+// linger reads for a moment what the caller still sends after it was answered: closing at once
+// would reset the connection, and the answer with it, before the caller has read it.
+func linger(client net.Conn) {
+	half, ok := client.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	_ = client.SetReadDeadline(time.Now().Add(time.Second))
+	pooled := sendBuffers.Get().(*[]byte)
+	for read := 0; read < 8<<20; {
+		n, err := client.Read(*pooled)
+		if read += n; err != nil {
+			break
+		}
+	}
+	sendBuffers.Put(pooled)
+}

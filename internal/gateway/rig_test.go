@@ -1,0 +1,337 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+
+	"callgate/internal/access"
+	"callgate/internal/calls"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+}
+
+const (
+	goodKey     = "cg-good"
+	upstreamKey = "sk-upstream-secret"
+)
+
+var (
+	application = uuid.MustParse("0198a000-0000-4000-8000-000000000001")
+	owner       = uuid.MustParse("0198a000-0000-4000-8000-000000000002")
+)
+
+// asked is a request as the scripted upstream read it from its socket.
+type asked struct {
+	line    string
+	headers []string // as sent, in order
+	body    []byte
+	serial  int // of the connection, from 1
+}
+
+func (a asked) header(name string) (values []string) {
+	for _, line := range a.headers {
+		if key, value, _ := strings.Cut(line, ":"); strings.EqualFold(key, name) {
+			values = append(values, strings.TrimSpace(value))
+		}
+	}
+	return values
+}
+
+// script answers one request on its connection and says whether to read another.
+type script func(conn net.Conn, a asked) (again bool)
+
+// answers is a script that writes the same bytes each time and keeps the connection.
+func answers(text string) script {
+	return func(conn net.Conn, _ asked) bool {
+		_, _ = io.WriteString(conn, text)
+		return true
+	}
+}
+
+const okAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+
+// rig is a gateway on a real listener with a scripted upstream behind it.
+type rig struct {
+	t        *testing.T
+	gateway  *Gateway
+	address  string
+	upstream string // host:port
+	asked    chan asked
+	hungUp   chan int // serials of connections the gateway closed while a script waited
+	records  chan *calls.Record
+	accepted atomic.Int32
+}
+
+func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, asked: make(chan asked, 1000), hungUp: make(chan int, 1000), records: make(chan *calls.Record, 1000)}
+	r.upstream = r.serveUpstream(answer)
+	config := Config{
+		Grant: func(_ context.Context, key string) (*access.Grant, error) {
+			switch key {
+			case goodKey:
+				return access.NewGrant(application, owner, true, 1, "m", "off", "dead", "x-key", "path"), nil
+			case "cg-disabled":
+				return access.NewGrant(application, owner, false, 1, "m"), nil
+			case "cg-unsure":
+				return nil, access.ErrUnavailable
+			case "cg-panic":
+				panic("grant")
+			}
+			return nil, access.ErrUnknownKey
+		},
+		Capability: func(id string) *access.Capability {
+			c := &access.Capability{ID: id, Enabled: true, UpstreamBaseURL: "http://" + r.upstream, UpstreamAuth: "bearer"}
+			switch id {
+			case "m", "unbound":
+			case "off":
+				c.Enabled = false
+			case "dead":
+				c.UpstreamBaseURL = "http://127.0.0.1:1"
+			case "x-key":
+				c.UpstreamAuth = "x-api-key"
+			case "path":
+				c.UpstreamBaseURL += "/base%2Fpath"
+			default:
+				return nil
+			}
+			return c
+		},
+		OpenKey:      func(*access.Capability) (string, error) { return upstreamKey, nil },
+		Record:       func(record *calls.Record) { r.records <- record },
+		AllowPrivate: true,
+		Logger:       slog.New(slog.DiscardHandler),
+	}
+	for _, change := range changes {
+		change(&config)
+	}
+	r.gateway = New(config)
+	settings := fiber.Config{DisableStartupMessage: true, Immutable: true}
+	ServerConfig(&settings)
+	app := fiber.New(settings)
+	r.gateway.Register(app)
+	listener := listen(t)
+	r.address = listener.Addr().String()
+	served := make(chan error, 1)
+	go func() { served <- app.Listener(listener) }()
+	t.Cleanup(func() {
+		r.gateway.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := app.ShutdownWithContext(ctx); err != nil {
+			t.Errorf("server did not stop: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if len(r.records) > 0 {
+			t.Errorf("%d records more than expected; the first: %+v", len(r.records), <-r.records)
+		}
+	})
+	return r
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listener
+}
+
+func (r *rig) serveUpstream(answer script) string {
+	listener := listen(r.t)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var open []net.Conn
+	all.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open = append(open, conn)
+			mu.Unlock()
+			all.Go(func() { r.converse(conn, answer) })
+		}
+	})
+	r.t.Cleanup(func() {
+		_ = listener.Close()
+		mu.Lock()
+		for _, conn := range open {
+			_ = conn.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	return listener.Addr().String()
+}
+
+func (r *rig) converse(conn net.Conn, answer script) {
+	defer func() { _ = conn.Close() }()
+	serial := int(r.accepted.Add(1))
+	br := bufio.NewReader(conn)
+	for {
+		a, err := readAsked(br)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				r.hungUp <- serial
+			}
+			return
+		}
+		a.serial = serial
+		r.asked <- a
+		if !answer(conn, a) {
+			return
+		}
+	}
+}
+
+func readAsked(br *bufio.Reader) (a asked, err error) {
+	line := func() string {
+		text, readErr := br.ReadString('\n')
+		if readErr != nil {
+			err = readErr
+		}
+		return strings.TrimSuffix(text, "\r\n")
+	}
+	a.line = line()
+	for err == nil {
+		text := line()
+		if text == "" {
+			break
+		}
+		a.headers = append(a.headers, text)
+	}
+	if err != nil {
+		return a, err
+	}
+	if v := a.header("Content-Length"); v != nil {
+		n, _ := strconv.Atoi(v[0])
+		a.body = make([]byte, n)
+		_, err = io.ReadFull(br, a.body)
+		return a, err
+	}
+	for a.header("Transfer-Encoding") != nil {
+		size, parseErr := strconv.ParseInt(line(), 16, 32)
+		if err = errors.Join(err, parseErr); err != nil {
+			return a, err
+		}
+		piece := make([]byte, size)
+		if _, err = io.ReadFull(br, piece); err != nil {
+			return a, err
+		}
+		a.body = append(a.body, piece...)
+		if line() != "" {
+			return a, errors.New("a chunk has no end")
+		}
+		if size == 0 {
+			break
+		}
+	}
+	return a, err
+}
+
+// hangsUp waits until the gateway closes the connection and reports it.
+func (r *rig) hangsUp(conn net.Conn) {
+	_, _ = io.Copy(io.Discard, conn)
+	r.hungUp <- 0
+}
+
+// answer is a response as a caller reads it from its socket.
+type answer struct {
+	*http.Response
+	body []byte
+	err  error // what the body ended with, if not properly
+}
+
+// dial connects a raw caller.
+func (r *rig) dial() net.Conn {
+	r.t.Helper()
+	conn, err := net.Dial("tcp", r.address)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	r.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// ask sends raw bytes on a connection of its own and reads the answer.
+func (r *rig) ask(raw string) answer {
+	r.t.Helper()
+	conn := r.dial()
+	defer func() { _ = conn.Close() }()
+	go func() { _, _ = io.WriteString(conn, raw) }()
+	method, _, _ := strings.Cut(raw, " ")
+	return r.read(bufio.NewReader(conn), method)
+}
+
+func (r *rig) read(br *bufio.Reader, method string) answer {
+	r.t.Helper()
+	response, err := http.ReadResponse(br, &http.Request{Method: method})
+	if err != nil {
+		return answer{Response: &http.Response{Header: http.Header{}}, err: err}
+	}
+	body, err := io.ReadAll(response.Body)
+	return answer{Response: response, body: body, err: err}
+}
+
+// post makes a request with a body of known length.
+func post(target, key, body string, headers ...string) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: gate\r\n", target)
+	if key != "" {
+		fmt.Fprintf(&b, "Authorization: Bearer %s\r\n", key)
+	}
+	for _, h := range headers {
+		b.WriteString(h + "\r\n")
+	}
+	fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return b.String()
+}
+
+// record waits for the next record.
+func (r *rig) record() *calls.Record {
+	r.t.Helper()
+	select {
+	case record := <-r.records:
+		return record
+	case <-time.After(5 * time.Second):
+		r.t.Fatal("no record came")
+		return nil
+	}
+}
+
+func (r *rig) next() asked {
+	r.t.Helper()
+	select {
+	case a := <-r.asked:
+		return a
+	case <-time.After(5 * time.Second):
+		r.t.Fatal("nothing reached the upstream")
+		return asked{}
+	}
+}

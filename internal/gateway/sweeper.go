@@ -1,0 +1,157 @@
+package gateway
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// sweepEvery is how often the calls in flight are looked at. Timeouts are exact to it.
+	sweepEvery = 20 * time.Millisecond
+	// silence is how long nothing must have moved before a caller's socket is watched: calls that are
+	// answered faster pay nothing for the watch.
+	silence = 40 * time.Millisecond
+)
+
+// sweeper looks after all calls in flight from one goroutine: it watches the callers of silent ones
+// and cuts those that are out of time, so that a call needs no timer and no goroutine of its own.
+type sweeper struct {
+	limits  limits
+	watcher *watcher
+
+	mu    sync.Mutex
+	first *call
+	count int
+
+	wake chan struct{}
+	stop chan struct{}
+	done sync.WaitGroup
+	tidy func(now time.Time) // called now and then
+}
+
+type limits struct{ header, idle, whole time.Duration }
+
+func newSweeper(l limits, tidy func(time.Time)) *sweeper {
+	s := &sweeper{limits: l, tidy: tidy, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	s.watcher = newWatcher()
+	s.done.Go(s.run)
+	return s
+}
+
+func (s *sweeper) close() {
+	close(s.stop)
+	s.done.Wait()
+	s.watcher.close()
+}
+
+// add begins to look after a call.
+func (s *sweeper) add(c *call) {
+	c.changed = c.start
+	s.mu.Lock()
+	if c.next = s.first; c.next != nil {
+		c.next.previous = c
+	}
+	s.first = c
+	s.count++
+	idle := s.count == 1
+	s.mu.Unlock()
+	if idle {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// remove ends it. After it returned, the call is touched by nobody else.
+func (s *sweeper) remove(c *call) {
+	s.mu.Lock()
+	if c.previous != nil {
+		c.previous.next = c.next
+	} else {
+		s.first = c.next
+	}
+	if c.next != nil {
+		c.next.previous = c.previous
+	}
+	c.next, c.previous = nil, nil
+	s.count--
+	token := c.armed
+	c.armed = 0
+	s.mu.Unlock()
+	if token != 0 {
+		s.watcher.disarm(token, c.client)
+	}
+}
+
+// each visits the calls in flight.
+func (s *sweeper) each(visit func(*call)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := s.first; c != nil; c = c.next {
+		visit(c)
+	}
+}
+
+func (s *sweeper) run() {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	const tidyEvery = 5 * time.Second
+	tidied := time.Now()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case now := <-ticker.C:
+			s.each(func(c *call) { s.look(c, now) })
+			if now.Sub(tidied) >= tidyEvery {
+				s.tidy(now)
+				tidied = now
+			}
+			if s.len() == 0 {
+				ticker.Reset(tidyEvery) // nothing to look after: sleep until a call comes
+			}
+		case <-s.wake:
+			ticker.Reset(sweepEvery)
+		}
+	}
+}
+
+func (s *sweeper) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
+}
+
+func (s *sweeper) look(c *call, now time.Time) {
+	if p := c.progress.Load(); p != c.seen {
+		c.seen, c.changed = p, now
+	}
+	quiet := now.Sub(c.changed)
+	if quiet >= silence && c.armed == 0 {
+		c.armed = s.watcher.arm(c.client, c)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	limit := s.limits.idle
+	if c.phase == waiting {
+		limit = s.limits.header
+	}
+	if quiet < limit && now.Sub(c.start) < s.limits.whole {
+		return
+	}
+	if c.phase == receiving { // the caller stopped in the middle of its request
+		c.cutLocked(clientGone)
+		return
+	}
+	c.cutLocked(tooSlow)
+}
+
+// gone is told by the watcher; the token was given by arm.
+func (s *sweeper) gone(c *call, token uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.armed == token { // else the call ended in between and c may be another one by now
+		c.cut(clientGone)
+	}
+}

@@ -1,0 +1,239 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"callgate/internal/upstream"
+)
+
+const (
+	// idleConnLife is how long an unused upstream connection is kept: shorter than the 60 s and more
+	// after which most servers and balancers close theirs.
+	idleConnLife = 55 * time.Second
+	// answerBuffer is the read buffer of an upstream connection. A held stream keeps it, so it is
+	// small; large bodies are read through a pooled one.
+	answerBuffer = 4 << 10
+)
+
+var errPoolExhausted = errors.New("all connections to the upstream are in use")
+
+// upstreamConn is one connection to an upstream, used by one call at a time.
+type upstreamConn struct {
+	net.Conn // what is read and written: the socket, or TLS over it
+	socket   *countedConn
+	br       *bufio.Reader
+	pool     *connPool
+	idle     time.Time // when it was last given back
+	reused   bool
+	large    bool // br outgrew answerBuffer
+}
+
+// countedConn counts the bytes written to a socket, so that they can be compared with what the
+// peer acknowledged.
+type countedConn struct {
+	net.Conn
+	written uint64
+}
+
+// Write counts what it writes.
+func (c *countedConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.written += uint64(max(n, 0))
+	return n, err
+}
+
+// connPool keeps the connections to one scheme, host and port.
+type connPool struct {
+	address string
+	tls     *tls.Config // nil for http
+	dialer  upstream.Dialer
+	limit   int
+
+	mu   sync.Mutex
+	idle []*upstreamConn // the one used last at the end
+	open int             // idle, in use and being dialled
+}
+
+// get returns an idle connection that the upstream has not closed, or nil with a place reserved for
+// a new one. errPoolExhausted when there is neither.
+func (p *connPool) get(now time.Time, fresh bool) (*upstreamConn, error) {
+	for {
+		p.mu.Lock()
+		n := len(p.idle)
+		if n == 0 || fresh {
+			if p.open >= p.limit && n == 0 {
+				p.mu.Unlock()
+				return nil, errPoolExhausted
+			}
+			var evicted *upstreamConn
+			if p.open >= p.limit { // a place held by an idle connection
+				evicted = p.idle[0]
+				p.idle = append(p.idle[:0], p.idle[1:]...)
+				p.open--
+			}
+			p.open++
+			p.mu.Unlock()
+			if evicted != nil {
+				_ = evicted.Close()
+			}
+			return nil, nil
+		}
+		conn := p.idle[n-1]
+		p.idle[n-1] = nil
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		if now.Sub(conn.idle) < idleConnLife && quiet(conn.socket.Conn) {
+			conn.reused = true
+			return conn, nil
+		}
+		p.drop(conn)
+	}
+}
+
+// dial connects; the place was reserved by get and is given back when it fails.
+func (p *connPool) dial(ctx context.Context) (*upstreamConn, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.dialer.Timeout) // name, connection and TLS together
+	defer cancel()
+	conn, err := p.connect(ctx)
+	if err != nil {
+		p.mu.Lock()
+		p.open--
+		p.mu.Unlock()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (p *connPool) connect(ctx context.Context) (*upstreamConn, error) {
+	raw, err := p.dialer.DialContext(ctx, "tcp", p.address)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the upstream: %w", err)
+	}
+	conn := &upstreamConn{socket: &countedConn{Conn: raw}, pool: p}
+	conn.Conn = conn.socket
+	if p.tls != nil {
+		secure := tls.Client(conn.socket, p.tls)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			_ = raw.Close()
+			if ctx.Err() != nil { // the handshake reports the closed socket instead
+				err = ctx.Err()
+			}
+			return nil, fmt.Errorf("TLS with the upstream: %w", err)
+		}
+		conn.Conn = secure
+	}
+	conn.br = bufio.NewReaderSize(conn.Conn, answerBuffer)
+	return conn, nil
+}
+
+// put gives back a connection whose last answer was read to its end.
+func (p *connPool) put(conn *upstreamConn, now time.Time) {
+	if conn.large {
+		conn.br, conn.large = bufio.NewReaderSize(conn.Conn, answerBuffer), false
+	}
+	conn.idle = now
+	p.mu.Lock()
+	p.idle = append(p.idle, conn)
+	p.mu.Unlock()
+}
+
+// drop closes a connection that cannot be used again.
+func (p *connPool) drop(conn *upstreamConn) {
+	p.mu.Lock()
+	p.open--
+	p.mu.Unlock()
+	_ = conn.Close()
+}
+
+// evict closes the connections unused since before.
+func (p *connPool) evict(before time.Time) {
+	var old []*upstreamConn
+	p.mu.Lock()
+	n := 0
+	for n < len(p.idle) && p.idle[n].idle.Before(before) {
+		n++
+	}
+	old = append(old, p.idle[:n]...)
+	rest := copy(p.idle, p.idle[n:])
+	clear(p.idle[rest:])
+	p.idle = p.idle[:rest]
+	p.open -= n
+	p.mu.Unlock()
+	for _, conn := range old {
+		_ = conn.Close()
+	}
+}
+
+func (p *connPool) count() (open, idle int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open, len(p.idle)
+}
+
+// target is a parsed upstream base URL and the connections that lead there.
+type target struct {
+	host string // as the Host header names it
+	path string // escaped, without a trailing slash
+	pool *connPool
+}
+
+// upstreams finds the target of a base URL. Base URLs are set by administrators: there are few.
+type upstreams struct {
+	allowPrivate bool
+	timeout      time.Duration
+	limit        int
+	sessions     tls.ClientSessionCache
+
+	targets sync.Map // base URL -> *target
+	mu      sync.Mutex
+	pools   map[string]*connPool // scheme://host:port
+}
+
+func (u *upstreams) target(baseURL string) (*target, error) {
+	if t, ok := u.targets.Load(baseURL); ok {
+		return t.(*target), nil
+	}
+	parsed, err := upstream.ParseBaseURL(baseURL, u.allowPrivate)
+	if err != nil {
+		return nil, fmt.Errorf("upstream base URL: %w", err)
+	}
+	port := parsed.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[parsed.Scheme]
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	key := parsed.Scheme + "://" + net.JoinHostPort(parsed.Hostname(), port)
+	pool := u.pools[key]
+	if pool == nil {
+		pool = &connPool{
+			address: net.JoinHostPort(parsed.Hostname(), port),
+			dialer:  upstream.Dialer{AllowPrivate: u.allowPrivate, Timeout: u.timeout},
+			limit:   u.limit,
+		}
+		if parsed.Scheme == "https" {
+			pool.tls = &tls.Config{
+				ServerName: parsed.Hostname(), MinVersion: tls.VersionTLS12,
+				NextProtos: []string{"http/1.1"}, ClientSessionCache: u.sessions,
+			}
+		}
+		u.pools[key] = pool
+	}
+	t, _ := u.targets.LoadOrStore(baseURL, &target{host: parsed.Host, path: parsed.EscapedPath(), pool: pool})
+	return t.(*target), nil
+}
+
+func (u *upstreams) each(visit func(*connPool)) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, pool := range u.pools {
+		visit(pool)
+	}
+}
