@@ -18,6 +18,7 @@ import (
 )
 
 func TestKilledClickHouseLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
 	engines := embedded.Own(t)
 	s := connect(t, engines.ClickHouseURL(), engines.DatabaseURL())
 	r := s.open(t, Config{SealAfter: 20 * time.Millisecond}) // many inserts, so that kills hit some
@@ -84,6 +85,7 @@ func child(arguments []string) {
 }
 
 func TestKilledProcessLosesNothingThatWasWritten(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	dir := t.TempDir()
 	var total int64
@@ -140,6 +142,7 @@ func runAndKill(t *testing.T, arguments string, after time.Duration) int64 {
 }
 
 func TestOpensWhileBothStoresAreDownAndCatchesUp(t *testing.T) {
+	t.Parallel()
 	clickhouse, postgres := embedded.NewLink(t, embedded.ClickHouse(t)), embedded.NewLink(t, embedded.Postgres(t))
 	s := connect(t, clickhouse.URL(), postgres.URL())
 	clickhouse.Cut()
@@ -163,6 +166,7 @@ func TestOpensWhileBothStoresAreDownAndCatchesUp(t *testing.T) {
 }
 
 func TestWhatCloseCannotShipTheNextProcessDoes(t *testing.T) {
+	t.Parallel()
 	link := embedded.NewLink(t, embedded.ClickHouse(t))
 	s := connect(t, link.URL(), embedded.Postgres(t))
 	dir := t.TempDir()
@@ -197,6 +201,7 @@ func TestWhatCloseCannotShipTheNextProcessDoes(t *testing.T) {
 }
 
 func TestASpoolDirectoryBelongsToOneProcess(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	dir := t.TempDir()
 	s.open(t, Config{SpoolDir: dir})
@@ -208,6 +213,7 @@ func TestASpoolDirectoryBelongsToOneProcess(t *testing.T) {
 }
 
 func TestAFullDiskDropsAndCountsButNeverBlocks(t *testing.T) {
+	t.Parallel()
 	link := embedded.NewLink(t, embedded.ClickHouse(t))
 	s := connect(t, link.URL(), embedded.Postgres(t))
 	link.Cut()

@@ -34,19 +34,31 @@ var prefixesBy = func() (table [256][]keyPrefix) {
 	return table
 }()
 
+// begins marks the bytes at which keyAt can recognise anything.
+var begins = func() (table [256]bool) {
+	for _, c := range []byte("-:=bBe") {
+		table[c] = true
+	}
+	for c, keys := range prefixesBy {
+		table[c] = table[c] || len(keys) > 0
+	}
+	return table
+}()
+
 // hideKeys replaces every recognisable key inside s: known prefixes, JWTs, Bearer and Basic
 // credentials, PEM blocks, the user-info of URLs and values assigned to a credential's name.
 func hideKeys(s string) string {
 	var out strings.Builder
 	done := 0
 	for i := 0; i < len(s); {
+		if !begins[s[i]] {
+			i++
+			continue
+		}
 		start, end := keyAt(s, i)
 		if end <= start {
 			i++
 			continue
-		}
-		if start < done {
-			start = done
 		}
 		out.WriteString(s[done:start])
 		out.WriteString(redacted)
@@ -59,8 +71,8 @@ func hideKeys(s string) string {
 	return out.String()
 }
 
-// keyAt returns the span of the credential recognised at s[i], or an empty one. The span begins
-// at i or later, except that nothing before i is ever part of it.
+// keyAt returns the span of the credential recognised at s[i], or an empty one. A span never
+// begins before i.
 func keyAt(s string, i int) (start, end int) {
 	c := s[i]
 	switch c {
@@ -85,7 +97,7 @@ func keyAt(s string, i int) (start, end int) {
 		}
 	}
 	for _, k := range prefixesBy[c] {
-		if strings.HasPrefix(s[i:], k.prefix) {
+		if len(s)-i > len(k.prefix) && s[i+1] == k.prefix[1] && s[i:i+len(k.prefix)] == k.prefix {
 			if end = prefixedEnd(s, i, k); end > i {
 				return i, end
 			}

@@ -80,6 +80,7 @@ type promise struct {
 }
 
 func TestThroughStaysBeforeWhatIsNotShippedAndNeverGoesBack(t *testing.T) {
+	t.Parallel()
 	link := embedded.NewLink(t, embedded.ClickHouse(t))
 	s := connect(t, link.URL(), embedded.Postgres(t))
 	dir := t.TempDir()
@@ -103,6 +104,7 @@ func TestThroughStaysBeforeWhatIsNotShippedAndNeverGoesBack(t *testing.T) {
 }
 
 func TestADeadSpoolHoldsThroughBackUntilItIsAdoptedOrRetired(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	ledger := NewLedger(s.pool)
 	died := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
@@ -134,6 +136,7 @@ func TestADeadSpoolHoldsThroughBackUntilItIsAdoptedOrRetired(t *testing.T) {
 }
 
 func TestDropsCountedWhilePostgresIsDownSurviveTheProcess(t *testing.T) {
+	t.Parallel()
 	link := embedded.NewLink(t, embedded.Postgres(t))
 	s := connect(t, embedded.ClickHouse(t), link.URL())
 	link.Cut()
@@ -157,6 +160,7 @@ func TestDropsCountedWhilePostgresIsDownSurviveTheProcess(t *testing.T) {
 }
 
 func TestMissedCountsTheDaysAndApplicationsAskedFor(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	ledger := NewLedger(s.pool)
 	day := beijing.Date(2026, 5, 10)
@@ -194,6 +198,7 @@ func TestMissedCountsTheDaysAndApplicationsAskedFor(t *testing.T) {
 }
 
 func TestAnUnreachableLedgerIsUnavailable(t *testing.T) {
+	t.Parallel()
 	link := embedded.NewLink(t, embedded.Postgres(t))
 	s := connect(t, "clickhouse://127.0.0.1:1/none", link.URL())
 	link.Cut()

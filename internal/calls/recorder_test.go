@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.uber.org/goleak"
 
 	"callgate/internal/beijing"
 )
@@ -28,6 +29,7 @@ func TestCallIsInTheStatisticsWithinTwoSeconds(t *testing.T) {
 }
 
 func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	r := s.open(t, Config{})
 	day := beijing.Today(time.Now()) - 1 // details live 30 days
@@ -84,6 +86,7 @@ func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
 
 func TestCloseShipsEverythingAndRetiresTheSpool(t *testing.T) {
 	s := openStores(t)
+	before := goleak.IgnoreCurrent()
 	r := s.open(t, Config{})
 	now := time.Now()
 	for i := range 5_000 {
@@ -102,6 +105,9 @@ func TestCloseShipsEverythingAndRetiresTheSpool(t *testing.T) {
 	if err != nil || len(spools) != 0 {
 		t.Errorf("spools after Close: %v, %v", spools, err)
 	}
+	s.pool.Reset()
+	goleak.VerifyNone(t, before, goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck"),
+		goleak.IgnoreAnyFunction("github.com/ClickHouse/clickhouse-go/v2.(*idlePool).runDrainPool"))
 	r.Add(success(now))
 	if _, dropped := r.ring.lost(); dropped != 1 {
 		t.Errorf("a record added after Close is counted as dropped %d times", dropped)

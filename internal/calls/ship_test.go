@@ -63,6 +63,7 @@ func many(n int) []*Record {
 }
 
 func TestASegmentShippedTwiceCountsOnce(t *testing.T) {
+	t.Parallel()
 	for _, age := range []time.Duration{0, 2 * time.Hour} {
 		t.Run(fmt.Sprint("sealed ", age, " ago"), func(t *testing.T) {
 			s := openStores(t)
@@ -98,6 +99,7 @@ func TestASegmentShippedTwiceCountsOnce(t *testing.T) {
 }
 
 func TestBatchesAreCutAlikeByWhoeverReadsTheSegment(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	midnight := beijing.Today(time.Now()).Start()
 	var records []*Record
@@ -136,6 +138,7 @@ func TestBatchesAreCutAlikeByWhoeverReadsTheSegment(t *testing.T) {
 }
 
 func TestCallsAroundMidnightCountOnTheirOwnDay(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	r := s.open(t, Config{})
 	midnight := beijing.Today(time.Now()).Start()
@@ -154,6 +157,7 @@ func TestCallsAroundMidnightCountOnTheirOwnDay(t *testing.T) {
 }
 
 func TestARefusedBatchHoldsBackNoOther(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	if err := s.conn.Exec(t.Context(), `ALTER TABLE calls ADD CONSTRAINT healthy CHECK model != 'poison'`); err != nil {
 		t.Fatal(err)
@@ -179,6 +183,7 @@ func TestARefusedBatchHoldsBackNoOther(t *testing.T) {
 }
 
 func TestDamagedRecordsAreCountedAsMissedAndTheRestIsShipped(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	dir := t.TempDir()
 	spooled(t, dir, many(100)...)
@@ -207,6 +212,7 @@ func TestDamagedRecordsAreCountedAsMissedAndTheRestIsShipped(t *testing.T) {
 }
 
 func TestAnUndecodableRecordIsKeptInQuarantineAndCountedAsMissed(t *testing.T) {
+	t.Parallel()
 	s := openStores(t)
 	dir := t.TempDir()
 	spooled(t, dir, many(3)...)
@@ -240,6 +246,7 @@ func TestAnUndecodableRecordIsKeptInQuarantineAndCountedAsMissed(t *testing.T) {
 }
 
 func TestConfirmedRecordsThatARestartedServerLostAreSentAgain(t *testing.T) {
+	t.Parallel()
 	engines := embedded.Own(t)
 	s := connect(t, engines.ClickHouseURL(), engines.DatabaseURL())
 	dir := t.TempDir()

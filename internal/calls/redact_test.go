@@ -1,0 +1,410 @@
+package calls
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// request is a failure of a completely read JSON request.
+func request(body string) FailureInput {
+	return FailureInput{Method: "POST", Path: "/v1/x", Body: []byte(body), BodyBytes: int64(len(body)), FullyRead: true, ContentType: "application/json"}
+}
+
+func TestBodyNoteIsTheFirstReasonThatHolds(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   FailureInput
+		note BodyNote
+		body string
+	}{
+		{"kept", request(`{"a": 1}`), "", `{"a":1}`},
+		{"not fully read comes first", FailureInput{BodyBytes: 20_000, Body: []byte("x"), ContentType: "text/plain"}, NotFullyRead, ""},
+		{"too large before its type", FailureInput{FullyRead: true, BodyBytes: maxBody + 1, Body: []byte("x"), ContentType: "text/plain"}, TooLarge, ""},
+		{"empty before its type", FailureInput{FullyRead: true, ContentType: "text/plain"}, Empty, ""},
+		{"not JSON by its type", FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "text/plain"}, NotJSON, ""},
+		{"not JSON before invalid", FailureInput{FullyRead: true, BodyBytes: 1, Body: []byte("{"), ContentType: "multipart/form-data; boundary=x"}, NotJSON, ""},
+		{"invalid JSON", request(`{"a":}`), InvalidJSON, ""},
+		{"two documents", request(`{} {}`), InvalidJSON, ""},
+		{"type with parameter", FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "Application/JSON; charset=utf-8"}, "", `{}`},
+		{"type with broken parameter", FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "application/json; charset"}, "", `{}`},
+		{"structured suffix", FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("[]"), ContentType: "application/vnd.x+json"}, "", `[]`},
+		{"no type: the body decides", FailureInput{FullyRead: true, BodyBytes: 4, Body: []byte("null")}, "", `null`},
+		{"no type and no JSON", FailureInput{FullyRead: true, BodyBytes: 3, Body: []byte("a=b")}, InvalidJSON, ""},
+	} {
+		f := NewFailure(c.in)
+		if f.BodyNote != c.note || string(f.RequestBody) != c.body || (f.RequestBody == nil) != (c.note != "") {
+			t.Errorf("%s: note %q, body %q", c.name, f.BodyNote, f.RequestBody)
+		}
+	}
+	exactly := request(`"` + strings.Repeat("x", maxBody-2) + `"`)
+	if f := NewFailure(exactly); f.BodyNote != "" {
+		t.Errorf("a body of exactly 16,384 bytes: %q", f.BodyNote)
+	}
+}
+
+func TestBodyIsKeptAsSentApartFromWhiteSpace(t *testing.T) {
+	for _, body := range []string{
+		`{"z":1,"a":[true,false,null],"e":1E400,"n":12345678901234567890.123456789012345678901234567890,"m":-0.0}`,
+		`{"max_tokens":100,"prompt_tokens":3,"stop_token_ids":[1],"n":1,"n":2}`,
+		`"文字 \"quoted\" \\ / <&> 🙂"`,
+		`{"text":"the secretary asked: is a risk-averse-and-very-long-strategy basic understanding?"}`,
+		`[[[[[[[[]]]]]]]]`,
+		`0`,
+	} {
+		if f := NewFailure(request(body)); string(f.RequestBody) != body {
+			t.Errorf("%s became %s (%s)", body, f.RequestBody, f.BodyNote)
+		}
+	}
+}
+
+func TestBoundsAreThoseOfTheContract(t *testing.T) {
+	body := func(v any) any {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := NewFailure(request(string(raw)))
+		var kept any
+		if err := json.Unmarshal(f.RequestBody, &kept); err != nil {
+			t.Fatalf("%v: %s", err, f.RequestBody)
+		}
+		return kept
+	}
+	if got := body(strings.Repeat("字", 1024)); got != strings.Repeat("字", 1024) {
+		t.Errorf("1024 characters became %v", got)
+	}
+	if got := body(strings.Repeat("字", 1030)); got != strings.Repeat("字", 1024)+"…(+6)" {
+		t.Errorf("1030 characters became %v", got)
+	}
+	if got := body(make([]int, 60)).([]any); len(got) != 50 {
+		t.Errorf("60 items became %d", len(got))
+	}
+	wide := map[string]int{}
+	for i := range 120 {
+		wide[fmt.Sprint(i)] = i
+	}
+	if got := body(wide).(map[string]any); len(got) != 100 {
+		t.Errorf("120 keys became %d", len(got))
+	}
+	if got := NewFailure(request(strings.Repeat("[", 9) + "1" + strings.Repeat("]", 9))); string(got.RequestBody) != `[[[[[[[["…"]]]]]]]]` {
+		t.Errorf("nine levels became %s", got.RequestBody)
+	}
+	if got := NewFailure(request(strings.Repeat(`{"a":[`, 1500) + strings.Repeat("]}", 1500))); got.BodyNote != "" || len(got.RequestBody) > 100 {
+		t.Errorf("3000 levels became %s %s", got.BodyNote, got.RequestBody)
+	}
+	query := NewFailure(FailureInput{RawQuery: "q=" + strings.Repeat("x", 600) + "&r=" + strings.Repeat("y", 512)}).Query
+	if want := `{"q":"` + strings.Repeat("x", 512) + `…(+88)","r":"` + strings.Repeat("y", 512) + `"}`; string(query) != want {
+		t.Errorf("query became %s", query)
+	}
+}
+
+func TestWhatIsKeptNeverExceedsSixteenKilobytes(t *testing.T) {
+	small := strings.TrimSuffix(strings.Repeat(`{"pwd":1},`, 49), ",")
+	grown := strings.TrimSuffix(strings.Repeat("["+small+"],", 30), ",")
+	for name, body := range map[string]string{
+		"redaction makes it grow": "[" + grown + "]",
+		"escapes make it grow":    `["` + strings.Repeat(`","`, 20) + strings.Repeat("\x7f", 15_000) + `"]`,
+		"invalid UTF-8 grows":     `["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("\xff", 1000)+`","`, 16), `","`) + `"]`,
+		"one endless number":      strings.Repeat("1", maxBody),
+		"numbers":                 "[" + strings.TrimSuffix(strings.Repeat(strings.Repeat("1", 1000)+",", 16), ",") + "]",
+	} {
+		f := NewFailure(request(body))
+		if len(body) > maxBody {
+			t.Fatalf("%s: the test's body is too large", name)
+		}
+		if f.BodyNote != "" || len(f.RequestBody) > maxBody || !json.Valid(f.RequestBody) || !utf8.Valid(f.RequestBody) {
+			t.Errorf("%s: note %q, %d bytes kept", name, f.BodyNote, len(f.RequestBody))
+		}
+	}
+	var long strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&long, "&p%d=%s", i, strings.Repeat("%00", 500))
+	}
+	if query := NewFailure(FailureInput{RawQuery: long.String()}).Query; len(query) > maxBody || !json.Valid(query) {
+		t.Errorf("%d bytes of query kept", len(query))
+	}
+}
+
+// planted are credentials that must be recognised wherever they stand.
+var planted = map[string]string{
+	"our Access Key": "cg-" + strings.Repeat("Ab12", 12) + "Z",
+	"OpenAI":         "sk-abcdefghijklmnop1234",
+	"OpenAI project": "sk-proj-Ab_12-cd34efgh5678ij",
+	"DeepSeek":       "sk-0123456789abcdef0123456789abcdef",
+	"JWT":            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.c2lnbmF0dXJl-_x",
+	"AWS":            "AKIAIOSFODNN7EXAMPLE",
+	"AWS session":    "ASIAIOSFODNN7EXAMPLE",
+	"Alibaba":        "LTAI5tABCDEFGHIJ1234abcd",
+	"Google":         "AIzaSyA-1234567890abcdefghijklmnopqrstu",
+	"GitHub":         "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+	"GitHub fine":    "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuvwxyz",
+	"GitLab":         "glpat-abcdefghij_klmnop12",
+	"Slack":          "xoxb-123456789012-abcdefABCDEF",
+	"Hugging Face":   "hf_abcdefghijklmnopqrstuvwx",
+	"Groq":           "gsk_abcdefghijklmnop1234",
+	"PEM":            "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
+	"unfinished PEM": "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA",
+}
+
+func TestRecognisableKeysAreHiddenInEveryPlace(t *testing.T) {
+	for name, key := range planted {
+		quoted, err := json.Marshal(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := strings.ReplaceAll(string(quoted), "-", `\u002d`)
+		inner, err := json.Marshal(fmt.Sprintf(`{"text":%s}`, quoted))
+		if err != nil {
+			t.Fatal(err)
+		}
+		percent := strings.NewReplacer("\n", "%0A", " ", "%20", "-", "%2D").Replace(key)
+		for place, in := range map[string]FailureInput{
+			"value":         request(fmt.Sprintf(`{"a":{"b":[%s]}}`, quoted)),
+			"escaped":       request(fmt.Sprintf(`[%s]`, escaped)),
+			"name of field": request(fmt.Sprintf(`{%s:1}`, quoted)),
+			"JSON in text":  request(string(inner)),
+			"after a word":  request(fmt.Sprintf(`{"a":"my key is %s"}`, quoted[1:len(quoted)-1])),
+			"query":         {RawQuery: "a=" + percent},
+			"query's name":  {RawQuery: percent + "=a"},
+			"path":          {Path: "/v1/" + key},
+			"encoded path":  {Path: "/v1/" + percent},
+			"message":       {Message: "the upstream said " + key},
+			"upstream error": {UpstreamContentType: "application/json",
+				UpstreamBody: []byte(fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s"}}`, quoted[1:len(quoted)-1]))},
+		} {
+			if shown := show(NewFailure(in)); leaks(shown, key) {
+				t.Errorf("%s shows in %s: %s", name, place, shown)
+			}
+		}
+	}
+}
+
+// leaks tells whether any long part of key can be read.
+func leaks(shown, key string) bool {
+	for _, part := range strings.FieldsFunc(key, func(c rune) bool { return c == '\n' || c == ' ' }) {
+		if len(part) > 12 && strings.Contains(shown, part[len(part)-12:]) && !strings.HasSuffix(part, "-----") {
+			return true
+		}
+	}
+	return false
+}
+
+func show(f *Failure) string {
+	return strings.Join([]string{f.Message, f.Method, f.Path, string(f.RequestBody), string(f.Query)}, "\n")
+}
+
+func TestCredentialsByTheirNameAreHidden(t *testing.T) {
+	for _, name := range []string{
+		"authorization", "Authorization", "api_key", "apiKey", "API-KEY", "x-api-key", "OPENAI_API_KEY", "access_key", "secret", "client_secret",
+		"secretAccessKey", "password", "Passwd", "db_password", "token", "access_token", "refreshToken", "id-token", "X-Auth-Token", "cookie",
+		"Set-Cookie", "private_key", "credential", "credentials", "passphrase", "signature", "ak", "sk", "密码",
+	} {
+		for _, body := range []string{
+			fmt.Sprintf(`{%q:"hunter2-canary"}`, name),
+			fmt.Sprintf(`{"a":[{"b":{%q:{"deep":["hunter2-canary"]}}}]}`, name),
+			fmt.Sprintf(`{"headers":[{"name":%q,"value":"hunter2-canary"}]}`, name),
+			fmt.Sprintf(`{"arguments":"{\"%s\":\"hunter2-canary\"}"}`, name),
+			fmt.Sprintf(`{"text":"%s=hunter2-canary&x=1"}`, name),
+			fmt.Sprintf(`{"text":"%s: hunter2-canary"}`, name),
+		} {
+			f := NewFailure(request(body))
+			if bytes.Contains(f.RequestBody, []byte("hunter2-canary")) || !bytes.Contains(f.RequestBody, []byte(redacted)) {
+				t.Errorf("%s became %s", body, f.RequestBody)
+			}
+		}
+		if f := NewFailure(FailureInput{RawQuery: "x=1&" + name + "=hunter2-canary"}); strings.Contains(string(f.Query), "hunter2") {
+			t.Errorf("query of %s became %s", name, f.Query)
+		}
+	}
+	for _, name := range []string{"max_tokens", "maxTokens", "prompt_tokens", "completion_tokens", "tokens", "token_count", "eos_token", "tokenizer", "monkey", "keyboard", "author", "passage"} {
+		if f := NewFailure(request(fmt.Sprintf(`{%q:100}`, name))); !strings.Contains(string(f.RequestBody), ":100") {
+			t.Errorf("%s became %s", name, f.RequestBody)
+		}
+	}
+}
+
+func TestCredentialsInsideTextAreHidden(t *testing.T) {
+	basic := base64.StdEncoding.EncodeToString([]byte("user:hunter2-canary"))
+	for text, want := range map[string]string{
+		"Authorization: Bearer abc.def":                          "Authorization: [REDACTED]",
+		"send Bearer abc now":                                    "send Bearer [REDACTED] now",
+		"send bearer\tabc":                                       "send bearer\t[REDACTED]",
+		"send Basic " + basic:                                    "send Basic [REDACTED]",
+		"postgres://user:pa:ss@db:5432/x":                        "postgres://[REDACTED]@db:5432/x",
+		"https://token@host/a?b=c@d":                             "https://[REDACTED]@host/a?b=c@d",
+		"see https://host/a@b":                                   "see https://host/a@b",
+		"host=db password=p4ss user=x":                           "host=db password=[REDACTED] user=x",
+		`export API_KEY="two words" x`:                           `export API_KEY="[REDACTED]" x`,
+		"https://h/?x=1&key_id=7&api_key=abc&y=2":                "https://h/?x=1&key_id=7&api_key=[REDACTED]&y=2",
+		"Cookie: a=b; c=d\nHost: x":                              "Cookie: [REDACTED]\nHost: x",
+		"keysk-0123456789abcdef0123 glued":                       "key[REDACTED] glued",
+		"two: sk-aaaaaaaaaaaaaaaa1 sk-bbbbbbbbbbbbbbbb2":         "two: [REDACTED] [REDACTED]",
+		"1==2, a => b, x := y; \"quoted\": \"text\"; \\\\\" = :": "1==2, a => b, x := y; \"quoted\": \"text\"; \\\\\" = :",
+		"": "",
+	} {
+		got := newRedactor(nil).text(text)
+		if got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+		if again := newRedactor(nil).text(got); again != got {
+			t.Errorf("%q redacted again became %q", got, again)
+		}
+	}
+}
+
+func TestExactSecretsNeverShow(t *testing.T) {
+	secret := "plain-upstream-key"
+	in := request(`{"a":"x` + secret + `y","` + secret + `":1,"n":424242424242,"u":"\u0070lain-upstream-key"}`)
+	in.Secrets = []string{secret, "", "424242424242", "internal.host:8443"}
+	in.Path, in.RawQuery, in.Message = "/"+secret, secret+"="+secret+"&b=424242424242", "dial internal.host:8443: refused, "+secret
+	if shown := show(NewFailure(in)); strings.Contains(shown, secret) || strings.Contains(shown, "4242") || strings.Contains(shown, "internal.host") {
+		t.Errorf("shown: %s", shown)
+	}
+}
+
+func TestQueryIsAnObjectOfStrings(t *testing.T) {
+	for raw, want := range map[string]string{
+		"":                        `{}`,
+		"a=1&b=2":                 `{"a":"1","b":"2"}`,
+		"a=1&a=2&b&=x":            `{"a":"1,2","b":"","":"x"}`,
+		"a=%E6%96%87+x%2By":       `{"a":"文 x+y"}`,
+		"a=%zz&%=1":               `{"a":"%zz","%":"1"}`,
+		"a=%ff":                   `{"a":"` + "\uFFFD" + `"}`,
+		"key=abc&model=gpt-4&a=b": `{"key":"[REDACTED]","model":"gpt-4","a":"b"}`,
+	} {
+		if got := string(NewFailure(FailureInput{RawQuery: raw}).Query); got != want {
+			t.Errorf("%q became %s, want %s", raw, got, want)
+		}
+	}
+}
+
+func TestUpstreamErrorsYieldTheirJSONMessageOnly(t *testing.T) {
+	var zipped, deflated bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write([]byte(`{"error":{"message":"zipped"}}`))
+	_ = z.Close()
+	d := zlib.NewWriter(&deflated)
+	_, _ = d.Write([]byte(`{"message":"deflated"}`))
+	_ = d.Close()
+	var bomb bytes.Buffer
+	z = gzip.NewWriter(&bomb)
+	_, _ = z.Write([]byte(`{"message":"` + strings.Repeat("x", 10<<20) + `"}`))
+	_ = z.Close()
+	for _, c := range []struct{ name, contentType, encoding, body, want string }{
+		{"OpenAI", "application/json", "", `{"error":{"message":"no quota","type":"x","code":"y"}}`, "no quota"},
+		{"Anthropic", "application/json", "", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "Overloaded"},
+		{"Google", "application/json; charset=UTF-8", "", `[{"error":{"code":400,"message":"bad","status":"X"}}]`, "bad"},
+		{"FastAPI", "application/json", "", `{"detail":[{"loc":["body"],"msg":"field required"}]}`, "field required"},
+		{"text", "application/json", "", `{"error":"invalid_grant","error_description":"expired"}`, "invalid_grant"},
+		{"problem", "application/problem+json", "", `{"title":"Not allowed","status":403}`, "Not allowed"},
+		{"plain string", "application/json", "", `"oops"`, ""},
+		{"no message", "application/json", "", `{"code":1}`, ""},
+		{"HTML", "text/html", "", `<h1>502</h1>`, ""},
+		{"HTML called JSON", "application/json", "", `<h1>502</h1>`, ""},
+		{"JSON called text", "text/plain", "", `{"error":{"message":"x"}}`, ""},
+		{"no type", "", "", `{"error":{"message":"untyped"}}`, "untyped"},
+		{"cut off", "application/json", "", `{"error":{"message":"x"`, ""},
+		{"gzip", "application/json", "gzip", zipped.String(), "zipped"},
+		{"cut gzip", "application/json", "gzip", zipped.String()[:20], ""},
+		{"gzip that is none", "application/json", "gzip", `{"message":"x"}`, ""},
+		{"bomb", "application/json", "gzip", bomb.String(), ""},
+		{"deflate", "application/json", "deflate", deflated.String(), "deflated"},
+		{"unknown encoding", "application/json", "br", `{"message":"x"}`, ""},
+		{"long", "application/json", "", `{"message":"` + strings.Repeat("长", 2000) + `"}`, strings.Repeat("长", 1024)},
+	} {
+		f := NewFailure(FailureInput{UpstreamBody: []byte(c.body), UpstreamContentType: c.contentType, UpstreamEncoding: c.encoding})
+		if f.Message != c.want {
+			t.Errorf("%s: %q", c.name, f.Message)
+		}
+	}
+	if f := NewFailure(FailureInput{Message: "our own", UpstreamBody: []byte(`{"message":"theirs"}`)}); f.Message != "our own" {
+		t.Errorf("message %q", f.Message)
+	}
+}
+
+// anyJSON draws a JSON document, with key planted in some of its strings.
+func anyJSON(t *rapid.T, key string, depth int) any {
+	kind := rapid.IntRange(0, 6).Draw(t, "kind")
+	if depth == 0 {
+		kind %= 4
+	}
+	switch kind {
+	case 0:
+		return rapid.String().Draw(t, "text")
+	case 1:
+		return rapid.SampledFrom([]string{"", " ", "key: ", `{"a":"`, "https://", "?x="}).Draw(t, "before") + key + rapid.SampledFrom([]string{"", " ", `"}`, ",", "\n"}).Draw(t, "after")
+	case 2:
+		return rapid.Float64Range(-1e300, 1e300).Draw(t, "number")
+	case 3:
+		return rapid.Bool().Draw(t, "bool")
+	case 4:
+		items := make([]any, rapid.IntRange(0, 5).Draw(t, "items"))
+		for i := range items {
+			items[i] = anyJSON(t, key, depth-1)
+		}
+		return items
+	default:
+		object := map[string]any{}
+		for range rapid.IntRange(0, 5).Draw(t, "fields") {
+			object[rapid.SampledFrom([]string{"a", "b", "messages", key, "content"}).Draw(t, "name")] = anyJSON(t, key, depth-1)
+		}
+		return object
+	}
+}
+
+func TestNoPlantedKeySurvivesInAnyDocument(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := "sk-" + rapid.StringMatching(`[A-Za-z0-9]{20,40}`).Draw(t, "key")
+		body, err := json.Marshal(anyJSON(t, key, 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := request(string(body))
+		in.RawQuery = rapid.String().Draw(t, "query")
+		f := NewFailure(in)
+		if leaks(show(f), key) {
+			t.Fatalf("%s shows %s", f.RequestBody, key)
+		}
+		if f.BodyNote == "" && (!json.Valid(f.RequestBody) || len(f.RequestBody) > maxBody) || !json.Valid(f.Query) {
+			t.Fatalf("kept %s, query %s", f.RequestBody, f.Query)
+		}
+	})
+}
+
+func FuzzNewFailure(f *testing.F) {
+	f.Add([]byte(`{"a":["sk-abcdefghijklmnop1234"]}`), "a=1&token=x", "/v1/x", []byte(`{"error":{"message":"x"}}`), "gzip")
+	f.Add([]byte(`"-----BEGIN "`), "%=%&&", "/%zz", []byte("\x1f\x8b"), "")
+	f.Fuzz(func(t *testing.T, body []byte, query, path string, upstream []byte, encoding string) {
+		got := NewFailure(FailureInput{
+			Path: path, RawQuery: query, Body: body, BodyBytes: int64(len(body)), FullyRead: true,
+			UpstreamBody: upstream, UpstreamEncoding: encoding, Secrets: []string{"cafe"},
+		})
+		if !utf8.ValidString(show(got)) || !json.Valid(got.Query) || got.RequestBody != nil && !json.Valid(got.RequestBody) {
+			t.Errorf("%+v", got)
+		}
+		if len(got.RequestBody) > maxBody || len(got.Query) > maxBody || utf8.RuneCountInString(got.Message) > maxMessage || got.size() > maxPayload/2 {
+			t.Errorf("%d bytes of body, %d of query", len(got.RequestBody), len(got.Query))
+		}
+		if strings.Contains(show(got), "cafe") {
+			t.Error("the secret shows")
+		}
+	})
+}
+
+func BenchmarkNewFailure(b *testing.B) {
+	in := request(`{"messages":[{"role":"user","content":"` + strings.Repeat("some ordinary text: with words, and so on. ", 360) + `"}]}`)
+	in.RawQuery = "model=gpt-4o"
+	b.ReportAllocs()
+	for range b.N {
+		NewFailure(in)
+	}
+}
