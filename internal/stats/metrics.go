@@ -17,15 +17,18 @@ type Metrics struct {
 	P99Ms         *int64   `json:"p99Ms"`
 }
 
-// figures are the columns every usage query selects of its merged rollup rows, in the order of
-// scanMetrics. The percentile p is the bucket of the smallest rank k with k/calls >= p/100.
+// figures are the columns every usage query takes from the rollup rows of a group, in the order of
+// scanMetrics; the table's alias must be u.
+//
+// The percentiles are those of the bucket numbers. quantilesTiming counts numbers below 1,024 in a
+// plain array, ten times faster than sumMap merges them. Three things make it exact: weights times
+// 1,000 keep it from its other way of counting few values; as unsigned numbers they wrap, so that a
+// repair's negative ones still add up; and levels a hair too low undo the rounding of
+// ceil(level * count), so that the rank is the nearest one.
 const figures = `
-    calls, successes, duration_ms,
-    arrayMap(p -> durations.1[arrayFirstIndex(n -> n * 100 >= p * ranks[-1], arrayCumSum(durations.2) AS ranks)], [50, 95, 99]) AS percentiles`
-
-// merged is the sum over rollup rows that figures is taken from; the table's alias must be u.
-const merged = `
-    sum(u.calls) AS calls, sum(u.successes) AS successes, sum(u.duration_ms) AS duration_ms, sumMap(u.durations) AS durations`
+    sum(u.calls) AS total, sum(u.successes), sum(u.duration_ms),
+    arrayMap(bucket -> toUInt16(bucket), quantilesTimingWeightedArray(0.4999999, 0.9499999, 0.9899999)(
+        u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2)))`
 
 // scanMetrics reads into leading and then the columns of figures.
 func scanMetrics(rows driver.Rows, leading ...any) (Metrics, error) {

@@ -32,14 +32,11 @@ type ModelMetrics struct {
 }
 
 const usageQuery = `
-SELECT of_day, of_model, day, model,` + figures + `
-FROM (
-    SELECT grouping(u.day) = 0 AS of_day, grouping(u.model) = 0 AS of_model, toInt32(u.day) AS day, toString(u.model) AS model,` + merged + `
-    FROM usage_daily AS u
-    WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {start:Date} AND {end:Date}
-    GROUP BY GROUPING SETS ((u.day), (u.model), ())
-)
-WHERE calls != 0`
+SELECT grouping(u.day) = 0, grouping(u.model) = 0, toInt32(u.day), toString(u.model),` + figures + `
+FROM usage_daily AS u
+WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {start:Date} AND {end:Date}
+GROUP BY GROUPING SETS ((u.day), (u.model), ())
+HAVING total != 0`
 
 // Usage gives the figures of one application, or of several together (spec section 4.1). Days
 // before RetainedFrom are empty. Faults: Unavailable.
@@ -80,14 +77,11 @@ func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beiji
 }
 
 const totalsQuery = `
-SELECT application_id,` + figures + `
-FROM (
-    SELECT u.application_id AS application_id,` + merged + `
-    FROM usage_daily AS u
-    WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {start:Date} AND {end:Date}
-    GROUP BY u.application_id
-)
-WHERE calls != 0`
+SELECT u.application_id,` + figures + `
+FROM usage_daily AS u
+WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {start:Date} AND {end:Date}
+GROUP BY u.application_id
+HAVING total != 0`
 
 // Totals gives the figures of each application by itself; one without calls is not in the map, and
 // the zero Metrics is right for it. Faults: Unavailable.
