@@ -146,7 +146,7 @@ func (k *keeper) fail(err error) {
 		k.log.Warn("the ledger cannot be written; statistics do not advance until it can", "error", err)
 	}
 	k.failed++
-	if err := k.drops.keep(k.spool.home()); err != nil {
+	if err := k.drops.keep(k.spool.home()); err != nil && k.failed%60 == 1 {
 		k.log.Warn("cannot keep the counts of dropped calls", "error", err)
 	}
 }

@@ -209,7 +209,10 @@ func (s *shipper) send(ctx context.Context, b *batch, a *attempt) error {
 				return err
 			}
 			if a.suspect {
-				a.again++ // the token it was sent under is remembered without its rows
+				// The token it was sent under is remembered without its rows. Whether the rollups
+				// have them cannot be told, so the day is compared.
+				a.again++
+				s.keeper.doubt(b.day)
 			}
 		}
 	} else {
@@ -293,7 +296,6 @@ func (s *shipper) recheck(ctx context.Context, g *segment) bool {
 			if a.first.IsZero() {
 				a.first = g.sealed
 			}
-			s.keeper.doubt(b.day)
 		}
 	}
 	if !missing {

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -156,9 +157,30 @@ func TestCallsAroundMidnightCountOnTheirOwnDay(t *testing.T) {
 	s.counted(t)
 }
 
+// overHTTP is the DSN of the same database over ClickHouse's other protocol.
+func (s *stores) overHTTP(t *testing.T) string {
+	t.Helper()
+	port := s.number(t, `SELECT toInt64(getServerPort('http_port'))`)
+	u, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Scheme, u.Host = "http", fmt.Sprintf("%s:%d", u.Hostname(), port)
+	return u.String()
+}
+
 func TestARefusedBatchHoldsBackNoOther(t *testing.T) {
 	t.Parallel()
-	s := openStores(t)
+	t.Run("native", func(t *testing.T) { refuse(t, openStores(t)) })
+	t.Run("http", func(t *testing.T) {
+		s := openStores(t)
+		s.url = s.overHTTP(t)
+		refuse(t, s)
+	})
+}
+
+func refuse(t *testing.T, s *stores) {
+	t.Helper()
 	if err := s.conn.Exec(t.Context(), `ALTER TABLE calls ADD CONSTRAINT healthy CHECK model != 'poison'`); err != nil {
 		t.Fatal(err)
 	}
@@ -245,6 +267,18 @@ func TestAnUndecodableRecordIsKeptInQuarantineAndCountedAsMissed(t *testing.T) {
 	}
 }
 
+// dataPaths are the directories of every table that an insert of calls writes to.
+func (s *stores) dataPaths(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	err := s.conn.QueryRow(t.Context(), `SELECT groupArrayArray(data_paths) FROM system.tables
+		WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name IN ('calls', 'call_failures', 'usage_daily', 'usage_hourly', 'app_models')`).Scan(&paths)
+	if err != nil || len(paths) != 5 {
+		t.Fatalf("data paths %v: %v", paths, err)
+	}
+	return paths
+}
+
 func TestConfirmedRecordsThatARestartedServerLostAreSentAgain(t *testing.T) {
 	t.Parallel()
 	engines := embedded.Own(t)
@@ -254,14 +288,25 @@ func TestConfirmedRecordsThatARestartedServerLostAreSentAgain(t *testing.T) {
 	for i := range 100 {
 		r.Add(mixed(time.Now(), i))
 	}
-	eventually(t, 5*time.Second, "the calls are counted", func() bool { return s.number(t, `SELECT toInt64(count()) FROM calls`) == 100 })
-	// What a power failure does to parts that were never synced.
-	for _, table := range []string{"calls", "call_failures", "usage_daily", "usage_hourly", "app_models"} {
-		if err := s.conn.Exec(t.Context(), `TRUNCATE TABLE `+table); err != nil {
+	eventually(t, 5*time.Second, "the calls are confirmed", func() bool { return len(segments(t, dir, sentSuffix)) == 1 })
+	paths := s.dataPaths(t)
+	up, err := engines.Down("clickhouse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What a power failure does: parts that were never synced are gone, the log of tokens is not.
+	for _, path := range paths {
+		parts, err := filepath.Glob(filepath.Join(path, "*_*_*_*"))
+		if err != nil {
 			t.Fatal(err)
 		}
+		for _, part := range parts {
+			if err := os.RemoveAll(part); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if err := engines.Kill(t.Context(), "clickhouse"); err != nil {
+	if err := up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, 20*time.Second, "the calls are counted again", func() bool {
