@@ -34,23 +34,26 @@ func (c *call) forward(t *target) (*upstreamConn, error) {
 			return nil, err
 		}
 		before := conn.socket.written
-		if err = c.exchange(conn, t); err == nil {
+		if err = c.exchange(conn, t, before); err == nil {
+			if conn.reused {
+				t.pool.keepsOpen.Store(true)
+			}
 			return conn, nil
 		}
-		c.stopSending(conn)
-		uncut := c.leave()
-		retry := uncut && !fresh && conn.reused && c.replayable() && connectionEnded(err) &&
-			conn.br.Buffered() == 0 && unacknowledged(conn.socket.Conn, before)
+		stale := !fresh && conn.reused && connectionEnded(err) && conn.br.Buffered() == 0 && unacknowledged(conn.socket.Conn, before)
+		patience := time.Duration(0)
+		if stale {
+			patience = lastWrite // its next write fails
+		}
+		c.stopSending(conn, patience)
+		retry := c.leave() && stale && c.request.replayable()
 		t.pool.drop(conn)
 		if !retry {
 			return nil, err
 		}
+		t.pool.keepsOpen.Store(false)
 		c.gateway.metrics.retries.Inc()
 	}
-}
-
-func (c *call) replayable() bool {
-	return c.request.complete.Load() && c.request.size.Load() == int64(len(c.request.kept))
 }
 
 // connectionEnded tells an ended connection from other faults.
@@ -96,15 +99,16 @@ func (c *call) dial(pool *connPool) (*upstreamConn, error) {
 }
 
 // exchange writes the request, or its beginning with the rest to follow, and reads the answer's head.
-func (c *call) exchange(conn *upstreamConn, t *target) error {
+func (c *call) exchange(conn *upstreamConn, t *target, before uint64) error {
 	writeErr := c.write(conn, t)
 	if !c.enter(waiting) {
 		return errors.New("the call was cut")
 	}
-	if writeErr == nil && !c.request.complete.Load() {
+	c.request.sending = nil
+	if writeErr == nil && c.request.rest() {
 		c.request.sending = make(chan struct{})
 		_ = c.client.SetReadDeadline(time.Time{}) // the sweeper sees to stalled callers
-		go c.send(conn)
+		go c.send(conn, before)
 	}
 	// Also after a failed write: an upstream may have answered before it closed.
 	br, err := readAnswer(conn.br, conn.Conn, &c.ctx.Response.Header, &c.answer)
@@ -153,7 +157,7 @@ func (c *call) write(conn *upstreamConn, t *target) error {
 		if len(c.request.kept) > 0 {
 			out = append(out, '\r', '\n')
 		}
-		if c.request.complete.Load() {
+		if !c.request.rest() {
 			out = append(out, "0\r\n\r\n"...)
 		}
 	}

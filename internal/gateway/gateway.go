@@ -370,7 +370,7 @@ func (c *call) recover() {
 	c.conn = nil
 	c.mu.Unlock()
 	if conn != nil {
-		c.stopSending(conn)
+		c.stopSending(conn, 0)
 		conn.pool.drop(conn)
 	}
 	if !ended {

@@ -154,7 +154,7 @@ func (r *relay) end(readErr, writeErr error) error {
 		return net.ErrClosed
 	}
 	r.conn = nil
-	sent := c.stopSending(conn)
+	sent := c.stopSending(conn, 0)
 	uncut := c.leave()
 	complete := errors.Is(readErr, io.EOF) && writeErr == nil
 	if complete && uncut && sent && c.answer.keepAlive && r.body.ended && conn.br.Buffered() == 0 {
@@ -164,7 +164,7 @@ func (r *relay) end(readErr, writeErr error) error {
 	}
 	if complete {
 		c.finish(c.completed())
-		if !sent && !c.ctx.IsHead() && r.body.br != nil {
+		if !c.request.complete.Load() && r.body.br != nil {
 			linger(c.client)
 		}
 		return nil
@@ -175,7 +175,7 @@ func (r *relay) end(readErr, writeErr error) error {
 
 func (r *relay) panicked() {
 	if r.conn != nil {
-		r.call.stopSending(r.conn)
+		r.call.stopSending(r.conn, 0)
 		r.call.leave()
 		r.conn.pool.drop(r.conn)
 		r.conn = nil

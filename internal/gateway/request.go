@@ -23,6 +23,12 @@ type requestBody struct {
 	size     atomic.Int64
 	complete atomic.Bool   // the end was read
 	sending  chan struct{} // closed when the rest was sent or given up; nil when there is no rest
+	sent     bool          // all was written to the upstream; read after sending was closed
+	stopped  bool          // the sender was interrupted: where it stopped reading is not known
+
+	// replay is what was sent after kept on a connection from the pool, as long as nothing says that
+	// any byte of the request has arrived.
+	replay []byte
 }
 
 var (
@@ -141,15 +147,49 @@ var sendBuffers = sync.Pool{New: func() any {
 	return &buffer
 }}
 
+// rest tells whether there is more to send than what was kept.
+func (b *requestBody) rest() bool { return !b.complete.Load() || len(b.replay) > 0 }
+
+// replayable tells whether everything read so far can be sent again.
+func (b *requestBody) replayable() bool {
+	return !b.stopped && b.size.Load() == int64(len(b.kept)+len(b.replay))
+}
+
+// maxReplay bounds what is held of a longer body to send it again, in bytes. It is let go of as soon
+// as the upstream acknowledges anything, so it is seldom more than a socket buffer.
+const maxReplay = 1 << 20
+
+// remember holds a piece for a second attempt, if the budget allows.
+func (b *requestBody) remember(g *Gateway, piece []byte) bool {
+	if len(b.replay)+len(piece) > maxReplay || !g.reserve(int64(len(piece))) {
+		b.forget(g)
+		return false
+	}
+	b.reserved += int64(len(piece))
+	b.replay = append(b.replay, piece...)
+	return true
+}
+
+func (b *requestBody) forget(g *Gateway) {
+	g.reserve(-int64(len(b.replay)))
+	b.reserved -= int64(len(b.replay))
+	b.replay = nil
+}
+
 // send writes the part of the body that was not kept to the upstream, while the answer is awaited.
-// A fault of the upstream's ends it silently: the answer, or its absence, tells what happened.
-func (c *call) send(conn *upstreamConn) {
+// before is what had been written on the connection before this request. A fault of the upstream's
+// ends it silently: the answer, or its absence, tells what happened.
+func (c *call) send(conn *upstreamConn, before uint64) {
 	b := &c.request
 	defer close(b.sending)
+	if len(b.replay) > 0 && c.resend(conn) != nil {
+		return
+	}
 	pooled := sendBuffers.Get().(*[]byte)
 	defer sendBuffers.Put(pooled)
 	buffer := *pooled
 	const room = 16 // before the piece for a chunk's size line, after it for its end
+	remembering := conn.reused
 	for !b.complete.Load() {
 		n, err := b.read(buffer[room : len(buffer)-room])
 		c.progress.Add(1)
@@ -161,11 +201,35 @@ func (c *call) send(conn *upstreamConn) {
 			c.cut(clientGone)
 			return
 		}
+		remembering = remembering && b.remember(c.gateway, buffer[room:room+n])
 		if _, err := conn.Write(b.frame(buffer, room, n)); err != nil {
 			return
 		}
 		c.progress.Add(1)
+		if remembering && !unacknowledged(conn.socket.Conn, before) {
+			b.forget(c.gateway)
+			remembering = false
+		}
 	}
+	b.sent = true
+}
+
+// resend writes what had been sent on a connection that turned out to be closed.
+func (c *call) resend(conn *upstreamConn) error {
+	b := &c.request
+	out := b.replay
+	if b.length < 0 {
+		out = append(strconv.AppendInt(nil, int64(len(b.replay)), 16), '\r', '\n')
+		out = append(append(out, b.replay...), '\r', '\n')
+		if b.complete.Load() {
+			out = append(out, "0\r\n\r\n"...)
+		}
+	}
+	b.forget(c.gateway)
+	_, err := conn.Write(out)
+	c.progress.Add(1)
+	b.sent = err == nil && b.complete.Load()
+	return err
 }
 
 // frame makes the bytes to send of a piece at buffer[room:room+n]: a chunk, the last one with the
@@ -188,20 +252,31 @@ func (b *requestBody) frame(buffer []byte, room, n int) []byte {
 	return buffer[start:end]
 }
 
+// lastWrite is how long a sender may need to see by itself that it is done: an answer can overtake
+// the return of the write that it answers.
+const lastWrite = 50 * time.Millisecond
+
 // stopSending ends the sender, if it still runs, and waits for it. It reports whether everything was
 // sent. After it, nobody but the caller uses the connection and the request.
-func (c *call) stopSending(conn *upstreamConn) bool {
-	if c.request.sending == nil {
+func (c *call) stopSending(conn *upstreamConn, patience time.Duration) bool {
+	b := &c.request
+	if b.sending == nil {
 		return true
 	}
-	select {
-	case <-c.request.sending:
-		return c.request.complete.Load()
-	default:
+	if b.complete.Load() {
+		patience = lastWrite
 	}
+	select {
+	case <-b.sending:
+		return b.sent
+	case <-time.After(patience):
+	}
+	b.stopped = true
 	_ = conn.SetWriteDeadline(past)
-	_ = c.client.SetReadDeadline(past)
-	<-c.request.sending
+	if !b.complete.Load() {
+		_ = c.client.SetReadDeadline(past)
+	}
+	<-b.sending
 	return false
 }
 

@@ -120,7 +120,7 @@ func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 		OpenKey:      func(*access.Capability) (string, error) { return upstreamKey, nil },
 		Record:       func(record *calls.Record) { r.records <- record },
 		AllowPrivate: true,
-		Logger:       slog.New(slog.DiscardHandler),
+		Logger:       slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	for _, change := range changes {
 		change(&config)
@@ -333,5 +333,12 @@ func (r *rig) next() asked {
 	case <-time.After(5 * time.Second):
 		r.t.Fatal("nothing reached the upstream")
 		return asked{}
+	}
+}
+
+// capabilityAt makes every identifier a capability of the upstream at an address.
+func capabilityAt(address string) func(string) *access.Capability {
+	return func(id string) *access.Capability {
+		return &access.Capability{ID: id, Enabled: true, UpstreamBaseURL: "http://" + address, UpstreamAuth: "bearer"}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"callgate/internal/upstream"
@@ -17,6 +18,10 @@ const (
 	// idleConnLife is how long an unused upstream connection is kept: shorter than the 60 s and more
 	// after which most servers and balancers close theirs.
 	idleConnLife = 55 * time.Second
+	// provingTime is how long the first connections to an upstream rest before they are used again. An
+	// upstream that closes after every answer without saying so does it in this time; one that was
+	// once seen to keep a connection open is trusted with it.
+	provingTime = 25 * time.Millisecond
 	// answerBuffer is the read buffer of an upstream connection. A held stream keeps it, so it is
 	// small; large bodies are read through a pooled one.
 	answerBuffer = 4 << 10
@@ -56,6 +61,8 @@ type connPool struct {
 	dialer  upstream.Dialer
 	limit   int
 
+	keepsOpen atomic.Bool // a connection of the pool has served a second call
+
 	mu   sync.Mutex
 	idle []*upstreamConn // the one used last at the end
 	open int             // idle, in use and being dialled
@@ -64,37 +71,58 @@ type connPool struct {
 // get returns an idle connection that the upstream has not closed, or nil with a place reserved for
 // a new one. errPoolExhausted when there is neither.
 func (p *connPool) get(now time.Time, fresh bool) (*upstreamConn, error) {
-	for {
-		p.mu.Lock()
-		n := len(p.idle)
-		if n == 0 || fresh {
-			if p.open >= p.limit && n == 0 {
-				p.mu.Unlock()
-				return nil, errPoolExhausted
-			}
-			var evicted *upstreamConn
-			if p.open >= p.limit { // a place held by an idle connection
-				evicted = p.idle[0]
-				p.idle = append(p.idle[:0], p.idle[1:]...)
-				p.open--
-			}
-			p.open++
-			p.mu.Unlock()
-			if evicted != nil {
-				_ = evicted.Close()
-			}
-			return nil, nil
+	for !fresh {
+		conn := p.pop(now)
+		if conn == nil {
+			break
 		}
-		conn := p.idle[n-1]
-		p.idle[n-1] = nil
-		p.idle = p.idle[:n-1]
-		p.mu.Unlock()
 		if now.Sub(conn.idle) < idleConnLife && quiet(conn.socket.Conn) {
 			conn.reused = true
 			return conn, nil
 		}
 		p.drop(conn)
 	}
+	p.mu.Lock()
+	var evicted *upstreamConn
+	if p.open >= p.limit {
+		if len(p.idle) == 0 {
+			p.mu.Unlock()
+			return nil, errPoolExhausted
+		}
+		evicted = p.take(0) // an idle connection gives way to a new one
+		p.open--
+	}
+	p.open++
+	p.mu.Unlock()
+	if evicted != nil {
+		_ = evicted.Close()
+	}
+	return nil, nil
+}
+
+// pop takes the connection used last, or, from an upstream not yet trusted, the one that rested
+// longest, if that was long enough.
+func (p *connPool) pop(now time.Time) *upstreamConn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	switch {
+	case n == 0:
+		return nil
+	case p.keepsOpen.Load():
+		return p.take(n - 1)
+	case now.Sub(p.idle[0].idle) >= provingTime:
+		return p.take(0)
+	}
+	return nil
+}
+
+func (p *connPool) take(i int) *upstreamConn {
+	conn := p.idle[i]
+	copy(p.idle[i:], p.idle[i+1:])
+	p.idle[len(p.idle)-1] = nil
+	p.idle = p.idle[:len(p.idle)-1]
+	return conn
 }
 
 // dial connects; the place was reserved by get and is given back when it fails.
