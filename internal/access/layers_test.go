@@ -68,8 +68,12 @@ func TestStampedeOnOneKeyIsOneLoad(t *testing.T) {
 	}
 	close(start)
 	callers.Wait()
-	if n := loads(r, "postgres", "hit"); n != 1 {
-		t.Fatalf("%d loads for one key", n)
+	// one who looked into memory just before that load ended
+	if _, err := r.load(fingerprintOf(a.key), w.pepper.Lookup(a.key)); err != nil {
+		t.Fatal(err)
+	}
+	if n, asked := loads(r, "postgres", "hit"), loads(r, "redis", "miss")+loads(r, "redis", "hit"); n != 1 || asked != 1 {
+		t.Fatalf("%d loads and %d questions to redis for one key", n, asked)
 	}
 }
 

@@ -93,6 +93,28 @@ func TestStartWithoutPostgresRefusesEveryKeyUntilItAnswers(t *testing.T) {
 	}
 }
 
+func TestNoKeyIsAnsweredBeforeTheCatalogIsRead(t *testing.T) {
+	w := newWorld(t)
+	a := w.newApp("chat")
+	tx, err := w.db.Begin(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(context.Background(), `LOCK TABLE capabilities`); err != nil {
+		t.Fatal(err)
+	}
+	r := w.resolver() // a grant could be read; every capability would seem unknown
+	if _, err := r.Grant(context.Background(), a.key); !errors.Is(err, ErrUnavailable) || r.Ready() == nil {
+		t.Fatalf("grant without a catalog: %v, ready: %v", err, r.Ready())
+	}
+	if err := tx.Rollback(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.within(bound, "ready", func() bool { return r.Ready() == nil })
+	w.must(r, a.key)
+}
+
 func TestPostgresServesAtOnceWhileRedisIsDown(t *testing.T) {
 	w := newWorld(t)
 	for name, break_ := range map[string]func() (url string, mend func()){
