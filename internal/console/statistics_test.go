@@ -1,0 +1,273 @@
+package console
+
+import (
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"callgate/internal/access"
+	"callgate/internal/application"
+	"callgate/internal/beijing"
+	"callgate/internal/calls"
+	"callgate/internal/catalog"
+	"callgate/internal/embedded"
+	"callgate/internal/secret"
+	"callgate/internal/stats"
+)
+
+// watcher is a manager whose console also answers statistics.
+type watcher struct {
+	*manager
+	clickhouse *sql.DB
+	now        time.Time
+}
+
+func newWatcher(t *testing.T) *watcher {
+	t.Helper()
+	m := newManager(t)
+	url := embedded.ClickHouse(t)
+	db, err := sql.Open("clickhouse", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	log := slog.New(slog.DiscardHandler)
+	reader, err := stats.Open(t.Context(), url, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reader.Close() })
+	options, err := redis.ParseURL(embedded.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rdb := redis.NewClient(options)
+	t.Cleanup(func() { _ = rdb.Close() })
+	ring, err := secret.ParseKeyring("test:" + base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.listen(New(Deps{
+		Identity:     m.identity,
+		Applications: application.New(m.pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
+		Catalog:      catalog.New(m.pool, ring, true),
+		Pool:         m.pool,
+		Stats:        reader,
+		Ledger:       calls.NewLedger(m.pool),
+		Announcer:    access.NewAnnouncer(m.pool, rdb, log),
+		Logger:       log,
+	}), log)
+	return &watcher{m, db, time.Now()}
+}
+
+// called stores one call that started ago before now, and gives its id.
+func (w *watcher) called(app, model string, ago time.Duration, durationMs, status int) uuid.UUID {
+	w.t.Helper()
+	start := w.now.Add(-ago)
+	id, reason, code := calls.NewCallID(start), "", ""
+	if status != 200 {
+		reason, code = "upstream_http_error", "upstream_status"
+	}
+	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, reason_type, reason_code, upstream_status)
+		VALUES ($1, fromUnixTimestamp64Milli($2), $3, $4, $5, $6, $7, 'complete', $8, $9, $6)`,
+		app, start.UnixMilli(), id.String(), model, durationMs, status, status == 200, reason, code)
+	return id
+}
+
+func (w *watcher) exec(statement string, arguments ...any) {
+	w.t.Helper()
+	if _, err := w.clickhouse.ExecContext(w.t.Context(), statement, arguments...); err != nil {
+		w.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func (w *watcher) application(c *client, name string) string {
+	w.t.Helper()
+	created := c.must(201, "POST", "/api/applications", fmt.Sprintf(`{"name":%q}`, name))
+	return field[string](w.t, created, "id")
+}
+
+// sameDay keeps "a minute ago" and "today" on one day, whenever the test runs.
+func sameDay(t *testing.T, w *watcher) {
+	t.Helper()
+	if start := beijing.Today(w.now).Start(); w.now.Sub(start) < time.Hour {
+		w.now = start.Add(time.Hour)
+	}
+}
+
+func TestStatisticsShowWhatTheOwnersApplicationsDid(t *testing.T) {
+	w := newWatcher(t)
+	sameDay(t, w)
+	w.seed("gpt", "claude")
+	ada, eve := w.developer("ada"), w.developer("eve")
+	var ids []string
+	for i := range 11 {
+		ids = append(ids, w.application(ada, fmt.Sprintf("app %d", i)))
+	}
+	theirs := w.application(eve, "theirs")
+	ada.must(200, "PATCH", "/api/applications/"+ids[0]+"/status", `{"status":"disabled"}`)
+	w.called(ids[0], "gpt", 3*time.Minute, 10, 200)
+	w.called(ids[0], "gpt", 2*time.Minute, 20, 502)
+	w.called(ids[0], "claude", time.Minute, 33, 200)
+	w.called(ids[10], "", time.Minute, 40, 400)
+	w.called(theirs, "gpt", time.Minute, 50, 200)
+	if _, err := w.pool.Exec(t.Context(), `INSERT INTO dropped_calls (day, application_id, spool_id, calls) VALUES ($1::date, $2, $2, 3)`,
+		beijing.Today(w.now).String(), ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	today := beijing.Today(w.now).String()
+
+	overview := ada.must(200, "GET", "/api/statistics/applications/overview", "")
+	same(t, overview, map[string]string{"applicationCount": "11", "enabledCount": "10", "calls": "4", "successes": "2", "failures": "2",
+		"successRate": "0.5", "avgDurationMs": "25.8", "p50Ms": "20", "p99Ms": "40", "missed": "3", "end": `"` + today + `"`})
+	if daily := field[[]stats.DayMetrics](t, overview, "daily"); len(daily) != 7 || daily[6].Calls != 4 || daily[5].Calls != 0 || daily[5].SuccessRate != nil {
+		t.Errorf("daily %+v", daily)
+	}
+	models := field[[]map[string]any](t, overview, "models")
+	if len(models) != 3 || models[0]["model"] != "gpt" || models[0]["name"] != "Name of gpt" || models[0]["calls"] != 2.0 || models[1]["model"] != "" {
+		t.Errorf("models %v", models)
+	}
+	for _, name := range []string{"dataThrough", "collectedSince"} {
+		if _, err := time.Parse("2006-01-02T15:04:05.000+08:00", field[string](t, overview, name)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	first := ada.must(200, "GET", "/api/statistics/applications?start="+today, "")
+	second := ada.must(200, "GET", "/api/statistics/applications?page=2&end="+today, "")
+	same(t, first, map[string]string{"total": "11", "page": "1", "size": "10", "start": `"` + today + `"`, "missed": "0"})
+	items := append(field[[]map[string]any](t, first, "items"), field[[]map[string]any](t, second, "items")...)
+	if len(items) != 11 || items[0]["id"] != ids[10] || items[0]["calls"] != 1.0 || items[10]["id"] != ids[0] || items[10]["status"] != "disabled" ||
+		items[10]["failures"] != 1.0 || items[5]["calls"] != 0.0 || items[5]["successRate"] != nil || items[5]["avgDurationMs"] != nil {
+		t.Errorf("items %v", items)
+	}
+	same(t, ada.must(200, "GET", "/api/statistics/applications?page=3", ""), map[string]string{"total": "11", "items": "[]"})
+
+	one := ada.must(200, "GET", "/api/statistics/applications/"+ids[0], "")
+	if summary := field[stats.Metrics](t, one, "summary"); summary.Calls != 3 || *summary.SuccessRate != 0.6666 || *summary.AvgDurationMs != 21 {
+		t.Errorf("summary %+v", summary)
+	}
+	same(t, one, map[string]string{"missed": "3", "application": `{"id":"` + ids[0] + `","name":"app 0","status":"disabled"}`})
+
+	ada.must(200, "DELETE", "/api/applications/"+ids[0], "")
+	same(t, ada.must(200, "GET", "/api/statistics/applications/overview", ""), map[string]string{"applicationCount": "10", "calls": "1", "missed": "0"})
+	for _, path := range []string{ids[0], ids[0] + "/calls", theirs, theirs + "/calls", theirs + "/calls.csv", theirs + "/calls/" + uuid.NewString(), "x", ids[1] + "/calls/x"} {
+		if r := ada.must(404, "GET", "/api/statistics/applications/"+path, ""); r.body.Code != 40401 {
+			t.Errorf("%s: %s", path, r.raw)
+		}
+	}
+}
+
+// same compares fields of the data with their JSON.
+func same(t *testing.T, r *reply, want map[string]string) {
+	t.Helper()
+	for name, value := range want {
+		if got := field[json.RawMessage](t, r, name); string(got) != value {
+			t.Errorf("%s is %s, want %s", name, got, value)
+		}
+	}
+}
+
+func TestTheCallFlowFiltersAndExplainsFailures(t *testing.T) {
+	w := newWatcher(t)
+	sameDay(t, w)
+	ada := w.developer("ada")
+	app := w.application(ada, "app")
+	good := w.called(app, "gpt", 3*time.Minute, 10, 200)
+	bad := w.called(app, "claude", 2*time.Minute, 20, 502)
+	w.called(app, "", time.Minute, 30, 502)
+	w.called(app, "old", 100*24*time.Hour, 30, 200)
+	w.exec(`INSERT INTO call_failures (application_id, start_time, call_id, message, method, path, request_body, query)
+		SELECT application_id, start_time, call_id, 'overloaded', 'POST', '/v1/x', '{"n":1}', '{"model":"claude"}' FROM calls WHERE call_id = '` + bad.String() + `'`)
+	base := "/api/statistics/applications/" + app + "/calls"
+
+	all := ada.must(200, "GET", base, "")
+	same(t, all, map[string]string{"total": "3", "page": "1", "size": "10", "summary": `{"calls":3,"successes":1,"failures":2}`,
+		"models": `["","claude","gpt","old"]`})
+	want := fmt.Sprintf(`{"callId":"%s","startTime":"%s","model":"gpt","success":true,"statusCode":200,"durationMs":10,"endedBy":"complete","streamed":false,"firstByteMs":null}`,
+		good, beijing.Format(w.now.Add(-3*time.Minute)))
+	if items := field[[]json.RawMessage](t, all, "items"); len(items) != 3 || string(items[2]) != want {
+		t.Errorf("oldest item %s, want %s", items[2], want)
+	}
+	same(t, ada.must(200, "GET", base+"?model=gpt", ""), map[string]string{"total": "1", "summary": `{"calls":1,"successes":1,"failures":0}`})
+	same(t, ada.must(200, "GET", base+"?model=", ""), map[string]string{"total": "1", "summary": `{"calls":1,"successes":0,"failures":1}`})
+	same(t, ada.must(200, "GET", base+"?result=failure", ""), map[string]string{"total": "2", "summary": `{"calls":3,"successes":1,"failures":2}`})
+	same(t, ada.must(200, "GET", base+"?result=success&page=2", ""), map[string]string{"total": "1", "items": "[]"})
+	same(t, ada.must(200, "GET", base+"?model=%27%20OR%201%3D1%20--%0A", ""), map[string]string{"total": "0", "items": "[]"})
+
+	detail := ada.must(200, "GET", base+"/"+bad.String(), "")
+	same(t, detail, map[string]string{"statusCode": "502", "failure": `{"collected":true,"reason":{"type":"upstream_http_error","code":"upstream_status",` +
+		`"message":"overloaded","upstreamStatus":502},"request":{"method":"POST","path":"/v1/x"},"requestBody":{"n":1},"query":{"model":"claude"},"bodyNote":null}`})
+	if r := ada.must(404, "GET", base+"/"+good.String(), ""); r.body.Code != 40402 {
+		t.Errorf("a success: %s", r.raw)
+	}
+	if r := ada.must(404, "GET", base+"/"+uuid.NewString(), ""); r.body.Code != 40401 {
+		t.Errorf("no such call: %s", r.raw)
+	}
+}
+
+func TestFaultyStatisticsParametersAreRefused(t *testing.T) {
+	w := newWatcher(t)
+	ada := w.developer("ada")
+	app := w.application(ada, "app")
+	f := func(path string, code int) {
+		t.Helper()
+		if r := ada.must(400, "GET", "/api/statistics/applications"+path, ""); r.body.Code != code {
+			t.Errorf("%s: %s, want %d", path, r.raw, code)
+		}
+	}
+	for _, route := range []string{"", "/overview", "/" + app, "/" + app + "/calls", "/" + app + "/calls.csv"} {
+		f(route+"?start=2024-02-30", 40002)
+		f(route+"?end=", 40002)
+		f(route+"?end=2101-01-01", 40002)
+		f(route+"?start=2024-01-02&end=2024-01-01", 40003)
+		f(route+"?start=2023-01-01&end=2024-01-02", 40003)
+	}
+	for _, page := range []string{"0", "-1", "x", "1.5", "", "99999999999999999999"} {
+		f("?page="+page, 40001)
+		f("/"+app+"/calls?page="+page, 40001)
+	}
+	f("/"+app+"/calls?result=maybe", 40001)
+}
+
+func TestTheExportIsTheWholeCallFlow(t *testing.T) {
+	w := newWatcher(t)
+	sameDay(t, w)
+	ada := w.developer("ada")
+	app := w.application(ada, "app")
+	for i := range 25 {
+		w.called(app, "gpt", time.Duration(i)*time.Hour, 10, 200)
+	}
+	export := func(query string) (lines []string, header http.Header) {
+		t.Helper()
+		r, _ := ada.send("GET", "/api/statistics/applications/"+app+"/calls.csv"+query, "")
+		if r.status != 200 {
+			t.Fatalf("%d %s", r.status, r.raw)
+		}
+		return strings.Split(strings.TrimSuffix(r.raw, "\n"), "\n"), r.header
+	}
+	lines, header := export("")
+	if len(lines) != 26 || lines[0] != strings.Join(exportHeader, ",") || !strings.HasSuffix(lines[25], ",gpt,true,200,10,complete,false,") {
+		t.Errorf("%d lines: %q … %q", len(lines), lines[0], lines[len(lines)-1])
+	}
+	if header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment;") {
+		t.Errorf("%v", header)
+	}
+	for i, line := range lines[2:] {
+		if strings.Split(line, ",")[1] >= strings.Split(lines[i+1], ",")[1] {
+			t.Errorf("line %d is not older than the one before", i+2)
+		}
+	}
+	if lines, _ := export("?result=failure"); len(lines) != 1 {
+		t.Errorf("no failure, but %d lines", len(lines))
+	}
+}
