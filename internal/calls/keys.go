@@ -49,13 +49,13 @@ var begins = func() (table [256]bool) {
 // credentials, PEM blocks, the user-info of URLs and values assigned to a credential's name.
 func hideKeys(s string) string {
 	var out strings.Builder
-	done := 0
+	done, noJWT := 0, 0
 	for i := 0; i < len(s); {
 		if !begins[s[i]] {
 			i++
 			continue
 		}
-		start, end := keyAt(s, i)
+		start, end := keyAt(s, i, &noJWT)
 		if end <= start {
 			i++
 			continue
@@ -72,8 +72,9 @@ func hideKeys(s string) string {
 }
 
 // keyAt returns the span of the credential recognised at s[i], or an empty one. A span never
-// begins before i.
-func keyAt(s string, i int) (start, end int) {
+// begins before i. noJWT is up to where no token can begin any more, so that hostile text is not
+// searched again and again.
+func keyAt(s string, i int, noJWT *int) (start, end int) {
 	c := s[i]
 	switch c {
 	case '-':
@@ -92,8 +93,10 @@ func keyAt(s string, i int) (start, end int) {
 			return start, end
 		}
 	case 'e':
-		if end = jwtEnd(s, i); end > i {
-			return i, end
+		if i >= *noJWT {
+			if end, *noJWT = jwtEnd(s, i); end > i {
+				return i, end
+			}
 		}
 	}
 	for _, k := range prefixesBy[c] {
@@ -112,18 +115,12 @@ func prefixedEnd(s string, i int, k keyPrefix) int {
 	begin := i + len(k.prefix)
 	end := begin
 	run, longest, digit := 0, 0, false
-	for end < len(s) {
-		c := s[end]
-		if alnum(c) {
-			run++
-			longest = max(longest, run)
-			digit = digit || c <= '9'
-		} else if strings.IndexByte(k.extra, c) >= 0 {
+	for ; end < len(s) && end-begin < telling && k.has(s[end]); end++ {
+		if run++; !alnum(s[end]) {
 			run = 0
-		} else {
-			break
 		}
-		end++
+		longest = max(longest, run)
+		digit = digit || s[end] >= '0' && s[end] <= '9'
 	}
 	if end-begin < k.least {
 		return 0
@@ -131,33 +128,44 @@ func prefixedEnd(s string, i int, k keyPrefix) int {
 	if i > 0 && alnum(s[i-1]) && (longest < 16 || !digit) {
 		return 0
 	}
+	for end < len(s) && k.has(s[end]) {
+		end++
+	}
 	return end
 }
 
-// jwtEnd returns the end of a JSON Web Token (header, payload and maybe a signature) at s[i].
-func jwtEnd(s string, i int) int {
+// telling is how many characters decide whether something is a key.
+const telling = 256
+
+func (k keyPrefix) has(c byte) bool { return alnum(c) || strings.IndexByte(k.extra, c) >= 0 }
+
+// jwtEnd returns the end of a JSON Web Token (header, payload and maybe more parts) at s[i], or 0
+// and up to where none begins.
+func jwtEnd(s string, i int) (end, noJWT int) {
 	if !strings.HasPrefix(s[i:], "eyJ") {
-		return 0
+		return 0, 0
 	}
-	end, parts := i, 0
-	for parts < 5 { // five parts when encrypted
-		n := end
-		for n < len(s) && (alnum(s[n]) || s[n] == '-' || s[n] == '_' || s[n] == '=') {
-			n++
+	end = i
+	for parts := 0; ; {
+		from := end
+		for end < len(s) && (alnum(s[end]) || s[end] == '-' || s[end] == '_' || s[end] == '=') {
+			end++
 		}
-		if n-end < 4 && parts < 2 {
-			break
+		if parts == 0 {
+			noJWT = end
 		}
-		parts, end = parts+1, n
-		if n == len(s) || s[n] != '.' {
-			break
+		if end-from < 4 && parts < 2 {
+			return 0, noJWT
+		}
+		parts++
+		if end == len(s) || s[end] != '.' || parts == 5 { // five when encrypted
+			if parts < 2 {
+				return 0, noJWT
+			}
+			return end, noJWT
 		}
 		end++
 	}
-	if parts < 2 {
-		return 0
-	}
-	return end
 }
 
 // scheme returns the credential after "Bearer" or "Basic".

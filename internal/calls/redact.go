@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -51,10 +50,9 @@ func (r *redactor) text(s string) string {
 
 // path hides keys in a path, also percent-encoded ones; an innocent path stays as it came.
 func (r *redactor) path(raw string) string {
-	if plain, err := url.PathUnescape(raw); err == nil && plain != raw {
-		if hidden := r.text(plain); hidden != strings.ToValidUTF8(plain, "\uFFFD") {
-			return hidden
-		}
+	plain := strings.ToValidUTF8(unescape(raw), "\uFFFD")
+	if hidden := r.text(plain); hidden != plain {
+		return hidden
 	}
 	return r.text(raw)
 }
@@ -67,14 +65,14 @@ func (l limits) halved() limits {
 }
 
 // query returns a JSON object of the redacted parameters. The values of a repeated name are joined
-// by a comma. Names and values that are not validly encoded are kept as they stand.
+// by a comma. What is not validly encoded is kept as it stands.
 func (r *redactor) query(raw string) []byte {
 	object := &object{}
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
 		}
-		name, value, _ := strings.Cut(pair, "=")
+		name, value, _ := strings.Cut(strings.ReplaceAll(pair, "+", " "), "=")
 		name, value = unescape(name), unescape(value)
 		// "key" is how Google's interfaces name a credential in a query; in a body it is any key.
 		if credentialName(name) || strings.EqualFold(name, "key") {
@@ -83,10 +81,13 @@ func (r *redactor) query(raw string) []byte {
 			value = r.text(value)
 		}
 		name = r.text(name)
-		if i := object.index(name); i >= 0 {
-			object.values[i] = object.values[i].(string) + "," + value
-		} else {
+		i := object.index(name)
+		if i < 0 && len(object.names) < maxKeys {
 			object.add(name, value)
+		} else if i >= 0 {
+			if before := object.values[i].(string); len(before) < maxBody { // more is cut off anyway
+				object.values[i] = before + "," + value
+			}
 		}
 	}
 	for l := (limits{maxQueryValue, maxItems, maxKeys}); ; l = l.halved() {
@@ -96,11 +97,23 @@ func (r *redactor) query(raw string) []byte {
 	}
 }
 
+// unescape undoes percent-encoding where it is valid.
 func unescape(s string) string {
-	if plain, err := url.QueryUnescape(s); err == nil {
-		return plain
+	if strings.IndexByte(s, '%') < 0 {
+		return s
 	}
-	return s
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(c))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
 }
 
 // document returns a JSON document redacted, within the bounds and in at most maxBody bytes.

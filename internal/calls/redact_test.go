@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -278,6 +279,7 @@ func TestQueryIsAnObjectOfStrings(t *testing.T) {
 		"a=1&a=2&b&=x":            `{"a":"1,2","b":"","":"x"}`,
 		"a=%E6%96%87+x%2By":       `{"a":"文 x+y"}`,
 		"a=%zz&%=1":               `{"a":"%zz","%":"1"}`,
+		"a=%zz%41%2":              `{"a":"%zzA%2"}`,
 		"a=%ff":                   `{"a":"` + "\uFFFD" + `"}`,
 		"key=abc&model=gpt-4&a=b": `{"key":"[REDACTED]","model":"gpt-4","a":"b"}`,
 	} {
@@ -378,6 +380,25 @@ func TestNoPlantedKeySurvivesInAnyDocument(t *testing.T) {
 			t.Fatalf("kept %s, query %s", f.RequestBody, f.Query)
 		}
 	})
+}
+
+func TestHostileTextIsRedactedInLinearTime(t *testing.T) {
+	for _, unit := range []string{"eyJ", "eyJa.", "xsk-", "xsk-_", "sk-", "a=", "\"token\":\\", "://", "://a@", "-----BEGIN ", "bearer ", "basic ", "=", "cg-x", "AKIA"} {
+		text := strings.Repeat(unit, 512<<10/len(unit))
+		began := time.Now()
+		newRedactor(nil).text(text)
+		if took := time.Since(began); took > 3*time.Second { // quadratic would take a minute
+			t.Errorf("%q repeated took %s", unit, took)
+		}
+	}
+	began := time.Now()
+	var names strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&names, "%x&a=1&", i)
+	}
+	if NewFailure(FailureInput{RawQuery: names.String()}); time.Since(began) > 3*time.Second {
+		t.Errorf("a long query took %s", time.Since(began))
+	}
 }
 
 func FuzzNewFailure(f *testing.F) {
