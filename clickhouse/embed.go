@@ -7,6 +7,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	_ "time/tzdata" // the driver looks up the zones of columns and server; a bare container has none
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"

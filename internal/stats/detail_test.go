@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/embedded"
 	"callgate/internal/fault"
 )
 
@@ -159,5 +160,36 @@ func TestAStoreThatIsDownIsUnavailableAndDoesNotStopTheStart(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), "clickhouse://user:canary@[", nil); err == nil {
 		t.Error("a malformed address was taken")
+	}
+}
+
+func TestAnswersComeBackWithTheStore(t *testing.T) {
+	engines := embedded.Own(t)
+	r, err := Open(t.Context(), engines.ClickHouseURL(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	today := beijing.Today(time.Now())
+	ask := func() error {
+		_, page := r.Calls(t.Context(), CallsQuery{Application: uuid.New(), Range: beijing.LastDays(7, today), Page: 1})
+		_, usage := r.Usage(t.Context(), []uuid.UUID{uuid.New()}, beijing.LastDays(7, today))
+		return errors.Join(page, usage)
+	}
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	up, err := engines.Down("clickhouse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("while it is down: %v", err)
+	}
+	if err := up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(); err != nil {
+		t.Errorf("the first question after it is back: %v", err)
 	}
 }

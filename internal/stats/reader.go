@@ -6,6 +6,7 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,10 +54,10 @@ func Open(_ context.Context, clickhouseURL string, log *slog.Logger) (*Reader, e
 	if err != nil {
 		return nil, errors.New("open statistics: CLICKHOUSE_URL is not a ClickHouse address")
 	}
-	options.DialTimeout = dialTimeout
-	options.MaxOpenConns = maxConnections
-	options.MaxIdleConns = idleConnections
-	options.ConnMaxLifetime = connectionLife
+	options.DialTimeout = cmp.Or(options.DialTimeout, dialTimeout)
+	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
+	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
+	options.ConnMaxLifetime = cmp.Or(options.ConnMaxLifetime, connectionLife)
 	conn, err := clickhouse.Open(options)
 	if err != nil {
 		return nil, fmt.Errorf("open statistics: %w", err)
