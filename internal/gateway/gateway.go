@@ -93,7 +93,7 @@ func New(config Config) *Gateway {
 		config: config,
 		logger: config.Logger,
 		upstreams: upstreams{
-			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns,
+			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, quiet: quiet,
 			sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
 		},
 	}
@@ -124,8 +124,10 @@ func ServerConfig(c *fiber.Config) {
 		"QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "LINK", "UNLINK")
 }
 
-// Register mounts the gateway on an app made with ServerConfig.
+// Register mounts the gateway on an app made with ServerConfig. It also keeps the server from
+// repeating a malformed request, Access Key included, in its error answer.
 func (g *Gateway) Register(app *fiber.App) {
+	app.Server().SecureErrorLogMessage = true
 	app.All(prefix, g.serve)
 	app.All(prefix+"/*", g.serve)
 }

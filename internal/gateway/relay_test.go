@@ -345,24 +345,52 @@ func TestResponsesWithoutABodyEndProperly(t *testing.T) {
 }
 
 func TestConnectionClosedByTheUpstreamAfterAnAnswerIsNotTheNextCallsFault(t *testing.T) {
-	for _, body := range []string{"{}", strings.Repeat("x", 200_000)} {
-		r := newRig(t, func(conn net.Conn, _ asked) bool {
-			_, _ = io.WriteString(conn, okAnswer)
-			return false
-		})
-		conn := r.dial()
-		br := bufio.NewReader(conn)
-		for i := range 50 {
-			go func() { _, _ = io.WriteString(conn, post("/gateway/v1?model=m", goodKey, body)) }()
-			if a := r.read(br, "POST"); a.StatusCode != 200 {
-				t.Fatalf("call %d: %d %s", i, a.StatusCode, a.body)
-			}
-			if record := r.record(); !record.Success {
-				t.Fatalf("call %d: record %+v", i, record)
-			}
-		}
-		if n := len(r.asked); n != 50 {
-			t.Errorf("%d requests reached the upstream for 50 calls", n)
+	for name, body := range map[string]string{
+		"short":  "Content-Length: 2\r\n\r\n{}",
+		"empty":  "Content-Length: 0\r\n\r\n",
+		"long":   "Content-Length: 200000\r\n\r\n" + noise(200_000),
+		"chunks": "Transfer-Encoding: chunked\r\n\r\n" + inChunks(noise(200_000), 50_000),
+	} {
+		for _, seen := range []bool{true, false} { // whether the gateway has seen the end before it sends
+			t.Run(fmt.Sprintf("%s, end seen %v", name, seen), func(t *testing.T) {
+				closed := make(chan struct{}, 100)
+				r := newRig(t, func(conn net.Conn, _ asked) bool {
+					_, _ = io.WriteString(conn, okAnswer)
+					_ = conn.Close()
+					closed <- struct{}{}
+					return false
+				})
+				if !seen {
+					r.gateway.upstreams.quiet = func(net.Conn) bool { return true }
+				}
+				conn := r.dial()
+				br := bufio.NewReader(conn)
+				for i := range 5 {
+					go func() {
+						_, _ = io.WriteString(conn, "POST /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer "+goodKey+"\r\n"+body)
+					}()
+					if a := r.read(br, "POST"); a.StatusCode != 200 {
+						t.Fatalf("call %d: %d %s", i, a.StatusCode, a.body)
+					}
+					if record := r.record(); !record.Success {
+						t.Fatalf("call %d: record %+v", i, record)
+					}
+					<-closed
+					r.rested()
+				}
+				if n := len(r.asked); n != 5 {
+					t.Errorf("%d requests reached the upstream for 5 calls", n)
+				}
+				first := r.next()
+				for len(r.asked) > 0 {
+					if next := r.next(); !bytes.Equal(next.body, first.body) {
+						t.Errorf("a body changed: %d bytes, then %d", len(first.body), len(next.body))
+					}
+				}
+				if n := r.gateway.reserved.Load(); n != 0 {
+					t.Errorf("%d bytes of the budget were not given back", n)
+				}
+			})
 		}
 	}
 }

@@ -342,3 +342,12 @@ func capabilityAt(address string) func(string) *access.Capability {
 		return &access.Capability{ID: id, Enabled: true, UpstreamBaseURL: "http://" + address, UpstreamAuth: "bearer"}
 	}
 }
+
+// readAll reads n answers to POSTs from one connection.
+func readAll(r *rig, conn net.Conn, n int) (all []answer) {
+	br := bufio.NewReader(conn)
+	for range n {
+		all = append(all, r.read(br, "POST"))
+	}
+	return all
+}

@@ -60,6 +60,7 @@ type connPool struct {
 	tls     *tls.Config // nil for http
 	dialer  upstream.Dialer
 	limit   int
+	quiet   func(net.Conn) bool // see quiet
 
 	keepsOpen atomic.Bool // a connection of the pool has served a second call
 
@@ -76,7 +77,7 @@ func (p *connPool) get(now time.Time, fresh bool) (*upstreamConn, error) {
 		if conn == nil {
 			break
 		}
-		if now.Sub(conn.idle) < idleConnLife && quiet(conn.socket.Conn) {
+		if now.Sub(conn.idle) < idleConnLife && p.quiet(conn.socket.Conn) {
 			conn.reused = true
 			return conn, nil
 		}
@@ -217,6 +218,7 @@ type upstreams struct {
 	allowPrivate bool
 	timeout      time.Duration
 	limit        int
+	quiet        func(net.Conn) bool
 	sessions     tls.ClientSessionCache
 
 	targets sync.Map // base URL -> *target
@@ -245,6 +247,7 @@ func (u *upstreams) target(baseURL string) (*target, error) {
 			address: net.JoinHostPort(parsed.Hostname(), port),
 			dialer:  upstream.Dialer{AllowPrivate: u.allowPrivate, Timeout: u.timeout},
 			limit:   u.limit,
+			quiet:   u.quiet,
 		}
 		if parsed.Scheme == "https" {
 			pool.tls = &tls.Config{
