@@ -34,7 +34,7 @@ func TestAFailedCallTellsWhatWasKeptOfIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := got.Failure
-	if got.Call.CallID != c.id || got.StartTime != beijing.Format(c.start) || got.StatusCode != 502 || got.Success {
+	if got.CallID != c.id || got.StartTime != beijing.Format(c.start) || got.StatusCode != 502 || got.Success {
 		t.Errorf("%+v", got.Call)
 	}
 	if !f.Collected || f.Reason == nil || f.Reason.Type != "upstream_http_error" || f.Reason.Code != "upstream_status" ||

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -119,8 +120,8 @@ func unavailable(err error, doing string) error {
 // args turns alternating names and values into typed {name:Type} parameters.
 func args(pairs ...any) []any {
 	named := make([]any, 0, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		named = append(named, clickhouse.Named(pairs[i].(string), pairs[i+1]))
+	for pair := range slices.Chunk(pairs, 2) {
+		named = append(named, clickhouse.Named(pair[0].(string), pair[1]))
 	}
 	return named
 }
