@@ -59,7 +59,7 @@ func TestPagesHoldTogetherWhileCallsArrive(t *testing.T) {
 	r.reach = reaches{day: 30, hour: 60}
 	q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now)), Page: 1}
 	seen := int64(0)
-	for range 150 {
+	for range 80 {
 		page, err := r.Calls(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)

@@ -93,10 +93,10 @@ func TestEveryFigureAgreesWithACountOfTheCallsThemselves(t *testing.T) {
 			t.Run(fmt.Sprintf("clock %d%s", i, settings), func(t *testing.T) {
 				t.Logf("seed %d", seed)
 				r := l.reader(now.In(time.FixedZone("elsewhere", (i-1)*11*3600)), settings)
-				for range 6 {
+				for range 4 {
 					checkUsage(t, l, r, random, applications[:1+random.IntN(4)])
 				}
-				for cell := range 40 {
+				for cell := range 24 {
 					r.reach = []reaches{standard, {day: 5, hour: 20}, {day: 50, hour: 2}}[cell%3]
 					checkPage(t, l, r, random, applications[random.IntN(4)])
 				}
