@@ -102,7 +102,7 @@ func idMilli(id uuid.UUID) int64 {
 	return int64(binary.BigEndian.Uint64(id[:8]) >> 16)
 }
 
-// row is a decoded record; its strings lie in the segment that was read.
+// row is a decoded record; its strings are parts of the segment's text.
 type row struct {
 	application, user, call                     uuid.UUID
 	start                                       int64 // Unix milliseconds

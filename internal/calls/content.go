@@ -10,7 +10,7 @@ import (
 )
 
 // content is a segment read back: its batches, cut the same way by whoever reads it, and what could
-// not be read. Its buffers are reused for the next segment, so rows are valid until then.
+// not be read. Its buffers are reused for the next segment.
 type content struct {
 	data        []byte
 	rows        []row

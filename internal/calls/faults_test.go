@@ -3,6 +3,7 @@ package calls
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -59,6 +60,10 @@ func TestMain(m *testing.M) {
 	if arguments := os.Getenv(childVariable); arguments != "" {
 		child(strings.Fields(arguments))
 		return
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait more than they work
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"strings"
-	"unsafe"
 )
 
 // A frame is magic, length, sequence, CRC32C, payload; integers little-endian. The checksum covers
@@ -47,26 +46,27 @@ type scan struct {
 }
 
 // scanFrames calls each with every intact frame of data, in order. What is damaged is stepped over
-// to the next magic that begins an intact frame. A frame whose sequence does not rise is stale and
+// to the next magic that begins an intact frame; no UTF-8 text can contain a magic. A frame whose sequence does not rise is stale and
 // ignored.
 func scanFrames(data, salt []byte, each func(sequence uint32, payload string)) scan {
 	var found scan
-	next := uint32(0) // least sequence expected
-	text := unsafe.String(unsafe.SliceData(data), len(data))
+	next := uint32(0)    // least sequence expected
+	text := string(data) // payloads are parts of it, and outlive data
 	for at := 0; ; {
 		skip := strings.Index(text[at:], frameMagic)
 		if skip < 0 {
 			return found
 		}
 		at += skip
-		payload, sequence, ok := frameAt(data, at, salt)
+		length, sequence, ok := frameAt(data, at, salt)
 		if !ok || sequence < next {
 			at++ // the magic was damage, or part of a damaged frame's payload
 			continue
 		}
 		found.damaged += int(sequence - next)
-		at += frameHeader + len(payload)
-		if len(payload) == 0 {
+		payload := text[at+frameHeader:][:length]
+		at += frameHeader + length
+		if length == 0 {
 			found.sealed = true
 			return found
 		}
@@ -76,20 +76,20 @@ func scanFrames(data, salt []byte, each func(sequence uint32, payload string)) s
 	}
 }
 
-// frameAt returns the payload of an intact frame at data[at:].
-func frameAt(data []byte, at int, salt []byte) (payload string, sequence uint32, ok bool) {
+// frameAt returns the payload's length and the sequence of an intact frame at data[at:].
+func frameAt(data []byte, at int, salt []byte) (length int, sequence uint32, ok bool) {
 	if len(data)-at < frameHeader {
-		return "", 0, false
+		return 0, 0, false
 	}
 	head := data[at+4 : at+12]
-	length := int(binary.LittleEndian.Uint32(head))
+	length = int(binary.LittleEndian.Uint32(head))
 	if length > maxPayload || length > len(data)-at-frameHeader {
-		return "", 0, false
+		return 0, 0, false
 	}
 	body := data[at+frameHeader:][:length]
 	sequence = binary.LittleEndian.Uint32(head[4:])
 	if sequence > maxSegmentRecords || binary.LittleEndian.Uint32(data[at+12:]) != frameSum(salt, head, body) {
-		return "", 0, false
+		return 0, 0, false
 	}
-	return unsafe.String(unsafe.SliceData(body), len(body)), sequence, true
+	return length, sequence, true
 }

@@ -109,7 +109,7 @@ func (w *writer) store(batch []*Record, giveUp <-chan struct{}) {
 		tries++
 		w.metrics.writeErrors.Inc()
 		w.makeRoom()
-		if w.file != nil && time.Since(w.began) >= w.sealAge() {
+		if w.sequence > 0 && w.file != nil && time.Since(w.began) >= w.sealAge() {
 			w.seal() // shipping it is what makes room
 		}
 		select {
