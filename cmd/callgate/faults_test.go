@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -99,19 +100,26 @@ func (c client) exported(app string) string {
 	return strings.TrimPrefix(string(text), "\ufeff")
 }
 
-func (c client) summary(app string) metrics {
+// counted is what the rollups count for an application; an error while ClickHouse is away.
+func (c client) counted(app string) (int, error) {
 	c.t.Helper()
-	return do[struct{ Summary metrics }](c, "GET", "/api/statistics/applications/"+app, nil).Summary
+	status, e := c.try("GET", "/api/statistics/applications/"+app, nil)
+	var data struct{ Summary metrics }
+	if err := json.Unmarshal(e.Data, &data); status != 200 || err != nil {
+		return 0, fmt.Errorf("%d %s %v", status, e.Msg, err)
+	}
+	return data.Summary.Calls, nil
 }
 
 // awaitCalls waits until the rollups count n calls.
 func (c client) awaitCalls(app string, within time.Duration, n int) {
 	c.t.Helper()
 	eventually(c.t, within, fmt.Sprintf("%d calls are counted", n), func() error {
-		if got := c.summary(app).Calls; got != n {
-			return fmt.Errorf("%d are", got)
+		got, err := c.counted(app)
+		if err == nil && got != n {
+			err = fmt.Errorf("%d are", got)
 		}
-		return nil
+		return err
 	})
 }
 
@@ -199,9 +207,7 @@ func TestGatewayKilledUnderLoadKeepsWhatItWrote(t *testing.T) {
 	if doubled != 0 {
 		t.Errorf("%d doubled", doubled)
 	}
-	if got := dev.summary(app).Calls; got != total {
-		t.Errorf("the rollup counts %d calls, there are %d", got, total)
-	}
+	dev.awaitCalls(app, 5*time.Second, total)
 }
 
 // compare counts the ids that are missing and the ids that are there more than once.
@@ -219,14 +225,15 @@ func compare(answered map[string]bool, recorded map[string]int) (lost, doubled i
 	return lost, doubled
 }
 
-// killStore sends SIGKILL to a child of callgate dev, by the pid it has written.
+// killStore sends SIGKILL to a child of callgate dev, by the pid it has written; one that is being
+// started again is waited for.
 func killStore(t *testing.T, dataDir, name string) {
 	t.Helper()
-	pid, err := strconv.Atoi(connections(t, dataDir)[name])
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatalf("kill %d: %v", pid, err)
-	}
+	eventually(t, 20*time.Second, "a running store to kill", func() error {
+		pid, err := strconv.Atoi(connections(t, dataDir)[name])
+		if err != nil {
+			return err
+		}
+		return syscall.Kill(pid, syscall.SIGKILL)
+	})
 }

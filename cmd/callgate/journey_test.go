@@ -116,10 +116,10 @@ func TestEveryCallIsAnsweredAndRecordedExactlyAsItEnded(t *testing.T) {
 	}
 	admin.capability("nowhere", "http://"+freeAddress(t), upstreamKey)
 	app, key := dev.application("Journey", "chat", "off", "broken", "nowhere")
-	do[any](admin, "PATCH", "/api/admin/capabilities/off/status", object{"status": "disabled"})
 	spoilKey(t, connections(t, data)["DATABASE_URL"], "broken")
+	do[any](admin, "PATCH", "/api/admin/capabilities/off/status", object{"status": "disabled"})
+	awaitCatalog(p)
 	j := &journey{process: p, key: key}
-	j.awaitRefusal("/v1/json?model=off", "off is disabled")
 
 	succeed(j, up)
 	fail(j)
@@ -149,21 +149,17 @@ func spoilKey(t *testing.T, databaseURL, capability string) {
 	}
 }
 
-// awaitRefusal waits until a change has reached the gateway, which may take two seconds. The calls
-// it makes are recorded too: they name a capability that is allowed to be called in no other way.
-func (j *journey) awaitRefusal(target, what string) {
-	j.t.Helper()
-	eventually(j.t, 2*time.Second, what, func() error {
-		status, header, answer := j.send("POST", target, "application/json", []byte(`{}`))
-		e := expected{name: "probe", model: "off", status: status, callID: header.Get("X-Call-Id")}
-		if status == 200 {
-			e.success, e.endedBy, e.upstream = true, "complete", 200
-			j.keep(e, "POST", target)
-			return fmt.Errorf("still answers %d %s", status, answer)
+// awaitCatalog waits until the gateway knows the last change of the catalog, by the calls of
+// somebody else: they must not show up in the journey's account.
+func awaitCatalog(p *process) {
+	p.t.Helper()
+	_, key := p.developer("probe@example.com").application("Probe", "demo-chat")
+	probe := &journey{process: p, key: key}
+	eventually(p.t, 2*time.Second, "the catalog on the gateway", func() error {
+		// off exists and is not bound here: unknown until the gateway has the catalog of now.
+		if _, _, answer := probe.send("POST", "/v1/json?model=off", "", nil); !bytes.Contains(answer, []byte("disabled")) {
+			return fmt.Errorf("answers %s", answer)
 		}
-		e.endedBy, e.reasonType, e.reasonCode, e.message = "denied", "permission_denied", "capability_disabled", "*"
-		e.body, e.query = `{}`, map[string]any{"model": "off"}
-		j.keep(e, "POST", target)
 		return nil
 	})
 }
@@ -208,7 +204,10 @@ func fail(j *journey) {
 	denied := func(code string) expected {
 		return expected{name: code, status: 403, endedBy: "denied", reasonType: "permission_denied", reasonCode: code, message: "*", body: redactedChatBody}
 	}
-	e := denied("capability_not_bound")
+	e := denied("capability_disabled")
+	e.model, e.query = "off", map[string]any{"model": "off"}
+	j.expect(403, "capability_not_allowed", "POST", "/v1/json?model=off", "application/json", []byte(chatBody), e)
+	e = denied("capability_not_bound")
 	e.model, e.query = "unbound", map[string]any{"model": "unbound", "key": "[REDACTED]"}
 	j.expect(403, "capability_not_allowed", "POST", "/v1/json?model=unbound&key=sk-abcdefghijklmnop1234567890", "application/json", []byte(chatBody), e)
 	e = denied("capability_unknown")
@@ -304,13 +303,18 @@ func breakOff(j *journey, up *scripted) {
 	}
 	leave("left while silent", "/v1/silent", expected{})
 	leave("left mid-stream", "/v1/hold", expected{streamed: true, upstream: 200})
-	overload(j, chat)
+	overload(j, up, chat)
 }
 
 // overload holds every connection the pool may have, so that one more call is refused.
-func overload(j *journey, chat map[string]any) {
+func overload(j *journey, up *scripted, chat map[string]any) {
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	defer func() {
+		cancel()
+		for range 3 {
+			<-up.canceled
+		}
+	}()
 	for range 3 {
 		req, err := http.NewRequestWithContext(ctx, "POST", j.base+"/gateway/v1/hold?model=chat", strings.NewReader(`{}`))
 		if err != nil {
@@ -386,23 +390,29 @@ type metrics struct {
 func (c client) checkStatistics(app string, record []expected, enabled int) {
 	t := c.t
 	t.Helper()
-	var rows []callRow
+	page := func(n int) (answer struct {
+		Items []callRow
+		Total int
+	}) {
+		return do[struct {
+			Items []callRow
+			Total int
+		}](c, "GET", fmt.Sprintf("/api/statistics/applications/%s/calls?page=%d", app, n), nil)
+	}
 	eventually(t, 5*time.Second, "every call is in the statistics", func() error {
-		rows = nil
-		for page := 1; ; page++ {
-			answer := do[struct {
-				Items []callRow
-				Total int
-			}](c, "GET", fmt.Sprintf("/api/statistics/applications/%s/calls?page=%d", app, page), nil)
-			rows = append(rows, answer.Items...)
-			if len(answer.Items) == 0 {
-				if answer.Total != len(record) || len(rows) != len(record) {
-					return fmt.Errorf("%d rows, total %d, want %d", len(rows), answer.Total, len(record))
-				}
-				return nil
-			}
+		if total := page(1).Total; total != len(record) {
+			return fmt.Errorf("total %d, want %d", total, len(record))
 		}
+		return nil
 	})
+	var rows []callRow
+	for n := 1; len(rows) < len(record); n++ {
+		items := page(n).Items
+		if len(items) == 0 {
+			t.Fatalf("page %d is empty, %d of %d calls seen", n, len(rows), len(record))
+		}
+		rows = append(rows, items...)
+	}
 	var successes int
 	models := map[string]metrics{}
 	for i, row := range rows {

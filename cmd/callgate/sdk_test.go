@@ -39,8 +39,8 @@ func TestStockOpenAIClientWorks(t *testing.T) {
 		t.Fatalf("streaming: %d chunks, %q, %v", chunks, text.String(), err)
 	}
 
-	_, err = openai.NewClient(option.WithBaseURL(p.base+"/gateway/v1"), option.WithAPIKey("cg-wrong"), option.WithQuery("model", "demo-chat"),
-		option.WithMaxRetries(0)).Chat.Completions.New(t.Context(), question)
+	stranger := openai.NewClient(option.WithBaseURL(p.base+"/gateway/v1"), option.WithAPIKey("cg-wrong"), option.WithQuery("model", "demo-chat"), option.WithMaxRetries(0))
+	_, err = stranger.Chat.Completions.New(t.Context(), question)
 	if refused := (*openai.Error)(nil); !errors.As(err, &refused) || refused.StatusCode != 401 || refused.Code != "invalid_api_key" {
 		t.Fatalf("a wrong key raises %v", err)
 	}

@@ -93,7 +93,7 @@ func New(config Config) *Gateway {
 		config: config,
 		logger: config.Logger,
 		upstreams: upstreams{
-			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, quiet: quiet,
+			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, quiet: (*probe).quiet,
 			sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
 		},
 	}
@@ -293,23 +293,23 @@ func (c *call) handle() {
 	c.begin(conn)
 }
 
-// check finds the first reason to refuse the call, in the order of design section 4.
+// check finds the first reason to refuse the call, in the order of design section 4. A capability
+// that is named and exists is recorded whatever the reason.
 func (c *call) check() *refusal {
-	if !c.grant.Active {
-		return &refusedDisabled
-	}
 	rest, model, count := splitModel(c.query, nil)
 	c.restQuery = rest
+	if count == 1 && model != "" {
+		c.capability = c.gateway.config.Capability(model)
+	}
 	switch {
+	case !c.grant.Active:
+		return &refusedDisabled
 	case count > 1:
 		return &refusedModels
 	case model == "":
 		return &refusedNoModel
-	}
-	if c.capability = c.gateway.config.Capability(model); c.capability == nil {
+	case c.capability == nil:
 		return &refusedUnknown
-	}
-	switch {
 	case !c.capability.Enabled:
 		return &refusedOff
 	case !c.grant.Bound(c.capability.ID):
