@@ -34,9 +34,6 @@ import (
 // Version is what GET /api/config tells; the build sets it.
 var Version = "dev"
 
-// failureRetentionDays is the time to live of call_failures.
-const failureRetentionDays = 30
-
 // Node is one running process of a role.
 type Node struct {
 	config   config.Config

@@ -85,7 +85,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Announcer:            access.NewAnnouncer(n.pool, n.redis, n.logger),
 		PublicBaseURL:        c.PublicBaseURL,
 		Version:              Version,
-		FailureRetentionDays: failureRetentionDays,
+		FailureRetentionDays: stats.FailureRetentionDays,
 		Logger:               n.logger,
 	}).Register(n.app)
 	return nil
