@@ -56,6 +56,7 @@ type call struct {
 	restQuery  []byte             // the query without its model pairs
 
 	request requestBody
+	relay   relay
 	secret  string // the upstream key
 
 	// What came of it.

@@ -45,7 +45,7 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 		"key in x-api":    {raw: post("/gateway/v1?model=m", "", body, "x-api-key: "+goodKey), status: 401, code: "invalid_api_key"},
 		"no store":        {raw: post("/gateway/v1?model=m", "cg-unsure", body), status: 503, code: "access_unavailable"},
 		"panic in access": {raw: post("/gateway/v1?model=m", "cg-panic", body), status: 503, code: "access_unavailable"},
-		"disabled": {raw: post("/gateway/v1?model=m", "cg-disabled", body), status: 403, code: "application_disabled",
+		"disabled": {raw: post("/gateway/v1?model=m", "cg-disabled", body), status: 403, code: "application_disabled", model: "m",
 			reason: calls.PermissionDenied, exact: calls.ApplicationDisabled},
 		"disabled before model": {raw: post("/gateway/v1", "cg-disabled", body), status: 403, code: "application_disabled",
 			reason: calls.PermissionDenied, exact: calls.ApplicationDisabled},

@@ -41,7 +41,8 @@ func (c *call) begin(conn *upstreamConn) {
 	}
 	contentType := h.ContentType()
 	c.streamed = len(contentType) >= 17 && is(contentType[:17], "text/event-stream")
-	r := &relay{call: c, conn: conn, copies: c.answer.status/100 != 2 && bytes.Contains(contentType, []byte("json"))}
+	r := &c.relay
+	*r = relay{call: c, conn: conn, copies: c.answer.status/100 != 2 && bytes.Contains(contentType, []byte("json"))}
 	status := c.answer.status
 	if c.ctx.IsHead() || status == 204 || status == 304 || c.answer.length == 0 {
 		r.body.ended = true

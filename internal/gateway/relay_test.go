@@ -361,7 +361,7 @@ func TestConnectionClosedByTheUpstreamAfterAnAnswerIsNotTheNextCallsFault(t *tes
 					return false
 				})
 				if !seen {
-					r.gateway.upstreams.quiet = func(net.Conn) bool { return true }
+					r.gateway.upstreams.quiet = func(*probe) bool { return true }
 				}
 				conn := r.dial()
 				br := bufio.NewReader(conn)

@@ -7,16 +7,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// probe asks the kernel about a connection's socket, without allocating each time.
+type probe struct {
+	raw    syscall.RawConn // nil: no socket, which counts as closed
+	ask    func(fd uintptr)
+	silent bool
+}
+
+func newProbe(conn net.Conn) *probe {
+	p := &probe{}
+	if c, ok := conn.(syscall.Conn); ok {
+		p.raw, _ = c.SyscallConn()
+	}
+	p.ask = func(fd uintptr) {
+		fds := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
+		n, err := unix.Poll(fds[:], 0)
+		p.silent = n == 0 && err == nil
+	}
+	return p
+}
+
 // quiet tells whether an idle connection is still open and has nothing to read: what an upstream
 // says unasked is its farewell.
-func quiet(conn net.Conn) bool {
-	alive := false
-	onSocket(conn, func(fd int) {
-		var b [1]byte
-		_, _, err := unix.Recvfrom(fd, b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		alive = err == unix.EAGAIN
-	})
-	return alive
+func (p *probe) quiet() bool {
+	p.silent = false
+	return p.raw != nil && p.raw.Control(p.ask) == nil && p.silent
 }
 
 // unacknowledged tells whether nothing written after the first sent bytes has reached the peer: a

@@ -34,6 +34,7 @@ type upstreamConn struct {
 	net.Conn // what is read and written: the socket, or TLS over it
 	socket   *countedConn
 	br       *bufio.Reader
+	probe    *probe
 	pool     *connPool
 	idle     time.Time // when it was last given back
 	reused   bool
@@ -60,7 +61,7 @@ type connPool struct {
 	tls     *tls.Config // nil for http
 	dialer  upstream.Dialer
 	limit   int
-	quiet   func(net.Conn) bool // see quiet
+	quiet   func(*probe) bool // see probe.quiet
 
 	keepsOpen atomic.Bool // a connection of the pool has served a second call
 
@@ -77,7 +78,7 @@ func (p *connPool) get(now time.Time, fresh bool) (*upstreamConn, error) {
 		if conn == nil {
 			break
 		}
-		if now.Sub(conn.idle) < idleConnLife && p.quiet(conn.socket.Conn) {
+		if now.Sub(conn.idle) < idleConnLife && p.quiet(conn.probe) {
 			conn.reused = true
 			return conn, nil
 		}
@@ -145,7 +146,7 @@ func (p *connPool) connect(ctx context.Context) (*upstreamConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the upstream: %w", err)
 	}
-	conn := &upstreamConn{socket: &countedConn{Conn: raw}, pool: p}
+	conn := &upstreamConn{socket: &countedConn{Conn: raw}, probe: newProbe(raw), pool: p}
 	conn.Conn = conn.socket
 	if p.tls != nil {
 		secure := tls.Client(conn.socket, p.tls)
@@ -218,7 +219,7 @@ type upstreams struct {
 	allowPrivate bool
 	timeout      time.Duration
 	limit        int
-	quiet        func(net.Conn) bool
+	quiet        func(*probe) bool
 	sessions     tls.ClientSessionCache
 
 	targets sync.Map // base URL -> *target

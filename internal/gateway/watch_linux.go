@@ -71,6 +71,13 @@ func (w *watcher) forget(token uint64) {
 	w.mu.Unlock()
 }
 
+// count is how many sockets are watched.
+func (w *watcher) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.watched)
+}
+
 func (w *watcher) run() {
 	events := make([]unix.EpollEvent, 64)
 	for {
