@@ -106,7 +106,7 @@ func (c client) counted(app string) (int, error) {
 	status, e := c.try("GET", "/api/statistics/applications/"+app, nil)
 	var data struct{ Summary metrics }
 	if err := json.Unmarshal(e.Data, &data); status != 200 || err != nil {
-		return 0, fmt.Errorf("%d %s %v", status, e.Msg, err)
+		return 0, fmt.Errorf("status %d: %s, %w", status, e.Msg, err)
 	}
 	return data.Summary.Calls, nil
 }

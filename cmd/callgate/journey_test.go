@@ -339,9 +339,9 @@ func overload(j *journey, up *scripted, chat map[string]any) {
 
 // refusedUnrecorded makes calls that cannot be attributed: they must not be recorded.
 func refusedUnrecorded(t *testing.T, j *journey) {
-	real := j.key
-	defer func() { j.key = real }()
-	for _, key := range []string{"", "sk-foreign", real[:len(real)-1] + "!", "cg-" + strings.Repeat("a", len(real)-3)} {
+	good := j.key
+	defer func() { j.key = good }()
+	for _, key := range []string{"", "sk-foreign", good[:len(good)-1] + "!", "cg-" + strings.Repeat("a", len(good)-3)} {
 		j.key = key
 		status, header, answer := j.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`))
 		if status != 401 || !bytes.Contains(answer, []byte(`"invalid_api_key"`)) || header.Get("X-Call-Id") != "" {

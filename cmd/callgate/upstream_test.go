@@ -40,8 +40,8 @@ func newScripted(t *testing.T) *scripted {
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() {
 		close(s.release)
-		s.Server.CloseClientConnections()
-		s.Server.Close()
+		s.CloseClientConnections()
+		s.Close()
 	})
 	return s
 }

@@ -47,7 +47,7 @@ func newMemory(entries int) *memory {
 
 func (m *memory) remember(id fingerprint, grant *Grant, now time.Duration) {
 	kept := &entry{grant: grant}
-	kept.readAgain.Store(int64(now + readAgainAfter + rand.N(readAgainAfter/5)))
+	kept.readAgain.Store(int64(now + readAgainAfter + rand.N(readAgainAfter/5))) //nolint:gosec // jitter, not a secret
 	m.grants.Set(id, kept)
 	m.unknown.Invalidate(id)
 }

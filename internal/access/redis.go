@@ -135,7 +135,7 @@ func (c *grantCache) get(ctx context.Context, lookup [sha256.Size]byte) (r readi
 }
 
 func (c *grantCache) set(ctx context.Context, lookup [sha256.Size]byte, r reading) error {
-	lifetime := redisLifetime - redisLifetime/10 + rand.N(redisLifetime/5)
+	lifetime := redisLifetime - redisLifetime/10 + rand.N(redisLifetime/5) //nolint:gosec // jitter, not a secret
 	value := encodeGrant(c.pepper, lookup, r)
 	_, err := onRedis(ctx, c.link, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, c.link.client.Set(ctx, grantKey(lookup[:]), value, lifetime).Err()

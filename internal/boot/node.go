@@ -179,7 +179,7 @@ func (n *Node) Stop() error {
 		n.resolver.Close()
 	}
 	if n.stats != nil {
-		n.stats.Close()
+		failed("close statistics", n.stats.Close())
 	}
 	if n.private != nil {
 		failed("stop metrics", n.private.Close())

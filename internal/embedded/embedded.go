@@ -158,11 +158,11 @@ func (e *Engines) startAll(ctx context.Context) error {
 }
 
 func (e *Engines) startRedis(ctx context.Context) error {
-	real, err := realRedis()
+	asServer, err := realRedis()
 	if err != nil {
 		return err
 	}
-	if real {
+	if asServer {
 		server := &redisServer{dir: filepath.Join(e.dir, "redis"), password: e.state.RedisPassword, ports: e.state.ports}
 		started, err := startChild(ctx, server.engine(), e.spawner, e.logger, e.republish)
 		if err != nil {

@@ -96,7 +96,7 @@ var shared = sync.OnceValues(func() (map[string]string, error) {
 })
 
 // hostPipe keeps the host alive: the kernel closes it when this process ends.
-var hostPipe io.Closer
+var hostPipe io.Closer //nolint:unused // held, so that it is not collected and closed
 
 func startHost(dir string) (map[string]string, error) {
 	self, err := selfExecutable()

@@ -97,11 +97,11 @@ func ClickHouse(t TB) string {
 // numbered database of the shared redis-server (channels are shared there, as Redis has it).
 func Redis(t TB) string {
 	t.Helper()
-	real, err := realRedis()
+	asServer, err := realRedis()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	if !real {
+	if !asServer {
 		server, err := startMiniredis("127.0.0.1:0", "")
 		if err != nil {
 			t.Fatalf("%v", err)
