@@ -273,7 +273,7 @@ func (c *call) handle() {
 	c.secret = secret
 	t, err := c.gateway.upstreams.target(c.capability.UpstreamBaseURL)
 	if err != nil {
-		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "error", err)
+		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "cause", logged(err))
 		c.refuse(refusedUnreachable)
 		return
 	}
@@ -347,7 +347,7 @@ func (c *call) failed(err error) {
 	case errors.Is(err, errPoolExhausted):
 		c.refuse(refusedPool)
 	default:
-		c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "error", err)
+		c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "cause", logged(err))
 		c.refuse(refusedUnreachable)
 	}
 }

@@ -80,6 +80,7 @@ type rig struct {
 	hungUp   chan int // serials of connections the gateway closed while a script waited
 	records  chan *calls.Record
 	accepted atomic.Int32
+	log      safeBuffer
 }
 
 func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
@@ -120,7 +121,7 @@ func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 		OpenKey:      func(*access.Capability) (string, error) { return upstreamKey, nil },
 		Record:       func(record *calls.Record) { r.records <- record },
 		AllowPrivate: true,
-		Logger:       slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Logger:       slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &r.log), nil)),
 	}
 	for _, change := range changes {
 		change(&config)
@@ -144,11 +145,34 @@ func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 		if err := <-served; err != nil {
 			t.Errorf("serve: %v", err)
 		}
+		for _, secret := range []string{r.upstream, goodKey, upstreamKey, "127.0.0.1"} {
+			if strings.Contains(r.log.String(), secret) {
+				t.Errorf("%s is in the log", secret)
+			}
+		}
 		if len(r.records) > 0 {
 			t.Errorf("%d records more than expected; the first: %+v", len(r.records), <-r.records)
 		}
 	})
 	return r
+}
+
+// safeBuffer collects what is logged.
+type safeBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 func listen(t *testing.T) net.Listener {
