@@ -179,7 +179,7 @@ func (g *Gateway) serve(fc *fiber.Ctx) error {
 		return fc.Next()
 	}
 	var head requestHead
-	if err := head.scan(ctx.Request.Header.RawHeaders()); err != nil {
+	if head.scan(ctx.Request.Header.RawHeaders()) != nil {
 		g.refuse(ctx, refusedMalformed, false)
 		return nil
 	}

@@ -46,7 +46,7 @@ func (c *call) begin(conn *upstreamConn) {
 	status := c.answer.status
 	if c.ctx.IsHead() || status == 204 || status == 304 || c.answer.length == 0 {
 		r.body.ended = true
-		r.end(io.EOF, nil)
+		_ = r.end(io.EOF, nil)
 		return
 	}
 	r.body.reset(conn.br, &c.answer)
@@ -84,7 +84,7 @@ func (*relay) SupportsBodyWriteTo() bool { return true }
 
 // Close makes the record when the body was never written: the head could not be sent.
 func (r *relay) Close() error {
-	r.end(nil, net.ErrClosed)
+	_ = r.end(nil, net.ErrClosed)
 	return nil
 }
 
