@@ -179,7 +179,7 @@ func (g *Gateway) serve(fc *fiber.Ctx) error {
 		return fc.Next()
 	}
 	var head requestHead
-	if head.scan(ctx.Request.Header.RawHeaders()) != nil {
+	if malformed := head.scan(ctx.Request.Header.RawHeaders()) != nil; malformed {
 		g.refuse(ctx, refusedMalformed, false)
 		return nil
 	}
