@@ -179,7 +179,7 @@ func (g *Gateway) serve(fc *fiber.Ctx) error {
 		return fc.Next()
 	}
 	var head requestHead
-	if malformed := head.scan(ctx.Request.Header.RawHeaders()) != nil; malformed {
+	if !head.scan(ctx.Request.Header.RawHeaders()) {
 		g.refuse(ctx, refusedMalformed, false)
 		return nil
 	}

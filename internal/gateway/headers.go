@@ -19,31 +19,25 @@ type requestHead struct {
 
 var errMalformed = errors.New("malformed request headers")
 
-// scan reads the header lines as they arrived and refuses what two servers could read in two ways:
-// the parser below lets these pass (design section 4, facts on request smuggling).
-func (h *requestHead) scan(raw []byte) error {
+// scan reads the header lines as they arrived. It reports false for what two servers could read in
+// two ways: the server's own parser lets these pass (design section 4, facts on request smuggling).
+func (h *requestHead) scan(raw []byte) bool {
 	*h = requestHead{raw: raw}
 	for len(raw) > 0 {
 		line, rest, err := nextLine(raw)
 		if err != nil {
-			return err
+			return false
 		}
 		raw = rest
 		if len(line) == 0 {
 			break
 		}
 		name, value, err := splitLine(line)
-		if err != nil {
-			return err
-		}
-		if err := h.note(name, value); err != nil {
-			return err
+		if err != nil || h.note(name, value) != nil {
+			return false
 		}
 	}
-	if len(raw) > 0 || h.chunked && h.length || h.authorization > 1 || h.connections > len(h.connection) {
-		return errMalformed
-	}
-	return nil
+	return len(raw) == 0 && !(h.chunked && h.length) && h.authorization <= 1 && h.connections <= len(h.connection)
 }
 
 func (h *requestHead) note(name, value []byte) error {
