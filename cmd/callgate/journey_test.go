@@ -429,6 +429,7 @@ func (c client) checkStatistics(app string, record []expected, enabled int) {
 			t.Errorf("%s: recorded %+v, want %+v", e.name, row, e)
 		}
 	}
+	c.awaitCalls(app, 2*time.Second, len(record)) // rollups commit a moment after the rows
 	c.checkTotals(app, enabled, len(record), successes, models)
 }
 
