@@ -37,7 +37,7 @@ func (h *requestHead) scan(raw []byte) bool {
 			return false
 		}
 	}
-	return len(raw) == 0 && !(h.chunked && h.length) && h.authorization <= 1 && h.connections <= len(h.connection)
+	return len(raw) == 0 && (!h.chunked || !h.length) && h.authorization <= 1 && h.connections <= len(h.connection)
 }
 
 func (h *requestHead) note(name, value []byte) error {
