@@ -1,8 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestForeignApplicationsAnswerAsAbsentOnes compares the two answers byte for byte, but for the
@@ -40,5 +44,34 @@ func TestForeignApplicationsAnswerAsAbsentOnes(t *testing.T) {
 	kept := do[struct{ Name, Status string }](owner, "GET", "/api/applications/"+app, nil)
 	if kept.Name != "Private" || kept.Status != "active" {
 		t.Errorf("the application was changed by somebody else: %+v", kept)
+	}
+}
+
+// TestUnreadBodiesAreNeverTakenForTheNextRequest hides a request in a body that no handler reads.
+func TestUnreadBodiesAreNeverTakenForTheNextRequest(t *testing.T) {
+	p := startDev(t, map[string]string{})
+	hidden := "GET /api/config HTTP/1.1\r\nHost: x\r\n\r\n"
+	for _, target := range []string{"/api/applications", "/api/auth/logout", "/api/none", "/", "/health/ready", "/nowhere"} {
+		for _, size := range []int{len(hidden), 100_000, 2 << 20} {
+			body := strings.Repeat("x", size-len(hidden)) + hidden
+			conn, err := net.Dial("tcp", strings.TrimPrefix(p.base, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%sGET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", target, size, body)
+			}()
+			answer, _ := io.ReadAll(conn)
+			_ = conn.Close()
+			if strings.Contains(string(answer), "publicBaseUrl") {
+				t.Errorf("POST %s with %d bytes: the hidden request was answered", target, size)
+			}
+			if n := strings.Count(string(answer), "HTTP/1.1 "); n < 1 && size < 2<<20 || n > 2 {
+				t.Errorf("POST %s with %d bytes: %d answers", target, size, n)
+			}
+		}
 	}
 }

@@ -28,20 +28,20 @@ func newLoad(base, key string) *load {
 	return &load{base: base, key: key, answered: map[string]bool{}, seen: map[string]bool{}}
 }
 
-// run makes calls from 16 clients until total are made or ctx is done.
+// run makes calls from a few clients until total are made or ctx is done.
 func (l *load) run(ctx context.Context, total int64) {
 	var made atomic.Int64
-	var clients sync.WaitGroup
-	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	var running sync.WaitGroup
+	transport := &http.Transport{MaxIdleConnsPerHost: clients}
 	defer transport.CloseIdleConnections()
-	for range 16 {
-		clients.Go(func() {
+	for range clients {
+		running.Go(func() {
 			for ctx.Err() == nil && made.Add(1) <= total {
 				l.call(&http.Client{Transport: transport, Timeout: 30 * time.Second})
 			}
 		})
 	}
-	clients.Wait()
+	running.Wait()
 }
 
 func (l *load) call(c *http.Client) {
@@ -131,7 +131,7 @@ func TestClickHouseKilledUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	p.administrator().capability("chat", up.URL, upstreamKey)
 	dev := p.developer("dev@example.com")
 	app, key := dev.application("Load", "chat")
-	const calls, kills = 20_000, 3
+	const calls = 20_000
 
 	l := newLoad(p.base, key)
 	done := make(chan struct{})
@@ -162,20 +162,57 @@ func TestClickHouseKilledUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
-// TestGatewayKilledUnderLoadKeepsWhatItWrote kills the whole product and starts it again on its data.
-func TestGatewayKilledUnderLoadKeepsWhatItWrote(t *testing.T) {
+// TestProductKilledUnderLoadKeepsWhatItWrote kills gateway, console and stores together and starts
+// them again on their data.
+func TestProductKilledUnderLoadKeepsWhatItWrote(t *testing.T) {
 	up := newScripted(t)
 	environment := map[string]string{"DATA_DIR": t.TempDir()}
 	p := startDev(t, environment)
 	p.administrator().capability("chat", up.URL, upstreamKey)
 	dev := p.developer("dev@example.com")
 	app, key := dev.application("Load", "chat")
-	var lost, doubled, total int
-	answered := map[string]bool{}
-	for range 3 {
-		l := newLoad(p.base, key)
+	restart := func() *process {
+		dev.process = startDev(t, environment)
+		return dev.process
+	}
+	killed := killUnderLoad(t, restart, p, key)
+	dev.checkKills(app, killed)
+}
+
+const (
+	kills   = 3
+	clients = 16
+	// window is how long a record may be on its way to the spool. The design says 2 ms; clients,
+	// upstream, stores and gateway share this machine, so the writer may get its turn later.
+	window = 20 * time.Millisecond
+)
+
+// killedLoad is what callers saw while a gateway was killed again and again.
+type killedLoad struct {
+	answered map[string]bool
+	rate     float64 // calls per second
+	over     time.Time
+}
+
+// killUnderLoad kills and restarts a gateway under load.
+func killUnderLoad(t *testing.T, restart func() *process, gate *process, key string) killedLoad {
+	t.Helper()
+	killed := killedLoad{answered: map[string]bool{}}
+	var busy time.Duration
+	for range kills {
+		eventually(t, 5*time.Second, "the gateway knows the key", func() error {
+			j := &journey{process: gate, key: key}
+			status, header, body := j.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`))
+			if status != 200 {
+				return fmt.Errorf("%d %s", status, body)
+			}
+			killed.answered[header.Get("X-Call-Id")] = true
+			return nil
+		})
+		l := newLoad(gate.base, key)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
+		began := time.Now()
 		go func() { l.run(ctx, 1<<40); close(done) }()
 		eventually(t, 60*time.Second, "calls are answered", func() error {
 			l.mu.Lock()
@@ -185,29 +222,46 @@ func TestGatewayKilledUnderLoadKeepsWhatItWrote(t *testing.T) {
 			}
 			return nil
 		})
-		p.stop(syscall.SIGKILL)
+		busy += time.Since(began)
+		gate.stop(syscall.SIGKILL)
 		cancel()
 		<-done
 		for id := range l.answered {
-			answered[id] = true
+			killed.answered[id] = true
 		}
-		p = startDev(t, environment)
-		dev.process = p
+		gate = restart()
 	}
-	eventually(t, 60*time.Second, "what was left on the spool is shipped", func() error {
-		got := dev.recorded(app)
-		lost, doubled = compare(answered, got)
-		total = len(got)
-		if lost > 60 {
-			return fmt.Errorf("%d of %d are missing", lost, len(answered))
+	killed.rate = float64(len(killed.answered)) / busy.Seconds()
+	killed.over = time.Now()
+	return killed
+}
+
+// checkKills waits until the ledger says that everything is there, and counts what is not.
+func (c client) checkKills(app string, killed killedLoad) {
+	t := c.t
+	t.Helper()
+	eventually(t, 30*time.Second, "the ledger is past the last kill", func() error {
+		status, e := c.try("GET", "/api/statistics/applications/"+app, nil)
+		var data struct{ DataThrough time.Time }
+		if err := json.Unmarshal(e.Data, &data); status != 200 || err != nil {
+			return fmt.Errorf("status %d: %s", status, e.Msg)
+		}
+		if !data.DataThrough.After(killed.over) {
+			return fmt.Errorf("data through %v", data.DataThrough)
 		}
 		return nil
 	})
-	t.Logf("gateway killed 3 times: %d answered, %d recorded, %d lost, %d doubled", len(answered), total, lost, doubled)
+	recorded := c.recorded(app)
+	lost, doubled := compare(killed.answered, recorded)
+	t.Logf("gateway killed %d times at %.0f calls/s: %d answered, %d recorded, %d lost (a window of %.1f ms a kill), %d doubled",
+		kills, killed.rate, len(killed.answered), len(recorded), lost, float64(lost)/kills/killed.rate*1000, doubled)
+	if most := kills * (clients + int(killed.rate*window.Seconds())); lost > most {
+		t.Errorf("%d lost, at most %d were in the window", lost, most)
+	}
 	if doubled != 0 {
 		t.Errorf("%d doubled", doubled)
 	}
-	dev.awaitCalls(app, 5*time.Second, total)
+	c.awaitCalls(app, 5*time.Second, len(recorded))
 }
 
 // compare counts the ids that are missing and the ids that are there more than once.

@@ -47,6 +47,7 @@ type process struct {
 	cmd    *exec.Cmd
 	base   string // http://127.0.0.1:port
 	ended  chan struct{}
+	mails  func(email string) (code string, err error)
 	mu     sync.Mutex
 	stdout bytes.Buffer
 	stderr bytes.Buffer
@@ -58,6 +59,7 @@ func start(t *testing.T, environment map[string]string, args ...string) *process
 	t.Helper()
 	address := freeAddress(t)
 	p := &process{t: t, base: "http://" + address, ended: make(chan struct{})}
+	p.mails = p.caughtCode
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LISTEN=" + address, "METRICS_LISTEN=127.0.0.1:0"}
 	for name, value := range environment {
@@ -228,27 +230,32 @@ func do[T any](c client, method, path string, body any) T {
 	return data
 }
 
+// caughtCode reads the newest code from the mail page of callgate dev.
+func (p *process) caughtCode(email string) (string, error) {
+	resp, err := http.Get(p.base + "/dev/mails?to=" + url.QueryEscape(email))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var mails struct{ Items []struct{ Code string } }
+	if err := json.NewDecoder(resp.Body).Decode(&mails); err != nil {
+		return "", err
+	}
+	if len(mails.Items) == 0 {
+		return "", fmt.Errorf("no mail")
+	}
+	return mails.Items[0].Code, nil
+}
+
 // signIn takes the code from the mail catcher, as a person would.
 func (p *process) signIn(prefix, email string) client {
 	p.t.Helper()
 	anonymous := client{process: p}
 	do[any](anonymous, "POST", prefix+"/auth/code", map[string]string{"email": email})
 	var code string
-	eventually(p.t, 10*time.Second, "the sign-in mail", func() error {
-		resp, err := http.Get(p.base + "/dev/mails?to=" + url.QueryEscape(email))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = resp.Body.Close() }()
-		var mails struct{ Items []struct{ Code string } }
-		if err := json.NewDecoder(resp.Body).Decode(&mails); err != nil {
-			return err
-		}
-		if len(mails.Items) == 0 {
-			return fmt.Errorf("no mail")
-		}
-		code = mails.Items[0].Code
-		return nil
+	eventually(p.t, 10*time.Second, "the sign-in mail", func() (err error) {
+		code, err = p.mails(email)
+		return err
 	})
 	in := do[struct{ Token string }](anonymous, "POST", prefix+"/auth/login", map[string]string{"email": email, "code": code})
 	return client{p, in.Token}

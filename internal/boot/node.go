@@ -71,13 +71,14 @@ func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func
 		return nil, err
 	}
 	n.app = n.newApp()
-	n.health = n.newHealth()
-	n.health.register(n.app)
-	if c.Role != config.Console {
+	if c.Role != config.Console { // first: its calls pass no other handler
 		if err := n.startGateway(ctx); err != nil {
 			return nil, err
 		}
 	}
+	n.app.Use(finishRequest)
+	n.health = n.newHealth()
+	n.health.register(n.app)
 	if c.Role != config.Gateway {
 		if err := n.startConsole(ctx); err != nil {
 			return nil, err

@@ -1,0 +1,29 @@
+package boot
+
+import (
+	"io"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+)
+
+// drainBytes is what is read of a body that no handler wanted, so that its connection lives.
+const drainBytes = 64 << 10
+
+// finishRequest runs around every route but the gateway's, which has rules of its own. Bodies are
+// streamed and the server does not drain them: what a handler leaves unread would be taken for the
+// next request of the connection, so it is read here, or the connection is closed.
+func finishRequest(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderDate, string(fasthttp.AppendHTTPDate(nil, time.Now())))
+	err := c.Next()
+	body := c.Context().RequestBodyStream()
+	if body == nil {
+		return err
+	}
+	n, readErr := io.CopyN(io.Discard, body, drainBytes+1)
+	if n > drainBytes || readErr != nil && readErr != io.EOF {
+		c.Context().SetConnectionClose()
+	}
+	return err
+}
