@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -21,8 +22,7 @@ func finishRequest(c *fiber.Ctx) error {
 	if body == nil {
 		return err
 	}
-	n, readErr := io.CopyN(io.Discard, body, drainBytes+1)
-	if n > drainBytes || readErr != nil && readErr != io.EOF {
+	if _, rest := io.CopyN(io.Discard, body, drainBytes); !errors.Is(rest, io.EOF) { // there is more, or it broke
 		c.Context().SetConnectionClose()
 	}
 	return err
