@@ -387,6 +387,18 @@ func TestCallsCutByAShutdownAreRecordedAsSuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := resp.Header.Get("X-Call-Id")
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, time.Second, "readiness says that it drains", func() error {
+		probe, err := http.Get(p.base + "/health/ready")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = probe.Body.Close() }()
+		if told, _ := io.ReadAll(probe.Body); probe.StatusCode != 503 || !bytes.Contains(told, []byte("draining")) {
+			return fmt.Errorf("%d %s", probe.StatusCode, told)
+		}
+		return nil
+	})
 	p.stop(syscall.SIGTERM)
 	if _, err := io.ReadAll(resp.Body); err == nil {
 		t.Error("the stream ended cleanly for the caller")
