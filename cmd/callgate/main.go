@@ -21,6 +21,7 @@ const usage = `usage: callgate <command>
   dev                                 the whole product on embedded stores, with demo data
   serve [--role all|gateway|console]  production process; stores and secrets from the environment
   migrate                             bring PostgreSQL and ClickHouse to this binary's version
+  rotate-keys                         seal all stored keys under the first of ENCRYPTION_KEYS; safe while serving
   health                              ask the process on LISTEN whether it is ready; for container health checks
   version                             print the version
 `
@@ -62,6 +63,12 @@ func run(ctx context.Context, args, environ []string, out, errs io.Writer) error
 			return err
 		}
 		return boot.Migrate(ctx, stores.DatabaseURL, stores.ClickHouseURL)
+	case "rotate-keys":
+		c, err := config.LoadRotation(environ)
+		if err != nil {
+			return err
+		}
+		return boot.RotateKeys(ctx, c, out, logger)
 	case "health":
 		return boot.Health(ctx, environ)
 	case "version":

@@ -97,6 +97,17 @@ func LoadStores(environ []string) (Config, error) {
 	return c, joined(faults)
 }
 
+// LoadRotation reads only what `callgate rotate-keys` needs: DATABASE_URL and ENCRYPTION_KEYS.
+func LoadRotation(environ []string) (Config, error) {
+	variables := env.ToMap(environ)
+	c := Config{DatabaseURL: variables["DATABASE_URL"], EncryptionKeys: variables["ENCRYPTION_KEYS"]}
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	needURL(fault, "DATABASE_URL", c.DatabaseURL, "postgres", "postgresql")
+	c.keyringFaults(fault)
+	return c, joined(faults)
+}
+
 // joined makes one error of all faults, in a stable order.
 func joined(faults []string) error {
 	if len(faults) == 0 {
@@ -155,11 +166,7 @@ func (c *Config) faults() []string {
 	if len(c.AccessKeyPepper) < 32 {
 		fault("ACCESS_KEY_PEPPER must be at least 32 characters (make one: openssl rand -base64 32)")
 	}
-	if c.EncryptionKeys == "" {
-		fault("ENCRYPTION_KEYS must be set: id:base64 of 32 bytes, several separated by commas")
-	} else if _, err := secret.ParseKeyring(c.EncryptionKeys); err != nil {
-		fault("ENCRYPTION_KEYS: %v", err)
-	}
+	c.keyringFaults(fault)
 	if c.Role != Gateway {
 		c.consoleFaults(fault)
 	}
@@ -173,6 +180,14 @@ func (c *Config) faults() []string {
 func (c *Config) storeFaults(fault func(string, ...any)) {
 	needURL(fault, "DATABASE_URL", c.DatabaseURL, "postgres", "postgresql")
 	needURL(fault, "CLICKHOUSE_URL", c.ClickHouseURL, "clickhouse", "tcp", "http", "https")
+}
+
+func (c *Config) keyringFaults(fault func(string, ...any)) {
+	if c.EncryptionKeys == "" {
+		fault("ENCRYPTION_KEYS must be set: id:base64 of 32 bytes, several separated by commas")
+	} else if _, err := secret.ParseKeyring(c.EncryptionKeys); err != nil {
+		fault("ENCRYPTION_KEYS: %v", err)
+	}
 }
 
 func (c *Config) consoleFaults(fault func(string, ...any)) {

@@ -65,12 +65,16 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 func (k *Keyring) Seal(plain []byte, context string) []byte {
 	aead := k.aeads[k.newest]
 	sealed := make([]byte, 0, 2+len(k.newest)+aead.NonceSize()+len(plain)+aead.Overhead())
-	sealed = append(sealed, format, byte(len(k.newest)))
-	sealed = append(sealed, k.newest...)
+	sealed = append(sealed, k.prefix()...)
 	nonce := make([]byte, aead.NonceSize())
 	_, _ = rand.Read(nonce) // never fails (crypto/rand)
 	sealed = append(sealed, nonce...)
 	return aead.Seal(sealed, nonce, plain, []byte(context))
+}
+
+// prefix is how every value under the newest key begins.
+func (k *Keyring) prefix() []byte {
+	return append([]byte{format, byte(len(k.newest))}, k.newest...)
 }
 
 // Open decrypts what Seal made in the same context; the error is ErrSealed.
@@ -109,10 +113,10 @@ func split(sealed []byte) (id string, rest []byte, err error) {
 
 // UpstreamKeyContext is the sealing context of a capability's upstream key.
 func UpstreamKeyContext(capabilityID string) string {
-	return "capabilities/" + capabilityID + "/upstream_key"
+	return UpstreamKeys.context(capabilityID)
 }
 
 // AccessKeyContext is the sealing context of an application's Access Key.
 func AccessKeyContext(applicationID string) string {
-	return "access_keys/" + applicationID + "/sealed"
+	return AccessKeys.context(applicationID)
 }

@@ -1,0 +1,41 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"callgate/internal/config"
+	"callgate/internal/secret"
+)
+
+// RotateKeys brings every sealed value under the newest encryption key and writes to out how many
+// those were. It is an error when some are not: then the older keys must stay in ENCRYPTION_KEYS.
+func RotateKeys(ctx context.Context, c config.Config, out io.Writer, logger *slog.Logger) error {
+	ring, err := secret.ParseKeyring(c.EncryptionKeys)
+	if err != nil {
+		return fmt.Errorf("ENCRYPTION_KEYS: %w", err)
+	}
+	pool, err := openPostgres(ctx, c.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	var faults []error
+	for _, column := range []secret.Column{secret.AccessKeys, secret.UpstreamKeys} {
+		done, err := ring.Reseal(ctx, pool, column, logger)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(out, "%s: %d sealed again, %d cannot be opened, %d left\n", column, done.Sealed, done.Unopened, done.Left)
+		if done.Unopened > 0 {
+			faults = append(faults, fmt.Errorf("%s: %d values cannot be opened under ENCRYPTION_KEYS; the log names their rows", column, done.Unopened))
+		}
+		if done.Left > 0 {
+			faults = append(faults, fmt.Errorf("%s: %d values came under an older key meanwhile: give every process the new ENCRYPTION_KEYS, then run this again", column, done.Left))
+		}
+	}
+	return errors.Join(faults...)
+}
