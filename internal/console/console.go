@@ -33,19 +33,23 @@ type Deps struct {
 	PublicBaseURL        string // without a trailing slash; https makes cookies Secure
 	Version              string
 	FailureRetentionDays int
+	RateLimit            int // requests a minute of each user or administrator; 0: unlimited
 	Now                  func() time.Time
 	Logger               *slog.Logger
 }
 
 // Console answers /api.
-type Console struct{ Deps }
+type Console struct {
+	Deps
+	limiter *limiter
+}
 
 // New returns a console that asks d; a nil Now is time.Now.
 func New(d Deps) *Console {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	return &Console{d}
+	return &Console{Deps: d, limiter: newLimiter(d.RateLimit, d.Now)}
 }
 
 // Register adds every route of the management interface to app, whose ErrorHandler must be Fail.

@@ -44,8 +44,7 @@ func (c *Console) asStatisticsReader(next handler) handler {
 		if err != nil {
 			return nil, err
 		}
-		ctx.Locals(principalKey{}, who)
-		return next(ctx)
+		return c.as(ctx, who, next)
 	}
 }
 
@@ -59,19 +58,27 @@ func (c *Console) withToken(audience identity.Audience, next handler) handler {
 		if err != nil {
 			return nil, err
 		}
-		ctx.Locals(principalKey{}, who)
-		return next(ctx)
+		return c.as(ctx, who, next)
 	}
+}
+
+// as answers in the name of who, within the limit of the interface (API_RATE_LIMIT).
+func (c *Console) as(ctx *fiber.Ctx, who identity.Principal, next handler) (any, error) {
+	if err := c.limiter.admit(who); err != nil {
+		return nil, err
+	}
+	ctx.Locals(principalKey{}, who)
+	return next(ctx)
 }
 
 func bearerToken(ctx *fiber.Ctx) (string, error) {
 	header := ctx.Get(fiber.HeaderAuthorization)
 	if header == "" {
-		return "", fault.New(fault.Unauthenticated, "sign in first: Authorization: Bearer <user JWT> is missing")
+		return "", fault.New(fault.Unauthenticated, "sign in first: the header Authorization with Bearer and a user JWT is missing")
 	}
 	scheme, token, _ := strings.Cut(header, " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", fault.New(fault.BadCredential, "the Authorization header must be: Bearer <user JWT>")
+		return "", fault.New(fault.BadCredential, "the Authorization header must be Bearer and a user JWT")
 	}
 	return token, nil
 }
