@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,20 @@ func TestForeignApplicationsAnswerAsAbsentOnes(t *testing.T) {
 	kept := do[struct{ Name, Status string }](owner, "GET", "/api/applications/"+app, nil)
 	if kept.Name != "Private" || kept.Status != "active" {
 		t.Errorf("the application was changed by somebody else: %+v", kept)
+	}
+}
+
+func TestEveryAnswerOfTheConsoleHasADate(t *testing.T) {
+	p := startDev(t, map[string]string{})
+	for _, path := range []string{"/api/config", "/api/none", "/", "/health/live"} {
+		resp, err := http.Get(p.base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if date := resp.Header.Values("Date"); len(date) != 1 {
+			t.Errorf("%s: Date %q", path, date)
+		}
 	}
 }
 

@@ -3,10 +3,8 @@ package boot
 import (
 	"errors"
 	"io"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
 )
 
 // drainBytes is what is read of a body that no handler wanted, so that its connection lives.
@@ -16,7 +14,8 @@ const drainBytes = 64 << 10
 // streamed and the server does not drain them: what a handler leaves unread would be taken for the
 // next request of the connection, so it is read here, or the connection is closed.
 func finishRequest(c *fiber.Ctx) error {
-	c.Set(fiber.HeaderDate, string(fasthttp.AppendHTTPDate(nil, time.Now())))
+	// The gateway relays the upstream's Date, so the server adds none; a reset header gets one again.
+	c.Response().Header.Reset()
 	err := c.Next()
 	body := c.Context().RequestBodyStream()
 	if body == nil {

@@ -26,7 +26,7 @@ type refusal struct {
 // The refusals of the table in design section 4.
 var (
 	refusedKey = refusal{status: 401, code: "invalid_api_key", kind: "authentication_error",
-		message: "The Access Key is missing or not valid. Send it as Authorization: Bearer <Access Key>."}
+		message: "The Access Key is missing or not valid. Send it as a Bearer credential in the Authorization header."}
 	refusedAccess = refusal{status: 503, code: "access_unavailable", kind: "server_error", retryAfter: "1",
 		message: "The Access Key cannot be checked now. Try again shortly."}
 	refusedStopping = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
