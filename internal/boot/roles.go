@@ -86,6 +86,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		PublicBaseURL:        c.PublicBaseURL,
 		Version:              Version,
 		FailureRetentionDays: stats.FailureRetentionDays,
+		RateLimit:            c.APIRateLimit,
 		Logger:               n.logger,
 	}).Register(n.app)
 	return nil

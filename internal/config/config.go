@@ -55,6 +55,7 @@ type Config struct {
 	JWTTTL            time.Duration `env:"JWT_TTL" envDefault:"1h"`
 	SessionTTL        time.Duration `env:"SESSION_TTL" envDefault:"720h"`
 	AdminSessionTTL   time.Duration `env:"ADMIN_SESSION_TTL" envDefault:"12h"`
+	APIRateLimit      int           `env:"API_RATE_LIMIT" envDefault:"0"` // requests a minute of each principal; 0: unlimited
 	SMTPURL           string        `env:"SMTP_URL"`
 	MailFrom          string        `env:"MAIL_FROM"`
 
@@ -200,6 +201,9 @@ func (c *Config) consoleFaults(fault func(string, ...any)) {
 	}
 	if len(c.AdminEmails) == 0 {
 		fault("ADMIN_EMAILS must list at least one administrator")
+	}
+	if c.APIRateLimit < 0 || c.APIRateLimit > 1_000_000 {
+		fault("API_RATE_LIMIT must be requests per minute, 0 (unlimited) to 1000000")
 	}
 	for _, address := range c.AdminEmails {
 		if !strings.Contains(address, "@") {
