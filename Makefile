@@ -6,6 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 WITH_ENGINES := go run ./internal/embedded/testengines --
 # Packages are tested two at a time: their engines share the machine.
 TEST := go test -p 2 -count=1 $(TESTFLAGS)
+FUZZTIME ?= 30s
 
 .DEFAULT_GOAL := help
 
@@ -24,6 +25,23 @@ test: ## all tests, on real PostgreSQL, ClickHouse and Redis
 .PHONY: race
 race: ## all tests under the race detector
 	$(WITH_ENGINES) $(TEST) -race ./...
+
+.PHONY: bench
+bench: build ## what a call costs beside bare proxies and nginx; BENCHFLAGS="-held 9000 -rounds 9"
+	go run ./internal/bench -binary bin/callgate $(BENCHFLAGS)
+
+.PHONY: fuzz
+fuzz: ## every fuzz target in turn, FUZZTIME (30s) each
+	@set -e; for package in $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
+	  for target in $$(go test -list '^Fuzz' ./$$package | grep '^Fuzz'); do \
+	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \
+	  done; done
+
+.PHONY: chaos
+chaos: export CHAOS_KILLS ?= 10
+chaos: export CHAOS_CALLS ?= 100000
+chaos: ## kill stores, gateway and product under load, CHAOS_KILLS (10) times over CHAOS_CALLS (100000) calls
+	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles' ./cmd/callgate
 
 .PHONY: check
 check: format vet lint generated race ## what must be green: format, vet, lint, generated files current, tests with -race

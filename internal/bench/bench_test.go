@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"callgate/internal/embedded"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		fail(play(role))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestEveryRowOfTheBenchmarkIsMeasured runs all of it on the real binary, too short to say anything
+// about speed.
+func TestEveryRowOfTheBenchmarkIsMeasured(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "callgate")
+	if out, err := exec.Command("go", "build", "-o", binary, "callgate/cmd/callgate").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	own := embedded.Stores(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := run(ctx, quick, binary, "", stores{own.DatabaseURL, own.ClickHouseURL, own.RedisURL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	if err := r.print(&table, quick); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{"CPU per call", "heap allocations", "calls per second", "CPU per SSE chunk", "added median latency", "memory per held stream"} {
+		if !strings.Contains(table.String(), "| "+row) {
+			t.Errorf("no row %q in\n%s", row, table.String())
+		}
+	}
+}

@@ -1,0 +1,96 @@
+// Command bench measures what a call through the gateway costs beside proxies that do nothing but
+// forward: `make bench`. Machines are shared and noisy, so every figure is a ratio between processes
+// measured in turns, and the median over the rounds is quoted. The gateway is the real binary on
+// real stores with everything on; the upstream is a mock that answers as fast as a server can.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"callgate/internal/embedded"
+)
+
+func main() {
+	if role := os.Getenv(roleVariable); role != "" {
+		fail(play(role))
+		return
+	}
+	e := full
+	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
+	only := flag.String("only", "", "one row: call, chunk, latency or memory")
+	flag.IntVar(&e.rounds, "rounds", full.rounds, "rounds of every comparison")
+	flag.IntVar(&e.held, "held", full.held, "streams held for the memory row; both ends need a file descriptor each")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	fail(onEngines(ctx, *binary, func(s stores) error {
+		r, err := run(ctx, e, *binary, *only, s)
+		if err != nil {
+			return err
+		}
+		return r.print(os.Stdout, e)
+	}))
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// onEngines runs work on throw-away stores that the binary has migrated.
+func onEngines(ctx context.Context, binary string, work func(stores) error) (err error) {
+	dir, err := os.MkdirTemp("", "callgate-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL runs as another user and passes through
+		return err
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	engines, err := embedded.Start(ctx, embedded.Options{DataDir: filepath.Join(dir, "engines"), Logger: quiet, Ephemeral: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engines.Close()) }()
+	s := stores{engines.DatabaseURL(), engines.ClickHouseURL(), engines.RedisURL()}
+	migrate := exec.CommandContext(ctx, binary, "migrate")
+	migrate.Env = append(os.Environ(), "DATABASE_URL="+s.postgres, "CLICKHOUSE_URL="+s.clickhouse)
+	if out, err := migrate.CombinedOutput(); err != nil {
+		return fmt.Errorf("migrate: %w: %s", err, out)
+	}
+	return work(s)
+}
+
+// run measures every row, or only one.
+func run(ctx context.Context, e effort, binary, only string, s stores) (results, error) {
+	b, err := newBench(ctx, e, binary, s)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	r := results{}
+	for _, row := range []struct {
+		name    string
+		measure func(context.Context, results) error
+	}{{rowMemory, b.memory}, {rowCall, b.calls}, {rowChunk, b.chunks}, {rowLatency, b.latency}} {
+		if only != "" && only != row.name {
+			continue
+		}
+		if err := row.measure(ctx, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", row.name, err)
+		}
+	}
+	return r, nil
+}

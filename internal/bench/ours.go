@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"callgate/internal/application"
+	"callgate/internal/catalog"
+	"callgate/internal/secret"
+)
+
+// stores are the migrated databases the gateway works on.
+type stores struct{ postgres, clickhouse, redis string }
+
+const capability = "bench"
+
+var (
+	pepper = strings.Repeat("bench-pepper ", 4)
+	ring   = "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+)
+
+// furnish makes one application bound to one capability that leads to upstream.
+func furnish(ctx context.Context, s stores, upstream string) (accessKey string, err error) {
+	pool, err := pgxpool.New(ctx, s.postgres)
+	if err != nil {
+		return "", err
+	}
+	defer pool.Close()
+	keyring, err := secret.ParseKeyring(ring)
+	if err != nil {
+		return "", err
+	}
+	offered := catalog.New(pool, keyring, true)
+	const actor = "bench"
+	if _, err := offered.CreateGroup(ctx, actor, catalog.GroupSettings{ID: ptr("bench"), Name: ptr("Bench")}); err != nil {
+		return "", fmt.Errorf("group: %w", err)
+	}
+	if _, err := offered.Create(ctx, actor, catalog.Settings{
+		ID: ptr(capability), Name: ptr("Bench"), GroupID: ptr("bench"), UpstreamModel: ptr("bench"), DefaultPath: ptr(jsonPath),
+		UpstreamBaseURL: ptr("http://" + upstream), UpstreamKey: ptr("sk-bench-0123456789abcdef0123456789abcdef"),
+	}); err != nil {
+		return "", fmt.Errorf("capability: %w", err)
+	}
+	owner := uuid.New()
+	if _, err := pool.Exec(ctx, `INSERT INTO users (id, email) VALUES ($1, 'bench@example.com')`, owner); err != nil {
+		return "", fmt.Errorf("user: %w", err)
+	}
+	_, accessKey, err = application.New(pool, keyring, secret.Pepper(pepper)).
+		Create(ctx, owner, application.Draft{Name: "Bench", CapabilityIDs: []string{capability}})
+	return accessKey, err
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// launchOurs starts the real binary with everything on, its spool in dir.
+func launchOurs(ctx context.Context, binary, dir string, s stores, accessKey string) (*subject, error) {
+	ours := &subject{
+		name: "callgate", address: freeAddress(), private: freeAddress(),
+		prefix: "/gateway", query: "?model=" + capability, key: accessKey,
+	}
+	cmd := exec.Command(binary, "serve", "--role", "gateway")
+	cmd.Env = append(os.Environ(), "LISTEN="+ours.address, "METRICS_LISTEN="+ours.private, "SPOOL_DIR="+dir, "UPSTREAM_ALLOW_PRIVATE=true",
+		"DATABASE_URL="+s.postgres, "CLICKHOUSE_URL="+s.clickhouse, "REDIS_URL="+s.redis,
+		"ACCESS_KEY_PEPPER="+pepper, "ENCRYPTION_KEYS="+ring, "MAX_UPSTREAM_CONNS=32768", "LOG_LEVEL=warn")
+	return launch(ctx, ours, cmd)
+}

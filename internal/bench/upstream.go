@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What the mock answers, by the last element of the path.
+const (
+	jsonPath = "/v1/json" // 1 KB of JSON at once
+	ssePath  = "/v1/sse"  // sseChunks chunks, one every sseEvery
+	holdPath = "/v1/hold" // one chunk, then silence until the connection is closed
+
+	sseChunks = 300
+	sseEvery  = 4 * time.Millisecond
+)
+
+var (
+	payload    = `{"model":"bench","text":"` + strings.Repeat("abcdefgh", 124) + `"}` // 1 KB
+	jsonAnswer = []byte(fmt.Sprintf("HTTP/1.1 200 OK\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Type: application/json\r\n"+
+		"X-Request-Id: req_0123456789abcdef\r\nContent-Length: %d\r\n\r\n%s", len(payload), payload))
+	sseHead = []byte("HTTP/1.1 200 OK\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Type: text/event-stream\r\n" +
+		"Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n")
+	event    = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + strings.Repeat("token ", 20) + "\"}}]}\n\n"
+	sseChunk = []byte(fmt.Sprintf("%x\r\n%s\r\n", len(event), event))
+	lastOne  = []byte("0\r\n\r\n")
+)
+
+// serveUpstream is the mock all proxies stand before: as little work as a server can do, so that it
+// takes as little as possible of the machine they share.
+func serveUpstream(listener net.Listener) error {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer func() { _ = conn.Close() }()
+			for br := bufio.NewReaderSize(conn, 4<<10); ; {
+				path, err := readRequest(br)
+				if err != nil || answer(conn, br, path) != nil {
+					return
+				}
+			}
+		}()
+	}
+}
+
+// readRequest reads a request with a body of known length and returns its path.
+func readRequest(br *bufio.Reader) (path string, err error) {
+	line, err := br.ReadSlice('\n')
+	if err != nil {
+		return "", err
+	}
+	if fields := bytes.Fields(line); len(fields) > 1 {
+		path, _, _ = strings.Cut(string(fields[1]), "?")
+	}
+	length := 0
+	for {
+		if line, err = br.ReadSlice('\n'); err != nil {
+			return "", err
+		}
+		if len(line) <= 2 {
+			break
+		}
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && bytes.EqualFold(name, []byte("Content-Length")) {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return "", err
+			}
+		}
+	}
+	_, err = br.Discard(length)
+	return path, err
+}
+
+func answer(conn net.Conn, br *bufio.Reader, path string) error {
+	switch path {
+	case ssePath:
+		return stream(conn)
+	case holdPath:
+		if _, err := conn.Write(append(bytes.Clone(sseHead), sseChunk...)); err != nil {
+			return err
+		}
+		_, err := io.Copy(io.Discard, br)
+		return fmt.Errorf("the stream was held to its end: %w", err)
+	}
+	_, err := conn.Write(jsonAnswer)
+	return err
+}
+
+func stream(conn net.Conn) error {
+	ticker := time.NewTicker(sseEvery)
+	defer ticker.Stop()
+	if _, err := conn.Write(sseHead); err != nil {
+		return err
+	}
+	for range sseChunks {
+		<-ticker.C
+		if _, err := conn.Write(sseChunk); err != nil {
+			return err
+		}
+	}
+	_, err := conn.Write(lastOne)
+	return err
+}
