@@ -312,7 +312,10 @@ func TestTheMatrixHasEveryRoute(t *testing.T) {
 		method, path, _ := strings.Cut(pattern, " ")
 		lines := 0
 		for _, r := range matrix {
-			if r.method == method && r.matches(path) && !(served[method+" "+r.path] && r.path != path) {
+			if r.path != path && served[method+" "+r.path] {
+				continue // has a route of its own, such as overview beside :id
+			}
+			if r.method == method && r.matches(path) {
 				lines++
 			}
 		}
