@@ -9,6 +9,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/calls"
 	"callgate/internal/catalog"
+	"callgate/internal/config"
 	"callgate/internal/console"
 	"callgate/internal/gateway"
 	"callgate/internal/identity"
@@ -59,14 +60,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("SMTP_URL: %w", err)
 	}
-	n.identity, err = identity.New(identity.Config{
-		JWTSecret:         []byte(c.JWTSecret),
-		TokenTTL:          c.JWTTTL,
-		SessionTTL:        c.SessionTTL,
-		AdminSessionTTL:   c.AdminSessionTTL,
-		AdminEmails:       c.AdminEmails,
-		LoginEmailDomains: c.LoginEmailDomains,
-	}, n.pool, mail, n.logger)
+	n.identity, err = identity.New(identityConfig(c), n.pool, mail, n.logger)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
@@ -90,4 +84,25 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Logger:               n.logger,
 	}).Register(n.app)
 	return nil
+}
+
+func identityConfig(c config.Config) identity.Config {
+	var former [][]byte
+	for _, secret := range c.JWTSecrets[1:] {
+		former = append(former, []byte(secret))
+	}
+	return identity.Config{
+		JWTSecret:         []byte(c.JWTSecrets[0]),
+		FormerJWTSecrets:  former,
+		TokenTTL:          c.JWTTTL,
+		SessionTTL:        c.SessionTTL,
+		AdminSessionTTL:   c.AdminSessionTTL,
+		AdminEmails:       c.AdminEmails,
+		LoginEmailDomains: c.LoginEmailDomains,
+		CompanyTokens:     identity.CompanyTokens{JWKSURL: c.JWTJWKSURL, Issuer: c.JWTIssuer, Audience: c.JWTAudience},
+		OIDC: identity.OIDC{
+			Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCClientSecret,
+			Name: c.OIDCName, Scopes: c.OIDCScopes, RedirectURL: c.PublicBaseURL + console.OIDCCallbackPath,
+		},
+	}
 }

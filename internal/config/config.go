@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -46,9 +47,10 @@ type Config struct {
 	ClickHouseURL string `env:"CLICKHOUSE_URL"`
 	RedisURL      string `env:"REDIS_URL"`
 
-	JWTSecret       string `env:"JWT_SECRET"`
-	EncryptionKeys  string `env:"ENCRYPTION_KEYS"`
-	AccessKeyPepper string `env:"ACCESS_KEY_PEPPER"`
+	// JWTSecrets: the first signs, all verify.
+	JWTSecrets      []string `env:"JWT_SECRET"`
+	EncryptionKeys  string   `env:"ENCRYPTION_KEYS"`
+	AccessKeyPepper string   `env:"ACCESS_KEY_PEPPER"`
 
 	AdminEmails       []string      `env:"ADMIN_EMAILS"`
 	LoginEmailDomains []string      `env:"LOGIN_EMAIL_DOMAINS"`
@@ -58,6 +60,18 @@ type Config struct {
 	APIRateLimit      int           `env:"API_RATE_LIMIT" envDefault:"0"` // requests a minute of each principal; 0: unlimited
 	SMTPURL           string        `env:"SMTP_URL"`
 	MailFrom          string        `env:"MAIL_FROM"`
+
+	// A company's issuer, whose tokens are taken besides our own. All three or none.
+	JWTJWKSURL  string `env:"JWT_JWKS_URL"`
+	JWTIssuer   string `env:"JWT_ISSUER"`
+	JWTAudience string `env:"JWT_AUDIENCE"`
+
+	// A company's OpenID provider to sign in at. OIDCScopes are asked for besides openid and email.
+	OIDCIssuer       string   `env:"OIDC_ISSUER"`
+	OIDCClientID     string   `env:"OIDC_CLIENT_ID"`
+	OIDCClientSecret string   `env:"OIDC_CLIENT_SECRET"`
+	OIDCName         string   `env:"OIDC_NAME" envDefault:"Single sign-on"`
+	OIDCScopes       []string `env:"OIDC_SCOPES"`
 
 	SpoolDir         string        `env:"SPOOL_DIR" envDefault:"spool"`
 	RecordRingBytes  int           `env:"RECORD_RING_BYTES" envDefault:"67108864"`
@@ -192,9 +206,10 @@ func (c *Config) keyringFaults(fault func(string, ...any)) {
 }
 
 func (c *Config) consoleFaults(fault func(string, ...any)) {
-	if len(c.JWTSecret) < 32 {
-		fault("JWT_SECRET must be at least 32 characters (make one: openssl rand -base64 32)")
+	if len(c.JWTSecrets) == 0 || slices.ContainsFunc(c.JWTSecrets, func(secret string) bool { return len(secret) < 32 }) {
+		fault("JWT_SECRET must be at least 32 characters (make one: openssl rand -base64 32), several separated by commas")
 	}
+	c.companyFaults(fault)
 	needURL(fault, "SMTP_URL", c.SMTPURL, "smtp", "smtps", "smtp+starttls")
 	if !strings.Contains(c.MailFrom, "@") {
 		fault("MAIL_FROM must be an e-mail address")
@@ -209,6 +224,36 @@ func (c *Config) consoleFaults(fault func(string, ...any)) {
 		if !strings.Contains(address, "@") {
 			fault("ADMIN_EMAILS holds something that is not an e-mail address")
 		}
+	}
+}
+
+// companyFaults judges the company's login. What it fetches decides who is let in, so it must not be
+// changed on its way.
+func (c *Config) companyFaults(fault func(string, ...any)) {
+	if c.JWTJWKSURL+c.JWTIssuer+c.JWTAudience != "" {
+		if c.JWTIssuer == "" || c.JWTAudience == "" {
+			fault("JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE must be set together")
+		}
+		needHTTPS(fault, "JWT_JWKS_URL", c.JWTJWKSURL)
+	}
+	if c.OIDCIssuer+c.OIDCClientID+c.OIDCClientSecret != "" {
+		if c.OIDCClientID == "" || c.OIDCClientSecret == "" {
+			fault("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together")
+		}
+		needHTTPS(fault, "OIDC_ISSUER", c.OIDCIssuer)
+	}
+}
+
+func needHTTPS(fault func(string, ...any), name, text string) {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Hostname() == "" || parsed.User != nil {
+		fault("%s must be a URL such as https://host/…", name)
+		return
+	}
+	ip, err := netip.ParseAddr(parsed.Hostname())
+	loopback := parsed.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	if parsed.Scheme != "https" && (parsed.Scheme != "http" || !loopback) {
+		fault("%s must begin with https:// (http:// on loopback only)", name)
 	}
 }
 

@@ -82,6 +82,45 @@ func TestGatewayNeedsNoConsoleSecrets(t *testing.T) {
 	}
 }
 
+func TestFormerJWTSecretsFollowTheOneThatSigns(t *testing.T) {
+	c, err := Load(environ(good(), "JWT_SECRET", jwtCanary+",former-"+jwtCanary), Console)
+	if err != nil || len(c.JWTSecrets) != 2 || c.JWTSecrets[0] != jwtCanary || c.JWTSecrets[1] != "former-"+jwtCanary {
+		t.Fatalf("%d secrets, %v", len(c.JWTSecrets), err)
+	}
+	for _, secrets := range []string{"", ",", jwtCanary + ",", jwtCanary + ",canary-short"} {
+		_, err := Load(environ(good(), "JWT_SECRET", secrets), Console)
+		if err == nil || !strings.Contains(err.Error(), "JWT_SECRET") || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %v", secrets, err)
+		}
+	}
+}
+
+func TestCompanyLoginIsConfiguredWholeAndOverHTTPS(t *testing.T) {
+	tokens := []string{"JWT_JWKS_URL", "https://id.example.com/keys", "JWT_ISSUER", "https://id.example.com", "JWT_AUDIENCE", "callgate"}
+	signIn := []string{"OIDC_ISSUER", "https://id.example.com", "OIDC_CLIENT_ID", "callgate", "OIDC_CLIENT_SECRET", "canary-client-secret"}
+	c, err := Load(environ(good(), append(append([]string{"OIDC_SCOPES", "profile,groups"}, tokens...), signIn...)...), Console)
+	if err != nil || c.OIDCName == "" || len(c.OIDCScopes) != 2 {
+		t.Fatalf("%+v, %v", c.OIDCScopes, err)
+	}
+	for _, group := range [][]string{tokens, signIn} {
+		for i := 0; i < len(group); i += 2 {
+			_, err := Load(environ(good(), append(append([]string{}, group...), group[i], "")...), Console)
+			if err == nil || !strings.Contains(err.Error(), group[i]) || strings.Contains(err.Error(), "canary") {
+				t.Errorf("without %s: %v", group[i], err)
+			}
+		}
+		for _, address := range []string{"http://id.example.com", "https://", "id.example.com", "https://u:canary@id.example.com", "ftp://127.0.0.1"} {
+			_, err := Load(environ(good(), append(append([]string{}, group...), group[0], address)...), Console)
+			if err == nil || !strings.Contains(err.Error(), group[0]) || strings.Contains(err.Error(), "canary") {
+				t.Errorf("%s=%s: %v", group[0], address, err)
+			}
+		}
+		if _, err := Load(environ(good(), append(append([]string{}, group...), group[0], "http://127.0.0.1:5556/dex")...), Console); err != nil {
+			t.Errorf("%s on loopback: %v", group[0], err)
+		}
+	}
+}
+
 func TestUnknownRoleIsRefused(t *testing.T) {
 	if _, err := Load(environ(good()), "proxy"); err == nil || !strings.Contains(err.Error(), "--role") {
 		t.Fatalf("got %v", err)

@@ -198,10 +198,6 @@ func (c *Console) endSession(ctx *fiber.Ctx) (any, error) {
 	return nil, c.Identity.EndSession(ctx.UserContext(), principal(ctx).UserID, id)
 }
 
-// The company login is not configured, so its routes name nothing.
-func (c *Console) oidcLogin(*fiber.Ctx) (any, error)    { return nil, fiber.ErrNotFound }
-func (c *Console) oidcCallback(*fiber.Ctx) (any, error) { return nil, fiber.ErrNotFound }
-
 type oidcView struct {
 	Enabled bool   `json:"enabled"`
 	Name    string `json:"name"`
@@ -216,7 +212,9 @@ type configView struct {
 
 // config tells the console, before anybody has signed in, how this service is set up.
 func (c *Console) config(*fiber.Ctx) (any, error) {
+	var company oidcView
+	company.Name, company.Enabled = c.Identity.OIDCName()
 	return configView{
-		PublicBaseURL: c.PublicBaseURL, Version: c.Version, FailureRetentionDays: c.FailureRetentionDays,
+		PublicBaseURL: c.PublicBaseURL, OIDC: company, Version: c.Version, FailureRetentionDays: c.FailureRetentionDays,
 	}, nil
 }

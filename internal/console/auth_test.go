@@ -36,7 +36,7 @@ const (
 	doorDeveloper = "dev@example.com"
 )
 
-func newDoor(t *testing.T, publicBaseURL string) *door {
+func newDoor(t *testing.T, publicBaseURL string, changes ...func(*identity.Config)) *door {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), embedded.Postgres(t))
 	if err != nil {
@@ -49,9 +49,11 @@ func newDoor(t *testing.T, publicBaseURL string) *door {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	people, err := identity.New(identity.Config{
-		JWTSecret: []byte("a secret for tests, of 32 bytes or more"), AdminEmails: []string{doorAdmin},
-	}, pool, mailer, log)
+	settings := identity.Config{JWTSecret: []byte("a secret for tests, of 32 bytes or more"), AdminEmails: []string{doorAdmin}}
+	for _, change := range changes {
+		change(&settings)
+	}
+	people, err := identity.New(settings, pool, mailer, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,10 +93,7 @@ func (d *door) ask(method, path, body string, headers ...string) doorReply {
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := d.app.Test(request, 20_000)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	response := d.exchange(request, body)
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {

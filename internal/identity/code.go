@@ -97,7 +97,7 @@ func (s *Service) redeemCode(ctx context.Context, tx pgx.Tx, audience Audience, 
 		SELECT code_hash, attempts, sent_at, expires_at FROM login_codes
 		WHERE audience = $1 AND email = $2 FOR UPDATE`, audience, email).
 		Scan(&live.hash, &live.attempts, &live.sentAt, &live.expiresAt)
-	matches := hmac.Equal(live.hash, s.hashCode(audience, email, code))
+	matches := s.codeMatches(live.hash, audience, email, code)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return wrongCode(), nil
@@ -126,7 +126,23 @@ func wrongCode() error {
 // hashCode binds a code to its audience and address. Six digits are no secret to whoever can try
 // them all, so the hash is keyed: a copy of the table alone proves nothing.
 func (s *Service) hashCode(audience Audience, email, code string) []byte {
-	mac := hmac.New(sha256.New, s.config.JWTSecret)
+	return hashCodeUnder(s.keys[0].secret, audience, email, code)
+}
+
+// codeMatches tries every secret, always all of them: a code that was mailed before the secrets
+// changed still proves its address.
+func (s *Service) codeMatches(hash []byte, audience Audience, email, code string) bool {
+	matches := false
+	for _, key := range s.keys {
+		if hmac.Equal(hash, hashCodeUnder(key.secret, audience, email, code)) {
+			matches = true
+		}
+	}
+	return matches
+}
+
+func hashCodeUnder(secret []byte, audience Audience, email, code string) []byte {
+	mac := hmac.New(sha256.New, secret)
 	_, _ = mac.Write([]byte(strings.Join([]string{"login code", string(audience), email, code}, "\x00")))
 	return mac.Sum(nil)
 }

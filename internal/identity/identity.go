@@ -39,8 +39,12 @@ const minSecret = 32 // bytes of JWTSecret
 
 // Config is what the room is told. Zero durations and limits mean the stated defaults.
 type Config struct {
-	JWTSecret []byte // at least 32 bytes; signs tokens and hashes codes
-	Issuer    string // iss claim, "callgate"
+	JWTSecret        []byte   // at least 32 bytes; signs tokens and hashes codes
+	FormerJWTSecrets [][]byte // the same; they still verify what they have signed
+	Issuer           string   // iss claim, "callgate"
+
+	CompanyTokens CompanyTokens // whose tokens are taken besides our own; zero: nobody's
+	OIDC          OIDC          // sign-in at the company's provider; zero: none
 
 	TokenTTL        time.Duration // 1 h
 	SessionTTL      time.Duration // of a developer, 30 days
@@ -60,7 +64,10 @@ type Service struct {
 	admins  map[string]struct{}
 	domains map[string]struct{}
 	pool    *pgxpool.Pool
+	keys    []signingKey // the first signs
 	parser  *jwt.Parser
+	company *issuer   // nil when there is none
+	oidc    *provider // nil when there is none
 	outbox  *outbox
 	log     *slog.Logger
 
@@ -79,7 +86,13 @@ func New(config Config, pool *pgxpool.Pool, mailer *Mailer, log *slog.Logger) (*
 	}
 	s := &Service{
 		config: config, admins: admins, domains: domains, pool: pool,
-		parser: newParser(config), outbox: newOutbox(mailer, log), log: log,
+		keys: signingKeys(config), parser: newParser(config), outbox: newOutbox(mailer, log), log: log,
+	}
+	if c := config.CompanyTokens; c != (CompanyTokens{}) {
+		s.company = newIssuer(c.Issuer, c.Audience, c.JWKSURL, config.Now, log)
+	}
+	if config.OIDC.Issuer != "" {
+		s.oidc = &provider{config: config.OIDC, now: config.Now, log: log}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopHousekeeping = stop
@@ -119,9 +132,12 @@ func setDefault[T time.Duration | int](value *T, absent T) {
 
 func (c Config) validate() error {
 	var faults []error
-	if len(c.JWTSecret) < minSecret {
-		faults = append(faults, fmt.Errorf("the JWT secret is shorter than %d bytes", minSecret))
+	for _, secret := range append([][]byte{c.JWTSecret}, c.FormerJWTSecrets...) {
+		if len(secret) < minSecret {
+			faults = append(faults, fmt.Errorf("the JWT secret is shorter than %d bytes", minSecret))
+		}
 	}
+	faults = append(faults, c.CompanyTokens.validate(), c.OIDC.validate())
 	if c.TokenTTL < time.Second || c.SessionTTL < time.Second || c.AdminSessionTTL < time.Second {
 		faults = append(faults, errors.New("tokens and sessions must live for at least a second"))
 	}

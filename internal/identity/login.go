@@ -73,9 +73,9 @@ func (s *Service) open(ctx context.Context, tx pgx.Tx, audience Audience, email,
 }
 
 // userOf returns the id of the user with that address, who is made when new.
-func userOf(ctx context.Context, tx pgx.Tx, email string, now time.Time) (id uuid.UUID, err error) {
+func userOf(ctx context.Context, q querier, email string, now time.Time) (id uuid.UUID, err error) {
 	// The update changes nothing; it makes an existing row come back.
-	err = tx.QueryRow(ctx, `
+	err = q.QueryRow(ctx, `
 		INSERT INTO users (id, email, created_at) VALUES ($1, $2, $3)
 		ON CONFLICT (email) DO UPDATE SET email = excluded.email
 		RETURNING id`, newID(), email, now).Scan(&id)

@@ -45,11 +45,11 @@ func (s *Service) sign(who Principal, sessionExpires time.Time) (Token, error) {
 		expires = sessionExpires
 	}
 	expires = expires.Truncate(time.Second) // exp has whole seconds
-	value, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+	value, err := s.signClaims(jwt.MapClaims{
 		"sub": subject(who), "aud": string(who.Audience), "iss": s.config.Issuer,
 		"iat": now.Unix(), "exp": expires.Unix(),
 		"sid": who.SessionID.String(), "email": who.Email,
-	}).SignedString(s.config.JWTSecret)
+	})
 	return Token{Value: value, ExpiresAt: expires}, err
 }
 
@@ -63,17 +63,22 @@ func subject(who Principal) string {
 
 // VerifyToken tells who a Bearer token speaks for: signed by us, unexpired, made for audience, of a
 // session that still lives, and, for an administrator, of an address that ADMIN_EMAILS still lists
-// (spec section 5). Faults: Unauthenticated without a token, NotAdministrator for a developer's
-// token where an administrator's is wanted, else BadCredential.
+// (spec section 5). A token of the company's issuer, where one is configured, speaks for the
+// developer of its e-mail. Faults: Unauthenticated without a token, NotAdministrator for a
+// developer's token where an administrator's is wanted, Unavailable when the company's keys cannot
+// be had, else BadCredential.
 func (s *Service) VerifyToken(ctx context.Context, audience Audience, bearer string) (Principal, error) {
 	if bearer == "" {
 		return Principal{}, fault.New(fault.Unauthenticated, "sign in first: the token is missing")
+	}
+	if s.company != nil && signedByIssuer(bearer) {
+		return s.verifyCompanyToken(ctx, audience, bearer)
 	}
 	if len(bearer) > maxToken {
 		return Principal{}, badToken(nil)
 	}
 	var c claims
-	_, err := s.parser.ParseWithClaims(bearer, &c, func(*jwt.Token) (any, error) { return s.config.JWTSecret, nil })
+	_, err := s.parser.ParseWithClaims(bearer, &c, s.verificationKey)
 	if err != nil {
 		return Principal{}, badToken(err)
 	}

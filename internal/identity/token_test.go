@@ -239,3 +239,60 @@ func TestFaultyConfigurationIsRefusedAsAWholeWithoutShowingSecrets(t *testing.T)
 		}
 	}
 }
+
+func TestTokensOutliveARotationOfTheirSecretUntilItIsDropped(t *testing.T) {
+	w := newWorld(t)
+	before := w.signIn(Developer, developer)
+	code := w.code(Developer, "other@example.com")
+	next := []byte("the next secret, also of 32 bytes or more")
+	rotated := w.node(func(c *Config) { c.JWTSecret, c.FormerJWTSecrets = next, [][]byte{w.config.JWTSecret} })
+	if who, err := rotated.VerifyToken(t.Context(), Developer, before.Token.Value); err != nil || who != before.Principal {
+		t.Fatalf("%+v, %v", who, err)
+	}
+	if _, err := rotated.LogIn(t.Context(), Developer, "other@example.com", code, home, agent); err != nil {
+		t.Fatalf("a code mailed before the rotation: %v", err)
+	}
+	fresh, _, err := rotated.Renew(t.Context(), Developer, before.SessionToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.refused(Developer, fresh.Value, fault.BadCredential) // the first node knows only the old secret
+	dropped := w.node(func(c *Config) { c.JWTSecret = next })
+	if _, err := dropped.VerifyToken(t.Context(), Developer, fresh.Value); err != nil {
+		t.Fatal(err)
+	}
+	_, err = dropped.VerifyToken(t.Context(), Developer, before.Token.Value)
+	wantKind(t, err, fault.BadCredential)
+}
+
+func TestTokenIsJudgedByTheKeyItNamesOnly(t *testing.T) {
+	former := []byte("the former secret, of 32 bytes or more")
+	w := newWorld(t, func(c *Config) { c.FormerJWTSecrets = [][]byte{former} })
+	in := w.signIn(Developer, developer)
+	claims := jwt.MapClaims{}
+	token, _, err := jwt.NewParser().ParseUnverified(in.Token.Value, claims)
+	if err != nil || token.Header["kid"] != keyID(w.config.JWTSecret) || keyID(former) == keyID(w.config.JWTSecret) {
+		t.Fatalf("header %v, %v", token.Header, err)
+	}
+	signed := func(secret []byte, kid any) string {
+		t.Helper()
+		token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims)
+		if token.Header["kid"] = kid; kid == nil {
+			delete(token.Header, "kid")
+		}
+		value, err := token.SignedString(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	for _, secret := range [][]byte{w.config.JWTSecret, former} {
+		w.accepted(Developer, signed(secret, keyID(secret)))
+		w.accepted(Developer, signed(secret, nil)) // made before there were key ids
+		for _, kid := range []any{"", "another", 7, []string{keyID(secret)}, keyID([]byte("another secret"))} {
+			w.refused(Developer, signed(secret, kid), fault.BadCredential)
+		}
+	}
+	w.refused(Developer, signed(former, keyID(w.config.JWTSecret)), fault.BadCredential)
+	w.refused(Developer, signed([]byte("another secret, also of 32 bytes or more"), keyID(former)), fault.BadCredential)
+}
