@@ -161,6 +161,7 @@ func TestClickHouseKilledUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	if lost != 0 || doubled != 0 {
 		t.Errorf("%d lost, %d doubled", lost, doubled)
 	}
+	verified(t, connections(t, data))
 }
 
 // TestProductKilledUnderLoadKeepsWhatItWrote kills gateway, console and stores together and starts
@@ -178,6 +179,7 @@ func TestProductKilledUnderLoadKeepsWhatItWrote(t *testing.T) {
 	}
 	killed := killUnderLoad(t, restart, p, key)
 	dev.checkKills(app, killed)
+	verified(t, connections(t, environment["DATA_DIR"]))
 }
 
 // kills is how often something is killed in each test; `make chaos` sets more.

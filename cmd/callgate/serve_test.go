@@ -68,6 +68,7 @@ func TestServeInTwoRolesDoesWhatDevDoes(t *testing.T) {
 
 	restart := func() *process { return start(t, environment, "serve", "--role", "gateway") }
 	dev.checkKills(app, killUnderLoad(t, restart, gate, key))
+	verified(t, environment)
 	withoutPostgres(t, engines, environment, dev, key)
 }
 

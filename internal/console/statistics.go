@@ -84,9 +84,13 @@ func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, total, err := c.Applications.List(ctx.UserContext(), principal(ctx).UserID, page, stats.PageSize)
+	return c.usageListOf(ctx.UserContext(), principal(ctx).UserID, days, page)
+}
+
+func (c *Console) usageListOf(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (usageList, error) {
+	found, total, err := c.Applications.List(ctx, owner, page, stats.PageSize)
 	if err != nil {
-		return nil, err
+		return usageList{}, err
 	}
 	ids := make([]uuid.UUID, len(found))
 	for i, a := range found {
@@ -94,11 +98,11 @@ func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
 	}
 	known, err := c.coverageOf(ctx, ids, days)
 	if err != nil {
-		return nil, err
+		return usageList{}, err
 	}
-	figures, err := c.Stats.Totals(ctx.UserContext(), ids, days)
+	figures, err := c.Stats.Totals(ctx, ids, days)
 	if err != nil {
-		return nil, err
+		return usageList{}, err
 	}
 	lines := make([]applicationUsage, len(found))
 	for i, a := range found {
@@ -113,9 +117,13 @@ func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Applications.All(ctx.UserContext(), principal(ctx).UserID)
+	return c.overviewOf(ctx.UserContext(), principal(ctx).UserID, days)
+}
+
+func (c *Console) overviewOf(ctx context.Context, owner uuid.UUID, days beijing.Range) (overview, error) {
+	all, err := c.Applications.All(ctx, owner)
 	if err != nil {
-		return nil, err
+		return overview{}, err
 	}
 	answer := overview{ApplicationCount: len(all)}
 	ids := make([]uuid.UUID, len(all))
@@ -127,7 +135,7 @@ func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
 	}
 	usage, err := c.usage(ctx, ids, days, &answer.coverage, &answer.Models)
 	if err != nil {
-		return nil, err
+		return overview{}, err
 	}
 	answer.Metrics, answer.Daily = usage.Summary, usage.Daily
 	return answer, nil
@@ -142,10 +150,14 @@ func (c *Console) oneApplicationStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.detailOf(ctx.UserContext(), a, days)
+}
+
+func (c *Console) detailOf(ctx context.Context, a application.Application, days beijing.Range) (applicationDetail, error) {
 	answer := applicationDetail{Application: applicationName{a.ID, a.Name, a.Status}}
 	usage, err := c.usage(ctx, []uuid.UUID{a.ID}, days, &answer.coverage, &answer.Models)
 	if err != nil {
-		return nil, err
+		return applicationDetail{}, err
 	}
 	answer.Summary, answer.Daily = usage.Summary, usage.Daily
 	return answer, nil
@@ -160,13 +172,17 @@ func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
 	if q.Page, err = pageOf(ctx); err != nil {
 		return nil, err
 	}
+	return c.flowOf(ctx.UserContext(), q)
+}
+
+func (c *Console) flowOf(ctx context.Context, q stats.CallsQuery) (callList, error) {
 	known, err := c.coverageOf(ctx, []uuid.UUID{q.Application}, q.Range)
 	if err != nil {
-		return nil, err
+		return callList{}, err
 	}
-	page, err := c.Stats.Calls(ctx.UserContext(), q)
+	page, err := c.Stats.Calls(ctx, q)
 	if err != nil {
-		return nil, err
+		return callList{}, err
 	}
 	return callList{list[stats.Call]{page.Items, int(page.Total), q.Page, stats.PageSize}, known, page.Summary, page.Models}, nil
 }
@@ -195,36 +211,42 @@ func (c *Console) ownApplication(ctx *fiber.Ctx) (application.Application, error
 
 // usage asks for the usage of applications, fills in what is known about its completeness, and
 // names the models.
-func (c *Console) usage(ctx *fiber.Ctx, ids []uuid.UUID, days beijing.Range, known *coverage, models *[]modelUsage) (usage stats.Usage, err error) {
+func (c *Console) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range, known *coverage, models *[]modelUsage) (usage stats.Usage, err error) {
 	if *known, err = c.coverageOf(ctx, ids, days); err != nil {
 		return usage, err
 	}
-	if usage, err = c.Stats.Usage(ctx.UserContext(), ids, days); err != nil {
+	if usage, err = c.Stats.Usage(ctx, ids, days); err != nil {
 		return usage, err
 	}
-	names, err := c.Catalog.Names(ctx.UserContext())
+	*models, err = c.named(ctx, usage.Models)
+	return usage, err
+}
+
+// named adds the names capabilities have now.
+func (c *Console) named(ctx context.Context, usage []stats.ModelMetrics) ([]modelUsage, error) {
+	names, err := c.Catalog.Names(ctx)
 	if err != nil {
-		return usage, err
+		return nil, err
 	}
-	*models = make([]modelUsage, len(usage.Models))
-	for i, m := range usage.Models {
-		(*models)[i] = modelUsage{m.Model, names[m.Model], m.Metrics}
+	models := make([]modelUsage, len(usage))
+	for i, m := range usage {
+		models[i] = modelUsage{m.Model, names[m.Model], m.Metrics}
 	}
-	return usage, nil
+	return models, nil
 }
 
 // coverageOf must be asked before ClickHouse is: what the ledger calls complete by now is there
 // when ClickHouse answers later.
-func (c *Console) coverageOf(ctx *fiber.Ctx, ids []uuid.UUID, days beijing.Range) (coverage, error) {
-	through, err := c.Ledger.Through(ctx.UserContext())
+func (c *Console) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.Range) (coverage, error) {
+	through, err := c.Ledger.Through(ctx)
 	if err != nil {
 		return coverage{}, err
 	}
-	missed, err := c.Ledger.Missed(ctx.UserContext(), ids, days)
+	missed, err := c.Ledger.Missed(ctx, ids, days)
 	if err != nil {
 		return coverage{}, err
 	}
-	since, err := c.Ledger.CollectedSince(ctx.UserContext())
+	since, err := c.Ledger.CollectedSince(ctx)
 	if err != nil {
 		return coverage{}, err
 	}

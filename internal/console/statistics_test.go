@@ -27,8 +27,9 @@ import (
 // watcher is a manager whose console also answers statistics.
 type watcher struct {
 	*manager
-	clickhouse *sql.DB
-	now        time.Time
+	clickhouse    *sql.DB
+	clickhouseURL string
+	now           time.Time
 }
 
 func newWatcher(t *testing.T) *watcher {
@@ -66,7 +67,7 @@ func newWatcher(t *testing.T) *watcher {
 		Announcer:    access.NewAnnouncer(m.pool, rdb, log),
 		Logger:       log,
 	}), log)
-	return &watcher{m, db, time.Now()}
+	return &watcher{m, db, url, time.Now()}
 }
 
 // called stores one call that started ago before now, and gives its id.

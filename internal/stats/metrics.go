@@ -24,10 +24,11 @@ type Metrics struct {
 // plain array, ten times faster than sumMap merges them. Three things make it exact: weights times
 // 1,000 keep it from its other way of counting few values; as unsigned numbers they wrap, so that a
 // repair's negative ones still add up; and levels a hair too low undo the rounding of
-// ceil(level * count), so that the rank is the nearest one.
+// ceil(level * count), so that the rank is the nearest one. A group of which repairs took everything
+// away has no quantile, and its not-a-number no integer.
 const figures = `
     sum(u.calls) AS total, sum(u.successes), sum(u.duration_ms),
-    arrayMap(bucket -> toUInt16(bucket), quantilesTimingWeightedArray(0.4999999, 0.9499999, 0.9899999)(
+    arrayMap(bucket -> toUInt16(if(isFinite(bucket), bucket, 0)), quantilesTimingWeightedArray(0.4999999, 0.9499999, 0.9899999)(
         u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2)))`
 
 // scanMetrics reads into leading and then the columns of figures.

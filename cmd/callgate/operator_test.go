@@ -1,0 +1,121 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/ClickHouse/clickhouse-go/v2"
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"callgate/internal/embedded"
+)
+
+// operate runs an operator's command on the stores of environment.
+func operate(t *testing.T, environment map[string]string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	for _, name := range []string{"DATABASE_URL", "CLICKHOUSE_URL"} {
+		cmd.Env = append(cmd.Env, name+"="+environment[name])
+	}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// verified demands that callgate verify finds no difference.
+func verified(t *testing.T, environment map[string]string) {
+	t.Helper()
+	out, err := operate(t, environment, "verify")
+	if err != nil || !strings.Contains(out, " 0 differences") {
+		t.Errorf("callgate verify: %v\n%s", err, out)
+	}
+	t.Logf("callgate verify: %s", out)
+}
+
+// TestVerifyExitsNonZeroOnADifference plants a rollup row of no call.
+func TestVerifyExitsNonZeroOnADifference(t *testing.T) {
+	stores := embedded.Stores(t)
+	environment := map[string]string{"DATABASE_URL": stores.DatabaseURL, "CLICKHOUSE_URL": stores.ClickHouseURL}
+	verified(t, environment)
+	const app = "01920000-0000-7000-8000-000000000001"
+	execute(t, "pgx", stores.DatabaseURL, `
+		WITH u AS (INSERT INTO users (id, email) VALUES ('`+app+`', 'a@example.com')),
+		a AS (INSERT INTO applications (id, owner_id, name) VALUES ('`+app+`', '`+app+`', 'A'))
+		INSERT INTO access_keys (application_id, lookup, sealed, mask) VALUES ('`+app+`', '\x00', '\x00', 'm')`)
+	verified(t, environment)
+	execute(t, "clickhouse", stores.ClickHouseURL, `INSERT INTO usage_daily (application_id, day, model, calls)
+		VALUES ('`+app+`', toDate(now(), 'Asia/Shanghai'), 'ghost', 1)`)
+	out, err := operate(t, environment, "verify")
+	if err == nil || !strings.Contains(out, "application "+app+": .summary.calls: 1 is answered, the rows give 0") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err = operate(t, environment, "verify", "--from", "2020-01-01", "--to", "2020-12-31"); err != nil {
+		t.Errorf("another year: %v\n%s", err, out)
+	}
+	if out, err = operate(t, environment, "verify", "--from", "2020-02-30"); err == nil {
+		t.Errorf("no date: %s", out)
+	}
+}
+
+// lostSpool is the id of the spool that is furthest behind: the first line below the heading.
+func lostSpool(t *testing.T, environment map[string]string) (string, error) {
+	t.Helper()
+	out, err := operate(t, environment, "spools")
+	if err != nil {
+		t.Fatalf("spools: %v\n%s", err, out)
+	}
+	lines := strings.Split(out, "\n")
+	if len(lines) < 2 || !strings.HasPrefix(lines[0], "ID ") || lines[1] == "" {
+		return "", fmt.Errorf("no spool in %q", out)
+	}
+	return strings.Fields(lines[1])[0], nil
+}
+
+// execute runs one statement on a store.
+func execute(t *testing.T, driver, url, statement string) {
+	t.Helper()
+	db, err := sql.Open(driver, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// TestALostSpoolHoldsTheStatisticsBackUntilItIsRetired kills a gateway whose disk never comes back.
+func TestALostSpoolHoldsTheStatisticsBackUntilItIsRetired(t *testing.T) {
+	engines := embedded.Own(t)
+	environment := production(t, engines)
+	migrate(t, environment)
+	lost := start(t, environment, "serve", "--role", "gateway")
+	eventually(t, 10*time.Second, "the gateway is in the ledger", func() error {
+		_, err := lostSpool(t, environment)
+		return err
+	})
+	lost.stop(syscall.SIGKILL)
+	environment["SPOOL_DIR"] = filepath.Join(t.TempDir(), "another")
+	start(t, environment, "serve", "--role", "gateway")
+	id, err := lostSpool(t, environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := operate(t, environment, "spools", "retire", id); err != nil {
+		t.Fatalf("retire: %v\n%s", err, out)
+	}
+	out, err := operate(t, environment, "spools")
+	if err != nil || strings.Contains(out, id) || strings.Count(out, "\n") != 2 {
+		t.Errorf("after %s was retired: %v\n%s", id, err, out)
+	}
+	for _, args := range [][]string{{"retire", "01920000-0000-7000-8000-000000000001"}, {"retire", "it"}, {"retire"}, {"forget", id}} {
+		if out, err := operate(t, environment, append([]string{"spools"}, args...)...); err == nil {
+			t.Errorf("spools %v: %s", args, out)
+		}
+	}
+}

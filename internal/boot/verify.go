@@ -1,0 +1,52 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"callgate/internal/application"
+	"callgate/internal/beijing"
+	"callgate/internal/calls"
+	"callgate/internal/catalog"
+	"callgate/internal/config"
+	"callgate/internal/console"
+	"callgate/internal/stats"
+)
+
+// Verify recomputes every statistic of the days from raw rows and compares it with what the API
+// answers (design section 2). from and to are days as the API takes them, both empty: the last 7
+// days. Differences are lines on out, and an error. It needs the stores only, no secrets.
+func Verify(ctx context.Context, stores config.Config, from, to string, out io.Writer, logger *slog.Logger) error {
+	days, err := beijing.ParseRange(from, to, beijing.Today(time.Now()))
+	if err != nil {
+		return err
+	}
+	pool, err := openPostgres(ctx, stores.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	reader, err := stats.Open(ctx, stores.ClickHouseURL, logger)
+	if err != nil {
+		return fmt.Errorf("statistics: %w", err)
+	}
+	verified, err := console.New(console.Deps{
+		Applications: application.New(pool, nil, nil), // no key is opened
+		Catalog:      catalog.New(pool, nil, false),
+		Pool:         pool,
+		Stats:        reader,
+		Ledger:       calls.NewLedger(pool),
+		Logger:       logger,
+	}).Verify(ctx, days, out)
+	if err := errors.Join(err, reader.Close()); err != nil {
+		return err
+	}
+	if verified.Differences > 0 {
+		return fmt.Errorf("%d differences", verified.Differences)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+)
+
+// Recount is the figures of one or several applications, counted from the rows of calls alone, so
+// that what the rollups answer can be proven. It holds one histogram per day and per model, however
+// many calls there are.
+type Recount struct {
+	total   tallied
+	byDay   map[beijing.Day]*tallied
+	byModel map[string]*tallied
+}
+
+// tallied is a set of calls and how many of them fell into each duration bucket.
+type tallied struct {
+	calls, successes, durationMs int64
+	buckets                      map[uint16]int64
+}
+
+// NewRecount returns a recount of no calls.
+func NewRecount() *Recount {
+	return &Recount{byDay: map[beijing.Day]*tallied{}, byModel: map[string]*tallied{}}
+}
+
+// recountQuery works out day and bucket from the numbers themselves, not as the views do it.
+var recountQuery = `
+SELECT
+    toInt32(intDiv(toUnixTimestamp64Milli(start_time) + 8 * 3600000, 24 * 3600000)) AS day,
+    toString(model) AS of_model,
+    toUInt8(greatest(ceil(log2(toUInt64(duration_ms) + 1)) - 6, 0)) AS shift,
+    toUInt16(32 * shift + bitShiftRight(duration_ms, shift)) AS bucket,
+    toInt64(count()), toInt64(countIf(success)), toInt64(sum(duration_ms))
+FROM calls
+WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
+GROUP BY day, of_model, shift, bucket`
+
+// Recount counts the calls of one application in the days that are answered. It reads every row of
+// the range: seconds for millions of calls. Faults: Unavailable.
+func (r *Reader) Recount(ctx context.Context, application uuid.UUID, days beijing.Range) (*Recount, error) {
+	c := NewRecount()
+	days = r.retained(days)
+	if days.Days() < 1 {
+		return c, nil
+	}
+	parameters := args("application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix())
+	err := r.stream(ctx, "recount", recountQuery, parameters, func(rows driver.Rows) error {
+		var day int32
+		var model string
+		var shift uint8
+		var bucket uint16
+		var part tallied
+		if err := rows.Scan(&day, &model, &shift, &bucket, &part.calls, &part.successes, &part.durationMs); err != nil {
+			return unavailable(err, "recount")
+		}
+		part.buckets = map[uint16]int64{bucket: part.calls}
+		c.add(beijing.Day(day), model, &part)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Recount) add(day beijing.Day, model string, part *tallied) {
+	c.total.add(part)
+	at(c.byDay, day).add(part)
+	at(c.byModel, model).add(part)
+}
+
+// Merge adds the calls of another recount of the same days; an account is the sum of its
+// applications.
+func (c *Recount) Merge(other *Recount) {
+	c.total.add(&other.total)
+	for day, part := range other.byDay {
+		at(c.byDay, day).add(part)
+	}
+	for model, part := range other.byModel {
+		at(c.byModel, model).add(part)
+	}
+}
+
+func at[K comparable](all map[K]*tallied, key K) *tallied {
+	t := all[key]
+	if t == nil {
+		t = &tallied{}
+		all[key] = t
+	}
+	return t
+}
+
+func (t *tallied) add(part *tallied) {
+	t.calls += part.calls
+	t.successes += part.successes
+	t.durationMs += part.durationMs
+	if t.buckets == nil {
+		t.buckets = make(map[uint16]int64, len(part.buckets))
+	}
+	for bucket, n := range part.buckets {
+		t.buckets[bucket] += n
+	}
+}
+
+// metrics takes the percentiles at the rank of figures: ceil(level * calls), the level a hair low.
+func (t *tallied) metrics() Metrics {
+	if t == nil || t.calls == 0 {
+		return Metrics{}
+	}
+	const whole = 10_000_000
+	numbers := make([]uint16, 0, len(t.buckets))
+	for bucket := range t.buckets {
+		numbers = append(numbers, bucket)
+	}
+	slices.Sort(numbers)
+	var found []uint16
+	for _, level := range []int64{4_999_999, 9_499_999, 9_899_999} {
+		rank := t.calls/whole*level + (t.calls%whole*level+whole-1)/whole
+		for _, bucket := range numbers {
+			if rank -= t.buckets[bucket]; rank <= 0 {
+				found = append(found, bucket)
+				break
+			}
+		}
+	}
+	return newMetrics(t.calls, t.successes, t.durationMs, found)
+}
+
+// Summary is the figures of all calls.
+func (c *Recount) Summary() Metrics { return c.total.metrics() }
+
+// Usage is what Reader.Usage must answer for the days.
+func (c *Recount) Usage(days beijing.Range) Usage {
+	usage := Usage{Summary: c.total.metrics(), Daily: make([]DayMetrics, 0, days.Days()), Models: []ModelMetrics{}}
+	for day := range days.Each() {
+		usage.Daily = append(usage.Daily, DayMetrics{day, c.byDay[day].metrics()})
+	}
+	for model, t := range c.byModel {
+		usage.Models = append(usage.Models, ModelMetrics{model, t.metrics()})
+	}
+	slices.SortFunc(usage.Models, func(a, b ModelMetrics) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
+	})
+	return usage
+}
+
+// Days are the days with calls, newest first.
+func (c *Recount) Days() []beijing.Day {
+	return slices.SortedFunc(maps.Keys(c.byDay), func(a, b beijing.Day) int { return cmp.Compare(b, a) })
+}
+
+// CallsPerDay are the calls counted on each day; days without calls are left out.
+func (c *Recount) CallsPerDay() map[beijing.Day]int64 {
+	perDay := make(map[beijing.Day]int64, len(c.byDay))
+	for day, t := range c.byDay {
+		perDay[day] = t.calls
+	}
+	return perDay
+}
+
+var rowsPerDayQuery = `
+SELECT toInt32(intDiv(toUnixTimestamp64Milli(start_time) + 8 * 3600000, 24 * 3600000)) AS day, toInt64(count())
+FROM calls
+WHERE application_id IN {applications:Array(UUID)} AND ` + since("from") + ` AND ` + before("to") + `
+GROUP BY day`
+
+// RowsPerDay counts the rows of applications again, which tells whether calls arrived since a
+// Recount. Faults: Unavailable.
+func (r *Reader) RowsPerDay(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[beijing.Day]int64, error) {
+	perDay := map[beijing.Day]int64{}
+	days = r.retained(days)
+	if len(applications) == 0 || days.Days() < 1 {
+		return perDay, nil
+	}
+	parameters := args("applications", applications, "from", days.Start.Start().Unix(), "to", days.End.End().Unix())
+	err := r.stream(ctx, "rows per day", rowsPerDayQuery, parameters, func(rows driver.Rows) error {
+		var day int32
+		var n int64
+		if err := rows.Scan(&day, &n); err != nil {
+			return unavailable(err, "rows per day")
+		}
+		perDay[beijing.Day(day)] = n
+		return nil
+	})
+	return perDay, err
+}
+
+var rowsQuery = `
+SELECT` + callColumns + `, toString(reason_type), toString(reason_code), upstream_status
+FROM calls
+WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
+ORDER BY start_time DESC, call_id DESC`
+
+// Rows yields every call of an application on some days, newest day first, in the order of Calls,
+// straight from the table: no count decides where to look. Of a failed call it has the reason,
+// without its message. An error ends it. Faults: Unavailable.
+func (r *Reader) Rows(ctx context.Context, application uuid.UUID, days []beijing.Day) iter.Seq2[FailedCall, error] {
+	return func(yield func(FailedCall, error) bool) {
+		for _, day := range days { // a sort of a day at a time
+			parameters := args("application", application, "from", day.Start().Unix(), "to", day.End().Unix())
+			stopped := false
+			err := r.stream(ctx, "rows", rowsQuery, parameters, func(rows driver.Rows) error {
+				call, err := scanFailedCall(rows)
+				if err != nil {
+					return err
+				}
+				if !yield(*call, nil) {
+					stopped = true
+					return context.Canceled
+				}
+				return nil
+			})
+			if stopped {
+				return
+			}
+			if err != nil {
+				yield(FailedCall{}, err)
+				return
+			}
+		}
+	}
+}
