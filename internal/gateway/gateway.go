@@ -124,12 +124,18 @@ func ServerConfig(c *fiber.Config) {
 		"QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "LINK", "UNLINK")
 }
 
-// Register mounts the gateway on an app made with ServerConfig. It also keeps the server from
+// Register mounts the gateway on an app made with ServerConfig, before the app's own routes: a call
+// needs none of what a router finds out, and does not pay for it. It also keeps the server from
 // repeating a malformed request, Access Key included, in its error answer.
 func (g *Gateway) Register(app *fiber.App) {
-	app.Server().SecureErrorLogMessage = true
-	app.All(prefix, g.serve)
-	app.All(prefix+"/*", g.serve)
+	server := app.Server()
+	server.SecureErrorLogMessage = true
+	routes := server.Handler
+	server.Handler = func(ctx *fasthttp.RequestCtx) {
+		if !g.serve(ctx) {
+			routes(ctx)
+		}
+	}
 }
 
 // Shutdown refuses new calls, lets those in flight finish until ctx is done, then cuts the rest, and
@@ -172,21 +178,21 @@ func (g *Gateway) reserve(n int64) bool {
 	return false
 }
 
-func (g *Gateway) serve(fc *fiber.Ctx) error {
-	ctx := fc.Context()
+// serve answers a request to the gateway; it reports false for any other.
+func (g *Gateway) serve(ctx *fasthttp.RequestCtx) bool {
 	path, query, ok := splitTarget(ctx.Request.Header.RequestURI())
 	if !ok {
-		return fc.Next()
+		return false
 	}
 	var head requestHead
 	if !head.scan(ctx.Request.Header.RawHeaders()) {
 		g.refuse(ctx, refusedMalformed, false)
-		return nil
+		return true
 	}
 	if g.stopping.Load() {
 		ctx.SetConnectionClose()
 		g.refuse(ctx, refusedStopping, !hasBody(ctx))
-		return nil
+		return true
 	}
 	accessKey := string(head.bearer)
 	grant, err := g.grant(accessKey)
@@ -197,7 +203,7 @@ func (g *Gateway) serve(fc *fiber.Ctx) error {
 			g.logger.Warn("access key cannot be checked", "error", err)
 		}
 		g.refuse(ctx, refused, g.drainUnattributed(ctx, head.chunked))
-		return nil
+		return true
 	}
 	start := ctx.Time()
 	c := &call{
@@ -206,7 +212,7 @@ func (g *Gateway) serve(fc *fiber.Ctx) error {
 	}
 	g.sweeper.add(c)
 	c.handle()
-	return nil
+	return true
 }
 
 func (g *Gateway) grant(accessKey string) (grant *access.Grant, err error) {
