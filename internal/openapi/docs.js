@@ -1,0 +1,68 @@
+"use strict";
+
+const shownAtMost = 200_000; // characters of an answer
+
+// address puts the values of an operation's parameters into its path; what is left empty stays away,
+// and a query parameter can be sent empty by typing "".
+function address(operation) {
+  const query = new URLSearchParams();
+  let path = operation.dataset.path;
+  for (const input of operation.querySelectorAll("input[data-in]")) {
+    const { name } = input.dataset;
+    if (input.dataset.in === "path") {
+      const value = encodeURIComponent(input.value || input.placeholder);
+      path = path.replace(`{${name}}`, name === "path" ? value.replaceAll("%2F", "/") : value);
+    } else if (input.value !== "") {
+      query.append(name, input.value === '""' ? "" : input.value);
+    }
+  }
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+async function send(operation) {
+  const shown = operation.querySelector(".answer");
+  const body = operation.querySelector("textarea");
+  const credential = document.getElementById("credential").value.trim();
+  const headers = {};
+  if (credential !== "") headers.Authorization = `Bearer ${credential}`;
+  if (body) headers["Content-Type"] = "application/json";
+  const { method } = operation.dataset;
+  const target = address(operation);
+  shown.hidden = false;
+  shown.textContent = `${method} ${target}\n…`;
+  try {
+    const response = await fetch(target, { method, headers, body: body ? body.value : undefined, redirect: "manual" });
+    const lines = [`${method} ${target}`, "", `${response.status} ${response.statusText}`];
+    for (const [name, value] of response.headers) lines.push(`${name}: ${value}`);
+    let text = await response.text();
+    try {
+      text = JSON.stringify(JSON.parse(text), null, 2);
+    } catch {
+      // not JSON: shown as it came
+    }
+    if (text.length > shownAtMost) text = `${text.slice(0, shownAtMost)}…`;
+    shown.textContent = [...lines, "", text].join("\n");
+  } catch (error) {
+    shown.textContent = `${method} ${target}\n\n${error.message}`;
+  }
+}
+
+// open unfolds what the address names, so that links lead to something visible.
+function open() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target instanceof HTMLDetailsElement) target.open = true;
+  target?.scrollIntoView();
+}
+
+for (const operation of document.querySelectorAll(".operation")) {
+  operation.querySelector("button").addEventListener("click", () => send(operation));
+}
+document.getElementById("filter").addEventListener("input", (event) => {
+  const wanted = event.target.value.toLowerCase();
+  for (const item of document.querySelectorAll("nav li")) {
+    item.hidden = !item.textContent.toLowerCase().includes(wanted);
+  }
+});
+addEventListener("hashchange", open);
+open();
