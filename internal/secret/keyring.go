@@ -83,14 +83,16 @@ func (k *Keyring) Open(sealed []byte, context string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	aead, ok := k.aeads[id]
+	aead, ok := k.aeads[string(id)]
 	if !ok {
 		return nil, fmt.Errorf("%w: encryption key %q is not configured", ErrSealed, id)
 	}
 	if len(rest) < aead.NonceSize() {
 		return nil, fmt.Errorf("%w: too short", ErrSealed)
 	}
-	plain, err := aead.Open(nil, rest[:aead.NonceSize()], rest[aead.NonceSize():], []byte(context))
+	// Done for every call: context and plain text share one allocation.
+	buffer := append(make([]byte, 0, len(context)+len(rest)), context...)
+	plain, err := aead.Open(buffer[len(buffer):], rest[:aead.NonceSize()], rest[aead.NonceSize():], buffer)
 	if err != nil {
 		return nil, fmt.Errorf("%w: wrong context or damaged", ErrSealed)
 	}
@@ -100,15 +102,15 @@ func (k *Keyring) Open(sealed []byte, context string) ([]byte, error) {
 // Stale tells whether a sealed value should be sealed again: it is under another key than the newest.
 func (k *Keyring) Stale(sealed []byte) bool {
 	id, _, err := split(sealed)
-	return err != nil || id != k.newest
+	return err != nil || string(id) != k.newest
 }
 
-func split(sealed []byte) (id string, rest []byte, err error) {
+func split(sealed []byte) (id, rest []byte, err error) {
 	if len(sealed) < 2 || sealed[0] != format || len(sealed) < 2+int(sealed[1]) {
-		return "", nil, fmt.Errorf("%w: unknown format", ErrSealed)
+		return nil, nil, fmt.Errorf("%w: unknown format", ErrSealed)
 	}
 	end := 2 + int(sealed[1])
-	return string(sealed[2:end]), sealed[end:], nil
+	return sealed[2:end], sealed[end:], nil
 }
 
 // UpstreamKeyContext is the sealing context of a capability's upstream key.
