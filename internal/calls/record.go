@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"crypto/rand"
 	"time"
 
 	"github.com/google/uuid"
@@ -104,11 +105,13 @@ const (
 // NewCallID returns a UUIDv7 whose time is the millisecond of start, so that a detail is found
 // by its id alone in one granule.
 func NewCallID(start time.Time) uuid.UUID {
-	id := uuid.New() // version 4: random bits everywhere else
+	var id uuid.UUID
+	_, _ = rand.Read(id[6:]) // never fails (crypto/rand)
 	ms := uint64(start.UnixMilli())
 	for i := range 6 {
 		id[i] = byte(ms >> (40 - 8*i))
 	}
-	id[6] = id[6]&0x0f | 0x70
+	id[6] = id[6]&0x0f | 0x70 // version 7
+	id[8] = id[8]&0x3f | 0x80 // the variant of RFC 9562
 	return id
 }

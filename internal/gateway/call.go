@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/hex"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -154,6 +155,19 @@ func (c *call) why() cause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cause
+}
+
+// nameIn tells the caller the call's id.
+func (c *call) nameIn(h *fasthttp.ResponseHeader) {
+	var buffer [36]byte // a UUID in text
+	text := buffer[:0]
+	for _, group := range [...][]byte{c.id[:4], c.id[4:6], c.id[6:8], c.id[8:10], c.id[10:]} {
+		if len(text) > 0 {
+			text = append(text, '-')
+		}
+		text = hex.AppendEncode(text, group)
+	}
+	h.SetBytesV("X-Call-Id", text)
 }
 
 // outcome is how a call ended, as the record has it.

@@ -332,7 +332,7 @@ func (c *call) refuse(r refusal) {
 	if r.status != fasthttp.StatusRequestEntityTooLarge {
 		c.request.finishReading(c)
 	}
-	c.ctx.Response.Header.Set("X-Call-Id", c.id.String())
+	c.nameIn(&c.ctx.Response.Header)
 	r.answer(c.ctx, c.request.complete.Load())
 	endedBy := r.endedBy
 	if endedBy == "" {

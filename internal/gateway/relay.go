@@ -35,7 +35,7 @@ func (c *call) begin(conn *upstreamConn) {
 	h.SetNoDefaultContentType(true)
 	h.SetProtocol(protocol11)
 	h.ResetConnectionClose()
-	h.Set("X-Call-Id", c.id.String())
+	c.nameIn(h)
 	if !c.request.complete.Load() {
 		h.SetConnectionClose() // answered before the request was read
 	}
