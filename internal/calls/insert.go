@@ -52,8 +52,8 @@ const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, use
 type callColumns struct {
 	application, call, user                []uuid.UUID
 	start                                  []int64 // Unix milliseconds
-	model, endedBy, reasonType, reasonCode []string
-	batch                                  []string
+	model, endedBy, reasonType, reasonCode []any   // strings, see repeat
+	batch                                  []any
 	duration                               []uint32
 	firstByte                              []*uint32
 	firstByteOf                            []uint32
@@ -67,7 +67,7 @@ func (c *callColumns) fill(rows []row, token string) []any {
 	for _, column := range []*[]uuid.UUID{&c.application, &c.call, &c.user} {
 		*column = resize(*column, len(rows))
 	}
-	for _, column := range []*[]string{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch} {
+	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch} {
 		*column = resize(*column, len(rows))
 	}
 	c.start, c.duration, c.firstByte = resize(c.start, len(rows)), resize(c.duration, len(rows)), resize(c.firstByte, len(rows))
@@ -78,9 +78,13 @@ func (c *callColumns) fill(rows []row, token string) []any {
 		r := &rows[i]
 		c.application[i], c.call[i], c.user[i] = r.application, r.call, r.user
 		c.start[i], c.duration[i] = r.start, milliseconds(r.durationUS)
-		c.model[i], c.endedBy[i], c.reasonType[i], c.reasonCode[i] = r.model, r.endedBy, r.reasonType, r.reasonCode
+		repeat(c.model, i, r.model)
+		repeat(c.endedBy, i, r.endedBy)
+		repeat(c.reasonType, i, r.reasonType)
+		repeat(c.reasonCode, i, r.reasonCode)
+		repeat(c.batch, i, token)
 		c.status[i], c.upstream[i], c.success[i], c.streamed[i] = r.status, r.upstream, r.success, r.streamed
-		c.requestBytes[i], c.responseBytes[i], c.batch[i] = r.requestBytes, r.responseBytes, token
+		c.requestBytes[i], c.responseBytes[i] = r.requestBytes, r.responseBytes
 		c.firstByte[i] = nil
 		if r.hasFirstByte {
 			c.firstByteOf[i] = milliseconds(r.firstByteUS)
@@ -89,6 +93,16 @@ func (c *callColumns) fill(rows []row, token string) []any {
 	}
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
 		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch}
+}
+
+// repeat sets column[i] to text, as the value of the row before when it is the same: the driver
+// would allocate one for every row of a low-cardinality column given as strings.
+func repeat(column []any, i int, text string) {
+	if i > 0 && column[i-1] == text {
+		column[i] = column[i-1]
+		return
+	}
+	column[i] = text
 }
 
 const insertFailures = `INSERT INTO call_failures (application_id, start_time, call_id, message, method, path, request_body, query, body_note, batch_id)`
