@@ -42,7 +42,7 @@ func (s *Service) SendCode(ctx context.Context, audience Audience, email, client
 	if err != nil || !send {
 		return err
 	}
-	// An address that may not sign in takes the same way through the queue and is dropped there.
+	// An address that may not sign in takes the same way through the queue and is silenced there.
 	l := letter{audience: audience, to: email, code: code, silent: !s.mayLogIn(audience, email)}
 	if !s.outbox.offer(l) {
 		return &fault.Error{Kind: fault.Unavailable, Message: "mail cannot be sent now; try again later", RetryAfter: resendAfter}
