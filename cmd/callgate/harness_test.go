@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"callgate/internal/openapi/contract"
 )
 
 // binary is the real callgate, built once per test run.
@@ -36,10 +38,22 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		os.Exit(1)
 	}
+	if documented, err = contract.New(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	http.DefaultClient.Transport = documented.Transport(http.DefaultTransport)
 	status := m.Run()
+	for _, violation := range documented.Violations() {
+		fmt.Fprintln(os.Stderr, violation)
+		status = 1
+	}
 	_ = os.RemoveAll(dir)
 	os.Exit(status)
 }
+
+// documented holds every answer of this package's tests against the OpenAPI document.
+var documented *contract.Checker
 
 // process is one running callgate.
 type process struct {

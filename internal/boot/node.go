@@ -88,6 +88,7 @@ func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func
 		extra(n.app)
 	}
 	if c.Role != config.Gateway {
+		serveDocs(n.app)
 		servePages(n.app)
 	}
 	return n, n.listen()

@@ -41,10 +41,10 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if whole(response) {
 		raw, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
-		if err != nil {
-			return nil, fmt.Errorf("response body: %w", err)
+		response.Body = io.NopCloser(bytes.NewReader(raw))
+		if exchange.Body = raw; err != nil { // the caller meets the break where it is
+			exchange.Body, response.Body = nil, io.NopCloser(io.MultiReader(bytes.NewReader(raw), broken{err}))
 		}
-		exchange.Body, response.Body = raw, io.NopCloser(bytes.NewReader(raw))
 	}
 	if err := t.Check(exchange); err != nil {
 		_ = response.Body.Close()
@@ -53,7 +53,14 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// whole tells whether the answer is one to be read before it is handed on.
+// whole tells whether the answer is one to be read before it is handed on. What an upstream answers
+// is handed on as it comes.
 func whole(r *http.Response) bool {
-	return r.ContentLength >= 0 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+	relayed := strings.HasPrefix(r.Request.URL.Path, "/gateway/") && r.StatusCode < 400
+	return !relayed && r.ContentLength >= 0 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 }
+
+// broken is where a body broke off.
+type broken struct{ error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.error }
