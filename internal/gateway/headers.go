@@ -92,7 +92,19 @@ func splitLine(line []byte) (name, value []byte, err error) {
 			return nil, nil, errMalformed
 		}
 	}
-	return line[:colon], bytes.Trim(line[colon+1:], " \t"), nil
+	return line[:colon], trim(line[colon+1:]), nil
+}
+
+// trim removes the white space a header value may be surrounded by.
+func trim(value []byte) []byte {
+	blank := func(c byte) bool { return c == ' ' || c == '\t' }
+	for len(value) > 0 && blank(value[0]) {
+		value = value[1:]
+	}
+	for len(value) > 0 && blank(value[len(value)-1]) {
+		value = value[:len(value)-1]
+	}
+	return value
 }
 
 // bearer returns the credential of "Bearer <credential>", or nil.
@@ -189,7 +201,7 @@ func hasToken(list, token []byte) bool {
 	for len(list) > 0 {
 		item, rest, _ := bytes.Cut(list, []byte(","))
 		list = rest
-		if bytes.EqualFold(bytes.Trim(item, " \t"), token) {
+		if bytes.EqualFold(trim(item), token) {
 			return true
 		}
 	}
