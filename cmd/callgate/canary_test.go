@@ -131,7 +131,7 @@ func newHunt(t *testing.T) *hunt {
 		"LOG_LEVEL": "debug", "METRICS_LISTEN": freeAddress(t),
 	}
 	h.process = start(t, h.environment, "serve")
-	h.process.mails = func(email string) (string, error) {
+	h.mails = func(email string) (string, error) {
 		caught := h.mailbox.Mails(email)
 		if len(caught) == 0 {
 			return "", fmt.Errorf("no mail")
