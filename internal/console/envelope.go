@@ -119,11 +119,16 @@ func Fail(log *slog.Logger) fiber.ErrorHandler {
 		if f.RetryAfter > 0 {
 			ctx.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 		}
+		say := inLanguageOf(ctx)
 		var data any
 		if len(f.Fields) > 0 {
-			data = fiber.Map{"fields": f.Fields}
+			fields := make(map[string]string, len(f.Fields))
+			for name, message := range f.Fields {
+				fields[name] = say(message)
+			}
+			data = fiber.Map{"fields": fields}
 		}
-		return ctx.Status(statusOf[f.Kind]).JSON(envelope{codeOf[f.Kind], f.Message, data, id})
+		return ctx.Status(statusOf[f.Kind]).JSON(envelope{codeOf[f.Kind], say(f.Message), data, id})
 	}
 }
 

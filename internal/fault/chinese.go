@@ -1,0 +1,156 @@
+package fault
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// chinese holds the Chinese of every sentence a fault may tell, under its English format; {1} and
+// {2} stand for what the verbs of the format put in. Rooms write English only, and the test beside
+// this file reads their source, so that no sentence is without its Chinese.
+var chinese = map[string]string{ //nolint:gosec // sentences about passwords are no passwords
+	// Any request.
+	"some fields are invalid":                            "部分字段无效",
+	"no such object":                                     "对象不存在",
+	"no such path":                                       "路径不存在",
+	"this path does not take this method":                "该路径不支持此请求方法",
+	"the request is too large":                           "请求过大",
+	"internal error; the request id finds it in the log": "内部错误，可凭请求 ID 在日志中查找原因",
+	"a store is unavailable; try again shortly":          "存储暂时不可用，请稍后重试",
+	"statistics are unavailable; try again shortly":      "统计数据暂时不可用，请稍后重试",
+	"the call ledger is unavailable":                     "调用台账暂时不可用",
+	"too many requests; try again later":                 "请求过于频繁，请稍后再试",
+	"this call succeeded, so there is no failure detail": "该次调用成功，没有失败详情",
+	"the identifier %q is taken":                         "标识符 {1} 已被占用",
+	"%d days are more than the %d that can be asked for": "所选 {1} 天超出上限，最多可查询 {2} 天",
+	"end %s is before start %s":                          "结束日期 {1} 早于开始日期 {2}",
+	"%s must be a date of the form YYYY-MM-DD":           "{1} 必须是 YYYY-MM-DD 格式的日期",
+	"%s must lie between %s and %s":                      "{1} 必须在 {2} 与 {3} 之间",
+	"the body is empty; send a JSON object":              "请求体为空，请发送 JSON 对象",
+	"the body is not UTF-8":                              "请求体不是 UTF-8 编码",
+	"the body must be a JSON object":                     "请求体必须是 JSON 对象",
+	"the body must be a JSON object, not a %s":           "请求体必须是 JSON 对象，不能是 {1}",
+	"the body is larger than 1 MiB":                      "请求体超过 1 MiB",
+	"the body could not be read":                         "无法读取请求体",
+	"the body is not valid JSON":                         "请求体不是有效的 JSON",
+	"malformed JSON at byte %d":                          "JSON 在第 {1} 字节处格式错误",
+	"must not be null; leave it out to keep it unset":    "不能为 null；不设置时请省略该字段",
+	"must not be a %s":                                   "类型不能是 {1}",
+	"must be an integer from %d to %d":                   "必须是 {1} 到 {2} 之间的整数",
+	"must be an integer from 1 to %d":                    "必须是 1 到 {1} 之间的整数",
+	"is required":                                        "必填",
+	"must have %d to %d characters":                      "长度必须为 {1} 到 {2} 个字符",
+	"must have at most %d characters":                    "最多 {1} 个字符",
+	"must not contain control characters":                "不能包含控制字符",
+
+	// Sign-in.
+	"sign in first: the token is missing":                                           "请先登录：缺少令牌",
+	"sign in first: the session cookie is missing":                                  "请先登录：缺少会话 Cookie",
+	"sign in first: the header Authorization with Bearer and a user JWT is missing": "请先登录：缺少 Authorization 请求头（Bearer 加用户 JWT）",
+	"the Authorization header must be Bearer and a user JWT":                        "Authorization 请求头必须是 Bearer 加用户 JWT",
+	"the token is invalid or has expired; sign in again":                            "令牌无效或已过期，请重新登录",
+	"the session cookie is missing":                                                 "缺少会话 Cookie",
+	"the session has ended; sign in again":                                          "会话已结束，请重新登录",
+	"the session has already ended":                                                 "会话已结束",
+	"this is for administrators":                                                    "仅限管理员访问",
+	"sign-in requests of other sites are refused":                                   "拒绝来自其他站点的登录请求",
+	"the code is wrong or has expired":                                              "验证码错误或已过期",
+	"too many tries; ask for a new code":                                            "尝试次数过多，请重新获取验证码",
+	"too many attempts from this network address; try again later":                  "该网络地址的尝试次数过多，请稍后再试",
+	"mail cannot be sent now; try again later":                                      "暂时无法发送邮件，请稍后再试",
+	"must be an e-mail address of at most 254 characters":                           "必须是不超过 254 个字符的邮箱地址",
+	"the company login cannot be reached; try again shortly":                        "暂时无法连接企业登录，请稍后再试",
+	"the company login failed; try again":                                           "企业登录失败，请重试",
+	"this sign-in was not begun here or has expired; begin again":                   "此次登录不是从这里发起的或已过期，请重新开始",
+
+	// Applications and bindings.
+	"must be active or disabled":                  "必须是 active 或 disabled",
+	"must be success or failure":                  "必须是 success 或 failure",
+	"must name at most %d capabilities":           "最多指定 {1} 个能力",
+	"this capability is disabled":                 "该能力已停用",
+	"the application has %d capabilities already": "该应用已绑定 {1} 个能力",
+	"no such capability: %s":                      "能力不存在：{1}",
+	"disabled: %s":                                "已停用：{1}",
+
+	// Catalog.
+	"must be enabled or disabled":                                                   "必须是 enabled 或 disabled",
+	"must be bearer, x-api-key or api-key":                                          "必须是 bearer、x-api-key 或 api-key",
+	"must have 1 to 64 letters, digits or . _ : - and begin with a letter or digit": "须为 1 到 64 个字母、数字或 . _ : -，并以字母或数字开头",
+	"cannot be changed":                                                             "不可修改",
+	"no such group":                                                                 "分组不存在",
+	"must name at most %d":                                                          "最多指定 {1} 项",
+	"must name each only once":                                                      "每项只能出现一次",
+	"names one that does not exist":                                                 "包含不存在的项",
+	"is required: there is no stored one":                                           "必填：尚未保存过密钥",
+	"must be visible ASCII characters without spaces":                               "必须是不含空格的可见 ASCII 字符",
+	"must be visible ASCII characters without spaces, ?, # and backslashes":         "必须是可见 ASCII 字符，不能含空格、?、# 和反斜杠",
+	"must begin with /":                                                             "必须以 / 开头",
+	"has a %% that is not followed by two hexadecimal digits":                       "% 后面必须是两位十六进制数字",
+	"must not contain a dot segment or a backslash":                                 "不能包含 . 或 .. 路径段或反斜杠",
+	"the URL is longer than %d bytes":                                               "URL 超过 {1} 字节",
+	"the URL has a space, a control character, a backslash or a non-ASCII character at byte %d": "URL 第 {1} 字节处有空格、控制字符、反斜杠或非 ASCII 字符",
+	"this is not a URL":                                                  "不是有效的 URL",
+	"the URL must begin with http:// or https://":                        "URL 必须以 http:// 或 https:// 开头",
+	"the URL has no host":                                                "URL 缺少主机名",
+	"the URL must not contain a user name or password":                   "URL 不能包含用户名或密码",
+	"the URL must not contain a query or a fragment":                     "URL 不能包含查询参数或片段",
+	"the path must not contain a dot segment or a backslash":             "路径不能包含 . 或 .. 路径段或反斜杠",
+	"the port is empty":                                                  "端口为空",
+	"the port is not between 1 and 65535":                                "端口必须在 1 到 65535 之间",
+	"an address with a zone is not allowed":                              "不允许带区域标识的地址",
+	"the host name is longer than 253 characters":                        "主机名超过 253 个字符",
+	"the host name is not valid (letters, digits, - and _ between dots)": "主机名无效（各段只能含字母、数字、- 和 _，以点分隔）",
+	"write an IPv4 address in dotted decimal":                            "请用点分十进制书写 IPv4 地址",
+	"%s: address is not public":                                          "{1}：不是公网地址",
+	"inside %s: %s: address is not public":                               "{1} 内含的 {2}：不是公网地址",
+}
+
+// phrase is an entry of chinese that has verbs.
+type phrase struct {
+	english *regexp.Regexp
+	chinese string
+}
+
+var phrases = sync.OnceValue(func() []phrase {
+	verbs := strings.NewReplacer("%d", `(-?\d+)`, "%s", `(.+?)`, "%q", `("(?:[^"\\]|\\.)*")`, "%%", "%")
+	var all []phrase
+	for format, translation := range chinese {
+		if strings.Contains(format, "%") {
+			all = append(all, phrase{regexp.MustCompile(`(?s)^` + verbs.Replace(regexp.QuoteMeta(format)) + `$`), translation})
+		}
+	}
+	return all
+})
+
+// Chinese translates a public sentence of a fault, message of a field included. One it does not know
+// it returns as it is.
+func Chinese(sentence string) string {
+	if known, ok := chinese[sentence]; ok {
+		return known
+	}
+	var best []string // of several that fit the one with the least put in
+	var translation string
+	for _, p := range phrases() {
+		parts := p.english.FindStringSubmatch(sentence)
+		if parts != nil && (best == nil || size(parts[1:]) < size(best[1:])) {
+			best, translation = parts, p.chinese
+		}
+	}
+	if best == nil {
+		return sentence
+	}
+	places := make([]string, 0, 2*len(best))
+	for i, part := range best[1:] {
+		places = append(places, "{"+strconv.Itoa(i+1)+"}", part)
+	}
+	return strings.NewReplacer(places...).Replace(translation)
+}
+
+func size(parts []string) (n int) {
+	for _, part := range parts {
+		n += len(part)
+	}
+	return n
+}
