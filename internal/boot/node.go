@@ -51,6 +51,7 @@ type Node struct {
 	applications *application.Store
 	catalog      *catalog.Store
 	stats        *stats.Reader
+	maintenance  *calls.Maintenance
 
 	app     *fiber.App
 	health  *health
@@ -173,6 +174,9 @@ func (n *Node) Stop() error {
 	}
 	if n.recorder != nil {
 		failed("drain records", n.drain(ctx))
+	}
+	if n.maintenance != nil {
+		failed("stop maintenance", n.maintenance.Close())
 	}
 	if n.identity != nil {
 		n.identity.Close(ctx)

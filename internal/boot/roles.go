@@ -24,7 +24,9 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		return fmt.Errorf("access: %w", err)
 	}
 	node, _ := os.Hostname()
-	n.recorder, err = calls.Open(ctx, calls.Config{SpoolDir: c.SpoolDir, Node: node, RingBytes: c.RecordRingBytes}, n.pool, c.ClickHouseURL, n.logger, n.registry)
+	n.recorder, err = calls.Open(ctx, calls.Config{
+		SpoolDir: c.SpoolDir, Node: node, RingBytes: c.RecordRingBytes, MaxBytes: c.SpoolMaxBytes, SealAfter: c.SpoolSealAfter,
+	}, n.pool, c.ClickHouseURL, n.logger, n.registry)
 	if err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
@@ -66,6 +68,9 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	}
 	if n.stats, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
 		return fmt.Errorf("statistics: %w", err)
+	}
+	if n.maintenance, err = calls.Maintain(n.pool, c.ClickHouseURL, n.logger, n.registry); err != nil {
+		return fmt.Errorf("maintenance: %w", err)
 	}
 	n.applications = application.New(n.pool, n.keyring, n.pepper)
 	n.catalog = catalog.New(n.pool, n.keyring, c.AllowPrivate)

@@ -75,6 +75,8 @@ type Config struct {
 
 	SpoolDir         string        `env:"SPOOL_DIR" envDefault:"spool"`
 	RecordRingBytes  int           `env:"RECORD_RING_BYTES" envDefault:"67108864"`
+	SpoolMaxBytes    int64         `env:"SPOOL_MAX_BYTES"` // default: what the disk holds
+	SpoolSealAfter   time.Duration `env:"SPOOL_SEAL_AFTER" envDefault:"500ms"`
 	StaleOnError     time.Duration `env:"ACCESS_STALE_ON_ERROR" envDefault:"60s"`
 	AllowPrivate     bool          `env:"UPSTREAM_ALLOW_PRIVATE" envDefault:"false"`
 	ConnectTimeout   time.Duration `env:"UPSTREAM_CONNECT_TIMEOUT" envDefault:"10s"`
@@ -262,7 +264,7 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 		"JWT_TTL": c.JWTTTL, "SESSION_TTL": c.SessionTTL, "ADMIN_SESSION_TTL": c.AdminSessionTTL,
 		"UPSTREAM_CONNECT_TIMEOUT": c.ConnectTimeout, "UPSTREAM_HEADER_TIMEOUT": c.HeaderTimeout,
 		"UPSTREAM_IDLE_TIMEOUT": c.IdleTimeout, "CALL_TIMEOUT": c.CallTimeout, "DRAIN_TIMEOUT": c.DrainTimeout,
-		"ACCESS_STALE_ON_ERROR": c.StaleOnError,
+		"ACCESS_STALE_ON_ERROR": c.StaleOnError, "SPOOL_SEAL_AFTER": c.SpoolSealAfter,
 	} {
 		if d <= 0 {
 			fault("%s must be a positive duration such as 30s", name)
@@ -276,6 +278,9 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 		if n <= 0 {
 			fault("%s must be a positive number", name)
 		}
+	}
+	if c.SpoolMaxBytes < 0 {
+		fault("SPOOL_MAX_BYTES must be a number of bytes; 0 or none means what the disk holds")
 	}
 }
 

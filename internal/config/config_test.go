@@ -126,3 +126,18 @@ func TestUnknownRoleIsRefused(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+func TestTheSpoolIsBoundedAsTheOperatorSays(t *testing.T) {
+	c, err := Load(environ(good(), "SPOOL_MAX_BYTES", "1073741824", "SPOOL_SEAL_AFTER", "2s"), Gateway)
+	if err != nil || c.SpoolMaxBytes != 1<<30 || c.SpoolSealAfter != 2*time.Second {
+		t.Errorf("%d bytes, %v, %v", c.SpoolMaxBytes, c.SpoolSealAfter, err)
+	}
+	c, err = Load(environ(good()), Gateway)
+	if err != nil || c.SpoolMaxBytes != 0 || c.SpoolSealAfter != 500*time.Millisecond {
+		t.Errorf("by default %d bytes, %v, %v", c.SpoolMaxBytes, c.SpoolSealAfter, err)
+	}
+	_, err = Load(environ(good(), "SPOOL_MAX_BYTES", "-1", "SPOOL_SEAL_AFTER", "0s"), Gateway)
+	if err == nil || !strings.Contains(err.Error(), "SPOOL_MAX_BYTES") || !strings.Contains(err.Error(), "SPOOL_SEAL_AFTER") {
+		t.Errorf("%v", err)
+	}
+}
