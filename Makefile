@@ -31,11 +31,13 @@ bench: build ## what a call costs beside bare proxies and nginx; BENCHFLAGS="-he
 	go run ./internal/bench -binary bin/callgate $(BENCHFLAGS)
 
 .PHONY: fuzz
-fuzz: ## every fuzz target in turn, FUZZTIME (30s) each
+fuzz: export API_FUZZ_REQUESTS ?= 20000
+fuzz: ## every fuzz target in turn, FUZZTIME (30s) each, and API_FUZZ_REQUESTS (20000) requests made from openapi.yaml
 	@set -e; for package in $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
 	  for target in $$(go test -list '^Fuzz' ./$$package | grep '^Fuzz'); do \
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \
 	  done; done
+	$(WITH_ENGINES) go test -count=1 -v -run TestRandomRequestsAreAnsweredWithinTheContract ./internal/console
 
 .PHONY: chaos
 chaos: export CHAOS_KILLS ?= 10

@@ -38,7 +38,7 @@ type manager struct {
 	admin    *client
 }
 
-func newManager(t *testing.T) *manager {
+func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), embedded.Postgres(t))
 	if err != nil {
@@ -57,7 +57,7 @@ func newManager(t *testing.T) *manager {
 	}
 	m := &manager{t: t, pool: pool, mails: embedded.Mails(t)}
 	log := slog.New(slog.DiscardHandler)
-	m.identity = m.newIdentity(log)
+	m.identity = m.newIdentity(log, changes)
 	m.listen(New(Deps{
 		Identity:     m.identity,
 		Applications: application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
@@ -70,14 +70,17 @@ func newManager(t *testing.T) *manager {
 	return m
 }
 
-func (m *manager) newIdentity(log *slog.Logger) *identity.Service {
+func (m *manager) newIdentity(log *slog.Logger, changes []func(*identity.Config)) *identity.Service {
 	m.t.Helper()
 	mailer, err := identity.NewMailer(m.mails.URL(), "no-reply@callgate.test")
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	service, err := identity.New(identity.Config{JWTSecret: bytes.Repeat([]byte{'s'}, 32), AdminEmails: []string{managingAdmin}},
-		m.pool, mailer, log)
+	settings := identity.Config{JWTSecret: bytes.Repeat([]byte{'s'}, 32), AdminEmails: []string{managingAdmin}}
+	for _, change := range changes {
+		change(&settings)
+	}
+	service, err := identity.New(settings, m.pool, mailer, log)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -92,7 +95,10 @@ func (m *manager) newIdentity(log *slog.Logger) *identity.Service {
 // listen serves the console with the settings of the public listener.
 func (m *manager) listen(c *Console, log *slog.Logger) {
 	m.t.Helper()
-	app := fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, StreamRequestBody: true, ErrorHandler: Fail(log)})
+	app := fiber.New(fiber.Config{
+		DisableStartupMessage: true, Immutable: true, StreamRequestBody: true, ErrorHandler: Fail(log),
+		ProxyHeader: "X-Real-Ip", EnableIPValidation: true, ReadBufferSize: 16 << 10,
+	})
 	c.Register(app)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

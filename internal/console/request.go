@@ -19,6 +19,7 @@ import (
 
 const (
 	maxBody        = 1 << 20 // bytes (api.md, Common)
+	maxDiscarded   = 8 << 20 // bytes of a body that is refused
 	requestTimeout = 30 * time.Second
 	retrySoon      = 2 * time.Second
 
@@ -65,7 +66,7 @@ func readBody(ctx *fiber.Ctx) ([]byte, error) {
 	tooLarge := fault.New(fault.TooLarge, "the body is larger than 1 MiB")
 	request := ctx.Request()
 	if request.Header.ContentLength() > maxBody {
-		ctx.Context().SetConnectionClose() // what follows is never read
+		discard(ctx)
 		return nil, tooLarge
 	}
 	if !request.IsBodyStream() {
@@ -80,10 +81,19 @@ func readBody(ctx *fiber.Ctx) ([]byte, error) {
 		return nil, fault.Wrap(fault.Invalid, err, "the body could not be read")
 	}
 	if len(body) > maxBody {
-		ctx.Context().SetConnectionClose()
+		discard(ctx)
 		return nil, tooLarge
 	}
 	return body, nil
+}
+
+// discard reads what is left of a body, up to a bound, and closes the connection: a client that is
+// still sending when it is closed would see a broken connection in place of the answer.
+func discard(ctx *fiber.Ctx) {
+	ctx.Context().SetConnectionClose()
+	if ctx.Request().IsBodyStream() {
+		_, _ = io.CopyN(io.Discard, ctx.Context().RequestBodyStream(), maxDiscarded)
+	}
 }
 
 func jsonFault(err error) error {

@@ -20,6 +20,7 @@ import (
 	"callgate/internal/calls"
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
+	"callgate/internal/identity"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 )
@@ -32,9 +33,9 @@ type watcher struct {
 	now           time.Time
 }
 
-func newWatcher(t *testing.T) *watcher {
+func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 	t.Helper()
-	m := newManager(t)
+	m := newManager(t, changes...)
 	url := embedded.ClickHouse(t)
 	db, err := sql.Open("clickhouse", url)
 	if err != nil {
