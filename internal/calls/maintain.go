@@ -18,7 +18,7 @@ const maintenanceLock = 0x6d61696e7461696e // "maintain"
 
 const (
 	maintainEvery   = time.Second      // how soon a deleted application is hidden from the views
-	maintainAgain   = time.Minute      // after a failure, and until a busy day is compared again
+	maintainAgain   = 20 * time.Second // after a failure, and until a busy day is compared again
 	maintainTimeout = 10 * time.Minute // of one statement
 )
 
@@ -34,6 +34,7 @@ type Maintenance struct {
 	margin  time.Duration // by which the ledger must be past a comparison: clocks of nodes differ
 	metrics *maintenanceMetrics
 
+	mu     sync.Mutex
 	later  map[string]time.Time // when a task that failed or found no rest is due again
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -78,7 +79,9 @@ func Maintain(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger, reg pr
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.cancel = cancel
-	m.done.Go(func() { m.run(ctx) })
+	// Hiding waits for no sweep, and twice is as good as once: every node does it.
+	m.done.Go(func() { m.run(ctx, "hide deleted applications", m.hide) })
+	m.done.Go(func() { m.run(ctx, "take the turn", m.turn) })
 	return m, nil
 }
 
@@ -92,7 +95,7 @@ func (m *Maintenance) Close() error {
 	return nil
 }
 
-func (m *Maintenance) run(ctx context.Context) {
+func (m *Maintenance) run(ctx context.Context, task string, run func(context.Context) error) {
 	tick := time.NewTicker(maintainEvery)
 	defer tick.Stop()
 	for {
@@ -100,21 +103,26 @@ func (m *Maintenance) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			m.try(ctx, "maintain", m.round)
+			m.try(ctx, task, run)
 		}
 	}
 }
 
 // try runs a task unless it is put off, and puts it off when it fails.
 func (m *Maintenance) try(ctx context.Context, task string, run func(context.Context) error) {
-	if m.now().Before(m.later[task]) {
+	m.mu.Lock()
+	due := m.later[task]
+	m.mu.Unlock()
+	if time.Now().Before(due) {
 		return
 	}
 	err := run(ctx)
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	m.later[task] = m.now().Add(maintainAgain)
+	m.mu.Lock()
+	m.later[task] = time.Now().Add(maintainAgain)
+	m.mu.Unlock()
 	if errors.Is(err, errNoRest) {
 		m.log.Info("a day with arriving calls is compared later", "error", err)
 		return
@@ -122,8 +130,8 @@ func (m *Maintenance) try(ctx context.Context, task string, run func(context.Con
 	m.log.Warn("maintenance of call records failed; it is tried again", "task", task, "error", err)
 }
 
-// round does what is due, if no other node is at it.
-func (m *Maintenance) round(ctx context.Context) error {
+// turn does what is due, if no other node is at it.
+func (m *Maintenance) turn(ctx context.Context) error {
 	conn, err := m.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
@@ -143,7 +151,6 @@ func (m *Maintenance) round(ctx context.Context) error {
 			_ = conn.Conn().Close(ctx) // the lock goes with its connection
 		}
 	}()
-	m.try(ctx, "hide deleted applications", m.hide)
 	m.try(ctx, "sweep deleted applications", m.sweep)
 	m.try(ctx, "compare rollups", m.reconcile)
 	return nil

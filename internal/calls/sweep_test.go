@@ -56,8 +56,8 @@ func TestADeletedApplicationVanishesFromTheViewsAndThenFromTheTables(t *testing.
 	now := time.Now()
 	var records []*Record
 	for i := range 30 {
-		records = append(records, mixed(now.Add(-time.Duration(i)*12*time.Hour), i)) // stays
-		theirs := mixed(now.Add(-time.Duration(i)*12*time.Hour), i)
+		records = append(records, mixed(now.Add(-time.Duration(i)*2*time.Hour), i)) // stays
+		theirs := mixed(now.Add(-time.Duration(i)*2*time.Hour), i)
 		theirs.ApplicationID = gone
 		records = append(records, theirs)
 	}
