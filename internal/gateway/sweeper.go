@@ -19,9 +19,10 @@ type sweeper struct {
 	limits  limits
 	watcher *watcher
 
-	mu    sync.Mutex
-	first *call
-	count int
+	mu      sync.Mutex
+	first   *call
+	count   int
+	resting bool // until a call comes
 
 	wake chan struct{}
 	stop chan struct{}
@@ -53,9 +54,10 @@ func (s *sweeper) add(c *call) {
 	}
 	s.first = c
 	s.count++
-	idle := s.count == 1
+	resting := s.resting
+	s.resting = false
 	s.mu.Unlock()
-	if idle {
+	if resting { // rarely: waking another goroutine costs more than most of the call's own work
 		select {
 		case s.wake <- struct{}{}:
 		default:
@@ -108,13 +110,21 @@ func (s *sweeper) run() {
 				s.tidy(now)
 				tidied = now
 			}
-			if s.len() == 0 {
-				ticker.Reset(tidyEvery) // nothing to look after: sleep until a call comes
+			if s.rest() {
+				ticker.Reset(tidyEvery)
 			}
 		case <-s.wake:
 			ticker.Reset(sweepEvery)
 		}
 	}
+}
+
+// rest reports true when there is nothing to look after: the next call will wake the sweeper.
+func (s *sweeper) rest() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resting = s.count == 0
+	return s.resting
 }
 
 func (s *sweeper) len() int {
