@@ -2,8 +2,8 @@
 
 const shownAtMost = 200_000; // characters of an answer
 
-// address puts the values of an operation's parameters into its path; what is left empty stays away,
-// and a query parameter can be sent empty by typing "".
+// address puts the values of an operation's parameters into its path. What is left empty stays away,
+// or is the example when it is required; a query parameter can be sent empty by typing "".
 function address(operation) {
   const query = new URLSearchParams();
   let path = operation.dataset.path;
@@ -12,8 +12,8 @@ function address(operation) {
     if (input.dataset.in === "path") {
       const value = encodeURIComponent(input.value || input.placeholder);
       path = path.replace(`{${name}}`, name === "path" ? value.replaceAll("%2F", "/") : value);
-    } else if (input.value !== "") {
-      query.append(name, input.value === '""' ? "" : input.value);
+    } else if (input.value !== "" || "required" in input.dataset) {
+      query.append(name, input.value === '""' ? "" : input.value || input.placeholder);
     }
   }
   const text = query.toString();
