@@ -27,7 +27,7 @@ race: ## all tests under the race detector
 	$(WITH_ENGINES) $(TEST) -race ./...
 
 .PHONY: bench
-bench: build ## what a call costs beside bare proxies and nginx; BENCHFLAGS="-held 9000 -rounds 9"
+bench: build ## what a call costs beside bare proxies and nginx; BENCHFLAGS="-held 8000 -rounds 9"
 	go run ./internal/bench -binary bin/callgate $(BENCHFLAGS)
 
 .PHONY: fuzz
