@@ -48,6 +48,43 @@ func TestForeignApplicationsAnswerAsAbsentOnes(t *testing.T) {
 	}
 }
 
+// raw sends bytes as they are and returns the answer until the connection is closed.
+func (p *process) raw(request string) string {
+	p.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.base, "http://"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		p.t.Fatal(err)
+	}
+	_, _ = io.WriteString(conn, request)
+	answer, _ := io.ReadAll(conn)
+	return string(answer)
+}
+
+// TestTextThatNoStoreTakesAndAmbiguousHeadsAreRefused: neither may become an internal error, or be
+// read in two ways by a proxy and by us.
+func TestTextThatNoStoreTakesAndAmbiguousHeadsAreRefused(t *testing.T) {
+	p := startDev(t, map[string]string{})
+	admin := p.administrator()
+	for _, target := range []string{"/api/admin/capabilities?q=%FF", "/api/admin/capabilities?q=%00", "/api/admin/capabilities/%FF", "/api/admin/groups/a%00b"} {
+		if status, e := admin.try("GET", target, nil); status != 400 && status != 404 {
+			t.Errorf("%s: %d %s", target, status, e.Msg)
+		}
+	}
+	for _, head := range []string{
+		"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+		"X-A: 1\r\n folded\r\n", "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n",
+	} {
+		answer := p.raw("POST /api/auth/logout HTTP/1.1\r\nHost: x\r\n" + head + "\r\n0\r\n\r\nGET /api/config HTTP/1.1\r\nHost: x\r\n\r\n")
+		if !strings.HasPrefix(answer, "HTTP/1.1 400") || strings.Contains(answer, "publicBaseUrl") {
+			t.Errorf("%q: %q", head, answer)
+		}
+	}
+}
+
 func TestEveryAnswerOfTheConsoleHasADate(t *testing.T) {
 	p := startDev(t, map[string]string{})
 	for _, path := range []string{"/api/config", "/api/none", "/", "/health/live"} {

@@ -5,6 +5,9 @@ import (
 	"io"
 
 	"github.com/gofiber/fiber/v2"
+
+	"callgate/internal/fault"
+	"callgate/internal/gateway"
 )
 
 // drainBytes is what is read of a body that no handler wanted, so that its connection lives.
@@ -16,6 +19,10 @@ const drainBytes = 64 << 10
 func finishRequest(c *fiber.Ctx) error {
 	// The gateway relays the upstream's Date, so the server adds none; a reset header gets one again.
 	c.Response().Header.Reset()
+	if gateway.Ambiguous(c.Request().Header.RawHeaders()) {
+		c.Context().SetConnectionClose()
+		return fault.New(fault.Invalid, "the request head can be read in two ways")
+	}
 	err := c.Next()
 	body := c.Context().RequestBodyStream()
 	if body == nil {

@@ -85,6 +85,9 @@ func (c *Console) common(ctx *fiber.Ctx) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
+	if !storable(ctx.Context().Path()) {
+		return fault.Absent() // nothing has such a name
+	}
 	return ctx.Next()
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -131,6 +132,18 @@ func intParam(ctx *fiber.Ctx, name string, absent, most int) (int, error) {
 	}
 	return n, nil
 }
+
+// textParam reads a query parameter that a store will see; absent is empty.
+func textParam(ctx *fiber.Ctx, name string) (string, error) {
+	text := ctx.Query(name)
+	if !storable([]byte(text)) {
+		return "", fault.InvalidFields(map[string]string{name: "must be UTF-8 text without NUL"})
+	}
+	return strings.Clone(text), nil
+}
+
+// storable tells whether bytes are text that every store takes: UTF-8 without NUL.
+func storable(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
 // idParam reads a UUID from the path; a malformed one names nothing (api.md: 404).
 func idParam(ctx *fiber.Ctx, name string) (uuid.UUID, error) {

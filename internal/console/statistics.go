@@ -275,7 +275,10 @@ func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
 	}
 	q := stats.CallsQuery{Range: days}
 	if ctx.Context().QueryArgs().Has("model") {
-		model := strings.Clone(ctx.Query("model"))
+		model, err := textParam(ctx, "model")
+		if err != nil {
+			return stats.CallsQuery{}, err
+		}
 		q.Model = &model
 	}
 	switch result := stats.Result(ctx.Query("result")); result {

@@ -19,6 +19,14 @@ type requestHead struct {
 
 var errMalformed = errors.New("malformed request headers")
 
+// Ambiguous tells whether two servers could read the header lines of a request in two ways (bare
+// line feeds, folds, two framings …). raw is what fasthttp's RawHeaders gives. The gateway refuses
+// such requests itself; this is for the other routes of the listener.
+func Ambiguous(raw []byte) bool {
+	var h requestHead
+	return !h.scan(raw)
+}
+
 // scan reads the header lines as they arrived. It reports false for what two servers could read in
 // two ways: the server's own parser lets these pass (design section 4, facts on request smuggling).
 func (h *requestHead) scan(raw []byte) bool {
