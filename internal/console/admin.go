@@ -82,14 +82,10 @@ func (c *Console) adminListCapabilities(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	filter := catalog.Filter{Page: page, Size: size}
-	for name, field := range map[string]*string{"groupId": &filter.GroupID, "status": &filter.Status, "q": &filter.Text} {
-		if *field, err = textParam(ctx, name); err != nil {
-			return nil, err
-		}
-	}
-	filter.Text = strings.TrimSpace(filter.Text)
-	found, total, err := c.Catalog.Search(ctx.UserContext(), filter)
+	found, total, err := c.Catalog.Search(ctx.UserContext(), catalog.Filter{
+		GroupID: ctx.Query("groupId"), Status: ctx.Query("status"), Text: strings.TrimSpace(ctx.Query("q")),
+		Page: page, Size: size,
+	})
 	if err != nil {
 		return nil, err
 	}

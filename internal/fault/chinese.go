@@ -30,6 +30,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"%s must lie between %s and %s":                      "{1} 必须在 {2} 与 {3} 之间",
 	"the body is empty; send a JSON object":              "请求体为空，请发送 JSON 对象",
 	"the body is not UTF-8":                              "请求体不是 UTF-8 编码",
+	"must be UTF-8 text":                                 "必须是 UTF-8 文本",
 	"must be UTF-8 text without NUL":                     "必须是不含 NUL 的 UTF-8 文本",
 	"the request head can be read in two ways":           "请求头存在歧义",
 	"the body must be a JSON object":                     "请求体必须是 JSON 对象",

@@ -18,9 +18,11 @@ func (f Fields) Add(field, format string, args ...any) {
 	}
 }
 
-// Text checks a text of least to most characters without control characters (api.md).
+// Text checks a UTF-8 text of least to most characters without control characters (api.md).
 func (f Fields) Text(field, value string, least, most int) {
 	switch n := utf8.RuneCountInString(value); {
+	case !utf8.ValidString(value):
+		f.Add(field, "must be UTF-8 text")
 	case n < least && n == 0:
 		f.Add(field, "is required")
 	case n < least || n > most:

@@ -11,6 +11,7 @@ func TestEveryWrongFieldIsNamedOnce(t *testing.T) {
 	f.Text("name", "", 1, 64)
 	f.Text("description", strings.Repeat("字", 1025), 0, 1024)
 	f.Text("model", "a\x00b", 0, 64)
+	f.Text("bytes", "\xff", 0, 64)
 	f.Text("good", strings.Repeat("字", 64), 1, 64)
 	f.Add("name", "second message")
 	var fault *Error
@@ -21,6 +22,7 @@ func TestEveryWrongFieldIsNamedOnce(t *testing.T) {
 		"name":        "is required",
 		"description": "must have 0 to 1024 characters",
 		"model":       "must not contain control characters",
+		"bytes":       "must be UTF-8 text",
 	}
 	if len(fault.Fields) != len(want) {
 		t.Fatalf("fields %v", fault.Fields)
