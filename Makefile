@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 WITH_ENGINES := go run ./internal/embedded/testengines --
 # Packages are tested two at a time: their engines share the machine.
 TEST := go test -p 2 -count=1 $(TESTFLAGS)
-FUZZTIME ?= 30s
+FUZZTIME ?= 60s
 
 .DEFAULT_GOAL := help
 
@@ -32,7 +32,7 @@ bench: build ## what a call costs beside bare proxies and nginx; BENCHFLAGS="-he
 
 .PHONY: fuzz
 fuzz: export API_FUZZ_REQUESTS ?= 20000
-fuzz: ## every fuzz target in turn, FUZZTIME (30s) each, and API_FUZZ_REQUESTS (20000) requests made from openapi.yaml
+fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (20000) requests made from openapi.yaml
 	@set -e; for package in $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
 	  for target in $$(go test -list '^Fuzz' ./$$package | grep '^Fuzz'); do \
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \

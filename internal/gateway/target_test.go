@@ -83,10 +83,9 @@ func TestOnlyModelPairsLeaveTheQuery(t *testing.T) {
 
 func TestQueryWithoutModelPassesUntouched(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		query := rapid.StringMatching(`[a-z%&=+;.0-9]{0,30}`).Draw(t, "query")
-		if strings.Contains(query, "mod") || strings.Contains(query, "%6") || strings.HasSuffix(query, "&") {
-			t.Skip()
-		}
+		query := rapid.StringMatching(`[a-z%&=+;.0-9]{0,30}`).Filter(func(query string) bool {
+			return !strings.Contains(query, "mod") && !strings.Contains(query, "%6") && !strings.HasSuffix(query, "&")
+		}).Draw(t, "query")
 		rest, _, count := splitModel([]byte(query), nil)
 		if count != 0 || string(rest) != query {
 			t.Fatalf("%q became %q", query, rest)

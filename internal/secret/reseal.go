@@ -42,7 +42,7 @@ const (
 // Reseal brings every value of a column under the newest key of the ring. It may run beside serving
 // processes, beside itself and any number of times: rows are locked for one short batch, and what is
 // under the newest key already is not touched. No version is raised, for no grant changes
-// (sql/00007_resealing.sql). Values that cannot be opened are logged by their row's id.
+// (sql/00006_resealing.sql). Values that cannot be opened are logged by their row's id.
 func (k *Keyring) Reseal(ctx context.Context, pool *pgxpool.Pool, column Column, log *slog.Logger) (done Resealing, err error) {
 	for last, more := column.least, true; more; {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
