@@ -101,6 +101,7 @@ Callgate is ready (%.1f s). Data is kept in DATA_DIR; stop with Ctrl-C.
   Console        %[2]s/
   Sign in        %[3]s (developer) or %[4]s (back office)
   Sign-in codes  %[2]s/dev/mails
+  API            %[2]s/docs
 
 Call a capability:
 
