@@ -46,7 +46,8 @@ var clickHouseConfig = template.Must(template.New("config.xml").Parse(`<clickhou
   <background_common_pool_size>2</background_common_pool_size>
   <background_fetches_pool_size>1</background_fetches_pool_size>
   <background_move_pool_size>1</background_move_pool_size>
-  <background_schedule_pool_size>4</background_schedule_pool_size>
+  <background_schedule_pool_size>32</background_schedule_pool_size>
+  <background_schedule_pool_max_parallel_tasks_per_type_ratio>1</background_schedule_pool_max_parallel_tasks_per_type_ratio>
   <asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>
   <database_atomic_delay_before_drop_table_sec>5</database_atomic_delay_before_drop_table_sec>
   <merge_tree>
