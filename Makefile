@@ -5,7 +5,7 @@ LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 WITH_ENGINES := go run ./internal/embedded/testengines --
 # Packages are tested two at a time: their engines share the machine.
-TEST := go test -p 2 -count=1 $(TESTFLAGS)
+TEST := go test -p 2 -parallel 2 -count=1 $(TESTFLAGS)
 FUZZTIME ?= 60s
 
 .DEFAULT_GOAL := help
