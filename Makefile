@@ -30,6 +30,11 @@ race: ## all tests under the race detector
 bench: build ## what a call costs beside bare proxies and nginx; BENCHFLAGS="-held 8000 -rounds 9"
 	go run ./internal/bench -binary bin/callgate $(BENCHFLAGS)
 
+.PHONY: bench-stats
+bench-stats: ROWS ?= 100000000
+bench-stats: build ## what the statistics cost with ROWS (100000000) calls, and with a tenth of them; BENCHFLAGS="-verify 0 -data dir"
+	go run ./internal/bench/statistics -binary bin/callgate -rows $(ROWS) $(BENCHFLAGS)
+
 .PHONY: fuzz
 fuzz: export API_FUZZ_REQUESTS ?= 20000
 fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (20000) requests made from openapi.yaml

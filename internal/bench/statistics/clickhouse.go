@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// clickhouse is the ledger's HTTP interface.
+type clickhouse struct{ dsn string }
+
+// ask runs one statement and returns what it prints. Parameters are pairs of name and value.
+func (c clickhouse) ask(ctx context.Context, statement string, parameters ...any) (string, error) {
+	u, err := url.Parse(c.dsn)
+	if err != nil {
+		return "", fmt.Errorf("clickhouse address: %w", err)
+	}
+	query := url.Values{"database": {strings.TrimPrefix(u.Path, "/")}}
+	for i := 0; i+1 < len(parameters); i += 2 {
+		query.Set(fmt.Sprint("param_", parameters[i]), fmt.Sprint(parameters[i+1]))
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+u.Host+"/?"+query.Encode(), strings.NewReader(statement))
+	if err != nil {
+		return "", err
+	}
+	password, _ := u.User.Password()
+	request.SetBasicAuth(u.User.Username(), password)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("ask clickhouse: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return "", fmt.Errorf("ask clickhouse: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("clickhouse: %s", body)
+	}
+	return strings.TrimSpace(string(body)), nil
+}

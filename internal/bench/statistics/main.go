@@ -1,0 +1,206 @@
+// Command statistics measures what the console's statistics cost with a hundred million calls and
+// more: `make bench-stats ROWS=100000000`. It writes the calls into a real ClickHouse, where the
+// real views fill the rollups, and asks the real console over HTTP. A tenth of the rows is measured
+// first and then all of them, so that the growth is seen in one run.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"callgate/internal/beijing"
+	"callgate/internal/embedded"
+)
+
+// effort is how much is written and asked.
+type effort struct {
+	rows         int64
+	applications int // of accounts with accountSize each
+	days         int
+	questions    int // of each kind
+	warmRounds   int
+	coldKinds    int // kinds before which the engine starts anew
+	verifyDays   int // of `callgate verify` afterwards, which asks dozens of questions per application; 0: none
+}
+
+// accountSize is the number of applications of every account.
+const accountSize = 50
+
+var full = effort{rows: 100_000_000, applications: 5_000, days: beijing.MaxDays, questions: 200, warmRounds: 3, coldKinds: 100, verifyDays: 1}
+
+func main() {
+	e := full
+	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
+	flag.Int64Var(&e.rows, "rows", full.rows, "calls in the ledger")
+	flag.IntVar(&e.questions, "questions", full.questions, "distinct questions of each kind")
+	flag.IntVar(&e.verifyDays, "verify", full.verifyDays, "days that callgate verify recounts afterwards; 0: none")
+	kept := flag.String("data", "", "directory that keeps the rows; a second run measures the same ones again")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := onEngines(ctx, *kept, func(dir string, engines *embedded.Engines) error {
+		return run(ctx, e, *binary, dir, engines, os.Stdout)
+	}); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-stats:", err)
+		os.Exit(1)
+	}
+}
+
+// onEngines runs work on stores with their data in dir, which is thrown away unless it is named.
+func onEngines(ctx context.Context, dir string, work func(dir string, engines *embedded.Engines) error) (err error) {
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "callgate-bench-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL runs as another user and passes through
+			return err
+		}
+	}
+	engines, err := embedded.Start(ctx, embedded.Options{DataDir: filepath.Join(dir, "engines"), Logger: slog.New(slog.DiscardHandler), Ephemeral: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engines.Close()) }()
+	return work(dir, engines)
+}
+
+// run measures a tenth of the rows, then all of them, proves the rollups and prints the table. What
+// an earlier run in the same directory has done is not done again, but for the last measurement.
+func run(ctx context.Context, e effort, binary, dir string, engines *embedded.Engines, out io.Writer) error {
+	b := &bench{effort: e, binary: binary, dir: dir, engines: engines, out: out, ledger: clickhouse{engines.ClickHouseHTTPURL()}}
+	if err := b.callgate(ctx, "migrate"); err != nil {
+		return err
+	}
+	if err := b.load(ctx); err != nil {
+		return err
+	}
+	for _, rows := range []int64{e.rows / 10, e.rows} {
+		if rows < b.Written {
+			continue
+		}
+		began := time.Now()
+		if err := b.write(ctx, rows); err != nil {
+			return err
+		}
+		b.say("%d rows after %s", rows, time.Since(began).Round(time.Second))
+		if err := b.settle(ctx); err != nil {
+			return err
+		}
+		measured, err := b.measure(ctx)
+		if err != nil {
+			return err
+		}
+		if err := printTable(out, b, measured, b.Tenth); err != nil {
+			return err
+		}
+		if rows < e.rows {
+			b.Tenth = measured
+		}
+		if err := b.save(); err != nil {
+			return err
+		}
+	}
+	return b.prove(ctx)
+}
+
+// bench is one run.
+type bench struct {
+	effort
+	binary  string
+	dir     string
+	engines *embedded.Engines
+	ledger  clickhouse
+	out     io.Writer
+	state
+}
+
+// state is what a second run on the same rows must know.
+type state struct {
+	Today    beijing.Day
+	Accounts []account
+	Owned    []owned // by rank, the most called first
+	Written  int64
+	InHour   [2]int64           // calls written into the two crowded hours
+	Tenth    map[string]figures // measured with a tenth of the rows
+}
+
+func (b *bench) stateFile() string { return filepath.Join(b.dir, "bench.json") }
+
+func (b *bench) load(ctx context.Context) error {
+	text, err := os.ReadFile(b.stateFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return b.furnish(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, &b.state)
+}
+
+func (b *bench) save() error {
+	text, err := json.Marshal(b.state)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(b.stateFile(), text, 0o600)
+}
+
+func (b *bench) say(format string, values ...any) { fmt.Fprintf(b.out, format+"\n", values...) }
+
+func (b *bench) environment() []string {
+	return append(os.Environ(), "DATABASE_URL="+b.engines.DatabaseURL(), "CLICKHOUSE_URL="+b.engines.ClickHouseURL(),
+		"REDIS_URL="+b.engines.RedisURL())
+}
+
+// callgate runs a command of the binary to its end.
+func (b *bench) callgate(ctx context.Context, arguments ...string) error {
+	cmd := exec.CommandContext(ctx, b.binary, arguments...)
+	cmd.Env = b.environment()
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("callgate %s: %w: %s", arguments[0], err, said)
+	}
+	if len(said) > 0 {
+		b.say("callgate %s: %s", arguments[0], said)
+	}
+	return nil
+}
+
+// prove compares every rollup with the rows in ClickHouse itself, and the API's answers with a
+// recount by `callgate verify`.
+func (b *bench) prove(ctx context.Context) error {
+	for table, timeColumn := range map[string]string{"usage_daily": "day", "usage_hourly": "hour"} {
+		began := time.Now()
+		different, err := b.differences(ctx, table, timeColumn)
+		if err != nil {
+			return err
+		}
+		b.say("%s: %d differ from the rows, compared in %s", table, different, time.Since(began).Round(time.Second))
+		if different > 0 {
+			return fmt.Errorf("%s differs from the rows", table)
+		}
+	}
+	if b.verifyDays == 0 {
+		return nil
+	}
+	began := time.Now()
+	from := b.Today - beijing.Day(b.verifyDays) + 1
+	if err := b.callgate(ctx, "verify", "--from", from.String(), "--to", b.Today.String()); err != nil {
+		return err
+	}
+	b.say("verified in %s", time.Since(began).Round(time.Second))
+	return nil
+}

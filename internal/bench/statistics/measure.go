@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	pepper = strings.Repeat("bench-pepper ", 4)
+	ring   = "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+)
+
+// console is a running `callgate serve --role console`.
+type console struct {
+	bench  *bench
+	base   string
+	cmd    *exec.Cmd
+	said   *bytes.Buffer
+	client *http.Client
+}
+
+func (b *bench) startConsole(ctx context.Context) (*console, error) {
+	listen, private := freeAddress(), freeAddress()
+	c := &console{bench: b, base: "http://" + listen, said: &bytes.Buffer{}, client: &http.Client{Transport: &http.Transport{}}}
+	c.cmd = exec.Command(b.binary, "serve", "--role", "console")
+	c.cmd.Env = append(b.environment(), "LISTEN="+listen, "METRICS_LISTEN="+private, "LOG_LEVEL=warn", "ACCESS_KEY_PEPPER="+pepper,
+		"ENCRYPTION_KEYS="+ring, "JWT_SECRET="+pepper, "SMTP_URL="+b.engines.Mailbox().URL(), "MAIL_FROM=bench@example.com",
+		"ADMIN_EMAILS=admin@example.com")
+	c.cmd.Stdout, c.cmd.Stderr = c.said, c.said
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the console: %w", err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		response, err := c.client.Get(c.base + "/health/ready")
+		if err == nil {
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return c, nil
+			}
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			c.stop()
+			return nil, fmt.Errorf("the console is not ready: %w: %s", errors.Join(err, ctx.Err()), c.said)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func (c *console) stop() {
+	c.client.CloseIdleConnections()
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	_ = c.cmd.Wait()
+}
+
+// ask asks a question and gives the body of its answer.
+func (c *console) ask(ctx context.Context, q question) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+q.path, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Cookie", "callgate_session="+c.bench.Accounts[q.account].Session)
+	response, err := c.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %d: %s", q.path, response.StatusCode, body)
+	}
+	return body, nil
+}
+
+func (c *console) read(ctx context.Context, q question, into any) error {
+	body, err := c.ask(ctx, q)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, &struct {
+		Data any `json:"data"`
+	}{into})
+}
+
+// all asks every question once and tells how long each took.
+func (c *console) all(ctx context.Context, questions []question) ([]time.Duration, error) {
+	took := make([]time.Duration, len(questions))
+	for i, q := range questions {
+		began := time.Now()
+		if _, err := c.ask(ctx, q); err != nil {
+			return nil, err
+		}
+		took[i] = time.Since(began)
+	}
+	return took, nil
+}
+
+// figures are the times of one kind of question.
+type figures struct {
+	Asked      int
+	Cold, Warm []time.Duration // ascending; warm: of each question the median of its rounds
+}
+
+func quantile(sorted []time.Duration, level float64) time.Duration {
+	return sorted[min(len(sorted)-1, int(level*float64(len(sorted))))]
+}
+
+// measure asks every kind of question, cold and warm.
+func (b *bench) measure(ctx context.Context) (map[string]figures, error) {
+	measured := map[string]figures{}
+	drawing, err := b.startConsole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kinds := b.kinds(drawing)
+	questions := make([][]question, len(kinds))
+	for i, k := range kinds {
+		if questions[i], err = b.drawn(ctx, k); err != nil {
+			break
+		}
+	}
+	drawing.stop()
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range kinds {
+		if i < b.coldKinds {
+			if err := b.chill(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if measured[k.name], err = b.timed(ctx, questions[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.name, err)
+		}
+	}
+	return measured, nil
+}
+
+// chill starts ClickHouse anew, with its files out of the system's cache.
+func (b *bench) chill(ctx context.Context) error {
+	up, err := b.engines.Down("clickhouse")
+	if err != nil {
+		return err
+	}
+	err = forget(filepath.Join(b.dir, "engines", "clickhouse"))
+	return errors.Join(err, up(ctx))
+}
+
+// timed starts the console anew and asks the questions once cold and some rounds warm.
+func (b *bench) timed(ctx context.Context, questions []question) (f figures, err error) {
+	c, err := b.startConsole(ctx)
+	if err != nil {
+		return f, err
+	}
+	defer c.stop()
+	f.Asked = len(questions)
+	if f.Cold, err = c.all(ctx, questions); err != nil {
+		return f, err
+	}
+	rounds := make([][]time.Duration, b.warmRounds)
+	for i := range rounds {
+		if rounds[i], err = c.all(ctx, questions); err != nil {
+			return f, err
+		}
+	}
+	for i := range questions {
+		var own []time.Duration
+		for _, round := range rounds {
+			own = append(own, round[i])
+		}
+		slices.Sort(own)
+		f.Warm = append(f.Warm, own[len(own)/2])
+	}
+	slices.Sort(f.Cold)
+	slices.Sort(f.Warm)
+	return f, nil
+}
+
+// forget takes the files of a directory out of the system's page cache.
+func forget(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !entry.Type().IsRegular() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		file, err := os.Open(path) //nolint:gosec // files of our own engine
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }()
+		if err := unix.Fdatasync(int(file.Fd())); err != nil { // pages not yet written stay
+			return err
+		}
+		return unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED)
+	})
+}
+
+// settle waits until ClickHouse merges nothing any more, a few minutes at most.
+func (b *bench) settle(ctx context.Context) error {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+		merging, err := b.ledger.ask(ctx, "SELECT count() FROM system.merges")
+		if err != nil || merging == "0" {
+			return err
+		}
+	}
+	return nil
+}
+
+func freeAddress() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}

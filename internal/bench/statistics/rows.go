@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"callgate/internal/application"
+	"callgate/internal/beijing"
+	"callgate/internal/secret"
+)
+
+// account owns accountSize applications.
+type account struct {
+	ID      uuid.UUID
+	Session string // token of a session that is signed in
+}
+
+// owned is an application and whose it is.
+type owned struct {
+	ID      uuid.UUID
+	Account int
+}
+
+const (
+	largestShare = 0.2     // of all calls, of the most called application
+	slots        = 200_000 // how finely the law of the applications is cut
+	models       = 12
+	hourOfDay    = 14
+)
+
+// crowdedDay has an hour with a tenth of all calls, of the most called application, and busyDay one
+// with a hundredth, of the second.
+func (b *bench) crowdedDay() beijing.Day { return b.Today - beijing.Day(b.days/9) }
+func (b *bench) busyDay() beijing.Day    { return b.Today - beijing.Day(b.days/4) }
+
+// shares are the applications' shares of the calls: a Zipf law whose exponent gives the first one
+// the largest share.
+func shares(n int) []float64 {
+	low, high := 0.0, 5.0
+	var law []float64
+	for range 60 {
+		middle := (low + high) / 2
+		law = law[:0]
+		total := 0.0
+		for rank := 1; rank <= n; rank++ {
+			law = append(law, math.Pow(float64(rank), -middle))
+			total += law[rank-1]
+		}
+		for i := range law {
+			law[i] /= total
+		}
+		if law[0] < largestShare {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return law
+}
+
+// furnish makes the accounts, each signed in, and the applications, and cuts the law into slots.
+func (b *bench) furnish(ctx context.Context) error {
+	b.Today = beijing.Today(time.Now())
+	pool, err := pgxpool.New(ctx, b.engines.DatabaseURL())
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	keyring, err := secret.ParseKeyring(ring)
+	if err != nil {
+		return err
+	}
+	b.Accounts = make([]account, b.applications/accountSize)
+	for i := range b.Accounts {
+		if b.Accounts[i], err = signedIn(ctx, pool, i); err != nil {
+			return err
+		}
+	}
+	b.Owned = make([]owned, b.applications)
+	store := application.New(pool, keyring, secret.Pepper(pepper))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(4)
+	for rank := range b.Owned {
+		group.Go(func() error {
+			of := rank % len(b.Accounts)
+			made, _, err := store.Create(ctx, b.Accounts[of].ID, application.Draft{Name: fmt.Sprintf("Application %d", rank+1)})
+			b.Owned[rank] = owned{made.ID, of}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return b.cut(context.WithoutCancel(ctx))
+}
+
+func signedIn(ctx context.Context, pool *pgxpool.Pool, number int) (account, error) {
+	one := account{uuid.New(), base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprintf("%032d", number)))}
+	email := fmt.Sprintf("account%d@example.com", number)
+	if _, err := pool.Exec(ctx, `INSERT INTO users (id, email) VALUES ($1, $2)`, one.ID, email); err != nil {
+		return one, fmt.Errorf("user: %w", err)
+	}
+	hash := sha256.Sum256([]byte(one.Session))
+	_, err := pool.Exec(ctx, `INSERT INTO sessions (id, audience, user_id, email, token_hash, expires_at)
+		VALUES ($1, 'callgate-console', $2, $3, $4, now() + interval '30 days')`, uuid.New(), one.ID, email, hash[:])
+	if err != nil {
+		return one, fmt.Errorf("session: %w", err)
+	}
+	return one, nil
+}
+
+// cut writes which application each slot belongs to; a call draws a slot.
+func (b *bench) cut(ctx context.Context) error {
+	const table = `CREATE TABLE bench_slots (slot UInt32, application_id UUID, user_id UUID) ENGINE = MergeTree ORDER BY slot`
+	if _, err := b.ledger.ask(ctx, table); err != nil {
+		return err
+	}
+	var lines strings.Builder
+	lines.WriteString("INSERT INTO bench_slots FORMAT TabSeparated\n")
+	rank, reached := 0, 0.0
+	law := shares(len(b.Owned))
+	for slot := range slots {
+		for rank+1 < len(law) && float64(slot)/slots >= reached+law[rank] {
+			reached += law[rank]
+			rank++
+		}
+		fmt.Fprintf(&lines, "%d\t%s\t%s\n", slot, b.Owned[rank].ID, b.Accounts[b.Owned[rank].Account].ID)
+	}
+	_, err := b.ledger.ask(ctx, lines.String())
+	return err
+}
+
+// write adds calls until there are rows of them: day by day, and a tenth and a hundredth of what is
+// added in one hour each.
+func (b *bench) write(ctx context.Context, rows int64) error {
+	added := rows - b.Written
+	crowded, busy := added/10, added/100
+	spread := added - crowded - busy
+	from := b.Today - beijing.Day(b.days) + 1
+	for i := range int64(b.days) {
+		day := from + beijing.Day(i)
+		n := spread*(i+1)/int64(b.days) - spread*i/int64(b.days)
+		start, length := day.Start(), 24*time.Hour
+		if day == b.Today {
+			length = max(time.Since(start)-time.Minute, time.Second).Truncate(time.Millisecond)
+		}
+		if err := b.insert(ctx, n, start, length, nil); err != nil {
+			return err
+		}
+	}
+	b.InHour[0] += crowded
+	b.InHour[1] += busy
+	for i, hour := range []struct {
+		day beijing.Day
+		n   int64
+	}{{b.crowdedDay(), crowded}, {b.busyDay(), busy}} {
+		start := hour.day.Start().Add(hourOfDay * time.Hour)
+		if err := b.insert(ctx, hour.n, start, time.Hour, &b.Owned[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blockRows is the most one INSERT holds.
+const blockRows = 1_000_000
+
+// insert writes n calls that start in length from start, of one application or drawn by the law.
+func (b *bench) insert(ctx context.Context, n int64, start time.Time, length time.Duration, of *owned) error {
+	for n > 0 {
+		part := min(n, blockRows)
+		one, owner := uuid.Nil, uuid.Nil
+		if of != nil {
+			one, owner = of.ID, b.Accounts[of.Account].ID
+		}
+		_, err := b.ledger.ask(ctx, insertCalls, "from", b.Written, "rows", part, "start", start.UnixMilli(),
+			"length", length.Milliseconds(), "application", one, "user", owner, "slots", slots, "models", models)
+		if err != nil {
+			return err
+		}
+		b.Written += part
+		n -= part
+	}
+	return nil
+}
+
+// insertCalls makes calls out of their numbers alone. Ids are UUIDv7 of the start millisecond.
+const insertCalls = `
+INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed, first_byte_ms,
+    ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id)
+SELECT
+    if({application:UUID} = toUUID('00000000-0000-0000-0000-000000000000'), s.application_id, {application:UUID}),
+    fromUnixTimestamp64Milli(ms, 'Asia/Shanghai'),
+    reinterpretAsUUID(concat(
+        reinterpretAsFixedString(bitOr(bitShiftLeft(toUInt64(ms), 16), toUInt64(0x7000 + cityHash64(n, 3) % 4096))),
+        reinterpretAsFixedString(bitOr(bitShiftRight(cityHash64(n, 4), 2), 0x8000000000000000)))),
+    if({application:UUID} = toUUID('00000000-0000-0000-0000-000000000000'), s.user_id, {user:UUID}),
+    concat('model-', toString(1 + floor({models:UInt8} * pow(cityHash64(n, 5) % 10000 / 10000, 2)))),
+    toUInt32(exp(3 + 7 * pow(cityHash64(n, 6) % 100000 / 100000, 1.5))) AS took,
+    if(good, 200, 502) AS status, cityHash64(n, 7) % 100 < 97 AS good, cityHash64(n, 8) % 3 = 0, intDiv(took, 2),
+    'complete', if(good, '', 'upstream_http_error'), if(good, '', 'upstream_status'), status,
+    500 + cityHash64(n, 9) % 3000, 500 + cityHash64(n, 10) % 9000, concat('bench/', toString({from:UInt64}))
+FROM (
+    SELECT number AS n, toUInt32(cityHash64(n, 1) % {slots:UInt32}) AS slot, {start:Int64} + toInt64(cityHash64(n, 2) % {length:UInt64}) AS ms
+    FROM numbers({from:UInt64}, {rows:UInt64})
+) AS made
+JOIN bench_slots AS s USING (slot)
+SETTINGS min_insert_block_size_rows = 1048576, max_block_size = 262144`
+
+// differencesQuery counts the figures and histograms of a rollup, by application, day and model, that
+// are not what the calls of these days say. It works out the buckets in its own way.
+const differencesQuery = `
+SELECT count() FROM (
+    SELECT application_id, toDate(start_time) AS of_day, toString(model) AS of_model, toInt64(count()) AS calls, toInt64(countIf(success)) AS good,
+        toInt64(sum(duration_ms)) AS took, sumMap([bucket], [toInt64(1)]) AS histogram
+    FROM (SELECT application_id, start_time, model, success, duration_ms, toUInt8(greatest(ceil(log2(toUInt64(duration_ms) + 1)) - 6, 0)) AS shift,
+        toUInt16(32 * shift + bitShiftRight(duration_ms, shift)) AS bucket
+        FROM calls WHERE start_time >= toDateTime64({from:String}, 3, 'Asia/Shanghai') AND start_time < toDateTime64({until:String}, 3, 'Asia/Shanghai'))
+    GROUP BY application_id, of_day, of_model
+) AS counted FULL JOIN (
+    SELECT application_id, toDate(%s) AS of_day, toString(model) AS of_model, sum(u.calls) AS calls, sum(u.successes) AS good,
+        sum(u.duration_ms) AS took, sumMap(u.durations) AS histogram
+    FROM %s AS u WHERE of_day >= {from:Date} AND of_day < {until:Date} GROUP BY application_id, of_day, of_model
+) AS kept USING (application_id, of_day, of_model)
+WHERE counted.calls != kept.calls OR counted.good != kept.good OR counted.took != kept.took OR counted.histogram != kept.histogram`
+
+// differences compares a rollup with the calls, some days at a time because histograms are large.
+func (b *bench) differences(ctx context.Context, rollup, timeColumn string) (int, error) {
+	const step = 10
+	different := 0
+	for from := b.Today - beijing.Day(b.days) + 1; from <= b.Today; from += step {
+		found, err := b.ledger.ask(ctx, fmt.Sprintf(differencesQuery, timeColumn, rollup), "from", from, "until", from+step)
+		if err != nil {
+			return 0, err
+		}
+		n, err := strconv.Atoi(found)
+		if err != nil {
+			return 0, fmt.Errorf("differences of %s: %w", rollup, err)
+		}
+		different += n
+	}
+	return different, nil
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"callgate/internal/embedded"
+)
+
+// TestEveryQuestionIsMeasuredAndTheRollupsAreProven runs all of it, too small to say anything about speed.
+func TestEveryQuestionIsMeasuredAndTheRollupsAreProven(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "callgate")
+	if out, err := exec.Command("go", "build", "-o", binary, "callgate/cmd/callgate").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	e := effort{rows: 2_000, applications: 50, days: 12, questions: 2, warmRounds: 1, coldKinds: 1, verifyDays: 2}
+	var out strings.Builder
+	err := onEngines(t.Context(), "", func(dir string, engines *embedded.Engines) error {
+		return run(t.Context(), e, binary, dir, engines, &out)
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	for _, said := range []string{"| overview of 50 applications", "| call flow, crowded hour, failures of one model", "| failure detail",
+		"usage_daily: 0 differ", "usage_hourly: 0 differ", "1 accounts, 50 applications, ", "calls; 0 differences"} {
+		if !strings.Contains(out.String(), said) {
+			t.Errorf("%q is not in\n%s", said, out.String())
+		}
+	}
+}
+
+func TestTheLawGivesTheLargestApplicationItsShare(t *testing.T) {
+	law := shares(5_000)
+	total := 0.0
+	for i, share := range law {
+		total += share
+		if i > 0 && share >= law[i-1] {
+			t.Fatalf("rank %d has no less than rank %d", i+1, i)
+		}
+	}
+	if law[0] < 0.1999 || law[0] > 0.2001 || total < 0.9999 || total > 1.0001 {
+		t.Errorf("the first of %d has %f of %f", len(law), law[0], total)
+	}
+}
