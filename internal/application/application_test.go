@@ -155,7 +155,7 @@ func TestBoundToShowsAllOwnApplicationsNewestFirst(t *testing.T) {
 	second, _ := w.create(owner, "second", "b")
 	w.create(w.user(), "foreign", "a")
 	got, err := w.BoundTo(w.ctx, owner, "a")
-	want := []Binding{{second.ID, "second", Active, false}, {first.ID, "first", Active, true}}
+	want := []Binding{{second.ID, "second", false, Active}, {first.ID, "first", true, Active}}
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("got %+v, %v", got, err)
 	}

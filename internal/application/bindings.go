@@ -19,10 +19,10 @@ const (
 
 // Binding is an application of the owner and whether a certain capability is bound to it.
 type Binding struct {
-	ID     uuid.UUID `json:"id"`
-	Name   string    `json:"name"`
-	Status string    `json:"status"`
-	Bound  bool      `json:"bound"`
+	ID     uuid.UUID
+	Name   string
+	Bound  bool
+	Status string
 }
 
 // BoundTo gives all applications of the owner, newest first, each with whether the capability is
@@ -32,8 +32,8 @@ func (s *Store) BoundTo(ctx context.Context, owner uuid.UUID, capabilityID strin
 		return nil, err
 	}
 	rows, err := s.pool.Query(ctx, `
-		SELECT a.id, a.name, a.status, EXISTS (SELECT FROM application_capabilities b
-			WHERE b.application_id = a.id AND b.capability_id = $2)
+		SELECT a.id, a.name, EXISTS (SELECT FROM application_capabilities b
+			WHERE b.application_id = a.id AND b.capability_id = $2), a.status
 		FROM applications a WHERE a.owner_id = $1 ORDER BY a.created_at DESC, a.id DESC`, owner, capabilityID)
 	if err != nil {
 		return nil, fmt.Errorf("applications of a capability: %w", err)
@@ -96,7 +96,7 @@ func addBinding(ctx context.Context, tx pgx.Tx, id uuid.UUID, capabilityID, stat
 const enabled = "enabled"
 
 func capabilityStatus(ctx context.Context, db querier, id string) (status string, err error) {
-	if !storable(id) {
+	if !fault.Storable(id) {
 		return "", fault.Absent()
 	}
 	err = db.QueryRow(ctx, `SELECT status FROM capabilities WHERE id = $1`, id).Scan(&status)
@@ -153,7 +153,7 @@ func checkBindable(ctx context.Context, tx pgx.Tx, ids []string) error {
 		return nil
 	}
 	rows, err := tx.Query(ctx, `SELECT id, status FROM capabilities WHERE id = ANY ($1)`,
-		slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !storable(id) }))
+		slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !fault.Storable(id) }))
 	if err != nil {
 		return fmt.Errorf("read capabilities: %w", err)
 	}
@@ -189,11 +189,6 @@ func foldIDs(ids []string) []string {
 		return []string{}
 	}
 	return folded
-}
-
-// storable tells whether text could be an identifier at all; PostgreSQL takes no zero bytes.
-func storable(id string) bool {
-	return id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
 func told(ids []string) string {

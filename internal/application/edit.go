@@ -19,16 +19,16 @@ const (
 
 // Draft is a new application; the name is required.
 type Draft struct {
-	Name          string   `json:"name"`
-	Description   string   `json:"description"`
-	CapabilityIDs []string `json:"capabilityIds"`
+	Name          string
+	Description   string
+	CapabilityIDs []string
 }
 
 // Patch is an edit; a nil field stays as it is. CapabilityIDs is the complete set (spec section 4.2).
 type Patch struct {
-	Name          *string   `json:"name"`
-	Description   *string   `json:"description"`
-	CapabilityIDs *[]string `json:"capabilityIds"`
+	Name          *string
+	CapabilityIDs *[]string
+	Description   *string
 }
 
 func (p *Patch) check() error {
@@ -51,7 +51,7 @@ func (p *Patch) check() error {
 
 // Create makes an application with its Access Key, which is returned in full.
 func (s *Store) Create(ctx context.Context, owner uuid.UUID, d Draft) (a Application, key string, err error) {
-	p := Patch{&d.Name, &d.Description, &d.CapabilityIDs}
+	p := Patch{Name: &d.Name, Description: &d.Description, CapabilityIDs: &d.CapabilityIDs}
 	if err := p.check(); err != nil {
 		return Application{}, "", err
 	}

@@ -15,10 +15,10 @@ import (
 // Details is what administrators see of a capability; its key is never returned (spec section 2).
 type Details struct {
 	Capability
-	UpstreamBaseURL       string `json:"upstreamBaseUrl"`
-	UpstreamAuth          string `json:"upstreamAuth"` // bearer, x-api-key or api-key
-	HasUpstreamKey        bool   `json:"hasUpstreamKey"`
-	BoundApplicationCount int    `json:"boundApplicationCount"`
+	UpstreamBaseURL       string
+	UpstreamAuth          string // bearer, x-api-key or api-key
+	HasUpstreamKey        bool
+	BoundApplicationCount int64
 }
 
 const selectDetails = `
@@ -27,7 +27,7 @@ const selectDetails = `
 	FROM capabilities c JOIN capability_groups g ON g.id = c.group_id `
 
 func scanDetails(row pgx.CollectableRow) (d Details, err error) {
-	err = row.Scan(&d.ID, &d.Name, &d.GroupID, &d.Description, &d.SortOrder, &d.Status, &d.UpstreamModel, &d.DefaultPath,
+	err = row.Scan(&d.ID, &d.Name, &d.DefaultPath, &d.Description, &d.GroupID, &d.SortOrder, &d.Status, &d.UpstreamModel,
 		&d.UpstreamBaseURL, &d.UpstreamAuth, &d.HasUpstreamKey, &d.BoundApplicationCount)
 	return d, err
 }

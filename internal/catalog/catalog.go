@@ -41,21 +41,21 @@ func New(pool *pgxpool.Pool, ring *secret.Keyring, allowPrivate bool) *Store {
 
 // Group is a group of capabilities.
 type Group struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	SortOrder int    `json:"sortOrder"`
+	ID        string
+	Name      string
+	SortOrder int64
 }
 
 // Capability is what developers see of a capability (spec section 4.3).
 type Capability struct {
-	ID            string `json:"id"`
-	Name          string `json:"name"`
-	GroupID       string `json:"groupId"`
-	Description   string `json:"description"`
-	SortOrder     int    `json:"sortOrder"`
-	Status        string `json:"status"` // Enabled or Disabled
-	UpstreamModel string `json:"upstreamModel"`
-	DefaultPath   string `json:"defaultPath"`
+	ID            string
+	Name          string
+	DefaultPath   string
+	Description   string
+	GroupID       string
+	SortOrder     int64
+	Status        string // Enabled or Disabled
+	UpstreamModel string
 }
 
 // querier is a pool or a transaction.
@@ -65,7 +65,7 @@ type querier interface {
 }
 
 const (
-	capabilityColumns = `c.id, c.name, c.group_id, c.description, c.sort_order, c.status, c.upstream_model, c.default_path`
+	capabilityColumns = `c.id, c.name, c.default_path, c.description, c.group_id, c.sort_order, c.status, c.upstream_model`
 	catalogOrder      = `ORDER BY g.sort_order, g.id, c.sort_order, c.id`
 )
 

@@ -39,22 +39,22 @@ const (
 // CheckRequest names the upstream to try. With ID, a nil field stands for what is stored, and so does
 // an empty key.
 type CheckRequest struct {
-	ID              *string `json:"id"`
-	UpstreamBaseURL *string `json:"upstreamBaseUrl"`
-	UpstreamAuth    *string `json:"upstreamAuth"`
-	UpstreamKey     *string `json:"upstreamKey"`
-	UpstreamModel   *string `json:"upstreamModel"`
-	DefaultPath     *string `json:"defaultPath"`
+	ID              *string
+	DefaultPath     *string
+	UpstreamAuth    *string
+	UpstreamBaseURL *string
+	UpstreamKey     *string
+	UpstreamModel   *string
 }
 
 // CheckResult tells what a check met. Message is our own sentence: an upstream's words are not
 // repeated, for it may repeat the key.
 type CheckResult struct {
-	OK         bool   `json:"ok"`     // a 2xx answer
-	Stage      Stage  `json:"stage"`  // the last one entered
-	Status     *int   `json:"status"` // of the upstream's answer; nil without one
-	DurationMs int64  `json:"durationMs"`
-	Message    string `json:"message"`
+	OK         bool  // a 2xx answer
+	Stage      Stage // the last one entered
+	Status     int   // of the upstream's answer; 0 without one
+	DurationMs int64
+	Message    string
 }
 
 // Check sends one smallest request, in the style of the default path, to the upstream, within ten
@@ -155,7 +155,7 @@ func (s *Store) try(ctx context.Context, target Details, key string) CheckResult
 	_ = response.Body.Close()
 	return answer(CheckResult{
 		OK:      response.StatusCode >= 200 && response.StatusCode < 300,
-		Status:  &response.StatusCode,
+		Status:  response.StatusCode,
 		Message: meaning(response.StatusCode),
 	})
 }

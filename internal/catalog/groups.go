@@ -15,9 +15,9 @@ import (
 // GroupSettings are the fields of a group that an administrator sets; a nil one stays as it is. On
 // creation the name is required, an absent ID is made up and an absent sort order is 0.
 type GroupSettings struct {
-	ID        *string `json:"id"`
-	Name      *string `json:"name"`
-	SortOrder *int64  `json:"sortOrder"`
+	ID        *string
+	Name      *string
+	SortOrder *int64
 }
 
 func (s *GroupSettings) check() fault.Fields {
@@ -127,9 +127,7 @@ func (s *Store) UpdateGroup(ctx context.Context, actor, id string, settings Grou
 
 func (s GroupSettings) apply(g *Group) {
 	set(&g.Name, s.Name)
-	if s.SortOrder != nil {
-		g.SortOrder = int(*s.SortOrder)
-	}
+	set(&g.SortOrder, s.SortOrder)
 }
 
 func groupEntry(actor, action string, g Group) audit.Entry {

@@ -22,17 +22,17 @@ const (
 // creation ID, Name, GroupID, UpstreamBaseURL and UpstreamKey are required; the others have defaults:
 // no texts, sort order 0, enabled, style bearer.
 type Settings struct {
-	ID              *string `json:"id"`
-	Name            *string `json:"name"`
-	GroupID         *string `json:"groupId"`
-	Description     *string `json:"description"`
-	SortOrder       *int64  `json:"sortOrder"`
-	Status          *string `json:"status"`
-	UpstreamBaseURL *string `json:"upstreamBaseUrl"`
-	UpstreamAuth    *string `json:"upstreamAuth"`
-	UpstreamKey     *string `json:"upstreamKey"` // "" keeps the stored one (spec section 2)
-	UpstreamModel   *string `json:"upstreamModel"`
-	DefaultPath     *string `json:"defaultPath"`
+	ID              *string
+	Name            *string
+	DefaultPath     *string
+	Description     *string
+	GroupID         *string
+	SortOrder       *int64
+	Status          *string
+	UpstreamAuth    *string
+	UpstreamBaseURL *string
+	UpstreamKey     *string // "" keeps the stored one (spec section 2)
+	UpstreamModel   *string
 }
 
 // check notes what is wrong with the fields that are set, and brings them to the form they are kept in.
@@ -91,9 +91,7 @@ func (s *Settings) apply(d *Details) {
 	set(&d.UpstreamAuth, s.UpstreamAuth)
 	set(&d.UpstreamModel, s.UpstreamModel)
 	set(&d.DefaultPath, s.DefaultPath)
-	if s.SortOrder != nil {
-		d.SortOrder = int(*s.SortOrder)
-	}
+	set(&d.SortOrder, s.SortOrder)
 }
 
 // newKey tells whether an upstream key is given that is to replace the stored one.

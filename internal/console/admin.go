@@ -1,161 +1,104 @@
 package console
 
 import (
+	"context"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"callgate/internal/audit"
-	"callgate/internal/beijing"
 	"callgate/internal/catalog"
+	"callgate/internal/openapi"
 )
-
-// auditView is one entry of the audit list (api.md).
-type auditView struct {
-	ID         int64         `json:"id"`
-	At         string        `json:"at"`
-	Actor      string        `json:"actor"`
-	Action     string        `json:"action"`
-	TargetType string        `json:"targetType"`
-	TargetID   string        `json:"targetId"`
-	TargetName string        `json:"targetName"`
-	Changes    audit.Changes `json:"changes"`
-}
 
 // adminListGroups gives all groups as one page: the back office orders them as a whole.
 func (c *Console) adminListGroups(ctx *fiber.Ctx) (any, error) {
-	groups, err := c.Catalog.Groups(ctx.UserContext())
-	if err != nil {
-		return nil, err
-	}
-	return list[catalog.Group]{full(groups), len(groups), 1, len(groups)}, nil
+	return shown(func(groups []catalog.Group) openapi.GroupList {
+		all := int64(len(groups))
+		return openapi.GroupList{Items: each(groups, groupView), Total: all, Page: 1, Size: all}
+	})(c.Catalog.Groups(ctx.UserContext()))
 }
 
 func (c *Console) createGroup(ctx *fiber.Ctx) (any, error) {
-	var settings catalog.GroupSettings
-	if err := decode(ctx, &settings); err != nil {
-		return nil, err
-	}
-	g, err := c.Catalog.CreateGroup(ctx.UserContext(), principal(ctx).Email, settings)
+	body, err := bodyOf[openapi.GroupDraft](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return created{g}, nil
+	g, err := c.Catalog.CreateGroup(ctx.UserContext(), principal(ctx).Email, catalog.GroupSettings(body))
+	return created{groupView(g)}, err
 }
 
 func (c *Console) orderGroups(ctx *fiber.Ctx) (any, error) {
-	var body struct {
-		IDs []string `json:"ids"`
-	}
-	if err := decode(ctx, &body); err != nil {
-		return nil, err
-	}
-	groups, err := c.Catalog.OrderGroups(ctx.UserContext(), principal(ctx).Email, body.IDs)
+	body, err := bodyOf[openapi.GroupOrder](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return items[catalog.Group]{full(groups)}, nil
+	return shown(groupItems)(c.Catalog.OrderGroups(ctx.UserContext(), principal(ctx).Email, body.IDs))
 }
 
-func (c *Console) adminGetGroup(ctx *fiber.Ctx) (any, error) {
-	id, err := identifierParam(ctx, "id")
-	if err != nil {
-		return nil, err
-	}
-	return c.Catalog.Group(ctx.UserContext(), id)
+func (c *Console) adminGetGroup(ctx *fiber.Ctx, id string) (any, error) {
+	return shown(groupView)(c.Catalog.Group(ctx.UserContext(), id))
 }
 
-func (c *Console) updateGroup(ctx *fiber.Ctx) (any, error) {
-	id, err := identifierParam(ctx, "id")
+func (c *Console) updateGroup(ctx *fiber.Ctx, id string) (any, error) {
+	body, err := bodyOf[openapi.GroupEdit](ctx)
 	if err != nil {
 		return nil, err
 	}
-	var settings catalog.GroupSettings
-	if err := decode(ctx, &settings); err != nil {
-		return nil, err
-	}
-	return c.Catalog.UpdateGroup(ctx.UserContext(), principal(ctx).Email, id, settings)
+	return shown(groupView)(c.Catalog.UpdateGroup(ctx.UserContext(), principal(ctx).Email, id, catalog.GroupSettings(body)))
 }
 
 func (c *Console) adminListCapabilities(ctx *fiber.Ctx) (any, error) {
-	page, size, err := pageAndSize(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, total, err := c.Catalog.Search(ctx.UserContext(), catalog.Filter{
-		GroupID: ctx.Query("groupId"), Status: ctx.Query("status"), Text: strings.TrimSpace(ctx.Query("q")),
-		Page: page, Size: size,
+	filter := catalog.Filter{GroupID: ctx.Query("groupId"), Status: ctx.Query("status"), Text: strings.TrimSpace(ctx.Query("q"))}
+	found, err := pageOf(ctx, adminCapabilityView, func(ctx context.Context, page, size int) ([]catalog.Details, int, error) {
+		filter.Page, filter.Size = page, size
+		return c.Catalog.Search(ctx, filter)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return list[catalog.Details]{full(found), total, page, size}, nil
+	return openapi.AdminCapabilityPage(found), err
 }
 
 func (c *Console) createCapability(ctx *fiber.Ctx) (any, error) {
-	var settings catalog.Settings
-	if err := decode(ctx, &settings); err != nil {
-		return nil, err
-	}
-	made, err := c.capabilityChanged(ctx)(c.Catalog.Create(ctx.UserContext(), principal(ctx).Email, settings))
+	body, err := bodyOf[openapi.CapabilityDraft](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return created{made}, nil
+	made, err := c.capabilityChanged(ctx)(c.Catalog.Create(ctx.UserContext(), principal(ctx).Email, catalog.Settings(body)))
+	return created{made}, err
 }
 
 func (c *Console) orderCapabilities(ctx *fiber.Ctx) (any, error) {
-	var body struct {
-		GroupID string   `json:"groupId"`
-		IDs     []string `json:"ids"`
-	}
-	if err := decode(ctx, &body); err != nil {
-		return nil, err
-	}
-	ordered, err := c.Catalog.Order(ctx.UserContext(), principal(ctx).Email, body.GroupID, body.IDs)
+	body, err := bodyOf[openapi.CapabilityOrder](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return items[catalog.Details]{full(ordered)}, nil
+	return shown(func(ordered []catalog.Details) openapi.AdminCapabilityItems {
+		return openapi.AdminCapabilityItems{Items: each(ordered, adminCapabilityView)}
+	})(c.Catalog.Order(ctx.UserContext(), principal(ctx).Email, body.GroupID, body.IDs))
 }
 
 func (c *Console) checkCapability(ctx *fiber.Ctx) (any, error) {
-	var request catalog.CheckRequest
-	if err := decode(ctx, &request); err != nil {
-		return nil, err
-	}
-	return c.Catalog.Check(ctx.UserContext(), principal(ctx).Email, request)
-}
-
-func (c *Console) adminGetCapability(ctx *fiber.Ctx) (any, error) {
-	id, err := identifierParam(ctx, "id")
+	body, err := bodyOf[openapi.CheckRequest](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.Catalog.Details(ctx.UserContext(), id)
+	return shown(checkView)(c.Catalog.Check(ctx.UserContext(), principal(ctx).Email, catalog.CheckRequest(body)))
 }
 
-func (c *Console) updateCapability(ctx *fiber.Ctx) (any, error) {
-	id, err := identifierParam(ctx, "id")
+func (c *Console) adminGetCapability(ctx *fiber.Ctx, id string) (any, error) {
+	return shown(adminCapabilityView)(c.Catalog.Details(ctx.UserContext(), id))
+}
+
+func (c *Console) updateCapability(ctx *fiber.Ctx, id string) (any, error) {
+	body, err := bodyOf[openapi.CapabilityEdit](ctx)
 	if err != nil {
 		return nil, err
 	}
-	var settings catalog.Settings
-	if err := decode(ctx, &settings); err != nil {
-		return nil, err
-	}
-	return c.capabilityChanged(ctx)(c.Catalog.Update(ctx.UserContext(), principal(ctx).Email, id, settings))
+	return c.capabilityChanged(ctx)(c.Catalog.Update(ctx.UserContext(), principal(ctx).Email, id, catalog.Settings(body)))
 }
 
-func (c *Console) setCapabilityStatus(ctx *fiber.Ctx) (any, error) {
-	id, err := identifierParam(ctx, "id")
+func (c *Console) setCapabilityStatus(ctx *fiber.Ctx, id string) (any, error) {
+	body, err := bodyOf[openapi.CapabilityStatusEdit](ctx)
 	if err != nil {
-		return nil, err
-	}
-	var body struct {
-		Status string `json:"status"`
-	}
-	if err := decode(ctx, &body); err != nil {
 		return nil, err
 	}
 	return c.capabilityChanged(ctx)(c.Catalog.SetStatus(ctx.UserContext(), principal(ctx).Email, id, body.Status))
@@ -163,27 +106,15 @@ func (c *Console) setCapabilityStatus(ctx *fiber.Ctx) (any, error) {
 
 // capabilityChanged answers with a capability that was changed, and tells the gateways.
 func (c *Console) capabilityChanged(ctx *fiber.Ctx) func(catalog.Details, error) (any, error) {
-	return func(d catalog.Details, err error) (any, error) {
-		if err != nil {
-			return nil, err
-		}
+	return shown(func(d catalog.Details) openapi.AdminCapability {
 		c.Announcer.CapabilityChanged(ctx.UserContext(), d.ID)
-		return d, nil
-	}
+		return adminCapabilityView(d)
+	})
 }
 
 func (c *Console) listAudit(ctx *fiber.Ctx) (any, error) {
-	page, size, err := pageAndSize(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows, total, err := audit.List(ctx.UserContext(), c.Pool, page, size)
-	if err != nil {
-		return nil, err
-	}
-	views := make([]auditView, len(rows))
-	for i, r := range rows {
-		views[i] = auditView{r.ID, beijing.Format(r.At), r.Actor, r.Action, r.TargetType, r.TargetID, r.TargetName, r.Changes}
-	}
-	return list[auditView]{views, total, page, size}, nil
+	found, err := pageOf(ctx, auditView, func(ctx context.Context, page, size int) ([]audit.Row, int, error) {
+		return audit.List(ctx, c.Pool, page, size)
+	})
+	return openapi.AuditPage(found), err
 }

@@ -25,7 +25,7 @@ func TestAnApplicationLivesThroughItsEndpoints(t *testing.T) {
 		return fmt.Sprintf(`{"id":%q,"name":%q,"description":%q,"status":%q,"capabilityIds":%s,"maskedAccessKey":%q,"createdAt":%q,"updatedAt":%q}`,
 			id, name, description, status, capabilities, mask, at, updated)
 	}
-	if want := strings.TrimSuffix(application("Orders", "why", "active", `["a","b:1"]`, at), "}") + fmt.Sprintf(`,"accessKey":%q}`, key); string(made.body.Data) != want {
+	if want := strings.TrimSuffix(application("Orders", "why", "active", `["a","b:1"]`, at), "}") + fmt.Sprintf(`,"accessKey":%q}`, key); !sameJSON(made.body.Data, want) {
 		t.Fatalf("made %s\nwant %s", made.body.Data, want)
 	}
 	path := "/api/applications/" + id
@@ -34,7 +34,7 @@ func TestAnApplicationLivesThroughItsEndpoints(t *testing.T) {
 
 	changed := func(r *reply, name, description, status, capabilities string) {
 		t.Helper()
-		if want := application(name, description, status, capabilities, field[string](t, r, "updatedAt")); string(r.body.Data) != want {
+		if want := application(name, description, status, capabilities, field[string](t, r, "updatedAt")); !sameJSON(r.body.Data, want) {
 			t.Fatalf("%s\nwant %s", r.body.Data, want)
 		}
 		dev.mustEqual("GET", path, "", string(r.body.Data))

@@ -11,6 +11,7 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
 	"callgate/internal/identity"
+	"callgate/internal/openapi"
 )
 
 // entrance is what differs between the sign-in of developers and of administrators.
@@ -24,30 +25,13 @@ var (
 	administrators = entrance{identity.Admin, adminSessionCookie, "/api/admin", fiber.CookieSameSiteStrictMode}
 )
 
-type userView struct {
-	ID    uuid.UUID `json:"id"`
-	Email string    `json:"email"`
-}
-
-type adminView struct {
-	Email string `json:"email"`
-}
-
-type tokenView struct {
-	Token     string     `json:"token"`
-	ExpiresAt string     `json:"expiresAt"`
-	User      *userView  `json:"user,omitempty"`
-	Admin     *adminView `json:"admin,omitempty"`
-}
-
-func viewToken(token identity.Token, who identity.Principal) tokenView {
-	view := tokenView{Token: token.Value, ExpiresAt: beijing.Format(token.ExpiresAt)}
+// tokenView is a UserToken or an AdminToken.
+func tokenView(token identity.Token, who identity.Principal) any {
+	expires := beijing.Format(token.ExpiresAt)
 	if who.Audience == identity.Admin {
-		view.Admin = &adminView{who.Email}
-	} else {
-		view.User = &userView{who.UserID, who.Email}
+		return openapi.AdminToken{Token: token.Value, ExpiresAt: expires, Admin: openapi.Administrator{Email: who.Email}}
 	}
-	return view
+	return openapi.UserToken{Token: token.Value, ExpiresAt: expires, User: userView(who)}
 }
 
 func (c *Console) sendCode(ctx *fiber.Ctx) (any, error) { return c.sendCodeFor(ctx, developers) }
@@ -56,13 +40,11 @@ func (c *Console) sendAdminCode(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) sendCodeFor(ctx *fiber.Ctx, e entrance) (any, error) {
-	var body struct {
-		Email string `json:"email"`
-	}
 	if err := c.ownPages(ctx); err != nil {
 		return nil, err
 	}
-	if err := decode(ctx, &body); err != nil {
+	body, err := bodyOf[openapi.CodeRequest](ctx)
+	if err != nil {
 		return nil, err
 	}
 	return nil, c.Identity.SendCode(ctx.UserContext(), e.audience, body.Email, ctx.IP())
@@ -72,14 +54,11 @@ func (c *Console) logIn(ctx *fiber.Ctx) (any, error)      { return c.logInFor(ct
 func (c *Console) adminLogIn(ctx *fiber.Ctx) (any, error) { return c.logInFor(ctx, administrators) }
 
 func (c *Console) logInFor(ctx *fiber.Ctx, e entrance) (any, error) {
-	var body struct {
-		Email string `json:"email"`
-		Code  string `json:"code"`
-	}
 	if err := c.ownPages(ctx); err != nil {
 		return nil, err
 	}
-	if err := decode(ctx, &body); err != nil {
+	body, err := bodyOf[openapi.Credentials](ctx)
+	if err != nil {
 		return nil, err
 	}
 	in, err := c.Identity.LogIn(ctx.UserContext(), e.audience, body.Email, body.Code, ctx.IP(), ctx.Get(fiber.HeaderUserAgent))
@@ -89,7 +68,7 @@ func (c *Console) logInFor(ctx *fiber.Ctx, e entrance) (any, error) {
 	cookie := c.cookieOf(e)
 	cookie.Value, cookie.Expires = in.SessionToken, in.SessionExpires
 	ctx.Cookie(cookie)
-	return viewToken(in.Token, in.Principal), nil
+	return tokenView(in.Token, in.Principal), nil
 }
 
 func (c *Console) renewToken(ctx *fiber.Ctx) (any, error) { return c.renewFor(ctx, developers) }
@@ -105,7 +84,7 @@ func (c *Console) renewFor(ctx *fiber.Ctx, e entrance) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return viewToken(token, who), nil
+	return tokenView(token, who), nil
 }
 
 func (c *Console) logOut(ctx *fiber.Ctx) (any, error)      { return c.logOutFor(ctx, developers) }
@@ -165,56 +144,25 @@ func (c *Console) ownPages(ctx *fiber.Ctx) error {
 }
 
 func (c *Console) me(ctx *fiber.Ctx) (any, error) {
-	who := principal(ctx)
-	return userView{who.UserID, who.Email}, nil
-}
-
-type sessionView struct {
-	ID         uuid.UUID `json:"id"`
-	CreatedAt  string    `json:"createdAt"`
-	LastUsedAt string    `json:"lastUsedAt"`
-	UserAgent  string    `json:"userAgent"`
-	Current    bool      `json:"current"`
+	return userView(principal(ctx)), nil
 }
 
 func (c *Console) listSessions(ctx *fiber.Ctx) (any, error) {
 	who := principal(ctx)
-	sessions, err := c.Identity.Sessions(ctx.UserContext(), who.UserID, who.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	views := make([]sessionView, 0, len(sessions))
-	for _, s := range sessions {
-		views = append(views, sessionView{s.ID, beijing.Format(s.CreatedAt), beijing.Format(s.LastUsedAt), s.UserAgent, s.Current})
-	}
-	return items[sessionView]{views}, nil
+	return shown(func(sessions []identity.Session) openapi.SessionItems {
+		return openapi.SessionItems{Items: each(sessions, sessionView)}
+	})(c.Identity.Sessions(ctx.UserContext(), who.UserID, who.SessionID))
 }
 
-func (c *Console) endSession(ctx *fiber.Ctx) (any, error) {
-	id, err := idParam(ctx, "id")
-	if err != nil {
-		return nil, err
-	}
+func (c *Console) endSession(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	return nil, c.Identity.EndSession(ctx.UserContext(), principal(ctx).UserID, id)
-}
-
-type oidcView struct {
-	Enabled bool   `json:"enabled"`
-	Name    string `json:"name"`
-}
-
-type configView struct {
-	PublicBaseURL        string   `json:"publicBaseUrl"`
-	OIDC                 oidcView `json:"oidc"`
-	Version              string   `json:"version"`
-	FailureRetentionDays int      `json:"failureRetentionDays"`
 }
 
 // config tells the console, before anybody has signed in, how this service is set up.
 func (c *Console) config(*fiber.Ctx) (any, error) {
-	var company oidcView
-	company.Name, company.Enabled = c.Identity.OIDCName()
-	return configView{
-		PublicBaseURL: c.PublicBaseURL, OIDC: company, Version: c.Version, FailureRetentionDays: c.FailureRetentionDays,
+	name, enabled := c.Identity.OIDCName()
+	return openapi.Config{
+		PublicBaseURL: c.PublicBaseURL, OIDC: openapi.CompanySignIn{Enabled: enabled, Name: name},
+		Version: c.Version, FailureRetentionDays: int64(c.FailureRetentionDays),
 	}, nil
 }

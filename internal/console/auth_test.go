@@ -79,7 +79,7 @@ type doorReply struct {
 	status  int
 	header  http.Header
 	cookies map[string]*http.Cookie
-	Code    int
+	Code    int64
 	Msg     string
 	Data    json.RawMessage
 	Request string `json:"requestId"`

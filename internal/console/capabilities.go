@@ -5,40 +5,25 @@ import (
 
 	"callgate/internal/application"
 	"callgate/internal/catalog"
+	"callgate/internal/openapi"
 )
 
 func (c *Console) listCapabilities(ctx *fiber.Ctx) (any, error) {
-	available, err := c.Catalog.Available(ctx.UserContext())
-	if err != nil {
-		return nil, err
-	}
-	return items[catalog.Capability]{full(available)}, nil
+	return shown(func(available []catalog.Capability) openapi.CapabilityItems {
+		return openapi.CapabilityItems{Items: each(available, capabilityView)}
+	})(c.Catalog.Available(ctx.UserContext()))
 }
 
 func (c *Console) listGroups(ctx *fiber.Ctx) (any, error) {
-	groups, err := c.Catalog.Groups(ctx.UserContext())
-	if err != nil {
-		return nil, err
-	}
-	return items[catalog.Group]{full(groups)}, nil
+	return shown(groupItems)(c.Catalog.Groups(ctx.UserContext()))
 }
 
-func (c *Console) getCapability(ctx *fiber.Ctx) (any, error) {
-	id, err := identifierParam(ctx, "id")
-	if err != nil {
-		return nil, err
-	}
-	return c.Catalog.Capability(ctx.UserContext(), id)
+func (c *Console) getCapability(ctx *fiber.Ctx, id string) (any, error) {
+	return shown(capabilityView)(c.Catalog.Capability(ctx.UserContext(), id))
 }
 
-func (c *Console) listCapabilityApplications(ctx *fiber.Ctx) (any, error) {
-	id, err := identifierParam(ctx, "id")
-	if err != nil {
-		return nil, err
-	}
-	bindings, err := c.Applications.BoundTo(ctx.UserContext(), principal(ctx).UserID, id)
-	if err != nil {
-		return nil, err
-	}
-	return items[application.Binding]{full(bindings)}, nil
+func (c *Console) listCapabilityApplications(ctx *fiber.Ctx, id string) (any, error) {
+	return shown(func(bindings []application.Binding) openapi.BindingItems {
+		return openapi.BindingItems{Items: each(bindings, bindingView)}
+	})(c.Applications.BoundTo(ctx.UserContext(), principal(ctx).UserID, id))
 }

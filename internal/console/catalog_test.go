@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"callgate/internal/openapi"
 )
 
 func TestDevelopersSeeTheCatalogWithoutUpstreams(t *testing.T) {
@@ -43,7 +47,7 @@ func TestACapabilityLivesThroughTheBackOfficeWithoutShowingItsKey(t *testing.T) 
 	}
 	body := `{"id":"gpt:4","name":"GPT","groupId":"g","description":"d","sortOrder":2,"upstreamBaseUrl":"https://canary-host.example/v1",
 		"upstreamAuth":"x-api-key","upstreamKey":"sk-canary","upstreamModel":"m","defaultPath":"/v1/messages"}`
-	if r := m.admin.must(201, "POST", "/api/admin/capabilities", body); string(r.body.Data) != details("GPT", "enabled", 0) {
+	if r := m.admin.must(201, "POST", "/api/admin/capabilities", body); !sameJSON(r.body.Data, details("GPT", "enabled", 0)) {
 		t.Fatalf("made %s", r.body.Data)
 	}
 	if r := m.admin.must(409, "POST", "/api/admin/capabilities", body); r.body.Code != 40901 {
@@ -69,8 +73,12 @@ func TestACapabilityLivesThroughTheBackOfficeWithoutShowingItsKey(t *testing.T) 
 	m.admin.mustRefuse("POST", "/api/admin/capabilities", strings.Replace(body, `"g"`, `"nope"`, 1), "groupId")
 	m.admin.mustRefuse("GET", "/api/admin/capabilities?status=x&q=%00", "", "status", "q")
 	r := m.admin.must(200, "GET", "/api/admin/audit?size=100", "")
-	if strings.Contains(r.raw, "sk-canary") || !strings.Contains(r.raw, `{"field":"name","from":"GPT","to":"GPT 4"}`) ||
-		!strings.Contains(r.raw, `"action":"capability.set_status","targetType":"capability","targetId":"gpt:4","targetName":"GPT 4","changes":[{"field":"status","from":"enabled","to":"disabled"}]`) {
+	trail := dataOf[openapi.AuditPage](t, r).Items
+	disabled, renamed := trail[0], trail[1]
+	disabled.ID, disabled.At, disabled.Actor = 0, "", ""
+	if want := (openapi.AuditEntry{Action: "capability.set_status", TargetType: "capability", TargetID: "gpt:4", TargetName: "GPT 4",
+		Changes: []openapi.AuditChange{{Field: "status", From: "enabled", To: "disabled"}}}); !reflect.DeepEqual(disabled, want) ||
+		!slices.Contains(renamed.Changes, openapi.AuditChange{Field: "name", From: "GPT", To: "GPT 4"}) || strings.Contains(r.raw, "sk-canary") {
 		t.Fatalf("audit %s", r.raw)
 	}
 }
@@ -91,7 +99,8 @@ func TestGroupsAndOrdersAreMaintainedInTheBackOffice(t *testing.T) {
 	m.admin.mustRefuse("PATCH", "/api/admin/groups/h", `{"sortOrder":null}`, "sortOrder")
 	m.admin.must(200, "PUT", "/api/admin/groups/order", `{"ids":["h","g"]}`)
 	groups := m.admin.must(200, "GET", "/api/admin/groups", "")
-	if !strings.Contains(groups.raw, `{"id":"h","name":"Later","sortOrder":1},{"id":"g","name":"Group","sortOrder":2}],"total":3,"page":1`) {
+	if list := dataOf[openapi.GroupList](t, groups); list.Total != 3 || list.Page != 1 ||
+		!slices.Equal(list.Items[1:], []openapi.Group{{ID: "h", Name: "Later", SortOrder: 1}, {ID: "g", Name: "Group", SortOrder: 2}}) {
 		t.Fatalf("groups %s", groups.raw)
 	}
 	m.admin.mustRefuse("PUT", "/api/admin/groups/order", `{"ids":["h","nope"]}`, "ids")
@@ -103,7 +112,7 @@ func TestGroupsAndOrdersAreMaintainedInTheBackOffice(t *testing.T) {
 		t.Fatalf("order %s", listed)
 	}
 	page := m.admin.must(200, "GET", "/api/admin/audit?page=2&size=3", "")
-	if !strings.Contains(page.raw, `"page":2,"size":3`) || field[int](t, page, "total") != 9 {
+	if got := dataOf[openapi.AuditPage](t, page).PageFields; got != (openapi.PageFields{Page: 2, Size: 3, Total: 9}) {
 		t.Fatalf("audit %s", page.raw)
 	}
 }
@@ -119,11 +128,11 @@ func TestAConnectionCheckNeverShowsTheKey(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	ok := m.admin.must(200, "POST", "/api/admin/capabilities/check", fmt.Sprintf(`{"id":"a","upstreamBaseUrl":%q,"upstreamAuth":"bearer","upstreamModel":"m","defaultPath":"/v1/chat/completions"}`, server.URL))
-	if !field[bool](t, ok, "ok") || field[string](t, ok, "stage") != "http" || field[int](t, ok, "status") != 200 {
+	if got := dataOf[openapi.CheckResult](t, ok); !got.OK || got.Stage != "http" || *got.Status != 200 {
 		t.Fatalf("check %s", ok.raw)
 	}
 	refused := m.admin.must(200, "POST", "/api/admin/capabilities/check", fmt.Sprintf(`{"upstreamBaseUrl":%q,"upstreamAuth":"bearer","upstreamKey":"sk-canary-wrong"}`, server.URL))
-	if field[bool](t, refused, "ok") || field[int](t, refused, "status") != 401 || strings.Contains(ok.raw+refused.raw, "canary") {
+	if got := dataOf[openapi.CheckResult](t, refused); got.OK || *got.Status != 401 || strings.Contains(ok.raw+refused.raw, "canary") {
 		t.Fatalf("check %s", refused.raw)
 	}
 	m.admin.mustRefuse("POST", "/api/admin/capabilities/check", `{"upstreamBaseUrl":"gopher://x"}`, "upstreamBaseUrl")
@@ -140,8 +149,11 @@ func TestAChangedApplicationIsRecordedOnlyForItsKey(t *testing.T) {
 	dev.must(200, "POST", "/api/applications/"+id+"/access-key/rotate", "")
 	dev.must(200, "DELETE", "/api/applications/"+id, "")
 	r := m.admin.must(200, "GET", "/api/admin/audit", "")
-	if field[int](t, r, "total") != 2 || !strings.Contains(r.raw, fmt.Sprintf(
-		`"actor":"dev@example.com","action":"access_key.rotate","targetType":"application","targetId":%q,"targetName":"app","changes":[{"field":"accessKey","from":null,"to":"(changed)"}]`, id)) {
+	trail := dataOf[openapi.AuditPage](t, r)
+	rotation := trail.Items[0]
+	rotation.ID, rotation.At = 0, ""
+	if want := (openapi.AuditEntry{Actor: "dev@example.com", Action: "access_key.rotate", TargetType: "application", TargetID: id, TargetName: "app",
+		Changes: []openapi.AuditChange{{Field: "accessKey", To: "(changed)"}}}); trail.Total != 2 || !reflect.DeepEqual(rotation, want) {
 		t.Fatalf("audit %s", r.raw)
 	}
 	if strings.Contains(r.raw, "cg-") {

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"callgate/internal/fault"
+	"callgate/internal/openapi"
 )
 
 // handler answers one route: data for the envelope, or an error that carries a fault. A handler
@@ -28,34 +29,6 @@ type created struct{ data any }
 // written says that the handler has written the response itself.
 var written = new(struct{})
 
-type envelope struct {
-	Code      int    `json:"code"`
-	Msg       string `json:"msg"`
-	Data      any    `json:"data"`
-	RequestID string `json:"requestId,omitempty"`
-}
-
-// list is one page of items.
-type list[T any] struct {
-	Items []T `json:"items"`
-	Total int `json:"total"`
-	Page  int `json:"page"`
-	Size  int `json:"size"`
-}
-
-// items is a whole, unpaged list.
-type items[T any] struct {
-	Items []T `json:"items"`
-}
-
-// full returns xs, or an empty slice instead of nil: lists are never null on the wire.
-func full[T any](xs []T) []T {
-	if xs == nil {
-		return []T{}
-	}
-	return xs
-}
-
 // statusOf and codeOf are the table of api.md.
 var statusOf = map[fault.Kind]int{
 	fault.Internal: 500, fault.Invalid: 400, fault.InvalidDate: 400, fault.InvalidRange: 400,
@@ -64,7 +37,7 @@ var statusOf = map[fault.Kind]int{
 	fault.TooLarge: 413, fault.TooManyAttempts: 429, fault.Unavailable: 503,
 }
 
-var codeOf = map[fault.Kind]int{
+var codeOf = map[fault.Kind]int64{
 	fault.Internal: 50001, fault.Invalid: 40001, fault.InvalidDate: 40002, fault.InvalidRange: 40003,
 	fault.Unauthenticated: 40101, fault.BadCredential: 40102, fault.NotAdministrator: 40301,
 	fault.NotFound: 40401, fault.NoFailureDetail: 40402, fault.Conflict: 40901, fault.MethodNotAllowed: 40501,
@@ -85,7 +58,7 @@ func (c *Console) common(ctx *fiber.Ctx) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	if !storable(ctx.Context().Path()) {
+	if !fault.Storable(string(ctx.Context().Path())) {
 		return fault.Absent() // nothing has such a name
 	}
 	return ctx.Next()
@@ -104,7 +77,7 @@ func (c *Console) route(h handler) fiber.Handler {
 			ctx.Status(fiber.StatusCreated)
 			data = made.data
 		}
-		return ctx.JSON(envelope{Msg: "ok", Data: data})
+		return ctx.JSON(openapi.Success{Msg: "ok", Data: data})
 	}
 }
 
@@ -112,10 +85,11 @@ func (c *Console) route(h handler) fiber.Handler {
 func Fail(log *slog.Logger) fiber.ErrorHandler {
 	return func(ctx *fiber.Ctx, err error) error {
 		f := asFault(err)
-		if ctx.GetRespHeader("X-Request-Id") == "" {
-			ctx.Set("X-Request-Id", uuid.NewString())
+		id, none := uuid.Parse(ctx.GetRespHeader("X-Request-Id"))
+		if none != nil { // refused before common ran
+			id = uuid.New()
+			ctx.Set("X-Request-Id", id.String())
 		}
-		id := ctx.GetRespHeader("X-Request-Id")
 		if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 			log.Error("request failed", "requestId", id, "method", ctx.Method(), "path", ctx.Path(), "error", err)
 		}
@@ -123,15 +97,14 @@ func Fail(log *slog.Logger) fiber.ErrorHandler {
 			ctx.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 		}
 		say := inLanguageOf(ctx)
-		var data any
+		answer := openapi.Error{Code: codeOf[f.Kind], Msg: say(f.Message), RequestID: id}
 		if len(f.Fields) > 0 {
-			fields := make(map[string]string, len(f.Fields))
+			answer.Data = &openapi.WrongFields{Fields: make(map[string]string, len(f.Fields))}
 			for name, message := range f.Fields {
-				fields[name] = say(message)
+				answer.Data.Fields[name] = say(message)
 			}
-			data = fiber.Map{"fields": fields}
 		}
-		return ctx.Status(statusOf[f.Kind]).JSON(envelope{codeOf[f.Kind], say(f.Message), data, id})
+		return ctx.Status(statusOf[f.Kind]).JSON(answer)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -217,9 +218,15 @@ func (c *client) must(status int, method, path, body string) *reply {
 // mustEqual demands the data of a 200.
 func (c *client) mustEqual(method, path, body, want string) {
 	c.t.Helper()
-	if r := c.must(200, method, path, body); string(r.body.Data) != want {
+	if r := c.must(200, method, path, body); !sameJSON(r.body.Data, want) {
 		c.t.Fatalf("%s %s: %s\nwant %s", method, path, r.body.Data, want)
 	}
+}
+
+// sameJSON compares values: the order of fields means nothing.
+func sameJSON(got json.RawMessage, want string) bool {
+	var a, b any
+	return json.Unmarshal(got, &a) == nil && json.Unmarshal([]byte(want), &b) == nil && reflect.DeepEqual(a, b)
 }
 
 // mustRefuse demands a 400 that names exactly the given fields.
@@ -235,6 +242,15 @@ func (c *client) mustRefuse(method, path, body string, fields ...string) {
 			c.t.Fatalf("%s %s %s: %s does not name %s", method, path, body, r.raw, field)
 		}
 	}
+}
+
+// dataOf decodes the data.
+func dataOf[T any](t *testing.T, r *reply) (data T) {
+	t.Helper()
+	if err := json.Unmarshal(r.body.Data, &data); err != nil {
+		t.Fatalf("%s: %v", r.raw, err)
+	}
+	return data
 }
 
 // field reads one field of the data.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,12 @@ const (
 	defaultSize = 10
 	maxSize     = 100
 )
+
+// bodyOf reads the body of a request into its type.
+func bodyOf[T any](ctx *fiber.Ctx) (body T, err error) {
+	err = decode(ctx, &body)
+	return body, err
+}
 
 // decode reads a JSON object of at most 1 MiB into dst. Unknown fields are ignored; a field given
 // as null, a wrong type and malformed JSON are Invalid, more bytes TooLarge.
@@ -111,14 +118,22 @@ func jsonFault(err error) error {
 	return fault.Wrap(fault.Invalid, err, "the body is not valid JSON")
 }
 
-// pageOf reads the query parameter page: an integer from 1, default 1.
-func pageOf(ctx *fiber.Ctx) (int, error) {
+// pageNumber reads the query parameter page: an integer from 1, default 1.
+func pageNumber(ctx *fiber.Ctx) (int, error) {
 	return intParam(ctx, "page", 1, math.MaxInt32)
 }
 
-// sizeOf reads the query parameter size: 1-100, default 10.
-func sizeOf(ctx *fiber.Ctx) (int, error) {
+// pageSize reads the query parameter size: 1-100, default 10.
+func pageSize(ctx *fiber.Ctx) (int, error) {
 	return intParam(ctx, "size", defaultSize, maxSize)
+}
+
+func pageAndSize(ctx *fiber.Ctx) (page, size int, err error) {
+	if page, err = pageNumber(ctx); err != nil {
+		return 0, 0, err
+	}
+	size, err = pageSize(ctx)
+	return page, size, err
 }
 
 func intParam(ctx *fiber.Ctx, name string, absent, most int) (int, error) {
@@ -136,14 +151,42 @@ func intParam(ctx *fiber.Ctx, name string, absent, most int) (int, error) {
 // textParam reads a query parameter that a store will see; absent is empty.
 func textParam(ctx *fiber.Ctx, name string) (string, error) {
 	text := ctx.Query(name)
-	if !storable([]byte(text)) {
+	if !fault.Storable(text) {
 		return "", fault.InvalidFields(map[string]string{name: "must be UTF-8 text without NUL"})
 	}
 	return strings.Clone(text), nil
 }
 
-// storable tells whether bytes are text that every store takes: UTF-8 without NUL.
-func storable(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
+// ofID answers for the object that the path's id, a UUID, names.
+func ofID(h func(*fiber.Ctx, uuid.UUID) (any, error)) handler {
+	return func(ctx *fiber.Ctx) (any, error) {
+		id, err := idParam(ctx, "id")
+		if err != nil {
+			return nil, err
+		}
+		return h(ctx, id)
+	}
+}
+
+// ofIdentifier answers for the capability or group that the path's id names.
+func ofIdentifier(h func(*fiber.Ctx, string) (any, error)) handler {
+	return func(ctx *fiber.Ctx) (any, error) {
+		id, err := identifierParam(ctx, "id")
+		if err != nil {
+			return nil, err
+		}
+		return h(ctx, id)
+	}
+}
+
+// identifierParam reads an identifier from the path, where a colon may come percent-encoded.
+func identifierParam(ctx *fiber.Ctx, name string) (string, error) {
+	text, err := url.PathUnescape(ctx.Params(name))
+	if err != nil {
+		return "", fault.Absent()
+	}
+	return text, nil
+}
 
 // idParam reads a UUID from the path; a malformed one names nothing (api.md: 404).
 func idParam(ctx *fiber.Ctx, name string) (uuid.UUID, error) {

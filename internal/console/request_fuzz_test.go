@@ -6,9 +6,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"callgate/internal/application"
-	"callgate/internal/catalog"
 	"callgate/internal/fault"
+	"callgate/internal/openapi"
 )
 
 // FuzzBodiesAreTakenOrRefusedAsInvalid decodes a body into every kind of request: it never panics, and
@@ -24,7 +23,11 @@ func FuzzBodiesAreTakenOrRefusedAsInvalid(f *testing.F) {
 	}
 	app := fiber.New()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, into := range []any{&application.Draft{}, &application.Patch{}, &catalog.Settings{}, &catalog.GroupSettings{}, &catalog.CheckRequest{}} {
+		for _, into := range []any{
+			&openapi.CodeRequest{}, &openapi.Credentials{}, &openapi.ApplicationDraft{}, &openapi.ApplicationEdit{}, &openapi.ApplicationStatusEdit{},
+			&openapi.GroupDraft{}, &openapi.GroupEdit{}, &openapi.GroupOrder{}, &openapi.CapabilityDraft{}, &openapi.CapabilityEdit{},
+			&openapi.CapabilityStatusEdit{}, &openapi.CapabilityOrder{}, &openapi.CheckRequest{},
+		} {
 			ctx := app.AcquireCtx(&fasthttp.RequestCtx{})
 			ctx.Request().SetBody(body)
 			err := decode(ctx, into)

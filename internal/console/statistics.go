@@ -10,69 +10,9 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
+	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
-
-// coverage says which calls an answer can know about (api.md, "Statistics").
-type coverage struct {
-	Start          beijing.Day `json:"start"`
-	End            beijing.Day `json:"end"`
-	DataThrough    string      `json:"dataThrough"` // every call that ended before it is included
-	Missed         int64       `json:"missed"`      // calls known to be missing from the range
-	CollectedSince string      `json:"collectedSince"`
-	RetainedFrom   beijing.Day `json:"retainedFrom"`
-}
-
-// applicationUsage is one line of the list of applications.
-type applicationUsage struct {
-	ID              uuid.UUID `json:"id"`
-	Name            string    `json:"name"`
-	Status          string    `json:"status"`
-	MaskedAccessKey string    `json:"maskedAccessKey"`
-	stats.Metrics
-}
-
-type usageList struct {
-	list[applicationUsage]
-	coverage
-}
-
-// modelUsage is what was used of one capability; name is empty when none has that identifier.
-type modelUsage struct {
-	Model string `json:"model"`
-	Name  string `json:"name"`
-	stats.Metrics
-}
-
-type overview struct {
-	coverage
-	ApplicationCount int `json:"applicationCount"`
-	EnabledCount     int `json:"enabledCount"`
-	stats.Metrics
-	Daily  []stats.DayMetrics `json:"daily"`
-	Models []modelUsage       `json:"models"`
-}
-
-type applicationName struct {
-	ID     uuid.UUID `json:"id"`
-	Name   string    `json:"name"`
-	Status string    `json:"status"`
-}
-
-type applicationDetail struct {
-	Application applicationName `json:"application"`
-	coverage
-	Summary stats.Metrics      `json:"summary"`
-	Daily   []stats.DayMetrics `json:"daily"`
-	Models  []modelUsage       `json:"models"`
-}
-
-type callList struct {
-	list[stats.Call]
-	coverage
-	Summary stats.CallsSummary `json:"summary"`
-	Models  []string           `json:"models"`
-}
 
 // applicationStatistics lists the account's applications with the figures of each.
 func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
@@ -80,35 +20,37 @@ func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := pageOf(ctx)
+	page, err := pageNumber(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return c.usageListOf(ctx.UserContext(), principal(ctx).UserID, days, page)
 }
 
-func (c *Console) usageListOf(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (usageList, error) {
+func (c *Console) usageListOf(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (answer openapi.ApplicationUsagePage, err error) {
 	found, total, err := c.Applications.List(ctx, owner, page, stats.PageSize)
 	if err != nil {
-		return usageList{}, err
+		return answer, err
 	}
 	ids := make([]uuid.UUID, len(found))
 	for i, a := range found {
 		ids[i] = a.ID
 	}
-	known, err := c.coverageOf(ctx, ids, days)
-	if err != nil {
-		return usageList{}, err
+	if answer.Coverage, err = c.coverageOf(ctx, ids, days); err != nil {
+		return answer, err
 	}
 	figures, err := c.Stats.Totals(ctx, ids, days)
 	if err != nil {
-		return usageList{}, err
+		return answer, err
 	}
-	lines := make([]applicationUsage, len(found))
-	for i, a := range found {
-		lines[i] = applicationUsage{a.ID, a.Name, a.Status, a.MaskedAccessKey, figures[a.ID]}
-	}
-	return usageList{list[applicationUsage]{lines, total, page, stats.PageSize}, known}, nil
+	answer.PageFields = pageFields(page, stats.PageSize, total)
+	answer.Items = each(found, func(a application.Application) openapi.ApplicationUsage {
+		return openapi.ApplicationUsage{
+			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey,
+			MetricsFields: metricsFields(figures[a.ID]),
+		}
+	})
+	return answer, nil
 }
 
 // overviewStatistics covers all existing applications, however they are paged (spec section 4.1, rule 4).
@@ -120,12 +62,12 @@ func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
 	return c.overviewOf(ctx.UserContext(), principal(ctx).UserID, days)
 }
 
-func (c *Console) overviewOf(ctx context.Context, owner uuid.UUID, days beijing.Range) (overview, error) {
+func (c *Console) overviewOf(ctx context.Context, owner uuid.UUID, days beijing.Range) (answer openapi.Overview, err error) {
 	all, err := c.Applications.All(ctx, owner)
 	if err != nil {
-		return overview{}, err
+		return answer, err
 	}
-	answer := overview{ApplicationCount: len(all)}
+	answer.ApplicationCount = int64(len(all))
 	ids := make([]uuid.UUID, len(all))
 	for i, a := range all {
 		ids[i] = a.ID
@@ -133,11 +75,11 @@ func (c *Console) overviewOf(ctx context.Context, owner uuid.UUID, days beijing.
 			answer.EnabledCount++
 		}
 	}
-	usage, err := c.usage(ctx, ids, days, &answer.coverage, &answer.Models)
+	usage, err := c.usage(ctx, ids, days, &answer.Coverage, &answer.Models)
 	if err != nil {
-		return overview{}, err
+		return answer, err
 	}
-	answer.Metrics, answer.Daily = usage.Summary, usage.Daily
+	answer.MetricsFields, answer.Daily = metricsFields(usage.Summary), each(usage.Daily, dayView)
 	return answer, nil
 }
 
@@ -153,13 +95,13 @@ func (c *Console) oneApplicationStatistics(ctx *fiber.Ctx) (any, error) {
 	return c.detailOf(ctx.UserContext(), a, days)
 }
 
-func (c *Console) detailOf(ctx context.Context, a application.Application, days beijing.Range) (applicationDetail, error) {
-	answer := applicationDetail{Application: applicationName{a.ID, a.Name, a.Status}}
-	usage, err := c.usage(ctx, []uuid.UUID{a.ID}, days, &answer.coverage, &answer.Models)
+func (c *Console) detailOf(ctx context.Context, a application.Application, days beijing.Range) (answer openapi.ApplicationStatistics, err error) {
+	answer.Application = openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}
+	usage, err := c.usage(ctx, []uuid.UUID{a.ID}, days, &answer.Coverage, &answer.Models)
 	if err != nil {
-		return applicationDetail{}, err
+		return answer, err
 	}
-	answer.Summary, answer.Daily = usage.Summary, usage.Daily
+	answer.Summary, answer.Daily = metricsView(usage.Summary), each(usage.Daily, dayView)
 	return answer, nil
 }
 
@@ -169,22 +111,23 @@ func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Page, err = pageOf(ctx); err != nil {
+	if q.Page, err = pageNumber(ctx); err != nil {
 		return nil, err
 	}
 	return c.flowOf(ctx.UserContext(), q)
 }
 
-func (c *Console) flowOf(ctx context.Context, q stats.CallsQuery) (callList, error) {
-	known, err := c.coverageOf(ctx, []uuid.UUID{q.Application}, q.Range)
-	if err != nil {
-		return callList{}, err
+func (c *Console) flowOf(ctx context.Context, q stats.CallsQuery) (answer openapi.CallPage, err error) {
+	if answer.Coverage, err = c.coverageOf(ctx, []uuid.UUID{q.Application}, q.Range); err != nil {
+		return answer, err
 	}
 	page, err := c.Stats.Calls(ctx, q)
 	if err != nil {
-		return callList{}, err
+		return answer, err
 	}
-	return callList{list[stats.Call]{page.Items, int(page.Total), q.Page, stats.PageSize}, known, page.Summary, page.Models}, nil
+	answer.PageFields = pageFields(q.Page, stats.PageSize, int(page.Total))
+	answer.Items, answer.Summary, answer.Models = each(page.Items, callView), openapi.CallsSummary(page.Summary), page.Models
+	return answer, nil
 }
 
 // getCall tells why one call failed.
@@ -197,7 +140,7 @@ func (c *Console) getCall(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Stats.Call(ctx.UserContext(), a.ID, call)
+	return shown(failedCallView)(c.Stats.Call(ctx.UserContext(), a.ID, call))
 }
 
 // ownApplication is the application of the path; somebody else's is absent.
@@ -211,7 +154,7 @@ func (c *Console) ownApplication(ctx *fiber.Ctx) (application.Application, error
 
 // usage asks for the usage of applications, fills in what is known about its completeness, and
 // names the models.
-func (c *Console) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range, known *coverage, models *[]modelUsage) (usage stats.Usage, err error) {
+func (c *Console) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range, known *openapi.Coverage, models *[]openapi.ModelMetrics) (usage stats.Usage, err error) {
 	if *known, err = c.coverageOf(ctx, ids, days); err != nil {
 		return usage, err
 	}
@@ -223,34 +166,32 @@ func (c *Console) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range
 }
 
 // named adds the names capabilities have now.
-func (c *Console) named(ctx context.Context, usage []stats.ModelMetrics) ([]modelUsage, error) {
+func (c *Console) named(ctx context.Context, usage []stats.ModelMetrics) ([]openapi.ModelMetrics, error) {
 	names, err := c.Catalog.Names(ctx)
 	if err != nil {
 		return nil, err
 	}
-	models := make([]modelUsage, len(usage))
-	for i, m := range usage {
-		models[i] = modelUsage{m.Model, names[m.Model], m.Metrics}
-	}
-	return models, nil
+	return each(usage, func(m stats.ModelMetrics) openapi.ModelMetrics {
+		return openapi.ModelMetrics{Model: m.Model, Name: names[m.Model], MetricsFields: metricsFields(m.Metrics)}
+	}), nil
 }
 
 // coverageOf must be asked before ClickHouse is: what the ledger calls complete by now is there
 // when ClickHouse answers later.
-func (c *Console) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.Range) (coverage, error) {
+func (c *Console) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
 	through, err := c.Ledger.Through(ctx)
 	if err != nil {
-		return coverage{}, err
+		return openapi.Coverage{}, err
 	}
 	missed, err := c.Ledger.Missed(ctx, ids, days)
 	if err != nil {
-		return coverage{}, err
+		return openapi.Coverage{}, err
 	}
 	since, err := c.Ledger.CollectedSince(ctx)
 	if err != nil {
-		return coverage{}, err
+		return openapi.Coverage{}, err
 	}
-	return coverage{
+	return openapi.Coverage{
 		Start: days.Start, End: days.End,
 		DataThrough: beijing.Format(through), Missed: missed, CollectedSince: beijing.Format(since),
 		RetainedFrom: stats.RetainedFrom(beijing.Today(c.Now())),

@@ -21,6 +21,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
+	"callgate/internal/openapi"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 )
@@ -131,15 +132,15 @@ func TestStatisticsShowWhatTheOwnersApplicationsDid(t *testing.T) {
 	overview := ada.must(200, "GET", "/api/statistics/applications/overview", "")
 	same(t, overview, map[string]string{"applicationCount": "11", "enabledCount": "10", "calls": "4", "successes": "2", "failures": "2",
 		"successRate": "0.5", "avgDurationMs": "25.8", "p50Ms": "20", "p99Ms": "40", "missed": "3", "end": `"` + today + `"`})
-	if daily := field[[]stats.DayMetrics](t, overview, "daily"); len(daily) != 7 || daily[6].Calls != 4 || daily[5].Calls != 0 || daily[5].SuccessRate != nil {
+	whole := dataOf[openapi.Overview](t, overview)
+	if daily := whole.Daily; len(daily) != 7 || daily[6].Calls != 4 || daily[5].Calls != 0 || daily[5].SuccessRate != nil {
 		t.Errorf("daily %+v", daily)
 	}
-	models := field[[]map[string]any](t, overview, "models")
-	if len(models) != 3 || models[0]["model"] != "gpt" || models[0]["name"] != "Name of gpt" || models[0]["calls"] != 2.0 || models[1]["model"] != "" {
+	if models := whole.Models; len(models) != 3 || models[0].Model != "gpt" || models[0].Name != "Name of gpt" || models[0].Calls != 2 || models[1].Model != "" {
 		t.Errorf("models %v", models)
 	}
-	for _, name := range []string{"dataThrough", "collectedSince"} {
-		if _, err := time.Parse("2006-01-02T15:04:05.000+08:00", field[string](t, overview, name)); err != nil {
+	for _, at := range []string{whole.DataThrough, whole.CollectedSince} {
+		if _, err := time.Parse("2006-01-02T15:04:05.000+08:00", at); err != nil {
 			t.Error(err)
 		}
 	}
@@ -147,15 +148,15 @@ func TestStatisticsShowWhatTheOwnersApplicationsDid(t *testing.T) {
 	first := ada.must(200, "GET", "/api/statistics/applications?start="+today, "")
 	second := ada.must(200, "GET", "/api/statistics/applications?page=2&end="+today, "")
 	same(t, first, map[string]string{"total": "11", "page": "1", "size": "10", "start": `"` + today + `"`, "missed": "0"})
-	items := append(field[[]map[string]any](t, first, "items"), field[[]map[string]any](t, second, "items")...)
-	if len(items) != 11 || items[0]["id"] != ids[10] || items[0]["calls"] != 1.0 || items[10]["id"] != ids[0] || items[10]["status"] != "disabled" ||
-		items[10]["failures"] != 1.0 || items[5]["calls"] != 0.0 || items[5]["successRate"] != nil || items[5]["avgDurationMs"] != nil {
+	items := append(dataOf[openapi.ApplicationUsagePage](t, first).Items, dataOf[openapi.ApplicationUsagePage](t, second).Items...)
+	if len(items) != 11 || items[0].ID.String() != ids[10] || items[0].Calls != 1 || items[10].ID.String() != ids[0] || items[10].Status != "disabled" ||
+		items[10].Failures != 1 || items[5].Calls != 0 || items[5].SuccessRate != nil || items[5].AvgDurationMs != nil {
 		t.Errorf("items %v", items)
 	}
 	same(t, ada.must(200, "GET", "/api/statistics/applications?page=3", ""), map[string]string{"total": "11", "items": "[]"})
 
 	one := ada.must(200, "GET", "/api/statistics/applications/"+ids[0], "")
-	if summary := field[stats.Metrics](t, one, "summary"); summary.Calls != 3 || *summary.SuccessRate != 0.6666 || *summary.AvgDurationMs != 21 {
+	if summary := dataOf[openapi.ApplicationStatistics](t, one).Summary; summary.Calls != 3 || *summary.SuccessRate != 0.6666 || *summary.AvgDurationMs != 21 {
 		t.Errorf("summary %+v", summary)
 	}
 	same(t, one, map[string]string{"missed": "3", "application": `{"id":"` + ids[0] + `","name":"app 0","status":"disabled"}`})
@@ -173,7 +174,7 @@ func TestStatisticsShowWhatTheOwnersApplicationsDid(t *testing.T) {
 func same(t *testing.T, r *reply, want map[string]string) {
 	t.Helper()
 	for name, value := range want {
-		if got := field[json.RawMessage](t, r, name); string(got) != value {
+		if got := field[json.RawMessage](t, r, name); !sameJSON(got, value) {
 			t.Errorf("%s is %s, want %s", name, got, value)
 		}
 	}
@@ -197,7 +198,7 @@ func TestTheCallFlowFiltersAndExplainsFailures(t *testing.T) {
 		"models": `["","claude","gpt","old"]`})
 	want := fmt.Sprintf(`{"callId":"%s","startTime":"%s","model":"gpt","success":true,"statusCode":200,"durationMs":10,"endedBy":"complete","streamed":false,"firstByteMs":null}`,
 		good, beijing.Format(w.now.Add(-3*time.Minute)))
-	if items := field[[]json.RawMessage](t, all, "items"); len(items) != 3 || string(items[2]) != want {
+	if items := field[[]json.RawMessage](t, all, "items"); len(items) != 3 || !sameJSON(items[2], want) {
 		t.Errorf("oldest item %s, want %s", items[2], want)
 	}
 	same(t, ada.must(200, "GET", base+"?model=gpt", ""), map[string]string{"total": "1", "summary": `{"calls":1,"successes":1,"failures":0}`})

@@ -191,7 +191,7 @@ func (c *Console) compareOverview(ctx context.Context, found *findings, owner uu
 	}
 	usage := account.Usage(days)
 	want := got
-	want.Metrics, want.Daily = usage.Summary, usage.Daily
+	want.MetricsFields, want.Daily = metricsFields(usage.Summary), each(usage.Daily, dayView)
 	if want.Models, err = c.named(ctx, usage.Models); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (c *Console) compareList(ctx context.Context, found *findings, owner uuid.U
 		listed += len(got.Items)
 		for _, line := range got.Items {
 			want := line
-			want.Metrics = totals[line.ID]
+			want.MetricsFields = metricsFields(totals[line.ID])
 			found.compare(fmt.Sprintf("account %s list, application %s", owner, line.ID), line, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
+	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
 
@@ -30,7 +31,7 @@ func (c *Console) compareApplication(ctx context.Context, found *findings, owner
 	}
 	usage := recount.Usage(days)
 	want := got
-	want.Summary, want.Daily = usage.Summary, usage.Daily
+	want.Summary, want.Daily = metricsView(usage.Summary), each(usage.Daily, dayView)
 	if want.Models, err = c.named(ctx, usage.Models); err != nil {
 		return err
 	}
@@ -177,10 +178,7 @@ func (c *Console) compareFlow(ctx context.Context, found *findings, where string
 			return err
 		}
 		want := got
-		want.Items, want.Total, want.Summary = items, int(f.views[v].total(v.result)), f.views[v].summary
-		if want.Items == nil {
-			want.Items = []stats.Call{}
-		}
+		want.Items, want.Total, want.Summary = each(items, callView), f.views[v].total(v.result), openapi.CallsSummary(f.views[v].summary)
 		want.Models = slices.Clone(got.Models) // models of expired calls stay; those of rows must be there
 		for known := range f.views {
 			if !known.anyModel && !slices.Contains(want.Models, known.model) {
@@ -222,7 +220,7 @@ func (c *Console) compareFailures(ctx context.Context, found *findings, where st
 			reason.Message = got.Failure.Reason.Message // not in the row
 		}
 		want.Failure.Reason = row.Failure.Reason
-		found.compare(fmt.Sprintf("%s call %s", where, row.CallID), got, want)
+		found.compare(fmt.Sprintf("%s call %s", where, row.CallID), failedCallView(got), failedCallView(want))
 	}
 	return nil
 }

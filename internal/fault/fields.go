@@ -32,6 +32,11 @@ func (f Fields) Text(field, value string, least, most int) {
 	}
 }
 
+// Storable tells whether text is one that every store takes: UTF-8 without NUL.
+func Storable(text string) bool {
+	return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0
+}
+
 // Err is nil when nothing is wrong, else an Invalid fault that names every wrong field.
 func (f Fields) Err() error {
 	if len(f) == 0 {

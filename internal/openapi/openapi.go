@@ -2,6 +2,8 @@
 // source of truth, and the page that shows it. internal/openapi/contract holds real answers against it.
 package openapi
 
+//go:generate go tool oapi-codegen -config types.yaml openapi.yaml
+
 import (
 	_ "embed" // the document
 	"fmt"

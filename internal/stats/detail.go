@@ -15,31 +15,31 @@ import (
 // FailedCall is a failed call and why it failed (spec section 4.1, rules 9 to 13).
 type FailedCall struct {
 	Call
-	Failure FailureDetail `json:"failure"`
+	Failure FailureDetail
 }
 
 // FailureDetail is what is kept of a failed call.
 type FailureDetail struct {
-	Collected   bool            `json:"collected"`   // false: no detail was ever kept of this call
-	Reason      *FailureReason  `json:"reason"`      // nil when the call is older than the recording of reasons
-	Request     *FailureRequest `json:"request"`     // nil when not collected or expired
-	RequestBody json.RawMessage `json:"requestBody"` // redacted; null when BodyNote says why, or nothing was kept
-	Query       json.RawMessage `json:"query"`       // object of redacted strings; null when nothing was kept
-	BodyNote    *string         `json:"bodyNote"`    // api.md, "bodyNote"; nil when the body is there
+	Collected   bool            // false: no detail was ever kept of this call
+	Reason      *FailureReason  // nil when the call is older than the recording of reasons
+	Request     *FailureRequest // nil when not collected or expired
+	RequestBody json.RawMessage // redacted; null when BodyNote says why, or nothing was kept
+	Query       json.RawMessage // object of redacted strings; null when nothing was kept
+	BodyNote    *string         // api.md, "bodyNote"; nil when the body is there
 }
 
 // FailureReason says why. It lives as long as the call, except for Message.
 type FailureReason struct {
-	Type           string  `json:"type"`
-	Code           string  `json:"code"`
-	Message        *string `json:"message"`        // nil when the upstream gave none, or it expired
-	UpstreamStatus *uint16 `json:"upstreamStatus"` // nil when the upstream did not answer
+	Type           string
+	Code           string
+	Message        *string // nil when the upstream gave none, or it expired
+	UpstreamStatus *uint16 // nil when the upstream did not answer
 }
 
 // FailureRequest is what the caller asked for.
 type FailureRequest struct {
-	Method string `json:"method"`
-	Path   string `json:"path"` // what stood after /gateway
+	Method string
+	Path   string // what stood after /gateway
 }
 
 // expired is the note for a detail past its time to live (api.md).

@@ -49,22 +49,22 @@ func (q CallsQuery) parameters(more ...any) []any {
 
 // Call is one row of the call flow (spec section 4.1, rule 7).
 type Call struct {
-	CallID      uuid.UUID `json:"callId"`
-	StartTime   string    `json:"startTime"` // Beijing time, RFC 3339 with milliseconds
-	Model       string    `json:"model"`
-	Success     bool      `json:"success"`
-	StatusCode  uint16    `json:"statusCode"`
-	DurationMs  uint32    `json:"durationMs"`
-	EndedBy     string    `json:"endedBy"`
-	Streamed    bool      `json:"streamed"`
-	FirstByteMs *uint32   `json:"firstByteMs"` // nil when the upstream sent none
+	CallID      uuid.UUID
+	StartTime   string // Beijing time, RFC 3339 with milliseconds
+	Model       string
+	Success     bool
+	StatusCode  uint16
+	DurationMs  uint32
+	EndedBy     string
+	Streamed    bool
+	FirstByteMs *uint32 // nil when the upstream sent none
 }
 
 // CallsSummary counts the calls of a query whatever their result.
 type CallsSummary struct {
-	Calls     int64 `json:"calls"`
-	Successes int64 `json:"successes"`
-	Failures  int64 `json:"failures"`
+	Calls     int64
+	Successes int64
+	Failures  int64
 }
 
 // CallsPage is one page of the call flow, newest first.

@@ -7,14 +7,14 @@ import (
 // Metrics are the figures of some set of calls (api.md, "Metrics block"). The zero value is that
 // of no calls.
 type Metrics struct {
-	Calls         int64    `json:"calls"`
-	Successes     int64    `json:"successes"`
-	Failures      int64    `json:"failures"`
-	SuccessRate   *float64 `json:"successRate"`   // 0 to 1, 4 decimals, truncated: 1 means no failure; nil without calls
-	AvgDurationMs *float64 `json:"avgDurationMs"` // over all calls, 1 decimal; nil without calls
-	P50Ms         *int64   `json:"p50Ms"`         // nearest rank, error <= 2 %; nil without calls
-	P95Ms         *int64   `json:"p95Ms"`
-	P99Ms         *int64   `json:"p99Ms"`
+	Calls         int64
+	Successes     int64
+	Failures      int64
+	SuccessRate   *float64 // 0 to 1, 4 decimals, truncated: 1 means no failure; nil without calls
+	AvgDurationMs *float64 // over all calls, 1 decimal; nil without calls
+	P50Ms         *int64   // nearest rank, error <= 2 %; nil without calls
+	P95Ms         *int64
+	P99Ms         *int64
 }
 
 // figures are the columns every usage query takes from the rollup rows of a group, in the order of

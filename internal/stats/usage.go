@@ -21,13 +21,13 @@ type Usage struct {
 
 // DayMetrics is one Beijing day.
 type DayMetrics struct {
-	Date beijing.Day `json:"date"`
+	Date beijing.Day
 	Metrics
 }
 
 // ModelMetrics is one capability; the empty model stands for calls that named none that exists.
 type ModelMetrics struct {
-	Model string `json:"model"`
+	Model string
 	Metrics
 }
 

@@ -1,0 +1,162 @@
+package console
+
+import (
+	"context"
+
+	"github.com/gofiber/fiber/v2"
+
+	"callgate/internal/application"
+	"callgate/internal/audit"
+	"callgate/internal/beijing"
+	"callgate/internal/catalog"
+	"callgate/internal/identity"
+	"callgate/internal/openapi"
+	"callgate/internal/stats"
+)
+
+// What the rooms answer becomes what the contract says here. Where a plain conversion does, the
+// compiler holds the two types together.
+
+// each turns the items of a list; lists are never null on the wire.
+func each[T, V any](items []T, view func(T) V) []V {
+	views := make([]V, len(items))
+	for i, item := range items {
+		views[i] = view(item)
+	}
+	return views
+}
+
+// shown answers with the view of what a room answers.
+func shown[T, V any](view func(T) V) func(T, error) (any, error) {
+	return func(found T, err error) (any, error) {
+		if err != nil {
+			return nil, err
+		}
+		return view(found), nil
+	}
+}
+
+// paged is any page type of the contract, which it converts to.
+type paged[V any] struct {
+	openapi.PageFields
+	Items []V
+}
+
+// pageOf reads page and size from the query and answers that page of what find lists.
+func pageOf[T, V any](ctx *fiber.Ctx, view func(T) V, find func(ctx context.Context, page, size int) ([]T, int, error)) (paged[V], error) {
+	page, size, err := pageAndSize(ctx)
+	if err != nil {
+		return paged[V]{}, err
+	}
+	found, total, err := find(ctx.UserContext(), page, size)
+	return paged[V]{pageFields(page, size, total), each(found, view)}, err
+}
+
+func pageFields(page, size, total int) openapi.PageFields {
+	return openapi.PageFields{Page: int64(page), Size: int64(size), Total: int64(total)}
+}
+
+func userView(who identity.Principal) openapi.User {
+	return openapi.User{ID: who.UserID, Email: who.Email}
+}
+
+func sessionView(s identity.Session) openapi.Session {
+	return openapi.Session{
+		ID: s.ID, CreatedAt: beijing.Format(s.CreatedAt), LastUsedAt: beijing.Format(s.LastUsedAt),
+		UserAgent: s.UserAgent, Current: s.Current,
+	}
+}
+
+func applicationFields(a application.Application) openapi.ApplicationFields {
+	return openapi.ApplicationFields{
+		ID: a.ID, Name: a.Name, Description: a.Description, Status: a.Status,
+		CapabilityIDs: a.CapabilityIDs, MaskedAccessKey: a.MaskedAccessKey,
+		CreatedAt: beijing.Format(a.CreatedAt), UpdatedAt: beijing.Format(a.UpdatedAt),
+	}
+}
+
+func applicationView(a application.Application) openapi.Application {
+	return openapi.Application{ApplicationFields: applicationFields(a)}
+}
+
+func accessKeyView(key string) openapi.AccessKey {
+	return openapi.AccessKey{AccessKeyField: openapi.AccessKeyField{AccessKey: key}}
+}
+
+func bindingView(b application.Binding) openapi.Binding { return openapi.Binding(b) }
+
+func groupView(g catalog.Group) openapi.Group { return openapi.Group(g) }
+
+func groupItems(groups []catalog.Group) openapi.GroupItems {
+	return openapi.GroupItems{Items: each(groups, groupView)}
+}
+
+func capabilityView(c catalog.Capability) openapi.Capability {
+	return openapi.Capability{CapabilityFields: openapi.CapabilityFields(c)}
+}
+
+func adminCapabilityView(d catalog.Details) openapi.AdminCapability {
+	return openapi.AdminCapability{
+		CapabilityFields: openapi.CapabilityFields(d.Capability),
+		UpstreamBaseURL:  d.UpstreamBaseURL, UpstreamAuth: d.UpstreamAuth,
+		HasUpstreamKey: d.HasUpstreamKey, BoundApplicationCount: d.BoundApplicationCount,
+	}
+}
+
+func checkView(r catalog.CheckResult) openapi.CheckResult {
+	view := openapi.CheckResult{OK: r.OK, Stage: string(r.Stage), DurationMs: r.DurationMs, Message: r.Message}
+	if status := int64(r.Status); status != 0 {
+		view.Status = &status
+	}
+	return view
+}
+
+func auditView(r audit.Row) openapi.AuditEntry {
+	return openapi.AuditEntry{
+		ID: r.ID, At: beijing.Format(r.At), Actor: r.Actor, Action: r.Action,
+		TargetType: r.TargetType, TargetID: r.TargetID, TargetName: r.TargetName,
+		Changes: each(r.Changes, func(c audit.Change) openapi.AuditChange { return openapi.AuditChange(c) }),
+	}
+}
+
+func metricsFields(m stats.Metrics) openapi.MetricsFields {
+	return openapi.MetricsFields(m)
+}
+
+func metricsView(m stats.Metrics) openapi.Metrics {
+	return openapi.Metrics{MetricsFields: metricsFields(m)}
+}
+
+func dayView(m stats.DayMetrics) openapi.DayMetrics {
+	return openapi.DayMetrics{Date: m.Date, MetricsFields: metricsFields(m.Metrics)}
+}
+
+func callFields(c stats.Call) openapi.CallFields {
+	return openapi.CallFields{
+		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
+		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: widened(c.FirstByteMs),
+	}
+}
+
+func callView(c stats.Call) openapi.Call { return openapi.Call{CallFields: callFields(c)} }
+
+func failedCallView(c stats.FailedCall) openapi.FailedCall {
+	view := openapi.FailedCall{CallFields: callFields(c.Call), Failure: openapi.Failure{
+		Collected: c.Failure.Collected, Request: (*openapi.FailedRequest)(c.Failure.Request),
+		RequestBody: c.Failure.RequestBody, Query: c.Failure.Query, BodyNote: c.Failure.BodyNote,
+	}}
+	if r := c.Failure.Reason; r != nil {
+		view.Failure.Reason = &openapi.FailureReason{
+			Type: r.Type, Code: r.Code, Message: r.Message, UpstreamStatus: widened(r.UpstreamStatus),
+		}
+	}
+	return view
+}
+
+func widened[N uint16 | uint32](n *N) *int64 {
+	if n == nil {
+		return nil
+	}
+	wide := int64(*n)
+	return &wide
+}
