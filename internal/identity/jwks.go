@@ -156,7 +156,6 @@ func (k *keySet) fetch() {
 	k.keys, k.fetchedAt = keys, k.triedAt
 }
 
-// fetchKeys skips keys of kinds it does not know: an issuer may publish more than we use.
 func fetchKeys(url string) ([]jose.JSONWebKey, error) {
 	response, err := providerClient.Get(url)
 	if err != nil {
@@ -166,10 +165,15 @@ func fetchKeys(url string) ([]jose.JSONWebKey, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %d", response.StatusCode)
 	}
+	return readKeys(io.LimitReader(response.Body, maxKeys))
+}
+
+// readKeys skips keys of kinds it does not know: an issuer may publish more than we use.
+func readKeys(from io.Reader) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxKeys)).Decode(&set); err != nil {
+	if err := json.NewDecoder(from).Decode(&set); err != nil {
 		return nil, fmt.Errorf("decode key set: %w", err)
 	}
 	keys := make([]jose.JSONWebKey, 0, len(set.Keys))
