@@ -92,7 +92,7 @@ func TestComposeStartsEveryRoleOnOfficialImages(t *testing.T) {
 			t.Errorf("%s would refuse its environment: %v", role, err)
 		}
 	}
-	if _, err := config.LoadStores(project.Services["migrate"].Environment.ToMapping().Values()); err != nil {
+	if _, err := config.LoadMigration(project.Services["migrate"].Environment.ToMapping().Values()); err != nil {
 		t.Errorf("migrate would refuse its environment: %v", err)
 	}
 }

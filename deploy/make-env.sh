@@ -12,6 +12,7 @@ umask 077
 cat > .env <<EOF
 POSTGRES_PASSWORD=$(random)
 CLICKHOUSE_PASSWORD=$(random)
+CLICKHOUSE_READER_PASSWORD=$(random)
 JWT_SECRET=$(random)
 ACCESS_KEY_PEPPER=$(random)
 ENCRYPTION_KEYS=k1:$(openssl rand -base64 32)

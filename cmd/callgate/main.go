@@ -62,11 +62,11 @@ func run(ctx context.Context, args, environ []string, out, errs io.Writer) error
 		}
 		return boot.Serve(ctx, c, logger)
 	case "migrate":
-		stores, err := config.LoadStores(environ)
+		stores, err := config.LoadMigration(environ)
 		if err != nil {
 			return err
 		}
-		return boot.Migrate(ctx, stores.DatabaseURL, stores.ClickHouseURL)
+		return boot.Migrate(ctx, stores.DatabaseURL, stores.ClickHouseURL, stores.ClickHouseReaderPassword)
 	case "verify":
 		stores, err := config.LoadStores(environ)
 		if err != nil {

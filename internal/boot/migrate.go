@@ -15,8 +15,9 @@ import (
 const migrationLock = 0x63616c6c67617465 // "callgate"
 
 // Migrate brings both stores to the newest version. It is safe to run twice and by several nodes
-// at once: they take turns.
-func Migrate(ctx context.Context, databaseURL, clickhouseURL string) error {
+// at once: they take turns. With readerPassword it also makes the data team's account in ClickHouse,
+// or changes its password.
+func Migrate(ctx context.Context, databaseURL, clickhouseURL, readerPassword string) error {
 	if err := sql.Up(ctx, databaseURL); err != nil {
 		return err
 	}
@@ -28,5 +29,8 @@ func Migrate(ctx context.Context, databaseURL, clickhouseURL string) error {
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil {
 		return fmt.Errorf("lock migrations: %w", err)
 	}
-	return clickhouse.Up(ctx, clickhouseURL)
+	if err := clickhouse.Up(ctx, clickhouseURL); err != nil || readerPassword == "" {
+		return err
+	}
+	return clickhouse.Reader(ctx, clickhouseURL, readerPassword)
 }

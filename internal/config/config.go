@@ -89,6 +89,9 @@ type Config struct {
 	MaxConns         int           `env:"MAX_CONNS" envDefault:"65536"`
 	DrainTimeout     time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30s"`
 
+	// ClickHouseReaderPassword is for the data team's read-only account; empty: none is made.
+	ClickHouseReaderPassword string `env:"-"`
+
 	Role Role `env:"-"`
 }
 
@@ -105,7 +108,18 @@ func Load(environ []string, role Role) (Config, error) {
 	return c, nil
 }
 
-// LoadStores reads only what `callgate migrate` needs: DATABASE_URL and CLICKHOUSE_URL.
+// LoadMigration reads only what `callgate migrate` needs: the stores and, for the data team's account,
+// CLICKHOUSE_READER_PASSWORD.
+func LoadMigration(environ []string) (Config, error) {
+	c, err := LoadStores(environ)
+	c.ClickHouseReaderPassword = env.ToMap(environ)["CLICKHOUSE_READER_PASSWORD"]
+	if err == nil && c.ClickHouseReaderPassword != "" && len(c.ClickHouseReaderPassword) < 16 {
+		err = joined([]string{"CLICKHOUSE_READER_PASSWORD must be at least 16 characters, or unset for no such account"})
+	}
+	return c, err
+}
+
+// LoadStores reads only what commands on the stores alone need: DATABASE_URL and CLICKHOUSE_URL.
 func LoadStores(environ []string) (Config, error) {
 	variables := env.ToMap(environ)
 	c := Config{DatabaseURL: variables["DATABASE_URL"], ClickHouseURL: variables["CLICKHOUSE_URL"]}

@@ -141,3 +141,15 @@ func TestTheSpoolIsBoundedAsTheOperatorSays(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestTheDataTeamsPasswordIsLongOrUnset(t *testing.T) {
+	for password, accepted := range map[string]bool{"": true, "canary-too-short": true, "canary-tooshort": false} {
+		c, err := LoadMigration(environ(good(), "CLICKHOUSE_READER_PASSWORD", password))
+		if (err == nil) != accepted || accepted && c.ClickHouseReaderPassword != password {
+			t.Errorf("%q: %v", password, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "canary") {
+			t.Errorf("the error shows a secret: %v", err)
+		}
+	}
+}

@@ -20,6 +20,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"callgate/clickhouse"
 )
 
 // account is the name of the one user of both databases, and of the database itself.
@@ -60,7 +62,8 @@ var clickHouseConfig = template.Must(template.New("config.xml").Parse(`<clickhou
 
 // clickHouseUsers: the engine runs its start-up statements as "default", without a password, and
 // that session lasts as long as the engine. A limit of one session per user therefore shuts
-// "default" to everybody else, before the first port is opened.
+// "default" to everybody else, before the first port is opened. The engine keeps no accounts of its
+// own, so the data team's, which a server gets from clickhouse.Reader, stands here.
 var clickHouseUsers = template.Must(template.New("users.xml").Parse(`<clickhouse>
   <profiles>
     <default>
@@ -68,8 +71,29 @@ var clickHouseUsers = template.Must(template.New("users.xml").Parse(`<clickhouse
       <insert_deduplicate>1</insert_deduplicate>
     </default>
     <keeper><max_sessions_for_user>1</max_sessions_for_user></keeper>
+    <{{.Reader}}>
+      <readonly>2</readonly>
+      {{- range .ReaderLimits}}
+      <{{.Name}}>{{.Value}}</{{.Name}}>
+      {{- end}}
+      <constraints>
+        {{- range .ReaderLimits}}
+        <{{.Name}}><min>1</min><max>{{.Value}}</max></{{.Name}}>
+        {{- end}}
+      </constraints>
+    </{{.Reader}}>
   </profiles>
-  <quotas><default/></quotas>
+  <quotas>
+    <default/>
+    <{{.Reader}}>
+      <interval>
+        <duration>3600</duration>
+        {{- range .ReaderQuota}}
+        <{{.Name}}>{{.Value}}</{{.Name}}>
+        {{- end}}
+      </interval>
+    </{{.Reader}}>
+  </quotas>
   <users>
     <default>
       <no_password/>
@@ -89,6 +113,17 @@ var clickHouseUsers = template.Must(template.New("users.xml").Parse(`<clickhouse
       <quota>default</quota>
       <access_management>1</access_management>
     </{{.Account}}>
+    <{{.Reader}}>
+      <password_sha256_hex>{{.ReaderHash}}</password_sha256_hex>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>{{.Reader}}</profile>
+      <quota>{{.Reader}}</quota>
+      <grants>
+        {{- range .ReaderGrants}}
+        <query>{{.}}</query>
+        {{- end}}
+      </grants>
+    </{{.Reader}}>
   </users>
 </clickhouse>
 `))
@@ -98,6 +133,7 @@ type clickHouse struct {
 	lib      string
 	dir      string
 	password string
+	reader   string // password of the data team's account
 	ports    *ports
 }
 
@@ -116,10 +152,11 @@ func (c *clickHouse) engine() engine {
 
 // command re-executes this binary: see init in role.go.
 func (c *clickHouse) command() (*exec.Cmd, error) {
-	hash := sha256.Sum256([]byte(c.password))
 	values := map[string]any{
 		"Dir": c.dir, "TCP": c.ports.of("clickhouse"), "HTTP": c.ports.of("clickhouse_http"),
-		"Account": account, "PasswordHash": hex.EncodeToString(hash[:]),
+		"Account": account, "PasswordHash": sha256Hex(c.password),
+		"Reader": clickhouse.ReaderUser, "ReaderHash": sha256Hex(c.reader), "ReaderGrants": clickhouse.ReaderGrants(account),
+		"ReaderLimits": clickhouse.ReaderLimits, "ReaderQuota": clickhouse.ReaderQuota,
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("clickhouse directory: %w", err)
@@ -145,6 +182,11 @@ func (c *clickHouse) command() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+func sha256Hex(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
 // ready asks over HTTP, with the password: a stranger on our port does not count. The native
 // port is opened before the HTTP port.
 func (c *clickHouse) ready(ctx context.Context) error {
@@ -153,15 +195,19 @@ func (c *clickHouse) ready(ctx context.Context) error {
 
 // url is the native DSN of one database.
 func (c *clickHouse) url(database string) string {
-	return c.dsn("clickhouse", c.ports.of("clickhouse"), database)
+	return dsn("clickhouse", account, c.password, c.ports.of("clickhouse"), database)
 }
 
 func (c *clickHouse) httpURL(database string) string {
-	return c.dsn("http", c.ports.of("clickhouse_http"), database)
+	return dsn("http", account, c.password, c.ports.of("clickhouse_http"), database)
 }
 
-func (c *clickHouse) dsn(scheme string, port int, database string) string {
-	u := url.URL{Scheme: scheme, User: url.UserPassword(account, c.password), Host: "127.0.0.1:" + strconv.Itoa(port), Path: "/" + database}
+func (c *clickHouse) readerURL(database string) string {
+	return dsn("http", clickhouse.ReaderUser, c.reader, c.ports.of("clickhouse_http"), database)
+}
+
+func dsn(scheme, user, password string, port int, database string) string {
+	u := url.URL{Scheme: scheme, User: url.UserPassword(user, password), Host: "127.0.0.1:" + strconv.Itoa(port), Path: "/" + database}
 	return u.String()
 }
 

@@ -119,7 +119,8 @@ func (e *Engines) place(found binaries, ephemeral bool) error {
 		native: native, dir: dir, log: filepath.Join(e.dir, "postgres.log"), password: e.state.PostgresPassword,
 		ephemeral: ephemeral, ports: e.state.ports, runAs: runAs,
 	}
-	e.ch = &clickHouse{lib: found.libchdb, dir: filepath.Join(e.dir, "clickhouse"), password: e.state.ClickHousePassword, ports: e.state.ports}
+	e.ch = &clickHouse{lib: found.libchdb, dir: filepath.Join(e.dir, "clickhouse"), password: e.state.ClickHousePassword,
+		reader: e.state.ReaderPassword, ports: e.state.ports}
 	return nil
 }
 
@@ -240,6 +241,9 @@ func (e *Engines) ClickHouseURL() string { return e.ch.url(account) }
 
 // ClickHouseHTTPURL is the HTTP DSN of the same database.
 func (e *Engines) ClickHouseHTTPURL() string { return e.ch.httpURL(account) }
+
+// ReaderURL is the HTTP DSN of the same database for the data team's read-only account.
+func (e *Engines) ReaderURL() string { return e.ch.readerURL(account) }
 
 // RedisURL is the DSN of Redis database 0.
 func (e *Engines) RedisURL() string {

@@ -58,6 +58,7 @@ type state struct {
 	Instance           string         `json:"instance"`
 	PostgresPassword   string         `json:"postgresPassword"`
 	ClickHousePassword string         `json:"clickHousePassword"`
+	ReaderPassword     string         `json:"readerPassword"`
 	RedisPassword      string         `json:"redisPassword"`
 	UpstreamKey        string         `json:"upstreamKey"`
 	PostgresDir        string         `json:"postgresDir"` // relative to DATA_DIR when inside
@@ -81,6 +82,9 @@ func loadState(dir string) (*state, error) {
 		if err := json.Unmarshal(raw, s); err != nil {
 			return nil, fmt.Errorf("%s is damaged: %w", s.path(), err)
 		}
+	}
+	if s.ReaderPassword == "" { // there was no such account before
+		s.ReaderPassword = randomHex(16)
 	}
 	s.ports = &ports{chosen: map[string]int{}}
 	for name, port := range s.Ports {
@@ -146,6 +150,7 @@ func (e *Engines) writeConnections() error {
 		"DATABASE_URL=" + e.DatabaseURL(),
 		"CLICKHOUSE_URL=" + e.ClickHouseURL(),
 		"CLICKHOUSE_HTTP_URL=" + e.ClickHouseHTTPURL(),
+		"CLICKHOUSE_READER_URL=" + e.ReaderURL(),
 		"REDIS_URL=" + e.RedisURL(),
 		"SMTP_URL=" + e.mail.URL(),
 		"DEMO_UPSTREAM_URL=" + e.upstream.URL(),

@@ -1,0 +1,4 @@
+package clickhouse
+
+// ReaderStatements are what Reader runs.
+var ReaderStatements = readerStatements

@@ -1,0 +1,110 @@
+package clickhouse
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// The data team's account and the role that holds its rights. A company grants the role to accounts
+// of its own.
+const (
+	ReaderUser = "callgate_reader"
+	ReaderRole = "callgate_data"
+)
+
+// Limit is a setting or quota of the data team and its value.
+type Limit struct {
+	Name  string
+	Value int64
+}
+
+// ReaderLimits bound one query of the data team. It may lower them, not raise them.
+var ReaderLimits = []Limit{
+	{"max_execution_time", 60},
+	{"max_memory_usage", 4 << 30},
+	{"max_rows_to_read", 2_000_000_000},
+	{"max_result_rows", 1_000_000},
+}
+
+// ReaderQuota bounds an hour of each account of the data team.
+var ReaderQuota = []Limit{
+	{"queries", 7200},
+	{"execution_time", 1800},
+	{"read_rows", 50_000_000_000},
+}
+
+// readable are the columns the data team may read. A column is named here or it stays unseen: none
+// holds a body, a query, a path or a key.
+var readable = []struct {
+	view    string
+	columns []string
+}{
+	{"live_calls", []string{
+		"application_id", "user_id", "call_id", "start_time", "day", "model", "duration_ms", "status_code", "success", "streamed",
+		"first_byte_ms", "ended_by", "reason_type", "reason_code", "upstream_status", "request_bytes", "response_bytes",
+	}},
+	{"live_failures", []string{"application_id", "call_id", "start_time", "day", "message", "method", "body_note"}},
+	{"live_usage_daily", []string{"application_id", "day", "model", "calls", "successes", "failures", "duration_ms"}},
+	{"live_usage_hourly", []string{"application_id", "hour", "model", "calls", "successes", "failures", "duration_ms"}},
+	{"live_durations", []string{"application_id", "day", "model", "from_ms", "below_ms", "calls"}},
+	{"live_models", []string{"application_id", "model", "first_used", "last_used"}},
+}
+
+// ReaderGrants are the rights of the data team in a database, without the account they go to.
+func ReaderGrants(database string) []string {
+	grants := make([]string, len(readable))
+	for i, r := range readable {
+		grants[i] = fmt.Sprintf("GRANT SELECT(%s) ON %s.%s", strings.Join(r.columns, ", "), database, r.view)
+	}
+	return grants
+}
+
+// Reader makes the data team's account with this password, its role, limits and quota, or brings them
+// up to date. It may be repeated. The server must keep accounts of its own, and the account of
+// clickhouseURL must be allowed to make them. The password goes there as a hash.
+func Reader(ctx context.Context, clickhouseURL, password string) error {
+	options, err := driver.ParseDSN(clickhouseURL)
+	if err != nil {
+		return fmt.Errorf("clickhouse URL: %w", err)
+	}
+	db := driver.OpenDB(options)
+	defer func() { _ = db.Close() }()
+	for _, statement := range readerStatements(options.Auth.Database, password) {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("account of the data team: %w", err)
+		}
+	}
+	return nil
+}
+
+func readerStatements(database, password string) []string {
+	sum := sha256.Sum256([]byte(password))
+	identified := "IDENTIFIED WITH sha256_hash BY '" + hex.EncodeToString(sum[:]) + "'"
+	settings := []string{"readonly = 2"} // its tools may set what they like, within the limits
+	for _, l := range ReaderLimits {
+		settings = append(settings, fmt.Sprintf("%[1]s = %[2]d MIN 1 MAX %[2]d", l.Name, l.Value))
+	}
+	var quota []string
+	for _, l := range ReaderQuota {
+		quota = append(quota, fmt.Sprintf("%s = %d", l.Name, l.Value))
+	}
+	statements := []string{
+		"CREATE SETTINGS PROFILE IF NOT EXISTS " + ReaderRole,
+		"ALTER SETTINGS PROFILE " + ReaderRole + " SETTINGS " + strings.Join(settings, ", "),
+		"CREATE ROLE IF NOT EXISTS " + ReaderRole,
+		"ALTER ROLE " + ReaderRole + " SETTINGS PROFILE '" + ReaderRole + "'",
+		"CREATE QUOTA IF NOT EXISTS " + ReaderRole + " KEYED BY user_name",
+		"ALTER QUOTA " + ReaderRole + " FOR INTERVAL 1 hour MAX " + strings.Join(quota, ", ") + " TO " + ReaderRole,
+		"CREATE USER IF NOT EXISTS " + ReaderUser + " " + identified,
+		"ALTER USER " + ReaderUser + " " + identified,
+	}
+	for _, grant := range ReaderGrants(database) {
+		statements = append(statements, grant+" TO "+ReaderRole)
+	}
+	return append(statements, "GRANT "+ReaderRole+" TO "+ReaderUser, "ALTER USER "+ReaderUser+" DEFAULT ROLE "+ReaderRole)
+}
