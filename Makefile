@@ -3,6 +3,9 @@ SHELL := /bin/bash
 GOLANGCI_LINT_VERSION := v2.15.0
 LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+APP := internal/webui/app
+# Node builds the pages; without it Go alone builds a binary that says on / how to get them.
+NPM := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm)
 WITH_ENGINES := go run ./internal/embedded/testengines --
 # Packages are tested two at a time: their engines share the machine.
 TEST := go test -p 2 -parallel 2 -count=1 $(TESTFLAGS)
@@ -12,15 +15,16 @@ FUZZTIME ?= 60s
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 .PHONY: run
 run: build ## start the whole product on embedded stores with demo data
 	@exec ./bin/callgate dev
 
 .PHONY: test
-test: ## all tests, on real PostgreSQL, ClickHouse and Redis
+test: ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
 	$(WITH_ENGINES) $(TEST) ./...
+	$(MAKE) pages-test
 
 .PHONY: race
 race: ## all tests under the race detector
@@ -51,11 +55,31 @@ chaos: ## kill stores, gateway and product under load, CHAOS_KILLS (10) times ov
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles' ./cmd/callgate
 
 .PHONY: check
-check: format vet lint generated race ## what must be green: format, vet, lint, generated files current, tests with -race
+check: format vet lint pages-check generated race pages-test ## what must be green: format, vet, lint, generated files current, tests with -race
 
 .PHONY: build
-build: ## build bin/callgate
-	go build -trimpath -ldflags '-X callgate/internal/boot.Version=$(VERSION)' -o bin/callgate ./cmd/callgate
+build: $(if $(NPM),pages) ## build bin/callgate, with the pages if Node is there
+	go build -trimpath $(if $(NPM),-tags webui) -ldflags '-X callgate/internal/boot.Version=$(VERSION)' -o bin/callgate ./cmd/callgate
+
+.PHONY: pages
+pages: $(APP)/dist/index.html ## build the console's and the back office's pages
+
+$(APP)/node_modules/.package-lock.json: $(APP)/package-lock.json
+	npm --prefix $(APP) ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(APP)/dist/index.html: $(APP)/node_modules/.package-lock.json $(shell find $(APP)/src $(APP)/public $(APP)/build -type f 2>/dev/null) $(wildcard $(APP)/*.html $(APP)/*.ts $(APP)/package.json)
+	npm --prefix $(APP) run --silent build
+
+.PHONY: pages-check
+pages-check: $(APP)/node_modules/.package-lock.json ## types and lint of the pages
+	npm --prefix $(APP) run --silent typecheck
+	npm --prefix $(APP) run --silent lint
+
+.PHONY: pages-test
+pages-test: build ## tests of the pages: their logic, then Chromium on the real binary
+	GO_STYLE=1 npm --prefix $(APP) run --silent test
+	GO_STYLE=1 npm --prefix $(APP) run --silent e2e
 
 .PHONY: format
 format: ## fail on files gofmt would change
@@ -75,15 +99,16 @@ $(LINT):
 	mv bin/golangci-lint $@
 
 .PHONY: generate
-generate: ## write generated files anew
+generate: $(APP)/node_modules/.package-lock.json ## write generated files anew
 	go generate ./...
+	npm --prefix $(APP) run --silent generate
 	go mod tidy
 
 .PHONY: generated
-generated: ## fail when a generated file is not current
+generated: $(APP)/node_modules/.package-lock.json ## fail when a generated file is not current
 	go mod tidy -diff
-	@before=$$(git status --porcelain); go generate ./... && [ "$$before" = "$$(git status --porcelain)" ] || { echo "generated files are not current: run make generate"; exit 1; }
+	@before=$$(git status --porcelain); go generate ./... && npm --prefix $(APP) run --silent generate >/dev/null && [ "$$before" = "$$(git status --porcelain)" ] || { echo "generated files are not current: run make generate"; exit 1; }
 
 .PHONY: clean
 clean: ## remove what was built; data in .callgate stays
-	rm -rf bin
+	rm -rf bin $(APP)/dist

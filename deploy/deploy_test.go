@@ -118,20 +118,21 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(stages) != 2 {
-		t.Fatalf("%d stages, want a build and a small image", len(stages))
+	if len(stages) != 3 {
+		t.Fatalf("%d stages, want the pages, a build and a small image", len(stages))
 	}
+	pages, build, image := stages[0], stages[1], stages[2]
 	module, err := os.ReadFile("../go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
 	language := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)
-	if want := "golang:" + string(language[1]); stages[0].BaseName != want {
-		t.Errorf("builds on %s, go.mod needs %s", stages[0].BaseName, want)
+	if want := "golang:" + string(language[1]); build.BaseName != want {
+		t.Errorf("builds on %s, go.mod needs %s", build.BaseName, want)
 	}
-	for _, command := range stages[0].Commands {
+	for _, command := range append(pages.Commands, build.Commands...) {
 		from, ok := command.(*instructions.CopyCommand)
-		if !ok {
+		if !ok || from.From != "" {
 			continue
 		}
 		for _, source := range from.SourcePaths {
@@ -141,7 +142,7 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 		}
 	}
 	var user string
-	for _, command := range stages[1].Commands {
+	for _, command := range image.Commands {
 		if u, ok := command.(*instructions.UserCommand); ok {
 			user = u.User
 		}

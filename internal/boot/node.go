@@ -90,7 +90,9 @@ func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func
 	}
 	if c.Role != config.Gateway {
 		serveDocs(n.app)
-		servePages(n.app)
+		if err := servePages(n.app); err != nil {
+			return nil, err
+		}
 	}
 	return n, n.listen()
 }

@@ -1,0 +1,98 @@
+import axe from 'axe-core';
+import { expect, test as plain, type BrowserContext, type Page } from '@playwright/test';
+import { Administrator, Developer } from './people';
+import { administrator } from './product';
+
+export { expect };
+export * from './people';
+
+interface Fixtures {
+  /** Faults a test provokes on purpose; anything else the browser complains of fails it. */
+  expected: RegExp[];
+  watched: undefined;
+  /** A developer of this test alone; `page` is signed in as them. */
+  developer: Developer;
+  /** An administrator; `page` is signed in to the back office. */
+  administrator: Administrator;
+}
+
+interface Kept {
+  officeSession: { email: string; cookies: Awaited<ReturnType<BrowserContext['cookies']>>; token: string };
+}
+
+export const test = plain.extend<Fixtures, Kept>({
+  baseURL: async ({}, use) => use(process.env['CALLGATE_BASE']!),
+  expected: async ({}, use) => use([/\/api\/(admin\/)?auth\/token .*401/]), // nobody is signed in
+  watched: [
+    async ({ context, baseURL, expected }, use) => {
+      const faults: string[] = [];
+      await context.exposeBinding('cspFault', (_source, text: string) => void faults.push(text));
+      await context.addInitScript(() => {
+        document.addEventListener('securitypolicyviolation', (event) =>
+          void (window as unknown as { cspFault: (text: string) => void }).cspFault(`policy ${event.violatedDirective}: ${event.blockedURI} ${event.sample}`));
+      });
+      context.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') faults.push(`console ${message.location().url} ${message.text()}`);
+      });
+      context.on('weberror', (error) => faults.push(`uncaught ${error.error().stack}`));
+      context.on('request', (request) => {
+        if (!request.url().startsWith(baseURL!) && !/^(data|blob|about):/.test(request.url())) faults.push(`foreign request ${request.url()}`);
+      });
+      await use(undefined);
+      expect(faults.filter((fault) => !expected.some((known) => known.test(fault)))).toEqual([]);
+    },
+    { auto: true },
+  ],
+  developer: async ({ context, baseURL }, use) => {
+    const developer = new Developer(context.request, baseURL!);
+    await developer.signIn();
+    await use(developer);
+  },
+  officeSession: [
+    async ({ browser }, use, { workerIndex }) => {
+      const context = await browser.newContext();
+      const person = new Administrator(context.request, process.env['CALLGATE_BASE']!, administrator(workerIndex));
+      await person.signIn();
+      const kept = { email: person.email, cookies: await context.cookies(), token: person.currentToken };
+      await context.close();
+      await use(kept);
+    },
+    { scope: 'worker' },
+  ],
+  administrator: async ({ context, baseURL, officeSession }, use) => {
+    await context.addCookies(officeSession.cookies);
+    const person = new Administrator(context.request, baseURL!, officeSession.email);
+    person.adopt(officeSession.token);
+    await use(person);
+  },
+});
+
+/** Language and theme as the browser would have chosen them before. */
+export async function prefer(page: Page, language: 'zh-CN' | 'en', theme: 'light' | 'dark' | 'system' = 'light'): Promise<void> {
+  await page.context().addCookies([{ name: 'callgate_ui', value: `${language}.${theme}`, url: process.env['CALLGATE_BASE']! }]);
+}
+
+/** No serious or critical finding of axe on the page as it stands, or in the part that `within` selects. */
+export async function expectAccessible(page: Page, within = 'html'): Promise<void> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async (part) => {
+    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(part, { resultTypes: ['violations'] });
+    return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.nodes.map((node) => `${node.html} ${node.failureSummary}`).join(' | ')}`);
+  }, within);
+  expect(found).toEqual([]);
+}
+
+/** Nothing is wider than the screen. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
+}
+
+/** Runs a check in both themes and both languages: `inEveryLook(page, () => expectAccessible(page))`. */
+export async function inEveryLook(page: Page, ready: () => Promise<void>, check: () => Promise<void>): Promise<void> {
+  for (const [language, theme] of [['en', 'light'], ['zh-CN', 'dark']] as const) {
+    await prefer(page, language, theme);
+    await page.reload();
+    await ready();
+    await check();
+  }
+}

@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
+import { Guard } from './session/Guard';
+import { Bones } from './ui/Block';
+import { Crash, NotFound } from './ui/Failures';
+import { Shell, type Place } from './ui/Shell';
+
+function Frame() {
+  const { t } = useTranslation();
+  const places: Place[] = [
+    { to: '/', label: t('nav.overview'), icon: 'overview', ranged: true },
+    { to: '/applications', label: t('nav.applications'), icon: 'applications', ranged: true },
+    { to: '/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
+  ];
+  return (
+    <Guard signIn="/sign-in">
+      <Shell places={places} home="/"><Outlet /></Shell>
+    </Guard>
+  );
+}
+
+const routes = () => [
+  { path: '/sign-in', lazy: () => import('./session/SignInPage'), ErrorBoundary: Crash, HydrateFallback: Waiting },
+  {
+    Component: Frame,
+    HydrateFallback: Waiting,
+    children: [
+      {
+        ErrorBoundary: Crash, // inside the frame, so that the navigation lives
+        children: [
+          { path: '/', lazy: () => import('./overview/OverviewPage') },
+          { path: '*', Component: NotFound },
+        ],
+      },
+    ],
+  },
+];
+
+const Waiting = () => <Bones height={400} />;
+
+/** The console. */
+export function App() {
+  const [router] = useState(() => createBrowserRouter(routes()));
+  return <RouterProvider router={router} />;
+}

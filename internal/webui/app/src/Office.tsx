@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
+import { Guard } from './session/Guard';
+import { Bones } from './ui/Block';
+import { Crash, NotFound } from './ui/Failures';
+import { Shell, type Place } from './ui/Shell';
+
+function Frame() {
+  const { t } = useTranslation('admin');
+  const places: Place[] = [
+    { to: '/admin/groups', label: t('nav.groups'), icon: 'group' },
+    { to: '/admin/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
+    { to: '/admin/audit', label: t('nav.audit'), icon: 'audit' },
+  ];
+  return (
+    <Guard signIn="/admin/sign-in">
+      <Shell places={places} home="/admin/capabilities" band={t('band')}><Outlet /></Shell>
+    </Guard>
+  );
+}
+
+const routes = () => [
+  { path: '/admin/sign-in', lazy: () => import('./admin/SignInPage'), ErrorBoundary: Crash, HydrateFallback: Waiting },
+  {
+    Component: Frame,
+    HydrateFallback: Waiting,
+    children: [
+      {
+        ErrorBoundary: Crash,
+        children: [{ path: '*', element: <NotFound home="/admin" /> }],
+      },
+    ],
+  },
+];
+
+const Waiting = () => <Bones height={400} />;
+
+/** The back office: another site on the same shell, not linked from the console. */
+export function Office() {
+  const [router] = useState(() => createBrowserRouter(routes()));
+  return <RouterProvider router={router} />;
+}

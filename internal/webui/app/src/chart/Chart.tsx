@@ -1,0 +1,74 @@
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
+import { palettes, useDark } from '../ui/theme';
+import { init, type EChartsType } from './echarts';
+import { option, type Look, type Measure } from './option';
+import type { Bucket } from './series';
+
+/** The canvas. Its sentence stands in for it; the table view is for the keyboard. */
+export default function Chart({ measure, now, previous, sentence, onPick }: { measure: Measure; now: Bucket[]; previous: Bucket[] | null; sentence: string; onPick?: ((bucket: Bucket) => void) | undefined }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const dark = useDark();
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<EChartsType | null>(null);
+  const picked = useRef(onPick);
+  useEffect(() => {
+    picked.current = onPick;
+  });
+
+  useEffect(() => {
+    const drawing = init(place.current!);
+    chart.current = drawing;
+    const resize = new ResizeObserver(() => drawing.resize());
+    resize.observe(place.current!);
+    return () => {
+      resize.disconnect();
+      drawing.dispose();
+    };
+  }, []);
+
+  useEffect(() => {
+    const drawing = chart.current!;
+    const look: Look = {
+      palette: dark ? palettes.dark : palettes.light,
+      words: {
+        successes: t('metrics.successes'), failures: t('metrics.failures'), rate: t('metrics.successRate'), avg: t('metrics.avg'),
+        p50: t('metrics.p50'), p95: t('metrics.p95'), p99: t('metrics.p99'), previous: t('chart.previous'),
+      },
+      axis: format.axis,
+      duration: format.duration,
+      tooltip: (index) => {
+        const bucket = now[index]!;
+        const was = previous?.[index];
+        const rows: [string, string][] = [
+          [t('metrics.calls'), format.count(bucket.calls)], [t('metrics.failures'), format.count(bucket.failures)],
+          [t('metrics.successRate'), format.rate(bucket.successes, bucket.calls)], [t('metrics.avg'), format.duration(bucket.avgMs)],
+        ];
+        if (measure === 'duration' && bucket.p50Ms !== null) rows.push(['p50', format.duration(bucket.p50Ms)], ['p95', format.duration(bucket.p95Ms)], ['p99', format.duration(bucket.p99Ms)]);
+        if (was) rows.push([`${t('chart.previous')} ${was.date.slice(5)}`, measure === 'rate' ? format.rate(was.successes, was.calls) : measure === 'duration' ? format.duration(was.avgMs) : format.count(was.calls)]);
+        const day = bucket.days === 1 ? `${bucket.date} ${format.weekday(bucket.date)}` : t('chart.week', { start: bucket.date });
+        return tip(bucket.open ? `${day} · ${t('chart.soFar')}` : day, rows);
+      },
+    };
+    drawing.setOption(option(measure, now, previous, look), { notMerge: true });
+    drawing.getZr().off('click');
+    drawing.getZr().on('click', (event) => {
+      const at = drawing.convertFromPixel({ xAxisIndex: 0 }, event.offsetX);
+      const bucket = drawing.containPixel('grid', [event.offsetX, event.offsetY]) ? now[Math.round(Number(at))] : undefined;
+      if (bucket) picked.current?.(bucket);
+    });
+  }, [measure, now, previous, dark, format, t]);
+
+  return <div ref={place} className="chart" role="img" aria-label={sentence} data-drawn={now.length} />;
+}
+
+function tip(title: string, rows: [string, string][]): HTMLElement {
+  const box = document.createElement('div');
+  box.append(Object.assign(document.createElement('strong'), { textContent: title }));
+  const list = Object.assign(document.createElement('dl'), { className: 'tip' });
+  for (const [name, value] of rows) list.append(Object.assign(document.createElement('dt'), { textContent: name }), Object.assign(document.createElement('dd'), { textContent: value }));
+  box.append(list);
+  return box;
+}

@@ -1,0 +1,100 @@
+import './chart.css';
+import { lazy, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import Segmented from 'antd/es/segmented';
+import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
+import { Icon } from '../ui/Icon';
+import { Bones } from '../ui/Block';
+import type { Measure } from './option';
+import { byDay, byWeek, needsWeeks, sum, type Bucket, type Day } from './series';
+
+const load = () => import('./Chart');
+const Chart = lazy(load);
+
+/** Begins to fetch the chart's code beside the data. */
+export const preloadChart = (): void => void load();
+
+/** The daily chart with its switch, legend and table. onDay is told the day that was clicked. */
+export function DailyBlock({ title, days, previous, today, onDay }: { title: string; days: readonly Day[]; previous: readonly Day[] | null; today: string; onDay?: ((day: string) => void) | undefined }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const [measure, setMeasure] = useState<Measure>('calls');
+  const [asTable, setAsTable] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => setWidth(place.current?.clientWidth ?? 0), []);
+  const weekly = width > 0 && needsWeeks(days.length, width - 64);
+  const [now, before] = useMemo(() => {
+    const cut = weekly ? byWeek : byDay;
+    return [cut(days, today), previous ? cut(previous, today) : null];
+  }, [days, previous, today, weekly]);
+  const totals = useMemo(() => sum(days), [days]);
+  const what = t(`chart.${measure}`);
+  const sentence = t('chart.sentence', { start: days[0]!.date, end: days.at(-1)!.date, what, calls: format.count(totals.calls), failures: format.count(totals.failures) });
+  const pick = onDay ? (bucket: Bucket) => bucket.days === 1 && onDay(bucket.date) : undefined;
+  return (
+    <section className="block" aria-label={title}>
+      <div className="block-head">
+        <h2>{title}{weekly && !asTable && <span className="meta"> · {t('chart.weekly')}</span>}</h2>
+        {!asTable && (
+          <Segmented<Measure> aria-label={t('chart.which')} value={measure} onChange={setMeasure} options={(['calls', 'rate', 'duration'] as const).map((value) => ({ value, label: t(`chart.${value}`) }))} />
+        )}
+        <button type="button" className="quiet" onClick={() => setAsTable(!asTable)}>{t(asTable ? 'chart.chart' : 'chart.table')}</button>
+      </div>
+      <div ref={place}>
+        {asTable ? (
+          <DaysTable title={title} days={days} today={today} onDay={onDay} />
+        ) : (
+          <>
+            <div className="chart-place">
+              {width > 0 && <Suspense fallback={<Bones height={280} />}><Chart measure={measure} now={now} previous={before} sentence={sentence} onPick={pick} /></Suspense>}
+            </div>
+            <Legend measure={measure} weekly={weekly} open={now.some((bucket) => bucket.open)} previous={before !== null} />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Legend({ measure, weekly, open, previous }: { measure: Measure; weekly: boolean; open: boolean; previous: boolean }) {
+  const { t } = useTranslation();
+  const entries: [string, string][] =
+    measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.successRate')]] : [['avg', t('metrics.avg')]];
+  if (measure === 'duration' && !weekly) entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
+  if (measure === 'calls' && open) entries.push(['soFar', t('chart.soFar')]);
+  if (previous) entries.push(['previous', t('chart.previous')]);
+  return <div className="legend meta" aria-hidden="true">{entries.map(([key, words]) => <span key={key}><i data-of={key} />{words}</span>)}</div>;
+}
+
+function DaysTable({ title, days, today, onDay }: { title: string; days: readonly Day[]; today: string; onDay?: ((day: string) => void) | undefined }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  return (
+    <div className="days" tabIndex={0} role="region" aria-label={title}>
+      <table className="table">
+        <caption className="unseen">{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('chart.day')}</th>
+            {(['calls', 'failures', 'successRate', 'avg', 'p50', 'p95', 'p99'] as const).map((key) => <th key={key} scope="col" className="right">{t(`metrics.${key}`)}</th>)}
+          </tr>
+        </thead>
+        <tbody>
+          {[...days].reverse().map((day) => (
+            <tr key={day.date}>
+              <td className="number">
+                {onDay ? <button type="button" className="quiet" onClick={() => onDay(day.date)}>{day.date} {format.weekday(day.date)}</button> : `${day.date} ${format.weekday(day.date)}`}
+                {day.date === today && <span className="meta"> <Icon name="pause" size={12} /> {t('chart.soFar')}</span>}
+              </td>
+              <td className="right">{format.count(day.calls)}</td>
+              <td className="right">{format.count(day.failures)}</td>
+              <td className="right">{format.rate(day.successes, day.calls)}</td>
+              {([day.avgDurationMs, day.p50Ms, day.p95Ms, day.p99Ms] as const).map((ms, n) => <td key={n} className="right">{format.duration(ms)}</td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

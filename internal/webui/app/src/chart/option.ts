@@ -1,0 +1,77 @@
+import type { EChartsCoreOption } from 'echarts/core';
+import type { palettes } from '../ui/theme';
+import type { Bucket } from './series';
+
+export type Measure = 'calls' | 'rate' | 'duration';
+
+/** What of the page a chart needs: colours, words and formats. */
+export interface Look {
+  palette: (typeof palettes)['light' | 'dark'];
+  words: { successes: string; failures: string; rate: string; avg: string; p50: string; p95: string; p99: string; previous: string };
+  axis: (n: number) => string;
+  duration: (ms: number) => string;
+  tooltip: (index: number) => HTMLElement;
+}
+
+const stripes = (color: string) => ({ symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 3], rotation: -Math.PI / 4, color });
+
+/** What ECharts draws; no animation, no text of ours inside but axes. */
+export function option(measure: Measure, now: Bucket[], previous: Bucket[] | null, look: Look): EChartsCoreOption {
+  const { palette: p, words } = look;
+  const text = { color: p.second, fontSize: 12 };
+  const wording = measure === 'rate' ? (n: number) => `${n}%` : measure === 'duration' ? look.duration : look.axis;
+  return {
+    animation: false,
+    aria: { enabled: true, label: { enabled: false }, decal: { show: false } },
+    grid: { left: 8, right: 12, top: 12, bottom: 4, containLabel: true },
+    tooltip: {
+      trigger: 'axis', confine: true, transitionDuration: 0, backgroundColor: p.surface, borderColor: p.line, textStyle: { color: p.text, fontSize: 12 },
+      axisPointer: { type: measure === 'calls' ? 'shadow' : 'line', lineStyle: { color: p.edge }, shadowStyle: { color: p.hover, opacity: 0.6 } },
+      // An element, not HTML: the policy refuses style attributes in strings.
+      formatter: (items: { dataIndex: number }[]) => look.tooltip(items[0]!.dataIndex),
+    },
+    xAxis: {
+      type: 'category', data: now.map((bucket) => bucket.date.slice(5)), boundaryGap: measure === 'calls' || now.length === 1,
+      axisLabel: { ...text, hideOverlap: true }, axisLine: { lineStyle: { color: p.edge } }, axisTick: { show: false },
+    },
+    yAxis: {
+      type: 'value', min: 0, ...(measure === 'rate' ? { max: 100 } : {}), ...(measure === 'calls' ? { minInterval: 1 } : {}), splitNumber: 4,
+      axisLabel: { ...text, formatter: wording }, splitLine: { lineStyle: { color: p.line } },
+    },
+    series: measure === 'calls' ? bars(now, previous, look) : lines(measure, now, previous, look, words),
+  };
+}
+
+function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: Look): object[] {
+  const bar = { type: 'bar', stack: 'now', barMaxWidth: 40, barCategoryGap: '33%' };
+  const list: object[] = [
+    {
+      ...bar, name: words.successes, itemStyle: { color: p.bar },
+      data: now.map((bucket) => (bucket.open ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } } : bucket.successes)),
+    },
+    { ...bar, name: words.failures, data: now.map((bucket) => bucket.failures), itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: { symbol: 'circle', dashArrayX: [4, 4], dashArrayY: [4, 4], symbolSize: 0.6, color: p.surface } } },
+  ];
+  if (previous) list.push(earlier(words.previous, previous.map((bucket) => bucket.calls), p.previous));
+  return list;
+}
+
+function lines(measure: Measure, now: Bucket[], previous: Bucket[] | null, { palette: p }: Look, words: Look['words']): object[] {
+  const line = (name: string, data: (number | null)[], color: string, type: string) => ({
+    type: 'line', name, data, connectNulls: false, showSymbol: now.length <= 31, symbolSize: 5, lineStyle: { color, width: 2, type }, itemStyle: { color },
+  });
+  const percent = (buckets: Bucket[]) => buckets.map((bucket) => (bucket.rate === null ? null : Math.floor(bucket.rate * 10_000) / 100));
+  if (measure === 'rate') {
+    const list: object[] = [line(words.rate, percent(now), p.ok, 'solid')];
+    return previous ? [...list, earlier(words.previous, percent(previous), p.previous)] : list;
+  }
+  const list: object[] = [line(words.avg, now.map((bucket) => bucket.avgMs), p.bar, 'solid')];
+  if (now.every((bucket) => bucket.days === 1)) {
+    list.push(line(words.p50, now.map((bucket) => bucket.p50Ms), p.ok, 'dashed'), line(words.p95, now.map((bucket) => bucket.p95Ms), p.warn, 'dotted'));
+    list.push(line(words.p99, now.map((bucket) => bucket.p99Ms), p.failed, 'dotted'));
+  }
+  return previous ? [...list, earlier(words.previous, previous.map((bucket) => bucket.avgMs), p.previous)] : list;
+}
+
+const earlier = (name: string, data: (number | null)[], color: string) => ({
+  type: 'line', name, data, connectNulls: false, showSymbol: false, silent: true, lineStyle: { color, width: 1.5, type: 'dashed' }, itemStyle: { color },
+});

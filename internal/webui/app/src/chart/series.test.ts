@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { byDay, byWeek, comparable, needsWeeks, recorded, sum, type Day } from './series';
+
+const day = (date: string, calls: number, failures = 0, avg: number | null = calls > 0 ? 100 : null): Day => ({
+  date, calls, successes: calls - failures, failures, successRate: calls ? (calls - failures) / calls : null, avgDurationMs: avg, p50Ms: avg, p95Ms: avg, p99Ms: avg,
+});
+
+test('averages are weighted by calls and absent without calls', () => {
+  expect(sum([day('2026-11-01', 1, 0, 100), day('2026-11-02', 3, 1, 200)])).toEqual({ calls: 4, successes: 3, failures: 1, rate: 0.75, avgMs: 175 });
+  expect(sum([day('2026-11-01', 0)])).toEqual({ calls: 0, successes: 0, failures: 0, rate: null, avgMs: null });
+});
+
+test('an unfinished day and its counterpart are left out of changes', () => {
+  const now = [day('2026-11-19', 10), day('2026-11-20', 99), day('2026-11-21', 0)];
+  const before = [day('2026-11-16', 5), day('2026-11-17', 77), day('2026-11-18', 1)];
+  const both = comparable(now, before, '2026-11-20');
+  expect(both?.now.calls).toBe(10);
+  expect(both?.before.calls).toBe(5);
+  expect(comparable([day('2026-11-20', 9)], [day('2026-11-19', 3)], '2026-11-20')).toBeNull();
+});
+
+test('weeks add up and have no percentiles', () => {
+  const days = Array.from({ length: 16 }, (_, n) => day(`2026-11-${String(n + 1).padStart(2, '0')}`, n + 1, 1));
+  const weeks = byWeek(days, '2026-11-16');
+  expect(weeks.map((week) => [week.date, week.days, week.calls, week.p50Ms, week.open])).toEqual([
+    ['2026-11-01', 7, 28, null, false], ['2026-11-08', 7, 77, null, false], ['2026-11-15', 2, 31, null, true],
+  ]);
+  expect(byDay(days, '2026-11-16').at(-1)?.open).toBe(true);
+});
+
+test('a year on a narrow screen is drawn by weeks, a month by days', () => {
+  expect(needsWeeks(366, 1100)).toBe(true);
+  expect(needsWeeks(30, 330)).toBe(false);
+});
+
+test('a period that began before the records is not compared', () => {
+  expect(recorded('2026-11-07', '2026-11-07T09:00:00.000+08:00')).toBe(true);
+  expect(recorded('2026-11-06', '2026-11-07T09:00:00.000+08:00')).toBe(false);
+});

@@ -1,0 +1,68 @@
+import type { Schemas } from '../api/client';
+import { addDays } from '../range/days';
+
+export type Day = Schemas['DayMetrics'];
+
+export interface Totals {
+  calls: number;
+  successes: number;
+  failures: number;
+  /** Fraction; null without calls. */
+  rate: number | null;
+  avgMs: number | null;
+}
+
+/** One bar of a chart: a day, or a week of days. */
+export interface Bucket extends Totals {
+  /** Its first day. */
+  date: string;
+  days: number;
+  p50Ms: number | null;
+  p95Ms: number | null;
+  p99Ms: number | null;
+  /** The day is not over yet. */
+  open: boolean;
+}
+
+/** Sums days; the average is weighted by calls. */
+export function sum(days: readonly Day[]): Totals {
+  let [calls, successes, failures, time] = [0, 0, 0, 0];
+  for (const day of days) {
+    calls += day.calls;
+    successes += day.successes;
+    failures += day.failures;
+    time += (day.avgDurationMs ?? 0) * day.calls;
+  }
+  return { calls, successes, failures, rate: calls === 0 ? null : successes / calls, avgMs: calls === 0 ? null : time / calls };
+}
+
+export const byDay = (days: readonly Day[], today: string): Bucket[] =>
+  days.map((day) => ({ ...sum([day]), date: day.date, days: 1, avgMs: day.avgDurationMs, p50Ms: day.p50Ms, p95Ms: day.p95Ms, p99Ms: day.p99Ms, open: day.date === today }));
+
+/** Seven days from the first on; percentiles of days cannot be added, so there are none. */
+export function byWeek(days: readonly Day[], today: string): Bucket[] {
+  const weeks: Bucket[] = [];
+  for (let at = 0; at < days.length; at += 7) {
+    const week = days.slice(at, at + 7);
+    weeks.push({ ...sum(week), date: week[0]!.date, days: week.length, p50Ms: null, p95Ms: null, p99Ms: null, open: week.some((day) => day.date === today) });
+  }
+  return weeks;
+}
+
+/** Bars get at least 3 of the pixels there are, gaps as wide as half a bar included; else weeks. */
+export const needsWeeks = (days: number, width: number): boolean => width / days < 4.5;
+
+/**
+ * The two periods over the same closed days: today, which is not over, its counterpart, and days to
+ * come are left out of both. Null when nothing is left to compare.
+ */
+export function comparable(now: readonly Day[], previous: readonly Day[], today: string): { now: Totals; before: Totals } | null {
+  const closed = now.map((day, n) => [day, previous[n]] as const).filter(([day, counterpart]) => day.date < today && counterpart !== undefined);
+  if (closed.length === 0) return null;
+  return { now: sum(closed.map(([day]) => day)), before: sum(closed.map(([, counterpart]) => counterpart!)) };
+}
+
+/** Whether the whole period before was recorded. collectedSince is a time. */
+export const recorded = (previousStart: string, collectedSince: string): boolean => previousStart >= collectedSince.slice(0, 10);
+
+export const lastDayOf = (bucket: Bucket): string => addDays(bucket.date, bucket.days - 1);

@@ -1,0 +1,26 @@
+import type { Same } from '../same';
+import type zh from '../zh/overview';
+
+const overview: Same<typeof zh> = {
+  title: 'Overview',
+  apps: 'Applications',
+  appsEnabled: '{{count}} enabled',
+  complete: 'Complete through {{time}}',
+  missed: '{{count}} missed',
+  missedWhy: 'Calls may be missed while writing fails, so the figures are no basis for billing.',
+  basis: 'Compared with {{span}}, without today',
+  capability: 'Capability',
+  byCapability: 'By capability',
+  daily: 'Daily trend',
+  openDay: 'Click a day to see it alone',
+  empty: {
+    title: 'Three steps to the first figure',
+    create: 'Create an application, bind capabilities, get its Access Key.',
+    call: 'Copy this curl, put your Access Key in, and call once.',
+    watch: 'Within two seconds the call is counted here.',
+    button: 'New application',
+    noCalls: 'There were no calls in this range. Copy this curl to make one:',
+  },
+};
+
+export default overview;

@@ -1,0 +1,3 @@
+const applications = {} as const;
+
+export default applications;

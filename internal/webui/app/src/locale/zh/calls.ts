@@ -1,0 +1,3 @@
+const calls = {} as const;
+
+export default calls;

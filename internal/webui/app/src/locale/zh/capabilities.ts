@@ -1,0 +1,3 @@
+const capabilities = {} as const;
+
+export default capabilities;

@@ -1,0 +1,23 @@
+const overview = {
+  title: '总览',
+  apps: '应用数',
+  appsEnabled: '{{count}} 个启用',
+  complete: '数据完整至 {{time}}',
+  missed: '{{count}} 次漏记',
+  missedWhy: '写入故障期间可能漏记，统计不作为计费依据。',
+  basis: '与 {{span}} 对比，不含今天',
+  capability: '能力',
+  byCapability: '按能力',
+  daily: '每日趋势',
+  openDay: '点击某天查看当天',
+  empty: {
+    title: '三步开始',
+    create: '新建应用并绑定能力，得到 Access Key。',
+    call: '复制这段 curl，换上你的 Access Key 调用一次。',
+    watch: '两秒内就能在这里看到这次调用。',
+    button: '新建应用',
+    noCalls: '这段时间没有调用。复制下面的 curl 试一次：',
+  },
+} as const;
+
+export default overview;

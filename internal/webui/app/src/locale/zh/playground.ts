@@ -1,0 +1,3 @@
+const playground = {} as const;
+
+export default playground;

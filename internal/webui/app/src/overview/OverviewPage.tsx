@@ -1,0 +1,107 @@
+import './overview.css';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { Schemas } from '../api/client';
+import { DailyBlock, preloadChart } from '../chart/DailyBlock';
+import { comparable, recorded } from '../chart/series';
+import { useFormat } from '../format/useFormat';
+import { lastDays, custom } from '../range/range';
+import { RangeBar } from '../range/RangeBar';
+import { useRange, type RangeState } from '../range/useRange';
+import { configQueries } from '../session/queries';
+import { Block } from '../ui/Block';
+import { Code } from '../ui/Copy';
+import { useTitle } from '../ui/useTitle';
+import { overviewQueries } from './queries';
+import { Tiles } from './Tiles';
+import { UsageTable } from './UsageTable';
+
+preloadChart();
+
+/** What all own applications did in a range (spec section 4.1 rule 4). */
+export function Component() {
+  const { t } = useTranslation(['overview', 'common']);
+  useTitle(t('title'));
+  const state = useRange();
+  const query = useQuery(overviewQueries.get(state.range, state.holdsToday));
+  const canCompare = query.data === undefined || recorded(state.previous.start, query.data.collectedSince);
+  return (
+    <>
+      <div className="page-head">
+        <h1>{t('title')}</h1>
+        <RangeBar state={state} compare comparable={canCompare} />
+      </div>
+      {query.data ? (
+        <Block query={query} height={640}>{(data) => <Figures data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}</Block>
+      ) : (
+        <section className="block"><Block query={query} height={640}>{() => null}</Block></section>
+      )}
+    </>
+  );
+}
+
+function Figures({ data, state, compare }: { data: Schemas['Overview']; state: RangeState; compare: boolean }) {
+  const { t } = useTranslation(['overview', 'common']);
+  const format = useFormat();
+  const { data: previous } = useQuery({ ...overviewQueries.get(state.previous, false), enabled: compare, placeholderData: undefined });
+  const before = compare && previous ? previous : null;
+  const both = before && comparable(data.daily, before.daily, state.today);
+  const openDay = (day: string) => {
+    const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
+    if (one) state.setRange(one);
+  };
+  return (
+    <>
+      <section className="block" aria-label={t('title')}>
+        <Tiles
+          figures={data}
+          coverage={data}
+          comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
+          last={{ label: t('apps'), value: format.count(data.applicationCount), note: t('appsEnabled', { count: data.enabledCount }) }}
+        />
+      </section>
+      {data.applicationCount === 0 ? <Start /> : data.calls === 0 ? <NoCalls /> : (
+        <>
+          <DailyBlock title={t('daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} onDay={openDay} />
+          <UsageTable title={t('byCapability')} models={data.models} />
+        </>
+      )}
+    </>
+  );
+}
+
+function useCurl(): string {
+  const { data } = useQuery(configQueries.get());
+  const base = data?.publicBaseUrl ?? location.origin;
+  return [
+    `curl "${base}/gateway/v1/chat/completions?model=$CAPABILITY" \\`,
+    '  -H "Authorization: Bearer $CALLGATE_KEY" -H "Content-Type: application/json" \\',
+    `  -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'`,
+  ].join('\n');
+}
+
+function Start() {
+  const { t } = useTranslation(['overview', 'common']);
+  const curl = useCurl();
+  return (
+    <section className="block">
+      <h2>{t('empty.title')}</h2>
+      <ol className="steps">
+        <li><b>1</b><p>{t('empty.create')}</p><Link className="quiet" data-edge to="/applications?new">{t('empty.button')}</Link></li>
+        <li><b>2</b><p>{t('empty.call')}</p><Code text={curl} /></li>
+        <li><b>3</b><p>{t('empty.watch')}</p></li>
+      </ol>
+    </section>
+  );
+}
+
+function NoCalls() {
+  const { t } = useTranslation(['overview', 'common']);
+  return (
+    <section className="block stack">
+      <p>{t('empty.noCalls')}</p>
+      <Code text={useCurl()} />
+    </section>
+  );
+}

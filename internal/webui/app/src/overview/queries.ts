@@ -1,0 +1,19 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from '../api/client';
+import { freshness } from '../ui/queries';
+
+export interface Period {
+  start: string;
+  end: string;
+}
+
+export const overviewQueries = {
+  /** Figures of all own applications in a period, Beijing days. */
+  get: ({ start, end }: Period, holdsToday: boolean) =>
+    queryOptions({
+      queryKey: ['overview', 'get', { start, end }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/overview', { params: { query: { start, end } }, signal })),
+      staleTime: freshness(holdsToday),
+      placeholderData: keepPreviousData,
+    }),
+};

@@ -1,0 +1,33 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Dayjs } from 'dayjs';
+import { addDays } from './days';
+import { DatePicker, fromDay, toDay } from './picker';
+import { custom, MOST_DAYS, type Range } from './range';
+
+/** The calendar, loaded when it is first asked for. Days that cannot be chosen are off. */
+export default function CustomRange({ range, today, open, onOpen, onChange }: { range: Range; today: string; open: boolean; onOpen: (open: boolean) => void; onChange: (range: Range) => void }) {
+  const { t } = useTranslation();
+  const [first, setFirst] = useState<string | null>(null);
+  const off = (date: Dayjs) => {
+    const day = toDay(date);
+    return day > today || day < '2000-01-01' || (first !== null && (day > addDays(first, MOST_DAYS - 1) || day < addDays(first, 1 - MOST_DAYS)));
+  };
+  return (
+    <DatePicker.RangePicker
+      className="range-dates"
+      open={open}
+      onOpenChange={(next) => { onOpen(next); setFirst(null); }}
+      allowClear={false}
+      format="YYYY-MM-DD"
+      value={[fromDay(range.start), fromDay(range.end)]}
+      disabledDate={off}
+      placeholder={[t('range.start'), t('range.end')]}
+      onCalendarChange={(dates, _texts, info) => setFirst(info.range === 'start' && dates?.[0] ? toDay(dates[0]) : dates?.[1] ? toDay(dates[1]) : null)}
+      onChange={(dates) => {
+        const next = dates?.[0] && dates[1] ? custom(toDay(dates[0]), toDay(dates[1]), today) : null;
+        if (next) onChange(next);
+      }}
+    />
+  );
+}

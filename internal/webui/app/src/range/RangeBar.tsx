@@ -1,0 +1,59 @@
+import './range.css';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
+import { Icon } from '../ui/Icon';
+import { useKeys } from '../ui/useKeys';
+import { lastDays, shift } from './range';
+import type { RangeState } from './useRange';
+
+const CustomRange = lazy(() => import('./CustomRange'));
+
+/**
+ * 7 days, 30 days, custom; earlier and later; compare. Keys W T C X ← →. `collectedSince` switches
+ * the comparison off where the period before was not recorded; without `compare` there is none.
+ */
+export function RangeBar({ state, compare = false, comparable = true }: { state: RangeState; compare?: boolean; comparable?: boolean }) {
+  const { t } = useTranslation();
+  const { span } = useFormat();
+  const { range, today, setRange } = state;
+  const [picking, setPicking] = useState(false);
+  const [earlier, later] = [shift(range, -1, today), shift(range, 1, today)];
+  const week = () => setRange(lastDays(7, today));
+  const month = () => setRange(lastDays(30, today));
+  const toggle = compare && comparable ? () => state.setComparing(!state.comparing) : undefined;
+  useKeys({
+    w: week,
+    t: month,
+    c: () => setPicking(true),
+    x: toggle,
+    ArrowLeft: earlier ? () => setRange(earlier) : undefined,
+    ArrowRight: later ? () => setRange(later) : undefined,
+  });
+  return (
+    <div className="range" role="group" aria-label={t('range.label')}>
+      <div className="range-choice">
+        <button type="button" aria-pressed={range.kind === 'last' && range.days === 7} aria-keyshortcuts="W" onClick={week}>{t('range.last7')}</button>
+        <button type="button" aria-pressed={range.kind === 'last' && range.days === 30} aria-keyshortcuts="T" onClick={month}>{t('range.last30')}</button>
+        <button type="button" aria-pressed={range.kind === 'custom'} aria-keyshortcuts="C" title={t('range.pick')} onClick={() => setPicking(true)}>{t('range.custom')}</button>
+      </div>
+      <div className="range-step">
+        <button type="button" className="quiet square" aria-label={t('range.earlier')} aria-keyshortcuts="ArrowLeft" disabled={!earlier} onClick={() => earlier && setRange(earlier)}><Icon name="left" /></button>
+        {picking ? (
+          <Suspense fallback={<span className="range-span">{span(range.start, range.end)}</span>}>
+            <CustomRange range={range} today={today} open={picking} onOpen={setPicking} onChange={setRange} />
+          </Suspense>
+        ) : (
+          <button type="button" className="quiet range-span" title={t('range.pick')} onClick={() => setPicking(true)}>{span(range.start, range.end)}</button>
+        )}
+        <button type="button" className="quiet square" aria-label={t('range.later')} aria-keyshortcuts="ArrowRight" disabled={!later} onClick={() => later && setRange(later)}><Icon name="right" /></button>
+      </div>
+      <span className="meta range-zone">{t('range.zone')}</span>
+      {compare && (
+        <button type="button" className="quiet" data-edge aria-pressed={state.comparing && comparable} aria-keyshortcuts="X" disabled={!comparable} title={comparable ? undefined : t('range.compareOff')} onClick={toggle}>
+          {t('range.compare')}
+        </button>
+      )}
+    </div>
+  );
+}

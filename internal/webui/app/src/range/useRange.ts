@@ -1,0 +1,46 @@
+import { useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useSearchParams } from 'react-router';
+import { notify } from '../ui/notice';
+import { today as beijingToday } from './days';
+import { before, lastDays, read, write, type Range } from './range';
+
+/** The range of a page: always from the URL, always Beijing days. */
+export interface RangeState {
+  range: Range;
+  today: string;
+  holdsToday: boolean;
+  /** Whether the period before is asked for. */
+  comparing: boolean;
+  previous: { start: string; end: string };
+  setRange: (range: Range) => void;
+  setComparing: (on: boolean) => void;
+}
+
+export function useRange(): RangeState {
+  const { t } = useTranslation();
+  const [search, setSearch] = useSearchParams();
+  const today = beijingToday();
+  const asked = read(search, today);
+  const range = asked ?? lastDays(7, today);
+  useEffect(() => {
+    if (asked) return;
+    notify('warn', t('range.bad'));
+    setSearch((now) => write(now, null), { replace: true });
+  });
+  return {
+    range,
+    today,
+    holdsToday: range.start <= today && range.end >= today,
+    comparing: search.get('compare') !== 'off',
+    previous: before(range),
+    setRange: (next) => setSearch((now) => write(now, next)),
+    setComparing: (on) =>
+      setSearch((now) => {
+        const next = new URLSearchParams(now);
+        if (on) next.delete('compare');
+        else next.set('compare', 'off');
+        return next;
+      }, { replace: true }),
+  };
+}

@@ -1,0 +1,19 @@
+import './session.css';
+import Modal from 'antd/es/modal';
+import { useTranslation } from 'react-i18next';
+import { SignInForm } from './SignInForm';
+import { useSession } from './session';
+
+/** Asks to sign in again over the page, which keeps what was typed and waits. */
+export default function ExpiredDialog() {
+  const { t } = useTranslation(['session', 'common']);
+  const { who } = useSession();
+  return (
+    <Modal open title={t('title')} footer={null} closable={false} mask={{ closable: false }} keyboard={false} width={400} zIndex={2500} className="expired">
+      <div className="stack">
+        <p className="second">{t('expired')}</p>
+        <SignInForm known={who?.email} />
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,62 @@
+import './session.css';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Navigate, useSearchParams } from 'react-router';
+import { switchLanguage } from '../locale/locale';
+import { Icon } from '../ui/Icon';
+import { Notices } from '../ui/Shell';
+import { useTitle } from '../ui/useTitle';
+import { localPath } from './next';
+import { configQueries } from './queries';
+import { useSession } from './session';
+import { SignInForm } from './SignInForm';
+
+/** The card both sites sign in with; the back office has its colour and no company login. */
+export function SignIn({ office = false }: { office?: boolean }) {
+  const { t } = useTranslation(['session', 'common']);
+  const [search] = useSearchParams();
+  const { state } = useSession();
+  const next = localPath(search.get('next'), office ? '/admin' : '/');
+  useTitle(t('title'));
+  if (state === 'in') return <Navigate to={next} replace />;
+  return (
+    <div className={office ? 'office' : undefined}>
+      <main className="sign-in">
+        <div className="sign-in-card">
+          <div className="brand">
+            <img src="/favicon.svg" width="24" height="24" alt="" />
+            {t('common:product')}
+          </div>
+          {office && <p className="meta office-band">{t('office')}</p>}
+          <h1>{t('title')}</h1>
+          {search.has('error') && <p className="bar" data-kind="failed" role="alert">{t('companyFailed')}</p>}
+          <SignInForm />
+          {!office && <Company next={next} />}
+        </div>
+        <div className="sign-in-foot">
+          <button type="button" className="quiet" onClick={switchLanguage}>
+            <Icon name="language" />
+            {t('common:language.other')}
+          </button>
+        </div>
+      </main>
+      <Notices />
+    </div>
+  );
+}
+
+function Company({ next }: { next: string }) {
+  const { t } = useTranslation(['session', 'common']);
+  const { data } = useQuery(configQueries.get());
+  if (!data?.oidc.enabled) return null;
+  return (
+    <>
+      <div className="sign-in-or">{t('or')}</div>
+      <a className="quiet" data-edge href={`/api/auth/oidc/login?next=${encodeURIComponent(next)}`}>{t('company', { name: data.oidc.name })}</a>
+    </>
+  );
+}
+
+export function Component() {
+  return <SignIn />;
+}

@@ -1,0 +1,47 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Fault } from './Fault';
+
+/** Grey lines of the height the content will have. */
+export function Bones({ height, lines = Math.max(1, Math.floor((height + 12) / 28)) }: { height: number; lines?: number }) {
+  const { t } = useTranslation();
+  return (
+    <div className="bones" style={{ height }} role="status" aria-label={t('state.loading')}>
+      {Array.from({ length: lines }, (_, n) => <div key={n} className="bone" />)}
+    </div>
+  );
+}
+
+/**
+ * One query in its place. First load: a skeleton of `height` pixels; later: the old data stays and
+ * is dimmed; an error stands in place, or above data that was read before.
+ */
+export function Block<T>({ query, height, children }: { query: UseQueryResult<T>; height: number; children: (data: T) => ReactNode }) {
+  const { t } = useTranslation();
+  if (query.data === undefined) {
+    if (query.isError) return <Fault error={query.error} onRetry={() => void query.refetch()} height={height} />;
+    return <Bones height={height} />;
+  }
+  return (
+    <>
+      {query.isError && (
+        <div className="bar" data-kind="warn" role="status">
+          {t('state.stale')}
+          <button type="button" className="quiet" onClick={() => void query.refetch()}>{t('action.retry')}</button>
+        </div>
+      )}
+      <div className="content" data-stale={query.isPlaceholderData} aria-busy={query.isPlaceholderData}>{children(query.data)}</div>
+    </>
+  );
+}
+
+/** Nothing there: one sentence and what to do next. */
+export function Empty({ text, children }: { text: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="second">{text}</p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'react';
+import Button from 'antd/es/button';
+import { useTranslation } from 'react-i18next';
+import { ApiError } from '../api/error';
+import type zh from '../locale/zh/common';
+
+type Known = keyof typeof zh.error;
+
+/** What an error says: our sentence for its code first, the server's own below. */
+export function useFaultText() {
+  const { t, i18n } = useTranslation();
+  return (error: unknown): { title: string; detail: string; code: string } => {
+    if (!(error instanceof ApiError)) return { title: t('state.failed'), detail: '', code: '' };
+    if (error.status === 0) return { title: t('state.unreachable'), detail: '', code: '' };
+    const known = i18n.exists(`error.${error.code}`);
+    return {
+      title: known ? t(`error.${String(error.code) as Known}`) : t('state.failed'),
+      detail: error.message,
+      code: error.code === 0 ? String(error.status) : String(error.code),
+    };
+  };
+}
+
+/** Counts Retry-After down; 0 when trying again makes sense. */
+export function useWait(error: unknown): number {
+  const seconds = error instanceof ApiError && error.status === 429 ? (error.retryAfter ?? 0) : 0;
+  const [left, setLeft] = useState({ of: error, seconds });
+  if (left.of !== error) setLeft({ of: error, seconds });
+  useEffect(() => {
+    if (left.seconds <= 0) return;
+    const timer = setTimeout(() => setLeft({ of: left.of, seconds: left.seconds - 1 }), 1000);
+    return () => clearTimeout(timer);
+  }, [left]);
+  return left.seconds;
+}
+
+/** An error in its place: sentence, code, retry. */
+export function Fault({ error, onRetry, height }: { error: unknown; onRetry?: () => void; height?: number }) {
+  const { t } = useTranslation();
+  const text = useFaultText()(error);
+  const wait = useWait(error);
+  return (
+    <div className="fault" role="alert" style={{ minHeight: height }}>
+      <p>{text.title}</p>
+      {text.detail !== '' && text.detail !== text.title && <p className="meta">{text.detail}</p>}
+      {text.code !== '' && <p className="meta">{t('state.code', { code: text.code })}</p>}
+      {onRetry && (
+        <Button onClick={onRetry} disabled={wait > 0}>
+          {wait > 0 ? t('state.wait', { seconds: String(wait) }) : t('action.retry')}
+        </Button>
+      )}
+    </div>
+  );
+}

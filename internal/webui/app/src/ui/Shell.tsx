@@ -1,0 +1,151 @@
+import { useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
+import { onlineManager } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link, NavLink, useLocation } from 'react-router';
+import { switchLanguage } from '../locale/locale';
+import { carried } from '../range/range';
+import { signOut, useSession } from '../session/session';
+import { Icon, type IconName } from './Icon';
+import { Menu } from './Menu';
+import { dismiss, notify, useNotices } from './notice';
+import { chooseTheme, useThemeChoice } from './theme';
+import { useFaultText } from './Fault';
+
+export interface Place {
+  to: string;
+  label: string;
+  icon: IconName;
+  /** Takes the range of the page along. */
+  ranged?: boolean;
+}
+
+/** The frame of every page: rail, or on a phone top bar and bottom tabs. */
+export function Shell({ places, home, band, children }: { places: Place[]; home: string; band?: string; children: ReactNode }) {
+  const { t } = useTranslation();
+  const { pathname } = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    if (first.current) {
+      first.current = false;
+      return;
+    }
+    window.scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [pathname]);
+
+  const tools = (at: 'up' | 'down') => (
+    <>
+      <button type="button" className="place" onClick={switchLanguage} aria-label={`${t('language.label')}: ${t('language.other')}`}>
+        <Icon name="language" size={20} />
+        <span className="words">{t('language.other')}</span>
+      </button>
+      <ThemeMenu at={at} />
+      <AccountMenu at={at} />
+    </>
+  );
+  const brand = (
+    <Link className="brand" to={home}>
+      <img src="/favicon.svg" width="24" height="24" alt="" />
+      {t('product')}
+    </Link>
+  );
+  return (
+    <div className={band ? 'office' : undefined}>
+      <a className="skip" href="#main">{t('skip')}</a>
+      <div className="frame">
+        <div className="rail">
+          {brand}
+          {band && <p className="meta office-band">{band}</p>}
+          <nav className="places" aria-label={t('nav.main')}>
+            {places.map((place) => <PlaceLink key={place.to} place={place} />)}
+          </nav>
+          {!band && (
+            <a className="place" href="/docs" target="_blank" rel="noreferrer">
+              <Icon name="docs" size={20} />
+              {t('nav.docs')}
+            </a>
+          )}
+          {tools('up')}
+        </div>
+        <div className="topbar">
+          {brand}
+          {band && <span className="meta office-band">{band}</span>}
+          {tools('down')}
+        </div>
+        <main id="main" className="main" ref={main} tabIndex={-1}>
+          <Offline />
+          {children}
+        </main>
+        <nav className="tabs" aria-label={t('nav.main')}>
+          {places.map((place) => <PlaceLink key={place.to} place={place} />)}
+        </nav>
+      </div>
+      <Notices />
+    </div>
+  );
+}
+
+function PlaceLink({ place }: { place: Place }) {
+  const { search } = useLocation();
+  return (
+    <NavLink className="place" to={place.to + (place.ranged ? carried(new URLSearchParams(search)) : '')} end={place.to === '/'}>
+      <Icon name={place.icon} size={20} />
+      <span className="words">{place.label}</span>
+    </NavLink>
+  );
+}
+
+function ThemeMenu({ at }: { at: 'up' | 'down' }) {
+  const { t } = useTranslation();
+  const choice = useThemeChoice();
+  return (
+    <Menu
+      className="place"
+      at={at}
+      label={`${t('theme.label')}: ${t(`theme.${choice}`)}`}
+      button={<><Icon name="theme" size={20} /><span className="words">{t(`theme.${choice}`)}</span></>}
+      groups={[(['system', 'light', 'dark'] as const).map((key) => ({ key, label: t(`theme.${key}`), checked: key === choice, onSelect: () => chooseTheme(key) }))]}
+    />
+  );
+}
+
+function AccountMenu({ at }: { at: 'up' | 'down' }) {
+  const { t } = useTranslation();
+  const { who } = useSession();
+  const faultText = useFaultText();
+  const leave = () => signOut().catch((error: unknown) => notify('failed', faultText(error).title));
+  return (
+    <Menu
+      className="place"
+      at={at}
+      label={`${t('account.open')}: ${who?.email ?? ''}`}
+      head={<p className="meta">{t('account.signedInAs')}<br /><strong>{who?.email}</strong></p>}
+      button={<><Icon name="account" size={20} /><span className="words cut">{who?.email}</span></>}
+      groups={[[{ key: 'out', label: t('account.signOut'), onSelect: () => void leave() }]]}
+    />
+  );
+}
+
+function Offline() {
+  const { t } = useTranslation();
+  const online = useSyncExternalStore((listener) => onlineManager.subscribe(listener), () => onlineManager.isOnline());
+  return online ? null : <div className="bar" data-kind="warn" role="status"><Icon name="warn" />{t('state.offline')}</div>;
+}
+
+/** What was said once; also used by pages without the frame. */
+export function Notices() {
+  const { t } = useTranslation();
+  const notices = useNotices();
+  return (
+    <div className="notices" role="status">
+      {notices.map(({ id, kind, text }) => (
+        <div key={id} className="bar" data-kind={kind}>
+          <Icon name={kind} />
+          <span>{text}</span>
+          <button type="button" className="quiet square" aria-label={t('action.dismiss')} onClick={() => dismiss(id)}><Icon name="failed" size={14} /></button>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { QueryClient, type Query } from '@tanstack/react-query';
+import { ApiError } from '../api/error';
+
+/** Tries twice more where the fault passes by itself; every other answer would stay the same. */
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 30_000,
+        retry: (failures, error) => failures < 2 && error instanceof ApiError && error.passing,
+        retryDelay: (attempt, error) => (error instanceof ApiError && error.retryAfter ? Math.min(error.retryAfter, 5) * 1000 : 500 * 2 ** attempt),
+      },
+      mutations: { retry: false },
+    },
+  });
+}
+
+/** A range that holds today is never fresh; a closed one changes rarely. */
+export const freshness = (holdsToday: boolean): number => (holdsToday ? 0 : 30_000);
+
+/**
+ * Keeps the old figures on screen while others load, unless they belong to another object: the
+ * query key's third element is compared in `id`.
+ */
+export function keepWithin(id: string) {
+  return <T>(previous: T | undefined, query: Query | undefined): T | undefined =>
+    (query?.queryKey[2] as { id?: string } | undefined)?.id === id ? previous : undefined;
+}

@@ -1,0 +1,46 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+import type { Plugin } from 'vite';
+
+// The server fills these into every page it sends; `npm run dev` has no such server.
+const placeholders: Plugin = {
+  name: 'callgate-placeholders',
+  apply: 'serve',
+  transformIndexHtml: (html) => html.replace('__LANG__', 'zh-CN').replace('__THEME__', 'system'),
+};
+
+// The back office is a second page of the same site.
+const backOffice: Plugin = {
+  name: 'callgate-back-office',
+  apply: 'serve',
+  configureServer(server) {
+    server.middlewares.use((request, _response, next) => {
+      if (/^\/admin(\/|\?|$)/.test(request.url ?? '')) request.url = '/admin.html';
+      next();
+    });
+  },
+};
+
+const product = process.env['CALLGATE'] ?? 'http://127.0.0.1:8080';
+
+export default defineConfig(({ command }) => ({
+  plugins: [react(), placeholders, backOffice],
+  html: command === 'build' ? { cspNonce: '__NONCE__' } : {},
+  build: {
+    target: 'es2022',
+    manifest: true,
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0, // the policy takes files, not data URLs
+    chunkSizeWarningLimit: 700,
+    rolldownOptions: { input: ['index.html', 'admin.html'] },
+  },
+  server: {
+    host: '127.0.0.1',
+    proxy: Object.fromEntries(['/api', '/gateway', '/docs', '/openapi.yaml', '/dev'].map((path) => [path, product])),
+  },
+  test: {
+    environment: 'jsdom',
+    include: ['src/**/*.test.{ts,tsx}'],
+    reporters: process.env['GO_STYLE'] ? ['./build/vitest-lines.mjs'] : ['default'],
+  },
+}));
