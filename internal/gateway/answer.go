@@ -19,7 +19,12 @@ type answerHead struct {
 	chunked    bool
 	keepAlive  bool // the upstream keeps the connection open afterwards
 	connection [4][]byte
-	lines      int // Connection lines kept above
+	lines      int  // Connection lines kept above
+	measured   bool // a Content-Length line was kept
+	typed      bool // a Content-Type line was kept
+	encoded    bool // a Content-Encoding line was kept
+	served     bool // a Server line was kept
+	masked     bool // lines follow whose names are masked, see mask
 }
 
 // maxAnswerHead bounds an upstream's response head, in bytes; maxInterim how many 1xx answers may
@@ -61,6 +66,7 @@ func readAnswer(br *bufio.Reader, conn net.Conn, dst *fasthttp.ResponseHeader, h
 		if err := dst.Read(br); err != nil {
 			return br, fmt.Errorf("%w: %w", errAnswer, err)
 		}
+		head.unmask(dst)
 		return br, nil
 	}
 	return br, fmt.Errorf("%w: too many interim responses", errAnswer)
@@ -107,12 +113,11 @@ func (h *answerHead) filter(raw []byte) (kept int, err error) {
 	if err := h.framing(rest, old); err != nil {
 		return 0, err
 	}
-	duplicate := false
 	for len(rest) > 0 {
 		line, after, _ := nextLine(rest)
 		whole := rest[:len(rest)-len(after)]
 		rest = after
-		if len(line) > 0 && h.removed(line, &duplicate) {
+		if len(line) > 0 && h.removed(line) {
 			continue
 		}
 		kept += copy(raw[kept:], whole)
@@ -184,16 +189,23 @@ func (h *answerHead) framing(lines []byte, old bool) error {
 	return nil
 }
 
-// removed tells whether a header line does not go to the caller.
-func (h *answerHead) removed(line []byte, duplicate *bool) bool {
+// removed tells whether a header line does not go to the caller, and masks it when it repeats one
+// that the server's own headers hold once only.
+func (h *answerHead) removed(line []byte) bool {
 	name := line[:bytes.IndexByte(line, ':')]
 	switch {
 	case is(name, "content-length"):
-		again := *duplicate
-		*duplicate = true
+		again := h.measured
+		h.measured = true
 		return again || h.chunked || h.status == 204
-	case is(name, "content-type"), is(name, "content-encoding"):
-		return false // named by Connection or not: the body cannot be read without them
+	case is(name, "content-type"): // named by Connection or not: the body cannot be read without it
+		h.mask(name, &h.typed)
+		return false
+	case is(name, "content-encoding"): // likewise
+		h.mask(name, &h.encoded)
+		return false
+	case is(name, "server"):
+		h.mask(name, &h.served)
 	}
 	if in(&removedOut, name) {
 		return true
@@ -204,4 +216,32 @@ func (h *answerHead) removed(line []byte, duplicate *bool) bool {
 		}
 	}
 	return false
+}
+
+// masked stands for the first byte of a name that would replace the line before it.
+const masked = '!'
+
+// mask hides the name of a line that was there before: of these, the server's response keeps the last.
+func (h *answerHead) mask(name []byte, seen *bool) {
+	if *seen {
+		name[0] = masked
+		h.masked = true
+	}
+	*seen = true
+}
+
+// unmask gives the masked lines of a parsed head their names back.
+func (h *answerHead) unmask(parsed *fasthttp.ResponseHeader) {
+	if !h.masked {
+		return
+	}
+	for name := range parsed.All() {
+		switch {
+		case len(name) < 2 || name[0] != masked:
+		case is(name[1:], "ontent-type"), is(name[1:], "ontent-encoding"):
+			name[0] = 'C'
+		case is(name[1:], "erver"):
+			name[0] = 'S'
+		}
+	}
 }

@@ -35,11 +35,11 @@ func (b *answerBody) reset(br *bufio.Reader, head *answerHead) {
 func (b *answerBody) ready() bool {
 	buffered := b.br.Buffered()
 	if !b.chunked || buffered == 0 {
-		return buffered > 0 || b.ended
+		return buffered > 0 && !b.ended
 	}
 	start, _ := b.br.Peek(buffered)
 	line := bytes.IndexByte(start, '\n')
-	return line >= 0 && line+1 < buffered
+	return line >= 0 && line+1 < buffered && start[0] != '0' // which begins the end of an empty body
 }
 
 // next waits for body bytes and returns what is there, at most one chunk. The bytes are good until

@@ -81,6 +81,7 @@ type Gateway struct {
 	metrics   *metrics
 	upstreams upstreams
 	sweeper   *sweeper
+	awaited   awaited
 	reserved  atomic.Int64
 	stopping  atomic.Bool
 	closed    atomic.Bool
@@ -130,10 +131,16 @@ func ServerConfig(c *fiber.Config) {
 func (g *Gateway) Register(app *fiber.App) {
 	server := app.Server()
 	server.SecureErrorLogMessage = true
-	routes := server.Handler
+	routes, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
 		if !g.serve(ctx) {
 			routes(ctx)
+		}
+	}
+	server.HeaderReceived = g.awaited.note
+	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
+		if !g.serveLeft(ctx, err) {
+			fail(ctx, err)
 		}
 	}
 }
@@ -184,6 +191,9 @@ func (g *Gateway) serve(ctx *fasthttp.RequestCtx) bool {
 	if !ok {
 		return false
 	}
+	if ctx.Request.Header.ContentLength() > 0 {
+		g.awaited.take(ctx)
+	}
 	var head requestHead
 	if !head.scan(ctx.Request.Header.RawHeaders()) {
 		g.refuse(ctx, refusedMalformed, false)
@@ -194,25 +204,33 @@ func (g *Gateway) serve(ctx *fasthttp.RequestCtx) bool {
 		g.refuse(ctx, refusedStopping, !hasBody(ctx))
 		return true
 	}
-	accessKey := string(head.bearer)
-	grant, err := g.grant(accessKey)
-	if err != nil {
-		refused := refusedKey
-		if !errors.Is(err, access.ErrUnknownKey) {
-			refused = refusedAccess
-			g.logger.Warn("access key cannot be checked", "error", err)
-		}
-		g.refuse(ctx, refused, g.drainUnattributed(ctx, head.chunked))
+	c, refused := g.admit(ctx, &head, path, query, ctx.Time())
+	if refused != nil {
+		g.refuse(ctx, *refused, g.drainUnattributed(ctx, head.chunked))
 		return true
 	}
-	start := ctx.Time()
-	c := &call{
-		gateway: g, ctx: ctx, client: ctx.Conn(), start: start, id: calls.NewCallID(start),
-		head: head, path: path, query: query, accessKey: accessKey, grant: grant, firstByte: -1,
-	}
-	g.sweeper.add(c)
 	c.handle()
 	return true
+}
+
+// admit attributes a request to the application of its key: from here on it is a call in flight,
+// which ends with one record. Otherwise it returns the refusal.
+func (g *Gateway) admit(ctx *fasthttp.RequestCtx, head *requestHead, path, query []byte, start time.Time) (*call, *refusal) {
+	accessKey := string(head.bearer)
+	grant, err := g.grant(accessKey)
+	switch {
+	case errors.Is(err, access.ErrUnknownKey):
+		return nil, &refusedKey
+	case err != nil:
+		g.logger.Warn("access key cannot be checked", "error", err)
+		return nil, &refusedAccess
+	}
+	c := &call{
+		gateway: g, ctx: ctx, client: ctx.Conn(), start: start, id: calls.NewCallID(start),
+		head: *head, path: path, query: query, accessKey: accessKey, grant: grant, firstByte: -1,
+	}
+	g.sweeper.add(c)
+	return c, nil
 }
 
 func (g *Gateway) grant(accessKey string) (grant *access.Grant, err error) {
@@ -302,7 +320,7 @@ func (c *call) handle() {
 // check finds the first reason to refuse the call, in the order of design section 4. A capability
 // that is named and exists is recorded whatever the reason.
 func (c *call) check() *refusal {
-	rest, model, count := splitModel(c.query, nil)
+	rest, model, count := splitModel(c.query)
 	c.restQuery = rest
 	if count == 1 && model != "" {
 		c.capability = c.gateway.config.Capability(model)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bufio"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -236,5 +237,26 @@ func TestFailureShowsNoSecret(t *testing.T) {
 	}
 	if !strings.Contains(f.Message, "is bad") {
 		t.Errorf("message %q", f.Message)
+	}
+}
+
+func TestRepeatedResponseLinesAllComeThrough(t *testing.T) {
+	r := newRig(t, answers("HTTP/1.1 200 OK\r\nServer: a\r\nContent-Type: text/a\r\nContent-Encoding: gzip\r\ncontent-encoding: br\r\nServer: b\r\n"+
+		"content-type: text/b\r\nCONTENT-TYPE: text/c\r\nContent-Length: 1\r\n\r\nx"))
+	conn := r.dial()
+	br := bufio.NewReader(conn)
+	for range 2 { // the second on the same connections
+		_, _ = io.WriteString(conn, post("/gateway/v1?model=m", goodKey, "{}"))
+		a := r.read(br, "POST")
+		r.record()
+		for name, want := range map[string][]string{"Server": {"a", "b"}, "Content-Type": {"text/a", "text/b", "text/c"}, "Content-Encoding": {"gzip", "br"}} {
+			if got := a.Header[name]; !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+		if string(a.body) != "x" || len(a.Header) != 5 {
+			t.Errorf("%q, headers %v", a.body, a.Header)
+		}
+		r.rested()
 	}
 }

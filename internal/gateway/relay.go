@@ -44,9 +44,13 @@ func (c *call) begin(conn *upstreamConn) {
 	r := &c.relay
 	*r = relay{call: c, conn: conn, copies: c.answer.status/100 != 2 && bytes.Contains(contentType, []byte("json"))}
 	status := c.answer.status
-	if c.ctx.IsHead() || status == 204 || status == 304 || c.answer.length == 0 {
+	if c.ctx.IsHead() || status == 204 || status == 304 {
 		r.body.ended = true
-		_ = r.end(io.EOF, nil)
+		var gone error
+		if left(c.client) { // the head is still to be sent
+			gone = net.ErrClosed
+		}
+		_ = r.end(io.EOF, gone)
 		return
 	}
 	r.body.reset(conn.br, &c.answer)
@@ -162,6 +166,9 @@ func (r *relay) end(readErr, writeErr error) error {
 		conn.pool.put(conn, time.Now())
 	} else {
 		conn.pool.drop(conn)
+	}
+	if complete && !accepted(c.client) {
+		complete, writeErr = false, net.ErrClosed
 	}
 	if complete {
 		c.finish(c.completed())

@@ -24,7 +24,7 @@ type requestBody struct {
 	complete atomic.Bool   // the end was read
 	sending  chan struct{} // closed when the rest was sent or given up; nil when there is no rest
 	sent     bool          // all was written to the upstream; read after sending was closed
-	stopped  bool          // the sender was interrupted: where it stopped reading is not known
+	stopped  atomic.Bool   // the sender was interrupted: where it stopped reading is not known
 
 	// replay is what was sent after kept on a connection from the pool, as long as nothing says that
 	// any byte of the request has arrived.
@@ -152,7 +152,7 @@ func (b *requestBody) rest() bool { return !b.complete.Load() || len(b.replay) >
 
 // replayable tells whether everything read so far can be sent again.
 func (b *requestBody) replayable() bool {
-	return !b.stopped && b.size.Load() == int64(len(b.kept)+len(b.replay))
+	return !b.stopped.Load() && b.size.Load() == int64(len(b.kept)+len(b.replay))
 }
 
 // maxReplay bounds what is held of a longer body to send it again, in bytes. It is let go of as soon
@@ -198,7 +198,9 @@ func (c *call) send(conn *upstreamConn, before uint64) {
 			return
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			c.cut(clientGone)
+			if !b.stopped.Load() { // else it is our own deadline
+				c.cut(clientGone)
+			}
 			return
 		}
 		remembering = remembering && b.remember(c.gateway, buffer[room:room+n])
@@ -271,7 +273,7 @@ func (c *call) stopSending(conn *upstreamConn, patience time.Duration) bool {
 		return b.sent
 	case <-time.After(patience):
 	}
-	b.stopped = true
+	b.stopped.Store(true)
 	_ = conn.SetWriteDeadline(past)
 	if !b.complete.Load() {
 		_ = c.client.SetReadDeadline(past)

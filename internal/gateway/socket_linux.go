@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"net"
+	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,6 +34,63 @@ func newProbe(conn net.Conn) *probe {
 func (p *probe) quiet() bool {
 	p.silent = false
 	return p.raw != nil && p.raw.Control(p.ask) == nil && p.silent
+}
+
+// glance is one look at a caller's socket, reused so that it allocates little.
+type glance struct {
+	look    func(fd uintptr)
+	ended   bool // the caller has closed its side, or reset the connection
+	broken  bool // the connection was reset
+	waiting int  // bytes written that the caller's side has not acknowledged, when it has ended
+}
+
+var glances = sync.Pool{New: func() any {
+	g := &glance{}
+	g.look = func(fd uintptr) {
+		fds := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		_, err := unix.Poll(fds[:], 0)
+		g.ended = err == nil && fds[0].Revents != 0
+		g.broken = g.ended && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+		if g.ended {
+			g.waiting, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ)
+		}
+	}
+	return g
+}}
+
+func lookAt(conn net.Conn) (seen glance) {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return glance{}
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return glance{}
+	}
+	g := glances.Get().(*glance)
+	g.ended, g.broken, g.waiting = false, false, 0
+	_ = raw.Control(g.look)
+	seen = *g
+	glances.Put(g)
+	return seen
+}
+
+// left tells whether the caller has closed its side of the connection.
+func left(conn net.Conn) bool { return lookAt(conn).ended }
+
+// accepted tells whether the caller's side took everything that was written to it. A write to a
+// caller that has already closed succeeds, and only the answer to it tells: a reset. Callers that
+// are still there cost one look; those that are not are waited for, lastWords at most.
+func accepted(conn net.Conn) bool {
+	const pause = 2 * time.Millisecond
+	for end := time.Now().Add(lastWords); ; time.Sleep(pause) {
+		switch seen := lookAt(conn); {
+		case !seen.ended || seen.waiting == 0:
+			return true
+		case seen.broken || time.Now().After(end):
+			return false
+		}
+	}
 }
 
 // unacknowledged tells whether nothing written after the first sent bytes has reached the peer: a

@@ -32,7 +32,7 @@ func splitTarget(uri []byte) (path, query []byte, ok bool) {
 // byte as it was; count is how many pairs there were and model the decoded value of the first.
 // A name is compared decoded: a pair spelled mod%65l would otherwise reach the upstream as a second
 // opinion on which model is meant.
-func splitModel(query []byte, rest []byte) (remaining []byte, model string, count int) {
+func splitModel(query []byte) (rest []byte, model string, count int) {
 	first := true
 	for len(query) > 0 {
 		pair, after, more := bytes.Cut(query, []byte("&"))
