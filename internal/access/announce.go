@@ -43,7 +43,7 @@ func (a *Announcer) lookup(ctx context.Context, id uuid.UUID) []byte {
 	var lookup []byte
 	err := a.pool.QueryRow(ctx, `SELECT lookup FROM access_keys WHERE application_id = $1`, id).Scan(&lookup)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		a.log.Warn("the cached grant of a changed application cannot be named", "application_id", id, "error", err)
+		a.log.WarnContext(ctx, "the cached grant of a changed application cannot be named", "application_id", id, "error", err)
 	}
 	return lookup
 }
@@ -59,6 +59,6 @@ func (a *Announcer) announce(ctx context.Context, lookup []byte) {
 		return struct{}{}, err
 	})
 	if err != nil {
-		a.log.Warn("a change is not announced; gateways learn of it from the change feed", "error", err)
+		a.log.WarnContext(ctx, "a change is not announced; gateways learn of it from the change feed", "error", err)
 	}
 }

@@ -3,6 +3,7 @@ package boot
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"callgate/internal/console"
 	"callgate/internal/openapi"
 )
 
@@ -11,6 +12,7 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; con
 
 // serveDocs answers with the contract: as the document and as a page to read and try it.
 func serveDocs(app *fiber.App) {
+	app.Use([]string{"/openapi.yaml", "/docs"}, console.Identify)
 	app.Get("/openapi.yaml", func(c *fiber.Ctx) error { return sendDoc(c, "application/yaml", openapi.Document) })
 	app.Get("/docs", func(c *fiber.Ctx) error { return sendDoc(c, fiber.MIMETextHTMLCharsetUTF8, openapi.Page()) })
 	for name, kind := range map[string]string{"docs.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8"} {

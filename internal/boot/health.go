@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"callgate/internal/config"
+	"callgate/internal/console"
 )
 
 // checkTimeout bounds one question to one store.
@@ -26,6 +27,7 @@ type health struct {
 }
 
 func (h *health) register(app *fiber.App) {
+	app.Use("/health", console.Identify)
 	app.Get("/health/live", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "live"}) })
 	app.Get("/health/ready", h.ready)
 }

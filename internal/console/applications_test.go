@@ -71,12 +71,13 @@ func TestApplicationRequestsAreRefusedFieldByField(t *testing.T) {
 	dev := m.developer("dev")
 	id := field[string](t, dev.must(201, "POST", "/api/applications", `{"name":"app"}`), "id")
 	for body, fields := range map[string][]string{
-		`{}`:                                     {"name"},
-		`{"name":null,"description":null}`:       {"name", "description"},
-		`{"name":5}`:                             {"name"},
-		`{"name":"  "}`:                          {"name"},
-		`{"name":"a\u0000"}`:                     {"name"},
-		`{"name":"a\nb","description":"\u0007"}`: {"name", "description"},
+		`{}`:                               {"name"},
+		`{"name":null,"description":null}`: {"name", "description"},
+		`{"name":5}`:                       {"name"},
+		`{"name":5,"description":[],"capabilityIds":"a"}`: {"name", "description", "capabilityIds"},
+		`{"name":"  "}`:                                                  {"name"},
+		`{"name":"a\u0000"}`:                                             {"name"},
+		`{"name":"a\nb","description":"\u0007"}`:                         {"name", "description"},
 		`{"name":"` + strings.Repeat("字", 65) + `"}`:                     {"name"},
 		`{"name":"a","description":"` + strings.Repeat("x", 1025) + `"}`: {"description"},
 		`{"name":"a","capabilityIds":["nope"]}`:                          {"capabilityIds"},

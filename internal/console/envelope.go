@@ -17,6 +17,7 @@ import (
 
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
+	"callgate/internal/telemetry"
 )
 
 // handler answers one route: data for the envelope, or an error that carries a fault. A handler
@@ -25,6 +26,8 @@ type handler func(*fiber.Ctx) (any, error)
 
 // created answers 201 instead of 200.
 type created struct{ data any }
+
+const requestID = "X-Request-Id"
 
 // written says that the handler has written the response itself.
 var written = new(struct{})
@@ -44,9 +47,21 @@ var codeOf = map[fault.Kind]int64{
 	fault.TooLarge: 41301, fault.TooManyAttempts: 42901, fault.Unavailable: 50301,
 }
 
+// Identify gives a request its id, which its answer and every line logged on the way show.
+func Identify(ctx *fiber.Ctx) error {
+	identify(ctx)
+	return ctx.Next()
+}
+
+func identify(ctx *fiber.Ctx) {
+	id := uuid.NewString()
+	ctx.Set(requestID, id)
+	ctx.SetUserContext(telemetry.WithRequest(ctx.UserContext(), id))
+}
+
 // common runs before every management route: request id, headers, recovery from panics.
 func (c *Console) common(ctx *fiber.Ctx) (err error) {
-	ctx.Set("X-Request-Id", uuid.NewString())
+	identify(ctx)
 	ctx.Set("X-Content-Type-Options", "nosniff")
 	ctx.Set(fiber.HeaderCacheControl, "no-store")
 	limited, cancel := context.WithTimeout(ctx.UserContext(), requestTimeout)
@@ -54,7 +69,7 @@ func (c *Console) common(ctx *fiber.Ctx) (err error) {
 	ctx.SetUserContext(limited)
 	defer func() {
 		if p := recover(); p != nil {
-			c.Logger.Error("panic", "path", ctx.Route().Path, "panic", p, "stack", string(debug.Stack()))
+			c.Logger.ErrorContext(ctx.UserContext(), "panic", "path", ctx.Route().Path, "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
@@ -85,13 +100,12 @@ func (c *Console) route(h handler) fiber.Handler {
 func Fail(log *slog.Logger) fiber.ErrorHandler {
 	return func(ctx *fiber.Ctx, err error) error {
 		f := asFault(err)
-		id, none := uuid.Parse(ctx.GetRespHeader("X-Request-Id"))
-		if none != nil { // refused before common ran
-			id = uuid.New()
-			ctx.Set("X-Request-Id", id.String())
+		if ctx.GetRespHeader(requestID) == "" { // refused before common ran
+			identify(ctx)
 		}
+		id := uuid.MustParse(ctx.GetRespHeader(requestID))
 		if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
-			log.Error("request failed", "requestId", id, "method", ctx.Method(), "path", ctx.Path(), "error", err)
+			log.ErrorContext(ctx.UserContext(), "request failed", "method", ctx.Method(), "path", ctx.Path(), "error", err)
 		}
 		if f.RetryAfter > 0 {
 			ctx.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))

@@ -66,7 +66,7 @@ func (c *Console) oidcCookie() *fiber.Cookie {
 }
 
 func (c *Console) oidcFailed(ctx *fiber.Ctx, err error, next string) (any, error) {
-	c.Logger.Warn("a company sign-in failed", "requestId", ctx.GetRespHeader("X-Request-Id"), "error", err)
+	c.Logger.WarnContext(ctx.UserContext(), "a company sign-in failed", "error", err)
 	query := url.Values{"error": {oidcError(err)}}
 	if next != "" && next != "/" {
 		query.Set("next", next)

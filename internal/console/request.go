@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,19 +57,29 @@ func decode(ctx *fiber.Ctx, dst any) error {
 	if fields == nil {
 		return fault.New(fault.Invalid, "the body must be a JSON object")
 	}
-	nulls := map[string]string{}
-	for name, value := range fields {
+	wrong := fault.Fields{}
+	// One by one, so that every wrong field is told; of two spellings the one of the contract wins.
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[name]
 		if string(value) == "null" {
-			nulls[name] = "must not be null; leave it out to keep it unset"
+			wrong.Add(name, "must not be null; leave it out to keep it unset")
+			continue
+		}
+		var kind *json.UnmarshalTypeError
+		switch err := json.Unmarshal(alone(name, value), dst); {
+		case errors.As(err, &kind):
+			wrong.Add(name, "must not be a %s", kind.Value)
+		case err != nil:
+			return jsonFault(err)
 		}
 	}
-	if len(nulls) > 0 {
-		return fault.InvalidFields(nulls)
-	}
-	if err := json.Unmarshal(body, dst); err != nil {
-		return jsonFault(err)
-	}
-	return nil
+	return wrong.Err()
+}
+
+// alone is an object with one field.
+func alone(name string, value json.RawMessage) []byte {
+	quoted, _ := json.Marshal(name) // a string never fails
+	return slices.Concat([]byte("{"), quoted, []byte(":"), value, []byte("}"))
 }
 
 func readBody(ctx *fiber.Ctx) ([]byte, error) {
@@ -110,8 +122,6 @@ func jsonFault(err error) error {
 	switch {
 	case errors.As(err, &syntax):
 		return fault.New(fault.Invalid, "malformed JSON at byte %d", syntax.Offset)
-	case errors.As(err, &kind) && kind.Field != "":
-		return fault.InvalidFields(map[string]string{kind.Field: fmt.Sprintf("must not be a %s", kind.Value)})
 	case errors.As(err, &kind):
 		return fault.New(fault.Invalid, "the body must be a JSON object, not a %s", kind.Value)
 	}

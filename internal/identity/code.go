@@ -43,7 +43,7 @@ func (s *Service) SendCode(ctx context.Context, audience Audience, email, client
 		return err
 	}
 	// An address that may not sign in takes the same way through the queue and is silenced there.
-	l := letter{audience: audience, to: email, code: code, silent: !s.mayLogIn(audience, email)}
+	l := letter{request: context.WithoutCancel(ctx), audience: audience, to: email, code: code, silent: !s.mayLogIn(audience, email)}
 	if !s.outbox.offer(l) {
 		return &fault.Error{Kind: fault.Unavailable, Message: "mail cannot be sent now; try again later", RetryAfter: resendAfter}
 	}
@@ -76,7 +76,7 @@ func (s *Service) storeCode(ctx context.Context, audience Audience, email, code 
 		return nil
 	})
 	if errors.Is(err, errOverLimit) {
-		s.log.Warn("login codes for one address are over the limit", "audience", audience)
+		s.log.WarnContext(ctx, "login codes for one address are over the limit", "audience", audience)
 		return false, nil
 	}
 	if err != nil {

@@ -119,7 +119,7 @@ func TestCloseSendsWhatIsQueuedAndNothingIsTakenAfterwards(t *testing.T) {
 	w := newWorld(t)
 	const letters = 40
 	for range letters {
-		if !w.outbox.offer(letter{audience: Developer, to: developer, code: "123456"}) {
+		if !w.outbox.offer(letter{request: t.Context(), audience: Developer, to: developer, code: "123456"}) {
 			t.Fatal("refused")
 		}
 	}
@@ -127,7 +127,7 @@ func TestCloseSendsWhatIsQueuedAndNothingIsTakenAfterwards(t *testing.T) {
 	if mails := w.mails.Mails(developer); len(mails) != letters {
 		t.Fatalf("%d of %d mails sent", len(mails), letters)
 	}
-	if w.outbox.offer(letter{audience: Developer, to: developer, code: "123456"}) {
+	if w.outbox.offer(letter{request: t.Context(), audience: Developer, to: developer, code: "123456"}) {
 		t.Fatal("taken after close")
 	}
 }

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -160,7 +161,7 @@ func (p *post) mailer(t *testing.T, scheme string, trusting bool) *Mailer {
 	return mailer
 }
 
-var someLetter = letter{audience: Developer, to: developer, code: "314159"}
+var someLetter = letter{request: context.Background(), audience: Developer, to: developer, code: "314159"}
 
 func TestCodesAreMailedOverTLSWithAPassword(t *testing.T) {
 	for scheme, how := range map[string]protection{"smtps": fromTheStart, "smtp+starttls": byCommand, "smtp": byCommand} {

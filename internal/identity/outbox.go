@@ -17,6 +17,7 @@ const (
 
 // letter is one mail with a login code.
 type letter struct {
+	request  context.Context // that asked for it, for the log
 	audience Audience
 	to, code string
 	silent   bool // to an address that may not sign in: all the work of a mail, but none is sent
@@ -64,7 +65,7 @@ func (o *outbox) offer(l letter) bool {
 	case o.letters <- l:
 		return true
 	default:
-		o.log.Error("the mail queue is full; a login code was not sent", "size", outboxSize)
+		o.log.ErrorContext(l.request, "the mail queue is full; a login code was not sent", "size", outboxSize)
 		return false
 	}
 }
@@ -80,13 +81,13 @@ func (o *outbox) deliver(l letter) {
 			return
 		}
 		if ctx.Err() != nil || permanent(err) {
-			o.log.Error("a login code could not be mailed", "domain", domain, "error", err)
+			o.log.ErrorContext(l.request, "a login code could not be mailed", "domain", domain, "error", err)
 			return
 		}
-		o.log.Warn("a login code could not be mailed yet", "domain", domain, "error", err, "retryIn", wait)
+		o.log.WarnContext(l.request, "a login code could not be mailed yet", "domain", domain, "error", err, "retryIn", wait)
 		select {
 		case <-ctx.Done():
-			o.log.Error("a login code was not mailed in time", "domain", domain)
+			o.log.ErrorContext(l.request, "a login code was not mailed in time", "domain", domain)
 			return
 		case <-time.After(wait):
 		}

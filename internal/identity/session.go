@@ -132,7 +132,7 @@ func (s *Service) touch(ctx context.Context, live liveSession) {
 	}
 	_, err := s.pool.Exec(ctx, `UPDATE sessions SET last_used_at = $2 WHERE id = $1 AND last_used_at < $2`, live.who.SessionID, now)
 	if err != nil {
-		s.log.Warn("the use of a session could not be noted", "error", err)
+		s.log.WarnContext(ctx, "the use of a session could not be noted", "error", err)
 	}
 }
 

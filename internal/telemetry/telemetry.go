@@ -21,7 +21,7 @@ func NewLogger(w io.Writer, level string) *slog.Logger {
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		l = slog.LevelInfo
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l}))
+	return slog.New(requestHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l})})
 }
 
 // NewRegistry returns a registry with the Go runtime's and the process's own figures.
