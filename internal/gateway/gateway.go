@@ -140,9 +140,20 @@ func (g *Gateway) Register(app *fiber.App) {
 	server.HeaderReceived = g.awaited.note
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
 		if !g.serveLeft(ctx, err) {
-			fail(ctx, err)
+			fail(ctx, discreet(err))
 		}
 	}
+}
+
+var errUnreadable = errors.New("the request cannot be read")
+
+// discreet replaces an error of the server that may quote the request, Access Key included.
+func discreet(err error) error {
+	var head *fasthttp.ErrSmallBuffer
+	if errors.As(err, &head) || errors.Is(err, fasthttp.ErrBodyTooLarge) || timedOut(err) {
+		return err
+	}
+	return errUnreadable
 }
 
 // Shutdown refuses new calls, lets those in flight finish until ctx is done, then cuts the rest, and

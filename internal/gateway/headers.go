@@ -65,6 +65,8 @@ func (h *requestHead) note(name, value []byte) error {
 			return errMalformed
 		}
 		h.chunked = true
+	case is(name, "content_length"), is(name, "transfer_encoding"): // to some upstreams an underscore is a hyphen
+		return errMalformed
 	case is(name, "connection"):
 		if h.connections < len(h.connection) {
 			h.connection[h.connections] = value

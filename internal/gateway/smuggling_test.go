@@ -1,0 +1,237 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"callgate/internal/calls"
+)
+
+const key1 = "Authorization: Bearer " + goodKey + "\r\n"
+
+// malformedHeads are requests whose head two servers could read in two ways, or that no server should read.
+var malformedHeads = map[string]string{
+	"length and chunks":           "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+	"chunks and length":           "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+	"chunks and length 0":         "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\nContent-Length: 0\r\n",
+	"two codings":                 "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+	"a coding hidden by case":     "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\ntransfer-ENCODING: identity\r\n",
+	"folded coding":               "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding:\r\n chunked\r\n",
+	"folded length":               "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 1\r\n 2\r\n",
+	"folded header":               "POST @ HTTP/1.1\r\nHost: g\r\nX: a\r\n\tb\r\n",
+	"fold before the first":       "POST @ HTTP/1.1\r\n Host: g\r\nX: a\r\n",
+	"identity coding":             "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: identity\r\n",
+	"odd coding":                  "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: xchunked\r\n",
+	"chunked twice in a list":     "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked, chunked\r\n",
+	"chunked not last":            "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked, identity\r\n",
+	"compressed coding":           "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: gzip, chunked\r\n",
+	"coding with a parameter":     "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked;q=1\r\n",
+	"coding after a form feed":    "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: \x0cchunked\r\n",
+	"coding after vertical tab":   "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\x0b\r\n",
+	"quoted coding":               "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: \"chunked\"\r\n",
+	"empty coding":                "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding:\r\nContent-Length: 0\r\n",
+	"chunks in HTTP/1.0":          "POST @ HTTP/1.0\r\nHost: g\r\nTransfer-Encoding: chunked\r\n",
+	"underscored coding":          "POST @ HTTP/1.1\r\nHost: g\r\nTransfer_Encoding: chunked\r\nContent-Length: 5\r\n",
+	"underscored length":          "POST @ HTTP/1.1\r\nHost: g\r\nContent_Length: 5\r\n",
+	"two lengths":                 "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 5\r\nContent-Length: 6\r\n",
+	"same length twice":           "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 0\r\nContent-Length: 0\r\n",
+	"lengths in a list":           "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 5, 5\r\n",
+	"signed length":               "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: +5\r\n",
+	"negative length":             "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: -1\r\n",
+	"hexadecimal length":          "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 0x5\r\n",
+	"length with a space":         "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 5 5\r\n",
+	"length with a tail":          "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 5a\r\n",
+	"empty length":                "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length:\r\n",
+	"length beyond 64 bits":       "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 18446744073709551621\r\n",
+	"decimal length":              "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length: 5.0\r\n",
+	"space before the colon":      "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding : chunked\r\n",
+	"tab before the colon":        "POST @ HTTP/1.1\r\nHost: g\r\nContent-Length\t: 5\r\n",
+	"NUL in a name":               "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding\x00: chunked\r\n",
+	"high byte in a name":         "POST @ HTTP/1.1\r\nHost: g\r\nTransfer-Encoding\xa0: chunked\r\n",
+	"bare line feed":              "POST @ HTTP/1.1\r\nHost: g\r\nX: a\nTransfer-Encoding: chunked\r\n",
+	"line feeds only":             "POST @ HTTP/1.1\nHost: g\nContent-Length: 0\n",
+	"carriage return in a value":  "POST @ HTTP/1.1\r\nHost: g\r\nX: a\rTransfer-Encoding: chunked\r\n",
+	"two carriage returns":        "POST @ HTTP/1.1\r\nHost: g\r\nX: a\r\r\n",
+	"NUL in a value":              "POST @ HTTP/1.1\r\nHost: g\r\nX: a\x00b\r\n",
+	"no name":                     "POST @ HTTP/1.1\r\nHost: g\r\n: x\r\n",
+	"no colon":                    "POST @ HTTP/1.1\r\nHost: g\r\nGET / HTTP/1.1\r\n",
+	"name with a space":           "POST @ HTTP/1.1\r\nHost: g\r\nX Y: x\r\n",
+	"two hosts":                   "POST @ HTTP/1.1\r\nHost: g\r\nHost: other\r\n",
+	"two keys":                    "POST @ HTTP/1.1\r\nHost: g\r\n" + key1,
+	"empty line of line feeds":    "POST @ HTTP/1.1\r\nHost: g\r\nX: a\n\nGET /gateway/smuggled?model=m HTTP/1.1\r\nHost: g\r\n",
+	"five Connection lines":       "POST @ HTTP/1.1\r\nHost: g\r\n" + strings.Repeat("Connection: a\r\n", 5),
+	"space in the target":         "POST /gateway/v1 x?model=m HTTP/1.1\r\nHost: g\r\n",
+	"NUL in the target":           "POST /gateway/v1\x00?model=m HTTP/1.1\r\nHost: g\r\n",
+	"carriage return in target":   "POST /gateway/v1\r?model=m HTTP/1.1\r\nHost: g\r\n",
+	"HTTP/2 without an agreement": "PRI * HTTP/2.0\r\n\r\nSM\r\n",
+	"no version":                  "POST @\r\nHost: g\r\n",
+}
+
+// malformedBodies are chunked bodies with more than one reading.
+var malformedBodies = map[string]string{
+	"signed size":               "+5\r\nhello\r\n0\r\n\r\n",
+	"negative size":             "-5\r\nhello\r\n0\r\n\r\n",
+	"hexadecimal prefix":        "0x5\r\nhello\r\n0\r\n\r\n",
+	"empty size":                "\r\nhello\r\n0\r\n\r\n",
+	"space before the size":     " 5\r\nhello\r\n0\r\n\r\n",
+	"size beyond 64 bits":       "10000000000000005\r\nhello\r\n0\r\n\r\n",
+	"line feed after the size":  "5\nhello\r\n0\r\n\r\n",
+	"line feed in an extension": "5;a\n\r\nhello\r\n0\r\n\r\n",
+	"line feed after the data":  "5\r\nhello\n0\r\n\r\n",
+	"data longer than its size": "5\r\nhelloo\r\n0\r\n\r\n",
+	"data without an end":       "5\r\nhello0\r\n\r\n",
+	"line feed ends it":         "5\r\nhello\r\n0\n\n",
+	"carriage return only":      "5\rhello\r\n0\r\n\r\n",
+}
+
+func TestRequestsThatTwoServersCouldReadInTwoWaysAreRefusedAndTheConnectionClosed(t *testing.T) {
+	r := newRig(t, answers(okAnswer))
+	smuggled := "GET /gateway/smuggled?model=m HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n"
+	for name, head := range malformedHeads {
+		t.Run(name, func(t *testing.T) {
+			conn := r.dial()
+			_, _ = io.WriteString(conn, strings.Replace(head, "@", "/gateway/v1?model=m", 1)+key1+"\r\n"+smuggled)
+			all, _ := io.ReadAll(conn)
+			if !strings.HasPrefix(string(all), "HTTP/1.1 400") || strings.Count(string(all), "HTTP/1.1 ") != 1 || strings.Contains(string(all), goodKey) {
+				t.Errorf("answered %q", all)
+			}
+			if len(r.asked) != 0 || len(r.records) != 0 {
+				t.Errorf("%d requests reached the upstream, %d records", len(r.asked), len(r.records))
+			}
+		})
+	}
+	for name, body := range malformedBodies {
+		t.Run("chunked body, "+name, func(t *testing.T) {
+			conn := r.dial()
+			_, _ = io.WriteString(conn, "POST /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\n"+key1+"Transfer-Encoding: chunked\r\n\r\n"+body+smuggled)
+			all, _ := io.ReadAll(conn)
+			if strings.Contains(string(all), " 200 ") || strings.Count(string(all), "HTTP/1.1 ") > 1 {
+				t.Errorf("answered %q", all)
+			}
+			if record := r.record(); record.Success || len(r.asked) != 0 {
+				t.Errorf("%d requests reached the upstream, record %+v", len(r.asked), record)
+			}
+		})
+	}
+	if n := len(malformedHeads) + len(malformedBodies); n < 40 {
+		t.Errorf("%d requests only", n)
+	}
+}
+
+// TestNoRequestIsAnsweredWithTheAnswerOfAnother pipelines calls of every kind, aborts streams on both
+// sides and lets the upstream say more than it was asked, on few connections that are reused.
+func TestNoRequestIsAnsweredWithTheAnswerOfAnother(t *testing.T) {
+	const callers, rounds = 8, 40
+	var stray atomic.Int64
+	var records, compared atomic.Int64
+	r := newRig(t, func(conn net.Conn, a asked) bool { return tellTale(conn, a.body) }, func(c *Config) {
+		c.Record = func(*calls.Record) { records.Add(1) }
+	})
+	var all sync.WaitGroup
+	kinds := []string{"plain", "chunks", "events", "extra", "stuck", "cut", "close"}
+	for i := range callers {
+		all.Go(func() {
+			source := rand.New(rand.NewPCG(uint64(i), 1))
+			for round := range rounds {
+				var pipeline bytes.Buffer
+				var tokens []string
+				for range 1 + source.IntN(4) {
+					token := fmt.Sprintf("%s-%d-%d-%d", kinds[source.IntN(len(kinds))], i, round, len(tokens))
+					tokens = append(tokens, token)
+					pipeline.WriteString(post("/gateway/v1?model=m", goodKey, token))
+				}
+				n, wrong := converse(r, pipeline.Bytes(), tokens)
+				compared.Add(int64(n))
+				stray.Add(int64(wrong))
+				for len(r.asked) > 0 {
+					<-r.asked
+				}
+			}
+		})
+	}
+	all.Wait()
+	waitFor(t, func() bool { return r.gateway.sweeper.len() == 0 })
+	if stray.Load() != 0 || compared.Load() < callers*rounds/2 {
+		t.Errorf("%d answers compared, %d of them of another request", compared.Load(), stray.Load())
+	}
+	if records.Load() < compared.Load() {
+		t.Errorf("%d records", records.Load())
+	}
+	t.Logf("%d answers compared, %d calls, %d upstream connections", compared.Load(), records.Load(), r.accepted.Load())
+}
+
+// tellTale answers with the request's own token, in a way that the token names.
+func tellTale(conn net.Conn, token []byte) (again bool) {
+	head := "HTTP/1.1 200 OK\r\nX-Token: " + string(token) + "\r\n"
+	text := strings.Repeat(string(token)+"\n", 20)
+	kind, _, _ := strings.Cut(string(token), "-")
+	switch kind {
+	case "plain":
+		_, _ = fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%s", head, len(text), text)
+	case "chunks":
+		_, _ = io.WriteString(conn, head+"Transfer-Encoding: chunked\r\n\r\n"+inChunks(text, 7))
+	case "events":
+		_, _ = io.WriteString(conn, head+"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+		for range 3 {
+			if _, err := io.WriteString(conn, inChunks(text, 1000)[:len(inChunks(text, 1000))-5]); err != nil {
+				return false
+			}
+			time.Sleep(time.Millisecond)
+		}
+		_, _ = io.WriteString(conn, "0\r\n\r\n")
+	case "extra":
+		_, _ = fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%sHTTP/1.1 200 OK\r\nX-Token: poison\r\nContent-Length: 6\r\n\r\npoison", head, len(text), text)
+	case "stuck": // until the caller leaves
+		_, _ = io.WriteString(conn, head+"Content-Length: 100000\r\n\r\n"+text)
+		_, _ = io.Copy(io.Discard, conn)
+		return false
+	case "cut":
+		_, _ = io.WriteString(conn, head+"Content-Length: 100000\r\n\r\n"+text)
+		return false
+	case "close":
+		_, _ = io.WriteString(conn, head+"Connection: close\r\n\r\n"+text)
+		return false
+	}
+	return true
+}
+
+// converse sends a pipeline and compares every answer, as far as it comes, with its request's token.
+func converse(r *rig, pipeline []byte, tokens []string) (compared, wrong int) {
+	conn, err := net.Dial("tcp", r.address)
+	if err != nil {
+		r.t.Error(err)
+		return 0, 1
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_, _ = conn.Write(pipeline)
+	br := bufio.NewReader(conn)
+	for _, token := range tokens {
+		if strings.HasPrefix(token, "stuck") {
+			_ = conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		}
+		a := r.read(br, "POST")
+		if a.StatusCode == 0 {
+			return compared, wrong // the connection ended with the answer before
+		}
+		compared++
+		clean := strings.ReplaceAll(string(a.body), token+"\n", "")
+		if a.StatusCode != 200 || a.Header.Get("X-Token") != token || !strings.HasPrefix(token+"\n", clean) {
+			r.t.Errorf("%s was answered %d with the token %q, and %q in the body", token, a.StatusCode, a.Header.Get("X-Token"), clean)
+			wrong++
+		}
+		if a.err != nil {
+			return compared, wrong
+		}
+	}
+	return compared, wrong
+}
