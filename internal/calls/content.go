@@ -15,7 +15,7 @@ type content struct {
 	data        []byte
 	rows        []row
 	batches     []batch
-	damaged     int
+	damaged     int // records known to be lost
 	quarantined []quarantined
 }
 
@@ -40,13 +40,16 @@ func (c *content) read(g *segment) error {
 	if _, err := io.ReadFull(file, c.data); err != nil {
 		return fmt.Errorf("read segment: %w", err)
 	}
-	c.damaged = scanFrames(c.data, g.id[:], func(sequence uint32, payload string) {
+	found := scanFrames(c.data, g.id[:], func(sequence uint32, payload string) {
 		c.rows = append(c.rows, row{})
 		if decodePayload(payload, &c.rows[len(c.rows)-1]) != nil {
 			c.rows = c.rows[:len(c.rows)-1]
 			c.quarantined = append(c.quarantined, quarantined{sequence, payload})
 		}
-	}).damaged
+	})
+	if c.damaged = found.damaged; found.torn {
+		c.damaged++ // one at least; more cannot be known
+	}
 	c.cut(g)
 	return nil
 }

@@ -42,19 +42,22 @@ func endFrame(b []byte, at int, salt []byte, sequence uint32) {
 type scan struct {
 	records int  // intact frames with a payload
 	damaged int  // records that are known to be missing, by gaps in the sequence
+	torn    bool // what follows the last intact frame is more than a spoilt seal: a record began there
 	sealed  bool // the sealing frame was found
 }
 
 // scanFrames calls each with every intact frame of data, in order. What is damaged is stepped over
-// to the next magic that begins an intact frame; no UTF-8 text can contain a magic. A frame whose sequence does not rise is stale and
-// ignored.
+// to the next magic that begins an intact frame; no UTF-8 text can contain a magic. A frame whose
+// sequence does not rise is stale and ignored.
 func scanFrames(data, salt []byte, each func(sequence uint32, payload string)) scan {
 	var found scan
 	next := uint32(0)    // least sequence expected
 	text := string(data) // payloads are parts of it, and outlive data
+	end := segmentHeader // of the last intact frame
 	for at := 0; ; {
 		skip := strings.Index(text[at:], frameMagic)
 		if skip < 0 {
+			found.torn = len(data)-end > frameHeader // of which a seal consists
 			return found
 		}
 		at += skip
@@ -66,6 +69,7 @@ func scanFrames(data, salt []byte, each func(sequence uint32, payload string)) s
 		found.damaged += int(sequence - next)
 		payload := text[at+frameHeader:][:length]
 		at += frameHeader + length
+		end = at
 		if length == 0 {
 			found.sealed = true
 			return found

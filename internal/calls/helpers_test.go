@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -160,4 +162,13 @@ func segments(t testing.TB, dir, suffix string) []string {
 		t.Fatal(fmt.Errorf("list segments: %w", err))
 	}
 	return found
+}
+
+// fromEnvironment is a positive number set by the environment, or its default; `make chaos` sets
+// the long version of an experiment.
+func fromEnvironment(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
 }

@@ -20,20 +20,28 @@ const (
 	restWithin = 30 * time.Second
 )
 
+// closedDay is the newest Beijing day that is compared with its rollups.
+func closedDay(now time.Time) beijing.Day { return beijing.DayOf(now.Add(-closedAfter)) - 1 }
+
 // errNoRest means that a day could not be compared for certain because calls kept arriving or a
 // spool is behind.
 var errNoRest = errors.New("differences are not certain yet")
 
 // reconcile compares one day that is due: one of doubt first, then the oldest closed day that was
-// never compared. Days that hold nothing any more are taken off.
+// never compared. A day is closed when the ledger is past it too. Days that hold nothing any more
+// are taken off.
 func (m *Maintenance) reconcile(ctx context.Context) error {
 	today := beijing.Today(m.now())
 	if _, err := m.pool.Exec(ctx, `DELETE FROM rollup_doubts WHERE day < $1`, date(today-checkedDays)); err != nil {
 		return fmt.Errorf("days of doubt: %w", err)
 	}
-	closed := beijing.DayOf(m.now().Add(-closedAfter)) - 1
+	through, err := m.ledger.Through(ctx)
+	if err != nil {
+		return err
+	}
+	closed := min(closedDay(m.now()), beijing.DayOf(through)-1)
 	var at, began time.Time
-	err := m.pool.QueryRow(ctx, `
+	err = m.pool.QueryRow(ctx, `
 		SELECT day, now() FROM (
 			(SELECT day, 1 AS turn FROM rollup_doubts ORDER BY day LIMIT 1)
 			UNION ALL
@@ -73,6 +81,13 @@ func (m *Maintenance) check(ctx context.Context, day, closed beijing.Day, began 
 	if duplicates > 0 {
 		m.metrics.duplicates.Add(float64(duplicates))
 		m.log.Error("calls are stored more than once", "day", day, "rows", calls, "too_many", duplicates)
+	}
+	var missed int64
+	if err := m.pool.QueryRow(ctx, `SELECT coalesce(sum(calls), 0)::bigint FROM dropped_calls WHERE day = $1`, date(day)).Scan(&missed); err != nil {
+		return fmt.Errorf("missed calls of %s: %w", day, err)
+	}
+	if missed > 0 {
+		m.log.Warn("calls of a closed day are missing", "day", day, "rows", calls, "missed", missed)
 	}
 	m.metrics.checked.Inc()
 	_, err = m.pool.Exec(ctx, `

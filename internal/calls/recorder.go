@@ -101,7 +101,7 @@ func assemble(config Config, spool *spool, conn driver.Conn, pool *pgxpool.Pool,
 		stop: make(chan struct{}),
 	}
 	r.shipper = &shipper{
-		spool: spool, conn: conn, drops: drops, keeper: r.keeper, retain: config.Retain, log: log, metrics: r.metrics,
+		spool: spool, conn: conn, drops: drops, keeper: r.keeper, retain: config.Retain, sure: sureWithin, log: log, metrics: r.metrics,
 		stop: make(chan struct{}),
 	}
 	return r

@@ -34,6 +34,7 @@ type shipper struct {
 	drops   *drops
 	keeper  *keeper
 	retain  time.Duration // how long a confirmed segment is kept
+	sure    time.Duration // sureWithin
 	log     *slog.Logger
 	metrics *metrics
 	content content
@@ -77,7 +78,8 @@ func (s *shipper) run(ctx context.Context) {
 }
 
 // attempt ships a segment or puts it off. It returns how long to leave ClickHouse alone: a server
-// that answers with an error puts off this segment only, one that cannot be reached all of them.
+// that answers with an error, or a file that cannot be read, puts off this segment only, a server
+// that cannot be reached all of them.
 func (s *shipper) attempt(ctx context.Context, g *segment) time.Duration {
 	err := s.ship(ctx, g)
 	if err == nil {
@@ -93,7 +95,8 @@ func (s *shipper) attempt(ctx context.Context, g *segment) time.Duration {
 		return 0
 	}
 	var refusal *clickhouse.Exception
-	if !errors.As(err, &refusal) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, errNotThere) {
+	var disk *fs.PathError // the segment cannot be read, or its quarantine not written
+	if !errors.As(err, &refusal) && !errors.As(err, &disk) && !errors.Is(err, errNotThere) {
 		if s.lost%30 == 0 {
 			s.log.Warn("cannot ship call records; they wait in the spool", "error", err, "segments", s.spool.backlog())
 		}
@@ -103,7 +106,7 @@ func (s *shipper) attempt(ctx context.Context, g *segment) time.Duration {
 	s.lost = 0
 	s.metrics.refused.Inc()
 	if g.tries&(g.tries+1) == 0 { // 1st, 2nd, 4th, 8th … time
-		s.log.Error("clickhouse refuses call records; they are sent again until it takes them", "segment", g.name(), "tries", g.tries+1, "error", err)
+		s.log.Error("call records of a segment cannot be shipped; they are tried again until they can", "segment", g.name(), "tries", g.tries+1, "error", err)
 	}
 	g.tries++
 	g.due = time.Now().Add(backoff(retryRefused, retryRefusedM, g.tries))
@@ -141,6 +144,9 @@ func (s *shipper) ship(ctx context.Context, g *segment) error {
 		case err == nil:
 			a.done = true
 			s.metrics.shipped.Add(float64(len(b.rows)))
+			if b.day <= closedDay(time.Now()) { // it came late: what was compared then is not all
+				s.keeper.doubt(b.day)
+			}
 		case errors.As(err, &refusal) || errors.Is(err, errNotThere):
 			refused = errors.Join(refused, err)
 		default:
@@ -200,7 +206,7 @@ func (s *shipper) send(ctx context.Context, b *batch, a *attempt) error {
 	failuresThere := 0
 	if uncertain {
 		s.metrics.retried.Inc()
-		if a.suspect || time.Since(a.first) > sureWithin {
+		if a.suspect || time.Since(a.first) > s.sure {
 			settled, err := s.settle(ctx, b)
 			if err != nil || settled {
 				return err

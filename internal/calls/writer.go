@@ -3,8 +3,10 @@ package calls
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,8 +41,10 @@ type writer struct {
 	file     *os.File
 	sequence uint32
 	size     int64
+	torn     bool // a frame that a full disk cut short could not be removed
 	began    time.Time
 	buffer   []byte
+	ends     []int // of the frames in buffer
 	sync     syncer
 	written  atomic.Uint64 // records for which write has returned
 }
@@ -108,7 +112,9 @@ func (w *writer) store(batch []*Record, giveUp <-chan struct{}) {
 		}
 		tries++
 		w.metrics.writeErrors.Inc()
-		w.makeRoom()
+		if w.makeRoom() {
+			continue
+		}
 		if w.sequence > 0 && w.file != nil && time.Since(w.began) >= w.sealAge() {
 			w.seal() // shipping it is what makes room
 		}
@@ -132,30 +138,33 @@ func (w *writer) append(batch []*Record) (int, error) {
 		}
 	}
 	id := w.spool.open.id
-	oldest, count := int64(never), 0
-	b := w.buffer[:0]
+	oldest := int64(never)
+	b, ends := w.buffer[:0], w.ends[:0]
 	for _, record := range batch {
-		if w.sequence+uint32(count) == maxSegmentRecords || len(b) >= w.chunk() {
+		sequence := w.sequence + uint32(len(ends))
+		if sequence == maxSegmentRecords || len(b) >= w.chunk() {
 			break
 		}
 		at := len(b)
 		b = appendPayload(beginFrame(b), record)
-		endFrame(b, at, id[:], w.sequence+uint32(count))
+		endFrame(b, at, id[:], sequence)
+		ends = append(ends, len(b))
+	}
+	w.buffer, w.ends = b, ends
+	count, err := w.write(b, ends)
+	for _, record := range batch[:count] {
 		oldest = min(oldest, endOf(record))
-		count++
 	}
-	w.buffer = b
-	if err := w.write(b); err != nil {
-		return 0, err
+	if count > 0 {
+		w.sequence += uint32(count)
+		w.spool.grew(int64(ends[count-1]), oldest)
+		w.written.Add(uint64(count))
+		w.metrics.appended.Add(float64(count))
 	}
-	w.sequence += uint32(count)
-	w.spool.grew(int64(len(b)), oldest)
-	w.written.Add(uint64(count))
-	w.metrics.appended.Add(float64(count))
-	if w.sequence == maxSegmentRecords || w.size >= maxSegmentBytes {
+	if w.torn || w.sequence == maxSegmentRecords || w.size >= maxSegmentBytes {
 		w.seal()
 	}
-	return count, nil
+	return count, err
 }
 
 // chunk is the size from which a write takes no more records.
@@ -181,32 +190,36 @@ func (w *writer) begin(first *Record) error {
 		return errors.Join(fmt.Errorf("write segment header: %w", err), file.Close(), os.Remove(g.path()))
 	}
 	w.number++
-	w.file, w.sequence, w.size, w.began = file, 0, segmentHeader, time.Now()
+	w.file, w.sequence, w.size, w.torn, w.began = file, 0, segmentHeader, false, time.Now()
 	w.spool.begin(g)
 	w.sync.begin(file)
 	return nil
 }
 
-// write appends whole frames or nothing: what a failed write left is cut off again.
-func (w *writer) write(b []byte) error {
+// write appends frames, which end at ends, and tells how many the file took whole: on a full disk
+// perhaps some, and an error. What it took of the next one is cut off again; torn says that even
+// that failed: readers step over it, and a new segment takes what follows.
+func (w *writer) write(b []byte, ends []int) (frames int, err error) {
 	if w.limit > 0 && w.spool.total()+int64(len(b)) > w.limit {
-		return errNoRoom
+		return 0, errNoRoom
 	}
 	n, err := w.file.Write(b)
-	if err == nil {
-		w.size += int64(n)
+	frames = len(ends)
+	if err != nil {
+		err = fmt.Errorf("write segment: %w", err)
+		frames, _ = slices.BinarySearch(ends, n+1) // those that end within n bytes
+	}
+	if frames > 0 {
+		w.size += int64(ends[frames-1])
 		w.sync.dirty.Store(true)
-		return nil
 	}
-	if n > 0 {
-		_, seekErr := w.file.Seek(w.size, 0)
-		if cutErr := errors.Join(w.file.Truncate(w.size), seekErr); cutErr != nil {
-			// The torn frame stays: readers step over it, and a new segment takes what follows.
-			w.seal()
-			return errors.Join(fmt.Errorf("write segment: %w", err), cutErr)
-		}
+	if n > 0 && err != nil {
+		_, seekErr := w.file.Seek(w.size, io.SeekStart)
+		cutErr := errors.Join(w.file.Truncate(w.size), seekErr)
+		w.torn = cutErr != nil
+		err = errors.Join(err, cutErr)
 	}
-	return fmt.Errorf("write segment: %w", err)
+	return frames, err
 }
 
 // seal ends the segment and hands it to the shipper. A segment whose sealing frame cannot be
@@ -225,11 +238,14 @@ func (w *writer) seal() {
 	w.sync.end()
 }
 
-// makeRoom gives up sent segments that are only kept as a precaution, when the disk is full.
-func (w *writer) makeRoom() {
-	for _, g := range w.spool.kept(time.Now()) {
+// makeRoom gives up sent segments that are only kept as a precaution, when the disk is full. It
+// tells whether there were any.
+func (w *writer) makeRoom() bool {
+	kept := w.spool.kept(time.Now())
+	for _, g := range kept {
 		w.spool.remove(g)
 	}
+	return len(kept) > 0
 }
 
 // syncer makes written segments durable beside the writer, and closes them.
