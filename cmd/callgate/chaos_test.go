@@ -1,0 +1,423 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"callgate/internal/embedded"
+)
+
+// TestGatewaysAndClickHouseKilledInRandomOrderLoseNoConfirmedCall kills two gateways and ClickHouse
+// at random instants, often while they recover from the kill before, under a steady load.
+func TestGatewaysAndClickHouseKilledInRandomOrderLoseNoConfirmedCall(t *testing.T) {
+	each := fromEnvironment("CHAOS_RANDOM_KILLS", 5)
+	h := newHouse(t)
+	var nodes []*node
+	for range 2 {
+		nodes = append(nodes, h.node(t))
+	}
+	load := &traffic{gateways: []string{nodes[0].base, nodes[1].base}, key: h.key, callers: 24, rate: 900}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	began := time.Now()
+	go func() { load.run(ctx, 0); close(done) }()
+
+	k := &killer{house: h, nodes: nodes, during: map[string]int{}, ownEnds: map[int]bool{}}
+	targets := slices.Concat(slices.Repeat([]string{"gateway"}, each), slices.Repeat([]string{"clickhouse"}, each))
+	rand.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
+	for i, target := range targets {
+		wait := rand.ExpFloat64() * float64(600*time.Millisecond)
+		if i%3 == 1 { // soon after the kill before, while that one is recovered from
+			wait = rand.Float64() * float64(200*time.Millisecond)
+		}
+		time.Sleep(time.Duration(wait))
+		k.kill(t, target)
+	}
+	k.recovered(t)
+	time.Sleep(time.Second)
+	cancel()
+	<-done
+	over := time.Now()
+	h.dev.awaitThrough(h.app, over, 2*time.Minute)
+	h.awaitNoDoubts(t)
+
+	found := load.count(t, h.environment["CLICKHOUSE_URL"])
+	least, mean := load.slowestSecond()
+	t.Logf("%d kills of gateways and %d of ClickHouse in %v, %d during a recovery (%s); %.0f calls/s, %d in the slowest second",
+		len(k.gateways), k.clickhouse, over.Sub(began).Round(time.Second), k.recovering, k.kinds(), mean, least)
+	t.Logf("%d calls seen, %d rows, %d attempts without an answer, %d doubled; ClickHouse ended of itself %d times",
+		len(load.seen), found.rows, load.broken, found.doubled, len(k.ownEnds))
+	if mean < 500 {
+		t.Errorf("%.0f calls/s", mean)
+	}
+	if 5*k.recovering < len(targets) {
+		t.Errorf("%d of %d kills were during a recovery", k.recovering, len(targets))
+	}
+	if len(load.failed) > 0 || found.doubled > 0 {
+		t.Errorf("%d calls failed, %d doubled, e.g. %v", len(load.failed), found.doubled, load.failed[:min(3, len(load.failed))])
+	}
+	k.explain(t, found.lost)
+	verified(t, h.environment)
+}
+
+// house is a console and stores of its own; gateways are added.
+type house struct {
+	engines     *embedded.Engines
+	environment map[string]string
+	dev         client
+	app, key    string
+	ledger      *sql.DB
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	up := newScripted(t)
+	h := &house{engines: embedded.Own(t)}
+	h.environment = production(t, h.engines)
+	migrate(t, h.environment)
+	desk := start(t, h.environment, "serve", "--role", "console")
+	desk.mails = func(email string) (string, error) {
+		if caught := h.engines.Mailbox().Mails(email); len(caught) > 0 {
+			return caught[0].Code, nil
+		}
+		return "", fmt.Errorf("no mail")
+	}
+	desk.administrator().capability("chat", up.URL, upstreamKey)
+	h.dev = desk.developer("dev@example.com")
+	h.app, h.key = h.dev.application("Load", "chat")
+	var err error
+	if h.ledger, err = sql.Open("pgx", h.environment["DATABASE_URL"]); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.ledger.Close() })
+	return h
+}
+
+// spoolsBehind is how many spools the ledger waits for.
+func (h *house) spoolsBehind(t *testing.T) (n int) {
+	t.Helper()
+	if err := h.ledger.QueryRowContext(t.Context(), `SELECT count(*) FROM spools WHERE NOT retired`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// awaitNoDoubts waits until the days whose rollups may lack rows were compared.
+func (h *house) awaitNoDoubts(t *testing.T) {
+	t.Helper()
+	eventually(t, 2*time.Minute, "days of doubt are compared", func() error {
+		var n int
+		err := h.ledger.QueryRowContext(t.Context(), `SELECT count(*) FROM rollup_doubts`).Scan(&n)
+		if err == nil && n > 0 {
+			err = fmt.Errorf("%d are not", n)
+		}
+		return err
+	})
+}
+
+// completeness is what the statistics say of themselves.
+func (c client) completeness(app string) (through time.Time, missed int64, err error) {
+	c.t.Helper()
+	status, e := c.try("GET", "/api/statistics/applications/"+app, nil)
+	var data struct {
+		DataThrough time.Time
+		Missed      int64
+	}
+	if err := json.Unmarshal(e.Data, &data); status != 200 || err != nil {
+		return through, 0, fmt.Errorf("status %d: %s", status, e.Msg)
+	}
+	return data.DataThrough, data.Missed, nil
+}
+
+// node is a gateway that is killed and started again on its address and its spool.
+type node struct {
+	base        string
+	environment []string
+	spool       string // its directory
+	disk        int    // bytes of a file system of its own for the spool; 0: the machine's
+	mu          sync.Mutex
+	cmd         *exec.Cmd
+	ended       chan struct{}
+	ready       atomic.Bool
+}
+
+// node adds a gateway and waits until it knows the key.
+func (h *house) node(t *testing.T, more ...string) *node {
+	t.Helper()
+	n := h.prepare(t, more...)
+	n.start(t)
+	n.awaitCalls(t, h.key)
+	return n
+}
+
+// prepare is a gateway that is not started yet; its settings may be overridden.
+func (h *house) prepare(t *testing.T, more ...string) *node {
+	t.Helper()
+	address := quietAddress(t)
+	n := &node{base: "http://" + address, spool: filepath.Join(t.TempDir(), "spool")}
+	if err := os.Mkdir(n.spool, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range h.environment {
+		n.environment = append(n.environment, name+"="+value)
+	}
+	n.environment = append(n.environment, "LISTEN="+address, "METRICS_LISTEN=127.0.0.1:0", "SPOOL_DIR="+n.spool)
+	n.environment = append(n.environment, more...)
+	return n
+}
+
+// quietAddress is free and outside the range connections take their own ports from, so that it
+// stays free while its gateway is down.
+func quietAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 15_000+rand.IntN(15_000)))
+		if err == nil {
+			defer func() { _ = l.Close() }()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("no free port")
+	return ""
+}
+
+// start starts the gateway and does not wait until it is ready.
+func (n *node) start(t *testing.T) {
+	t.Helper()
+	first := n.cmd == nil
+	cmd := exec.Command(binary, "serve", "--role", "gateway")
+	cmd.Env = n.environment
+	if n.disk > 0 {
+		n.mount(cmd)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	n.mu.Lock()
+	n.cmd, n.ended = cmd, ended
+	n.mu.Unlock()
+	go n.watch(ended)
+	if first {
+		t.Cleanup(func() {
+			_ = n.cmd.Process.Signal(syscall.SIGTERM)
+			<-n.ended
+		})
+	}
+}
+
+// watch notes when the gateway becomes ready.
+func (n *node) watch(ended chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+		resp, err := http.Get(n.base + "/health/ready")
+		if err != nil {
+			continue
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			n.mu.Lock()
+			n.ready.Store(n.ended == ended)
+			n.mu.Unlock()
+			return
+		}
+	}
+}
+
+// kill ends the gateway with SIGKILL.
+func (n *node) kill() {
+	n.ready.Store(false)
+	_ = n.cmd.Process.Kill()
+	<-n.ended
+}
+
+func (n *node) awaitReady(t *testing.T) {
+	t.Helper()
+	eventually(t, 30*time.Second, "the gateway is ready", func() error {
+		if !n.ready.Load() {
+			return fmt.Errorf("%s is not", n.base)
+		}
+		return nil
+	})
+}
+
+// awaitCalls waits until the gateway lets the key through.
+func (n *node) awaitCalls(t *testing.T, key string) {
+	t.Helper()
+	n.awaitReady(t)
+	probe := &traffic{gateways: []string{n.base}, key: key}
+	eventually(t, 10*time.Second, "the gateway knows the key", func() error {
+		probe.failed = nil
+		if _, err := probe.call(http.DefaultClient, 0); err != nil {
+			return err
+		}
+		if len(probe.failed) > 0 {
+			return errors.New(probe.failed[0])
+		}
+		return nil
+	})
+}
+
+// killer kills and starts again, and keeps when.
+type killer struct {
+	*house
+	nodes      []*node
+	gateways   []gatewayKill
+	clickhouse int
+	recovering int
+	during     map[string]int
+	ownEnds    map[int]bool // pids of ClickHouse that ended without being killed
+	lastPID    int
+	coming     sync.WaitGroup // ClickHouse being brought back
+	down       atomic.Int32
+}
+
+type gatewayKill struct {
+	gateway int
+	at      time.Time
+}
+
+// kill kills a gateway, never the last one that is ready, or ClickHouse.
+func (k *killer) kill(t *testing.T, target string) {
+	t.Helper()
+	if target == "clickhouse" {
+		k.killClickHouse(t)
+		return
+	}
+	victim := rand.IntN(len(k.nodes))
+	if other := k.nodes[1-victim]; !other.ready.Load() {
+		victim = 1 - victim // it is killed while it starts
+	}
+	k.note(t)
+	k.gateways = append(k.gateways, gatewayKill{victim, time.Now()})
+	k.nodes[victim].kill()
+	k.nodes[victim].start(t)
+}
+
+func (k *killer) killClickHouse(t *testing.T) {
+	t.Helper()
+	eventually(t, 30*time.Second, "a ClickHouse to kill", func() error {
+		pid := k.engines.PIDs()["clickhouse"]
+		if pid == k.lastPID {
+			return fmt.Errorf("the killed one is not replaced yet")
+		}
+		if err := syscall.Kill(pid, 0); err != nil { // it ended of itself: the supervisor starts another
+			k.ownEnds[pid] = true
+			return err
+		}
+		return nil
+	})
+	k.note(t)
+	k.lastPID = k.engines.PIDs()["clickhouse"]
+	up, err := k.engines.Down("clickhouse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.clickhouse++
+	k.down.Add(1)
+	k.coming.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_ = up(ctx) // a later kill may come before it is up; recovered waits for the last
+		k.down.Add(-1)
+	})
+}
+
+// note tells whether the kill that follows comes during a recovery from an earlier one, and of what.
+func (k *killer) note(t *testing.T) {
+	t.Helper()
+	var of []string
+	if k.down.Load() > 0 {
+		of = append(of, "ClickHouse starting")
+	}
+	if slices.ContainsFunc(k.nodes, func(n *node) bool { return !n.ready.Load() }) {
+		of = append(of, "gateway starting")
+	}
+	if k.spoolsBehind(t) > len(k.nodes) {
+		of = append(of, "spool of a killed gateway not yet shipped")
+	}
+	if len(of) == 0 {
+		return
+	}
+	k.recovering++
+	for _, what := range of {
+		k.during[what]++
+	}
+}
+
+func (k *killer) kinds() string {
+	var kinds []string
+	for what, n := range k.during {
+		kinds = append(kinds, fmt.Sprintf("%s: %d", what, n))
+	}
+	slices.Sort(kinds)
+	return strings.Join(kinds, ", ")
+}
+
+// recovered waits until everything runs again.
+func (k *killer) recovered(t *testing.T) {
+	t.Helper()
+	k.coming.Wait()
+	for _, n := range k.nodes {
+		n.awaitReady(t)
+	}
+}
+
+// reading is how much later than its sending an answer may be read by a caller on this machine.
+const reading = 250 * time.Millisecond
+
+// explain demands that every lost call was answered by a gateway in the moment before it was
+// killed, and reports how long that moment was.
+func (k *killer) explain(t *testing.T, lost []sighting) {
+	t.Helper()
+	perKill := map[gatewayKill]int{}
+	var windows []time.Duration
+	for _, s := range lost {
+		at := slices.IndexFunc(k.gateways, func(g gatewayKill) bool {
+			return g.gateway == s.gateway && g.at.After(s.at.Add(-reading)) && g.at.Before(s.at.Add(reading))
+		})
+		if at < 0 {
+			t.Errorf("call %s was answered by gateway %d at %v, which was not killed then, and is lost", s.id, s.gateway, s.at)
+			continue
+		}
+		perKill[k.gateways[at]]++
+		windows = append(windows, max(0, k.gateways[at].at.Sub(s.at)))
+	}
+	slices.Sort(windows)
+	if len(windows) == 0 {
+		t.Logf("lost: 0 calls")
+		return
+	}
+	most := 0
+	for _, n := range perKill {
+		most = max(most, n)
+	}
+	t.Logf("lost: %d calls in %d of %d kills of gateways (%.2f a kill, at most %d), answered before the kill by %.1f ms in the median, %.1f ms at most; 0 in kills of ClickHouse",
+		len(lost), len(perKill), len(k.gateways), float64(len(lost))/float64(len(k.gateways)), most, ms(windows[len(windows)/2]), ms(windows[len(windows)-1]))
+	if longest := windows[len(windows)-1]; longest > 5*window {
+		t.Errorf("a call was answered %v before the kill and is lost", longest)
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
