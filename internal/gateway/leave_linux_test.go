@@ -1,0 +1,200 @@
+package gateway
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/access"
+	"callgate/internal/calls"
+)
+
+// callsToMake is how many calls a test here makes; make chaos sets more.
+func callsToMake(otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv("GATEWAY_CALLS")); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// numbered makes each call's key, and with it its application, a number.
+func numbered(n int) (key string) {
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[8:], uint64(n)) //nolint:gosec // small and positive
+	return id.String()
+}
+
+func grantOfNumber(_ context.Context, key string) (*access.Grant, error) {
+	id, err := uuid.Parse(key)
+	if err != nil {
+		return nil, access.ErrUnknownKey
+	}
+	return access.NewGrant(id, owner, true, 1, "m"), nil
+}
+
+// TestCallersThatLeaveAreNoticedWithinAHundredMilliseconds lets callers leave at random moments of an
+// upstream's silence: before their sockets are watched, and after.
+func TestCallersThatLeaveAreNoticedWithinAHundredMilliseconds(t *testing.T) {
+	const together = 20
+	total := min(callsToMake(200), 5_000) / together * together
+	left, cancelled, recorded := make([]time.Time, total), make([]time.Time, total), make([]time.Time, total)
+	var begun, over sync.WaitGroup
+	r := newRig(t, func(conn net.Conn, a asked) bool {
+		n, err := strconv.Atoi(string(a.body))
+		begun.Done()
+		_, _ = io.Copy(io.Discard, conn)
+		if cancelled[n] = time.Now(); err != nil {
+			t.Error(err)
+		}
+		over.Done()
+		return false
+	}, func(c *Config) {
+		c.Grant = grantOfNumber
+		c.Record = func(record *calls.Record) {
+			recorded[binary.BigEndian.Uint64(record.ApplicationID[8:])] = time.Now()
+			if record.StatusCode != 499 || record.EndedBy != calls.ClientAbort || record.UpstreamCode != 0 {
+				t.Errorf("record %+v", record)
+			}
+			over.Done()
+		}
+	})
+	for first := 0; first < total; first += together {
+		begun.Add(together)
+		over.Add(3 * together)
+		for n := first; n < first+together; n++ {
+			conn := r.dial()
+			_, _ = io.WriteString(conn, post("/gateway/v1?model=m", numbered(n), strconv.Itoa(n)))
+			time.AfterFunc(time.Duration(rand.IntN(150))*time.Millisecond, func() {
+				begun.Wait()
+				left[n] = time.Now()
+				_ = conn.Close()
+				over.Done()
+			})
+		}
+		over.Wait()
+		for len(r.asked) > 0 {
+			<-r.asked
+		}
+	}
+	for what, at := range map[string][]time.Time{"upstream cancelled": cancelled, "recorded": recorded} {
+		took := make([]time.Duration, total)
+		for n := range took {
+			took[n] = at[n].Sub(left[n])
+		}
+		slices.Sort(took)
+		p99 := took[total*99/100]
+		t.Logf("%d callers left: %s after %v (median), %v (p99), %v (worst)", total, what, took[total/2], p99, took[total-1])
+		if p99 > 100*time.Millisecond {
+			t.Errorf("%s after %v (p99)", what, p99)
+		}
+	}
+}
+
+// resources are what calls could leave behind in the process.
+type resources struct{ goroutines, files, watched, inFlight, open int }
+
+func (r *rig) resources() (n resources) {
+	r.gateway.upstreams.each(func(p *connPool) { p.evict(time.Now().Add(time.Hour)) })
+	r.gateway.upstreams.each(func(p *connPool) { n.open, _ = p.count() })
+	n.watched, n.inFlight = r.gateway.sweeper.watcher.count(), r.gateway.sweeper.len()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	n.files, n.goroutines = len(entries), goroutines()
+	return n
+}
+
+// goroutines counts all but the server's idle workers, which it keeps for ten seconds.
+func goroutines() (n int) {
+	stacks := make([]byte, 4<<20)
+	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		if !strings.Contains(stack, "(*workerPool).workerFunc") || strings.Contains(stack, ".serveConn") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCallsLeaveNothingBehind makes calls of every kind, callers that leave among them, and compares
+// goroutines, files, watched sockets and connections with those before.
+func TestCallsLeaveNothingBehind(t *testing.T) {
+	const callers = 48
+	total := callsToMake(3_000)
+	var made, records atomic.Int64
+	r := newRig(t, func(conn net.Conn, a asked) bool {
+		if string(a.body) == "silent" {
+			_, _ = io.Copy(io.Discard, conn)
+			return false
+		}
+		return tellTale(conn, a.body)
+	}, func(c *Config) { c.Record = func(*calls.Record) { records.Add(1) } })
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-r.asked:
+			case <-r.hungUp:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	before := r.resources()
+	kinds := []string{"plain", "chunks", "extra", "close", "cut", "plain", "chunks", "events", "plain", "chunks"}
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for n := made.Add(1); n <= int64(total); n = made.Add(1) {
+				kind := kinds[n%int64(len(kinds))]
+				if n%37 == 0 {
+					kind = "silent"
+				}
+				r.callOnce(fmt.Sprintf("%s-%d", kind, n))
+			}
+		})
+	}
+	all.Wait()
+	began := time.Now()
+	after := r.resources()
+	for ; after != before && time.Since(began) < 10*time.Second; after = r.resources() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("%d calls: before %+v, after %+v", total, before, after)
+	if after != before || records.Load() != int64(total) {
+		t.Errorf("%d calls, %d records: before %+v, after %+v", total, records.Load(), before, after)
+	}
+}
+
+// callOnce makes one call on a connection of its own; a silent upstream is left.
+func (r *rig) callOnce(token string) {
+	conn, err := net.Dial("tcp", r.address)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if len(token) > 6 && token[:6] == "silent" {
+		_, _ = io.WriteString(conn, post("/gateway/v1?model=m", goodKey, "silent"))
+		_ = conn.SetReadDeadline(time.Now().Add(time.Duration(rand.IntN(80)) * time.Millisecond))
+	} else {
+		_, _ = io.WriteString(conn, post("/gateway/v1?model=m", goodKey, token, "Connection: close"))
+	}
+	_, _ = io.Copy(io.Discard, conn)
+}
