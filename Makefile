@@ -39,6 +39,12 @@ bench-stats: ROWS ?= 100000000
 bench-stats: build ## what the statistics cost with ROWS (100000000) calls, and with a tenth of them; BENCHFLAGS="-verify 0 -data dir"
 	go run ./internal/bench/statistics -binary bin/callgate -rows $(ROWS) $(BENCHFLAGS)
 
+.PHONY: oracle
+oracle: export ORACLE_QUESTIONS ?= 20000
+oracle: export PAGES_CALLS ?= 1000000
+oracle: ## ORACLE_QUESTIONS (20000) random questions of every statistics endpoint against plain slices, and all pages of PAGES_CALLS (1000000) calls
+	$(WITH_ENGINES) go test -count=1 -v -timeout 4h -run 'Oracle|AllPages' ./internal/stats
+
 .PHONY: fuzz
 fuzz: export API_FUZZ_REQUESTS ?= 20000
 fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (20000) requests made from openapi.yaml
