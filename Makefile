@@ -57,8 +57,13 @@ fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (
 .PHONY: chaos
 chaos: export CHAOS_KILLS ?= 10
 chaos: export CHAOS_CALLS ?= 100000
-chaos: ## kill stores, gateway and product under load, CHAOS_KILLS (10) times over CHAOS_CALLS (100000) calls
-	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles' ./cmd/callgate
+chaos: export CHAOS_RANDOM_KILLS ?= 200
+chaos: export CHAOS_QUEUED ?= 2000000
+chaos: export CHAOS_CUTS ?= 500
+chaos: export CHAOS_DAMAGE_STEP ?= 1
+chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk
+	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk' ./cmd/callgate
+	$(WITH_ENGINES) go test -count=1 -v -timeout 30m -run 'ConnectionsCut|Damaged' ./internal/calls
 
 .PHONY: check
 check: format vet lint pages-check generated race pages-test ## what must be green: format, vet, lint, generated files current, tests with -race

@@ -120,6 +120,43 @@ func TestADayOfDoubtIsComparedAgainEvenIfItWasChecked(t *testing.T) {
 	s.agrees(t, m, first)
 }
 
+func TestADayWhoseCallsCameLateIsComparedAgain(t *testing.T) {
+	t.Parallel()
+	s, m, first := threeDays(t)
+	s.settled(t, m)
+	checked := func() (calls int64) {
+		if err := s.pool.QueryRow(t.Context(), `SELECT calls FROM day_checks WHERE day = $1`, date(first+1)).Scan(&calls); err != nil {
+			t.Fatal(err)
+		}
+		return calls
+	}
+	before := checked()
+	s.shipped(t, success((first + 1).Start().Add(time.Hour)), success(time.Now()))
+	var doubts []time.Time
+	if err := s.pool.QueryRow(t.Context(), `SELECT array_agg(day) FROM rollup_doubts`).Scan(&doubts); err != nil || len(doubts) != 1 || !doubts[0].Equal(date(first+1)) {
+		t.Errorf("days to compare: %v, %v", doubts, err)
+	}
+	s.settled(t, m)
+	if after := checked(); after != before+1 {
+		t.Errorf("%d calls were noted, then %d", before, after)
+	}
+}
+
+func TestNoDayIsClosedBeforeTheLedgerIsPastIt(t *testing.T) {
+	t.Parallel()
+	s, m, first := threeDays(t)
+	s.execute(t, `INSERT INTO spools (id, node, through) VALUES ($1, 'behind', $2)`, uuid.New(), (first + 1).Start().Add(12*time.Hour))
+	for range 8 { // three days of doubt, then those that are due
+		if err := m.reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var days []time.Time
+	if err := s.pool.QueryRow(t.Context(), `SELECT array_agg(day) FROM day_checks`).Scan(&days); err != nil || len(days) != 1 || !days[0].Equal(date(first)) {
+		t.Errorf("days closed: %v, %v", days, err)
+	}
+}
+
 func TestNoDayIsRepairedWhileASpoolMayStillHoldItsCalls(t *testing.T) {
 	t.Parallel()
 	s, m, first := threeDays(t)

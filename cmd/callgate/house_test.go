@@ -1,0 +1,224 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"callgate/internal/embedded"
+)
+
+// house is a console and stores of its own; gateways are added.
+type house struct {
+	engines     *embedded.Engines
+	environment map[string]string
+	dev         client
+	app, key    string
+	ledger      *sql.DB
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	up := newScripted(t)
+	h := &house{engines: embedded.Own(t)}
+	h.environment = production(t, h.engines)
+	migrate(t, h.environment)
+	desk := start(t, h.environment, "serve", "--role", "console")
+	desk.mails = func(email string) (string, error) {
+		if caught := h.engines.Mailbox().Mails(email); len(caught) > 0 {
+			return caught[0].Code, nil
+		}
+		return "", fmt.Errorf("no mail")
+	}
+	desk.administrator().capability("chat", up.URL, upstreamKey)
+	h.dev = desk.developer("dev@example.com")
+	h.app, h.key = h.dev.application("Load", "chat")
+	var err error
+	if h.ledger, err = sql.Open("pgx", h.environment["DATABASE_URL"]); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.ledger.Close() })
+	return h
+}
+
+// spoolsBehind is how many spools the ledger waits for.
+func (h *house) spoolsBehind(t *testing.T) (n int) {
+	t.Helper()
+	if err := h.ledger.QueryRowContext(t.Context(), `SELECT count(*) FROM spools WHERE NOT retired`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// awaitNoDoubts waits until the days whose rollups may lack rows were compared.
+func (h *house) awaitNoDoubts(t *testing.T) {
+	t.Helper()
+	eventually(t, 2*time.Minute, "days of doubt are compared", func() error {
+		var n int
+		err := h.ledger.QueryRowContext(t.Context(), `SELECT count(*) FROM rollup_doubts`).Scan(&n)
+		if err == nil && n > 0 {
+			err = fmt.Errorf("%d are not", n)
+		}
+		return err
+	})
+}
+
+// completeness is what the statistics say of themselves.
+func (c client) completeness(app string) (through time.Time, missed int64, err error) {
+	c.t.Helper()
+	status, e := c.try("GET", "/api/statistics/applications/"+app, nil)
+	var data struct {
+		DataThrough time.Time
+		Missed      int64
+	}
+	if err := json.Unmarshal(e.Data, &data); status != 200 || err != nil {
+		return through, 0, fmt.Errorf("status %d: %s", status, e.Msg)
+	}
+	return data.DataThrough, data.Missed, nil
+}
+
+// node is a gateway that is killed and started again on its address and its spool.
+type node struct {
+	base        string
+	environment []string
+	spool       string // its directory
+	disk        int    // bytes of a file system of its own for the spool; 0: the machine's
+	mu          sync.Mutex
+	cmd         *exec.Cmd
+	ended       chan struct{}
+	ready       atomic.Bool
+}
+
+// node adds a gateway and waits until it knows the key.
+func (h *house) node(t *testing.T, more ...string) *node {
+	t.Helper()
+	n := h.prepare(t, more...)
+	n.start(t)
+	n.awaitCalls(t, h.key)
+	return n
+}
+
+// prepare is a gateway that is not started yet; its settings may be overridden.
+func (h *house) prepare(t *testing.T, more ...string) *node {
+	t.Helper()
+	address := quietAddress(t)
+	n := &node{base: "http://" + address, spool: filepath.Join(t.TempDir(), "spool")}
+	if err := os.Mkdir(n.spool, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range h.environment {
+		n.environment = append(n.environment, name+"="+value)
+	}
+	n.environment = append(n.environment, "LISTEN="+address, "METRICS_LISTEN=127.0.0.1:0", "SPOOL_DIR="+n.spool)
+	n.environment = append(n.environment, more...)
+	return n
+}
+
+// quietAddress is free and outside the range connections take their own ports from, so that it
+// stays free while its gateway is down.
+func quietAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 15_000+rand.IntN(15_000)))
+		if err == nil {
+			defer func() { _ = l.Close() }()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("no free port")
+	return ""
+}
+
+// start starts the gateway and does not wait until it is ready.
+func (n *node) start(t *testing.T) {
+	t.Helper()
+	first := n.cmd == nil
+	cmd := exec.Command(binary, "serve", "--role", "gateway")
+	cmd.Env = n.environment
+	if n.disk > 0 {
+		n.mount(cmd)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	n.mu.Lock()
+	n.cmd, n.ended = cmd, ended
+	n.mu.Unlock()
+	go n.watch(ended)
+	if first {
+		t.Cleanup(func() {
+			_ = n.cmd.Process.Signal(syscall.SIGTERM)
+			<-n.ended
+		})
+	}
+}
+
+// watch notes when the gateway becomes ready.
+func (n *node) watch(ended chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+		resp, err := http.Get(n.base + "/health/ready")
+		if err != nil {
+			continue
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			n.mu.Lock()
+			n.ready.Store(n.ended == ended)
+			n.mu.Unlock()
+			return
+		}
+	}
+}
+
+// kill ends the gateway with SIGKILL.
+func (n *node) kill() {
+	n.ready.Store(false)
+	_ = n.cmd.Process.Kill()
+	<-n.ended
+}
+
+func (n *node) awaitReady(t *testing.T) {
+	t.Helper()
+	eventually(t, 30*time.Second, "the gateway is ready", func() error {
+		if !n.ready.Load() {
+			return fmt.Errorf("%s is not", n.base)
+		}
+		return nil
+	})
+}
+
+// awaitCalls waits until the gateway lets the key through.
+func (n *node) awaitCalls(t *testing.T, key string) {
+	t.Helper()
+	n.awaitReady(t)
+	probe := &traffic{gateways: []string{n.base}, key: key}
+	eventually(t, 10*time.Second, "the gateway knows the key", func() error {
+		probe.failed = nil
+		if _, err := probe.call(http.DefaultClient, 0); err != nil {
+			return err
+		}
+		if len(probe.failed) > 0 {
+			return errors.New(probe.failed[0])
+		}
+		return nil
+	})
+}
