@@ -169,7 +169,7 @@ func (c *child) supervise() {
 		if time.Since(p.born) > settledAfter {
 			pause = firstBackoff
 		}
-		c.logger.Warn("embedded engine ended, starting it again", "engine", c.name, "pid", p.pid, "cause", orNil(p.err), "pause", pause)
+		c.logger.Warn("embedded engine ended, starting it again", "engine", c.name, "pid", p.pid, "cause", orNil(p.err), "pause", pause, "log", c.log)
 		if !c.waitBeforeRestart(pause) {
 			return
 		}

@@ -48,8 +48,7 @@ var clickHouseConfig = template.Must(template.New("config.xml").Parse(`<clickhou
   <background_common_pool_size>2</background_common_pool_size>
   <background_fetches_pool_size>1</background_fetches_pool_size>
   <background_move_pool_size>1</background_move_pool_size>
-  <background_schedule_pool_size>32</background_schedule_pool_size>
-  <background_schedule_pool_max_parallel_tasks_per_type_ratio>1</background_schedule_pool_max_parallel_tasks_per_type_ratio>
+  <background_schedule_pool_size>4</background_schedule_pool_size>
   <asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>
   <database_atomic_delay_before_drop_table_sec>5</database_atomic_delay_before_drop_table_sec>
   <merge_tree>
@@ -258,9 +257,13 @@ func serveClickHouse(lib, config string) error {
 	purego.RegisterLibFunc(&queryCommandLine, handle, "chdb_query_cmdline")
 	purego.RegisterLibFunc(&resultError, handle, "chdb_result_error")
 	setSignalHandlers(0) // the Go runtime has its own
+	if err := standInput(); err != nil {
+		return err
+	}
 
 	arguments := []string{
 		"clickhouse", "--config-file=" + config, "--log-level=warning",
+		"--interactive", "--disable_suggestion", "--progress=off", // see standInput
 		// The last statement reads standard input to its end and so keeps the server alive.
 		"--query=SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP; SELECT count() FROM file('-', LineAsString) FORMAT Null",
 	}
