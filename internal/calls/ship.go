@@ -297,11 +297,13 @@ func (s *shipper) recheck(ctx context.Context, g *segment) bool {
 		}
 		a := g.attemptOf(b)
 		a.done = found > 0
-		if !a.done {
-			a.suspect, missing = true, true
-			if a.first.IsZero() {
-				a.first = g.sealed
-			}
+		if a.done {
+			s.keeper.doubt(b.day) // its rollups are files of their own, and may be lost
+			continue
+		}
+		a.suspect, missing = true, true
+		if a.first.IsZero() {
+			a.first = g.sealed
 		}
 	}
 	if !missing {

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/embedded"
 )
 
 func ids(all ...uuid.UUID) []uuid.UUID { return all }
@@ -264,59 +263,5 @@ func TestAnUndecodableRecordIsKeptInQuarantineAndCountedAsMissed(t *testing.T) {
 	}
 	if missed, err := NewLedger(s.pool).Missed(t.Context(), nil, rangeOfToday()); err != nil || missed != 1 {
 		t.Errorf("missed %d, %v", missed, err)
-	}
-}
-
-// dataPaths are the directories of every table that an insert of calls writes to.
-func (s *stores) dataPaths(t *testing.T) []string {
-	t.Helper()
-	var paths []string
-	err := s.conn.QueryRow(t.Context(), `SELECT groupArrayArray(data_paths) FROM system.tables
-		WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name IN ('calls', 'call_failures', 'usage_daily', 'usage_hourly', 'app_models')`).Scan(&paths)
-	if err != nil || len(paths) != 5 {
-		t.Fatalf("data paths %v: %v", paths, err)
-	}
-	return paths
-}
-
-func TestConfirmedRecordsThatARestartedServerLostAreSentAgain(t *testing.T) {
-	t.Parallel()
-	engines := embedded.Own(t)
-	s := connect(t, engines.ClickHouseURL(), engines.DatabaseURL())
-	dir := t.TempDir()
-	r := s.open(t, Config{SpoolDir: dir, Retain: 3 * time.Second})
-	for i := range 100 {
-		r.Add(mixed(time.Now(), i))
-	}
-	eventually(t, 5*time.Second, "the calls are confirmed", func() bool { return len(segments(t, dir, sentSuffix)) == 1 })
-	paths := s.dataPaths(t)
-	up, err := engines.Down("clickhouse")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// What a power failure does: parts that were never synced are gone, the log of tokens is not.
-	for _, path := range paths {
-		parts, err := filepath.Glob(filepath.Join(path, "*_*_*_*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range parts {
-			if err := os.RemoveAll(part); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, 20*time.Second, "the calls are counted again", func() bool {
-		var n uint64
-		return s.conn.QueryRow(t.Context(), `SELECT count() FROM calls`).Scan(&n) == nil && n == 100
-	})
-	eventually(t, 20*time.Second, "the segment is deleted", func() bool {
-		return len(segments(t, dir, sentSuffix)) == 0 && len(segments(t, dir, unsentSuffix)) == 0
-	})
-	if n := s.counted(t); n != 100 {
-		t.Errorf("%d calls are counted of 100", n)
 	}
 }
