@@ -1,6 +1,5 @@
 import './chart.css';
 import { lazy, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import Segmented from 'antd/es/segmented';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Icon } from '../ui/Icon';
@@ -37,7 +36,11 @@ export function DailyBlock({ title, days, previous, today, onDay }: { title: str
       <div className="block-head">
         <h2>{title}{weekly && !asTable && <span className="meta"> · {t('chart.weekly')}</span>}</h2>
         {!asTable && (
-          <Segmented<Measure> aria-label={t('chart.which')} value={measure} onChange={setMeasure} options={(['calls', 'rate', 'duration'] as const).map((value) => ({ value, label: t(`chart.${value}`) }))} />
+          <div className="choice" role="group" aria-label={t('chart.which')}>
+            {(['calls', 'rate', 'duration'] as const).map((value) => (
+              <button key={value} type="button" aria-pressed={value === measure} onClick={() => setMeasure(value)}>{t(`chart.${value}`)}</button>
+            ))}
+          </div>
         )}
         <button type="button" className="quiet" onClick={() => setAsTable(!asTable)}>{t(asTable ? 'chart.chart' : 'chart.table')}</button>
       </div>

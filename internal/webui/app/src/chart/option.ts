@@ -49,7 +49,7 @@ function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: L
       ...bar, name: words.successes, itemStyle: { color: p.bar },
       data: now.map((bucket) => (bucket.open ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } } : bucket.successes)),
     },
-    { ...bar, name: words.failures, data: now.map((bucket) => bucket.failures), itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: { symbol: 'circle', dashArrayX: [4, 4], dashArrayY: [4, 4], symbolSize: 0.6, color: p.surface } } },
+    { ...bar, name: words.failures, data: now.map((bucket) => bucket.failures || null), itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: { symbol: 'circle', dashArrayX: [4, 4], dashArrayY: [4, 4], symbolSize: 0.6, color: p.surface } } },
   ];
   if (previous) list.push(earlier(words.previous, previous.map((bucket) => bucket.calls), p.previous));
   return list;

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Dayjs } from 'dayjs';
 import { addDays } from './days';
@@ -8,6 +8,8 @@ import { custom, MOST_DAYS, type Range } from './range';
 /** The calendar, loaded when it is first asked for. Days that cannot be chosen are off. */
 export default function CustomRange({ range, today, open, onOpen, onChange }: { range: Range; today: string; open: boolean; onOpen: (open: boolean) => void; onChange: (range: Range) => void }) {
   const { t } = useTranslation();
+  // The same objects in every render: new ones would undo the first day that was clicked.
+  const value = useMemo<[Dayjs, Dayjs]>(() => [fromDay(range.start), fromDay(range.end)], [range.start, range.end]);
   const [first, setFirst] = useState<string | null>(null);
   const off = (date: Dayjs) => {
     const day = toDay(date);
@@ -16,11 +18,12 @@ export default function CustomRange({ range, today, open, onOpen, onChange }: { 
   return (
     <DatePicker.RangePicker
       className="range-dates"
+      autoFocus
       open={open}
       onOpenChange={(next) => { onOpen(next); setFirst(null); }}
       allowClear={false}
       format="YYYY-MM-DD"
-      value={[fromDay(range.start), fromDay(range.end)]}
+      value={value}
       disabledDate={off}
       placeholder={[t('range.start'), t('range.end')]}
       onCalendarChange={(dates, _texts, info) => setFirst(info.range === 'start' && dates?.[0] ? toDay(dates[0]) : dates?.[1] ? toDay(dates[1]) : null)}

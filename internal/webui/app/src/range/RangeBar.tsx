@@ -32,7 +32,7 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
   });
   return (
     <div className="range" role="group" aria-label={t('range.label')}>
-      <div className="range-choice">
+      <div className="choice">
         <button type="button" aria-pressed={range.kind === 'last' && range.days === 7} aria-keyshortcuts="W" onClick={week}>{t('range.last7')}</button>
         <button type="button" aria-pressed={range.kind === 'last' && range.days === 30} aria-keyshortcuts="T" onClick={month}>{t('range.last30')}</button>
         <button type="button" aria-pressed={range.kind === 'custom'} aria-keyshortcuts="C" title={t('range.pick')} onClick={() => setPicking(true)}>{t('range.custom')}</button>

@@ -72,7 +72,6 @@ export function antdTheme(isDarkTheme: boolean): ThemeConfig {
     token: { fontFamily: fonts, fontSize: 14, borderRadius: 6, motionDurationFast: '0.12s', motionDurationMid: '0.16s', motionDurationSlow: '0.2s', motion: !matchMedia('(prefers-reduced-motion: reduce)').matches },
     components: {
       Button: { primaryColor: p.onPrimary, dangerColor: p.onPrimary, primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' },
-      Segmented: { itemSelectedBg: p.surface, itemSelectedColor: p.text, itemColor: p.second, trackBg: p.hover },
     },
   };
 }
