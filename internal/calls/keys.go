@@ -60,6 +60,7 @@ func hideKeys(s string) string {
 			i++
 			continue
 		}
+		end = extend(s, start, end, &noJWT)
 		out.WriteString(s[done:start])
 		out.WriteString(redacted)
 		done, i = end, end
@@ -69,6 +70,22 @@ func hideKeys(s string) string {
 	}
 	out.WriteString(s[done:])
 	return out.String()
+}
+
+// extend returns the end of a hidden span and of the credentials that its last bytes announce:
+// `token: Bearer …` is taken for a token named Bearer first.
+func extend(s string, start, end int, noJWT *int) int {
+	const announcement = 16 // bytes
+	for i := max(start, end-announcement); i < end; i++ {
+		if !begins[s[i]] {
+			continue
+		}
+		if from, to := keyAt(s, i, noJWT); from < to && to > end {
+			end = to
+			i = max(i, end-announcement-1)
+		}
+	}
+	return end
 }
 
 // keyAt returns the span of the credential recognised at s[i], or an empty one. A span never
@@ -168,11 +185,9 @@ func jwtEnd(s string, i int) (end, noJWT int) {
 	}
 }
 
-// scheme returns the credential after "Bearer" or "Basic".
+// scheme returns the credential after "Bearer" or "Basic", also where a word runs into these: the
+// word may be the n of an escaped line feed.
 func scheme(s string, i int) (start, end int) {
-	if i > 0 && alnum(s[i-1]) {
-		return 0, 0
-	}
 	word := 0
 	for _, name := range []string{"bearer", "basic"} {
 		if len(s)-i > len(name) && strings.EqualFold(s[i:i+len(name)], name) {
@@ -187,21 +202,29 @@ func scheme(s string, i int) (start, end int) {
 		start++
 	}
 	end = start
+	if word == len("basic") {
+		for end < len(s) && (alnum(s[end]) || s[end] == '+' || s[end] == '/') {
+			end++
+		}
+		if !userAndPassword(s[start:end]) {
+			return 0, 0 // plain English
+		}
+		for end < len(s) && s[end] == '=' {
+			end++
+		}
+		return start, end
+	}
 	for end < len(s) && !space(s[end]) {
 		end++
 	}
 	if strings.HasPrefix(s[start:], redacted) {
 		return 0, 0
 	}
-	if word == len("basic") && !userAndPassword(s[start:end]) {
-		return 0, 0 // plain English
-	}
 	return start, end
 }
 
-// userAndPassword tells whether word is the base64 form of "user:password", quotes aside.
+// userAndPassword tells whether word is the base64 form of "user:password".
 func userAndPassword(word string) bool {
-	word = strings.TrimRight(word, "\"'\\,;.)}]=")
 	plain, err := base64.RawStdEncoding.DecodeString(word)
 	return err == nil && strings.IndexByte(string(plain), ':') >= 0
 }

@@ -127,7 +127,13 @@ func TestCredentialsInsideTextAreHidden(t *testing.T) {
 		"keysk-0123456789abcdef0123 glued":                       "key[REDACTED] glued",
 		"two: sk-aaaaaaaaaaaaaaaa1 sk-bbbbbbbbbbbbbbbb2":         "two: [REDACTED] [REDACTED]",
 		"1==2, a => b, x := y; \"quoted\": \"text\"; \\\\\" = :": "1==2, a => b, x := y; \"quoted\": \"text\"; \\\\\" = :",
-		"": "",
+		`bad header "name":"password","value":"opaque" sent`:     `bad header "name":"password","value":"[REDACTED]" sent`,
+		`{"value":"a"},{"value":"opaque","key":"api_key"}`:       `{"value":"a"},{"value":"[REDACTED]","key":"api_key"}`,
+		`{"name":"colour","value":"red"}`:                        `{"name":"colour","value":"red"}`,
+		"x-auth: a\nX-Auth-Token: Bearer opaque more":            "x-auth: a\nX-Auth-Token: [REDACTED] more",
+		`{\"text\":\"line\\nbearer opaque\"}`:                    `{\"text\":\"line\\nbearer [REDACTED]`,
+		"the secretary's password=opaque":                        "the secretary's password=[REDACTED]",
+		"":                                                       "",
 	} {
 		got := newRedactor(nil).text(text)
 		if got != want {

@@ -26,13 +26,13 @@ func credentialName(name string) bool {
 	if len(name) > 128 {
 		name = name[len(name)-128:]
 	}
-	plain := normalise(name)
+	plain := strings.ReplaceAll(normalise(name), "secretar", "") // people, not secrets
 	if nameIs[plain] {
 		return true
 	}
 	for _, part := range nameHas {
 		if strings.Contains(plain, part) {
-			return !strings.Contains(plain, "secretar")
+			return true
 		}
 	}
 	for _, end := range nameEnds {
@@ -65,21 +65,47 @@ func normalise(name string) string {
 	}, name)
 }
 
-// assigned returns the value that text like `password=…`, `"api_key": "…"` or `Cookie: …` gives to
-// a credential's name; s[i] is the sign between them.
+// assigned returns the value that text like `password=…`, `"api_key": "…"`, `Cookie: …` or
+// `"name":"password","value":"…"` gives to a credential's name; s[i] is the sign between them.
 func assigned(s string, i int) (start, end int) {
-	nameEnd := i
-	for nameEnd > 0 && i-nameEnd < 4 && strings.IndexByte(" \"'\\`", s[nameEnd-1]) >= 0 {
-		nameEnd--
-	}
-	nameStart := nameEnd
-	for nameStart > 0 && nameEnd-nameStart < 64 && nameByte(s[nameStart-1]) {
-		nameStart--
-	}
-	if nameStart == nameEnd || !credentialName(s[nameStart:nameEnd]) {
+	nameStart, nameEnd := nameBefore(s, i)
+	name := s[nameStart:nameEnd]
+	switch {
+	case credentialName(name):
+	case strings.EqualFold(name, "value") && labelled(s, nameStart, i):
+	default:
 		return 0, 0
 	}
-	start = i + 1
+	start = valueStart(s, i)
+	end = valueEnd(s, start, wholeLine(name))
+	if start < end && (s[start] == '"' || s[start] == '\'' || s[start] == '`') {
+		start++
+	}
+	if start >= end || strings.HasPrefix(s[start:], redacted) {
+		return 0, 0
+	}
+	return start, end
+}
+
+// maxQuoting bounds the quotes and backslashes around a name: JSON inside JSON doubles them.
+const maxQuoting = 64
+
+// nameBefore returns the span of the name before the sign at s[i].
+func nameBefore(s string, i int) (start, end int) {
+	end = i
+	for end > 0 && i-end < maxQuoting && strings.IndexByte(" \"'\\`", s[end-1]) >= 0 {
+		end--
+	}
+	start = end
+	for start > 0 && end-start < 64 && nameByte(s[start-1]) {
+		start--
+	}
+	return start, end
+}
+
+// valueStart returns where the value after the sign at s[i] begins, at its quote if it has one.
+func valueStart(s string, i int) int {
+	start := i + 1
 	if start < len(s) && s[start] == '=' || start < len(s) && s[start] == '>' { // "==", "=>"
 		start++
 	}
@@ -89,14 +115,66 @@ func assigned(s string, i int) (start, end int) {
 	for start < len(s) && s[start] == '\\' {
 		start++
 	}
-	end = valueEnd(s, start, wholeLine(s[nameStart:nameEnd]))
-	if start < end && (s[start] == '"' || s[start] == '\'' || s[start] == '`') {
+	return start
+}
+
+// labelWindow is how far, in bytes, a label may stand from the value it names.
+const labelWindow = 256
+
+// labelled tells whether the value between s[from] and what follows s[to] stands beside a label that
+// holds a credential's name, as in `"name":"password","value":…`. Braces keep one object's label
+// from another's value.
+func labelled(s string, from, to int) bool {
+	least, depth := max(0, from-labelWindow), 0
+	for i := from - 1; i >= least; i-- {
+		switch s[i] {
+		case '}':
+			depth++
+		case '{':
+			if depth--; depth < 0 {
+				least = i
+			}
+		}
+	}
+	most := min(len(s), to+labelWindow)
+	depth = 0
+	for i := to; i < most; i++ {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth < 0 {
+				most = i
+			}
+		}
+	}
+	for i := least; i < most; i++ {
+		if s[i] == ':' || s[i] == '=' {
+			if labels(s[least:most], i-least) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// labels tells whether the sign at s[i] gives a credential's name to a field that labels another.
+func labels(s string, i int) bool {
+	nameStart, nameEnd := nameBefore(s, i)
+	switch normalise(s[nameStart:nameEnd]) {
+	case "name", "key", "header", "field":
+	default:
+		return false
+	}
+	start := valueStart(s, i)
+	if start < len(s) && strings.IndexByte("\"'`", s[start]) >= 0 {
 		start++
 	}
-	if start >= end || strings.HasPrefix(s[start:], redacted) {
-		return 0, 0
+	end := start
+	for end < len(s) && nameByte(s[end]) {
+		end++
 	}
-	return start, end
+	return credentialName(s[start:end])
 }
 
 // wholeLine tells whether a value of this name may hold spaces, as header values do.
