@@ -30,6 +30,8 @@ const routes = () => [
         ErrorBoundary: Crash, // inside the frame, so that the navigation lives
         children: [
           { path: '/', lazy: () => import('./overview/OverviewPage') },
+          { path: '/capabilities', lazy: () => import('./capabilities/CapabilitiesPage') },
+          { path: '/capabilities/:id', lazy: () => import('./capabilities/CapabilityPage') },
           { path: '*', Component: NotFound },
         ],
       },

@@ -1,6 +1,21 @@
 import type { Same } from '../same';
 import type zh from '../zh/capabilities';
 
-const capabilities: Same<typeof zh> = {};
+const capabilities: Same<typeof zh> = {
+  title: 'Capabilities',
+  search: 'Search by name, identifier or description',
+  searchKey: 'Press / to search',
+  found: '{{n}} found',
+  none: 'No capability matches “{{text}}”.',
+  clear: 'Clear search',
+  empty: 'There are no capabilities yet. Ask your administrator to add one.',
+  id: 'Identifier',
+  copyId: 'Copy identifier {{id}}',
+  back: 'All capabilities',
+  disabled: 'An administrator disabled this capability: calls are refused (403) for now, and bindings are kept.',
+  tabs: { label: 'View', facts: 'Details', try: 'Try it' },
+  facts: { title: 'Details', group: 'Group', model: 'Model in the body', path: 'Default path', base: 'Base URL', address: 'Address to call', description: 'Description', any: 'not set' },
+  applications: { title: 'My applications', name: 'Application', bound: 'Bound', bind: 'Bind', bindTo: 'Bind to {{name}}', done: 'Bound to {{name}}; calls work within 2 s.', empty: 'You have no application yet. Create one and bind this capability.', create: 'New application' },
+};
 
 export default capabilities;

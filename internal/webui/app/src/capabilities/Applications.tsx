@@ -1,0 +1,50 @@
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { Schemas } from '../api/client';
+import { Block, Empty } from '../ui/Block';
+import { useFaultText } from '../ui/Fault';
+import { notify } from '../ui/notice';
+import { StatusTag, Tag } from '../ui/Tag';
+import { capabilityQueries, useBind } from './queries';
+
+/** Which of the own applications may call the capability; the others are one click away from it. */
+export function Applications({ capability }: { capability: Schemas['Capability'] }) {
+  const { t } = useTranslation(['capabilities', 'common']);
+  const query = useQuery(capabilityQueries.applications(capability.id));
+  return (
+    <section className="block" aria-label={t('applications.title')}>
+      <div className="block-head"><h2>{t('applications.title')}</h2></div>
+      <Block query={query} height={132}>
+        {(items) => items.length === 0 ? (
+          <Empty text={t('applications.empty')}><Link className="quiet" data-edge to="/applications?new">{t('applications.create')}</Link></Empty>
+        ) : <List capability={capability} items={items} />}
+      </Block>
+    </section>
+  );
+}
+
+function List({ capability, items }: { capability: Schemas['Capability']; items: Schemas['Binding'][] }) {
+  const { t } = useTranslation(['capabilities', 'common']);
+  const faultText = useFaultText();
+  const bind = useBind(capability.id);
+  const bindTo = ({ id, name }: Schemas['Binding']) =>
+    bind.mutateAsync(id).then(() => notify('ok', t('applications.done', { name })), (error: unknown) => notify('failed', faultText(error).title));
+  return (
+    <table className="table">
+      <thead><tr><th scope="col">{t('applications.name')}</th><th scope="col"><span className="unseen">{t('applications.bound')}</span></th></tr></thead>
+      <tbody>
+        {items.map((item) => (
+          <tr key={item.id}>
+            <td><span className="row"><Link to={`/applications/${item.id}`}>{item.name}</Link>{item.status === 'disabled' && <StatusTag status="disabled" />}</span></td>
+            <td className="right">
+              {item.bound ? <Tag kind="ok">{t('applications.bound')}</Tag> : capability.status === 'enabled' && (
+                <button type="button" className="quiet" data-edge aria-label={t('applications.bindTo', { name: item.name })} onClick={() => bindTo(item)}>{t('applications.bind')}</button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,90 @@
+import '../ui/field.css';
+import './capabilities.css';
+import { lazy, Suspense } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link, useParams, useSearchParams } from 'react-router';
+import type { Schemas } from '../api/client';
+import { configQueries } from '../session/queries';
+import { Block, Bones } from '../ui/Block';
+import { Copy } from '../ui/Copy';
+import { Icon } from '../ui/Icon';
+import { StatusTag } from '../ui/Tag';
+import { useTitle } from '../ui/useTitle';
+import { Applications } from './Applications';
+import { capabilityQueries } from './queries';
+
+const TryIt = lazy(() => import('../playground/TryIt'));
+
+/** One capability: how it is called, from which of the own applications, and a try. */
+export function Component() {
+  const { t } = useTranslation(['capabilities', 'common']);
+  const id = useParams()['id']!;
+  const query = useQuery(capabilityQueries.get(id));
+  useTitle(query.data?.name ?? t('title'));
+  return (
+    <>
+      <p className="meta"><Link to="/capabilities">{t('back')}</Link></p>
+      {query.data ? <Block query={query} height={400}>{(capability) => <Capability key={id} capability={capability} />}</Block> : (
+        <section className="block"><Block query={query} height={400}>{() => null}</Block></section>
+      )}
+    </>
+  );
+}
+
+function Capability({ capability }: { capability: Schemas['Capability'] }) {
+  const { t } = useTranslation(['capabilities', 'common']);
+  const [search, setSearch] = useSearchParams();
+  const enabled = capability.status === 'enabled';
+  const trying = enabled && search.get('tab') === 'try';
+  const open = (tab: 'facts' | 'try') =>
+    setSearch((now) => {
+      const next = new URLSearchParams(now);
+      if (tab === 'try') next.set('tab', tab);
+      else next.delete('tab');
+      return next;
+    });
+  return (
+    <>
+      <div className="page-head">
+        <h1>{capability.name}</h1>
+        <StatusTag status={capability.status} />
+      </div>
+      {!enabled && <div className="bar" data-kind="warn" role="status"><Icon name="warn" />{t('disabled')}</div>}
+      {enabled && (
+        <div className="choice views" role="group" aria-label={t('tabs.label')}>
+          <button type="button" aria-pressed={!trying} onClick={() => open('facts')}>{t('tabs.facts')}</button>
+          <button type="button" aria-pressed={trying} onClick={() => open('try')}>{t('tabs.try')}</button>
+        </div>
+      )}
+      {trying ? <Suspense fallback={<section className="block"><Bones height={480} /></section>}><TryIt capability={capability} /></Suspense> : (
+        <>
+          <Facts capability={capability} />
+          <Applications capability={capability} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Facts({ capability: { id, groupId, description, upstreamModel, defaultPath } }: { capability: Schemas['Capability'] }) {
+  const { t } = useTranslation(['capabilities', 'common']);
+  const { data: config } = useQuery(configQueries.get());
+  const { data: groups } = useQuery(capabilityQueries.groups());
+  const base = `${config?.publicBaseUrl ?? location.origin}/gateway`;
+  const address = `${base}${defaultPath}?model=${encodeURIComponent(id)}`;
+  const code = (text: string) => <><code>{text}</code><Copy bare text={text} label={`${t('common:action.copy')} ${text}`} /></>;
+  return (
+    <section className="block" aria-label={t('facts.title')}>
+      <dl className="facts">
+        <dt>{t('id')}</dt><dd>{code(id)}</dd>
+        <dt>{t('facts.group')}</dt><dd>{groups?.find((group) => group.id === groupId)?.name ?? groupId}</dd>
+        {description !== '' && <><dt>{t('facts.description')}</dt><dd>{description}</dd></>}
+        <dt>{t('facts.base')}</dt><dd>{code(base)}</dd>
+        <dt>{t('facts.path')}</dt><dd>{defaultPath === '' ? <span className="second">{t('facts.any')}</span> : code(defaultPath)}</dd>
+        <dt>{t('facts.address')}</dt><dd>{code(address)}</dd>
+        <dt>{t('facts.model')}</dt><dd>{upstreamModel === '' ? <span className="second">{t('facts.any')}</span> : code(upstreamModel)}</dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import { useFormat } from '../format/useFormat';
+import type zh from '../locale/zh/playground';
+import { Copy } from '../ui/Copy';
+import { Icon } from '../ui/Icon';
+import { Tag } from '../ui/Tag';
+import { answerText, errorIn } from './deltas';
+import { MOST, type Attempt } from './send';
+
+const views = ['joined', 'raw', 'headers'] as const;
+
+/** What the gateway answered: text joined from deltas, the raw body, the headers, and how long it took. */
+export function Answer({ attempt, applicationId }: { attempt: Attempt | null; applicationId: string }) {
+  const { t } = useTranslation(['playground', 'common']);
+  const [view, setView] = useState<(typeof views)[number]>('joined');
+  const format = useFormat();
+  const shown = attempt === null ? t('idle') : attempt.state === 'waiting' ? t('waiting') : contents(attempt, view) || (attempt.state === 'open' ? t('waiting') : t('emptyAnswer'));
+  const text = attempt !== null && view === 'joined' && attempt.joined + answerText(attempt.raw) !== '';
+  return (
+    <section className="block" aria-label={t('answer')}>
+      <div className="block-head">
+        <h2>{t('answer')}</h2>
+        <div className="choice" role="group" aria-label={t('which')}>
+          {views.map((one) => <button key={one} type="button" aria-pressed={one === view} onClick={() => setView(one)}>{t(`views.${one}`)}</button>)}
+        </div>
+        <Copy bare text={shown} />
+      </div>
+      <dl className="try-figures">
+        <div><dt>{t('status')}</dt><dd>{attempt?.status ? <Tag kind={attempt.status < 300 ? 'ok' : 'failed'}>{String(attempt.status)}</Tag> : '—'}</dd></div>
+        <div><dt>{t('firstByte')}</dt><dd>{format.duration(rounded(attempt?.firstByteMs))}</dd></div>
+        <div><dt>{t('total')}</dt><dd>{format.duration(rounded(attempt?.totalMs))}</dd></div>
+        <div><dt>{t('callId')}</dt><dd>{attempt?.callId ? <Link to={`/applications/${applicationId}`} title={t('toLog')}><code>{attempt.callId}</code></Link> : '—'}</dd></div>
+      </dl>
+      <div className="stack try-notes" role="status">{attempt && <Notes attempt={attempt} />}</div>
+      <pre className="try-answer" data-text={text} tabIndex={0} aria-label={t(`views.${view}`)} aria-busy={attempt?.totalMs === null}>{shown}</pre>
+    </section>
+  );
+}
+
+const rounded = (ms: number | null | undefined): number | null => (ms === null || ms === undefined ? null : Math.round(ms));
+
+function contents({ headers, raw, joined }: Attempt, view: (typeof views)[number]): string {
+  if (view === 'headers') return headers.map(([name, value]) => `${name}: ${value}`).join('\n');
+  if (view === 'raw') return raw;
+  return joined || answerText(raw) || indented(raw);
+}
+
+function indented(raw: string): string {
+  try {
+    return JSON.stringify(JSON.parse(raw), null, 2);
+  } catch {
+    return raw;
+  }
+}
+
+function Notes({ attempt }: { attempt: Attempt }) {
+  const { t, i18n } = useTranslation(['playground', 'common']);
+  const error = attempt.status !== null && attempt.status >= 400 && attempt.totalMs !== null ? errorIn(attempt.raw) : null;
+  const ours = error !== null && i18n.exists(`playground:fix.${error.code}`);
+  const notes = [
+    ...(attempt.state === 'cut' ? [t('cut')] : attempt.state === 'stopped' ? [t('stopped')] : attempt.state === 'redirect' ? [t('redirect')] : attempt.state === 'unreached' ? [t('failed')] : []),
+    ...(attempt.status !== null && attempt.status >= 400 && attempt.totalMs !== null ? [ours ? t(`fix.${error.code as keyof (typeof zh)['fix']}`) : t('upstreamError')] : []),
+    ...(attempt.long ? [t('long', { n: String(MOST) })] : []),
+  ];
+  return notes.map((note) => <div key={note} className="bar" data-kind={note === t('stopped') ? 'warn' : 'failed'}><Icon name="warn" />{note}</div>);
+}

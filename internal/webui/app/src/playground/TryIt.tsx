@@ -1,0 +1,146 @@
+import './playground.css';
+import { useState, type KeyboardEvent } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import Button from 'antd/es/button';
+import { useTranslation } from 'react-i18next';
+import { Link, useSearchParams } from 'react-router';
+import type { Schemas } from '../api/client';
+import { capabilityQueries, useBind, useEnable } from '../capabilities/queries';
+import { configQueries } from '../session/queries';
+import { Block, Empty } from '../ui/Block';
+import { useFaultText } from '../ui/Fault';
+import { notify } from '../ui/notice';
+import { Answer } from './Answer';
+import { firstDraft, parsed, streams, withStream, type Draft } from './request';
+import { Samples } from './Samples';
+import { useAttempt } from './useAttempt';
+
+interface Props {
+  capability: Schemas['Capability'];
+}
+
+/** A request built from the upstream's model and default path, sent with an own application's key. */
+export default function TryIt({ capability }: Props) {
+  const { t } = useTranslation(['playground', 'common']);
+  const { data: config } = useQuery(configQueries.get());
+  const bindings = useQuery(capabilityQueries.applications(capability.id));
+  const first = firstDraft(capability.defaultPath, capability.upstreamModel, t('hello'));
+  const [draft, setDraft] = useState(first);
+  const base = config?.publicBaseUrl ?? location.origin;
+  const here = new URL(base).origin === location.origin;
+  return (
+    <>
+      {here ? (
+        bindings.data ? (
+          <Block query={bindings} height={480}>{(items) => <Live capability={capability} items={items} draft={draft} first={first} onDraft={setDraft} />}</Block>
+        ) : <section className="block"><Block query={bindings} height={480}>{() => null}</Block></section>
+      ) : (
+        <section className="block stack">
+          <p className="second">{t('elsewhere', { base })}</p>
+          <Editor draft={draft} first={first} onDraft={setDraft} />
+        </section>
+      )}
+      <Samples base={base} capabilityId={capability.id} draft={draft} />
+    </>
+  );
+}
+
+interface Editing {
+  draft: Draft;
+  first: Draft;
+  onDraft: (draft: Draft) => void;
+}
+
+function Live({ capability, items, ...editing }: Props & Editing & { items: Schemas['Binding'][] }) {
+  const { t } = useTranslation(['playground', 'common']);
+  const [search, setSearch] = useSearchParams();
+  const { attempt, running, start, stop } = useAttempt();
+  const [sentBy, setSentBy] = useState('');
+  const mend = useMend(capability.id);
+  const chosen = items.find(({ id }) => id === search.get('app')) ?? items.find(({ bound, status }) => bound && status === 'active') ?? items.find(({ bound }) => bound) ?? items[0];
+  if (!chosen)
+    return <section className="block"><Empty text={t('noApplication')}><Link className="quiet" data-edge to="/applications?new">{t('create')}</Link></Empty></section>;
+
+  const choose = (id: string) => setSearch((now) => new URLSearchParams([...[...now].filter(([name]) => name !== 'app'), ['app', id]]), { replace: true });
+  const sendable = chosen.bound && parsed(editing.draft.body) !== undefined;
+  const send = () => {
+    if (!sendable || running) return;
+    setSentBy(chosen.id);
+    void start(chosen.id, capability.id, editing.draft);
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <div className="try" onKeyDown={keys}>
+      <section className="block stack" aria-label={t('request')}>
+        <Chooser items={items} chosen={chosen} onChoose={choose} />
+        {!chosen.bound && <Mend text={t('bindFirst', { name: chosen.name })} action={t('bind')} onMend={() => mend.bind(chosen.id)} />}
+        {chosen.bound && chosen.status === 'disabled' && <Mend text={t('enableFirst', { name: chosen.name })} action={t('enable')} onMend={() => mend.enable(chosen.id)} />}
+        <Editor {...editing} />
+        <div className="try-foot">
+          {running ? <Button size="large" danger onClick={stop}>{t('stop')}</Button> : <Button size="large" type="primary" disabled={!sendable} title={t('sendKeys')} onClick={send}>{t('send')}</Button>}
+          <span className="meta">{t('note')}</span>
+        </div>
+      </section>
+      <Answer attempt={attempt} applicationId={sentBy} />
+    </div>
+  );
+}
+
+/** Binds or enables at one click; a failure is told at the edge of the page. */
+function useMend(capabilityId: string) {
+  const faultText = useFaultText();
+  const bind = useBind(capabilityId);
+  const enable = useEnable(capabilityId);
+  const failed = (error: unknown) => notify('failed', faultText(error).title);
+  return {
+    bind: (id: string) => void bind.mutateAsync(id).catch(failed),
+    enable: (id: string) => void enable.mutateAsync(id).catch(failed),
+  };
+}
+
+function Mend({ text, action, onMend }: { text: string; action: string; onMend: () => void }) {
+  return <div className="bar" data-kind="warn" role="status">{text}<button type="button" className="quiet" data-edge onClick={onMend}>{action}</button></div>;
+}
+
+function Chooser({ items, chosen, onChoose }: { items: Schemas['Binding'][]; chosen: Schemas['Binding']; onChoose: (id: string) => void }) {
+  const { t } = useTranslation(['playground', 'common']);
+  const options = (bound: boolean) => items.filter((item) => item.bound === bound).map(({ id, name, status }) => <option key={id} value={id}>{status === 'disabled' ? t('off', { name }) : name}</option>);
+  const [yes, no] = [options(true), options(false)];
+  return (
+    <div className="field">
+      <label htmlFor="try-application">{t('application')}</label>
+      <select id="try-application" className="select" value={chosen.id} onChange={(event) => onChoose(event.target.value)}>
+        {yes.length > 0 && <optgroup label={t('bound')}>{yes}</optgroup>}
+        {no.length > 0 && <optgroup label={t('unbound')}>{no}</optgroup>}
+      </select>
+    </div>
+  );
+}
+
+function Editor({ draft, first, onDraft }: Editing) {
+  const { t } = useTranslation(['playground', 'common']);
+  const bad = parsed(draft.body) === undefined;
+  const streaming = streams(draft.body);
+  const edited = draft.path !== first.path || draft.body !== first.body;
+  return (
+    <>
+      <div className="field">
+        <label htmlFor="try-path">{t('path')}</label>
+        <input id="try-path" className="input mono" spellCheck={false} autoComplete="off" value={draft.path} onChange={(event) => onDraft({ ...draft, path: event.target.value })} />
+      </div>
+      <div className="field">
+        <div className="try-label">
+          <label htmlFor="try-body">{t('body')}</label>
+          {edited ? <button type="button" className="quiet" onClick={() => onDraft(first)}>{t('reset')}</button> : <span className="meta">{t('bodyHint')}</span>}
+        </div>
+        <textarea id="try-body" className="area mono" rows={12} spellCheck={false} value={draft.body} aria-invalid={bad} aria-describedby="try-body-fault" onChange={(event) => onDraft({ ...draft, body: event.target.value })} />
+        <p id="try-body-fault" className="fault-text" role="alert">{bad ? t('bodyBad') : ''}</p>
+      </div>
+      <label className="check"><input type="checkbox" checked={streaming === true} disabled={streaming === null} onChange={(event) => onDraft({ ...draft, body: withStream(draft.body, event.target.checked) })} />{t('stream')}</label>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { firstDraft, headersOf, methodOf, parsed, streams, target, withStream } from './request';
+
+test('the first request fits the interface behind the default path', () => {
+  const body = (path: string) => parsed(firstDraft(path, 'm', 'Hi').body);
+  expect(body('/v1/chat/completions')).toEqual({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: true });
+  expect(body('/v1/messages')).toEqual({ model: 'm', max_tokens: 256, messages: [{ role: 'user', content: 'Hi' }], stream: true });
+  expect(body('/v1/embeddings/')).toEqual({ model: 'm', input: 'Hi' });
+  expect(body('/v1/responses')).toEqual({ model: 'm', input: 'Hi' });
+  expect(body('/v1/completions')).toEqual({ model: 'm', prompt: 'Hi' });
+  expect(body('/v1/models')).toBeNull();
+  expect(firstDraft('', '', 'Hi')).toMatchObject({ path: '/v1/chat/completions', body: expect.stringContaining('"model": "model"') as string });
+});
+
+test('the capability is named once in the query, whatever the path has', () => {
+  expect(target('https://x.example/', '/v1/chat', 'a:b')).toBe('https://x.example/gateway/v1/chat?model=a%3Ab');
+  expect(target('https://x.example', 'v1?beta=1&x=?', 'a')).toBe('https://x.example/gateway/v1?beta=1&x=?&model=a');
+  expect(target('https://x.example', '', 'a')).toBe('https://x.example/gateway?model=a');
+});
+
+test('stream is read from the body and written into it', () => {
+  expect(streams('{"stream":true}')).toBe(true);
+  expect(streams('{"stream":1}')).toBe(false);
+  for (const none of ['', '[]', '{', '1']) expect(streams(none), none).toBeNull();
+  expect(withStream('{"a":1,"stream":true}', false)).toBe('{\n  "a": 1\n}');
+  expect(JSON.parse(withStream('{"a":1}', true))).toEqual({ a: 1, stream: true });
+  expect(withStream('{', true)).toBe('{');
+});
+
+test('without a body it is a GET, and messages carry their version', () => {
+  expect(methodOf({ path: '/v1/models', body: ' ' })).toBe('GET');
+  expect(headersOf({ path: '/v1/models', body: '' })).toEqual({});
+  expect(headersOf({ path: '/v1/messages?beta=true', body: '{}' })).toEqual({ 'Content-Type': 'application/json', 'anthropic-version': '2023-06-01' });
+});

@@ -1,0 +1,67 @@
+/** What a try sends, as it stands in the editor. */
+export interface Draft {
+  /** What stands after /gateway. */
+  path: string;
+  /** JSON, or nothing for a GET. */
+  body: string;
+}
+
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+const ends = (path: string, end: string): boolean => (path.split('?')[0] ?? '').replace(/\/+$/, '').endsWith(end);
+
+/** The smallest request that the interface behind the path answers, with the upstream's model. */
+export function firstDraft(defaultPath: string, upstreamModel: string, hello: string): Draft {
+  const path = defaultPath || '/v1/chat/completions';
+  const model = upstreamModel || 'model';
+  const messages = [{ role: 'user', content: hello }];
+  if (ends(path, '/models')) return { path, body: '' };
+  if (ends(path, '/embeddings') || ends(path, '/moderations') || ends(path, '/responses')) return { path, body: pretty({ model, input: hello }) };
+  if (ends(path, '/messages')) return { path, body: pretty({ model, max_tokens: 256, messages, stream: true }) };
+  if (ends(path, '/chat/completions')) return { path, body: pretty({ model, messages, stream: true }) };
+  if (ends(path, '/completions') || ends(path, '/images/generations')) return { path, body: pretty({ model, prompt: hello }) };
+  return { path, body: pretty({ model, messages }) };
+}
+
+/** The body as JSON; undefined when it is none. An empty one is null. */
+export function parsed(body: string): unknown {
+  if (body.trim() === '') return null;
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether the body asks for a stream; null when it is no object that could. */
+export function streams(body: string): boolean | null {
+  const value = parsed(body);
+  return isObject(value) ? value['stream'] === true : null;
+}
+
+/** The body with `stream` set or taken out. */
+export function withStream(body: string, on: boolean): string {
+  const value = parsed(body);
+  if (!isObject(value)) return body;
+  const rest = { ...value };
+  delete rest['stream'];
+  return pretty(on ? { ...rest, stream: true } : rest);
+}
+
+/** The gateway's address for a call. */
+export function target(base: string, path: string, capabilityId: string): string {
+  const slashed = path === '' || path.startsWith('/') ? path : `/${path}`;
+  const [before, query] = slashed.split(/\?(.*)/s);
+  return `${base.replace(/\/+$/, '')}/gateway${before}?${query ? `${query}&` : ''}model=${encodeURIComponent(capabilityId)}`;
+}
+
+/** The headers beside the credential. Anthropic's interface refuses calls without its version. */
+export function headersOf({ path, body }: Draft): Record<string, string> {
+  return {
+    ...(body.trim() === '' ? {} : { 'Content-Type': 'application/json' }),
+    ...(ends(path, '/messages') ? { 'anthropic-version': '2023-06-01' } : {}),
+  };
+}
+
+export const methodOf = ({ body }: Draft): 'GET' | 'POST' => (body.trim() === '' ? 'GET' : 'POST');
