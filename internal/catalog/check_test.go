@@ -80,6 +80,19 @@ func TestAnyAnswerCountsAsReachedAndOnlyA2xxAsOK(t *testing.T) {
 	}
 }
 
+func TestACheckDoesNotFollowARedirect(t *testing.T) {
+	w := newWorld(t)
+	elsewhere, asked := answering(t, 200)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		redirecting := httptest.NewServer(http.RedirectHandler(elsewhere, status))
+		result := w.check(CheckRequest{UpstreamBaseURL: &redirecting.URL, UpstreamKey: pointer(canary)})
+		redirecting.Close()
+		if result.OK || result.Status != status || *asked != "" {
+			t.Errorf("%d: %+v, asked %q elsewhere", status, result, *asked)
+		}
+	}
+}
+
 func TestACheckTellsHowFarItCame(t *testing.T) {
 	w := newWorld(t)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

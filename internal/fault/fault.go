@@ -6,6 +6,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -57,12 +59,16 @@ func InvalidFields(fields map[string]string) *Error {
 // Absent is the one answer for an object that does not exist and for somebody else's.
 func Absent() *Error { return New(NotFound, "no such object") }
 
-// Error is for logs: it includes the cause.
+// Error is for logs: it includes the fields and the cause.
 func (e *Error) Error() string {
-	if e.Cause != nil {
-		return e.Message + ": " + e.Cause.Error()
+	text := e.Message
+	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
+		text += fmt.Sprintf("; %s: %s", field, e.Fields[field])
 	}
-	return e.Message
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
 }
 
 // Unwrap gives the cause.

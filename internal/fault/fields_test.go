@@ -39,3 +39,10 @@ func TestNothingWrongIsNoError(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestTheLogNamesEveryWrongField(t *testing.T) {
+	err := InvalidFields(map[string]string{"name": "is required", "id": "is taken"})
+	if got := err.Error(); got != "some fields are invalid; id: is taken; name: is required" {
+		t.Fatal(got)
+	}
+}
