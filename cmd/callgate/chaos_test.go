@@ -48,12 +48,12 @@ func TestGatewaysAndClickHouseKilledInRandomOrderLoseNoConfirmedCall(t *testing.
 	h.awaitNoDoubts(t)
 
 	found := load.count(t, h.environment["CLICKHOUSE_URL"])
-	least, mean := load.slowestSecond()
-	t.Logf("%d kills of gateways and %d of ClickHouse in %v, %d during a recovery (%s); %.0f calls/s, %d in the slowest second",
-		len(k.gateways), k.clickhouse, over.Sub(began).Round(time.Second), k.recovering, k.kinds(), mean, least)
+	mean, least, slow := load.pace(500)
+	t.Logf("%d kills of gateways and %d of ClickHouse in %v, %d during a recovery (%s); %.0f calls/s, %d in the slowest second, %d seconds below 500",
+		len(k.gateways), k.clickhouse, over.Sub(began).Round(time.Second), k.recovering, k.kinds(), mean, least, slow)
 	t.Logf("%d calls seen, %d rows, %d attempts without an answer, %d doubled; ClickHouse ended of itself %d times",
 		len(load.seen), found.rows, load.broken, found.doubled, len(k.ownEnds))
-	if mean < 500 {
+	if each >= 100 && mean < 500 { // a few seconds tell of the machine only
 		t.Errorf("%.0f calls/s", mean)
 	}
 	if 5*k.recovering < len(targets) {
@@ -62,7 +62,7 @@ func TestGatewaysAndClickHouseKilledInRandomOrderLoseNoConfirmedCall(t *testing.
 	if len(load.failed) > 0 || found.doubled > 0 {
 		t.Errorf("%d calls failed, %d doubled, e.g. %v", len(load.failed), found.doubled, load.failed[:min(3, len(load.failed))])
 	}
-	k.explain(t, found.lost)
+	k.explain(t, found.lost, load.callers+int(mean*window.Seconds()))
 	verified(t, h.environment)
 }
 
@@ -175,8 +175,8 @@ func (k *killer) recovered(t *testing.T) {
 const reading = 250 * time.Millisecond
 
 // explain demands that every lost call was answered by a gateway in the moment before it was
-// killed, and reports how long that moment was.
-func (k *killer) explain(t *testing.T, lost []sighting) {
+// killed, at most as many as given a kill, and reports how long that moment was.
+func (k *killer) explain(t *testing.T, lost []sighting, allowed int) {
 	t.Helper()
 	perKill := map[gatewayKill]int{}
 	var windows []time.Duration
@@ -202,8 +202,8 @@ func (k *killer) explain(t *testing.T, lost []sighting) {
 	}
 	t.Logf("lost: %d calls in %d of %d kills of gateways (%.2f a kill, at most %d), answered before the kill by %.1f ms in the median, %.1f ms at most; 0 in kills of ClickHouse",
 		len(lost), len(perKill), len(k.gateways), float64(len(lost))/float64(len(k.gateways)), most, ms(windows[len(windows)/2]), ms(windows[len(windows)-1]))
-	if longest := windows[len(windows)-1]; longest > 5*window {
-		t.Errorf("a call was answered %v before the kill and is lost", longest)
+	if len(lost) > allowed*len(k.gateways) {
+		t.Errorf("%d calls are lost, at most %d a kill were in the window", len(lost), allowed)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 // of its own, fills it while ClickHouse is away, and frees it again.
 func TestAFullSpoolDiskCostsRecordsThatAreCountedButNoCall(t *testing.T) {
 	h := newHouse(t)
-	n := h.prepare(t, "RECORD_RING_BYTES=1000000")
-	n.disk = 2 << 20
+	n := h.prepare(t, "RECORD_RING_BYTES=500000")
+	n.disk = 1 << 20
 	n.start(t)
 	n.awaitCalls(t, h.key)
 	load := &traffic{gateways: []string{n.base}, key: h.key, callers: 32, rate: 4000}
@@ -37,7 +37,7 @@ func TestAFullSpoolDiskCostsRecordsThatAreCountedButNoCall(t *testing.T) {
 		}
 		return calls
 	}
-	eventually(t, time.Minute, "the disk is full and records are dropped", func() error {
+	eventually(t, 2*time.Minute, "the disk is full and records are dropped", func() error {
 		if n := dropped(); n < 2000 {
 			return fmt.Errorf("%d dropped", n)
 		}

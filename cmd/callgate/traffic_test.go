@@ -140,23 +140,26 @@ func (f *traffic) join(part *traffic) {
 	f.broken += part.broken
 }
 
-// slowestSecond is the least number of answers in any whole second, and the mean.
-func (f *traffic) slowestSecond() (least int, mean float64) {
+// pace is the mean number of answers a second, the least in any, and how many seconds had fewer
+// than a number.
+func (f *traffic) pace(than int) (mean float64, least, slow int) {
 	if len(f.seen) == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	byTime := func(a, b sighting) int { return a.at.Compare(b.at) }
 	first, last := slices.MinFunc(f.seen, byTime).at, slices.MaxFunc(f.seen, byTime).at
-	seconds := make([]int, int(last.Sub(first)/time.Second))
+	seconds := make([]int, max(1, int(last.Sub(first)/time.Second)))
 	for _, s := range f.seen {
 		if at := int(s.at.Sub(first) / time.Second); at < len(seconds) {
 			seconds[at]++
 		}
 	}
-	if len(seconds) == 0 {
-		return len(f.seen), float64(len(f.seen))
+	for _, n := range seconds {
+		if n < than {
+			slow++
+		}
 	}
-	return slices.Min(seconds), float64(len(f.seen)) / last.Sub(first).Seconds()
+	return float64(len(f.seen)) / last.Sub(first).Seconds(), slices.Min(seconds), slow
 }
 
 // account is what ClickHouse says about the calls that were seen.

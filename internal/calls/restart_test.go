@@ -82,10 +82,10 @@ func TestConfirmedRecordsThatARestartedServerLostAreSentAgain(t *testing.T) {
 	}
 }
 
-func TestRollupsThatARestartedServerLostAreRepaired(t *testing.T) {
+func TestRollupsAndDetailsThatARestartedServerLostAreRepaired(t *testing.T) {
 	t.Parallel()
 	s, engines, dir := retained(t)
-	s.failPower(t, engines, "usage_daily", "usage_hourly")
+	s.failPower(t, engines, "usage_daily", "usage_hourly", "call_failures")
 	awaitDeleted(t, dir)
 	m := s.maintenance(t)
 	eventually(t, 20*time.Second, "the day is compared", func() bool {
@@ -99,5 +99,8 @@ func TestRollupsThatARestartedServerLostAreRepaired(t *testing.T) {
 	s.agrees(t, m, beijing.Today(time.Now()))
 	if n := s.counted(t); n != 100 {
 		t.Errorf("%d calls are counted of 100", n)
+	}
+	if n := s.number(t, `SELECT toInt64(uniqExact(call_id) + count()) FROM call_failures`); n != 20 {
+		t.Errorf("of 10 details there are %d rows and ids", n)
 	}
 }

@@ -297,8 +297,11 @@ func (s *shipper) recheck(ctx context.Context, g *segment) bool {
 		}
 		a := g.attemptOf(b)
 		a.done = found > 0
-		if a.done {
-			s.keeper.doubt(b.day) // its rollups are files of their own, and may be lost
+		if a.done { // rollups and details are files of their own, and may be lost
+			s.keeper.doubt(b.day)
+			if err := s.restoreFailures(ctx, b); err != nil {
+				return false
+			}
 			continue
 		}
 		a.suspect, missing = true, true
@@ -315,4 +318,18 @@ func (s *shipper) recheck(ctx context.Context, g *segment) bool {
 		s.log.Error("cannot send a segment again", "segment", g.name(), "error", err)
 	}
 	return true
+}
+
+// restoreFailures sends the details of a batch again whose calls are there, but none of them.
+func (s *shipper) restoreFailures(ctx context.Context, b *batch) error {
+	columns, count := failureColumns(b.rows, b.token)
+	if count == 0 {
+		return nil
+	}
+	found, err := countRows(ctx, s.conn, "call_failures", b)
+	if err != nil || found > 0 {
+		return err
+	}
+	s.log.Warn("clickhouse was restarted and lost failure details; they are sent again", "batch", b.token)
+	return insert(ctx, s.conn, insertFailures, b.token+"/restored", columns)
 }
