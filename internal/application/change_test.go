@@ -11,22 +11,23 @@ import (
 
 	"callgate/internal/audit"
 	"callgate/internal/fault"
+	"callgate/internal/roomtest"
 )
 
 func TestStatusSwitchesAreIdempotent(t *testing.T) {
 	w := newWorld(t)
 	owner := w.user()
 	a, _ := w.create(owner, "app")
-	off, err := w.SetStatus(w.ctx, owner, a.ID, Disabled)
+	off, err := w.SetStatus(w.Ctx, owner, a.ID, Disabled)
 	if err != nil || off.Status != Disabled {
 		t.Fatalf("disabled: %+v, %v", off, err)
 	}
-	version := w.count(`SELECT version FROM applications WHERE id = $1`, a.ID)
-	again, err := w.SetStatus(w.ctx, owner, a.ID, Disabled)
-	if err != nil || fmt.Sprint(again) != fmt.Sprint(off) || w.count(`SELECT version FROM applications WHERE id = $1`, a.ID) != version {
+	version := w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID)
+	again, err := w.SetStatus(w.Ctx, owner, a.ID, Disabled)
+	if err != nil || fmt.Sprint(again) != fmt.Sprint(off) || w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID) != version {
 		t.Fatalf("disabled again: %+v, %v", again, err)
 	}
-	if on, err := w.SetStatus(w.ctx, owner, a.ID, Active); err != nil || on.Status != Active {
+	if on, err := w.SetStatus(w.Ctx, owner, a.ID, Active); err != nil || on.Status != Active {
 		t.Fatalf("enabled: %+v, %v", on, err)
 	}
 }
@@ -35,25 +36,25 @@ func TestRotatedKeyReplacesTheOldOneAndBothReadersAreRecorded(t *testing.T) {
 	w := newWorld(t)
 	owner := w.user()
 	a, old := w.create(owner, "app")
-	version := w.count(`SELECT version FROM applications WHERE id = $1`, a.ID)
-	if key, err := w.RevealKey(w.ctx, owner, a.ID, "reader@example.com"); err != nil || key != old {
+	version := w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID)
+	if key, err := w.RevealKey(w.Ctx, owner, a.ID, "reader@example.com"); err != nil || key != old {
 		t.Fatalf("revealed %v", err)
 	}
-	key, err := w.RotateKey(w.ctx, owner, a.ID, "rotator@example.com")
+	key, err := w.RotateKey(w.Ctx, owner, a.ID, "rotator@example.com")
 	if err != nil || key == old || !pepper.WellFormed(key) {
 		t.Fatalf("rotated to %q, %v", key, err)
 	}
-	if revealed, err := w.RevealKey(w.ctx, owner, a.ID, "reader@example.com"); err != nil || revealed != key {
+	if revealed, err := w.RevealKey(w.Ctx, owner, a.ID, "reader@example.com"); err != nil || revealed != key {
 		t.Fatalf("revealed after the rotation: %v", err)
 	}
 	lookup := pepper.Lookup(old)
-	if n := w.count(`SELECT count(*) FROM access_keys WHERE lookup = $1`, lookup[:]); n != 0 {
+	if n := w.Count(`SELECT count(*) FROM access_keys WHERE lookup = $1`, lookup[:]); n != 0 {
 		t.Fatal("the old key is still known")
 	}
-	if w.count(`SELECT version FROM applications WHERE id = $1`, a.ID) <= version {
+	if w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID) <= version {
 		t.Fatal("the version did not rise")
 	}
-	rows, total, err := audit.List(w.ctx, w.pool, 1, 10)
+	rows, total, err := audit.List(w.Ctx, w.Pool, 1, 10)
 	if err != nil || total != 3 || len(rows) != 3 {
 		t.Fatalf("audit: %v, %d, %v", rows, total, err)
 	}
@@ -65,7 +66,7 @@ func TestRotatedKeyReplacesTheOldOneAndBothReadersAreRecorded(t *testing.T) {
 	if rows[0].Action != "access_key.reveal" || rows[2].Actor != "reader@example.com" {
 		t.Fatalf("reveals recorded as %+v, %+v", rows[0], rows[2])
 	}
-	if n := w.count(`SELECT count(*) FROM audit_log WHERE audit_log::text LIKE '%cg-%'`); n != 0 {
+	if n := w.Count(`SELECT count(*) FROM audit_log WHERE audit_log::text LIKE '%cg-%'`); n != 0 {
 		t.Fatal("the audit log shows a key")
 	}
 }
@@ -75,11 +76,11 @@ func TestAKeyMovedToAnotherApplicationDoesNotOpen(t *testing.T) {
 	owner := w.user()
 	a, _ := w.create(owner, "a")
 	b, _ := w.create(owner, "b")
-	w.exec(`UPDATE access_keys SET sealed = (SELECT sealed FROM access_keys WHERE application_id = $1) WHERE application_id = $2`, a.ID, b.ID)
-	if key, err := w.RevealKey(w.ctx, owner, b.ID, "x@example.com"); err == nil || key != "" || fault.KindOf(err) != fault.Internal {
+	w.Exec(`UPDATE access_keys SET sealed = (SELECT sealed FROM access_keys WHERE application_id = $1) WHERE application_id = $2`, a.ID, b.ID)
+	if key, err := w.RevealKey(w.Ctx, owner, b.ID, "x@example.com"); err == nil || key != "" || fault.KindOf(err) != fault.Internal {
 		t.Fatalf("revealed %q, %v", key, err)
 	}
-	if n := w.count(`SELECT count(*) FROM audit_log`); n != 0 {
+	if n := w.Count(`SELECT count(*) FROM audit_log`); n != 0 {
 		t.Fatal("a reveal that failed was recorded")
 	}
 }
@@ -88,16 +89,16 @@ func TestDeletedApplicationIsGoneAndLeavesATombstone(t *testing.T) {
 	w := newWorld(t)
 	owner := w.user()
 	a, _ := w.create(owner, "app", "a", "b")
-	if err := w.Delete(w.ctx, owner, a.ID); err != nil {
+	if err := w.Delete(w.Ctx, owner, a.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Get(w.ctx, owner, a.ID)
-	mustFail(t, err, fault.NotFound, "")
-	mustFail(t, w.Delete(w.ctx, owner, a.ID), fault.NotFound, "")
-	if n := w.count(`SELECT (SELECT count(*) FROM access_keys) + (SELECT count(*) FROM application_capabilities)`); n != 0 {
+	_, err := w.Get(w.Ctx, owner, a.ID)
+	roomtest.MustFail(t, err, fault.NotFound)
+	roomtest.MustFail(t, w.Delete(w.Ctx, owner, a.ID), fault.NotFound)
+	if n := w.Count(`SELECT (SELECT count(*) FROM access_keys) + (SELECT count(*) FROM application_capabilities)`); n != 0 {
 		t.Fatalf("%d keys or bindings are left", n)
 	}
-	if n := w.count(`SELECT count(*) FROM deleted_applications WHERE id = $1 AND owner_id = $2`, a.ID, owner); n != 1 {
+	if n := w.Count(`SELECT count(*) FROM deleted_applications WHERE id = $1 AND owner_id = $2`, a.ID, owner); n != 1 {
 		t.Fatal("no tombstone")
 	}
 }
@@ -115,9 +116,9 @@ func TestTwoHundredConcurrentEditsLoseNothing(t *testing.T) {
 			var err error
 			switch i % 4 {
 			case 3:
-				_, err = w.Update(w.ctx, owner, a.ID, Patch{Description: pointer(fmt.Sprint(i))})
+				_, err = w.Update(w.Ctx, owner, a.ID, Patch{Description: new(fmt.Sprint(i))})
 			default:
-				_, err = w.Bind(w.ctx, owner, a.ID, string(rune('a'+i%4)))
+				_, err = w.Bind(w.Ctx, owner, a.ID, string(rune('a'+i%4)))
 			}
 			return err
 		})
@@ -125,7 +126,7 @@ func TestTwoHundredConcurrentEditsLoseNothing(t *testing.T) {
 	if err := edits.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := w.Get(w.ctx, owner, a.ID)
+	got, err := w.Get(w.Ctx, owner, a.ID)
 	if err != nil || !slices.Equal(got.CapabilityIDs, []string{"a", "b", "c"}) || got.Description == "" {
 		t.Fatalf("after the edits: %+v, %v", got, err)
 	}
@@ -141,7 +142,7 @@ func TestConcurrentCompleteSetsEndAsOneOfThem(t *testing.T) {
 	for i := range 200 {
 		edits.Go(func() error {
 			want := sets[i%len(sets)]
-			got, err := w.Update(w.ctx, owner, a.ID, Patch{CapabilityIDs: &want})
+			got, err := w.Update(w.Ctx, owner, a.ID, Patch{CapabilityIDs: &want})
 			if err == nil && !slices.Equal(got.CapabilityIDs, want) {
 				err = fmt.Errorf("set %v, answered %v", want, got.CapabilityIDs)
 			}
@@ -151,7 +152,7 @@ func TestConcurrentCompleteSetsEndAsOneOfThem(t *testing.T) {
 	// An administrator edits the same capabilities meanwhile.
 	edits.Go(func() error {
 		for range 50 {
-			if _, err := w.pool.Exec(w.ctx, `UPDATE capabilities SET sort_order = sort_order + 1`); err != nil {
+			if _, err := w.Pool.Exec(w.Ctx, `UPDATE capabilities SET sort_order = sort_order + 1`); err != nil {
 				return err
 			}
 		}
@@ -160,7 +161,7 @@ func TestConcurrentCompleteSetsEndAsOneOfThem(t *testing.T) {
 	if err := edits.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := w.Get(w.ctx, owner, a.ID)
+	got, err := w.Get(w.Ctx, owner, a.ID)
 	if err != nil || !slices.ContainsFunc(sets, func(s []string) bool { return slices.Equal(s, got.CapabilityIDs) }) {
 		t.Fatalf("after the edits: %+v, %v", got, err)
 	}
@@ -178,17 +179,17 @@ func TestConcurrentDeletesDeleteOnceAndEditsNeverFailOtherwise(t *testing.T) {
 			var err error
 			switch i % 4 {
 			case 0:
-				if err = w.Delete(w.ctx, owner, a.ID); err == nil {
+				if err = w.Delete(w.Ctx, owner, a.ID); err == nil {
 					count.Lock()
 					deleted++
 					count.Unlock()
 				}
 			case 1:
-				_, err = w.Update(w.ctx, owner, a.ID, Patch{CapabilityIDs: &[]string{"c"}})
+				_, err = w.Update(w.Ctx, owner, a.ID, Patch{CapabilityIDs: &[]string{"c"}})
 			case 2:
-				_, err = w.RotateKey(w.ctx, owner, a.ID, "x@example.com")
+				_, err = w.RotateKey(w.Ctx, owner, a.ID, "x@example.com")
 			case 3:
-				_, err = w.Bind(w.ctx, owner, a.ID, "c")
+				_, err = w.Bind(w.Ctx, owner, a.ID, "c")
 			}
 			var f *fault.Error
 			if errors.As(err, &f) && f.Kind == fault.NotFound {

@@ -35,14 +35,14 @@ func TestEveryAccessKeyIsResealedWhileOthersRotateAndNoVersionRises(t *testing.T
 	}
 	versions := `SELECT sum(version)::bigint FROM applications`
 	told := `SELECT count(*) FROM access_changes`
-	versionsBefore, toldBefore := w.count(versions), w.count(told)
+	versionsBefore, toldBefore := w.Count(versions), w.Count(told)
 
 	both := ring(t, "new", "test")
 	total := make(chan secret.Resealing, 3)
 	var running sync.WaitGroup
 	for range cap(total) {
 		running.Go(func() {
-			done, err := both.Reseal(w.ctx, w.pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
+			done, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
 			if err != nil || done.Unopened != 0 || done.Left != 0 {
 				t.Errorf("%+v, %v", done, err)
 			}
@@ -58,20 +58,20 @@ func TestEveryAccessKeyIsResealedWhileOthersRotateAndNoVersionRises(t *testing.T
 	if resealed != applications {
 		t.Errorf("%d values sealed again by three processes, want %d", resealed, applications)
 	}
-	if v, n := w.count(versions), w.count(told); v != versionsBefore || n != toldBefore {
+	if v, n := w.Count(versions), w.Count(told); v != versionsBefore || n != toldBefore {
 		t.Errorf("versions went from %d to %d, changes told from %d to %d", versionsBefore, v, toldBefore, n)
 	}
-	only := New(w.pool, ring(t, "new"), pepper)
-	list, _, err := only.List(w.ctx, owner, 1, applications)
+	only := New(w.Pool, ring(t, "new"), pepper)
+	list, _, err := only.List(w.Ctx, owner, 1, applications)
 	if err != nil || len(list) != applications {
 		t.Fatalf("%d applications, %v", len(list), err)
 	}
 	for _, a := range list[:20] {
-		if key, err := only.RevealKey(w.ctx, owner, a.ID, "dev@example.com"); err != nil || key != keys[a.ID.String()] {
+		if key, err := only.RevealKey(w.Ctx, owner, a.ID, "dev@example.com"); err != nil || key != keys[a.ID.String()] {
 			t.Errorf("revealed %q, %v", key, err)
 		}
 	}
-	if again, err := both.Reseal(w.ctx, w.pool, secret.AccessKeys, slog.New(slog.DiscardHandler)); err != nil || again != (secret.Resealing{}) {
+	if again, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, slog.New(slog.DiscardHandler)); err != nil || again != (secret.Resealing{}) {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
 }
@@ -81,28 +81,28 @@ func TestAKeyRotatedDuringResealingKeepsItsNewValue(t *testing.T) {
 	owner := w.user()
 	a, _ := w.create(owner, "App")
 	both := ring(t, "new", "test")
-	tx, err := w.pool.Begin(w.ctx)
+	tx, err := w.Pool.Begin(w.Ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = tx.Rollback(w.ctx) }()
+	defer func() { _ = tx.Rollback(w.Ctx) }()
 	// A process with the keys in the old order rotates, and has not committed yet.
 	sealed := ring(t, "test", "new").Seal([]byte("cg-fresh"), secret.AccessKeyContext(a.ID.String()))
-	if _, err := tx.Exec(w.ctx, `UPDATE access_keys SET sealed = $2 WHERE application_id = $1`, a.ID, sealed); err != nil {
+	if _, err := tx.Exec(w.Ctx, `UPDATE access_keys SET sealed = $2 WHERE application_id = $1`, a.ID, sealed); err != nil {
 		t.Fatal(err)
 	}
 	var running sync.WaitGroup
 	running.Go(func() {
-		done, err := both.Reseal(w.ctx, w.pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
+		done, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
 		if err != nil || done.Sealed+done.Left != 1 {
 			t.Errorf("%+v, %v", done, err)
 		}
 	})
-	if err := tx.Commit(w.ctx); err != nil {
+	if err := tx.Commit(w.Ctx); err != nil {
 		t.Fatal(err)
 	}
 	running.Wait()
-	if key, err := New(w.pool, both, pepper).RevealKey(w.ctx, owner, a.ID, "dev@example.com"); err != nil || key != "cg-fresh" {
+	if key, err := New(w.Pool, both, pepper).RevealKey(w.Ctx, owner, a.ID, "dev@example.com"); err != nil || key != "cg-fresh" {
 		t.Errorf("revealed %q, %v", key, err)
 	}
 }
@@ -112,19 +112,19 @@ func TestWhatCannotBeOpenedIsCountedAndLeftAsItIs(t *testing.T) {
 	owner := w.user()
 	good, _ := w.create(owner, "Good")
 	bad, _ := w.create(owner, "Bad")
-	w.exec(`UPDATE access_keys SET sealed = '\x0102' WHERE application_id = $1`, bad.ID)
-	done, err := ring(t, "new", "test").Reseal(w.ctx, w.pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
+	w.Exec(`UPDATE access_keys SET sealed = '\x0102' WHERE application_id = $1`, bad.ID)
+	done, err := ring(t, "new", "test").Reseal(w.Ctx, w.Pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
 	if err != nil || done != (secret.Resealing{Sealed: 1, Unopened: 1}) {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if n := w.count(`SELECT count(*) FROM access_keys WHERE application_id = $1 AND sealed = '\x0102'`, bad.ID); n != 1 {
+	if n := w.Count(`SELECT count(*) FROM access_keys WHERE application_id = $1 AND sealed = '\x0102'`, bad.ID); n != 1 {
 		t.Error("the damaged value was changed")
 	}
-	only := New(w.pool, ring(t, "new"), pepper)
-	if _, err := only.RevealKey(w.ctx, owner, good.ID, "dev@example.com"); err != nil {
+	only := New(w.Pool, ring(t, "new"), pepper)
+	if _, err := only.RevealKey(w.Ctx, owner, good.ID, "dev@example.com"); err != nil {
 		t.Error(err)
 	}
-	done, err = ring(t, "new").Reseal(w.ctx, w.pool, secret.UpstreamKeys, slog.New(slog.DiscardHandler))
+	done, err = ring(t, "new").Reseal(w.Ctx, w.Pool, secret.UpstreamKeys, slog.New(slog.DiscardHandler))
 	if err != nil || done.Unopened != 4 || done.Left != 0 { // the fixture's capabilities hold no sealed value
 		t.Errorf("%+v, %v", done, err)
 	}

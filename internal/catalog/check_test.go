@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"callgate/internal/fault"
+	"callgate/internal/roomtest"
 )
 
 const canary = "sk-canary-of-the-check"
@@ -33,13 +34,13 @@ func answering(t *testing.T, status int) (baseURL string, asked *string) {
 }
 
 func (w *world) check(r CheckRequest) CheckResult {
-	w.t.Helper()
-	result, err := w.Check(w.ctx, admin, r)
+	w.T.Helper()
+	result, err := w.Check(w.Ctx, admin, r)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if strings.Contains(fmt.Sprint(result), "canary") {
-		w.t.Fatalf("the result shows the key: %+v", result)
+		w.T.Fatalf("the result shows the key: %+v", result)
 	}
 	return result
 }
@@ -58,8 +59,8 @@ func TestACheckSendsOneSmallestRequestInTheStyleOfThePath(t *testing.T) {
 		{"", "bearer", `GET / Bearer ` + canary + ` `},
 	} {
 		base, asked := answering(t, 200)
-		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamAuth: &c.auth, UpstreamKey: pointer(canary),
-			UpstreamModel: pointer("m"), DefaultPath: &c.path})
+		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamAuth: &c.auth, UpstreamKey: new(canary),
+			UpstreamModel: new("m"), DefaultPath: &c.path})
 		if !result.OK || result.Stage != StageHTTP || result.Status != 200 || result.DurationMs < 0 {
 			t.Errorf("%s: %+v", c.path, result)
 		}
@@ -73,7 +74,7 @@ func TestAnyAnswerCountsAsReachedAndOnlyA2xxAsOK(t *testing.T) {
 	w := newWorld(t)
 	for _, status := range []int{204, 302, 400, 401, 404, 429, 500, 503} {
 		base, _ := answering(t, status)
-		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamKey: pointer(canary), DefaultPath: pointer("/v1/chat/completions")})
+		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamKey: new(canary), DefaultPath: new("/v1/chat/completions")})
 		if result.OK != (status == 204) || result.Stage != StageHTTP || result.Status != status || result.Message == "" {
 			t.Errorf("%d: %+v", status, result)
 		}
@@ -85,7 +86,7 @@ func TestACheckDoesNotFollowARedirect(t *testing.T) {
 	elsewhere, asked := answering(t, 200)
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		redirecting := httptest.NewServer(http.RedirectHandler(elsewhere, status))
-		result := w.check(CheckRequest{UpstreamBaseURL: &redirecting.URL, UpstreamKey: pointer(canary)})
+		result := w.check(CheckRequest{UpstreamBaseURL: &redirecting.URL, UpstreamKey: new(canary)})
 		redirecting.Close()
 		if result.OK || result.Status != status || *asked != "" {
 			t.Errorf("%d: %+v, asked %q elsewhere", status, result, *asked)
@@ -122,7 +123,7 @@ func TestACheckTellsHowFarItCame(t *testing.T) {
 		"http://" + rude.Addr().String():   StageHTTP,
 		"http://nothing-here.invalid":      StageDNS,
 	} {
-		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamKey: pointer(canary)})
+		result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamKey: new(canary)})
 		if result.OK || result.Stage != stage || result.Status != 0 || result.Message == "" || strings.Contains(result.Message, "127.0.0.1") {
 			t.Errorf("%s: %+v", base, result)
 		}
@@ -136,10 +137,10 @@ func TestACheckOfASilentUpstreamEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = silent.Close() })
-	ctx, cancel := context.WithTimeout(w.ctx, 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(w.Ctx, 200*time.Millisecond)
 	defer cancel()
 	base := "http://" + silent.Addr().String()
-	result, err := w.Check(ctx, admin, CheckRequest{UpstreamBaseURL: &base, UpstreamKey: pointer(canary)})
+	result, err := w.Check(ctx, admin, CheckRequest{UpstreamBaseURL: &base, UpstreamKey: new(canary)})
 	if err != nil || result.OK || result.Stage != StageHTTP || !strings.Contains(result.Message, "in time") || result.DurationMs > checkTimeout.Milliseconds() {
 		t.Fatalf("%+v, %v", result, err)
 	}
@@ -150,9 +151,9 @@ func TestACheckWithoutAKeyUsesTheStoredOneAndIsRecorded(t *testing.T) {
 	w.group("g", 0)
 	w.capability("a", "g", 0)
 	base, asked := answering(t, 200)
-	for _, key := range []*string{nil, pointer("")} {
+	for _, key := range []*string{nil, new("")} {
 		*asked = ""
-		if result := w.check(CheckRequest{ID: pointer("a"), UpstreamBaseURL: &base, UpstreamKey: key}); !result.OK || !strings.Contains(*asked, "Bearer sk-canary-a") {
+		if result := w.check(CheckRequest{ID: new("a"), UpstreamBaseURL: &base, UpstreamKey: key}); !result.OK || !strings.Contains(*asked, "Bearer sk-canary-a") {
 			t.Fatalf("%+v, asked %s", result, *asked)
 		}
 	}
@@ -160,22 +161,22 @@ func TestACheckWithoutAKeyUsesTheStoredOneAndIsRecorded(t *testing.T) {
 	if entry.Action != "capability.check" || entry.Actor != admin || entry.TargetID != "a" || fmt.Sprint(entry.Changes) != "[{sentTo <nil> "+base+"}]" {
 		t.Fatalf("recorded %+v", entry)
 	}
-	if result := w.check(CheckRequest{ID: pointer("a"), UpstreamBaseURL: &base, UpstreamKey: pointer(canary)}); !result.OK || !strings.Contains(*asked, canary) {
+	if result := w.check(CheckRequest{ID: new("a"), UpstreamBaseURL: &base, UpstreamKey: new(canary)}); !result.OK || !strings.Contains(*asked, canary) {
 		t.Fatalf("%+v, asked %s", result, *asked)
 	}
 	if _, now := w.lastEntry(); now != total {
 		t.Fatal("a check with a key of its own was recorded")
 	}
 	// A capability about to be created has an identifier but no stored key.
-	if result := w.check(CheckRequest{ID: pointer("new"), UpstreamBaseURL: &base, UpstreamKey: pointer(canary)}); !result.OK {
+	if result := w.check(CheckRequest{ID: new("new"), UpstreamBaseURL: &base, UpstreamKey: new(canary)}); !result.OK {
 		t.Fatalf("%+v", result)
 	}
-	_, err := w.Check(w.ctx, admin, CheckRequest{ID: pointer("new"), UpstreamBaseURL: &base})
-	mustFail(t, err, fault.Invalid, "upstreamKey")
-	_, err = w.Check(w.ctx, admin, CheckRequest{})
-	mustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamKey")
-	_, err = w.Check(w.ctx, admin, CheckRequest{UpstreamBaseURL: pointer("x"), UpstreamAuth: pointer("x"), UpstreamKey: pointer("\n"), DefaultPath: pointer("x")})
-	mustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamAuth", "upstreamKey", "defaultPath")
+	_, err := w.Check(w.Ctx, admin, CheckRequest{ID: new("new"), UpstreamBaseURL: &base})
+	roomtest.MustFail(t, err, fault.Invalid, "upstreamKey")
+	_, err = w.Check(w.Ctx, admin, CheckRequest{})
+	roomtest.MustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamKey")
+	_, err = w.Check(w.Ctx, admin, CheckRequest{UpstreamBaseURL: new("x"), UpstreamAuth: new("x"), UpstreamKey: new("\n"), DefaultPath: new("x")})
+	roomtest.MustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamAuth", "upstreamKey", "defaultPath")
 }
 
 func TestACheckNeverDialsAPrivateAddressUnlessAllowed(t *testing.T) {
@@ -184,8 +185,8 @@ func TestACheckNeverDialsAPrivateAddressUnlessAllowed(t *testing.T) {
 	w.capability("a", "g", 0)
 	base, asked := answering(t, 200)
 	// Saved while private addresses were allowed: only the dialler can refuse it now.
-	w.exec(`UPDATE capabilities SET upstream_base_url = $1`, base)
-	result, err := New(w.pool, w.ring, false).Check(w.ctx, admin, CheckRequest{ID: pointer("a")})
+	w.Exec(`UPDATE capabilities SET upstream_base_url = $1`, base)
+	result, err := New(w.Pool, w.Ring, false).Check(w.Ctx, admin, CheckRequest{ID: new("a")})
 	if err != nil || result.OK || result.Stage != StageConnect || !strings.Contains(result.Message, "not public") || *asked != "" {
 		t.Fatalf("%+v, %v, asked %q", result, err, *asked)
 	}
@@ -196,8 +197,8 @@ func TestAKeyMovedToAnotherCapabilityDoesNotOpen(t *testing.T) {
 	w.group("g", 0)
 	w.capability("a", "g", 0)
 	w.capability("b", "g", 0)
-	w.exec(`UPDATE capabilities SET upstream_key = (SELECT upstream_key FROM capabilities WHERE id = 'a') WHERE id = 'b'`)
-	if result, err := w.Check(w.ctx, admin, CheckRequest{ID: pointer("b")}); fault.KindOf(err) != fault.Internal || err == nil {
+	w.Exec(`UPDATE capabilities SET upstream_key = (SELECT upstream_key FROM capabilities WHERE id = 'a') WHERE id = 'b'`)
+	if result, err := w.Check(w.Ctx, admin, CheckRequest{ID: new("b")}); fault.KindOf(err) != fault.Internal || err == nil {
 		t.Fatalf("%+v, %v", result, err)
 	}
 }

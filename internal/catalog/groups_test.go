@@ -9,32 +9,33 @@ import (
 
 	"callgate/internal/audit"
 	"callgate/internal/fault"
+	"callgate/internal/roomtest"
 )
 
 func TestGroupsAreCreatedEditedAndListedInOrder(t *testing.T) {
 	w := newWorld(t)
 	w.group("b", 1)
 	w.group("a", 2)
-	made, err := w.CreateGroup(w.ctx, admin, GroupSettings{Name: pointer(" No id ")})
+	made, err := w.CreateGroup(w.Ctx, admin, GroupSettings{Name: new(" No id ")})
 	if err != nil || made.Name != "No id" || made.SortOrder != 0 || !identifier.MatchString(made.ID) {
 		t.Fatalf("created %+v, %v", made, err)
 	}
-	groups, err := w.Groups(w.ctx)
+	groups, err := w.Groups(w.Ctx)
 	if want := []Group{made, {"b", "Group b", 1}, {"a", "Group a", 2}}; err != nil || !slices.Equal(groups, want) {
 		t.Fatalf("groups %+v, %v", groups, err)
 	}
-	g, err := w.UpdateGroup(w.ctx, admin, "a", GroupSettings{Name: pointer("Renamed")})
+	g, err := w.UpdateGroup(w.Ctx, admin, "a", GroupSettings{Name: new("Renamed")})
 	if err != nil || g != (Group{"a", "Renamed", 2}) {
 		t.Fatalf("renamed %+v, %v", g, err)
 	}
-	if got, err := w.Group(w.ctx, "a"); err != nil || got != g {
+	if got, err := w.Group(w.Ctx, "a"); err != nil || got != g {
 		t.Fatalf("kept %+v, %v", got, err)
 	}
 	entry, total := w.lastEntry()
 	if entry.Action != "group.update" || !slices.Equal(entry.Changes, audit.Changes{{Field: "name", From: "Group a", To: "Renamed"}}) {
 		t.Fatalf("recorded %+v", entry)
 	}
-	if _, err := w.UpdateGroup(w.ctx, admin, "a", GroupSettings{ID: pointer("a"), Name: pointer("Renamed")}); err != nil {
+	if _, err := w.UpdateGroup(w.Ctx, admin, "a", GroupSettings{ID: new("a"), Name: new("Renamed")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, now := w.lastEntry(); now != total {
@@ -45,14 +46,14 @@ func TestGroupsAreCreatedEditedAndListedInOrder(t *testing.T) {
 func TestEveryWrongFieldOfAGroupIsNamed(t *testing.T) {
 	w := newWorld(t)
 	w.group("a", 0)
-	_, err := w.CreateGroup(w.ctx, admin, GroupSettings{})
-	mustFail(t, err, fault.Invalid, "name")
-	_, err = w.CreateGroup(w.ctx, admin, GroupSettings{ID: pointer("a b"), Name: pointer("\x00"), SortOrder: pointer[int64](1 << 40)})
-	mustFail(t, err, fault.Invalid, "id", "name", "sortOrder")
-	_, err = w.CreateGroup(w.ctx, admin, GroupSettings{ID: pointer("a"), Name: pointer("again")})
-	mustFail(t, err, fault.Conflict)
-	_, err = w.UpdateGroup(w.ctx, admin, "a", GroupSettings{ID: pointer("b")})
-	mustFail(t, err, fault.Invalid, "id")
+	_, err := w.CreateGroup(w.Ctx, admin, GroupSettings{})
+	roomtest.MustFail(t, err, fault.Invalid, "name")
+	_, err = w.CreateGroup(w.Ctx, admin, GroupSettings{ID: new("a b"), Name: new("\x00"), SortOrder: new(int64(1 << 40))})
+	roomtest.MustFail(t, err, fault.Invalid, "id", "name", "sortOrder")
+	_, err = w.CreateGroup(w.Ctx, admin, GroupSettings{ID: new("a"), Name: new("again")})
+	roomtest.MustFail(t, err, fault.Conflict)
+	_, err = w.UpdateGroup(w.Ctx, admin, "a", GroupSettings{ID: new("b")})
+	roomtest.MustFail(t, err, fault.Invalid, "id")
 }
 
 func TestAnOrderIsSetForAllNamedInOneStep(t *testing.T) {
@@ -62,7 +63,7 @@ func TestAnOrderIsSetForAllNamedInOneStep(t *testing.T) {
 		w.capability(id, "a", int64(i))
 	}
 	w.capability("elsewhere", "b", 0)
-	groups, err := w.OrderGroups(w.ctx, admin, []string{"c", "a", "b"})
+	groups, err := w.OrderGroups(w.Ctx, admin, []string{"c", "a", "b"})
 	if want := []Group{{"c", "Group c", 1}, {"a", "Group a", 2}, {"b", "Group b", 3}}; err != nil || !slices.Equal(groups, want) {
 		t.Fatalf("groups %+v, %v", groups, err)
 	}
@@ -70,13 +71,13 @@ func TestAnOrderIsSetForAllNamedInOneStep(t *testing.T) {
 	if fmt.Sprint(entry.Changes) != "[{order [a b c] [c a b]}]" {
 		t.Fatalf("recorded %+v", entry)
 	}
-	if _, err := w.OrderGroups(w.ctx, admin, []string{"c", "a", "b"}); err != nil {
+	if _, err := w.OrderGroups(w.Ctx, admin, []string{"c", "a", "b"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, now := w.lastEntry(); now != total {
 		t.Fatal("the same order was recorded again")
 	}
-	ordered, err := w.Order(w.ctx, admin, "a", []string{"c", "b", "a"})
+	ordered, err := w.Order(w.Ctx, admin, "a", []string{"c", "b", "a"})
 	var ids []string
 	for _, d := range ordered {
 		ids = append(ids, fmt.Sprint(d.ID, d.SortOrder))
@@ -85,15 +86,15 @@ func TestAnOrderIsSetForAllNamedInOneStep(t *testing.T) {
 		t.Fatalf("ordered %v, %v", ids, err)
 	}
 	for _, wrong := range [][]string{nil, {"a", "a"}, {"a", "nope"}, {"a", "elsewhere"}, {"\x00"}} {
-		_, err := w.Order(w.ctx, admin, "a", wrong)
-		mustFail(t, err, fault.Invalid, "ids")
+		_, err := w.Order(w.Ctx, admin, "a", wrong)
+		roomtest.MustFail(t, err, fault.Invalid, "ids")
 	}
 	for _, wrong := range [][]string{nil, {"a", "a"}, {"a", "nope"}, {"\x00"}} {
-		_, err := w.OrderGroups(w.ctx, admin, wrong)
-		mustFail(t, err, fault.Invalid, "ids")
+		_, err := w.OrderGroups(w.Ctx, admin, wrong)
+		roomtest.MustFail(t, err, fault.Invalid, "ids")
 	}
-	_, err = w.Order(w.ctx, admin, "nope", []string{"a"})
-	mustFail(t, err, fault.Invalid, "groupId")
+	_, err = w.Order(w.Ctx, admin, "nope", []string{"a"})
+	roomtest.MustFail(t, err, fault.Invalid, "groupId")
 }
 
 func TestConcurrentOrdersEndAsOneOfThem(t *testing.T) {
@@ -106,14 +107,14 @@ func TestConcurrentOrdersEndAsOneOfThem(t *testing.T) {
 	var edits errgroup.Group
 	for i := range 60 {
 		edits.Go(func() error {
-			_, err := w.Order(w.ctx, admin, "g", orders[i%3])
+			_, err := w.Order(w.Ctx, admin, "g", orders[i%3])
 			return err
 		})
 	}
 	if err := edits.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	available, err := w.Available(w.ctx)
+	available, err := w.Available(w.Ctx)
 	var ids []string
 	for _, c := range available {
 		ids = append(ids, c.ID)
