@@ -92,6 +92,10 @@ pages-test: build ## tests of the pages: their logic, then Chromium on the real 
 	GO_STYLE=1 npm --prefix $(APP) run --silent test
 	GO_STYLE=1 npm --prefix $(APP) run --silent e2e
 
+.PHONY: screenshots
+screenshots: build ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots
+	SHOTS=screenshots npm --prefix $(APP) run --silent e2e
+
 .PHONY: format
 format: ## fail on files gofmt would change
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; }

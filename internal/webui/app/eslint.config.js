@@ -19,7 +19,7 @@ const noAutoSize = {
 const noStorage = { selector: 'Identifier[name=/^(localStorage|sessionStorage)$/]', message: 'Nothing is kept in web storage.' };
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'src/api/schema.d.ts', 'e2e/.output'] },
+  { ignores: ['dist', 'node_modules', 'src/api/schema.d.ts', 'e2e/.output', 'screenshots'] },
   js.configs.recommended,
   tseslint.configs.strict,
   hooks.configs.flat['recommended-latest'],

@@ -6,6 +6,7 @@ const chromium = process.env['CHROMIUM'] ?? (existsSync('/usr/bin/chromium') ? '
 
 export default defineConfig({
   testDir: 'e2e',
+  testMatch: process.env['SHOTS'] ? '*.shots.ts' : '*.spec.ts',
   outputDir: 'e2e/.output',
   globalSetup: './e2e/product.ts',
   workers: 2,

@@ -1,4 +1,4 @@
-import { QueryClient, type Query } from '@tanstack/react-query';
+import { QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../api/error';
 
 /** Tries twice more where the fault passes by itself; every other answer would stay the same. */
@@ -23,6 +23,6 @@ export const freshness = (holdsToday: boolean): number => (holdsToday ? 0 : 30_0
  * query key's third element is compared in `id`.
  */
 export function keepWithin(id: string) {
-  return <T>(previous: T | undefined, query: Query | undefined): T | undefined =>
+  return <T>(previous: T | undefined, query: { readonly queryKey: readonly unknown[] } | undefined): T | undefined =>
     (query?.queryKey[2] as { id?: string } | undefined)?.id === id ? previous : undefined;
 }
