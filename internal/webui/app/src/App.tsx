@@ -32,6 +32,8 @@ const routes = () => [
           { path: '/', lazy: () => import('./overview/OverviewPage') },
           { path: '/capabilities', lazy: () => import('./capabilities/CapabilitiesPage') },
           { path: '/capabilities/:id', lazy: () => import('./capabilities/CapabilityPage') },
+          { path: '/applications', lazy: () => import('./applications/ApplicationsPage') },
+          { path: '/applications/:id', lazy: () => import('./applications/ApplicationPage') },
           { path: '*', Component: NotFound },
         ],
       },

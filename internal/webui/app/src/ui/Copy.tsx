@@ -1,10 +1,14 @@
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ApiError } from '../api/error';
+import { useFaultText } from './Fault';
 import { Icon } from './Icon';
+import { notify } from './notice';
 
 /** Copies text; for a moment its own words say so. */
 export function Copy({ text, label, bare = false }: { text: string | (() => Promise<string>); label?: string; bare?: boolean }) {
   const { t } = useTranslation();
+  const faultText = useFaultText();
   const [done, setDone] = useState(false);
   useEffect(() => {
     if (!done) return;
@@ -12,8 +16,12 @@ export function Copy({ text, label, bare = false }: { text: string | (() => Prom
     return () => clearTimeout(timer);
   }, [done]);
   const copy = async () => {
-    await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
-    setDone(true);
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
+      setDone(true);
+    } catch (error) {
+      notify('failed', error instanceof ApiError ? faultText(error).title : t('state.notCopied'));
+    }
   };
   const words = done ? t('action.copied') : (label ?? t('action.copy'));
   return (

@@ -15,6 +15,7 @@ const common: Same<typeof zh> = {
     offline: 'You are offline. This goes on once the network is back.',
     stale: 'This cannot be updated right now. Below is what was read before.',
     wait: 'Retry in {{seconds}} s',
+    notCopied: 'The browser does not let this be copied; select it by hand.',
     unreachable: 'The server cannot be reached.',
     code: 'Code {{code}}',
     requestId: 'Request id {{id}}',

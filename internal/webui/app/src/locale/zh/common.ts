@@ -12,6 +12,7 @@ const common = {
     offline: '网络已断开，恢复后自动继续。',
     stale: '暂时无法更新，下面是之前的数据。',
     wait: '{{seconds}} 秒后可重试',
+    notCopied: '浏览器不允许复制，请手动选择。',
     unreachable: '连不上服务器。',
     code: '错误码 {{code}}',
     requestId: '请求编号 {{id}}',

@@ -1,0 +1,57 @@
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Copy } from '../ui/Copy';
+import { useFaultText } from '../ui/Fault';
+import { notify } from '../ui/notice';
+import { useSecret } from './useSecret';
+import { useWrites } from './writes';
+
+const Confirm = lazy(() => import('./Confirm'));
+
+/** The masked key of an application: shown, copied or replaced on request (spec section 5 rule 5). */
+export function AccessKey({ id, name, masked, first = null, lasting = false }: {
+  id: string;
+  name: string;
+  masked: string;
+  /** Shown from the start: the key of an application just created. */
+  first?: string | null;
+  /** Without a way to replace it. */
+  lasting?: boolean;
+}) {
+  const { t } = useTranslation(['applications', 'common']);
+  const faultText = useFaultText();
+  const writes = useWrites();
+  const [secret, setSecret] = useSecret(first);
+  const [busy, setBusy] = useState(false);
+  const [rotating, setRotating] = useState(false);
+  const show = async () => {
+    setBusy(true);
+    try {
+      setSecret(await writes.reveal(id));
+    } catch (error) {
+      notify('failed', faultText(error).title);
+    }
+    setBusy(false);
+  };
+  const rotate = async () => {
+    setSecret(await writes.rotate(id));
+    notify('ok', t('secret.rotated'));
+  };
+  return (
+    <div className="key-line">
+      <span className="second">{t('key')}</span>
+      <code className="key" data-shown={secret !== null} aria-live="polite">{secret ?? masked}</code>
+      <span className="row">
+        <button type="button" className="quiet" disabled={busy} onClick={() => (secret === null ? void show() : setSecret(null))}>{t(secret === null ? 'secret.show' : 'secret.hide')}</button>
+        <Copy text={() => (secret === null ? writes.reveal(id) : Promise.resolve(secret))} label={t('secret.copy')} />
+        {!lasting && <button type="button" className="quiet" onClick={() => setRotating(true)}>{t('secret.rotate')}</button>}
+      </span>
+      <span className="meta">{secret !== null && t('secret.soon')}</span>
+      {rotating && (
+        <Suspense>
+          <Confirm title={t('ask.rotate', { name })} text={t('ask.rotateText')} action={t('secret.rotate')} run={rotate} onClosed={() => setRotating(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../ui/Icon';
+import { Menu } from '../ui/Menu';
+import type { Status } from './status';
+import type { Dialogs } from './useDialogs';
+
+/** Edit, switch, and, apart from them, delete. */
+export function ApplicationMenu({ on, dialogs, edit = true }: { on: { id: string; name: string; status: Status }; dialogs: Dialogs; edit?: boolean }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const active = on.status === 'active';
+  return (
+    <Menu
+      label={t('actions', { name: on.name })}
+      button={<Icon name="more" />}
+      groups={[
+        [
+          ...(edit ? [{ key: 'edit', label: t('edit'), onSelect: () => dialogs.edit(on) }] : []),
+          { key: 'status', label: t(active ? 'disable' : 'enable'), onSelect: () => dialogs.setStatus(on, active ? 'disabled' : 'active') },
+        ],
+        [{ key: 'delete', label: <span className="danger">{t('delete')}</span>, onSelect: () => dialogs.remove(on) }],
+      ]}
+    />
+  );
+}

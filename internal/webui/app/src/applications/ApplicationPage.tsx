@@ -1,0 +1,168 @@
+import './applications.css';
+import { useQuery } from '@tanstack/react-query';
+import Button from 'antd/es/button';
+import { useTranslation } from 'react-i18next';
+import { Link, useLocation, useNavigate, useParams } from 'react-router';
+import type { Schemas } from '../api/client';
+import { ApiError } from '../api/error';
+import { DailyBlock, preloadChart } from '../chart/DailyBlock';
+import { comparable, recorded } from '../chart/series';
+import { useFormat } from '../format/useFormat';
+import { Tiles } from '../overview/Tiles';
+import { UsageTable } from '../overview/UsageTable';
+import { carried, custom, lastDays } from '../range/range';
+import { RangeBar } from '../range/RangeBar';
+import { useRange, type RangeState } from '../range/useRange';
+import { Block, Empty } from '../ui/Block';
+import { Code, Copy } from '../ui/Copy';
+import { Icon } from '../ui/Icon';
+import { StatusTag } from '../ui/Tag';
+import { useTitle } from '../ui/useTitle';
+import { AccessKey } from './AccessKey';
+import { ApplicationMenu } from './ApplicationMenu';
+import { applicationQueries } from './queries';
+import { useCapabilities } from './useCapabilities';
+import { useCurl } from './useCurl';
+import { useDialogs, type Dialogs } from './useDialogs';
+
+preloadChart();
+
+/** One application: what it is, its key, what it did, what it may call. */
+export function Component() {
+  const { id = '' } = useParams();
+  return <ApplicationPage key={id} id={id} />;
+}
+
+type Application = Schemas['Application'];
+
+function ApplicationPage({ id }: { id: string }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const navigate = useNavigate();
+  const list = useListLink();
+  const state = useRange();
+  const query = useQuery(applicationQueries.get(id));
+  const figures = useQuery(applicationQueries.statistics(id, state.range, state.holdsToday));
+  const dialogs = useDialogs(() => void navigate(list, { replace: true }));
+  useTitle(query.data?.name ?? t('title'));
+  if (query.error instanceof ApiError && query.error.status === 404) return <Gone to={list} />;
+  const canCompare = figures.data === undefined || recorded(state.previous.start, figures.data.collectedSince);
+  const compare = canCompare && state.comparing && !figures.isPlaceholderData;
+  return (
+    <>
+      <p className="crumb meta"><Link to={list}><Icon name="left" size={12} /> {t('detail.back')}</Link></p>
+      <Block query={query} height={112}>{(application) => <Head application={application} dialogs={dialogs} />}</Block>
+      <div className="page-head range-head"><RangeBar state={state} compare comparable={canCompare} /></div>
+      {figures.data ? (
+        <Block query={figures} height={640}>{(data) => <Figures id={id} data={data} state={state} compare={compare} bound={query.data?.capabilityIds ?? null} />}</Block>
+      ) : (
+        <section className="block"><Block query={figures} height={640}>{() => null}</Block></section>
+      )}
+      {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
+      {dialogs.open}
+    </>
+  );
+}
+
+function useListLink(): string {
+  const { search } = useLocation();
+  return `/applications${carried(new URLSearchParams(search))}`;
+}
+
+function Gone({ to }: { to: string }) {
+  const { t } = useTranslation(['applications', 'common']);
+  return <Empty text={t('detail.gone')}><Link className="quiet" data-edge to={to}>{t('detail.back')}</Link></Empty>;
+}
+
+function Head({ application, dialogs }: { application: Application; dialogs: Dialogs }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const format = useFormat();
+  const { id, name, status, description, createdAt, maskedAccessKey } = application;
+  return (
+    <>
+      <div className="page-head">
+        <h1>{name} <StatusTag status={status} /></h1>
+        <Button type="primary" onClick={() => dialogs.log(application)}>{t('log')}</Button>
+        <Button onClick={() => dialogs.edit(application)}>{t('edit')}</Button>
+        <ApplicationMenu on={application} dialogs={dialogs} edit={false} />
+      </div>
+      {status === 'disabled' && (
+        <div className="bar" data-kind="warn" role="status">
+          <Icon name="warn" />
+          {t('detail.off')}
+          <button type="button" className="quiet" data-edge onClick={() => dialogs.setStatus(application, 'active')}>{t('enable')}</button>
+        </div>
+      )}
+      <section className="block">
+        {description !== '' && <p className="application-about">{description}</p>}
+        <AccessKey id={id} name={name} masked={maskedAccessKey} />
+        <div className="facts meta">
+          <span>{t('id')} <code>{id}</code> <Copy text={id} label={t('detail.copyId')} bare /></span>
+          <span title={format.exactTime(createdAt)}>{t('detail.created', { time: format.time(createdAt) })}</span>
+        </div>
+      </section>
+    </>
+  );
+}
+
+function Figures({ id, data, state, compare, bound }: { id: string; data: Schemas['ApplicationStatistics']; state: RangeState; compare: boolean; bound: readonly string[] | null }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const format = useFormat();
+  const { data: previous } = useQuery({ ...applicationQueries.statistics(id, state.previous, false), enabled: compare, placeholderData: undefined });
+  const before = compare && previous ? previous : null;
+  const both = before && comparable(data.daily, before.daily, state.today);
+  const openDay = (day: string) => {
+    const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
+    if (one) state.setRange(one);
+  };
+  return (
+    <>
+      <section className="block" aria-label={t('detail.figures')}>
+        <Tiles figures={data.summary} coverage={data} comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }} />
+      </section>
+      {data.summary.calls === 0 ? bound !== null && <NoCalls bound={bound} /> : (
+        <>
+          <DailyBlock title={t('detail.daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} onDay={openDay} />
+          <UsageTable title={t('detail.byModel')} models={data.models} />
+        </>
+      )}
+    </>
+  );
+}
+
+function NoCalls({ bound }: { bound: readonly string[] }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const { data } = useCapabilities(bound);
+  const curl = useCurl((data ?? []).filter(({ id }) => bound.includes(id)));
+  return (
+    <section className="block stack">
+      <p>{t(curl === null ? 'empty.none' : 'empty.calls')}</p>
+      {curl !== null && <Code text={curl} />}
+    </section>
+  );
+}
+
+function Bound({ application, onBind }: { application: Application; onBind: () => void }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const query = useCapabilities(application.capabilityIds);
+  return (
+    <section className="block" aria-label={t('detail.bound')}>
+      <div className="block-head"><h2>{t('detail.bound')}</h2><span className="meta number">{application.capabilityIds.length}</span></div>
+      {application.capabilityIds.length === 0 ? (
+        <Empty text={t('empty.unbound')}><Button onClick={onBind}>{t('empty.bind')}</Button></Empty>
+      ) : (
+        <Block query={query} height={44}>
+          {(capabilities) => (
+            <ul className="bound">
+              {capabilities.filter(({ id }) => application.capabilityIds.includes(id)).map(({ id, name, status }) => (
+                <li key={id}>
+                  <Link className="cut" to={`/capabilities/${encodeURIComponent(id)}`} title={id}>{name}</Link>
+                  {status === 'disabled' && <StatusTag status="disabled" />}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Block>
+      )}
+    </section>
+  );
+}

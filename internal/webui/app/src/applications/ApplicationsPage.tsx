@@ -1,0 +1,161 @@
+import './applications.css';
+import { useEffect } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import Button from 'antd/es/button';
+import { useTranslation } from 'react-i18next';
+import { Link, useLocation, useSearchParams } from 'react-router';
+import type { Schemas } from '../api/client';
+import { useFormat } from '../format/useFormat';
+import { Completeness } from '../overview/Tiles';
+import { carried } from '../range/range';
+import { RangeBar } from '../range/RangeBar';
+import { useRange } from '../range/useRange';
+import { Block, Empty } from '../ui/Block';
+import { Icon } from '../ui/Icon';
+import { Pages } from '../ui/Pages';
+import { StatusTag } from '../ui/Tag';
+import { useKeys } from '../ui/useKeys';
+import { usePage } from '../ui/usePage';
+import { useTitle } from '../ui/useTitle';
+import { ApplicationMenu } from './ApplicationMenu';
+import { applicationQueries } from './queries';
+import { useDialogs, type Dialogs } from './useDialogs';
+
+const SIZE = 10; // spec section 8
+
+/** The own applications with their figures (spec section 4.1 rule 5). */
+export function Component() {
+  const { t } = useTranslation(['applications', 'common']);
+  useTitle(t('title'));
+  const state = useRange();
+  const [page, setPage] = usePage();
+  const query = useQuery(applicationQueries.list(state.range, page, state.holdsToday));
+  const dialogs = useDialogs(() => {
+    if (page > 1 && query.data?.items.length === 1) setPage(page - 1);
+  });
+  useAskedToCreate(dialogs.create);
+  useKeys({ n: dialogs.create });
+  return (
+    <>
+      <div className="page-head">
+        <h1>{t('title')}</h1>
+        <RangeBar state={state} />
+        <Button type="primary" aria-keyshortcuts="N" onClick={dialogs.create}><Icon name="plus" />{t('new')}</Button>
+      </div>
+      <section className="block" aria-label={t('title')}>
+        <Block query={query} height={520}>{(data) => <List data={data} page={page} onPage={setPage} dialogs={dialogs} />}</Block>
+      </section>
+      {dialogs.open}
+    </>
+  );
+}
+
+/** `?new` opens the form once and leaves the URL. */
+function useAskedToCreate(create: () => void): void {
+  const [search, setSearch] = useSearchParams();
+  const asked = search.has('new');
+  useEffect(() => {
+    if (!asked) return;
+    create();
+    setSearch((now) => {
+      const next = new URLSearchParams(now);
+      next.delete('new');
+      return next;
+    }, { replace: true });
+  });
+}
+
+function List({ data, page, onPage, dialogs }: { data: Schemas['ApplicationUsagePage']; page: number; onPage: (page: number) => void; dialogs: Dialogs }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const format = useFormat();
+  if (data.total === 0) return <Empty text={t('empty.list')}><Button type="primary" onClick={dialogs.create}>{t('new')}</Button></Empty>;
+  if (data.items.length === 0) {
+    const last = Math.max(1, Math.ceil(data.total / SIZE));
+    return (
+      <Empty text={t('common:page.past', { page: String(page) })}>
+        <button type="button" className="quiet" data-edge onClick={() => onPage(last)}>{t('common:page.goTo', { page: String(last) })}</button>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <Table items={data.items} dialogs={dialogs} />
+      <Cards items={data.items} dialogs={dialogs} />
+      <div className="list-foot meta">
+        <span>{t('total', { n: format.count(data.total) })}</span>
+        <Completeness coverage={data} />
+      </div>
+      <Pages page={page} total={data.total} size={SIZE} onPage={onPage} />
+    </>
+  );
+}
+
+type Usage = Schemas['ApplicationUsage'];
+
+function Table({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const format = useFormat();
+  return (
+    <table className="table wide">
+      <caption className="unseen">{t('title')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t('name')}</th>
+          <th scope="col">{t('key')}</th>
+          {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) => <th key={key} scope="col" className="right">{t(`common:metrics.${key}`)}</th>)}
+          <th scope="col"><span className="unseen">{t('log')}</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((usage) => (
+          <tr key={usage.id}>
+            <td className="application-name"><div><Name usage={usage} /><StatusTag status={usage.status} /></div></td>
+            <td className="mono second">{usage.maskedAccessKey}</td>
+            <td className="right">{format.count(usage.calls)}</td>
+            <td className="right">{format.rate(usage.successes, usage.calls)}</td>
+            <td className="right">{format.count(usage.failures)}</td>
+            <td className="right">{format.duration(usage.avgDurationMs)}</td>
+            <td><Actions usage={usage} dialogs={dialogs} /></td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Cards({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const format = useFormat();
+  return (
+    <ul className="cards narrow" aria-label={t('title')}>
+      {items.map((usage) => (
+        <li key={usage.id}>
+          <div className="card-head"><Name usage={usage} /><StatusTag status={usage.status} /></div>
+          <p className="meta mono">{usage.maskedAccessKey}</p>
+          <dl>
+            <div><dt className="meta">{t('common:metrics.calls')}</dt><dd>{format.count(usage.calls)}</dd></div>
+            <div><dt className="meta">{t('common:metrics.successRate')}</dt><dd>{format.rate(usage.successes, usage.calls)}</dd></div>
+            <div><dt className="meta">{t('common:metrics.failures')}</dt><dd>{format.count(usage.failures)}</dd></div>
+            <div><dt className="meta">{t('common:metrics.avg')}</dt><dd>{format.duration(usage.avgDurationMs)}</dd></div>
+          </dl>
+          <Actions usage={usage} dialogs={dialogs} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Name({ usage }: { usage: Usage }) {
+  const { search } = useLocation();
+  return <Link className="cut" to={`/applications/${usage.id}${carried(new URLSearchParams(search))}`} title={usage.name}>{usage.name}</Link>;
+}
+
+function Actions({ usage, dialogs }: { usage: Usage; dialogs: Dialogs }) {
+  const { t } = useTranslation(['applications', 'common']);
+  return (
+    <div className="row-actions">
+      <button type="button" className="quiet" aria-label={t('logOf', { name: usage.name })} onClick={() => dialogs.log(usage)}>{t('log')}</button>
+      <ApplicationMenu on={usage} dialogs={dialogs} />
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import Button from 'antd/es/button';
+import { useTranslation } from 'react-i18next';
+import { useNavigate, useSearchParams } from 'react-router';
+import type { Schemas } from '../api/client';
+import { carried } from '../range/range';
+import { Code } from '../ui/Copy';
+import { AccessKey } from './AccessKey';
+import { useCapabilities } from './useCapabilities';
+import { useCurl } from './useCurl';
+
+/** The key of an application just created, and a first call with it. */
+export function Created({ application, onDone }: { application: Schemas['NewApplication']; onDone: () => void }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const navigate = useNavigate();
+  const [search] = useSearchParams();
+  const { data } = useCapabilities(application.capabilityIds);
+  const curl = useCurl((data ?? []).filter(({ id }) => application.capabilityIds.includes(id)));
+  const open = () => {
+    onDone();
+    void navigate(`/applications/${application.id}${carried(search)}`);
+  };
+  return (
+    <div className="stack">
+      <AccessKey id={application.id} name={application.name} masked={application.maskedAccessKey} first={application.accessKey} lasting />
+      <p className="second">{t('created.later')}</p>
+      {application.capabilityIds.length === 0 && <p className="bar" data-kind="warn">{t('empty.unbound')}</p>}
+      {curl !== null && (
+        <>
+          <h3>{t('created.try')}</h3>
+          <p className="second">{t('created.placeholder')}</p>
+          <Code text={curl} />
+        </>
+      )}
+      <div className="form-foot">
+        <Button onClick={onDone}>{t('created.done')}</Button>
+        <Button type="primary" onClick={open}>{t('created.open')}</Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,119 @@
+import './applications.css';
+import { useEffect, useId, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import Button from 'antd/es/button';
+import Drawer from 'antd/es/drawer';
+import { useTranslation } from 'react-i18next';
+import { useBlocker } from 'react-router';
+import type { Schemas } from '../api/client';
+import { Block } from '../ui/Block';
+import { notify } from '../ui/notice';
+import { changed, isDirty, nothing, type Draft } from './form';
+import Confirm from './Confirm';
+import { Created } from './Created';
+import { Fields, type Submitted } from './Fields';
+import { applicationQueries } from './queries';
+import { useWrites } from './writes';
+
+/** Creates an application (id null) or edits one. What is typed is not lost without a question. */
+export default function FormDrawer({ id, onClosed }: { id: string | null; onClosed: () => void }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const [open, setOpen] = useState(true);
+  const [created, setCreated] = useState<Schemas['NewApplication'] | null>(null);
+  const [dirty, setDirty] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const form = useId();
+  const leaving = useLeaving(dirty && open);
+  const close = () => (dirty ? setAsking(true) : setOpen(false));
+  const finish = () => {
+    setDirty(false);
+    setOpen(false);
+  };
+  const title = created ? t('created.title', { name: created.name }) : t(id === null ? 'form.create' : 'form.edit');
+  return (
+    <Drawer
+      open={open}
+      size="min(560px, 100vw)"
+      title={title}
+      closable={{ placement: 'end', 'aria-label': t('common:action.close') }}
+      onClose={close}
+      afterOpenChange={(visible) => !visible && onClosed()}
+      footer={created ? null : (
+        <div className="form-foot">
+          <Button onClick={close}>{t('common:action.cancel')}</Button>
+          <Button type="primary" htmlType="submit" form={form} loading={busy}>{t(id === null ? 'form.submit' : 'form.save')}</Button>
+        </div>
+      )}
+    >
+      {created ? (
+        <Created application={created} onDone={finish} />
+      ) : id === null ? (
+        <Create form={form} onBusy={setBusy} onDirty={setDirty} onCreated={(application) => { setDirty(false); setCreated(application); }} />
+      ) : (
+        <Edit id={id} form={form} onBusy={setBusy} onDirty={setDirty} onSaved={finish} />
+      )}
+      {(asking || leaving) && (
+        <Confirm
+          title={t('form.leave')}
+          text={t('form.leaveText')}
+          action={t('form.discard')}
+          cancel={t('form.stay')}
+          run={leaving ? leaving.go : finish}
+          onClosed={() => { setAsking(false); leaving?.stay(); }}
+        />
+      )}
+    </Drawer>
+  );
+}
+
+/** Holds back going to another page, by link, Back or reload, while there is something to lose. */
+function useLeaving(dirty: boolean): { go: () => void; stay: () => void } | null {
+  const blocker = useBlocker(dirty);
+  useEffect(() => {
+    if (!dirty) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  }, [dirty]);
+  return blocker.state === 'blocked' ? { go: blocker.proceed, stay: blocker.reset } : null;
+}
+
+interface Stage {
+  form: string;
+  onBusy: (busy: boolean) => void;
+  onDirty: (dirty: boolean) => void;
+}
+
+function Create({ form, onBusy, onDirty, onCreated }: Stage & { onCreated: (application: Schemas['NewApplication']) => void }) {
+  const writes = useWrites();
+  const submit: Submitted = async (draft) => onCreated(await writes.create({ ...draft, name: draft.name.trim(), capabilityIds: [...draft.capabilityIds] }));
+  return <Fields form={form} saved={nothing} onBusy={onBusy} onDraft={(draft) => onDirty(isDirty(nothing, draft))} onSubmit={submit} />;
+}
+
+function Edit({ id, form, onBusy, onDirty, onSaved }: Stage & { id: string; onSaved: () => void }) {
+  // What is edited must be what is stored now.
+  const query = useQuery({ ...applicationQueries.get(id), refetchOnMount: 'always' });
+  const fresh = query.isFetchedAfterMount || query.isError ? query : { ...query, data: undefined, isError: false };
+  return (
+    <Block query={fresh as typeof query} height={480}>
+      {(application) => <EditForm application={application} form={form} onBusy={onBusy} onDirty={onDirty} onSaved={onSaved} />}
+    </Block>
+  );
+}
+
+function EditForm({ application, form, onBusy, onDirty, onSaved }: Stage & { application: Schemas['Application']; onSaved: () => void }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const writes = useWrites();
+  const [saved] = useState<Draft>(() => ({ name: application.name, description: application.description, capabilityIds: application.capabilityIds }));
+  const submit: Submitted = async (draft) => {
+    const edit = changed(saved, draft);
+    if (Object.keys(edit).length > 0) {
+      const { name } = await writes.update(application.id, edit);
+      notify('ok', t('saved', { name }));
+    }
+    onSaved();
+  };
+  return <Fields form={form} saved={saved} onBusy={onBusy} onDraft={(draft) => onDirty(isDirty(saved, draft))} onSubmit={submit} />;
+}
+

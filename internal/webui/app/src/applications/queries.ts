@@ -1,0 +1,32 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from '../api/client';
+import { freshness, keepWithin } from '../ui/queries';
+
+interface Period {
+  start: string;
+  end: string;
+}
+
+export const applicationQueries = {
+  /** Ten applications with their figures in a period of Beijing days. */
+  list: ({ start, end }: Period, page: number, holdsToday: boolean) =>
+    queryOptions({
+      queryKey: ['applications', 'list', { start, end, page }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications', { params: { query: { start, end, page } }, signal })),
+      staleTime: freshness(holdsToday),
+      placeholderData: keepPreviousData,
+    }),
+  get: (id: string) =>
+    queryOptions({
+      queryKey: ['applications', 'get', { id }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/applications/{id}', { params: { path: { id } }, signal })),
+    }),
+  /** Figures of one application in a period of Beijing days. */
+  statistics: (id: string, { start, end }: Period, holdsToday: boolean) =>
+    queryOptions({
+      queryKey: ['applications', 'statistics', { id, start, end }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/{id}', { params: { path: { id }, query: { start, end } }, signal })),
+      staleTime: freshness(holdsToday),
+      placeholderData: keepWithin(id),
+    }),
+};

@@ -1,0 +1,13 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Schemas } from '../api/client';
+import { firstDraft } from '../playground/request';
+import { sample } from '../playground/samples';
+import { configQueries } from '../session/queries';
+
+/** A call of the first of these capabilities that can be called; null without one. */
+export function useCurl(capabilities: readonly Schemas['Capability'][]): string | null {
+  const { data } = useQuery(configQueries.get());
+  const capability = capabilities.find(({ status }) => status === 'enabled');
+  if (!capability) return null;
+  return sample('curl', data?.publicBaseUrl ?? location.origin, capability.id, firstDraft(capability.defaultPath, capability.upstreamModel, 'Hello'));
+}

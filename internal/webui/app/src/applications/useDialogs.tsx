@@ -1,0 +1,77 @@
+import { lazy, Suspense, useState, type ComponentType, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useFaultText } from '../ui/Fault';
+import { notify } from '../ui/notice';
+import type { Status } from './status';
+import { useWrites } from './writes';
+
+const drawer = import.meta.glob<{ default: ComponentType<{ applicationId: string; applicationName: string; open: boolean; onClose: () => void }> }>('../calls/CallDrawer.tsx');
+const CallDrawer = lazy(drawer['../calls/CallDrawer.tsx'] ?? (() => Promise.resolve({ default: () => null })));
+const Confirm = lazy(() => import('./Confirm'));
+const FormDrawer = lazy(() => import('./FormDrawer'));
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+type Asked = { what: 'create' } | { what: 'edit' | 'disable' | 'delete'; on: Named };
+
+export interface Dialogs {
+  create: () => void;
+  edit: (on: Named) => void;
+  remove: (on: Named) => void;
+  /** Enables at once; asks before it disables. */
+  setStatus: (on: Named, status: Status) => void;
+  log: (on: Named) => void;
+  /** What is open, to be put at the end of the page. */
+  open: ReactNode;
+}
+
+/** The drawers and questions that the list and the page of an application share. */
+export function useDialogs(onDeleted: () => void): Dialogs {
+  const { t } = useTranslation(['applications', 'common']);
+  const faultText = useFaultText();
+  const writes = useWrites();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [log, setLog] = useState<(Named & { open: boolean; turn: number }) | null>(null);
+  const closed = () => setAsked(null);
+
+  const enable = async (on: Named) => {
+    try {
+      await writes.setStatus(on.id, 'active');
+      notify('ok', t('enabled', { name: on.name }));
+    } catch (error) {
+      notify('failed', faultText(error).title);
+    }
+  };
+  const disable = async (on: Named) => {
+    await writes.setStatus(on.id, 'disabled');
+    notify('ok', t('disabled', { name: on.name }));
+  };
+  const remove = async (on: Named) => {
+    await writes.remove(on.id);
+    notify('ok', t('deleted', { name: on.name }));
+    onDeleted();
+  };
+  return {
+    create: () => setAsked({ what: 'create' }),
+    edit: (on) => setAsked({ what: 'edit', on }),
+    remove: (on) => setAsked({ what: 'delete', on }),
+    setStatus: (on, status) => (status === 'active' ? void enable(on) : setAsked({ what: 'disable', on })),
+    log: (on) => setLog((last) => ({ ...on, open: true, turn: (last?.turn ?? 0) + 1 })),
+    open: (
+      <Suspense>
+        {asked?.what === 'create' && <FormDrawer id={null} onClosed={closed} />}
+        {asked?.what === 'edit' && <FormDrawer key={asked.on.id} id={asked.on.id} onClosed={closed} />}
+        {asked?.what === 'disable' && (
+          <Confirm title={t('ask.disable', { name: asked.on.name })} text={t('ask.disableText')} action={t('disable')} run={() => disable(asked.on)} onClosed={closed} />
+        )}
+        {asked?.what === 'delete' && (
+          <Confirm danger typed={asked.on.name} title={t('ask.delete', { name: asked.on.name })} text={t('ask.deleteText')} action={t('delete')} run={() => remove(asked.on)} onClosed={closed} />
+        )}
+        {log && <CallDrawer key={log.turn} applicationId={log.id} applicationName={log.name} open={log.open} onClose={() => setLog({ ...log, open: false })} />}
+      </Suspense>
+    ),
+  };
+}

@@ -1,0 +1,67 @@
+import { useMemo } from 'react';
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { api, unwrap, type Schemas } from '../api/client';
+import { applicationQueries } from './queries';
+import { withStatus, type Status } from './status';
+
+// Everything that shows applications, their states or their bindings.
+const shown = ['applications', 'overview', 'capabilities', 'calls'];
+
+function refresh(client: QueryClient): void {
+  for (const feature of shown) void client.invalidateQueries({ queryKey: [feature] });
+}
+
+function took(client: QueryClient, application: Schemas['Application']): void {
+  client.setQueryData(applicationQueries.get(application.id).queryKey, application);
+  refresh(client);
+}
+
+const writes = (client: QueryClient) => ({
+  /** The answer holds the Access Key, so no cache may keep it; neither may a mutation. */
+  create: async (draft: Schemas['ApplicationDraft']): Promise<Schemas['NewApplication']> => {
+    const created = await unwrap(api.POST('/api/applications', { body: draft }));
+    refresh(client);
+    return created;
+  },
+
+  update: async (id: string, edit: Schemas['ApplicationEdit']): Promise<Schemas['Application']> => {
+    const application = await unwrap(api.PATCH('/api/applications/{id}', { params: { path: { id } }, body: edit }));
+    took(client, application);
+    return application;
+  },
+
+  /** Seen at once; taken back where the server refuses. */
+  setStatus: async (id: string, status: Status): Promise<void> => {
+    await client.cancelQueries({ queryKey: ['applications'] });
+    const before = client.getQueriesData({ queryKey: ['applications'] });
+    client.setQueriesData({ queryKey: ['applications'] }, (answer: unknown) => withStatus(answer, id, status));
+    try {
+      took(client, await unwrap(api.PATCH('/api/applications/{id}/status', { params: { path: { id } }, body: { status } })));
+    } catch (error) {
+      for (const [key, answer] of before) client.setQueryData(key, answer);
+      refresh(client);
+      throw error;
+    }
+  },
+
+  remove: async (id: string): Promise<void> => {
+    await api.DELETE('/api/applications/{id}', { params: { path: { id } } });
+    await client.cancelQueries({ queryKey: ['applications'] });
+    refresh(client);
+  },
+
+  reveal: async (id: string): Promise<string> =>
+    (await unwrap(api.GET('/api/applications/{id}/access-key', { params: { path: { id } } }))).accessKey,
+
+  rotate: async (id: string): Promise<string> => {
+    const { accessKey } = await unwrap(api.POST('/api/applications/{id}/access-key/rotate', { params: { path: { id } } }));
+    refresh(client);
+    return accessKey;
+  },
+});
+
+/** What can be done to applications. Each throws ApiError; what is on screen follows. */
+export function useWrites() {
+  const client = useQueryClient();
+  return useMemo(() => writes(client), [client]);
+}
