@@ -28,7 +28,7 @@ func TestTheContractIsServedAndReadableWithoutOtherSites(t *testing.T) {
 		"/docs/docs.js":  {"text/javascript; charset=utf-8", "fetch("},
 	} {
 		request := httptest.NewRequest(http.MethodGet, path, nil)
-		response, err := app.Test(request)
+		response, err := app.Test(request, 20_000)
 		if err != nil {
 			t.Fatal(err)
 		}

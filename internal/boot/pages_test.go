@@ -38,7 +38,7 @@ func ask(t *testing.T, app *fiber.App, method, path string, headers ...string) (
 	for at := 0; at < len(headers); at += 2 {
 		request.Header.Set(headers[at], headers[at+1])
 	}
-	response, err := app.Test(request)
+	response, err := app.Test(request, 20_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestEveryLineOfARequestNamesItsID(t *testing.T) {
 	app.Get("/early", func(*fiber.Ctx) error { return errors.New("why") })
 	for path, want := range map[string]int{"/api/broken": 1, "/api/panics": 2, "/early": 1} {
 		lines.Reset()
-		response, err := app.Test(httptest.NewRequest("GET", path, nil))
+		response, err := app.Test(httptest.NewRequest("GET", path, nil), 20_000)
 		if err != nil {
 			t.Fatal(err)
 		}
