@@ -88,12 +88,20 @@ pages-check: $(APP)/node_modules/.package-lock.json ## types and lint of the pag
 	npm --prefix $(APP) run --silent lint
 
 .PHONY: pages-test
-pages-test: build ## tests of the pages: their logic, then Chromium on the real binary
+pages-test: build chromium ## tests of the pages: their logic, then Chromium on the real binary
 	GO_STYLE=1 npm --prefix $(APP) run --silent test
 	GO_STYLE=1 npm --prefix $(APP) run --silent e2e
 
+# Debian's where apt may be used, else Playwright's own; CHROMIUM names another.
+.PHONY: chromium
+chromium:
+	@[ -n "$$CHROMIUM" ] || command -v chromium >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; } || \
+	  npm --prefix $(APP) exec -- playwright install chromium
+
 .PHONY: screenshots
-screenshots: build ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots
+screenshots: build chromium ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots
 	SHOTS=screenshots npm --prefix $(APP) run --silent e2e
 
 .PHONY: format

@@ -53,6 +53,14 @@ test('without an application three steps lead to the first figure', async ({ pag
   await expect(page.getByRole('link', { name: 'New application' })).toHaveAttribute('href', '/applications?new');
 });
 
+test('the first call shows up by itself within seconds', async ({ page, developer }) => {
+  const { accessKey } = await developer.createApplication('First');
+  await page.goto('/');
+  await expect(tile(page, 'Calls')).toHaveText('0');
+  await developer.call(accessKey);
+  await expect(tile(page, 'Calls')).toHaveText('1');
+});
+
 test('omitted dates are the last 7 Beijing days, in a browser of any zone', async ({ page, developer }) => {
   void developer;
   const asked = page.waitForRequest(overview);
