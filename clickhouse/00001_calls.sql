@@ -1,6 +1,8 @@
 -- Tables of the call ledger. Every statement can be repeated. The time to live of calls and
 -- rollups is the 399 answered days plus 35 (design: totals and pages never disagree at the edge).
--- One INSERT holds one Beijing day, so that it is atomic and its token counts once.
+-- One INSERT holds one Beijing day, so that it is atomic and its token counts once. Rollups are read
+-- for a few applications out of thousands: with small granules 50 of them cost 0.4 of 10 million rows
+-- instead of 7.5.
 
 -- +goose NO TRANSACTION
 -- +goose Up
@@ -73,7 +75,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (application_id, day, model)
 TTL day + INTERVAL 434 DAY
-SETTINGS non_replicated_deduplication_window = 10000
+SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000
 COMMENT 'Calls per application, Beijing day and model';
 -- +goose StatementEnd
 
@@ -92,7 +94,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMMDD(hour)
 ORDER BY (application_id, hour, model)
 TTL toDate(hour) + INTERVAL 434 DAY
-SETTINGS non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1
 COMMENT 'Calls per application, Beijing hour and model';
 -- +goose StatementEnd
 
@@ -106,7 +108,7 @@ CREATE TABLE IF NOT EXISTS app_models
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (application_id, model)
-SETTINGS non_replicated_deduplication_window = 10000
+SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000
 COMMENT 'Models every application has ever called, for filters';
 -- +goose StatementEnd
 
