@@ -34,6 +34,12 @@ const (
 	maxInterim    = 32
 )
 
+// What a server of HTTP/2 says first, by the fourth byte (RFC 9113, section 6).
+const (
+	frameSettings = 4
+	frameGoAway   = 7
+)
+
 var errAnswer = errors.New("malformed response head")
 
 // readAnswer reads the final response head from the upstream into dst, without the headers that do
@@ -78,6 +84,9 @@ func peekHead(br *bufio.Reader, conn net.Conn) ([]byte, *bufio.Reader, error) {
 		buffered, _ := br.Peek(br.Buffered())
 		if i := bytes.Index(buffered[max(0, searched-3):], []byte("\r\n\r\n")); i >= 0 {
 			return buffered[:max(0, searched-3)+i+4], br, nil
+		}
+		if len(buffered) >= 4 && buffered[0] == 0 && (buffered[3] == frameSettings || buffered[3] == frameGoAway) {
+			return nil, br, errHTTP2
 		}
 		searched = len(buffered)
 		_, err := br.Peek(len(buffered) + 1)

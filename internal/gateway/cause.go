@@ -19,7 +19,6 @@ func logged(err error) string {
 		authority   x509.UnknownAuthorityError
 		hostname    x509.HostnameError
 		certificate x509.CertificateInvalidError
-		alert       tls.AlertError
 		record      tls.RecordHeaderError
 		number      syscall.Errno
 	)
@@ -28,13 +27,15 @@ func logged(err error) string {
 		return "its address may not be called"
 	case errors.As(err, &dns):
 		return "its name was not resolved"
+	case http2Only(err):
+		return "it speaks HTTP/2 only"
 	case errors.As(err, &authority):
 		return "its certificate is signed by an unknown authority"
 	case errors.As(err, &hostname):
 		return "its certificate is for another name"
 	case errors.As(err, &certificate):
 		return "its certificate is not valid"
-	case errors.As(err, &alert), errors.As(err, &record):
+	case remoteAlert(err) != nil, errors.As(err, &record):
 		return "TLS failed"
 	case timedOut(err):
 		return "it took too long"
@@ -48,4 +49,22 @@ func logged(err error) string {
 		return "the call was cut"
 	}
 	return "it cannot be called"
+}
+
+// errHTTP2 is what an upstream's answer is that begins with an HTTP/2 frame.
+var errHTTP2 = errors.New("the answer is one of HTTP/2")
+
+// http2Only tells whether an upstream failed because it speaks nothing that the gateway does.
+func http2Only(err error) bool {
+	alert := remoteAlert(err)
+	return errors.Is(err, errHTTP2) || alert != nil && alert.Error() == "tls: no application protocol" // RFC 7301
+}
+
+// remoteAlert is the TLS alert that the upstream sent, if it did. Its type has no name outside its package.
+func remoteAlert(err error) error {
+	var operation *net.OpError
+	if errors.As(err, &operation) && operation.Op == "remote error" {
+		return operation.Err
+	}
+	return nil
 }

@@ -60,6 +60,9 @@ var (
 	refusedUnreachable = refusal{status: 502, code: "upstream_unreachable", kind: "server_error", endedBy: calls.UpstreamAbort,
 		message: "The upstream could not be reached or closed the connection before it answered.",
 		reason:  calls.ConnectionFailed, reasonCode: calls.UpstreamUnreachable}
+	refusedHTTP2 = refusal{status: 502, code: "upstream_unreachable", kind: "server_error", endedBy: calls.UpstreamAbort,
+		message: "The upstream speaks HTTP/2 only. Capabilities are called over HTTP/1.1.",
+		reason:  calls.ConnectionFailed, reasonCode: calls.UpstreamUnreachable}
 	refusedTimeout = refusal{status: 504, code: "upstream_timeout", kind: "server_error", endedBy: calls.TimedOut,
 		message: "The upstream did not answer in time.", reason: calls.Timeout, reasonCode: calls.UpstreamTimeout}
 )

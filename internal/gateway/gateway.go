@@ -383,6 +383,10 @@ func (c *call) failed(err error) {
 		c.refuse(refusedPool)
 	default:
 		c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "cause", logged(err))
+		if http2Only(err) {
+			c.refuse(refusedHTTP2)
+			return
+		}
 		c.refuse(refusedUnreachable)
 	}
 }

@@ -182,13 +182,15 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 		})
 	}
 	all.Wait()
-	began := time.Now()
-	after := r.resources()
-	for ; after.goroutines > before.goroutines && time.Since(began) < 10*time.Second; after = r.resources() {
-		time.Sleep(10 * time.Millisecond)
+	var after resources
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		after = r.resources()
+		after.goroutines = max(after.goroutines, before.goroutines) // other tests' may have ended
+		if after == before || time.Since(began) > 10*time.Second {
+			break
+		}
 	}
 	t.Logf("%d calls: before %+v, after %+v", total, before, after)
-	after.goroutines = max(after.goroutines, before.goroutines) // other tests' may have ended
 	if after != before || records.Load() != int64(total) {
 		t.Errorf("%d calls, %d records: before %+v, after %+v", total, records.Load(), before, after)
 	}
