@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"callgate/internal/openapi"
 )
 
 // load makes calls from several clients until stop says so and keeps the ids of the answered ones.
@@ -105,11 +107,11 @@ func (c client) exported(app string) string {
 func (c client) counted(app string) (int, error) {
 	c.t.Helper()
 	status, e := c.try("GET", "/api/statistics/applications/"+app, nil)
-	var data struct{ Summary metrics }
+	var data openapi.ApplicationStatistics
 	if err := json.Unmarshal(e.Data, &data); status != 200 || err != nil {
 		return 0, fmt.Errorf("status %d: %s, %w", status, e.Msg, err)
 	}
-	return data.Summary.Calls, nil
+	return int(data.Summary.Calls), nil
 }
 
 // awaitCalls waits until the rollups count n calls.

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/openapi"
 	"callgate/internal/openapi/contract"
 )
 
@@ -271,7 +272,7 @@ func (p *process) signIn(prefix, email string) client {
 		code, err = p.mails(email)
 		return err
 	})
-	in := do[struct{ Token string }](anonymous, "POST", prefix+"/auth/login", map[string]string{"email": email, "code": code})
+	in := do[openapi.UserToken](anonymous, "POST", prefix+"/auth/login", map[string]string{"email": email, "code": code})
 	return client{p, in.Token}
 }
 
@@ -301,8 +302,8 @@ type object = map[string]any
 // application makes an application bound to capabilities and returns its id and Access Key.
 func (c client) application(name string, capabilities ...string) (id, key string) {
 	c.t.Helper()
-	made := do[struct{ ID, AccessKey string }](c, "POST", "/api/applications", object{"name": name, "capabilityIds": capabilities})
-	return made.ID, made.AccessKey
+	made := do[openapi.NewApplication](c, "POST", "/api/applications", object{"name": name, "capabilityIds": capabilities})
+	return made.ID.String(), made.AccessKey
 }
 
 // capability makes a group and an enabled capability that points at upstream.
