@@ -53,6 +53,7 @@ fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \
 	  done; done
 	$(WITH_ENGINES) go test -count=1 -v -run TestRandomRequestsAreAnsweredWithinTheContract ./internal/console
+	REDACTION_CASES=1000000 go test -count=1 -v -run TestNoSecretOfAnyKind ./internal/calls
 
 .PHONY: chaos
 chaos: export CHAOS_KILLS ?= 10
@@ -64,6 +65,8 @@ chaos: export CHAOS_DAMAGE_STEP ?= 1
 chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk' ./cmd/callgate
 	$(WITH_ENGINES) go test -count=1 -v -timeout 30m -run 'ConnectionsCut|Damaged' ./internal/calls
+	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
+	$(WITH_ENGINES) env REVOCATION_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|FloodOf' ./cmd/callgate
 
 .PHONY: check
 check: format vet lint pages-check generated race pages-test ## what must be green: format, vet, lint, generated files current, tests with -race
