@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
+import { createBrowserRouter, Navigate, Outlet, RouterProvider } from 'react-router';
 import { Guard } from './session/Guard';
 import { Bones } from './ui/Block';
 import { Crash, NotFound } from './ui/Failures';
@@ -28,7 +28,15 @@ const routes = () => [
     children: [
       {
         ErrorBoundary: Crash,
-        children: [{ path: '*', element: <NotFound home="/admin" /> }],
+        children: [
+          { path: '/admin', element: <Navigate to="/admin/capabilities" replace /> },
+          { path: '/admin/groups', lazy: () => import('./admin/GroupsPage') },
+          { path: '/admin/capabilities', lazy: () => import('./admin/CapabilitiesPage') },
+          { path: '/admin/capabilities/new', lazy: () => import('./admin/EditorPage') },
+          { path: '/admin/capabilities/:id', lazy: () => import('./admin/EditorPage') },
+          { path: '/admin/audit', lazy: () => import('./admin/AuditPage') },
+          { path: '*', element: <NotFound home="/admin" /> },
+        ],
       },
     ],
   },

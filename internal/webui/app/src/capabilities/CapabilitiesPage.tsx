@@ -3,13 +3,14 @@ import './capabilities.css';
 import { useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Block, Empty } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
 import { useKeys } from '../ui/useKeys';
 import { useTitle } from '../ui/useTitle';
+import { useUrlText } from '../ui/useUrlText';
 import { capabilityQueries } from './queries';
 import { sections } from './search';
 
@@ -17,13 +18,11 @@ import { sections } from './search';
 export function Component() {
   const { t } = useTranslation(['capabilities', 'common']);
   useTitle(t('title'));
-  const [search, setSearch] = useSearchParams();
-  const text = search.get('q') ?? '';
+  const [text, setText] = useUrlText('q');
   const field = useRef<HTMLInputElement>(null);
   useKeys({ '/': () => field.current?.focus() });
   const capabilities = useQuery(capabilityQueries.list());
   const groups = useQuery(capabilityQueries.groups());
-  const setText = (q: string) => setSearch(q === '' ? {} : { q }, { replace: true });
   return (
     <>
       <div className="page-head">

@@ -1,0 +1,83 @@
+import './admin.css';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Schemas } from '../api/client';
+import { useFormat } from '../format/useFormat';
+import type zh from '../locale/zh/admin';
+import { Block, Empty } from '../ui/Block';
+import { Pages } from '../ui/Pages';
+import { usePage } from '../ui/usePage';
+import { useTitle } from '../ui/useTitle';
+import { AUDIT_SIZE, officeQueries } from './queries';
+
+type Action = keyof (typeof zh)['audit']['actions'];
+type Field = keyof (typeof zh)['audit']['fields'];
+
+/** Who changed what, newest first. Of a key only that it changed. */
+export function Component() {
+  const { t } = useTranslation(['admin', 'common']);
+  useTitle(t('audit.title'));
+  const [page, setPage] = usePage();
+  const query = useQuery(officeQueries.audit(page));
+  return (
+    <>
+      <div className="page-head"><h1>{t('audit.title')}</h1></div>
+      <section className="block" aria-label={t('audit.title')}>
+        <Block query={query} height={480}>
+          {({ items, total }) => items.length > 0 ? (
+            <>
+              <Table items={items} />
+              <Pages page={page} total={total} size={AUDIT_SIZE} onPage={setPage} />
+            </>
+          ) : total > 0 ? (
+            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(Math.ceil(total / AUDIT_SIZE))}>{t('common:page.goTo', { page: String(Math.ceil(total / AUDIT_SIZE)) })}</button></Empty>
+          ) : <Empty text={t('audit.empty')} />}
+        </Block>
+      </section>
+    </>
+  );
+}
+
+function Table({ items }: { items: Schemas['AuditEntry'][] }) {
+  const { t, i18n } = useTranslation(['admin', 'common']);
+  const format = useFormat();
+  const action = (name: string) => {
+    const key = name.replace('.', '__');
+    return i18n.exists(`admin:audit.actions.${key}`) ? t(`audit.actions.${key as Action}`) : name;
+  };
+  return (
+    <table className="table audit">
+      <thead>
+        <tr>
+          <th scope="col">{t('audit.at')}</th>
+          <th scope="col">{t('audit.actor')}</th>
+          <th scope="col">{t('audit.action')}</th>
+          <th scope="col">{t('audit.target')}</th>
+          <th scope="col">{t('audit.changes')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((entry) => (
+          <tr key={entry.id}>
+            <td className="number" title={format.exactTime(entry.at)}>{format.time(entry.at)}</td>
+            <td>{entry.actor}</td>
+            <td title={entry.action}>{action(entry.action)}</td>
+            <td title={entry.targetId}>{entry.targetName || <code>{entry.targetId}</code>}</td>
+            <td><ul className="changes">{entry.changes.map((change) => <li key={change.field}><Change change={change} /></li>)}</ul></td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const SECRET = '(changed)'; // what the trail says of a key
+
+function Change({ change: { field, from, to } }: { change: Schemas['AuditChange'] }) {
+  const { t, i18n } = useTranslation(['admin', 'common']);
+  const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
+  if (to === SECRET) return <>{name}: {t('audit.changed')}</>;
+  const shown = (value: unknown): string =>
+    value === '' ? t('audit.nothing') : Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+  return <>{name}: {from !== null && from !== undefined && <><del>{shown(from)}</del> → </>}{shown(to)}</>;
+}

@@ -1,0 +1,153 @@
+import '../ui/field.css';
+import './admin.css';
+import { lazy, Suspense, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link, useSearchParams } from 'react-router';
+import { useFormat } from '../format/useFormat';
+import { Block, Empty } from '../ui/Block';
+import { useFaultText } from '../ui/Fault';
+import { Icon } from '../ui/Icon';
+import { notify } from '../ui/notice';
+import { Pages } from '../ui/Pages';
+import { usePage } from '../ui/usePage';
+import { useTitle } from '../ui/useTitle';
+import { useUrlText } from '../ui/useUrlText';
+import { LIST_SIZE, officeQueries, useOrderCapabilities, useSetStatus, type Capability, type Filter } from './queries';
+import { hostOf } from './settings';
+import { useReorder } from './useReorder';
+
+const Confirm = lazy(() => import('./Confirm'));
+
+/** All capabilities with their upstreams; the filters stand in the URL. */
+export function Component() {
+  const { t } = useTranslation(['admin', 'common']);
+  useTitle(t('list.title'));
+  const [filter, setFilter, setPage] = useFilter();
+  const query = useQuery(officeQueries.capabilities(filter));
+  const bare = filter.groupId === '' && filter.status === '' && filter.q === '';
+  return (
+    <>
+      <div className="page-head">
+        <h1>{t('list.title')}</h1>
+        <Link className="quiet primary-link" to={filter.groupId === '' ? '/admin/capabilities/new' : `/admin/capabilities/new?groupId=${encodeURIComponent(filter.groupId)}`}><Icon name="plus" />{t('list.add')}</Link>
+      </div>
+      <section className="block" aria-label={t('list.title')}>
+        <Filters filter={filter} onFilter={setFilter} />
+        <Block query={query} height={360}>
+          {({ items, total, page }) => items.length > 0 ? (
+            <>
+              <Table key={filter.groupId} items={items} filter={filter} ordering={filter.groupId !== '' && filter.status === '' && filter.q === '' && total <= LIST_SIZE && !query.isPlaceholderData} />
+              <Pages page={page} total={total} size={LIST_SIZE} onPage={setPage} />
+            </>
+          ) : total > 0 ? (
+            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>
+          ) : bare ? <Empty text={t('list.empty')} /> : (
+            <Empty text={t('list.none')}><button type="button" className="quiet" data-edge onClick={() => setFilter({ groupId: '', status: '', q: '' })}>{t('list.clear')}</button></Empty>
+          )}
+        </Block>
+      </section>
+    </>
+  );
+}
+
+type Choice = Omit<Filter, 'page'>;
+
+function useFilter(): [Filter, (change: Partial<Choice>) => void, (page: number) => void] {
+  const [search, setSearch] = useSearchParams();
+  const [page, setPage] = usePage();
+  const status = search.get('status');
+  const filter: Filter = { page, groupId: search.get('groupId') ?? '', status: status === 'enabled' || status === 'disabled' ? status : '', q: search.get('q') ?? '' };
+  const setFilter = (change: Partial<Choice>) => {
+    const { groupId, status: next, q } = { ...filter, ...change };
+    setSearch(Object.entries({ groupId, status: next, q }).filter(([, value]) => value !== ''));
+  };
+  return [filter, setFilter, setPage];
+}
+
+function Filters({ filter, onFilter }: { filter: Filter; onFilter: (change: Partial<Choice>) => void }) {
+  const { t } = useTranslation(['admin', 'common']);
+  const { data: groups } = useQuery(officeQueries.groups());
+  const [text, setText] = useUrlText('q');
+  const known = groups?.some(({ id }) => id === filter.groupId);
+  return (
+    <div className="filters" role="search">
+      <div className="search"><Icon name="search" /><input className="input" type="search" aria-label={t('list.search')} placeholder={t('list.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
+      <select className="select" aria-label={t('list.group')} value={filter.groupId} onChange={(event) => onFilter({ groupId: event.target.value })}>
+        <option value="">{t('list.allGroups')}</option>
+        {filter.groupId !== '' && !known && <option value={filter.groupId}>{filter.groupId}</option>}
+        {groups?.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+      </select>
+      <select className="select" aria-label={t('list.status')} value={filter.status} onChange={(event) => onFilter({ status: event.target.value as Filter['status'] })}>
+        <option value="">{t('list.allStatuses')}</option>
+        <option value="enabled">{t('common:status.enabled')}</option>
+        <option value="disabled">{t('common:status.disabled')}</option>
+      </select>
+    </div>
+  );
+}
+
+function Table({ items, filter, ordering }: { items: Capability[]; filter: Filter; ordering: boolean }) {
+  const { t } = useTranslation(['admin', 'common']);
+  const format = useFormat();
+  const faultText = useFaultText();
+  const failed = (error: unknown) => notify('failed', faultText(error).title);
+  const { data: groups } = useQuery(officeQueries.groups());
+  const order = useOrderCapabilities(filter);
+  const { rows, handle, body, draggedId, live } = useReorder(items, (ids) => order.mutate(ids, { onError: failed }));
+  return (
+    <>
+      {live}
+      {!ordering && filter.groupId === '' && <p className="meta wide">{t('list.orderHint')}</p>}
+      <table className="table">
+        <thead>
+          <tr>
+            {ordering && <th scope="col"><span className="unseen">{t('list.order')}</span></th>}
+            <th scope="col">{t('list.name')}</th>
+            <th scope="col" className="wide">{t('list.group')}</th>
+            <th scope="col" className="right wide">{t('list.order')}</th>
+            <th scope="col" className="wide">{t('list.upstream')}</th>
+            <th scope="col" className="right wide">{t('list.bound')}</th>
+            <th scope="col" className="right">{t('list.status')}</th>
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.map((item) => (
+            <tr key={item.id} data-dragged={item.id === draggedId}>
+              {ordering && <td className="handle-cell">{handle(item)}</td>}
+              <td><Link className="capability-name" to={`/admin/capabilities/${encodeURIComponent(item.id)}`}>{item.name}</Link><code className="meta">{item.id}</code></td>
+              <td className="wide">{groups?.find(({ id }) => id === item.groupId)?.name ?? item.groupId}</td>
+              <td className="right wide">{format.count(item.sortOrder)}</td>
+              <td className="wide"><span title={item.upstreamBaseUrl}>{hostOf(item.upstreamBaseUrl)}</span></td>
+              <td className="right wide">{format.count(item.boundApplicationCount)}</td>
+              <td className="right switch-cell"><Switch item={item} onFailed={failed} /></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+/** Switching off asks, with how many applications it hits; switching on does not. */
+function Switch({ item, onFailed }: { item: Capability; onFailed: (error: unknown) => void }) {
+  const { t } = useTranslation(['admin', 'common']);
+  const [asking, setAsking] = useState(false);
+  const set = useSetStatus();
+  const on = item.status === 'enabled';
+  const turn = () => {
+    setAsking(false);
+    const status = on ? 'disabled' : 'enabled';
+    set.mutateAsync({ id: item.id, status }).then(() => notify('ok', t(`list.${status}`, { name: item.name })), onFailed);
+  };
+  return (
+    <>
+      <button type="button" role="switch" className="switch" aria-checked={on} aria-label={t('list.switch', { name: item.name })} title={t(`common:status.${item.status}`)} onClick={() => (on ? setAsking(true) : turn())} />
+      {asking && (
+        <Suspense fallback={null}>
+          <Confirm title={t('list.disable', { name: item.name })} text={t('list.disableText', { n: String(item.boundApplicationCount) })} yes={t('list.disableNow')} onYes={turn} onNo={() => setAsking(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

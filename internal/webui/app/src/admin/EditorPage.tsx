@@ -1,0 +1,56 @@
+import '../ui/field.css';
+import './admin.css';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link, useParams, useSearchParams } from 'react-router';
+import { Block } from '../ui/Block';
+import { StatusTag } from '../ui/Tag';
+import { useTitle } from '../ui/useTitle';
+import { Editor } from './Editor';
+import { officeQueries } from './queries';
+import { fresh, stored } from './settings';
+
+/** Creates a capability, or edits the one that the URL names. */
+export function Component() {
+  const { t } = useTranslation(['admin', 'common']);
+  const id = useParams()['id'];
+  return (
+    <>
+      <p className="meta"><Link to="/admin/capabilities">{t('editor.back')}</Link></p>
+      {id === undefined ? <New /> : <Existing key={id} id={id} />}
+    </>
+  );
+}
+
+function New() {
+  const { t } = useTranslation(['admin', 'common']);
+  useTitle(t('editor.new'));
+  const [search] = useSearchParams();
+  const groups = useQuery(officeQueries.groups());
+  const asked = search.get('groupId');
+  return (
+    <>
+      <div className="page-head"><h1>{t('editor.new')}</h1></div>
+      <Framed ready={groups.data !== undefined}>
+        <Block query={groups} height={640}>{(all) => <Editor before={fresh((all.find(({ id }) => id === asked) ?? all[0])?.id ?? '')} capability={null} groups={all} />}</Block>
+      </Framed>
+    </>
+  );
+}
+
+function Existing({ id }: { id: string }) {
+  const { t } = useTranslation(['admin', 'common']);
+  const capability = useQuery(officeQueries.capability(id));
+  const groups = useQuery(officeQueries.groups());
+  useTitle(capability.data?.name ?? t('list.title'));
+  return (
+    <>
+      {capability.data && <div className="page-head"><h1>{capability.data.name}</h1><StatusTag status={capability.data.status} /></div>}
+      <Framed ready={capability.data !== undefined}>
+        <Block query={capability} height={640}>{(data) => <Editor before={stored(data)} capability={data} groups={groups.data ?? []} />}</Block>
+      </Framed>
+    </>
+  );
+}
+
+const Framed = ({ ready, children }: { ready: boolean; children: React.ReactNode }) => (ready ? children : <section className="block">{children}</section>);

@@ -1,0 +1,139 @@
+import '../ui/field.css';
+import './admin.css';
+import { useState, type FormEvent } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import Button from 'antd/es/button';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import { ApiError } from '../api/error';
+import { useFormat } from '../format/useFormat';
+import { Block, Empty } from '../ui/Block';
+import { useFaultText } from '../ui/Fault';
+import { notify } from '../ui/notice';
+import { useTitle } from '../ui/useTitle';
+import { officeQueries, useCreateGroup, useOrderGroups, useRenameGroup, type Group } from './queries';
+import { useReorder } from './useReorder';
+
+/** The groups of the catalog: name, order, how many capabilities. */
+export function Component() {
+  const { t } = useTranslation(['admin', 'common']);
+  useTitle(t('groups.title'));
+  const query = useQuery(officeQueries.groups());
+  const [adding, setAdding] = useState(false);
+  return (
+    <>
+      <div className="page-head">
+        <h1>{t('groups.title')}</h1>
+        {!adding && <Button type="primary" onClick={() => setAdding(true)}>{t('groups.add')}</Button>}
+      </div>
+      {adding && <NewGroup onClose={() => setAdding(false)} />}
+      <section className="block" aria-label={t('groups.title')}>
+        <Block query={query} height={220}>{(groups) => groups.length === 0 ? <Empty text={t('groups.empty')} /> : <Table groups={groups} />}</Block>
+      </section>
+    </>
+  );
+}
+
+function Table({ groups }: { groups: Group[] }) {
+  const { t } = useTranslation(['admin', 'common']);
+  const format = useFormat();
+  const faultText = useFaultText();
+  const order = useOrderGroups();
+  const { rows, handle, body, draggedId, live } = useReorder(groups, (ids) => order.mutate(ids, { onError: (error) => notify('failed', faultText(error).title) }));
+  return (
+    <>
+      {live}
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col"><span className="unseen">{t('groups.order')}</span></th>
+            <th scope="col">{t('groups.name')}</th>
+            <th scope="col" className="wide">{t('groups.id')}</th>
+            <th scope="col" className="right wide">{t('groups.order')}</th>
+            <th scope="col" className="right">{t('groups.size')}</th>
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.map((group) => (
+            <tr key={group.id} data-dragged={group.id === draggedId}>
+              <td className="handle-cell">{handle(group)}</td>
+              <td><Name group={group} /></td>
+              <td className="wide"><code>{group.id}</code></td>
+              <td className="right wide">{format.count(group.sortOrder)}</td>
+              <td className="right"><Size group={group} /></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Size({ group }: { group: Group }) {
+  const format = useFormat();
+  const { data } = useQuery(officeQueries.size(group.id));
+  return <Link to={`/admin/capabilities?groupId=${encodeURIComponent(group.id)}`}>{data === undefined ? '…' : format.count(data)}</Link>;
+}
+
+/** A name that becomes a field when it is clicked; Enter keeps, Escape takes back. */
+function Name({ group }: { group: Group }) {
+  const { t } = useTranslation(['admin', 'common']);
+  const faultText = useFaultText();
+  const rename = useRenameGroup();
+  const [text, setText] = useState<string | null>(null);
+  const [fault, setFault] = useState('');
+  if (text === null)
+    return <button type="button" className="quiet name-button" aria-label={t('groups.rename', { name: group.name })} onClick={() => { setFault(''); setText(group.name); }}>{rename.isPending ? rename.variables.name : group.name}</button>;
+  const keep = async () => {
+    const name = text.trim();
+    if (rename.isPending) return;
+    if (name === group.name) return setText(null);
+    try {
+      await rename.mutateAsync({ id: group.id, name });
+      setText(null);
+    } catch (error) {
+      setFault((error instanceof ApiError && error.fields['name']) || faultText(error).title);
+    }
+  };
+  return (
+    <div className="field">
+      <input
+        className="input" autoFocus aria-label={t('groups.name')} aria-invalid={fault !== ''} value={text} disabled={rename.isPending} onChange={(event) => setText(event.target.value)} onBlur={() => void keep()}
+        onKeyDown={(event) => { if (event.key === 'Enter') void keep(); if (event.key === 'Escape') setText(null); }}
+      />
+      <p className="fault-text" role="alert">{fault}</p>
+    </div>
+  );
+}
+
+function NewGroup({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation(['admin', 'common']);
+  const faultText = useFaultText();
+  const create = useCreateGroup();
+  const [name, setName] = useState('');
+  const [id, setId] = useState('');
+  const fields = create.error instanceof ApiError ? create.error.fields : {};
+  const general = create.error && Object.keys(fields).length === 0 ? faultText(create.error).title : '';
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ name, ...(id.trim() === '' ? {} : { id: id.trim() }) }, { onSuccess: (group) => { notify('ok', t('groups.created', { name: group.name })); onClose(); } });
+  };
+  return (
+    <form className="block new-group" noValidate aria-label={t('groups.add')} onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
+      <div className="field">
+        <label htmlFor="group-name">{t('groups.name')}</label>
+        <input id="group-name" className="input" autoFocus value={name} maxLength={64} aria-invalid={'name' in fields} onChange={(event) => setName(event.target.value)} />
+        <p className="fault-text" role="alert">{fields['name'] ?? general}</p>
+      </div>
+      <div className="field">
+        <label htmlFor="group-id">{t('groups.id')}</label>
+        <input id="group-id" className="input mono" value={id} maxLength={64} aria-invalid={'id' in fields} aria-describedby="group-id-hint" onChange={(event) => setId(event.target.value)} />
+        <p id="group-id-hint" className="meta">{fields['id'] ? <span className="fault-text">{fields['id']}</span> : t('groups.idHint')}</p>
+      </div>
+      <div className="row">
+        <Button type="primary" htmlType="submit" loading={create.isPending} disabled={name.trim() === ''}>{t('groups.create')}</Button>
+        <Button onClick={onClose}>{t('common:action.cancel')}</Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { moved, placeAt } from './order';
+import { changes, finalUrl, fresh, repeated, stored } from './settings';
+
+test('a row is moved to its new place and the others keep their order', () => {
+  expect(moved(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a']);
+  expect(moved(['a', 'b', 'c'], 2, 0)).toEqual(['c', 'a', 'b']);
+  expect(moved(['a', 'b', 'c'], 1, -1)).toEqual(['b', 'a', 'c']);
+  expect(moved(['a', 'b', 'c'], 1, 9)).toEqual(['a', 'c', 'b']);
+});
+
+test('a dragged row belongs below every middle that it passed', () => {
+  const middles = [10, 30, 50];
+  expect(placeAt(0, middles, 1)).toBe(0);
+  expect(placeAt(35, middles, 1)).toBe(1);
+  expect(placeAt(60, middles, 1)).toBe(2);
+  expect(placeAt(31, middles, 0)).toBe(1);
+});
+
+test('the final URL is the base with its slash taken off and the path behind it', () => {
+  expect(finalUrl('https://api.example.com/', '/v1/chat/completions')).toBe('https://api.example.com/v1/chat/completions');
+  expect(finalUrl(' HTTPS://API.Example.com:8443/proxy// ', ' /v1/x')).toBe('https://api.example.com:8443/proxy/v1/x');
+  expect(finalUrl('http://[::1]:80/a', '')).toBe('http://[::1]/a');
+  expect(finalUrl('http://x.example', '')).toBe('http://x.example/');
+  for (const bad of ['', 'api.example.com', 'ftp://x', 'https://', 'https://u:p@x.example', 'https://x.example?a=1', 'https://x.example#a', 'https://x y']) expect(finalUrl(bad, '/v1'), bad).toBeNull();
+});
+
+test('a part that stands in base and path both is noticed', () => {
+  expect(repeated('https://x.example/v1/', '/v1/chat')).toBe('/v1');
+  expect(repeated('https://x.example', '/v1/chat')).toBeNull();
+  expect(repeated('https://x.example/v1', '')).toBeNull();
+});
+
+test('only what differs is sent, and the key only when one was typed', () => {
+  const before = stored({ id: 'a', name: 'A', groupId: 'g', description: '', sortOrder: 3, status: 'enabled', upstreamBaseUrl: 'https://x', upstreamAuth: 'bearer', upstreamModel: 'm', defaultPath: '/v1', hasUpstreamKey: true, boundApplicationCount: 0 });
+  expect(changes(before, before)).toEqual({});
+  expect(changes(before, { ...before, name: 'B', sortOrder: '4' })).toEqual({ name: 'B', sortOrder: 4 });
+  expect(changes(before, { ...before, upstreamKey: 'k' })).toEqual({ upstreamKey: 'k' });
+  expect(before.upstreamKey).toBe('');
+  expect(fresh('g').upstreamKey).toBe('');
+});

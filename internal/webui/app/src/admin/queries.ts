@@ -1,0 +1,129 @@
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { api, unwrap, type Schemas } from '../api/client';
+
+export type Capability = Schemas['AdminCapability'];
+export type Group = Schemas['Group'];
+export type Status = Schemas['CapabilityStatus'];
+
+export interface Filter {
+  page: number;
+  groupId: string;
+  status: '' | Status;
+  q: string;
+}
+
+/** Rows of a list; a group that has more cannot be ordered by hand. */
+export const LIST_SIZE = 50;
+export const AUDIT_SIZE = 20;
+
+export const officeQueries = {
+  groups: () => queryOptions({ queryKey: ['groups', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/groups', { signal }))).items }),
+  capabilities: (filter: Filter) =>
+    queryOptions({
+      queryKey: ['capabilities', 'list', filter],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/capabilities', { params: { query: { ...filter, size: LIST_SIZE } }, signal })),
+      placeholderData: keepPreviousData,
+    }),
+  /** How many capabilities a group has. */
+  size: (groupId: string) =>
+    queryOptions({ queryKey: ['capabilities', 'size', { groupId }], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/capabilities', { params: { query: { groupId, size: 1 } }, signal }))).total }),
+  capability: (id: string) => queryOptions({ queryKey: ['capabilities', 'get', { id }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/capabilities/{id}', { params: { path: { id } }, signal })), staleTime: 0 }),
+  audit: (page: number) =>
+    queryOptions({ queryKey: ['audit', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+};
+
+/** What a change of the catalog makes old. */
+function useRefresh() {
+  const client = useQueryClient();
+  return (...features: ('groups' | 'capabilities')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
+}
+
+/** Puts groups into an order: shown at once, taken back when it fails. */
+export function useOrderGroups() {
+  const client = useQueryClient();
+  const refresh = useRefresh();
+  const { queryKey } = officeQueries.groups();
+  return useMutation({
+    mutationFn: (ids: string[]) => unwrap(api.PUT('/api/admin/groups/order', { body: { ids } })),
+    onMutate: async (ids) => {
+      await client.cancelQueries({ queryKey });
+      const before = client.getQueryData(queryKey);
+      client.setQueryData(queryKey, (groups) => groups && inOrder(groups, ids));
+      return { before };
+    },
+    onError: (_error, _ids, context) => client.setQueryData(queryKey, context?.before),
+    onSettled: () => refresh('groups'),
+  });
+}
+
+/** Puts the capabilities of a group into an order, as useOrderGroups does. */
+export function useOrderCapabilities(filter: Filter) {
+  const client = useQueryClient();
+  const refresh = useRefresh();
+  const { queryKey } = officeQueries.capabilities(filter);
+  return useMutation({
+    mutationFn: (ids: string[]) => unwrap(api.PUT('/api/admin/capabilities/order', { body: { groupId: filter.groupId, ids } })),
+    onMutate: async (ids) => {
+      await client.cancelQueries({ queryKey });
+      const before = client.getQueryData(queryKey);
+      client.setQueryData(queryKey, (page) => page && { ...page, items: inOrder(page.items, ids) });
+      return { before };
+    },
+    onError: (_error, _ids, context) => client.setQueryData(queryKey, context?.before),
+    onSettled: () => refresh('capabilities'),
+  });
+}
+
+const inOrder = <T extends { id: string; sortOrder: number }>(items: readonly T[], ids: readonly string[]): T[] =>
+  items.map((item) => ({ ...item, sortOrder: ids.indexOf(item.id) + 1 })).sort((a, b) => a.sortOrder - b.sortOrder);
+
+export function useRenameGroup() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: ({ id, name }: { id: string; name: string }) => unwrap(api.PATCH('/api/admin/groups/{id}', { params: { path: { id } }, body: { name } })),
+    onSettled: () => refresh('groups'),
+  });
+}
+
+export function useCreateGroup() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (body: Schemas['GroupDraft']) => unwrap(api.POST('/api/admin/groups', { body })), onSuccess: () => refresh('groups') });
+}
+
+/** Switches a capability on or off: shown at once, taken back when it fails. */
+export function useSetStatus() {
+  const client = useQueryClient();
+  const refresh = useRefresh();
+  const lists = { queryKey: ['capabilities', 'list'] };
+  return useMutation({
+    mutationFn: ({ id, status }: { id: string; status: Status }) => unwrap(api.PATCH('/api/admin/capabilities/{id}/status', { params: { path: { id } }, body: { status } })),
+    onMutate: async ({ id, status }) => {
+      await client.cancelQueries(lists);
+      const before = client.getQueriesData<Schemas['AdminCapabilityPage']>(lists);
+      client.setQueriesData<Schemas['AdminCapabilityPage']>(lists, (page) => page && { ...page, items: page.items.map((item) => (item.id === id ? { ...item, status } : item)) });
+      return { before };
+    },
+    onError: (_error, _change, context) => context?.before.forEach(([key, page]) => client.setQueryData(key, page)),
+    onSettled: () => refresh('capabilities'),
+  });
+}
+
+/** Creates or edits a capability. The upstream key is in the request and nowhere else. */
+export function useSave(id: string | null) {
+  const client = useQueryClient();
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: (body: Schemas['CapabilityEdit']) =>
+      id === null ? unwrap(api.POST('/api/admin/capabilities', { body: body as Schemas['CapabilityDraft'] })) : unwrap(api.PATCH('/api/admin/capabilities/{id}', { params: { path: { id } }, body })),
+    gcTime: 0, // the variables hold the key
+    onSuccess: (saved) => {
+      client.setQueryData(officeQueries.capability(saved.id).queryKey, saved);
+      return refresh('capabilities');
+    },
+  });
+}
+
+export function useCheck() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (body: Schemas['CheckRequest']) => unwrap(api.POST('/api/admin/capabilities/check', { body })), gcTime: 0, onSuccess: () => refresh() });
+}

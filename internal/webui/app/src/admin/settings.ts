@@ -1,0 +1,64 @@
+import type { Capability } from './queries';
+import type { Schemas } from '../api/client';
+
+/** The editor's fields as they are typed. */
+export interface Settings {
+  id: string;
+  name: string;
+  groupId: string;
+  description: string;
+  sortOrder: string;
+  status: Schemas['CapabilityStatus'];
+  upstreamBaseUrl: string;
+  upstreamAuth: Schemas['UpstreamAuth'];
+  upstreamKey: string;
+  upstreamModel: string;
+  defaultPath: string;
+}
+
+export const fresh = (groupId: string): Settings => ({
+  id: '', name: '', groupId, description: '', sortOrder: '0', status: 'enabled', upstreamBaseUrl: '', upstreamAuth: 'bearer', upstreamKey: '', upstreamModel: '', defaultPath: '/v1/chat/completions',
+});
+
+/** The stored settings; the key is never among them. */
+export const stored = (capability: Capability): Settings => ({
+  id: capability.id, name: capability.name, groupId: capability.groupId, description: capability.description, sortOrder: String(capability.sortOrder), status: capability.status,
+  upstreamBaseUrl: capability.upstreamBaseUrl, upstreamAuth: capability.upstreamAuth, upstreamKey: '', upstreamModel: capability.upstreamModel, defaultPath: capability.defaultPath,
+});
+
+/** What differs, as the API takes it; an empty key is no change. */
+export function changes(before: Settings, now: Settings): Schemas['CapabilityEdit'] {
+  const changed = Object.entries(now).filter(([field, value]) => before[field as keyof Settings] !== value);
+  return Object.fromEntries(changed.map(([field, value]) => [field, field === 'sortOrder' ? Number(value) : value])) as Schemas['CapabilityEdit'];
+}
+
+/** Everything that is typed, for a new capability. */
+export const draft = (now: Settings): Schemas['CapabilityEdit'] => ({ ...now, sortOrder: Number(now.sortOrder) });
+
+/** Where a call of the default path goes, as the gateway joins it; null while the base is no URL. */
+export function finalUrl(base: string, path: string): string | null {
+  const typed = base.trim();
+  if (!/^https?:\/\/[^/?#\s\\]+[^?#\s\\]*$/i.test(typed)) return null;
+  try {
+    const url = new URL(typed);
+    if (url.username || url.password) return null;
+    const joined = url.pathname.replace(/\/+$/, '') + path.trim();
+    return `${url.protocol}//${url.host}${joined === '' ? '/' : joined}`;
+  } catch {
+    return null;
+  }
+}
+
+/** The base ends with what the path begins with, such as /v1: mostly a slip. */
+export function repeated(base: string, path: string): string | null {
+  const first = /^\/[^/]+/.exec(path.trim())?.[0];
+  return first && base.trim().replace(/\/+$/, '').endsWith(first) ? first : null;
+}
+
+export const hostOf = (url: string): string => {
+  try {
+    return new URL(url).host;
+  } catch {
+    return url;
+  }
+};
