@@ -44,7 +44,7 @@ export default async function product(): Promise<() => Promise<void>> {
   process.once('exit', kill);
 
   const base = `http://${listen}`;
-  const deadline = Date.now() + 90_000;
+  const deadline = Date.now() + 240_000;
   for (;;) {
     if (child.exitCode !== null || Date.now() > deadline) {
       child.kill('SIGKILL');
