@@ -45,6 +45,7 @@ func main() {
 	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
 	flag.Int64Var(&e.rows, "rows", full.rows, "calls in the ledger")
 	flag.IntVar(&e.questions, "questions", full.questions, "distinct questions of each kind")
+	flag.IntVar(&e.warmRounds, "rounds", full.warmRounds, "warm rounds of all questions")
 	flag.IntVar(&e.verifyDays, "verify", full.verifyDays, "days that callgate verify recounts afterwards; 0: none")
 	kept := flag.String("data", "", "directory that keeps the rows; a second run measures the same ones again")
 	flag.Parse()
@@ -96,6 +97,9 @@ func run(ctx context.Context, e effort, binary, dir string, engines *embedded.En
 			return err
 		}
 		b.say("%d rows after %s", rows, time.Since(began).Round(time.Second))
+		if err := b.save(); err != nil {
+			return err
+		}
 		if err := b.settle(ctx); err != nil {
 			return err
 		}

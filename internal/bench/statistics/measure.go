@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -64,6 +65,9 @@ func (b *bench) startConsole(ctx context.Context) (*console, error) {
 }
 
 func (c *console) stop() {
+	if c == nil {
+		return
+	}
 	c.client.CloseIdleConnections()
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	_ = c.cmd.Wait()
@@ -114,10 +118,34 @@ func (c *console) all(ctx context.Context, questions []question) ([]time.Duratio
 	return took, nil
 }
 
+// cpu is the user and system time ClickHouse and the console have used, to the kernel's tick of 10 ms.
+func (c *console) cpu() (total time.Duration, err error) {
+	for _, pid := range []int{c.cmd.Process.Pid, c.bench.engines.PIDs()["clickhouse"]} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return 0, err
+		}
+		_, after, _ := strings.Cut(string(text), ") ") // the name before may hold spaces
+		fields := strings.Fields(after)
+		if len(fields) < 13 {
+			return 0, errors.New("/proc/<pid>/stat is not as expected")
+		}
+		for _, field := range fields[11:13] { // utime and stime
+			ticks, err := strconv.ParseInt(field, 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			total += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return total, nil
+}
+
 // figures are the times of one kind of question.
 type figures struct {
 	Asked      int
 	Cold, Warm []time.Duration // ascending; warm: of each question the median of its rounds
+	CPU        time.Duration   // user and system time of ClickHouse and the console for one warm question
 }
 
 func quantile(sorted []time.Duration, level float64) time.Duration {
@@ -127,28 +155,30 @@ func quantile(sorted []time.Duration, level float64) time.Duration {
 // measure asks every kind of question, cold and warm.
 func (b *bench) measure(ctx context.Context) (map[string]figures, error) {
 	measured := map[string]figures{}
-	drawing, err := b.startConsole(ctx)
+	c, err := b.startConsole(ctx)
 	if err != nil {
 		return nil, err
 	}
-	kinds := b.kinds(drawing)
+	defer func() { c.stop() }()
+	kinds := b.kinds(c)
 	questions := make([][]question, len(kinds))
 	for i, k := range kinds {
 		if questions[i], err = b.drawn(ctx, k); err != nil {
-			break
+			return nil, err
 		}
-	}
-	drawing.stop()
-	if err != nil {
-		return nil, err
 	}
 	for i, k := range kinds {
 		if i < b.coldKinds {
+			c.stop()
 			if err := b.chill(ctx); err != nil {
 				return nil, err
 			}
+			if c, err = b.startConsole(ctx); err != nil {
+				return nil, err
+			}
 		}
-		if measured[k.name], err = b.timed(ctx, questions[i]); err != nil {
+		b.say("%s %s", time.Now().Format(time.TimeOnly), k.name)
+		if measured[k.name], err = b.timed(ctx, c, questions[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", k.name, err)
 		}
 	}
@@ -165,15 +195,14 @@ func (b *bench) chill(ctx context.Context) error {
 	return errors.Join(err, up(ctx))
 }
 
-// timed starts the console anew and asks the questions once cold and some rounds warm.
-func (b *bench) timed(ctx context.Context, questions []question) (f figures, err error) {
-	c, err := b.startConsole(ctx)
-	if err != nil {
-		return f, err
-	}
-	defer c.stop()
+// timed asks the questions once cold and some rounds warm.
+func (b *bench) timed(ctx context.Context, c *console, questions []question) (f figures, err error) {
 	f.Asked = len(questions)
 	if f.Cold, err = c.all(ctx, questions); err != nil {
+		return f, err
+	}
+	before, err := c.cpu()
+	if err != nil {
 		return f, err
 	}
 	rounds := make([][]time.Duration, b.warmRounds)
@@ -182,6 +211,11 @@ func (b *bench) timed(ctx context.Context, questions []question) (f figures, err
 			return f, err
 		}
 	}
+	after, err := c.cpu()
+	if err != nil {
+		return f, err
+	}
+	f.CPU = (after - before) / time.Duration(b.warmRounds*len(questions))
 	for i := range questions {
 		var own []time.Duration
 		for _, round := range rounds {
