@@ -183,12 +183,12 @@ func (f *fuzzer) fire(op openapi.Operation) int {
 	request.Header = s.header
 	response, err := http.DefaultClient.Do(request) // held against the document on the way
 	if err != nil {
-		f.t.Fatalf("%s %s %.300q: %v", op.Method, path, s.raw, err)
+		f.t.Fatalf("%s %.300s %.300q: %.300v", op.Method, path, s.raw, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode >= 500 {
-		f.t.Fatalf("%s %s %.300q: %d %s %v", op.Method, path, s.raw, response.StatusCode, answer, err)
+		f.t.Fatalf("%s %.300s %.300q: %d %s %.300v", op.Method, path, s.raw, response.StatusCode, answer, err)
 	}
 	return response.StatusCode
 }

@@ -100,6 +100,9 @@ func (c *Console) route(h handler) fiber.Handler {
 func Fail(log *slog.Logger) fiber.ErrorHandler {
 	return func(ctx *fiber.Ctx, err error) error {
 		f := asFault(err)
+		if errors.Is(err, fiber.ErrRequestHeaderFieldsTooLarge) {
+			discardHead(ctx)
+		}
 		if ctx.GetRespHeader(requestID) == "" { // refused before common ran
 			identify(ctx)
 		}
@@ -110,6 +113,7 @@ func Fail(log *slog.Logger) fiber.ErrorHandler {
 		if f.RetryAfter > 0 {
 			ctx.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 		}
+		ctx.Set(fiber.HeaderCacheControl, "no-store")
 		say := inLanguageOf(ctx)
 		answer := openapi.Error{Code: codeOf[f.Kind], Msg: say(f.Message), RequestID: id}
 		if len(f.Fields) > 0 {
