@@ -81,9 +81,11 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
     <>
       <div className="page-head">
         <h1>{name} <StatusTag status={status} /></h1>
-        <Button type="primary" onClick={() => dialogs.log(application)}>{t('log')}</Button>
-        <Button onClick={() => dialogs.edit(application)}>{t('edit')}</Button>
-        <ApplicationMenu on={application} dialogs={dialogs} edit={false} />
+        <div className="head-actions">
+          <Button type="primary" onClick={() => dialogs.log(application)}>{t('log')}</Button>
+          <Button onClick={() => dialogs.edit(application)}>{t('edit')}</Button>
+          <ApplicationMenu on={application} dialogs={dialogs} edit={false} />
+        </div>
       </div>
       {status === 'disabled' && (
         <div className="bar" data-kind="warn" role="status">
@@ -145,7 +147,7 @@ function Bound({ application, onBind }: { application: Application; onBind: () =
   const { t } = useTranslation(['applications', 'common']);
   const query = useCapabilities(application.capabilityIds);
   return (
-    <section className="block" aria-label={t('detail.bound')}>
+    <section className="block bound-block" aria-label={t('detail.bound')}>
       <div className="block-head"><h2>{t('detail.bound')}</h2><span className="meta number">{application.capabilityIds.length}</span></div>
       {application.capabilityIds.length === 0 ? (
         <Empty text={t('empty.unbound')}><Button onClick={onBind}>{t('empty.bind')}</Button></Empty>

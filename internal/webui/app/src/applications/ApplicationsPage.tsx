@@ -1,5 +1,5 @@
 import './applications.css';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
@@ -54,7 +54,10 @@ export function Component() {
 function useAskedToCreate(create: () => void): void {
   const [search, setSearch] = useSearchParams();
   const asked = search.has('new');
+  const done = useRef(false); // the URL follows later, after more renders
   useEffect(() => {
+    if (asked === done.current) return;
+    done.current = asked;
     if (!asked) return;
     create();
     setSearch((now) => {

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { capabilityQueries } from '../capabilities/queries';
 import { sections } from '../capabilities/search';
-import { Block } from '../ui/Block';
+import { Block, Bones } from '../ui/Block';
 import { StatusTag } from '../ui/Tag';
 import { useCapabilities } from './useCapabilities';
 
@@ -38,8 +38,9 @@ export function Choices({ saved, chosen, onChange, fault }: {
 
 function Listed({ capabilities, search, chosen, onChange }: { capabilities: readonly Schemas['Capability'][]; search: string; chosen: readonly string[]; onChange: (chosen: string[]) => void }) {
   const { t } = useTranslation(['applications', 'common']);
-  const { data: groups } = useQuery(capabilityQueries.groups());
+  const { data: groups, isPending } = useQuery(capabilityQueries.groups());
   const found = useMemo(() => sections(capabilities, groups ?? [], search), [capabilities, groups, search]);
+  if (isPending) return <Bones height={160} />; // not first by identifier, then by name
   if (capabilities.length === 0) return <p className="second">{t('form.none')}</p>;
   if (found.length === 0) return <p className="second">{t('form.noMatch')}</p>;
   const toggle = (id: string, on: boolean) => onChange(on ? [...chosen, id] : chosen.filter((other) => other !== id));

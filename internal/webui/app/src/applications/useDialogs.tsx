@@ -15,7 +15,9 @@ interface Named {
   name: string;
 }
 
-type Asked = { what: 'create' } | { what: 'edit' | 'disable' | 'delete'; on: Named };
+type Question = { what: 'create' } | { what: 'edit' | 'disable' | 'delete'; on: Named };
+// One may be asked while the one before is still fading out.
+type Asked = Question & { turn: number };
 
 export interface Dialogs {
   create: () => void;
@@ -35,7 +37,9 @@ export function useDialogs(onDeleted: () => void): Dialogs {
   const writes = useWrites();
   const [asked, setAsked] = useState<Asked | null>(null);
   const [log, setLog] = useState<(Named & { open: boolean; turn: number }) | null>(null);
-  const closed = () => setAsked(null);
+  const ask = (question: Question) => setAsked((last) => ({ ...question, turn: (last?.turn ?? 0) + 1 }));
+  const turn = asked?.turn;
+  const closed = () => setAsked((last) => (last?.turn === turn ? null : last));
 
   const enable = async (on: Named) => {
     try {
@@ -55,20 +59,20 @@ export function useDialogs(onDeleted: () => void): Dialogs {
     onDeleted();
   };
   return {
-    create: () => setAsked({ what: 'create' }),
-    edit: (on) => setAsked({ what: 'edit', on }),
-    remove: (on) => setAsked({ what: 'delete', on }),
-    setStatus: (on, status) => (status === 'active' ? void enable(on) : setAsked({ what: 'disable', on })),
+    create: () => ask({ what: 'create' }),
+    edit: (on) => ask({ what: 'edit', on }),
+    remove: (on) => ask({ what: 'delete', on }),
+    setStatus: (on, status) => (status === 'active' ? void enable(on) : ask({ what: 'disable', on })),
     log: (on) => setLog((last) => ({ ...on, open: true, turn: (last?.turn ?? 0) + 1 })),
     open: (
       <Suspense>
-        {asked?.what === 'create' && <FormDrawer id={null} onClosed={closed} />}
-        {asked?.what === 'edit' && <FormDrawer key={asked.on.id} id={asked.on.id} onClosed={closed} />}
+        {asked?.what === 'create' && <FormDrawer key={turn} id={null} onClosed={closed} />}
+        {asked?.what === 'edit' && <FormDrawer key={turn} id={asked.on.id} onClosed={closed} />}
         {asked?.what === 'disable' && (
-          <Confirm title={t('ask.disable', { name: asked.on.name })} text={t('ask.disableText')} action={t('disable')} run={() => disable(asked.on)} onClosed={closed} />
+          <Confirm key={turn} title={t('ask.disable', { name: asked.on.name })} text={t('ask.disableText')} action={t('disable')} run={() => disable(asked.on)} onClosed={closed} />
         )}
         {asked?.what === 'delete' && (
-          <Confirm danger typed={asked.on.name} title={t('ask.delete', { name: asked.on.name })} text={t('ask.deleteText')} action={t('delete')} run={() => remove(asked.on)} onClosed={closed} />
+          <Confirm key={turn} danger typed={asked.on.name} title={t('ask.delete', { name: asked.on.name })} text={t('ask.deleteText')} action={t('delete')} run={() => remove(asked.on)} onClosed={closed} />
         )}
         {log && <CallDrawer key={log.turn} applicationId={log.id} applicationName={log.name} open={log.open} onClose={() => setLog({ ...log, open: false })} />}
       </Suspense>

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
 import { applicationQueries } from './queries';
 import { withStatus, type Status } from './status';
@@ -46,8 +46,10 @@ const writes = (client: QueryClient) => ({
 
   remove: async (id: string): Promise<void> => {
     await api.DELETE('/api/applications/{id}', { params: { path: { id } } });
-    await client.cancelQueries({ queryKey: ['applications'] });
-    refresh(client);
+    // What is known of it is of no use any more, and asking again would be a 404.
+    const ofIt = (query: Query) => (query.queryKey[2] as { id?: string } | undefined)?.id === id;
+    void client.invalidateQueries({ predicate: ofIt, refetchType: 'none' });
+    for (const feature of shown) void client.invalidateQueries({ queryKey: [feature], predicate: (query) => !ofIt(query) });
   },
 
   reveal: async (id: string): Promise<string> =>

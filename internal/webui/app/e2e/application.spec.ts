@@ -1,0 +1,232 @@
+import type { Locator, Page } from '@playwright/test';
+import { addDays, dayOf } from '../src/range/days';
+import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test } from './test';
+
+const today = () => dayOf(Date.now());
+const tile = (page: Page, label: string): Locator => page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
+const time = /^\d+ ms$|^\d+\.\d\d s$/;
+const figuresOf = (id: string) => `**/api/statistics/applications/${id}?*`;
+
+test('summary, days and usage per model are those of the calls of this application alone', async ({ page, developer }) => {
+  const [search, other] = [await developer.createApplication('Search'), await developer.createApplication('Other')];
+  await developer.calls(search.accessKey, 2);
+  await developer.calls(search.accessKey, 1, { model: 'demo-error-429' });
+  await developer.call(search.accessKey, { capability: CLAUDE, path: '/v1/messages', body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] } });
+  await developer.call(search.accessKey, { capability: null });
+  await developer.calls(other.accessKey, 4);
+  await developer.counted(9);
+  await page.goto(`/applications/${search.id}`);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Search');
+  await expect(tile(page, 'Calls')).toHaveText('5');
+  await expect(tile(page, 'Success rate')).toHaveText('60.00%');
+  await expect(tile(page, 'Failures')).toHaveText('2');
+  await expect(tile(page, 'Avg duration')).toHaveText(time);
+  for (const [n, name] of ['p50', 'p95', 'p99'].entries()) await expect(page.locator('.percentiles > span').nth(n)).toHaveText(new RegExp(`^${name} \\d+(\\.\\d\\d)? m?s$`));
+  const used = page.getByRole('region', { name: 'By capability' }).getByRole('row');
+  const cells = (name: string) => used.filter({ hasText: name }).getByRole('cell');
+  await expect(cells('Demo chat')).toHaveText(['Demo chat', '3', '60.0%', '66.66%', '1', /ms|s/, /ms|s/]);
+  await expect(cells('Demo messages')).toHaveText(['Demo messages', '1', '20.0%', '100.00%', '0', /ms|s/, /ms|s/]);
+  await expect(cells('unspecified')).toHaveText(['unspecified', '1', '20.0%', '0.00%', '1', /ms|s/, /ms|s/]);
+  await expect(page.getByRole('img', { name: /: 5 calls in all, 2 failures\./ })).toBeVisible();
+  await page.getByRole('button', { name: 'View as table' }).click();
+  const day = (of: string) => page.locator('.days').getByRole('row').filter({ hasText: of }).getByRole('cell');
+  await expect(day(today())).toHaveText([new RegExp(today()), '5', '2', '60.00%', time, time, time, time]);
+  await expect(day(addDays(today(), -1))).toHaveText([/-/, '0', '0', '—', '—', '—', '—', '—']); // filled with zero
+  await expect(page.locator('.days tbody tr')).toHaveCount(7);
+});
+
+test('the figures follow the range of the URL, and only they are asked for anew', async ({ page, developer }) => {
+  const { id, accessKey } = await developer.createApplication('Search');
+  await developer.calls(accessKey, 2);
+  await developer.counted(2);
+  await page.goto(`/applications/${id}?range=30d`);
+  await expect(tile(page, 'Calls')).toHaveText('2');
+  const asked: string[] = [];
+  page.on('request', (request) => request.url().includes('/api/') && !request.url().endsWith('/api/config') && asked.push(new URL(request.url()).pathname));
+  const yesterday = addDays(today(), -1);
+  await page.getByRole('button', { name: 'View as table' }).click();
+  await page.getByRole('button', { name: new RegExp(`^${yesterday}`) }).click();
+  await expect(page).toHaveURL(`/applications/${id}?start=${yesterday}&end=${yesterday}`);
+  await expect(tile(page, 'Calls')).toHaveText('0');
+  await expect(tile(page, 'Success rate')).toHaveText('—');
+  await expect(page.getByText('There were no calls in this range.')).toBeVisible();
+  expect(new Set(asked)).toEqual(new Set([`/api/statistics/applications/${id}`]));
+});
+
+test('changes are told against the period before, of closed days only', async ({ page, developer }) => {
+  const { id } = await developer.createApplication('Search');
+  await page.route(figuresOf(id), async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { data: { daily: { date: string }[]; summary: object; collectedSince: string } };
+    const daily = body.data.daily.map(({ date }) => {
+      const calls = date === today() ? 5000 : date > addDays(today(), -7) ? 30 : 20;
+      return { date, calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300 };
+    });
+    const calls = daily.reduce((sum, day) => sum + day.calls, 0);
+    Object.assign(body.data, { daily, collectedSince: '2020-01-01T00:00:00.000+08:00', summary: { calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300 } });
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.goto(`/applications/${id}`);
+  const change = page.locator('.tile', { hasText: 'Calls' }).locator('.meta');
+  await expect(change).toHaveText('+50.0%');
+  await expect(change).toHaveAttribute('title', /^Compared with .+, without today$/);
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await expect(page).toHaveURL(`/applications/${id}?compare=off`);
+  await expect(change).toHaveCount(0);
+});
+
+test('the key is masked, shown on request and hidden after 60 s or when the tab is left', async ({ page, developer }) => {
+  await page.clock.install();
+  const { id, accessKey, maskedAccessKey } = await developer.createApplication('Search');
+  const asked: string[] = [];
+  page.on('request', (request) => request.url().endsWith('/access-key') && asked.push(request.method()));
+  await page.goto(`/applications/${id}`);
+  const key = page.locator('code.key');
+  await expect(key).toHaveText(maskedAccessKey);
+  expect(asked).toEqual([]); // a separate request, and only when asked for (spec section 5 rule 5)
+  const shown = page.waitForResponse((response) => response.url().endsWith('/access-key'));
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  expect((await shown).headers()['cache-control']).toContain('no-store');
+  await expect(key).toHaveText(accessKey);
+  await page.clock.fastForward(59_000);
+  await expect(key).toHaveText(accessKey);
+  await page.clock.fastForward(2_000);
+  await expect(key).toHaveText(maskedAccessKey);
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await expect(key).toHaveText(accessKey);
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { configurable: true, value: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  await expect(key).toHaveText(maskedAccessKey);
+  expect(await page.content()).not.toContain(accessKey);
+  await page.evaluate(() => Object.defineProperty(document, 'hidden', { configurable: true, value: false }));
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await page.getByRole('button', { name: 'Hide', exact: true }).click();
+  await expect(key).toHaveText(maskedAccessKey);
+  await page.getByRole('link', { name: 'All applications' }).click();
+  await page.goBack();
+  await expect(key).toHaveText(maskedAccessKey); // nothing kept it
+  expect(asked).toEqual(['GET', 'GET', 'GET']);
+});
+
+test('the key is copied without being shown', async ({ page, context, developer }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { id, accessKey, maskedAccessKey } = await developer.createApplication('Search');
+  await page.goto(`/applications/${id}`);
+  await page.getByRole('button', { name: 'Copy key' }).click();
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(accessKey);
+  await expect(page.locator('code.key')).toHaveText(maskedAccessKey);
+});
+
+test('rotating asks, shows the new key, and the old one stops within 2 s', async ({ page, developer }) => {
+  const { id, accessKey } = await developer.createApplication('Search');
+  expect((await developer.call(accessKey)).status).toBe(200);
+  await page.goto(`/applications/${id}`);
+  await page.getByRole('button', { name: 'Rotate' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Rotate the key of Search?' });
+  await expect(dialog).toContainText('the old key stops within 2 s');
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  await expect(dialog).toBeHidden();
+  const rotatedAt = Date.now();
+  const next = (await page.locator('code.key').textContent())!;
+  expect(next).toMatch(/^cg-/);
+  expect(next).not.toBe(accessKey);
+  await expect.poll(async () => (await developer.call(accessKey)).status, { timeout: 4_000 }).toBe(401);
+  expect(Date.now() - rotatedAt).toBeLessThan(4_000);
+  expect((await developer.call(next)).status).toBe(200);
+  await page.getByRole('button', { name: 'Hide', exact: true }).click();
+  await expect(page.locator('code.key')).toHaveText(new RegExp(`^${next.slice(0, 7)}…${next.slice(-4)}$`));
+});
+
+test('bound capabilities are listed; one that was disabled says so', async ({ page, administrator, developer }) => {
+  const name = `cap-${Date.now()}`;
+  const settings = { id: name, name: 'Short-lived', groupId: 'demo', upstreamBaseUrl: 'http://127.0.0.1:9', upstreamKey: 'k' };
+  await administrator.api('POST', '/api/admin/capabilities', settings);
+  const { id } = await developer.createApplication('Search', [CHAT, name]);
+  await administrator.api('PATCH', `/api/admin/capabilities/${name}/status`, { status: 'disabled' });
+  await page.goto(`/applications/${id}`);
+  const bound = page.getByRole('region', { name: 'Bound capabilities' }).getByRole('listitem');
+  await expect(bound).toHaveText(['Demo chat', /^Short-lived\s*Disabled$/]);
+  // It stays bound while others change, and can be removed, not chosen again.
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Edit application' });
+  const old = dialog.getByRole('checkbox', { name: /Short-lived/ });
+  await expect(old).toBeChecked();
+  await dialog.getByRole('checkbox', { name: /Demo messages/ }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(bound).toHaveText(['Demo chat', 'Demo messages', /Short-lived/]);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await old.uncheck();
+  await expect(old).toBeDisabled();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await expect(bound).toHaveText(['Demo chat', 'Demo messages']);
+});
+
+test('a disabled application says so at the top and is enabled there', async ({ page, developer }) => {
+  const { id, accessKey } = await developer.createApplication('Search');
+  await developer.api('PATCH', `/api/applications/${id}/status`, { status: 'disabled' });
+  await page.goto(`/applications/${id}`);
+  await expect(page.getByText('This application is disabled: its calls get 403 and count as failures.')).toBeVisible();
+  await page.getByRole('button', { name: 'Enable' }).click();
+  await expect(page.getByText('This application is disabled')).toBeHidden();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Active');
+  await expect.poll(async () => (await developer.call(accessKey)).status).toBe(200);
+});
+
+test('without calls a curl that works shows the next step; without bindings, how to bind', async ({ page, developer }) => {
+  const [bound, bare] = [await developer.createApplication('Bound', [CHAT]), await developer.createApplication('Bare', [])];
+  await page.goto(`/applications/${bound.id}`);
+  await expect(page.locator('.code pre')).toContainText(`/gateway/v1/chat/completions?model=${CHAT}`);
+  await expect(page.locator('.code pre')).toContainText('$CALLGATE_KEY');
+  await page.goto(`/applications/${bare.id}`);
+  await expect(page.getByText('No capability is bound, so calls are refused.')).toBeVisible();
+  await page.getByRole('button', { name: 'Bind capabilities' }).click();
+  await page.getByRole('dialog').getByRole('checkbox', { name: /Demo chat/ }).check();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('region', { name: 'Bound capabilities' }).getByRole('listitem')).toHaveText(['Demo chat']);
+});
+
+test('deleting an application from its page leads to the list', async ({ page, developer }) => {
+  const { id } = await developer.createApplication('Search');
+  await page.goto(`/applications/${id}?range=30d`);
+  await page.getByRole('button', { name: 'More actions for Search' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByLabel('Enter the name Search to confirm').fill('Search');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page).toHaveURL('/applications?range=30d');
+  await expect(page.getByText('There is no application yet.')).toBeVisible();
+});
+
+test('what fails stands in its place with a retry, the rest of the page works', async ({ page, developer, expected }) => {
+  expected.push(/ 503 /);
+  const { id } = await developer.createApplication('Search');
+  await page.route(figuresOf(id), (route) => route.fulfill({ status: 503, json: { code: 50301, msg: 'a store is unavailable', data: null } }));
+  await page.goto(`/applications/${id}`);
+  await expect(page.getByRole('alert')).toContainText('A store is unavailable for now.', { timeout: 15_000 });
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Search');
+  await expect(page.getByRole('region', { name: 'Bound capabilities' }).getByRole('listitem')).toHaveCount(2);
+  await page.unroute(figuresOf(id));
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(tile(page, 'Calls')).toHaveText('0');
+});
+
+test('the page of an application is accessible in both themes and languages, and fits a phone', async ({ page, developer }) => {
+  const { id, accessKey } = await developer.createApplication('Search');
+  await developer.calls(accessKey, 3);
+  await developer.counted(3);
+  await page.goto(`/applications/${id}`);
+  const ready = async () => {
+    await expect(page.locator('.chart canvas')).toBeVisible();
+    await expect(page.locator('.bound li')).toHaveCount(2);
+  };
+  await inEveryLook(page, ready, () => expectAccessible(page));
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.reload();
+  await ready();
+  await page.getByRole('button', { name: '查看', exact: true }).click();
+  await expect(page.locator('code.key')).toHaveText(accessKey);
+  await expectNoSidewaysScroll(page);
+  await expectAccessible(page);
+});
