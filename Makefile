@@ -41,6 +41,7 @@ bench-stats: build ## what the statistics cost with ROWS (100000000) calls, and 
 
 .PHONY: oracle
 oracle: export ORACLE_QUESTIONS ?= 20000
+oracle: export ORACLE_ENGINES := own
 oracle: export PAGES_CALLS ?= 1000000
 oracle: ## ORACLE_QUESTIONS (20000) random questions of every statistics endpoint against plain slices, and all pages of PAGES_CALLS (1000000) calls
 	$(WITH_ENGINES) go test -count=1 -v -timeout 4h -run 'Oracle|AllPages' ./internal/stats

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -31,7 +32,7 @@ func printTable(to io.Writer, b *bench, measured, tenth map[string]figures) erro
 			factor := float64(middle) / float64(quantile(before.Warm, 0.50))
 			growth = fmt.Sprintf("× %.2f (CPU × %.2f)", factor, float64(f.CPU)/float64(max(before.CPU, 1)))
 			if k.growth && factor > 1.5 {
-				verdict += ", **growth missed**"
+				verdict = strings.TrimPrefix(verdict+", **growth missed**", ", ")
 			}
 		}
 		fmt.Fprintf(w, "| %s\t| %d\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", k.name, f.Asked, goal,
