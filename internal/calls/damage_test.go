@@ -151,7 +151,7 @@ func TestSegmentsDamagedInEveryByteAreShippedButForTheDamagedRecords(t *testing.
 	}
 	began := time.Now()
 	r := s.open(t, Config{SpoolDir: dir})
-	eventually(t, 10*time.Minute, "all segments are shipped", func() bool { return r.spool.backlog() == 0 })
+	eventually(t, 30*time.Minute, "all segments are shipped", func() bool { return r.spool.backlog() == 0 })
 	if err := shut(r); err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +182,8 @@ func TestASegmentThatCannotBeReadHoldsBackNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.open(t, Config{SpoolDir: dir})
-	eventually(t, 5*time.Second, "all others are counted", func() bool { return s.number(t, `SELECT toInt64(count()) FROM calls`) == 10 })
-	eventually(t, 5*time.Second, "only the unreadable one waits", func() bool { return r.spool.backlog() == 1 })
+	eventually(t, 30*time.Second, "all others are counted", func() bool { return s.number(t, `SELECT toInt64(count()) FROM calls`) == 10 })
+	eventually(t, 30*time.Second, "only the unreadable one waits", func() bool { return r.spool.backlog() == 1 })
 	if err := os.Remove(unreadable); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // settled reconciles until no day is due.
 func (s *stores) settled(t testing.TB, m *Maintenance) {
 	t.Helper()
-	eventually(t, 20*time.Second, "every due day is compared", func() bool {
+	eventually(t, time.Minute, "every due day is compared", func() bool {
 		if err := m.reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -57,13 +57,13 @@ func retained(t *testing.T) (s *stores, engines *embedded.Engines, dir string) {
 	for i := range 100 {
 		r.Add(mixed(time.Now(), i))
 	}
-	eventually(t, 5*time.Second, "the calls are confirmed", func() bool { return len(segments(t, dir, sentSuffix)) == 1 })
+	eventually(t, 30*time.Second, "the calls are confirmed", func() bool { return len(segments(t, dir, sentSuffix)) == 1 })
 	return s, engines, dir
 }
 
 func awaitDeleted(t *testing.T, dir string) {
 	t.Helper()
-	eventually(t, 20*time.Second, "the segment is deleted", func() bool {
+	eventually(t, time.Minute, "the segment is deleted", func() bool {
 		return len(segments(t, dir, sentSuffix)) == 0 && len(segments(t, dir, unsentSuffix)) == 0
 	})
 }
@@ -72,7 +72,7 @@ func TestConfirmedRecordsThatARestartedServerLostAreSentAgain(t *testing.T) {
 	t.Parallel()
 	s, engines, dir := retained(t)
 	s.failPower(t, engines, sweptTables...)
-	eventually(t, 20*time.Second, "the calls are counted again", func() bool {
+	eventually(t, time.Minute, "the calls are counted again", func() bool {
 		var n uint64
 		return s.conn.QueryRow(t.Context(), `SELECT count() FROM calls`).Scan(&n) == nil && n == 100
 	})
@@ -88,7 +88,7 @@ func TestRollupsAndDetailsThatARestartedServerLostAreRepaired(t *testing.T) {
 	s.failPower(t, engines, "usage_daily", "usage_hourly", "call_failures")
 	awaitDeleted(t, dir)
 	m := s.maintenance(t)
-	eventually(t, 20*time.Second, "the day is compared", func() bool {
+	eventually(t, time.Minute, "the day is compared", func() bool {
 		if err := m.reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -191,7 +191,7 @@ func refuse(t *testing.T, s *stores) {
 	spooled(t, dir, many(100)...)
 	r := s.open(t, Config{SpoolDir: dir})
 	r.Add(success(time.Now()))
-	eventually(t, 5*time.Second, "all others are counted", func() bool { return s.number(t, `SELECT toInt64(count()) FROM calls`) == 102 })
+	eventually(t, 30*time.Second, "all others are counted", func() bool { return s.number(t, `SELECT toInt64(count()) FROM calls`) == 102 })
 	if err := s.conn.Exec(t.Context(), `ALTER TABLE calls DROP CONSTRAINT healthy`); err != nil {
 		t.Fatal(err)
 	}
