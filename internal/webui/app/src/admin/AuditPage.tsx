@@ -63,7 +63,7 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
             <td>{entry.actor}</td>
             <td title={entry.action}>{action(entry.action)}</td>
             <td title={entry.targetId}>{entry.targetName || <code>{entry.targetId}</code>}</td>
-            <td><ul className="changes">{entry.changes.map((change) => <li key={change.field}><Change change={change} /></li>)}</ul></td>
+            <td><ul className="changes">{entry.changes.map((change) => <li key={change.field}><Change change={change} created={entry.action.endsWith('.create')} /></li>)}</ul></td>
           </tr>
         ))}
       </tbody>
@@ -73,10 +73,10 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
 
 const SECRET = '(changed)'; // what the trail says of a key
 
-function Change({ change: { field, from, to } }: { change: Schemas['AuditChange'] }) {
+function Change({ change: { field, from, to }, created }: { change: Schemas['AuditChange']; created: boolean }) {
   const { t, i18n } = useTranslation(['admin', 'common']);
   const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
-  if (to === SECRET) return <>{name}: {t('audit.changed')}</>;
+  if (to === SECRET) return <>{name}: {created ? t('audit.set') : t('audit.changed')}</>;
   const shown = (value: unknown): string =>
     value === '' ? t('audit.nothing') : Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
   return <>{name}: {from !== null && from !== undefined && <><del>{shown(from)}</del> → </>}{shown(to)}</>;

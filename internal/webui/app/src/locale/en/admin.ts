@@ -95,6 +95,7 @@ const admin: Same<typeof zh> = {
     changes: 'Changes',
     empty: 'Nothing recorded yet. Every change by an administrator appears here.',
     changed: 'changed',
+    set: 'set',
     nothing: '(empty)',
     sentTo: 'sent to {{to}}',
     actions: {

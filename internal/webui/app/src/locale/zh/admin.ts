@@ -92,6 +92,7 @@ const admin = {
     changes: '修改',
     empty: '还没有记录。管理员的每次修改都会出现在这里。',
     changed: '已更换',
+    set: '已设置',
     nothing: '（空）',
     sentTo: '发往 {{to}}',
     actions: {
