@@ -1,0 +1,59 @@
+import '../ui/field.css';
+import './calls.css';
+import { useEffect, useRef, useState } from 'react';
+import Drawer from 'antd/es/drawer';
+import { useTranslation } from 'react-i18next';
+import { useLocation, useNavigate } from 'react-router';
+import { CallLog } from './CallLog';
+
+let entries = 0;
+
+/**
+ * The calls of one application (spec section 4.1 rule 14). Nothing of it is in the URL. Opening
+ * pushes an entry of the same URL, so that Back closes it.
+ */
+export default function CallDrawer({ applicationId, applicationName, open, onClose }: { applicationId: string; applicationName: string; open: boolean; onClose: () => void }) {
+  const { t } = useTranslation(['calls', 'common']);
+  const [opened, setOpened] = useState<string | null>(null);
+  const leave = useEntry(open, onClose);
+  // Escape leaves the failure first, the drawer then.
+  const close = (event: { type?: string }) => (event.type === 'keydown' && opened !== null ? setOpened(null) : leave());
+  return (
+    <Drawer
+      rootClassName="call-drawer"
+      open={open}
+      size="min(760px, 100vw)"
+      title={t('title', { name: applicationName })}
+      closable={{ placement: 'end', 'aria-label': t('common:action.close') }}
+      onClose={close}
+      destroyOnHidden
+    >
+      <CallLog applicationId={applicationId} opened={opened} onOpened={setOpened} />
+    </Drawer>
+  );
+}
+
+/** Holds a history entry while open; whoever goes back over it has closed. */
+function useEntry(open: boolean, onClose: () => void): () => void {
+  const navigate = useNavigate();
+  const location = useLocation();
+  const entry = useRef<string | null>(null);
+  const seen = useRef(false);
+  const at = (location.state as { calls?: string } | null)?.calls ?? null;
+  useEffect(() => {
+    if (!open) {
+      entry.current = null;
+      seen.current = false;
+    } else if (entry.current === null) {
+      entry.current = `${Date.now()}-${++entries}`; // a reload keeps the states of before
+      void navigate({ pathname: location.pathname, search: location.search, hash: location.hash }, { state: { calls: entry.current }, preventScrollReset: true });
+    } else if (at === entry.current) {
+      seen.current = true;
+    } else if (seen.current) {
+      onClose();
+    }
+  }, [open, at, location, navigate, onClose]);
+  return () => {
+    if (at !== null && at === entry.current) void navigate(-1);
+  };
+}

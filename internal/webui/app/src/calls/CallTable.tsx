@@ -1,0 +1,73 @@
+import { Fragment, type RefObject } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
+import { Copy } from '../ui/Copy';
+import { Tag } from '../ui/Tag';
+import type { Call } from './queries';
+
+/** Icon and word for how a call ended; 499 says who broke off. */
+export function Result({ call }: { call: Pick<Call, 'success' | 'statusCode' | 'endedBy'> }) {
+  const { t } = useTranslation('calls');
+  if (call.success) return <Tag kind="ok">{t('result.success')}</Tag>;
+  if (call.statusCode !== 499) return <Tag kind="failed">{t('result.failure')}</Tag>;
+  return <span title={t(`endedBy.${call.endedBy}`)}><Tag kind="warn">{t('result.interrupted')}</Tag></span>;
+}
+
+/** The rows of one page (spec section 4.1 rule 7). A success unfolds, a failure opens. */
+export function CallTable({ body, calls, expanded, onExpand, onOpen }: {
+  body: RefObject<HTMLTableSectionElement | null>;
+  calls: readonly Call[];
+  expanded: string | null;
+  onExpand: (callId: string | null) => void;
+  onOpen: (callId: string) => void;
+}) {
+  const { t } = useTranslation(['calls', 'common']);
+  const format = useFormat();
+  const pick = (call: Call) => (call.success ? onExpand(expanded === call.callId ? null : call.callId) : onOpen(call.callId));
+  return (
+    <table className="table calls-table">
+      <thead>
+        <tr>
+          <th scope="col">{t('column.callId')}</th>
+          <th scope="col">{t('column.time')}</th>
+          <th scope="col">{t('column.model')}</th>
+          <th scope="col">{t('column.result')}</th>
+          <th scope="col" className="right">{t('column.status')}</th>
+          <th scope="col" className="right">{t('column.duration')}</th>
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {calls.map((call) => (
+          <Fragment key={call.callId}>
+            <tr className="call" onClick={() => pick(call)}>
+              <td>
+                <button type="button" className="call-id cut" data-call={call.callId} title={call.callId} aria-label={t('open', { id: call.callId })} aria-expanded={call.success ? expanded === call.callId : undefined} onClick={(event) => { event.stopPropagation(); pick(call); }}>
+                  <bdi>{call.callId}</bdi>
+                </button>
+              </td>
+              <td className="number" title={format.exactTime(call.startTime)}>{format.time(call.startTime)}</td>
+              <td className="cut" title={call.model}>{call.model === '' ? t('common:metrics.unspecified') : call.model}</td>
+              <td><Result call={call} /></td>
+              <td className="right">{call.statusCode}</td>
+              <td className="right">{format.duration(call.durationMs)}</td>
+            </tr>
+            {call.success && expanded === call.callId && <tr><td className="call-more" colSpan={6}><Facts call={call} /></td></tr>}
+          </Fragment>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Facts({ call }: { call: Call }) {
+  const { t } = useTranslation('calls');
+  const format = useFormat();
+  return (
+    <dl className="call-facts">
+      <div className="across"><dt>{t('column.callId')}</dt><dd className="mono">{call.callId} <Copy text={call.callId} bare /></dd></div>
+      <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
+      <div><dt>{t('fact.streamed')}</dt><dd>{t(call.streamed ? 'fact.yes' : 'fact.no')}</dd></div>
+      <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
+    </dl>
+  );
+}

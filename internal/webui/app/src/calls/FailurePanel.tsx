@@ -1,0 +1,105 @@
+import { useEffect, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Schemas } from '../api/client';
+import { useFormat } from '../format/useFormat';
+import { configQueries } from '../session/queries';
+import { Block } from '../ui/Block';
+import { Copy } from '../ui/Copy';
+import { Icon } from '../ui/Icon';
+import { Result } from './CallTable';
+import { curl, FOLDED, lines } from './json';
+import { callQueries } from './queries';
+import { Verdict } from './Verdict';
+
+type FailedCall = Schemas['FailedCall'];
+
+/** Why one call failed, what was asked, and the click that mends it (spec section 4.1 rules 9 to 13). */
+export function FailurePanel({ applicationId, callId, onBack, onNext, onPrevious }: { applicationId: string; callId: string; onBack: () => void; onNext: (() => void) | undefined; onPrevious: (() => void) | undefined }) {
+  const { t } = useTranslation(['calls', 'common']);
+  const query = useQuery(callQueries.detail(applicationId, callId));
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => place.current?.focus({ preventScroll: true }), []);
+  return (
+    <section ref={place} className="failure stack" tabIndex={-1} aria-label={t('failure.title')}>
+      <div className="row">
+        <button type="button" className="quiet" onClick={onBack}><Icon name="left" /> {t('failure.back')}</button>
+        <span className="grow" />
+        <button type="button" className="quiet square" data-edge aria-label={t('failure.previous')} title={t('failure.previous')} disabled={!onPrevious} onClick={onPrevious}><Icon name="left" /></button>
+        <button type="button" className="quiet square" data-edge aria-label={t('failure.next')} title={t('failure.next')} disabled={!onNext} onClick={onNext}><Icon name="right" /></button>
+      </div>
+      <Block query={query} height={480}>{(call) => <Detail applicationId={applicationId} call={call as FailedCall} />}</Block>
+    </section>
+  );
+}
+
+function Detail({ applicationId, call }: { applicationId: string; call: FailedCall }) {
+  const { t } = useTranslation(['calls', 'common']);
+  const { failure } = call;
+  const { data: config } = useQuery(configQueries.get());
+  const base = config?.publicBaseUrl ?? location.origin;
+  return (
+    <div className="stack">
+      <Verdict applicationId={applicationId} call={call} base={base} />
+      <Facts call={call} />
+      {!failure.collected ? (
+        <div className="bar" data-kind="warn">{t('failure.notCollected')}</div>
+      ) : (
+        <>
+          <section className="stack" aria-label={t('failure.query')}>
+            <div className="row"><h3>{t('failure.query')}</h3></div>
+            {failure.query !== null && Object.keys(failure.query).length > 0 ? <Json value={failure.query} /> : <p className="second">{t('failure.noQuery')}</p>}
+          </section>
+          <section className="stack" aria-label={t('failure.body')}>
+            <div className="row"><h3>{t('failure.body')}</h3></div>
+            {failure.bodyNote === null ? <Json value={failure.requestBody} /> : <p className="second">{t(`note.${failure.bodyNote}`, { days: String(config?.failureRetentionDays ?? '') })}</p>}
+          </section>
+          {failure.request && (
+            <div className="row">
+              <Copy text={curl(base, failure.request, failure.query, failure.bodyNote === null ? failure.requestBody : null)} label={t('failure.curl')} />
+              <span className="meta">{t('failure.curlHint')}</span>
+            </div>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Facts({ call }: { call: FailedCall }) {
+  const { t } = useTranslation(['calls', 'common']);
+  const format = useFormat();
+  const { reason, request } = call.failure;
+  return (
+    <dl className="call-facts">
+      <div className="across"><dt>{t('column.callId')}</dt><dd className="mono">{call.callId} <Copy text={call.callId} bare /></dd></div>
+      <div><dt>{t('column.time')}</dt><dd className="number" title={format.exactTime(call.startTime)}>{format.time(call.startTime)}</dd></div>
+      <div><dt>{t('column.model')}</dt><dd>{call.model === '' ? t('common:metrics.unspecified') : call.model}</dd></div>
+      <div><dt>{t('column.result')}</dt><dd><Result call={call} /></dd></div>
+      <div><dt>{t('column.status')}</dt><dd>{call.statusCode}</dd></div>
+      <div><dt>{t('fact.reason')}</dt><dd>{reason ? t(`type.${reason.type}`) : '—'}</dd></div>
+      <div><dt>{t('fact.upstreamStatus')}</dt><dd>{reason?.upstreamStatus ?? '—'}</dd></div>
+      <div><dt>{t('column.duration')}</dt><dd>{format.duration(call.durationMs)}</dd></div>
+      <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
+      <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
+      {request && <div className="across"><dt>{t('fact.request')}</dt><dd className="mono">{request.method} {request.path}</dd></div>}
+      {reason?.message != null && <div className="across"><dt>{t('fact.message')}</dt><dd>{reason.message}</dd></div>}
+    </dl>
+  );
+}
+
+function Json({ value }: { value: unknown }) {
+  const { t } = useTranslation('calls');
+  const [folded, setFolded] = useState(true);
+  const all = lines(value);
+  const shown = folded ? all.slice(0, FOLDED) : all;
+  return (
+    <div className="code json">
+      <pre tabIndex={0}>
+        {shown.map((line, n) => <span key={n}>{line.map(([kind, text], at) => <span key={at} data-kind={kind}>{text}</span>)}{'\n'}</span>)}
+      </pre>
+      <Copy text={JSON.stringify(value, null, 2)} bare />
+      {all.length > FOLDED && <button type="button" className="fold" onClick={() => setFolded(!folded)}>{folded ? t('failure.showAll', { n: String(all.length) }) : t('failure.fold')}</button>}
+    </div>
+  );
+}
