@@ -93,6 +93,22 @@ test('without an application the list offers to create one', async ({ page, deve
   await expect(page.getByRole('dialog', { name: 'New application' })).toBeVisible();
 });
 
+test('the call log opens over the list from its row, and is no part of the URL', async ({ page, developer }) => {
+  const { accessKey } = await developer.createApplication('Search');
+  await developer.createApplication('Quiet');
+  await developer.calls(accessKey, 2);
+  await developer.counted(2);
+  await page.goto('/applications?range=30d');
+  await page.getByRole('button', { name: 'Call log of Search' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Search');
+  await expect(dialog.locator('tbody tr')).toHaveCount(2);
+  await expect(page).toHaveURL('/applications?range=30d');
+  await page.goBack();
+  await expect(dialog).toHaveCount(0);
+  await expect(page).toHaveURL('/applications?range=30d');
+});
+
 test('disabling asks, is seen at once, and refuses calls; enabling takes no question', async ({ page, developer }) => {
   const { accessKey } = await developer.createApplication('Search');
   await page.goto('/applications');
