@@ -1,12 +1,11 @@
-import { lazy, Suspense, useState, type ComponentType, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFaultText } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import type { Status } from './status';
 import { useWrites } from './writes';
 
-const drawer = import.meta.glob<{ default: ComponentType<{ applicationId: string; applicationName: string; open: boolean; onClose: () => void }> }>('../calls/CallDrawer.tsx');
-const CallDrawer = lazy(drawer['../calls/CallDrawer.tsx'] ?? (() => Promise.resolve({ default: () => null })));
+const CallDrawer = lazy(() => import('../calls/CallDrawer'));
 const Confirm = lazy(() => import('./Confirm'));
 const FormDrawer = lazy(() => import('./FormDrawer'));
 
