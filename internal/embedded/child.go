@@ -236,7 +236,11 @@ func (c *child) down() (up func(context.Context) error, err error) {
 	c.held = held
 	p := c.process
 	c.mu.Unlock()
-	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) { // it may have ended by itself
+		c.mu.Lock()
+		c.held = nil
+		c.mu.Unlock()
+		close(held)
 		return nil, fmt.Errorf("kill %s: %w", c.name, err)
 	}
 	<-p.exited
