@@ -74,6 +74,7 @@ test('rule 14: each change of a filter asks page 1 at once; nothing of the drawe
     await drawer.getByRole('button', { name: 'Date' }).click();
     const popup = page.locator('.ant-picker-dropdown');
     await expect(popup).toBeVisible();
+    await expect(popup).not.toHaveClass(/ant-slide-up/); // a click while it unfolds may miss
     if (!(await popup.locator(`td.ant-picker-cell-in-view[title="${day}"]`).count())) await popup.locator('.ant-picker-header-prev-btn').click();
     await popup.locator(`td.ant-picker-cell-in-view[title="${day}"]`).click();
   };
