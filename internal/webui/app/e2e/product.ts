@@ -33,7 +33,7 @@ export default async function product(): Promise<() => Promise<void>> {
   const child = spawn(binary, ['dev'], {
     cwd: data,
     env: {
-      PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', LISTEN: listen, DATA_DIR: data, TRUSTED_PROXIES: '127.0.0.1',
+      PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', LISTEN: listen, DATA_DIR: data, TRUSTED_PROXIES: '127.0.0.1', UPSTREAM_HEADER_TIMEOUT: '8s',
       ADMIN_EMAILS: ['admin@callgate.local', ...Array.from({ length: WORKERS }, (_, n) => administrator(n))].join(','),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -44,6 +44,27 @@ test('the request is built from model and path, and a streamed answer is joined'
   await developer.counted(1);
 });
 
+test('the call id leads to the call in the log of its application, and a reload starts closed', async ({ page, developer }) => {
+  const application = await developer.createApplication('Search');
+  await open(page, application);
+  await send(page);
+  await expect(answer(page).locator('pre')).toHaveText('You said: Hello');
+  const callId = (await figure(page, 'Call id').textContent())!;
+  await figure(page, 'Call id').getByRole('link').click();
+  const drawer = page.getByRole('dialog', { name: 'Call log of Search' });
+  await expect(drawer.locator('.calls-table tr.call')).toHaveCount(1, { timeout: 20_000 });
+  await expect(drawer.locator('.calls-table tr.call')).toContainText(callId);
+  await expect(page).toHaveURL(`/applications/${application.id}`);
+  await page.keyboard.press('Escape');
+  await expect(drawer).toBeHidden();
+  await expect(page).toHaveURL(`/applications/${application.id}`);
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Search', level: 1 })).toBeVisible();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await page.goBack();
+  await expect(page).toHaveURL(/tab=try/);
+});
+
 test('a whole answer of either provider is shown as its text', async ({ page, developer }) => {
   const application = await developer.createApplication('Search');
   await open(page, application, CLAUDE);

@@ -1,4 +1,5 @@
 import './applications.css';
+import { useEffect, useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
@@ -43,6 +44,7 @@ function ApplicationPage({ id }: { id: string }) {
   const query = useQuery(applicationQueries.get(id));
   const figures = useQuery(applicationQueries.statistics(id, state.range, state.holdsToday));
   const dialogs = useDialogs(() => void navigate(list, { replace: true }));
+  useAskedForLog(query.data, dialogs.log);
   useTitle(query.data?.name ?? t('title'));
   if (query.error instanceof ApiError && query.error.status === 404) return <Gone to={list} />;
   const canCompare = figures.data === undefined || recorded(state.previous.start, figures.data.collectedSince);
@@ -61,6 +63,23 @@ function ApplicationPage({ id }: { id: string }) {
       {dialogs.open}
     </>
   );
+}
+
+/** A link's state `log` opens the call log once and leaves the history: a reload starts closed. */
+function useAskedForLog(application: Application | undefined, log: Dialogs['log']): void {
+  const { pathname, search, state } = useLocation();
+  const navigate = useNavigate();
+  const asked = (state as { log?: boolean } | null)?.log === true;
+  const wanted = useRef(false);
+  useEffect(() => {
+    if (asked && !wanted.current) {
+      wanted.current = true;
+      void navigate({ pathname, search }, { replace: true, state: null, preventScrollReset: true });
+    } else if (!asked && wanted.current && application) {
+      wanted.current = false;
+      log(application);
+    }
+  });
 }
 
 function useListLink(): string {
