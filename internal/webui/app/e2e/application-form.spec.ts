@@ -73,6 +73,7 @@ test('leaving a form with changes asks first, by Cancel, Escape and Back', async
   await developer.createApplication('Search');
   await page.goto('/');
   await page.getByRole('link', { name: 'Applications' }).first().click();
+  await expect(page.getByRole('link', { name: 'Search', exact: true })).toBeVisible(); // the page comes in a part of its own
   await page.keyboard.press('n');
   await form(page).getByLabel('Name').fill('Draft');
   const asked = page.getByRole('dialog', { name: 'Discard changes?' });
@@ -162,6 +163,6 @@ test('the form is accessible in both themes and languages, and fills a phone', a
   }, () => expectAccessible(page, '[role=dialog]'));
   await page.setViewportSize({ width: 390, height: 844 });
   await expectNoSidewaysScroll(page);
-  expect((await page.getByRole('dialog').boundingBox())!.width).toBe(390);
+  await expect.poll(async () => (await page.getByRole('dialog').boundingBox())?.width, { message: 'the drawer narrows in 0.3 s' }).toBe(390);
   await expectAccessible(page, '[role=dialog]');
 });

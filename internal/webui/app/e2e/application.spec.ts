@@ -105,6 +105,7 @@ test('the key is masked, shown on request and hidden after 60 s or when the tab 
   await page.getByRole('button', { name: 'Hide', exact: true }).click();
   await expect(key).toHaveText(maskedAccessKey);
   await page.getByRole('link', { name: 'All applications' }).click();
+  await expect(page).toHaveURL('/applications'); // before that Back would leave the console
   await page.goBack();
   await expect(key).toHaveText(maskedAccessKey); // nothing kept it
   expect(asked).toEqual(['GET', 'GET', 'GET']);

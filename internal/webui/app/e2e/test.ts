@@ -76,6 +76,9 @@ export async function prefer(page: Page, language: 'zh-CN' | 'en', theme: 'light
 export async function expectAccessible(page: Page, within = 'html'): Promise<void> {
   await page.evaluate(axe.source);
   const found = await page.evaluate(async (part) => {
+    // What fades in has no contrast yet.
+    const moving = document.getAnimations().filter((animation) => animation.effect?.getComputedTiming().iterations !== Infinity);
+    await Promise.allSettled(moving.map((animation) => animation.finished));
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(part, { resultTypes: ['violations'] });
     return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.nodes.map((node) => `${node.html} ${node.failureSummary}`).join(' | ')}`);
   }, within);

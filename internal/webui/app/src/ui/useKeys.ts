@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 
 /**
  * Single keys for a page: `useKeys({ n: create, ArrowLeft: earlier })`. Off while somebody types, in
@@ -9,7 +9,7 @@ export function useKeys(keys: Record<string, (() => void) | undefined>, { inDial
   useLayoutEffect(() => {
     latest.current = keys; // at once: the next key may come before effects run
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
       const at = event.target instanceof Element ? event.target : null;
