@@ -1,6 +1,6 @@
 import '../ui/field.css';
 import './calls.css';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useNavigate } from 'react-router';
@@ -16,6 +16,7 @@ export default function CallDrawer({ applicationId, applicationName, open, onClo
   const { t } = useTranslation(['calls', 'common']);
   const [opened, setOpened] = useState<string | null>(null);
   const leave = useEntry(open, onClose);
+  useReturn(open);
   // Escape leaves the failure first, the drawer then.
   const close = (event: { type?: string }) => (event.type === 'keydown' && opened !== null ? setOpened(null) : leave());
   return (
@@ -33,21 +34,35 @@ export default function CallDrawer({ applicationId, applicationName, open, onClo
   );
 }
 
+/** Gives the focus back to what opened the drawer. antd's own way loses it when Back has closed. */
+function useReturn(open: boolean): void {
+  const opener = useRef<Element | null>(null);
+  useLayoutEffect(() => {
+    if (open) opener.current = document.activeElement; // before the drawer takes it
+  }, [open]);
+  useEffect(() => {
+    if (!open && opener.current instanceof HTMLElement) opener.current.focus({ preventScroll: true }); // the trap is gone by now
+  }, [open]);
+}
+
 /** Holds a history entry while open; whoever goes back over it has closed. */
 function useEntry(open: boolean, onClose: () => void): () => void {
   const navigate = useNavigate();
   const location = useLocation();
   const entry = useRef<string | null>(null);
   const seen = useRef(false);
+  const leaving = useRef(false); // asked for before the entry was there
   const at = (location.state as { calls?: string } | null)?.calls ?? null;
   useEffect(() => {
     if (!open) {
       entry.current = null;
       seen.current = false;
+      leaving.current = false;
     } else if (entry.current === null) {
       entry.current = `${Date.now()}-${++entries}`; // a reload keeps the states of before
       void navigate({ pathname: location.pathname, search: location.search, hash: location.hash }, { state: { calls: entry.current }, preventScrollReset: true });
     } else if (at === entry.current) {
+      if (leaving.current && !seen.current) void navigate(-1);
       seen.current = true;
     } else if (seen.current) {
       onClose();
@@ -55,5 +70,6 @@ function useEntry(open: boolean, onClose: () => void): () => void {
   }, [open, at, location, navigate, onClose]);
   return () => {
     if (at !== null && at === entry.current) void navigate(-1);
+    else leaving.current = true;
   };
 }
