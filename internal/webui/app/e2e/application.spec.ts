@@ -1,10 +1,11 @@
 import type { Locator, Page } from '@playwright/test';
+import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test } from './test';
 
 const today = () => dayOf(Date.now());
 const tile = (page: Page, label: string): Locator => page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
-const time = /^\d+ ms$|^\d+\.\d\d s$/;
+const times = (...all: (number | null)[]) => all.map((ms) => duration(ms, 'en'));
 const figuresOf = (id: string) => `**/api/statistics/applications/${id}?*`;
 
 test('summary, days and usage per model are those of the calls of this application alone', async ({ page, developer }) => {
@@ -15,22 +16,27 @@ test('summary, days and usage per model are those of the calls of this applicati
   await developer.call(search.accessKey, { capability: null });
   await developer.calls(other.accessKey, 4);
   await developer.counted(9);
+  const { summary, daily, models } = await developer.statistics(search.id);
   await page.goto(`/applications/${search.id}`);
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Search');
   await expect(tile(page, 'Calls')).toHaveText('5');
   await expect(tile(page, 'Success rate')).toHaveText('60.00%');
   await expect(tile(page, 'Failures')).toHaveText('2');
-  await expect(tile(page, 'Avg duration')).toHaveText(time);
-  for (const [n, name] of ['p50', 'p95', 'p99'].entries()) await expect(page.locator('.percentiles > span').nth(n)).toHaveText(new RegExp(`^${name} \\d+(\\.\\d\\d)? m?s$`));
+  await expect(tile(page, 'Avg duration')).toHaveText(times(summary.avgDurationMs));
+  const [p50, p95, p99] = times(summary.p50Ms, summary.p95Ms, summary.p99Ms);
+  await expect(page.locator('.percentiles > span')).toHaveText([`p50 ${p50}`, `p95 ${p95}`, `p99 ${p99}`]);
   const used = page.getByRole('region', { name: 'By capability' }).getByRole('row');
   const cells = (name: string) => used.filter({ hasText: name }).getByRole('cell');
-  await expect(cells('Demo chat')).toHaveText(['Demo chat', '3', '60.0%', '66.66%', '1', /ms|s/, /ms|s/]);
-  await expect(cells('Demo messages')).toHaveText(['Demo messages', '1', '20.0%', '100.00%', '0', /ms|s/, /ms|s/]);
-  await expect(cells('unspecified')).toHaveText(['unspecified', '1', '20.0%', '0.00%', '1', /ms|s/, /ms|s/]);
+  const took = (model: string) => models.filter((of) => of.model === model).flatMap((of) => times(of.avgDurationMs, of.p95Ms));
+  await expect(cells('Demo chat')).toHaveText(['Demo chat', '3', '60.0%', '66.66%', '1', ...took(CHAT)]);
+  await expect(cells('Demo messages')).toHaveText(['Demo messages', '1', '20.0%', '100.00%', '0', ...took(CLAUDE)]);
+  await expect(cells('unspecified')).toHaveText(['unspecified', '1', '20.0%', '0.00%', '1', ...took('')]);
+  await expect(used.nth(1)).toContainText('Demo chat'); // the most used first
   await expect(page.getByRole('img', { name: /: 5 calls in all, 2 failures\./ })).toBeVisible();
   await page.getByRole('button', { name: 'View as table' }).click();
+  const now = daily.at(-1)!;
   const day = (of: string) => page.locator('.days').getByRole('row').filter({ hasText: of }).getByRole('cell');
-  await expect(day(today())).toHaveText([new RegExp(today()), '5', '2', '60.00%', time, time, time, time]);
+  await expect(day(today())).toHaveText([new RegExp(today()), '5', '2', '60.00%', ...times(now.avgDurationMs, now.p50Ms, now.p95Ms, now.p99Ms)]);
   await expect(day(addDays(today(), -1))).toHaveText([/-/, '0', '0', '—', '—', '—', '—', '—']); // filled with zero
   await expect(page.locator('.days tbody tr')).toHaveCount(7);
 });

@@ -1,4 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
+import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, Developer } from './test';
 
@@ -21,9 +22,9 @@ test('each application shows the figures of its own calls, and a dash where it h
   await developer.call(failing.accessKey, { capability: CLAUDE, path: '/v1/messages' }); // not bound
   await developer.counted(7);
   await page.goto('/applications');
-  const time = /^\d+ ms$|^\d+\.\d\d s$/;
-  await expect(figures(page, 'Busy')).toHaveText(['3', '100.00%', '0', time]);
-  await expect(figures(page, 'Failing')).toHaveText(['4', '50.00%', '2', time]);
+  const time = async (id: string) => duration((await developer.statistics(id)).summary.avgDurationMs, 'en');
+  await expect(figures(page, 'Busy')).toHaveText(['3', '100.00%', '0', await time(busy.id)]);
+  await expect(figures(page, 'Failing')).toHaveText(['4', '50.00%', '2', await time(failing.id)]);
   await expect(figures(page, 'Quiet')).toHaveText(['0', '—', '0', '—']);
   await expect(page.locator('tbody tr td:first-child a')).toHaveText(['Quiet', 'Failing', 'Busy']);
   await expect(page.getByText('3 applications', { exact: true })).toBeVisible();

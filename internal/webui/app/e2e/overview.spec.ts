@@ -1,4 +1,5 @@
-import { CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, prefer, test, type Developer } from './test';
+import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, prefer, test, type Developer } from './test';
+import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
 import type { Locator, Page } from '@playwright/test';
 
@@ -8,29 +9,33 @@ const tile = (page: Page, label: string): Locator => page.locator('.tile', { has
 const row = (page: Page, name: string): Locator => page.getByRole('row').filter({ hasText: name });
 
 /** 6 calls of two applications: 4 succeed; one of the applications is then disabled. */
-async function sixCalls(developer: Developer): Promise<void> {
+async function sixCalls(developer: Developer) {
   const [search, chat] = [await developer.createApplication('Search'), await developer.createApplication('Chat')];
   await developer.calls(search.accessKey, 3);
   await developer.calls(search.accessKey, 2, { model: 'demo-error-429' });
   await developer.call(chat.accessKey, { capability: CLAUDE, path: '/v1/messages', body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] } });
   await developer.api('PATCH', `/api/applications/${chat.id}/status`, { status: 'disabled' });
-  await developer.counted(6);
+  return developer.counted(6);
 }
 
 test('the figures are those of the calls that were made, for all applications together', async ({ page, developer }) => {
-  await sixCalls(developer);
+  const { avgDurationMs, p50Ms, p95Ms, p99Ms, models } = await sixCalls(developer);
+  const times = (...all: (number | null)[]) => all.map((ms) => duration(ms, 'en'));
+  const took = (model: string) => models.filter((of) => of.model === model).flatMap((of) => times(of.avgDurationMs, of.p95Ms));
   await page.goto('/');
   await expect(tile(page, 'Calls')).toHaveText('6');
   await expect(tile(page, 'Success rate')).toHaveText('66.66%');
   await expect(tile(page, 'Failures')).toHaveText('2');
-  await expect(tile(page, 'Avg duration')).toHaveText(/^\d+ ms$|^\d+\.\d\d s$/);
+  await expect(tile(page, 'Avg duration')).toHaveText(times(avgDurationMs));
+  const [p50, p95, p99] = times(p50Ms, p95Ms, p99Ms);
+  await expect(page.locator('.percentiles > span')).toHaveText([`p50 ${p50}`, `p95 ${p95}`, `p99 ${p99}`]);
   await expect(tile(page, 'Applications')).toHaveText('2');
   await expect(page.getByText('1 enabled')).toBeVisible();
-  await expect(row(page, 'Demo chat').getByRole('cell')).toHaveText(['Demo chat', '5', '83.3%', '60.00%', '2', /ms|s/, /ms|s/]);
-  await expect(row(page, 'Demo messages').getByRole('cell')).toHaveText(['Demo messages', '1', '16.7%', '100.00%', '0', /ms|s/, /ms|s/]);
+  await expect(row(page, 'Demo chat').getByRole('cell')).toHaveText(['Demo chat', '5', '83.3%', '60.00%', '2', ...took(CHAT)]);
+  await expect(row(page, 'Demo messages').getByRole('cell')).toHaveText(['Demo messages', '1', '16.7%', '100.00%', '0', ...took(CLAUDE)]);
   await expect(page.getByRole('img', { name: /: 6 calls in all, 2 failures\./ })).toBeVisible();
   await page.getByRole('button', { name: 'View as table' }).click();
-  await expect(row(page, today()).getByRole('cell')).toHaveText([new RegExp(today()), '6', '2', '66.66%', /ms|s/, /ms|s/, /ms|s/, /ms|s/]);
+  await expect(row(page, today()).getByRole('cell')).toHaveText([new RegExp(today()), '6', '2', '66.66%', ...times(avgDurationMs, p50Ms, p95Ms, p99Ms)]);
   await expect(row(page, addDays(today(), -1)).getByRole('cell')).toHaveText([/-/, '0', '0', '—', '—', '—', '—', '—']);
   await expect(page.locator('.days tbody tr')).toHaveCount(7);
 });
@@ -192,6 +197,13 @@ test('an error stands in its place with a retry, and old figures stay when new o
   await expect(page.getByText('Code 50301')).toBeVisible();
   await page.unroute(overview);
   await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(tile(page, 'Calls')).toHaveText('0');
+  await page.route(overview, (route) => route.fulfill(down));
+  await page.evaluate(() => { // the page asks anew when one comes back to it
+    document.dispatchEvent(new Event('visibilitychange'));
+    window.dispatchEvent(new Event('visibilitychange'));
+  });
+  await expect(page.getByText('This cannot be updated right now. Below is what was read before.')).toBeVisible({ timeout: 15_000 });
   await expect(tile(page, 'Calls')).toHaveText('0');
 });
 

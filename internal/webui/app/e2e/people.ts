@@ -88,6 +88,9 @@ export class Developer extends Person {
     for (let made = 0; made < n; made++) await this.call(accessKey, call);
   }
 
+  /** What the server says of one application in the last 7 days. */
+  statistics = (id: string) => this.api<Schemas['ApplicationStatistics']>('GET', `/api/statistics/applications/${id}`);
+
   /** Waits until so many calls of this developer are counted today, and returns the overview. */
   async counted(calls: number): Promise<Schemas['Overview']> {
     const today = dayOf(Date.now());
