@@ -48,7 +48,7 @@ func dev(ctx context.Context, environ []string, dataDir string, engines *embedde
 	}
 	demo, err := n.seed(ctx, dataDir, engines)
 	if err == nil {
-		welcome(out, c, demo, time.Since(began))
+		welcome(out, c, demo, dataDir, time.Since(began))
 		err = n.Wait(ctx)
 	}
 	return errors.Join(err, n.Stop())
@@ -93,10 +93,10 @@ func lookup(environ []string, name, absent string) string {
 	return absent
 }
 
-func welcome(out io.Writer, c config.Config, d demo, took time.Duration) {
+func welcome(out io.Writer, c config.Config, d demo, dataDir string, took time.Duration) {
 	base := c.PublicBaseURL
 	fmt.Fprintf(out, `
-Callgate is ready (%.1f s). Data is kept in DATA_DIR; stop with Ctrl-C.
+Callgate is ready (%.1f s). Data is kept in %[8]s (DATA_DIR); stop with Ctrl-C.
 
   Console        %[2]s/
   Sign in        %[3]s (developer) or %[4]s (back office)
@@ -113,5 +113,5 @@ See it counted:
 
   curl '%[2]s/api/statistics/applications/overview' -H 'Authorization: Bearer %[7]s'
 
-`, took.Seconds(), base, demoDeveloper, demoAdmin, demoChat, d.accessKey, d.token)
+`, took.Seconds(), base, demoDeveloper, demoAdmin, demoChat, d.accessKey, d.token, dataDir)
 }
