@@ -18,9 +18,9 @@ func TestAnHourWithoutClickHouseCostsNeitherCallsNorRecordsNorMemory(t *testing.
 	h := newHouse(t)
 	n := h.node(t)
 	load := &traffic{gateways: []string{n.base}, key: h.key, callers: 32}
-	long := 2 * time.Second
+	long, noise := 2*time.Second, 50*time.Millisecond // so short, a busy machine shows more than the gateway
 	if queued > 1_000_000 {
-		long = 20 * time.Second
+		long, noise = 20*time.Second, 5*time.Millisecond
 	}
 	load.run(t.Context(), 5_000) // connections, caches, heap: all warm
 	median, p99 := load.paced(t.Context(), 500, long)
@@ -70,7 +70,7 @@ func TestAnHourWithoutClickHouseCostsNeitherCallsNorRecordsNorMemory(t *testing.
 	if late > early+32<<20 {
 		t.Errorf("memory grew from %d to %d MiB while three quarters were queued", early>>20, late>>20)
 	}
-	if medianAway > 3*median+5*time.Millisecond {
+	if medianAway > 3*median+noise {
 		t.Errorf("the median call took %v before and %v with everything queued", median, medianAway)
 	}
 	verified(t, h.environment)
