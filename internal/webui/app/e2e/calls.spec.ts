@@ -74,6 +74,7 @@ test('rule 14: Back and Escape close the drawer, the page behind keeps its range
   for (const leave of [() => page.keyboard.press('Escape'), () => drawer.getByRole('button', { name: 'Close' }).click()]) {
     await button.press('Enter');
     await expect(drawer).toBeVisible();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest('.call-drawer') !== null)).toBe(true); // Escape is heard there
     await leave();
     await expect(drawer).toBeHidden();
     await expect(button).toBeFocused();
