@@ -152,7 +152,7 @@ test('switching a capability off asks with the number of its applications, and c
   try {
     await makeCapability(administrator, id, group.id, { upstreamBaseUrl: server.url });
     const { accessKey } = await developer.createApplication('Uses it', [id]);
-    expect((await developer.call(accessKey, { capability: id })).status).toBe(200);
+    await expect.poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] }).toBe(200); // gateways learn of it within 2 s
     await page.goto(`/admin/capabilities?groupId=${group.id}`);
     const toggle = page.getByRole('switch', { name: `Name ${id}: enabled` });
     await expect(toggle).toBeChecked();
