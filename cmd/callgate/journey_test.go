@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -226,10 +228,33 @@ func fail(j *journey) {
 	e = invalid("request_too_large", 413)
 	e.model, e.query, e.body, e.note = "chat", map[string]any{"model": "chat"}, "", "not_fully_read"
 	j.expect(413, "request_too_large", "POST", "/v1/json?model=chat", "application/json", bytes.Repeat([]byte("x"), 100_001), e)
+	e = invalid("invalid_request", 400)
+	e.model, e.query, e.body, e.note = "chat", map[string]any{"model": "chat"}, "", "not_fully_read"
+	j.malformed("/v1/json?model=chat", e)
 	j.expect(500, "internal_error", "POST", "/v1/json?model=broken", "application/json", []byte(chatBody), expected{
 		name: "unsealing", model: "broken", status: 500, endedBy: "denied", reasonType: "internal", reasonCode: "internal", message: "*",
 		body: redactedChatBody, query: map[string]any{"model": "broken"},
 	})
+}
+
+// malformed sends a chunked body that is none, which no client of Go's does.
+func (j *journey) malformed(path string, e expected) {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(j.base, "http://"))
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = fmt.Fprintf(conn, "POST /gateway%s HTTP/1.1\r\nHost: gate\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n", path, j.key)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != e.status || !bytes.Contains(answer, []byte(`"code":"`+e.reasonCode+`"`)) {
+		j.t.Errorf("%s: %d %s %v", e.name, resp.StatusCode, answer, err)
+	}
+	e.callID = resp.Header.Get("X-Call-Id")
+	j.keep(e, "POST", path)
 }
 
 func upstreamFails(j *journey) {

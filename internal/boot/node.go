@@ -134,7 +134,7 @@ func (n *Node) listen() error {
 		return fmt.Errorf("METRICS_LISTEN: %w", err)
 	}
 	n.private = &http.Server{Handler: telemetry.PrivateHandler(n.registry), ReadHeaderTimeout: 10 * time.Second}
-	go func() { n.serving <- n.app.Listener(public) }()
+	go func() { n.serving <- n.app.Listener(gateway.Listener(public)) }()
 	go func() {
 		if err := n.private.Serve(private); !errors.Is(err, http.ErrServerClosed) {
 			n.serving <- err

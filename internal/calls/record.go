@@ -77,6 +77,7 @@ const (
 	ClientClosed        ReasonCode = "client_closed"
 	UpstreamClosed      ReasonCode = "upstream_closed"
 	CodeShutdown        ReasonCode = "shutdown"
+	CodeInvalidRequest  ReasonCode = "invalid_request"
 )
 
 // Failure is the detail kept of a failed call: already redacted and bounded (NewFailure).

@@ -36,6 +36,7 @@ const (
 	clientGone         // the caller closed its connection
 	tooSlow            // a timeout
 	tooLong            // the request body outgrew the limit
+	malformed          // the request body's chunks are no chunks
 	shuttingDown       // the process ends
 )
 

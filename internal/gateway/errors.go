@@ -51,6 +51,8 @@ var (
 		reason:  calls.InvalidRequest, reasonCode: calls.InvalidPath}
 	refusedLarge = refusal{status: 413, code: "request_too_large", kind: "invalid_request_error",
 		message: "The request body is larger than allowed.", reason: calls.InvalidRequest, reasonCode: calls.RequestTooLarge}
+	refusedChunks = refusal{status: 400, code: "invalid_request", kind: "invalid_request_error",
+		message: "The chunked request body is malformed.", reason: calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}
 	refusedBudget = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "The gateway has too many calls in flight. Try again shortly.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedPool = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
@@ -103,6 +105,11 @@ func (r refusal) answer(ctx *fasthttp.RequestCtx, bodyRead bool) {
 	if ctx.IsHead() {
 		return
 	}
+	answerLast(ctx, text)
+}
+
+// answerLast makes text the body of the last answer on the connection.
+func answerLast(ctx *fasthttp.RequestCtx, text []byte) {
 	ctx.Response.SetBodyStream(&lastAnswer{text: text, client: ctx.Conn()}, len(text))
 }
 

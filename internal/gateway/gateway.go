@@ -5,6 +5,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -139,8 +140,12 @@ func (g *Gateway) Register(app *fiber.App) {
 	}
 	server.HeaderReceived = g.awaited.note
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
-		if !g.serveLeft(ctx, err) {
-			fail(ctx, discreet(err))
+		if g.serveLeft(ctx, err) {
+			return
+		}
+		fail(ctx, discreet(err))
+		if !connectionEnded(err) && !timedOut(err) {
+			answerLast(ctx, bytes.Clone(ctx.Response.Body()))
 		}
 	}
 }
@@ -312,11 +317,14 @@ func (c *call) handle() {
 		c.refuse(refusedUnreachable)
 		return
 	}
-	if err = c.request.receive(&c.progress, c.gateway.config.MaxBodyBytes); errors.Is(err, errTooLarge) {
+	switch err = c.request.receive(&c.progress, c.gateway.config.MaxBodyBytes); {
+	case errors.Is(err, errTooLarge):
 		c.refuse(refusedLarge)
 		return
-	}
-	if err != nil || !c.enter(waiting) {
+	case errors.Is(err, errChunks):
+		c.refuse(refusedChunks)
+		return
+	case err != nil || !c.enter(waiting):
 		c.abandon()
 		return
 	}
@@ -375,6 +383,8 @@ func (c *call) failed(err error) {
 	switch why := c.why(); {
 	case why == tooLong || errors.Is(err, errTooLarge):
 		c.refuse(refusedLarge)
+	case why == malformed:
+		c.refuse(refusedChunks)
 	case why == tooSlow || why == uncut && timedOut(err):
 		c.refuse(refusedTimeout)
 	case why != uncut:

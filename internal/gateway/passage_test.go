@@ -245,7 +245,7 @@ func TestEveryRefusalHasACounter(t *testing.T) {
 	defer g.Close()
 	m := g.metrics
 	for _, r := range []refusal{
-		refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedPath, refusedLarge,
+		refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedPath, refusedLarge, refusedChunks,
 		refusedBudget, refusedPool, refusedInternal, refusedUnreachable, refusedHTTP2, refusedTimeout,
 	} {
 		if m.outcomes[r.reasonCode] == nil || r.reasonCode == "" {

@@ -17,11 +17,13 @@ import (
 // detail of a failure, and to send it again when a pooled connection turns out to be closed.
 type requestBody struct {
 	stream   io.Reader
+	caller   *callerConn
 	length   int64 // declared; -1: chunked
 	kept     []byte
 	reserved int64 // of the gateway's byte budget
 	size     atomic.Int64
 	complete atomic.Bool   // the end was read
+	fault    error         // of a chunked body that has no end; nothing is read after it
 	sending  chan struct{} // closed when the rest was sent or given up; nil when there is no rest
 	sent     bool          // all was written to the upstream; read after sending was closed
 	stopped  atomic.Bool   // the sender was interrupted: where it stopped reading is not known
@@ -35,7 +37,12 @@ var (
 	errTooLarge     = errors.New("the request body is larger than allowed")
 	errNoBudget     = errors.New("the bodies of the calls in flight take all memory they may")
 	errBodyCutShort = errors.New("the request body ended early")
+	errChunks       = errors.New("the request body's chunks are malformed")
 )
+
+// maxChunkFraming is how much may stand before the next bytes of a chunked body, what the server
+// reads ahead included: a size line without an end is not read for ever.
+const maxChunkFraming = 64 << 10
 
 // open looks at what the server left of the request and reserves memory for what will be kept.
 func (b *requestBody) open(g *Gateway, ctx *fasthttp.RequestCtx, chunked bool) error {
@@ -43,6 +50,7 @@ func (b *requestBody) open(g *Gateway, ctx *fasthttp.RequestCtx, chunked bool) e
 	if b.stream == nil {
 		b.stream = bytes.NewReader(ctx.Request.Body())
 	}
+	b.caller, _ = ctx.Conn().(*callerConn)
 	b.length = int64(max(ctx.Request.Header.ContentLength(), 0))
 	keep := min(b.length, keptBody)
 	if chunked {
@@ -98,18 +106,42 @@ func (b *requestBody) read(p []byte) (int, error) {
 	if b.complete.Load() {
 		return 0, io.EOF
 	}
+	if b.length < 0 {
+		return b.readChunk(p)
+	}
 	n, err := b.stream.Read(p)
-	size := b.size.Add(int64(n))
-	switch {
-	case b.length >= 0 && size == b.length:
+	switch size := b.size.Add(int64(n)); {
+	case size == b.length:
 		b.complete.Store(true)
 		return n, io.EOF
-	case errors.Is(err, io.EOF) && b.length >= 0: // the server's stream takes a cut body for a whole one
+	case errors.Is(err, io.EOF): // the server's stream takes a cut body for a whole one
 		return n, errBodyCutShort
-	case errors.Is(err, io.EOF):
-		b.complete.Store(true)
 	}
 	return n, err
+}
+
+// readChunk reads the next bytes of a chunked body. Whatever the stream's error, the connection tells
+// whether the caller left; after a fault the stream would go on in the middle of nowhere.
+func (b *requestBody) readChunk(p []byte) (n int, err error) {
+	if b.fault != nil {
+		return 0, b.fault
+	}
+	b.caller.limit(len(p) + maxChunkFraming)
+	n, err = b.stream.Read(p)
+	b.caller.limit(unlimited)
+	b.size.Add(int64(n))
+	switch {
+	case err == nil:
+		return n, nil
+	case b.caller.broken:
+		b.fault = errBodyCutShort
+	case errors.Is(err, io.EOF):
+		b.complete.Store(true)
+		return n, io.EOF
+	default:
+		b.fault = errChunks
+	}
+	return n, b.fault
 }
 
 // finishReading reads the small body of a call that is refused: the developer is shown it.
@@ -198,7 +230,11 @@ func (c *call) send(conn *upstreamConn, before uint64) {
 			return
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			if !b.stopped.Load() { // else it is our own deadline
+			switch {
+			case b.stopped.Load(): // it is our own deadline
+			case errors.Is(err, errChunks):
+				c.cut(malformed)
+			default:
 				c.cut(clientGone)
 			}
 			return

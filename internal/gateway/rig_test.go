@@ -134,7 +134,7 @@ func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 	listener := listen(t)
 	r.address = listener.Addr().String()
 	served := make(chan error, 1)
-	go func() { served <- app.Listener(listener) }()
+	go func() { served <- app.Listener(Listener(listener)) }()
 	t.Cleanup(func() {
 		r.gateway.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

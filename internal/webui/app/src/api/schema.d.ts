@@ -1213,7 +1213,7 @@ export interface components {
         };
         FailureReason: {
             /** @enum {string} */
-            code: "application_disabled" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "client_closed" | "upstream_closed" | "shutdown";
+            code: "application_disabled" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request";
             /** @description A readable sentence; null when there is none or it expired. */
             message: string | null;
             /** @enum {string} */
@@ -1499,7 +1499,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The model or the path is missing or invalid. */
+        /** @description The model is missing, or the path, a header or the chunked body is malformed. */
         GatewayInvalid: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];

@@ -21,6 +21,7 @@ const fixes: Record<Code, Fix> = {
   shutdown: 'none',
   invalid_path: 'none',
   request_too_large: 'none',
+  invalid_request: 'none',
 };
 
 export const fixOf = (code: Code): Fix => fixes[code];

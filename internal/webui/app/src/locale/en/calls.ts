@@ -46,6 +46,7 @@ const calls: Same<typeof zh> = {
     model_required: 'The query parameter model is missing, or there are several',
     invalid_path: 'The path of the request is not allowed',
     request_too_large: 'The body is larger than the gateway takes',
+    invalid_request: 'The chunked body of the request is malformed',
     overloaded: 'The gateway was busy; try again shortly',
     internal: 'The gateway had an internal error',
     upstream_status: 'The upstream answered {{status}}',

@@ -50,7 +50,7 @@ const playground: Same<typeof zh> = {
     capability_not_allowed: 'The capability is not bound to the application, or an administrator disabled it.',
     model_required: 'The query parameter model is missing or given more than once.',
     invalid_path: 'The path has a character or dot segment that is not allowed.',
-    invalid_request: 'The request headers are malformed.',
+    invalid_request: 'The request is malformed.',
     request_too_large: 'The body is larger than allowed.',
     overloaded: 'The gateway is busy. Try again shortly.',
     access_unavailable: 'The Access Key cannot be checked now. Try again shortly.',

@@ -43,6 +43,7 @@ const calls = {
     model_required: '缺少查询参数 model，或给了多个',
     invalid_path: '请求路径不被允许',
     request_too_large: '请求体超过网关的大小限制',
+    invalid_request: '分块传输的请求体格式有误',
     overloaded: '网关繁忙，请稍后重试',
     internal: '网关内部错误',
     upstream_status: '上游返回 {{status}}',

@@ -47,7 +47,7 @@ const playground = {
     capability_not_allowed: '应用没有绑定这项能力，或它已被管理员停用。',
     model_required: '缺少查询参数 model，或写了不止一次。',
     invalid_path: '路径中有不允许的字符或点段。',
-    invalid_request: '请求头有误。',
+    invalid_request: '请求格式有误。',
     request_too_large: '请求体超过上限。',
     overloaded: '网关繁忙，请稍后重试。',
     access_unavailable: '暂时无法校验 Access Key，请稍后重试。',
