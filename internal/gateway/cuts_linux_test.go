@@ -1,11 +1,15 @@
 package gateway
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"callgate/internal/calls"
 )
@@ -16,19 +20,21 @@ var everyOffset = os.Getenv("CUT_OFFSETS") == "all"
 
 // message is a request or a response as it stands on the wire of the side that sends it.
 type message struct {
-	bytes   string
+	bytes   []byte
 	head    int    // bytes of the head
-	body    string // without framing
+	body    []byte // without framing
 	carried []int  // body bytes in the first n bytes
 	ends    int    // from this many bytes on the receiver knows that it is whole; -1: it never does
+	chunked bool
+	arrives int // of a request: bytes of it at the upstream, about as many if it is in chunks
 }
 
 // compose frames body in chunks of at most chunk bytes, or by its length (0), or by the end of the
 // connection (-1).
 func compose(head, body string, chunk int) *message {
-	m := &message{body: body}
+	m := &message{body: []byte(body), chunked: chunk > 0}
 	add := func(text string, isBody bool) {
-		m.bytes += text
+		m.bytes = append(m.bytes, text...)
 		for range len(text) {
 			n := m.carried[len(m.carried)-1]
 			if isBody {
@@ -66,28 +72,38 @@ func compose(head, body string, chunk int) *message {
 	return m
 }
 
-// framings are the shapes of an exchange.
-var framings = map[string]func(body string) (request, response *message){
-	"JSON": func(body string) (*message, *message) {
-		return compose(requestHead1, body, 0), compose("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", body, 0)
-	},
-	"chunks": func(body string) (*message, *message) {
-		return compose(requestHead1, body, 4_000), compose("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", body, 3_000)
-	},
-	"events": func(body string) (*message, *message) {
-		return compose(requestHead1, body, 0), compose("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n", body, 100_000)
-	},
-	"until the end": func(body string) (*message, *message) {
-		return compose(requestHead1, body, 100_000), compose("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", body, -1)
-	},
+// framing is a shape of an exchange: how the bodies are framed, as in compose.
+type framing struct {
+	name              string
+	request, response int
+	contentType       string
+	again             bool // the request's framing is that of a framing before
+}
+
+var framings = []framing{
+	{name: "JSON", contentType: "application/json"},
+	{name: "chunks", request: 4_000, response: 3_000, contentType: "application/json"},
+	{name: "events", response: 100_000, contentType: "text/event-stream", again: true},
+	{name: "until the end", request: 100_000, response: -1, contentType: "application/json", again: true},
 }
 
 const placeholder = "00000000-0000-4000-8000-000000000000" // for the key, which is the application's id
 
-const requestHead1 = "POST /gateway/v1/x?model=m&a=b HTTP/1.1\r\nHost: gate\r\nAuthorization: Bearer " + placeholder + "\r\nContent-Type: application/json\r\n"
+func (f framing) asks(size int) *message {
+	return compose("POST /gateway/v1/x?model=m&a=b HTTP/1.1\r\nHost: gate\r\nAuthorization: Bearer "+placeholder+"\r\nContent-Type: application/json\r\n",
+		noise(size), f.request)
+}
 
-// offsets are the bytes of a message at which it is cut.
-func offsets(m *message) (all []int) {
+func (f framing) answers(size int) *message {
+	return compose("HTTP/1.1 200 OK\r\nContent-Type: "+f.contentType+"\r\n", noise(size), f.response)
+}
+
+// large is the size of a body that is cut at every byte once for each framing and side, not in every
+// way at each: that alone is most of the table.
+const large = 200_000
+
+// offsets are the bytes of a message at which it is cut: every one, or some.
+func offsets(m *message, every bool) (all []int) {
 	total := len(m.bytes)
 	marks := []int{m.head + 1, m.head + 4_096, m.head + 8_192, m.head + keptBody, m.head + 32_768, m.head + 65_536, total - 8}
 	near := func(n int) bool {
@@ -102,12 +118,8 @@ func offsets(m *message) (all []int) {
 		return n > 0 && (m.carried[n] == m.carried[n-1]) != (n < total && m.carried[n+1] == m.carried[n]) // where framing and body meet
 	}
 	source := rand.New(rand.NewPCG(7, uint64(total)))
-	some := 1 + total/12
-	if everyOffset {
-		some = 1 + total/8_000
-	}
 	for n := 0; n <= total; n++ {
-		if near(n) || n < m.head && (everyOffset || source.IntN(6) == 0) || source.IntN(some) == 0 {
+		if every || near(n) || n < m.head && source.IntN(6) == 0 || source.IntN(1+total/12) == 0 {
 			all = append(all, n)
 		}
 	}
@@ -152,50 +164,109 @@ func (l *socketLog) judge() verdict {
 	return upstreamDied
 }
 
+// TestEveryCutIsRecordedAsWhatItWas plays the truth table: each framing and size is a family, whose
+// trials are shared out among several stages, because most of a trial is waiting for sockets.
 func TestEveryCutIsRecordedAsWhatItWas(t *testing.T) {
-	for name, frame := range framings {
-		for _, size := range []int{0, 1, 4_095, 4_096, 4_097, 200_000} {
-			t.Run(fmt.Sprintf("%s, %d bytes", name, size), func(t *testing.T) {
+	for _, shape := range framings {
+		for _, size := range []int{0, 1, 4_095, 4_096, 4_097, large} {
+			t.Run(fmt.Sprintf("%s, %d bytes", shape.name, size), func(t *testing.T) {
 				t.Parallel()
-				request, response := frame(noise(size))
-				s := newStage(t, request, response)
-				for place, trials := range map[string][]trial{
-					"request": s.requestTrials(), "response": s.responseTrials(), "silent": s.silentTrials(),
-				} {
-					wrong := 0
-					for _, what := range trials {
-						if log, err := s.play(what); err != nil {
-							wrong++
-							if wrong <= 5 {
-								t.Errorf("%s: %+v: %v\nlog %+v", place, what, err, log.String())
-							}
-						}
-					}
-					t.Logf("%s: %d trials, %d wrong", place, len(trials), wrong)
+				request, response := shape.asks(size), shape.answers(size)
+				stages := make([]*stage, 8)
+				for i := range stages {
+					stages[i] = newStage(t, response)
+				}
+				whole := everyOffset && size == large
+				forwarded := stages[0].forwarded(request)
+				request.arrives = len(forwarded)
+				playAll(t, stages, "request", requestTrials(request, forwarded, whole && !shape.again))
+				playAll(t, stages, "response", responseTrials(request, response))
+				playAll(t, stages, "silent upstream", silentTrials(request, response))
+				if whole {
+					playAll(t, stages, "response to a small request", onceEach(shape.asks(1), response))
 				}
 			})
 		}
 	}
 }
 
-// requestTrials cut the request: the caller stops sending, or the upstream reading.
-func (s *stage) requestTrials() (all []trial) {
-	for i, n := range offsets(s.request) {
-		if n < len(s.request.bytes) {
-			all = append(all, trial{side: caller, request: n, reset: i%2 == 1})
+// tally counts the trials of a family by how they went.
+type tally struct{ done, missing, doubled, wrong, late atomic.Int64 }
+
+func (n *tally) String() string {
+	return fmt.Sprintf("%d done: %d missing, %d doubled, %d otherwise wrong; %d judged as too late", n.done.Load(), n.missing.Load(), n.doubled.Load(), n.wrong.Load(), n.late.Load())
+}
+
+var errMissing, errDoubled = errors.New("missing"), errors.New("doubled")
+
+// playAll plays trials on several stages at once and counts them.
+func playAll(t *testing.T, stages []*stage, what string, trials []trial) {
+	t.Helper()
+	var count tally
+	var all sync.WaitGroup
+	next := make(chan trial)
+	began := time.Now()
+	for _, s := range stages {
+		all.Go(func() {
+			for one := range next {
+				log, err := s.play(one)
+				count.done.Add(1)
+				if log.late {
+					count.late.Add(1)
+				}
+				if err == nil {
+					continue
+				}
+				if t.Fail(); count.missing.Load()+count.doubled.Load()+count.wrong.Load() < 10 {
+					t.Logf("%s: %v: %v\nlog %v", what, one, err, log)
+				}
+				switch {
+				case errors.Is(err, errMissing):
+					count.missing.Add(1)
+				case errors.Is(err, errDoubled):
+					count.doubled.Add(1)
+				default:
+					count.wrong.Add(1)
+				}
+			}
+		})
+	}
+	progress := time.NewTicker(15 * time.Second)
+	defer progress.Stop()
+	for _, one := range trials {
+		select {
+		case next <- one:
+			continue
+		case <-progress.C:
+			t.Logf("%s: %d trials of %d after %v; %v", what, count.done.Load(), len(trials), time.Since(began).Round(time.Second), &count)
 		}
-		if everyOffset && n < len(s.request.bytes) {
-			all = append(all, trial{side: caller, request: n, reset: i%2 == 0})
+		next <- one
+	}
+	close(next)
+	all.Wait()
+	t.Logf("%s: %d trials in %v; %v", what, len(trials), time.Since(began).Round(time.Millisecond), &count)
+}
+
+// requestTrials cut the request: the caller stops sending, or the upstream reading. In every way they
+// do so at each byte, or in one.
+func requestTrials(request *message, forwarded []byte, once bool) (all []trial) {
+	every := once || everyOffset && len(request.body) < large
+	for i, n := range offsets(request, every) {
+		if n == len(request.bytes) {
+			continue
+		}
+		all = append(all, trial{asks: request, side: caller, request: n, reset: i%2 == 1})
+		if every && !once {
+			all = append(all, trial{asks: request, side: caller, request: n, reset: i%2 == 0})
 		}
 	}
-	forwarded := s.forwarded()
-	shorter := *s.request // the upstream's head is not the caller's; bodies and their framing are alike
-	shorter.bytes = forwarded
-	shorter.head = strings.Index(forwarded, "\r\n\r\n") + 4
-	shorter.carried = make([]int, len(forwarded)+2)
-	for i, n := range offsets(&shorter) {
+	seen := *request // the upstream's head is not the caller's; bodies and their framing are alike
+	seen.bytes = forwarded
+	seen.head = bytes.Index(forwarded, []byte("\r\n\r\n")) + 4
+	seen.carried = make([]int, len(forwarded)+2)
+	for i, n := range offsets(&seen, every) {
 		if n < len(forwarded) {
-			all = append(all, trial{side: upstreamSide, request: n, reset: i%2 == 1})
+			all = append(all, trial{asks: request, side: upstreamSide, request: n, unheard: true, reset: i%2 == 1})
 		}
 	}
 	return all
@@ -203,31 +274,41 @@ func (s *stage) requestTrials() (all []trial) {
 
 // responseTrials cut the response: the upstream stops sending, or the caller leaves and the upstream
 // sends the remainder.
-func (s *stage) responseTrials() (all []trial) {
-	whole := len(s.request.bytes)
-	for i, n := range offsets(s.response) {
+func responseTrials(request, response *message) (all []trial) {
+	every := everyOffset && len(response.body) < large
+	for i, n := range offsets(response, every) {
 		for _, side := range []side{caller, upstreamSide} {
 			reset := i%2 == 1
-			all = append(all, trial{side: side, request: whole, response: n, reset: reset})
-			if everyOffset {
-				all = append(all, trial{side: side, request: whole, response: n, reset: !reset})
+			all = append(all, trial{asks: request, side: side, request: len(request.bytes), response: n, reset: reset})
+			if every {
+				all = append(all, trial{asks: request, side: side, request: len(request.bytes), response: n, reset: !reset})
 			}
 		}
-		if s.response.carried[n] < len(s.response.body) { // else it could leave before or after the last byte reached it
-			all = append(all, trial{side: caller, request: whole, response: n, unread: true})
+		if response.carried[n] < len(response.body) { // else it could leave before or after the last byte reached it
+			all = append(all, trial{asks: request, side: caller, request: len(request.bytes), response: n, unread: true})
+		}
+	}
+	return all
+}
+
+// onceEach cuts the response at every byte, once from each side.
+func onceEach(request, response *message) (all []trial) {
+	for _, n := range offsets(response, true) {
+		for _, side := range []side{caller, upstreamSide} {
+			all = append(all, trial{asks: request, side: side, request: len(request.bytes), response: n, reset: n%2 == 1})
 		}
 	}
 	return all
 }
 
 // silentTrials let the caller leave while the upstream says nothing more.
-func (s *stage) silentTrials() (all []trial) {
-	some := len(s.response.bytes)/2 + 1
+func silentTrials(request, response *message) (all []trial) {
+	some := len(response.bytes)/2 + 1
 	if everyOffset {
-		some = len(s.response.bytes)/20 + 1
+		some = len(response.bytes)/20 + 1
 	}
-	for n := 0; n < len(s.response.bytes); n += some {
-		all = append(all, trial{side: caller, request: len(s.request.bytes), response: n, silent: true, reset: n%2 == 1})
+	for n := 0; n < len(response.bytes); n += some {
+		all = append(all, trial{asks: request, side: caller, request: len(request.bytes), response: n, silent: true, reset: n%2 == 1})
 	}
 	return all
 }

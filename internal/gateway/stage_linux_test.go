@@ -2,14 +2,15 @@ package gateway
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,13 +31,23 @@ const (
 
 // trial is one exchange with one cut.
 type trial struct {
+	asks     *message
 	side     side // that closes
 	request  int  // bytes of the request sent, or read by the upstream
 	response int  // bytes of the response sent before the cut
 	reset    bool // a reset instead of an end
 	unread   bool // the caller leaves without having read what it was sent
 	silent   bool // after the cut the upstream waits until it is hung up on
+	unheard  bool // the upstream cuts while it reads the request
 }
+
+func (w trial) String() string {
+	return fmt.Sprintf("%s cuts at %d of the request, %d of the response (reset %v, unread %v, silent %v)",
+		w.side, w.request, w.response, w.reset, w.unread, w.silent)
+}
+
+// unasked tells whether the caller cuts its request.
+func (w trial) unasked() bool { return w.side == caller && w.request < len(w.asks.bytes) }
 
 // socketLog is what caller and upstream did on their sockets.
 type socketLog struct {
@@ -49,8 +60,9 @@ type socketLog struct {
 	upstreamClosed    bool      // without having sent all
 	upstreamReset     bool
 	status            int    // that the caller read; 0: none
-	received          string // body bytes that the caller read
+	received          []byte // body bytes that the caller read, until its next trial
 	ended             bool   // the caller saw a proper end of the body
+	late              bool   // the upstream ended later than it is waited for, or nearly so
 }
 
 func (l *socketLog) String() string {
@@ -61,11 +73,15 @@ func (l *socketLog) String() string {
 
 // stage plays trials one after the other on one gateway.
 type stage struct {
-	t                 *testing.T
-	rig               *rig
-	request, response *message
-	address           string // of the upstream
-	records           chan *calls.Record
+	t        *testing.T
+	rig      *rig
+	response *message
+	gate     *net.TCPAddr
+	address  string // of the upstream
+	records  chan *calls.Record
+	stray    bool // connections of requests that were cut may wait to be accepted
+	reader   *bufio.Reader
+	body     []byte // room for the body that the caller reads
 
 	mu      sync.Mutex
 	act     func(net.Conn)           // what the upstream does with a new connection
@@ -73,8 +89,9 @@ type stage struct {
 	running sync.WaitGroup
 }
 
-func newStage(t *testing.T, request, response *message) *stage {
-	s := &stage{t: t, request: request, response: response, records: make(chan *calls.Record, 100), passed: map[string]chan struct{}{}}
+func newStage(t *testing.T, response *message) *stage {
+	s := &stage{t: t, response: response, records: make(chan *calls.Record, 100), passed: map[string]chan struct{}{},
+		reader: bufio.NewReader(nil), body: make([]byte, len(response.body)+1)}
 	listener := listen(t)
 	s.address = listener.Addr().String()
 	s.running.Go(func() {
@@ -99,6 +116,11 @@ func newStage(t *testing.T, request, response *message) *stage {
 		c.MaxUpstreamConns = 4 // a connection that is not given back is noticed
 		c.Logger = slog.New(slog.DiscardHandler)
 	})
+	gate, err := net.ResolveTCPAddr("tcp", s.rig.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gate = gate
 	t.Cleanup(func() {
 		_ = listener.Close()
 		s.running.Wait()
@@ -163,17 +185,17 @@ func (s *stage) barrier() error {
 }
 
 // forwarded is the request as an upstream gets it.
-func (s *stage) forwarded() string {
-	got := make(chan string, 1)
+func (s *stage) forwarded(request *message) []byte {
+	got := make(chan []byte, 1)
 	s.perform(func(conn net.Conn) {
-		var seen strings.Builder
+		var seen bytes.Buffer
 		if _, err := readAsked(bufio.NewReader(io.TeeReader(conn, &seen))); err != nil {
 			s.t.Error(err)
 		}
-		got <- seen.String()
+		got <- seen.Bytes()
 	})
 	conn := s.rig.dial()
-	_, _ = io.WriteString(conn, s.request.bytes)
+	_, _ = conn.Write(request.bytes)
 	<-s.records
 	return <-got
 }
@@ -181,52 +203,63 @@ func (s *stage) forwarded() string {
 // play makes one exchange and compares its record with what the sockets say.
 func (s *stage) play(what trial) (*socketLog, error) {
 	application := uuid.New()
-	request := *s.request
-	request.bytes = strings.Replace(request.bytes, placeholder, application.String(), 1)
-	log := &socketLog{request: &request, response: s.response}
-	left, over := make(chan struct{}), make(chan struct{})
-	whole := what.side == upstreamSide || what.request == len(request.bytes)
-	if whole {
-		s.perform(func(conn net.Conn) { defer close(over); s.upstream(conn, what, log, left) })
-	} else {
-		s.perform(func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
+	log := &socketLog{request: what.asks, response: s.response}
+	if what.unasked() {
+		s.stray = true
+		s.perform(func(conn net.Conn) { s.unended(conn, what) })
+		return log, errors.Join(s.caller(what, application, log, nil), s.check(log, what, application))
 	}
-	err := s.caller(what, log, left)
-	if whole {
-		select {
-		case <-over:
-		case <-time.After(10 * time.Second):
-			return log, errors.New("the upstream's part did not end")
+	if s.stray {
+		if err := s.barrier(); err != nil {
+			return log, err
 		}
+		s.stray = false
 	}
-	err = errors.Join(err, s.check(log, what, application))
-	if !whole && what.request > request.head { // the gateway may have gone as far as the upstream
-		err = errors.Join(err, s.barrier())
+	left, over := make(chan struct{}), make(chan struct{})
+	s.perform(func(conn net.Conn) { defer close(over); s.upstream(conn, what, log, left) })
+	err := s.caller(what, application, log, left)
+	select {
+	case <-over:
+	case <-time.After(patience):
+		return log, errors.New("the upstream's part did not end")
 	}
-	return log, err
+	return log, errors.Join(err, s.check(log, what, application))
 }
 
+// patience is how long a part of a trial may take before it counts as hung.
+const patience = 20 * time.Second
+
 // caller does the caller's part.
-func (s *stage) caller(what trial, log *socketLog, left chan struct{}) error {
-	conn := s.rig.dial().(*net.TCPConn)
+func (s *stage) caller(what trial, application uuid.UUID, log *socketLog, left chan struct{}) error {
+	conn, err := net.DialTCP("tcp", nil, s.gate)
+	if err != nil {
+		return err
+	}
 	defer func() { _ = conn.Close() }()
-	if what.side == caller && what.request < len(log.request.bytes) {
-		n, err := io.WriteString(conn, log.request.bytes[:what.request])
-		log.requestSent = n
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	head := bytes.Replace(what.asks.bytes[:what.asks.head], []byte(placeholder), []byte(application.String()), 1)
+	request := net.Buffers{head, what.asks.bytes[what.asks.head:]}
+	if what.unasked() {
+		request = net.Buffers{head[:min(what.request, len(head))], what.asks.bytes[len(head):max(what.request, len(head))]}
+		n, err := request.WriteTo(conn)
+		log.requestSent = int(n)
 		leave(conn, what.reset)
 		return err
 	}
-	log.requestSent = len(log.request.bytes)
-	sent := make(chan struct{})
-	go func() {
-		defer close(sent)
-		_, _ = io.WriteString(conn, log.request.bytes) // fails when the upstream closes in the middle
-	}()
-	defer func() { _ = conn.Close(); <-sent }()
+	log.requestSent = len(what.asks.bytes)
+	if what.unheard {
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			_, _ = request.WriteTo(conn) // fails when the upstream closes in the middle
+		}()
+		defer func() { _ = conn.Close(); <-sent }()
+	} else if _, err := request.WriteTo(conn); err != nil {
+		return err
+	}
 	if what.side == caller {
-		<-sent
 		if what.response >= s.response.head && !what.unread {
-			log.read(conn, s.response.carried[what.response], what.response == s.response.ends)
+			s.read(log, conn, s.response.carried[what.response], what.response == s.response.ends)
 		} else {
 			<-left // the upstream has sent its part
 		}
@@ -236,7 +269,7 @@ func (s *stage) caller(what trial, log *socketLog, left chan struct{}) error {
 		left <- struct{}{}
 		return nil
 	}
-	log.read(conn, len(s.response.body), true)
+	s.read(log, conn, len(s.body), true)
 	return nil
 }
 
@@ -248,39 +281,77 @@ func leave(conn *net.TCPConn, reset bool) {
 }
 
 // read reads the head and n bytes of the body, or all of it and its end.
-func (l *socketLog) read(conn net.Conn, n int, end bool) {
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+func (s *stage) read(l *socketLog, conn net.Conn, n int, end bool) {
+	s.reader.Reset(conn)
+	response, err := http.ReadResponse(s.reader, nil)
 	if err != nil {
 		return
 	}
 	l.status = response.StatusCode
-	var body []byte
-	if end {
-		body, err = io.ReadAll(response.Body)
-		l.ended = err == nil
-	} else {
-		body = make([]byte, n)
-		n, _ = io.ReadFull(response.Body, body)
-		body = body[:n]
+	read := 0
+	for err == nil && (end || read < n) && read < len(s.body) {
+		var more int
+		more, err = response.Body.Read(s.body[read:min(max(n, read+1), len(s.body))])
+		read += more
 	}
-	l.received = string(body)
+	l.ended = errors.Is(err, io.EOF)
+	l.received = s.body[:read]
+}
+
+// buffers are for what an upstream reads and throws away.
+var buffers = sync.Pool{New: func() any {
+	buffer := make([]byte, 64<<10)
+	return &buffer
+}}
+
+var lastChunk = []byte("\r\n0\r\n\r\n")
+
+// readUpTo reads n bytes of a request, or all there are. It returns how many, and the last of them.
+func readUpTo(conn net.Conn, n int, whole func(read int, tail []byte) bool) (read int, tail []byte) {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	for read < n && !whole(read, tail) {
+		more, err := conn.Read((*buffer)[:min(n-read, len(*buffer))])
+		read += more
+		tail = append(tail, (*buffer)[max(0, more-len(lastChunk)):more]...)
+		tail = tail[max(0, len(tail)-len(lastChunk)):]
+		if err != nil {
+			break
+		}
+	}
+	return read, tail
+}
+
+// whole tells whether what was read of a forwarded request is all of it.
+func (m *message) whole(read int, tail []byte) bool {
+	if m.chunked {
+		return bytes.Equal(tail, lastChunk)
+	}
+	return read == m.arrives
+}
+
+// unended is the upstream's part when the caller cuts its request: it must not get an end of it.
+func (s *stage) unended(conn net.Conn, what trial) {
+	if n, tail := readUpTo(conn, math.MaxInt, what.asks.whole); what.asks.whole(n, tail) {
+		s.t.Errorf("%v: the upstream was given a whole request", what)
+	}
 }
 
 // upstream does the upstream's part.
 func (s *stage) upstream(conn net.Conn, what trial, log *socketLog, left chan struct{}) {
-	if what.side == upstreamSide && what.request < len(s.request.bytes) && what.response == 0 {
+	if what.unheard {
 		log.upstreamClosed = true
-		_, _ = io.ReadFull(conn, make([]byte, what.request))
+		readUpTo(conn, what.request, what.asks.whole) // how it is cut into chunks differs from time to time, and with it the length
 		if what.reset {
 			_ = conn.(*net.TCPConn).SetLinger(0)
 		}
 		return
 	}
-	if a, err := readAsked(bufio.NewReader(conn)); err != nil || string(a.body) != s.request.body {
+	if a, err := readAsked(bufio.NewReader(conn)); err != nil || !bytes.Equal(a.body, what.asks.body) {
 		s.t.Errorf("the upstream did not get the request: %v", err)
 		return
 	}
-	n, _ := io.WriteString(conn, s.response.bytes[:what.response])
+	n, _ := conn.Write(s.response.bytes[:what.response])
 	log.answered, log.answeredBefore = n, n
 	if what.side == upstreamSide {
 		log.upstreamClosed, log.upstreamReset = n < len(s.response.bytes) || s.response.ends < 0, what.reset
@@ -298,7 +369,7 @@ func (s *stage) upstream(conn net.Conn, what trial, log *socketLog, left chan st
 		_, _ = io.Copy(io.Discard, conn)
 		return
 	}
-	n, _ = io.WriteString(conn, s.response.bytes[what.response:])
+	n, _ = conn.Write(s.response.bytes[what.response:])
 	log.answered += n
 	log.endedAt = time.Now()
 	log.upstreamClosed = s.response.ends < 0
@@ -319,19 +390,19 @@ func (s *stage) check(log *socketLog, what trial, application uuid.UUID) error {
 		select {
 		case record := <-s.records:
 			got = append(got, record)
-		case <-time.After(5 * time.Second):
-			return fmt.Errorf("missing: no record, want %+v", want)
+		case <-time.After(patience):
+			return fmt.Errorf("%w: no record, want %+v", errMissing, want)
 		}
 	}
 	for len(s.records) > 0 {
 		got = append(got, <-s.records)
 	}
 	if want == success && log.endedAt.Sub(log.leftAt) > lastWords/2 && len(got) == 1 && !got[0].Success {
-		want = clientLeft // on a machine this busy the upstream ended too late, or nearly so
+		want, log.late = clientLeft, true // on a machine this busy the upstream ended too late, or nearly so
 	}
 	var faults []error
 	if len(got) != want.records {
-		faults = append(faults, fmt.Errorf("%d records, want %d: %+v", len(got), want.records, got[0]))
+		faults = append(faults, fmt.Errorf("%w: %d records, want %d: %+v", errDoubled, len(got), want.records, got[0]))
 	}
 	for _, record := range got {
 		if (verdict{want.records, record.StatusCode, record.EndedBy, record.ReasonType}) != want || record.Success != (want == success) ||
@@ -344,6 +415,8 @@ func (s *stage) check(log *socketLog, what trial, application uuid.UUID) error {
 	}
 	if what.side == upstreamSide {
 		faults = append(faults, log.compare(want))
+	} else if !bytes.HasPrefix(log.response.body, log.received) {
+		faults = append(faults, errors.New("the bytes are not the upstream's"))
 	}
 	return errors.Join(faults...)
 }
@@ -357,7 +430,7 @@ func (l *socketLog) compare(want verdict) error {
 		return nil
 	case l.ended != (want == success):
 		return errors.New("the end is not the upstream's")
-	case !strings.HasPrefix(l.response.body, l.received) || !l.upstreamReset && len(l.received) != l.response.carried[l.answered]:
+	case !bytes.HasPrefix(l.response.body, l.received) || !l.upstreamReset && len(l.received) != l.response.carried[l.answered]:
 		return errors.New("the bytes are not the upstream's")
 	}
 	return nil
