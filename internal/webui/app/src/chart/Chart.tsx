@@ -38,7 +38,7 @@ export default function Chart({ measure, now, previous, sentence, onPick }: { me
         p50: t('metrics.p50'), p95: t('metrics.p95'), p99: t('metrics.p99'), previous: t('chart.previous'),
       },
       axis: format.axis,
-      duration: format.duration,
+      durationAxis: format.durationAxis,
       tooltip: (index) => {
         const bucket = now[index]!;
         const was = previous?.[index];

@@ -9,7 +9,7 @@ export interface Look {
   palette: (typeof palettes)['light' | 'dark'];
   words: { successes: string; failures: string; rate: string; avg: string; p50: string; p95: string; p99: string; previous: string };
   axis: (n: number) => string;
-  duration: (ms: number) => string;
+  durationAxis: (ms: number) => string;
   tooltip: (index: number) => HTMLElement;
 }
 
@@ -19,7 +19,7 @@ const stripes = (color: string) => ({ symbol: 'rect', dashArrayX: [1, 0], dashAr
 export function option(measure: Measure, now: Bucket[], previous: Bucket[] | null, look: Look): EChartsCoreOption {
   const { palette: p, words } = look;
   const text = { color: p.second, fontSize: 12 };
-  const wording = measure === 'rate' ? (n: number) => `${n}%` : measure === 'duration' ? look.duration : look.axis;
+  const wording = measure === 'rate' ? (n: number) => `${n}%` : measure === 'duration' ? look.durationAxis : look.axis;
   return {
     animation: false,
     aria: { enabled: true, label: { enabled: false }, decal: { show: false } },
@@ -42,14 +42,22 @@ export function option(measure: Measure, now: Bucket[], previous: Bucket[] | nul
   };
 }
 
+// Lower than this share of the highest bar, the pattern of failures would be a dashed line.
+const PATTERN_FROM = 0.05;
+const dots = (color: string) => ({ symbol: 'circle', dashArrayX: [4, 4], dashArrayY: [4, 4], symbolSize: 0.6, color });
+
 function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: Look): object[] {
+  const highest = Math.max(...now.map((bucket) => bucket.calls));
+  const failed = (bucket: Bucket) =>
+    bucket.failures >= highest * PATTERN_FROM ? { value: bucket.failures, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: dots(p.surface) } } : bucket.failures;
   const bar = { type: 'bar', stack: 'now', barMaxWidth: 40, barCategoryGap: '33%' };
   const list: object[] = [
     {
       ...bar, name: words.successes, itemStyle: { color: p.bar },
       data: now.map((bucket) => (bucket.open ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } } : bucket.successes)),
     },
-    { ...bar, name: words.failures, data: now.map((bucket) => bucket.failures || null), itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: { symbol: 'circle', dashArrayX: [4, 4], dashArrayY: [4, 4], symbolSize: 0.6, color: p.surface } } },
+    // However few, they are seen.
+    { ...bar, name: words.failures, data: now.map((bucket) => (bucket.failures === 0 ? null : failed(bucket))), barMinHeight: 3, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5 } },
   ];
   if (previous) list.push(earlier(words.previous, previous.map((bucket) => bucket.calls), p.previous));
   return list;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axis, change, count, duration, rate, rateChange, span, time } from './format';
+import { axis, change, count, duration, durationAxis, rate, rateChange, span, time } from './format';
 
 const each = <A extends unknown[]>(name: string, f: (...args: A) => string, cases: [A, string][]) =>
   test(name, () => {
@@ -21,6 +21,9 @@ each('durations change unit without an impossible figure in between', duration, 
   [[null, 'en'], '—'], [[0, 'en'], '0 ms'], [[842.3, 'en'], '842 ms'], [[999.4, 'en'], '999 ms'], [[999.6, 'en'], '1.00 s'],
   [[3420, 'en'], '3.42 s'], [[59_994, 'en'], '59.99 s'], [[59_996, 'en'], '1 min 00 s'],
   [[125_000, 'en'], '2 min 05 s'], [[125_000, 'zh-CN'], '2 分 05 秒'],
+]);
+each('durations of axes have no digits that say nothing', durationAxis, [
+  [[0, 'en'], '0 ms'], [[500, 'en'], '500 ms'], [[1000, 'en'], '1 s'], [[2500, 'en'], '2.5 s'], [[120_000, 'en'], '2 min'], [[120_000, 'zh-CN'], '2 分'],
 ]);
 each('times are Beijing times in every zone', time, [
   [['2026-11-20T14:03:22.120+08:00'], '2026-11-20 14:03:22'], [['2026-11-20T16:30:00Z'], '2026-11-21 00:30:00'],

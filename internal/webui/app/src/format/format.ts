@@ -41,6 +41,13 @@ export function duration(ms: number | null | undefined, language: Language): str
   return language === 'zh-CN' ? `${minutes} 分 ${rest} 秒` : `${minutes} min ${rest} s`;
 }
 
+/** 500 ms, 1.5 s, 2 min or 2 分: for axes only. */
+export function durationAxis(ms: number, language: Language): string {
+  const short = (n: number) => Number(n.toFixed(1));
+  if (ms < 1000) return `${short(ms)} ms`;
+  return ms < 60_000 ? `${short(ms / 1000)} s` : `${grouped.format(short(ms / 60_000))} ${language === 'zh-CN' ? '分' : 'min'}`;
+}
+
 /** 2026-11-20 14:03:22, Beijing, whatever the zone of the browser. */
 export const time = (rfc3339: string): string => beijing(rfc3339).toISOString().slice(0, 19).replace('T', ' ');
 

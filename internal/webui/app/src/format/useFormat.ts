@@ -15,6 +15,7 @@ export function useFormat() {
       clock: f.clock,
       span: f.span,
       axis: (n: number) => f.axis(n, language),
+      durationAxis: (ms: number) => f.durationAxis(ms, language),
       duration: (ms: number | null | undefined) => f.duration(ms, language),
       exactTime: (rfc3339: string) => f.exactTime(rfc3339, language),
       change: (now: number | null, before: number | null) => f.change(now, before, language),
