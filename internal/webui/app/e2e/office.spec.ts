@@ -193,7 +193,7 @@ test('a capability is created with a live final URL and a checked connection, an
     await field(page, 'Upstream model').fill('served');
     await page.getByRole('button', { name: 'Check connection' }).click();
     await expect(page.getByText('The connection works')).toBeVisible();
-    await expect(page.getByText('got as far as: HTTP · status 200')).toBeVisible();
+    await expect(page.getByText('The connection works · HTTP status 200')).toBeVisible();
     expect(server.seen.at(-1)).toMatchObject({ ':path': '/openai/v1/chat/completions', 'api-key': KEY });
     await page.getByRole('button', { name: 'Create' }).click();
     await expect(page).toHaveURL(`/admin/capabilities/${id}`);

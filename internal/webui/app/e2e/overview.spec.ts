@@ -203,7 +203,7 @@ test('an error stands in its place with a retry, and old figures stay when new o
     document.dispatchEvent(new Event('visibilitychange'));
     window.dispatchEvent(new Event('visibilitychange'));
   });
-  await expect(page.getByText('This cannot be updated right now. Below is what was read before.')).toBeVisible({ timeout: 15_000 });
+  await expect(page.getByText('Updating failed. Below is the last data.')).toBeVisible({ timeout: 15_000 });
   await expect(tile(page, 'Calls')).toHaveText('0');
 });
 

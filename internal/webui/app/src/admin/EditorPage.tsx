@@ -2,8 +2,9 @@ import '../ui/field.css';
 import './admin.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link, useParams, useSearchParams } from 'react-router';
+import { useParams, useSearchParams } from 'react-router';
 import { Block } from '../ui/Block';
+import { Crumb } from '../ui/Crumb';
 import { StatusTag } from '../ui/Tag';
 import { useTitle } from '../ui/useTitle';
 import { Editor } from './Editor';
@@ -16,7 +17,7 @@ export function Component() {
   const id = useParams()['id'];
   return (
     <>
-      <p className="meta"><Link to="/admin/capabilities">{t('editor.back')}</Link></p>
+      <Crumb to="/admin/capabilities">{t('editor.back')}</Crumb>
       {id === undefined ? <New /> : <Existing key={id} id={id} />}
     </>
   );

@@ -16,6 +16,7 @@ import { RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { Block, Empty } from '../ui/Block';
 import { Code, Copy } from '../ui/Copy';
+import { Crumb } from '../ui/Crumb';
 import { Icon } from '../ui/Icon';
 import { StatusTag } from '../ui/Tag';
 import { useTitle } from '../ui/useTitle';
@@ -23,7 +24,7 @@ import { AccessKey } from './AccessKey';
 import { ApplicationMenu } from './ApplicationMenu';
 import { applicationQueries } from './queries';
 import { useCapabilities } from './useCapabilities';
-import { useCurl } from './useCurl';
+import { tryPath, useCurl } from './useCurl';
 import { useDialogs, type Dialogs } from './useDialogs';
 
 preloadChart();
@@ -51,7 +52,7 @@ function ApplicationPage({ id }: { id: string }) {
   const compare = canCompare && state.comparing && !figures.isPlaceholderData;
   return (
     <>
-      <p className="crumb meta"><Link to={list}><Icon name="left" size={12} /> {t('detail.back')}</Link></p>
+      <Crumb to={list}>{t('detail.back')}</Crumb>
       <Block query={query} height={112}>{(application) => <Head application={application} dialogs={dialogs} />}</Block>
       <div className="page-head range-head"><RangeBar state={state} compare comparable={canCompare} /></div>
       {figures.data ? (
@@ -116,7 +117,7 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
       <section className="block">
         {description !== '' && <p className="application-about">{description}</p>}
         <AccessKey id={id} name={name} masked={maskedAccessKey} />
-        <div className="facts meta">
+        <div className="application-facts meta">
           <span>{t('id')} <code>{id}</code> <Copy text={id} label={t('detail.copyId')} bare /></span>
           <span title={format.exactTime(createdAt)}>{t('detail.created', { time: format.time(createdAt) })}</span>
         </div>
@@ -140,7 +141,7 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Schema
       <section className="block" aria-label={t('detail.figures')}>
         <Tiles figures={data.summary} coverage={data} comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }} />
       </section>
-      {data.summary.calls === 0 ? bound !== null && <NoCalls bound={bound} /> : (
+      {data.summary.calls === 0 ? bound !== null && <NoCalls id={id} bound={bound} /> : (
         <>
           <DailyBlock title={t('detail.daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} onDay={openDay} />
           <UsageTable title={t('detail.byModel')} models={data.models} />
@@ -150,14 +151,16 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Schema
   );
 }
 
-function NoCalls({ bound }: { bound: readonly string[] }) {
+function NoCalls({ id, bound }: { id: string; bound: readonly string[] }) {
   const { t } = useTranslation(['applications', 'common']);
   const { data } = useCapabilities(bound);
-  const curl = useCurl((data ?? []).filter(({ id }) => bound.includes(id)));
+  const offer = (data ?? []).filter((capability) => bound.includes(capability.id) && capability.status === 'enabled');
+  const curl = useCurl(offer);
   return (
     <section className="block stack">
       <p>{t(curl === null ? 'empty.none' : 'empty.calls')}</p>
       {curl !== null && <Code text={curl} />}
+      {offer[0] && <div><Link className="quiet" data-edge to={tryPath(offer[0].id, id)}>{t('created.here')}</Link></div>}
     </section>
   );
 }

@@ -1,12 +1,12 @@
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
-import { useNavigate, useSearchParams } from 'react-router';
+import { Link, useNavigate, useSearchParams } from 'react-router';
 import type { Schemas } from '../api/client';
 import { carried } from '../range/range';
-import { Code } from '../ui/Copy';
+import { Code, Copy } from '../ui/Copy';
 import { AccessKey } from './AccessKey';
 import { useCapabilities } from './useCapabilities';
-import { useCurl } from './useCurl';
+import { tryPath, useCurl } from './useCurl';
 
 /** The key of an application just created, and a first call with it. */
 export function Created({ application, onDone }: { application: Schemas['NewApplication']; onDone: () => void }) {
@@ -14,7 +14,8 @@ export function Created({ application, onDone }: { application: Schemas['NewAppl
   const navigate = useNavigate();
   const [search] = useSearchParams();
   const { data } = useCapabilities(application.capabilityIds);
-  const curl = useCurl((data ?? []).filter(({ id }) => application.capabilityIds.includes(id)));
+  const bound = (data ?? []).filter(({ id, status }) => application.capabilityIds.includes(id) && status === 'enabled');
+  const curl = useCurl(bound);
   const open = () => {
     onDone();
     void navigate(`/applications/${application.id}${carried(search)}`);
@@ -29,6 +30,10 @@ export function Created({ application, onDone }: { application: Schemas['NewAppl
           <h3>{t('created.try')}</h3>
           <p className="second">{t('created.placeholder')}</p>
           <Code text={curl} />
+          <div className="row">
+            <Copy text={`export CALLGATE_KEY='${application.accessKey}'\n${curl}`} label={t('created.withKey')} edge />
+            <Link className="quiet" data-edge to={tryPath(bound[0]!.id, application.id)} onClick={onDone}>{t('created.here')}</Link>
+          </div>
         </>
       )}
       <div className="form-foot">

@@ -4,6 +4,9 @@ import { firstDraft } from '../playground/request';
 import { sample } from '../playground/samples';
 import { configQueries } from '../session/queries';
 
+/** Where a capability is tried with an application's key. */
+export const tryPath = (capabilityId: string, id: string): string => `/capabilities/${encodeURIComponent(capabilityId)}?tab=try&app=${id}`;
+
 /** A call of the first of these capabilities that can be called; null without one. */
 export function useCurl(capabilities: readonly Schemas['Capability'][]): string | null {
   const { data } = useQuery(configQueries.get());

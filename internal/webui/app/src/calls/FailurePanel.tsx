@@ -46,12 +46,12 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
         <div className="bar" data-kind="warn">{t('failure.notCollected')}</div>
       ) : (
         <>
-          <section className="stack" aria-label={t('failure.query')}>
-            <div className="row"><h3>{t('failure.query')}</h3></div>
+          <section className="failure-part" aria-label={t('failure.query')}>
+            <h3>{t('failure.query')}</h3>
             {failure.query !== null && Object.keys(failure.query).length > 0 ? <Json value={failure.query} /> : <p className="second">{t('failure.noQuery')}</p>}
           </section>
-          <section className="stack" aria-label={t('failure.body')}>
-            <div className="row"><h3>{t('failure.body')}</h3></div>
+          <section className="failure-part" aria-label={t('failure.body')}>
+            <h3>{t('failure.body')}</h3>
             {failure.bodyNote === null ? <Json value={failure.requestBody} /> : <p className="second">{t(`note.${failure.bodyNote}`, { days: String(config?.failureRetentionDays ?? '') })}</p>}
           </section>
           {failure.request && (
@@ -83,7 +83,6 @@ function Facts({ call }: { call: FailedCall }) {
       <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
       <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
       {request && <div className="across"><dt>{t('fact.request')}</dt><dd className="mono">{request.method} {request.path}</dd></div>}
-      {reason?.message != null && <div className="across"><dt>{t('fact.message')}</dt><dd>{reason.message}</dd></div>}
     </dl>
   );
 }

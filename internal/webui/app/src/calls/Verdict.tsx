@@ -23,6 +23,7 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
   return (
     <div className="verdict" role="group" aria-label={t('fact.reason')}>
       <p><Icon name="failed" /> {t(`verdict.${reason?.code ?? 'none'}`, { model, status: String(reason?.upstreamStatus ?? call.statusCode) })}</p>
+      {reason?.message != null && <p className="verdict-message"><span className="unseen">{t('fact.message')}: </span>{reason.message}</p>}
       {fix === 'enable' && <Enable applicationId={applicationId} model={model} />}
       {fix === 'bind' && <Bind applicationId={applicationId} model={model} />}
       {fix === 'sameGroup' && <SameGroup model={model} />}

@@ -3,11 +3,12 @@ import './capabilities.css';
 import { lazy, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link, useParams, useSearchParams } from 'react-router';
+import { useParams, useSearchParams } from 'react-router';
 import type { Schemas } from '../api/client';
 import { configQueries } from '../session/queries';
 import { Block, Bones } from '../ui/Block';
 import { Copy } from '../ui/Copy';
+import { Crumb } from '../ui/Crumb';
 import { Icon } from '../ui/Icon';
 import { StatusTag } from '../ui/Tag';
 import { useTitle } from '../ui/useTitle';
@@ -24,7 +25,7 @@ export function Component() {
   useTitle(query.data?.name ?? t('title'));
   return (
     <>
-      <p className="meta"><Link to="/capabilities">{t('back')}</Link></p>
+      <Crumb to="/capabilities">{t('back')}</Crumb>
       {query.data ? <Block query={query} height={400}>{(capability) => <Capability key={id} capability={capability} />}</Block> : (
         <section className="block"><Block query={query} height={400}>{() => null}</Block></section>
       )}

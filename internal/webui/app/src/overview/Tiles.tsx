@@ -33,9 +33,7 @@ export function Tiles({ figures, coverage, comparison, last }: { figures: Figure
       </dl>
       <div className="tiles-foot meta">
         <span className="percentiles">
-          <span>p50 {format.duration(figures.p50Ms)}</span>
-          <span>p95 {format.duration(figures.p95Ms)}</span>
-          <span>p99 {format.duration(figures.p99Ms)}</span>
+          {([[50, figures.p50Ms], [95, figures.p95Ms], [99, figures.p99Ms]] as const).map(([n, ms]) => <span key={n} title={t('metrics.percentile', { n: String(n) })}>p{n} {format.duration(ms)}</span>)}
         </span>
         <Completeness coverage={coverage} />
       </div>

@@ -77,8 +77,8 @@ const admin: Same<typeof zh> = {
     checkOk: 'The connection works',
     checkFailed: 'The connection does not work',
     stages: { dns: 'DNS', connect: 'connect', tls: 'TLS', http: 'HTTP' },
-    stage: 'got as far as: {{stage}}',
-    answered: 'status {{status}}',
+    stage: 'failed at {{stage}}',
+    answered: 'HTTP status {{status}}',
     save: 'Save',
     create: 'Create',
     saved: 'Saved; in effect within 2 s.',
@@ -99,8 +99,8 @@ const admin: Same<typeof zh> = {
     nothing: '(empty)',
     sentTo: 'sent to {{to}}',
     actions: {
-      capability__create: 'Created capability', capability__update: 'Edited capability', capability__set_status: 'Switched capability', capability__reorder: 'Ordered capabilities', capability__check: 'Checked connection',
-      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Ordered groups', access_key__reveal: 'Showed Access Key', access_key__rotate: 'Rotated Access Key',
+      capability__create: 'Created capability', capability__update: 'Edited capability', capability__set_status: 'Changed capability status', capability__reorder: 'Reordered capabilities', capability__check: 'Checked connection',
+      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key',
     },
     fields: {
       id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key',

@@ -75,6 +75,8 @@ const applications: Same<typeof zh> = {
     later: 'You can see it again on the page of the application. Keep it safe, and out of front-end code.',
     try: 'Call once with it',
     placeholder: 'Put the key into the environment variable CALLGATE_KEY, then:',
+    withKey: 'Copy with the key',
+    here: 'Try it here',
     open: 'Open application',
     done: 'Done',
     hidden: 'The key is hidden.',

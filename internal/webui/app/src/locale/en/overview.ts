@@ -19,7 +19,8 @@ const overview: Same<typeof zh> = {
     call: 'Copy this curl, put your Access Key in, and call once.',
     watch: 'Within two seconds the call is counted here.',
     button: 'New application',
-    noCalls: 'There were no calls in this range. Copy this curl to make one:',
+    noCalls: 'There were no calls in this range. Copy this curl to make one; the page of an application has it filled in.',
+    toApplications: 'Choose an application',
   },
 };
 

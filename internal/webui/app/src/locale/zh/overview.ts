@@ -7,7 +7,7 @@ const overview = {
   missedWhy: '写入故障期间可能漏记，统计不作为计费依据。',
   basis: '与 {{span}} 对比，不含今天',
   capability: '能力',
-  byCapability: '按能力',
+  byCapability: '按能力统计',
   daily: '每日趋势',
   openDay: '点击某天查看当天',
   empty: {
@@ -16,7 +16,8 @@ const overview = {
     call: '复制这段 curl，换上你的 Access Key 调用一次。',
     watch: '两秒内就能在这里看到这次调用。',
     button: '新建应用',
-    noCalls: '这段时间没有调用。复制下面的 curl 试一次：',
+    noCalls: '这段时间没有调用。复制下面的 curl 试一次；应用详情里有填好的命令。',
+    toApplications: '选择应用',
   },
 } as const;
 
