@@ -38,13 +38,13 @@ type CallsQuery struct {
 	Result      Result  // narrows items and total, not the summary
 }
 
-// parameters are those of every query below.
+// parameters are those of every query below, and more.
 func (q CallsQuery) parameters(more ...any) []any {
-	model := ""
+	more = append(more, "application", q.Application)
 	if q.Model != nil {
-		model = *q.Model
+		more = append(more, "model", *q.Model)
 	}
-	return args(append(more, "application", q.Application, "anyModel", q.Model == nil, "model", model)...)
+	return args(more...)
 }
 
 // Call is one row of the call flow (spec section 4.1, rule 7).
@@ -198,11 +198,23 @@ func selectCalls(q CallsQuery, spans []span, order string, more ...any) (query s
 SELECT` + callColumns + `
 FROM calls
 WHERE application_id = {application:UUID}
-  AND (` + condition + `)
-  AND ` + ofModel + ` AND ({anyResult:Bool} OR success = {success:Bool})
+  AND (` + condition + `)` + q.filters() + `
 ORDER BY start_time ` + order + `, call_id ` + order
-	more = append(more, "anyResult", q.Result == AnyResult, "success", q.Result == OnlySuccesses)
 	return query, q.parameters(append(more, bounds...)...)
+}
+
+// filters are the conditions of model and result.
+func (q CallsQuery) filters() (conditions string) {
+	if q.Model != nil {
+		conditions = " AND " + ofModel
+	}
+	switch q.Result {
+	case OnlySuccesses:
+		conditions += " AND success"
+	case OnlyFailures:
+		conditions += " AND NOT success"
+	}
+	return conditions
 }
 
 // read reads the page's rows, from the nearer end of their spans.

@@ -160,9 +160,13 @@ func TestALateCallIsFoundInAnHourCountedBefore(t *testing.T) {
 	r.reach = reaches{day: 1, hour: 1}
 	q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now))}
 	everyCallOnce(t, l, r, q)
-	key := secondsOf(q, span{start: hourStart.Unix()})
-	if _, ok := r.seconds.get(key, span{calls: 60, successes: countSuccesses(l.rows)}); !ok {
-		t.Error("the seconds of a settled hour were not remembered")
+	counted := span{start: hourStart.Unix(), unit: hour, calls: 60, successes: countSuccesses(l.rows)}
+	ofDay := counted
+	ofDay.start, ofDay.unit = beijing.DayOf(hourStart).Start().Unix(), day
+	for _, s := range []span{counted, ofDay} {
+		if _, ok := r.parts.get(partsOf(q, s), s); !ok {
+			t.Errorf("the parts of a settled span of %d s were not remembered", s.unit)
+		}
 	}
 	l.add(randomRow(random, application, "gpt", hourStart.Add(30*time.Minute)))
 	everyCallOnce(t, l, r, q)

@@ -40,11 +40,11 @@ const (
 
 // Reader asks ClickHouse. It is safe for concurrent use.
 type Reader struct {
-	conn    driver.Conn
-	log     *slog.Logger
-	now     func() time.Time
-	reach   reaches
-	seconds *secondCache
+	conn  driver.Conn
+	log   *slog.Logger
+	now   func() time.Time
+	reach reaches
+	parts *partCache
 }
 
 // Open returns a reader of the database of clickhouseURL (native or HTTP DSN, several hosts
@@ -63,7 +63,7 @@ func Open(_ context.Context, clickhouseURL string, log *slog.Logger) (*Reader, e
 	if err != nil {
 		return nil, fmt.Errorf("open statistics: %w", err)
 	}
-	return &Reader{conn: conn, log: log, now: time.Now, reach: standard, seconds: newSecondCache()}, nil
+	return &Reader{conn: conn, log: log, now: time.Now, reach: standard, parts: newPartCache()}, nil
 }
 
 // Close closes the connections.

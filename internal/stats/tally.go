@@ -90,35 +90,50 @@ func (t *tally) replace(whole span, parts []span) {
 	*t = slices.Replace(*t, at, at+1, parts...)
 }
 
-// rolledUp and counted are the two sources of a tally. Hours are counted in Unix time, which
-// agrees with Beijing hours.
-const (
-	rolledUp = ` sum(u.calls), sumIf(u.calls, ` + ofModel + `), sumIf(u.successes, ` + ofModel + `)`
-	counted  = ` toInt64(count()), toInt64(countIf(` + ofModel + `)), toInt64(countIf(success AND ` + ofModel + `))`
-)
+// rolledUp and counted are the two sources of a tally: calls of every model, those of the query's,
+// successes among these. Hours are counted in Unix time, which agrees with Beijing hours.
+func (q CallsQuery) rolledUp() string {
+	if q.Model == nil {
+		return ` sum(u.calls) AS n, n, sum(u.successes)`
+	}
+	return ` sum(u.calls), sumIf(u.calls, ` + ofModel + `), sumIf(u.successes, ` + ofModel + `)`
+}
+
+func (q CallsQuery) counted() string {
+	if q.Model == nil {
+		return ` toInt64(count()) AS n, n, toInt64(countIf(success))`
+	}
+	return ` toInt64(count()), toInt64(countIf(` + ofModel + `)), toInt64(countIf(success AND ` + ofModel + `))`
+}
 
 // ofModel is the query's model filter.
-const ofModel = `({anyModel:Bool} OR model = {model:String})`
+const ofModel = `model = {model:String}`
 
-// tallyQuery counts settled days and the settled hours of the day that is not over from the
-// rollups, and everything from the hour "open" on from the rows themselves.
-var tallyQuery = `
-SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + rolledUp + `
+// daysOf, hoursOf and rowsOf count the calls of a query by day and by hour from the rollups, and by
+// hour or second from the rows themselves. Bounds are names of parameters.
+func daysOf(q CallsQuery) string {
+	return `
+SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + q.rolledUp() + `
 FROM usage_daily AS u
-WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date} AND u.day < {openDay:Date}
-GROUP BY u.day
-UNION ALL
-SELECT toInt64(3600), toInt64(toUnixTimestamp(u.hour)) AS start,` + rolledUp + `
+WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
+GROUP BY u.day`
+}
+
+func hoursOf(q CallsQuery) string {
+	return `
+SELECT toInt64(3600) AS unit, toInt64(toUnixTimestamp(u.hour)) AS start,` + q.rolledUp() + `
 FROM usage_hourly AS u
 WHERE u.application_id = {application:UUID} AND u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({to:Int64})
-  AND u.hour >= fromUnixTimestamp({openDayStart:Int64}) AND u.hour < fromUnixTimestamp({open:Int64})
-GROUP BY u.hour
-UNION ALL
-SELECT toInt64(3600), intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600 AS start,` + counted + `
+GROUP BY u.hour`
+}
+
+func rowsOf(q CallsQuery, by unit, from, to string) string {
+	return fmt.Sprintf(`
+SELECT toInt64(%d) AS unit, intDiv(toUnixTimestamp64Milli(start_time), %d) * %d AS start,`, by, 1000*by, by) + q.counted() + `
 FROM calls
-WHERE application_id = {application:UUID}
-  AND ` + since("from") + ` AND ` + before("to") + ` AND ` + since("open") + `
+WHERE application_id = {application:UUID} AND ` + since(from) + ` AND ` + before(to) + `
 GROUP BY start`
+}
 
 // openHour is the start of the first hour that is not settled.
 func (r *Reader) openHour() int64 {
@@ -126,7 +141,9 @@ func (r *Reader) openHour() int64 {
 	return at - at%int64(hour)
 }
 
-// tally counts the calls of a query by day, and by hour where days are not settled.
+// tally counts the calls of a query by day, and by hour where days are not settled: settled days
+// and the settled hours of the day that is not over from the rollups, and everything from the first
+// hour that is not settled on from the rows themselves.
 func (r *Reader) tally(ctx context.Context, q CallsQuery) (tally, error) {
 	days := r.retained(q.Range)
 	if days.Days() < 1 {
@@ -134,9 +151,19 @@ func (r *Reader) tally(ctx context.Context, q CallsQuery) (tally, error) {
 	}
 	open := r.openHour()
 	openDay := beijing.DayOf(time.Unix(open, 0))
-	return r.count(ctx, tallyQuery, q.parameters("start", days.Start, "end", days.End,
-		"from", days.Start.Start().Unix(), "to", days.End.End().Unix(),
-		"open", open, "openDay", openDay, "openDayStart", openDay.Start().Unix()))
+	from, to := days.Start.Start().Unix(), days.End.End().Unix()
+	var sources []string
+	var bounds []any
+	if last := min(days.End, openDay-1); days.Start <= last {
+		sources, bounds = append(sources, daysOf(q)), append(bounds, "start", days.Start, "end", last)
+	}
+	if from, to := max(from, openDay.Start().Unix()), min(to, open); from < to {
+		sources, bounds = append(sources, hoursOf(q)), append(bounds, "from", from, "to", to)
+	}
+	if from := max(from, open); from < to {
+		sources, bounds = append(sources, rowsOf(q, hour, "open", "last")), append(bounds, "open", from, "last", to)
+	}
+	return r.count(ctx, strings.Join(sources, "\nUNION ALL"), q.parameters(bounds...))
 }
 
 // count runs a query of unit, start, rows, calls, successes.
@@ -158,35 +185,21 @@ func (r *Reader) count(ctx context.Context, query string, parameters []any) (tal
 	return t, err
 }
 
-const hoursQuery = `
-SELECT toInt64(3600), toInt64(toUnixTimestamp(u.hour)) AS start,` + rolledUp + `
-FROM usage_hourly AS u
-WHERE u.application_id = {application:UUID} AND u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({to:Int64})
-GROUP BY u.hour`
-
-var secondsQuery = `
-SELECT toInt64(1), intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + counted + `
-FROM calls
-WHERE application_id = {application:UUID}
-  AND ` + since("from") + ` AND ` + before("to") + `
-GROUP BY start`
-
-// split counts a day by hour, or an hour by second. The seconds of a settled hour are remembered.
+// split counts a day by hour, or an hour by second. The parts of a settled span are remembered.
 func (r *Reader) split(ctx context.Context, q CallsQuery, s span) (tally, error) {
-	parameters := q.parameters("from", s.start, "to", s.end())
-	if s.unit == day {
-		return r.count(ctx, hoursQuery, parameters)
+	query, settled := rowsOf(q, second, "from", "to"), s.start < r.openHour()
+	if s.unit == day { // days are in a tally only when they are settled
+		query = hoursOf(q)
 	}
-	if s.start >= r.openHour() {
-		return r.count(ctx, secondsQuery, parameters)
+	key := partsOf(q, s)
+	if settled {
+		if t, ok := r.parts.get(key, s); ok {
+			return t, nil
+		}
 	}
-	key := secondsOf(q, s)
-	if t, ok := r.seconds.get(key, s); ok {
-		return t, nil
-	}
-	t, err := r.count(ctx, secondsQuery, parameters)
-	if err == nil {
-		r.seconds.put(key, t)
+	t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
+	if err == nil && settled {
+		r.parts.put(key, t)
 	}
 	return t, err
 }

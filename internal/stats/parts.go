@@ -1,0 +1,53 @@
+package stats
+
+import (
+	"github.com/google/uuid"
+	"github.com/maypok86/otter/v2"
+)
+
+// keptSpans bounds the memory of the cache: a span takes 40 bytes, an hour has at most 3,600.
+const keptSpans = 900_000
+
+// partKey names what was counted by hour or by second: one day or hour of one application, for one
+// model or all.
+type partKey struct {
+	application uuid.UUID
+	start       int64
+	unit        unit
+	anyModel    bool
+	model       string
+}
+
+func partsOf(q CallsQuery, s span) partKey {
+	key := partKey{application: q.Application, start: s.start, unit: s.unit, anyModel: q.Model == nil}
+	if q.Model != nil {
+		key.model = *q.Model
+	}
+	return key
+}
+
+// partCache remembers how the calls of large days and hours lie in them. A late call changes the
+// day's or the hour's own count, which the rollup tells each time, so an entry that is out of date
+// is never used.
+type partCache struct {
+	entries *otter.Cache[partKey, tally]
+}
+
+func newPartCache() *partCache {
+	return &partCache{otter.Must(&otter.Options[partKey, tally]{
+		MaximumWeight: keptSpans,
+		Weigher:       func(_ partKey, t tally) uint32 { return uint32(len(t) + 1) },
+	})}
+}
+
+// get returns the parts of a span if they still add up to what is counted of it now.
+func (c *partCache) get(key partKey, now span) (tally, bool) {
+	t, ok := c.entries.GetIfPresent(key)
+	if !ok {
+		return nil, false
+	}
+	sum := t.summary()
+	return t, sum.Calls == now.calls && sum.Successes == now.successes
+}
+
+func (c *partCache) put(key partKey, t tally) { c.entries.Set(key, t) }
