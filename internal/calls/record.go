@@ -2,6 +2,7 @@ package calls
 
 import (
 	"crypto/rand"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +29,12 @@ type Record struct {
 	ResponseBytes int64
 	Failure       *Failure // nil for a success
 }
+
+// idleRecords are records that were written, for reuse.
+var idleRecords = sync.Pool{New: func() any { return new(Record) }}
+
+// TakeRecord returns an empty record; after Recorder.Add has written it, another call may get it.
+func TakeRecord() *Record { return idleRecords.Get().(*Record) }
 
 // EndedBy tells who or what ended a call.
 type EndedBy string

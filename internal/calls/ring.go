@@ -78,7 +78,7 @@ func (r *ring) take() []*Record {
 	return batch
 }
 
-// written gives back the room of records taken; batch may be reused.
+// written gives back the room of records taken; the records and batch are reused.
 func (r *ring) written(batch []*Record) {
 	bytes := 0
 	for i, record := range batch {
@@ -87,6 +87,8 @@ func (r *ring) written(batch []*Record) {
 			bytes += record.Failure.size()
 		}
 		batch[i] = nil
+		*record = Record{}
+		idleRecords.Put(record)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

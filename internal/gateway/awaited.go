@@ -71,6 +71,7 @@ func (g *Gateway) serveLeft(ctx *fasthttp.RequestCtx, fault error) bool {
 		g.refuse(ctx, *refused, false)
 		return true
 	}
+	defer c.release()
 	defer c.recover()
 	ctx.Request.Header.SetMethodBytes(noted.method) // the server has reset the request
 	c.request.length = noted.length

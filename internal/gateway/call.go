@@ -67,6 +67,7 @@ type call struct {
 	responseBytes int64
 	copied        []byte // bounded copy of an upstream's error answer
 	streamed      bool
+	relaying      bool // the server has the answer's body, and closes it
 
 	// progress changes whenever bytes move in either direction: the sweeper tells silence by it, so
 	// that no clock is read on the way.
@@ -84,6 +85,24 @@ type call struct {
 	seen           uint32
 	changed        time.Time // when progress was last seen to change
 	armed          uint64    // token under which the socket is watched, 0: not
+}
+
+// idleCalls are the calls that ended, for reuse: a call's own memory is most of what it needs.
+var idleCalls = sync.Pool{New: func() any { return new(call) }}
+
+func takeCall() *call { return idleCalls.Get().(*call) }
+
+// maxIdleBody bounds the memory for a request body that an ended call holds on to, in bytes.
+const maxIdleBody = 4 << 10
+
+// release gives the memory of an ended call to the next one; nobody may have a hold of it any more.
+func (c *call) release() {
+	spare := c.request.spare
+	if kept := c.request.kept; kept != nil && cap(kept) <= maxIdleBody {
+		spare = kept[:0]
+	}
+	*c = call{request: requestBody{spare: spare}}
+	idleCalls.Put(c)
 }
 
 // enter moves to a phase and restarts its timeout. It reports whether the call was not cut meanwhile.
@@ -193,7 +212,8 @@ func (c *call) finish(o outcome) {
 	c.mu.Unlock()
 	defer c.gateway.sweeper.remove(c) // last: a shutdown waits until no call is left there
 	duration := time.Since(c.start)
-	record := &calls.Record{
+	record := calls.TakeRecord()
+	*record = calls.Record{
 		ApplicationID: c.grant.ApplicationID,
 		UserID:        c.grant.OwnerID,
 		CallID:        c.id,

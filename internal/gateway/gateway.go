@@ -226,6 +226,9 @@ func (g *Gateway) serve(ctx *fasthttp.RequestCtx) bool {
 		return true
 	}
 	c.handle()
+	if !c.relaying {
+		c.release()
+	}
 	return true
 }
 
@@ -241,10 +244,9 @@ func (g *Gateway) admit(ctx *fasthttp.RequestCtx, head *requestHead, path, query
 		g.logger.Warn("access key cannot be checked", "error", err)
 		return nil, &refusedAccess
 	}
-	c := &call{
-		gateway: g, ctx: ctx, client: ctx.Conn(), start: start, id: calls.NewCallID(start),
-		head: *head, path: path, query: query, accessKey: accessKey, grant: grant, firstByte: -1,
-	}
+	c := takeCall()
+	c.gateway, c.ctx, c.client, c.start, c.id = g, ctx, ctx.Conn(), start, calls.NewCallID(start)
+	c.head, c.path, c.query, c.accessKey, c.grant, c.firstByte = *head, path, query, accessKey, grant, -1
 	g.sweeper.add(c)
 	return c, nil
 }

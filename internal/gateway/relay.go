@@ -59,12 +59,14 @@ func (c *call) begin(conn *upstreamConn) {
 		r.hijack()
 		return
 	}
+	c.relaying = true
 	c.ctx.Response.SetBodyStream(r, int(c.answer.length))
 }
 
 // hijack relays a body of unknown length to a caller that knows no chunks: the end of the connection
 // is the end of the body.
 func (r *relay) hijack() {
+	r.call.relaying = true
 	ctx := r.call.ctx
 	ctx.Response.Header.SetConnectionClose()
 	head := bytes.Clone(ctx.Response.Header.Header())
@@ -77,6 +79,7 @@ func (r *relay) hijack() {
 			_ = w.Flush()
 		}
 		_, _ = r.WriteTo(w)
+		_ = r.Close()
 	})
 }
 
@@ -86,9 +89,11 @@ func (*relay) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 // SupportsBodyWriteTo says that WriteTo does all that Read would.
 func (*relay) SupportsBodyWriteTo() bool { return true }
 
-// Close makes the record when the body was never written: the head could not be sent.
+// Close ends the call's life. It makes the record when the body was never written: the head could
+// not be sent.
 func (r *relay) Close() error {
 	_ = r.end(nil, net.ErrClosed)
+	r.call.release()
 	return nil
 }
 

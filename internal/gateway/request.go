@@ -20,7 +20,8 @@ type requestBody struct {
 	caller   *callerConn
 	length   int64 // declared; -1: chunked
 	kept     []byte
-	reserved int64 // of the gateway's byte budget
+	spare    []byte // an earlier call's, empty, for kept
+	reserved int64  // of the gateway's byte budget
 	size     atomic.Int64
 	complete atomic.Bool   // the end was read
 	fault    error         // of a chunked body that has no end; nothing is read after it
@@ -81,7 +82,11 @@ func (b *requestBody) receive(progress *atomic.Uint32, limit int64) error {
 	if room < 0 {
 		room = 4 << 10
 	}
-	b.kept = make([]byte, 0, min(room, keptBody))
+	if room = min(room, keptBody); room <= int64(cap(b.spare)) {
+		b.kept, b.spare = b.spare, nil
+	} else {
+		b.kept = make([]byte, 0, room)
+	}
 	for len(b.kept) < keptBody && !b.complete.Load() {
 		if len(b.kept) == cap(b.kept) {
 			grown := make([]byte, len(b.kept), min(4*cap(b.kept), keptBody))

@@ -83,13 +83,14 @@ func left(conn net.Conn) bool { return lookAt(conn).ended }
 // are still there cost one look; those that are not are waited for, lastWords at most.
 func accepted(conn net.Conn) bool {
 	const pause = 2 * time.Millisecond
-	for end := time.Now().Add(lastWords); ; time.Sleep(pause) {
+	for waited := time.Duration(0); ; waited += pause {
 		switch seen := lookAt(conn); {
 		case !seen.ended || seen.waiting == 0:
 			return true
-		case seen.broken || time.Now().After(end):
+		case seen.broken || waited >= lastWords:
 			return false
 		}
+		time.Sleep(pause)
 	}
 }
 

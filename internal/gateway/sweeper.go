@@ -35,7 +35,7 @@ type limits struct{ header, idle, whole time.Duration }
 
 func newSweeper(l limits, tidy func(time.Time)) *sweeper {
 	s := &sweeper{limits: l, tidy: tidy, wake: make(chan struct{}, 1), stop: make(chan struct{})}
-	s.watcher = newWatcher()
+	s.watcher = newWatcher(s.gone)
 	s.done.Go(s.run)
 	return s
 }
@@ -79,11 +79,13 @@ func (s *sweeper) remove(c *call) {
 	}
 	c.next, c.previous = nil, nil
 	s.count--
-	token := c.armed
-	c.armed = 0
+	armed := c.armed != 0
+	if armed {
+		s.watcher.forget(c.armed)
+	}
 	s.mu.Unlock()
-	if token != 0 {
-		s.watcher.disarm(token, c.client)
+	if armed {
+		s.watcher.disarm(c.client)
 	}
 }
 
@@ -158,11 +160,11 @@ func (s *sweeper) look(c *call, now time.Time) {
 	c.cutLocked(tooSlow)
 }
 
-// gone is told by the watcher; the token was given by arm.
-func (s *sweeper) gone(c *call, token uint64) {
+// gone is told by the watcher; the token was given by arm. A call cannot end while it is cut here.
+func (s *sweeper) gone(token uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.armed == token { // else the call ended in between and c may be another one by now
+	if c := s.watcher.call(token); c != nil {
 		c.cut(clientGone)
 	}
 }

@@ -10,7 +10,8 @@ import (
 // watcher notices that callers have gone, by one epoll for all of them. Only the end of the
 // caller's side is asked for, so that a pipelined request wakes nobody.
 type watcher struct {
-	epoll int // -1 when there is none: callers are then only noticed when written to
+	gone  func(token uint64) // told of a caller that has gone
+	epoll int                // -1 when there is none: callers are then only noticed when written to
 	pipe  [2]int
 	done  sync.WaitGroup
 
@@ -19,8 +20,8 @@ type watcher struct {
 	watched map[uint64]*call
 }
 
-func newWatcher() *watcher {
-	w := &watcher{epoll: -1, watched: map[uint64]*call{}}
+func newWatcher(gone func(token uint64)) *watcher {
+	w := &watcher{gone: gone, epoll: -1, watched: map[uint64]*call{}}
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return w
@@ -59,9 +60,8 @@ func (w *watcher) arm(conn net.Conn, c *call) (token uint64) {
 	return token
 }
 
-// disarm stops watching, while the connection is still the call's.
-func (w *watcher) disarm(token uint64, conn net.Conn) {
-	w.forget(token)
+// disarm stops watching a socket whose token is forgotten, while the connection is still the call's.
+func (w *watcher) disarm(conn net.Conn) {
 	onSocket(conn, func(fd int) { _ = unix.EpollCtl(w.epoll, unix.EPOLL_CTL_DEL, fd, nil) })
 }
 
@@ -69,6 +69,13 @@ func (w *watcher) forget(token uint64) {
 	w.mu.Lock()
 	delete(w.watched, token)
 	w.mu.Unlock()
+}
+
+// call is the one a token was given for, nil when it was forgotten since.
+func (w *watcher) call(token uint64) *call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.watched[token]
 }
 
 // count is how many sockets are watched.
@@ -93,12 +100,7 @@ func (w *watcher) run() {
 			if token == 0 {
 				return // told to stop by the pipe
 			}
-			w.mu.Lock()
-			c := w.watched[token]
-			w.mu.Unlock()
-			if c != nil {
-				c.gateway.sweeper.gone(c, token)
-			}
+			w.gone(token)
 		}
 	}
 }
