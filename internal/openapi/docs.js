@@ -20,6 +20,23 @@ function address(operation) {
   return text === "" ? path : `${path}?${text}`;
 }
 
+// indented lays JSON out without reading its numbers: they may have more digits than JavaScript keeps.
+function indented(text) {
+  JSON.parse(text); // throws on what is no JSON
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g);
+  const [opens, closes] = [/^[[{]$/, /^[\]}]$/];
+  let depth = 0;
+  const line = (by) => `\n${"  ".repeat((depth += by))}`;
+  const laid = tokens.map((token, at) => {
+    if (token === ":") return ": ";
+    if (token === ",") return token + line(0);
+    if (opens.test(token) && !closes.test(tokens[at + 1])) return token + line(1);
+    if (closes.test(token) && !opens.test(tokens[at - 1])) return line(-1) + token;
+    return token;
+  });
+  return laid.join("");
+}
+
 async function send(operation) {
   const shown = operation.querySelector(".answer");
   const body = operation.querySelector("textarea");
@@ -37,7 +54,7 @@ async function send(operation) {
     for (const [name, value] of response.headers) lines.push(`${name}: ${value}`);
     let text = await response.text();
     try {
-      text = JSON.stringify(JSON.parse(text), null, 2);
+      text = indented(text);
     } catch {
       // not JSON: shown as it came
     }

@@ -1,18 +1,16 @@
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
+import { written } from '../json/exact';
 import { configQueries } from '../session/queries';
 import { Block } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
 import { Result } from './CallTable';
 import { curl, FOLDED, lines } from './json';
-import { callQueries } from './queries';
+import { callQueries, type FailedCall } from './queries';
 import { Verdict } from './Verdict';
-
-type FailedCall = Schemas['FailedCall'];
 
 /** Why one call failed, what was asked, and the click that mends it (spec section 4.1 rules 9 to 13). */
 export function FailurePanel({ applicationId, callId, onBack, onNext, onPrevious }: { applicationId: string; callId: string; onBack: () => void; onNext: (() => void) | undefined; onPrevious: (() => void) | undefined }) {
@@ -28,7 +26,7 @@ export function FailurePanel({ applicationId, callId, onBack, onNext, onPrevious
         <button type="button" className="quiet square" data-edge aria-label={t('failure.previous')} title={t('failure.previous')} disabled={!onPrevious} onClick={onPrevious}><Icon name="left" /></button>
         <button type="button" className="quiet square" data-edge aria-label={t('failure.next')} title={t('failure.next')} disabled={!onNext} onClick={onNext}><Icon name="right" /></button>
       </div>
-      <Block query={query} height={480}>{(call) => <Detail applicationId={applicationId} call={call as FailedCall} />}</Block>
+      <Block query={query} height={480}>{(call) => <Detail applicationId={applicationId} call={call} />}</Block>
     </section>
   );
 }
@@ -48,15 +46,15 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
         <>
           <section className="failure-part" aria-label={t('failure.query')}>
             <h3>{t('failure.query')}</h3>
-            {failure.query !== null && Object.keys(failure.query).length > 0 ? <Json value={failure.query} /> : <p className="second">{t('failure.noQuery')}</p>}
+            {failure.query !== null && Object.keys(failure.query).length > 0 ? <Json text={JSON.stringify(failure.query, null, 2)} /> : <p className="second">{t('failure.noQuery')}</p>}
           </section>
           <section className="failure-part" aria-label={t('failure.body')}>
             <h3>{t('failure.body')}</h3>
-            {failure.bodyNote === null ? <Json value={failure.requestBody} /> : <p className="second">{t(`note.${failure.bodyNote}`, { days: String(config?.failureRetentionDays ?? '') })}</p>}
+            {failure.bodyNote === null ? <Json text={written(call.body, 2)} /> : <p className="second">{t(`note.${failure.bodyNote}`, { days: String(config?.failureRetentionDays ?? '') })}</p>}
           </section>
           {failure.request && (
             <div className="row">
-              <Copy text={curl(base, failure.request, failure.query, failure.bodyNote === null ? failure.requestBody : null)} label={t('failure.curl')} />
+              <Copy text={curl(base, failure.request, failure.query, failure.bodyNote === null ? written(call.body) : null)} label={t('failure.curl')} />
               <span className="meta">{t('failure.curlHint')}</span>
             </div>
           )}
@@ -87,17 +85,17 @@ function Facts({ call }: { call: FailedCall }) {
   );
 }
 
-function Json({ value }: { value: unknown }) {
+function Json({ text: json }: { text: string }) {
   const { t } = useTranslation('calls');
   const [folded, setFolded] = useState(true);
-  const all = lines(value);
+  const all = lines(json);
   const shown = folded ? all.slice(0, FOLDED) : all;
   return (
     <div className="code json">
       <pre tabIndex={0}>
         {shown.map((line, n) => <span key={n}>{line.map(([kind, text], at) => <span key={at} data-kind={kind}>{text}</span>)}{'\n'}</span>)}
       </pre>
-      <Copy text={JSON.stringify(value, null, 2)} bare />
+      <Copy text={json} bare />
       {all.length > FOLDED && <button type="button" className="fold" onClick={() => setFolded(!folded)}>{folded ? t('failure.showAll', { n: String(all.length) }) : t('failure.fold')}</button>}
     </div>
   );

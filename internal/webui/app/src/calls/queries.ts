@@ -1,9 +1,12 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
+import { exact, member, type Exact } from '../json/exact';
 import { freshness, keepWithin } from '../ui/queries';
 
 export type Call = Schemas['Call'];
 export type CallPage = Schemas['CallPage'];
+/** A failed call; its body keeps the digits that were sent. */
+export type FailedCall = Schemas['FailedCall'] & { body: Exact };
 
 /** What the drawer asks for. */
 export interface Filter {
@@ -34,7 +37,12 @@ export const callQueries = {
   detail: (id: string, callId: string) =>
     queryOptions({
       queryKey: ['calls', 'detail', { id, callId }],
-      queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/{id}/calls/{callId}', { params: { path: { id, callId } }, signal })),
+      queryFn: async ({ signal }): Promise<FailedCall> => {
+        const { data } = await api.GET('/api/statistics/applications/{id}/calls/{callId}', { params: { path: { id, callId } }, parseAs: 'text', signal });
+        const text = data as string;
+        const call = (JSON.parse(text) as { data: Schemas['FailedCall'] }).data;
+        return { ...call, body: member(member(member(exact(text), 'data'), 'failure'), 'requestBody') ?? 'null' };
+      },
       staleTime: Infinity,
     }),
 };

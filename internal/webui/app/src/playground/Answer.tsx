@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
+import { indented } from '../json/exact';
 import type zh from '../locale/zh/playground';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
@@ -44,12 +45,12 @@ const rounded = (ms: number | null | undefined): number | null => (ms === null |
 function contents({ headers, raw, joined }: Attempt, view: (typeof views)[number]): string {
   if (view === 'headers') return headers.map(([name, value]) => `${name}: ${value}`).join('\n');
   if (view === 'raw') return raw;
-  return joined || answerText(raw) || indented(raw);
+  return joined || answerText(raw) || readable(raw);
 }
 
-function indented(raw: string): string {
+function readable(raw: string): string {
   try {
-    return JSON.stringify(JSON.parse(raw), null, 2);
+    return indented(raw);
   } catch {
     return raw;
   }

@@ -24,6 +24,7 @@ test('stream is read from the body and written into it', () => {
   for (const none of ['', '[]', '{', '1']) expect(streams(none), none).toBeNull();
   expect(withStream('{"a":1,"stream":true}', false)).toBe('{\n  "a": 1\n}');
   expect(JSON.parse(withStream('{"a":1}', true))).toEqual({ a: 1, stream: true });
+  expect(withStream('{"id":9007199254740993,"stream":true}', false)).toBe('{\n  "id": 9007199254740993\n}');
   expect(withStream('{', true)).toBe('{');
 });
 

@@ -1,3 +1,5 @@
+import { exact, written, type Exact } from '../json/exact';
+
 /** What a try sends, as it stands in the editor. */
 export interface Draft {
   /** What stands after /gateway. */
@@ -42,11 +44,10 @@ export function streams(body: string): boolean | null {
 
 /** The body with `stream` set or taken out. */
 export function withStream(body: string, on: boolean): string {
-  const value = parsed(body);
-  if (!isObject(value)) return body;
-  const rest = { ...value };
-  delete rest['stream'];
-  return pretty(on ? { ...rest, stream: true } : rest);
+  if (streams(body) === null) return body;
+  const { members } = exact(body) as { members: [string, Exact][] }; // it is an object, and its numbers stay
+  const rest = members.filter(([name]) => name !== 'stream');
+  return written({ members: on ? [...rest, ['stream', 'true']] : rest }, 2);
 }
 
 /** The gateway's address for a call. */

@@ -26,8 +26,12 @@ test('the shell gives curl the body as it was typed', () => {
 });
 
 test('JavaScript gets the same value', () => {
-  const body = /body: JSON\.stringify\(([^]*)\),\n\}\);/.exec(written('javascript'))![1]!;
-  expect(new Function(`return ${body}`)()).toEqual(JSON.parse(nasty));
+  const sent = (source: string) => new Function(`return ${/body: ([^]*),\n\}\);/.exec(source)![1]!}`)() as string;
+  const small = nasty.replace('12345678901234567890, 1e400', '1');
+  expect(written('javascript', small)).toContain('body: JSON.stringify({');
+  expect(JSON.parse(sent(written('javascript', small)))).toEqual(JSON.parse(small));
+  expect(JSON.parse(sent(written('javascript')))).toEqual(JSON.parse(nasty));
+  expect(sent(written('javascript'))).toContain('12345678901234567890,1e400'); // not rounded
 });
 
 test('Python gets the same value', () => {

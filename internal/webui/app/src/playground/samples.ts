@@ -1,4 +1,5 @@
-import { headersOf, methodOf, streams, target, type Draft } from './request';
+import { exact, written } from '../json/exact';
+import { headersOf, methodOf, parsed, streams, target, type Draft } from './request';
 
 export const languages = ['curl', 'python', 'javascript', 'go'] as const;
 export type SampleLanguage = (typeof languages)[number];
@@ -67,6 +68,12 @@ function python({ url, method, headers, body, stream }: Request): string {
   ].join('\n');
 }
 
+// JavaScript would round numbers of many digits, so such a body stays text.
+function javascriptBody(body: string): string {
+  const text = parsed(body) === undefined ? body : written(exact(body));
+  return text === JSON.stringify(parsed(body)) ? `JSON.stringify(${body.replaceAll('\n', '\n  ')})` : quoted(text);
+}
+
 function javascript({ url, method, headers, body, stream }: Request): string {
   return [
     `const response = await fetch(${quoted(url)}, {`,
@@ -75,7 +82,7 @@ function javascript({ url, method, headers, body, stream }: Request): string {
     '    Authorization: `Bearer ${process.env.CALLGATE_KEY}`,',
     ...headers.map(([name, value]) => `    ${/^\w+$/.test(name) ? name : quoted(name)}: ${quoted(value)},`),
     '  },',
-    ...(body === '' ? [] : [`  body: JSON.stringify(${body.replaceAll('\n', '\n  ')}),`]),
+    ...(body === '' ? [] : [`  body: ${javascriptBody(body)},`]),
     '});',
     ...(stream
       ? ['for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {', '  process.stdout.write(chunk);', '}']
