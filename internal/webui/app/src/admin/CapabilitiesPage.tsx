@@ -17,7 +17,7 @@ import { LIST_SIZE, officeQueries, useOrderCapabilities, useSetStatus, type Capa
 import { hostOf } from './settings';
 import { useReorder } from './useReorder';
 
-const Confirm = lazy(() => import('./Confirm'));
+const Confirm = lazy(() => import('../ui/Confirm'));
 
 /** All capabilities with their upstreams; the filters stand in the URL. */
 export function Component() {
@@ -135,17 +135,16 @@ function Switch({ item, onFailed }: { item: Capability; onFailed: (error: unknow
   const [asking, setAsking] = useState(false);
   const set = useSetStatus();
   const on = item.status === 'enabled';
-  const turn = () => {
-    setAsking(false);
-    const status = on ? 'disabled' : 'enabled';
-    set.mutateAsync({ id: item.id, status }).then(() => notify('ok', t(`list.${status}`, { name: item.name })), onFailed);
+  const turn = async (status: Capability['status']) => {
+    await set.mutateAsync({ id: item.id, status });
+    notify('ok', t(`list.${status}`, { name: item.name }));
   };
   return (
     <>
-      <button type="button" role="switch" className="switch" aria-checked={on} aria-label={t('list.switch', { name: item.name })} title={t(`common:status.${item.status}`)} onClick={() => (on ? setAsking(true) : turn())} />
+      <button type="button" role="switch" className="switch" aria-checked={on} aria-label={t('list.switch', { name: item.name })} title={t(`common:status.${item.status}`)} onClick={() => (on ? setAsking(true) : void turn('enabled').catch(onFailed))} />
       {asking && (
         <Suspense fallback={null}>
-          <Confirm title={t('list.disable', { name: item.name })} text={t('list.disableText', { n: String(item.boundApplicationCount) })} yes={t('list.disableNow')} onYes={turn} onNo={() => setAsking(false)} />
+          <Confirm danger title={t('list.disable', { name: item.name })} text={t('list.disableText', { n: String(item.boundApplicationCount) })} action={t('list.disableNow')} run={() => turn('disabled')} onClosed={() => setAsking(false)} />
         </Suspense>
       )}
     </>

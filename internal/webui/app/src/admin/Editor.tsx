@@ -12,7 +12,7 @@ import { Check } from './Check';
 import { useSave, type Capability, type Group } from './queries';
 import { changes, draft, finalUrl, repeated, stored, type Settings } from './settings';
 
-const Confirm = lazy(() => import('./Confirm'));
+const Confirm = lazy(() => import('../ui/Confirm'));
 
 /** Everything of a capability on one page; the key goes in and never comes out. */
 export function Editor({ before, capability, groups }: { before: Settings; capability: Capability | null; groups: Group[] }) {
@@ -80,7 +80,7 @@ function Leaving({ dirty, passes }: { dirty: boolean; passes: (path: string) => 
     return () => window.removeEventListener('beforeunload', ask);
   }, [dirty]);
   if (blocker.state !== 'blocked') return null;
-  return <Suspense fallback={null}><Confirm title={t('confirm.leave')} yes={t('confirm.leaveNow')} no={t('confirm.stay')} onYes={blocker.proceed} onNo={blocker.reset} /></Suspense>;
+  return <Suspense fallback={null}><Confirm danger title={t('confirm.leave')} action={t('confirm.leaveNow')} cancel={t('confirm.stay')} run={blocker.proceed} onClosed={blocker.reset} /></Suspense>;
 }
 
 interface Part {

@@ -6,7 +6,7 @@ import { notify } from '../ui/notice';
 import { useSecret } from './useSecret';
 import { useWrites } from './writes';
 
-const Confirm = lazy(() => import('./Confirm'));
+const Confirm = lazy(() => import('../ui/Confirm'));
 
 /** The masked key of an application: shown, copied or replaced on request (spec section 5 rule 5). */
 export function AccessKey({ id, name, masked, first = null, lasting = false }: {

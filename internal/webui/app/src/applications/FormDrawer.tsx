@@ -1,3 +1,4 @@
+import '../ui/field.css';
 import './applications.css';
 import { useEffect, useId, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
@@ -7,9 +8,10 @@ import { useTranslation } from 'react-i18next';
 import { useBlocker } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Block } from '../ui/Block';
+import Confirm from '../ui/Confirm';
 import { notify } from '../ui/notice';
+import { useEscape } from '../ui/useEscape';
 import { changed, isDirty, nothing, type Draft } from './form';
-import Confirm from './Confirm';
 import { Created } from './Created';
 import { Fields, type Submitted } from './Fields';
 import { applicationQueries } from './queries';
@@ -26,6 +28,7 @@ export default function FormDrawer({ id, onClosed }: { id: string | null; onClos
   const form = useId();
   const leaving = useLeaving(dirty && open);
   const close = () => (dirty ? setAsking(true) : setOpen(false));
+  useEscape('.form-drawer', open ? close : undefined);
   const finish = () => {
     setDirty(false);
     setOpen(false);
@@ -33,7 +36,9 @@ export default function FormDrawer({ id, onClosed }: { id: string | null; onClos
   const title = created ? t('created.title', { name: created.name }) : t(id === null ? 'form.create' : 'form.edit');
   return (
     <Drawer
+      rootClassName="form-drawer"
       open={open}
+      keyboard={false} // useEscape
       size="min(560px, 100vw)"
       title={title}
       closable={{ placement: 'end', 'aria-label': t('common:action.close') }}

@@ -2,11 +2,12 @@ import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFaultText } from '../ui/Fault';
 import { notify } from '../ui/notice';
+import { useEscape } from '../ui/useEscape';
 import type { Status } from './status';
 import { useWrites } from './writes';
 
 const CallDrawer = lazy(() => import('../calls/CallDrawer'));
-const Confirm = lazy(() => import('./Confirm'));
+const Confirm = lazy(() => import('../ui/Confirm'));
 const FormDrawer = lazy(() => import('./FormDrawer'));
 
 interface Named {
@@ -64,7 +65,7 @@ export function useDialogs(onDeleted: () => void): Dialogs {
     setStatus: (on, status) => (status === 'active' ? void enable(on) : ask({ what: 'disable', on })),
     log: (on) => setLog((last) => ({ ...on, open: true, turn: (last?.turn ?? 0) + 1 })),
     open: (
-      <Suspense>
+      <Suspense fallback={<Fetching onEscape={() => { setAsked(null); setLog(null); }} />}>
         {asked?.what === 'create' && <FormDrawer key={turn} id={null} onClosed={closed} />}
         {asked?.what === 'edit' && <FormDrawer key={turn} id={asked.on.id} onClosed={closed} />}
         {asked?.what === 'disable' && (
@@ -77,4 +78,10 @@ export function useDialogs(onDeleted: () => void): Dialogs {
       </Suspense>
     ),
   };
+}
+
+/** The code of a dialog is on its way; who has changed their mind need not wait for it. */
+function Fetching({ onEscape }: { onEscape: () => void }) {
+  useEscape('body', onEscape);
+  return null;
 }

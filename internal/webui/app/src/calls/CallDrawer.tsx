@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useNavigate } from 'react-router';
+import { useEscape } from '../ui/useEscape';
 import { CallLog } from './CallLog';
 
 let entries = 0;
@@ -18,7 +19,7 @@ export default function CallDrawer({ applicationId, applicationName, open, onClo
   const leave = useEntry(open, onClose);
   useReturn(open);
   // Escape leaves the failure first, the drawer then.
-  const close = (event: { type?: string }) => (event.type === 'keydown' && opened !== null ? setOpened(null) : leave());
+  useEscape('.call-drawer', open ? () => (opened === null ? leave() : setOpened(null)) : undefined);
   return (
     <Drawer
       rootClassName="call-drawer"
@@ -26,7 +27,8 @@ export default function CallDrawer({ applicationId, applicationName, open, onClo
       size="min(760px, 100vw)"
       title={t('title', { name: applicationName })}
       closable={{ placement: 'end', 'aria-label': t('common:action.close') }}
-      onClose={close}
+      keyboard={false} // useEscape
+      onClose={leave}
       destroyOnHidden
     >
       <CallLog applicationId={applicationId} opened={opened} onOpened={setOpened} />

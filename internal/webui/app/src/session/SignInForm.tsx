@@ -1,3 +1,4 @@
+import '../ui/field.css';
 import { useEffect, useId, useState, type FormEvent } from 'react';
 import Button from 'antd/es/button';
 import Input from 'antd/es/input';

@@ -86,7 +86,6 @@ const applications: Same<typeof zh> = {
     disableText: 'Its calls get 403; they are still recorded and count as failures. It can be enabled again at any time.',
     delete: 'Delete {{name}}?',
     deleteText: 'The Access Key stops within 2 s and the application leaves all statistics. This cannot be undone.',
-    type: 'Enter the name {{name}} to confirm',
     rotate: 'Rotate the key of {{name}}?',
     rotateText: 'There is a new key at once; the old key stops within 2 s.',
   },

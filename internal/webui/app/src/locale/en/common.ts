@@ -35,6 +35,7 @@ const common: Same<typeof zh> = {
     '50001': 'The server had an internal error.',
     '50301': 'A store is unavailable for now.',
   },
+  confirm: { type: 'Enter the name {{text}} to confirm' },
   notFound: { title: 'There is no such page', text: 'The link may be wrong, or the page is gone.' },
   crash: { title: 'This page failed', text: 'The other pages still work.', copyId: 'Copy request id' },
   page: { past: 'Nothing on page {{page}}', goTo: 'Go to page {{page}}', label: 'Pages', previous: 'Previous page', next: 'Next page', of: 'Page {{page}} of {{pages}}', bad: 'The page number in the link is not valid; this is page 1.' },

@@ -83,7 +83,6 @@ const applications = {
     disableText: '它的调用会返回 403，仍会被记录并计为失败。随时可以再启用。',
     delete: '删除 {{name}}？',
     deleteText: 'Access Key 2 秒内失效，应用从所有统计中消失，无法恢复。',
-    type: '输入应用名称 {{name}} 以确认',
     rotate: '轮换 {{name}} 的密钥？',
     rotateText: '马上得到新密钥，旧密钥 2 秒内失效。',
   },

@@ -32,6 +32,7 @@ const common = {
     '50001': '服务器内部错误。',
     '50301': '存储暂时不可用。',
   },
+  confirm: { type: '输入名称 {{text}} 以确认' },
   notFound: { title: '没有这个页面', text: '链接可能写错了，或页面已被移除。' },
   crash: { title: '这个页面出错了', text: '其它页面不受影响。', copyId: '复制请求编号' },
   page: { past: '第 {{page}} 页没有内容', goTo: '回到第 {{page}} 页', label: '分页', previous: '上一页', next: '下一页', of: '第 {{page}} / {{pages}} 页', bad: '链接中的页码无效，已回到第 1 页。' },

@@ -1,14 +1,14 @@
-import './applications.css';
+import './field.css';
 import { useId, useState } from 'react';
 import Input from 'antd/es/input';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
-import { useFaultText } from '../ui/Fault';
+import { useFaultText } from './Fault';
 
 /** Asks before something is done, and does it; a refusal is told in its place. */
 export default function Confirm({ title, text, action, cancel, danger = false, typed, run, onClosed }: {
   title: string;
-  text: string;
+  text?: string;
   action: string;
   cancel?: string;
   danger?: boolean;
@@ -18,7 +18,7 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
   /** Called when the dialog is gone, whatever was answered. */
   onClosed: () => void;
 }) {
-  const { t } = useTranslation(['applications', 'common']);
+  const { t } = useTranslation();
   const faultText = useFaultText();
   const [open, setOpen] = useState(true);
   const [busy, setBusy] = useState(false);
@@ -45,20 +45,20 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
       title={title}
       width={440}
       okText={action}
-      cancelText={cancel ?? t('common:action.cancel')}
+      cancelText={cancel ?? t('action.cancel')}
       okButtonProps={{ danger, disabled: !ready }}
       confirmLoading={busy}
       mask={{ closable: false }}
-      closable={{ 'aria-label': t('common:action.close') }}
+      closable={{ 'aria-label': t('action.close') }}
       onOk={() => void go()}
       onCancel={() => setOpen(false)}
       afterClose={onClosed}
     >
       <div className="stack">
-        <p className="second">{text}</p>
+        {text !== undefined && <p className="second">{text}</p>}
         {typed !== undefined && (
           <div>
-            <label htmlFor={id}>{t('ask.type', { name: typed })}</label>
+            <label htmlFor={id}>{t('confirm.type', { text: typed })}</label>
             <Input id={id} autoFocus autoComplete="off" value={answer} onChange={(event) => setAnswer(event.target.value)} onPressEnter={() => void go()} />
           </div>
         )}

@@ -1,0 +1,24 @@
+import { useLayoutEffect, useRef } from 'react';
+
+/**
+ * Escape for a drawer from its first paint on, wherever the focus is; antd listens some time later.
+ * A dialog, menu or calendar that stands over `within` is left first, by its own means.
+ */
+export function useEscape(within: string, close: (() => void) | undefined): void {
+  const latest = useRef(close);
+  useLayoutEffect(() => {
+    latest.current = close;
+  });
+  useLayoutEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing || !latest.current) return;
+      const seen = [...document.querySelectorAll('[role=dialog], [role=menu], .ant-picker-dropdown')].filter((part) => part.getClientRects().length > 0);
+      const top = seen.at(-1);
+      if (top && !top.closest(within)) return;
+      event.stopPropagation(); // what is opened now must not hear it
+      latest.current();
+    };
+    document.addEventListener('keydown', pressed, true); // while what is over it still stands
+    return () => document.removeEventListener('keydown', pressed, true);
+  }, [within]);
+}
