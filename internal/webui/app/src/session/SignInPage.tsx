@@ -15,8 +15,9 @@ import { SignInForm } from './SignInForm';
 export function SignIn({ office = false }: { office?: boolean }) {
   const { t } = useTranslation(['session', 'common']);
   const [search] = useSearchParams();
-  const { state } = useSession();
-  const next = localPath(search.get('next'), office ? '/admin' : '/');
+  const { state, why } = useSession();
+  const asked = search.get('next');
+  const next = localPath(asked, office ? '/admin' : '/');
   useTitle(t('title'));
   if (state === 'in') return <Navigate to={next} replace />;
   return (
@@ -30,6 +31,7 @@ export function SignIn({ office = false }: { office?: boolean }) {
           {office && <p className="meta office-band">{t('office')}</p>}
           <h1>{t('title')}</h1>
           {search.has('error') && <p className="bar" data-kind="failed" role="alert">{t('companyFailed')}</p>}
+          {why ? <p className="bar" data-kind="warn" role="status">{t(`why.${why}`)}</p> : asked !== null && <p className="second">{t('why.next')}</p>}
           <SignInForm />
           {!office && <Company next={next} />}
         </div>

@@ -17,6 +17,8 @@ export interface Who {
 export interface Session {
   state: 'starting' | 'offline' | 'in' | 'expired' | 'out';
   who: Who | null;
+  /** Why nobody is signed in, where that was not asked for here. */
+  why?: 'ended' | 'otherTab';
 }
 
 interface Issued {
@@ -24,6 +26,9 @@ interface Issued {
   user?: { id: string; email: string };
   admin?: { email: string };
 }
+
+// The cookie was there, but its session is over.
+const SESSION_ENDED = 40102;
 
 let base = '/api/auth';
 let channel: BroadcastChannel | null = null;
@@ -45,7 +50,7 @@ export function startSession(site: Site, onForget: () => void): void {
   forget = onForget;
   channel = new BroadcastChannel(`callgate-${site}`);
   channel.onmessage = (event: MessageEvent<'in' | 'out'>) => {
-    if (event.data === 'out') leave();
+    if (event.data === 'out') leave('otherTab');
     if (event.data === 'in' && session.state !== 'in') void renew();
   };
   void renew();
@@ -84,7 +89,8 @@ export function renew(): Promise<boolean> {
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
         token = '';
-        become(session.who ? { ...session, state: 'expired' } : { state: 'out', who: null });
+        if (session.who) become({ ...session, state: 'expired' });
+        else become({ state: 'out', who: null, ...(error.code === SESSION_ENDED ? { why: 'ended' } : {}) });
         return false;
       }
       if (!session.who) become({ state: 'offline', who: null });
@@ -140,10 +146,10 @@ export async function signOut(): Promise<void> {
   leave();
 }
 
-function leave(): void {
+function leave(why?: 'otherTab'): void {
   token = '';
   clearTimeout(timer);
-  become({ state: 'out', who: null });
+  become({ state: 'out', who: null, ...(why ? { why } : {}) });
   forget();
 }
 

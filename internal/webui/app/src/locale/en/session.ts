@@ -18,6 +18,7 @@ const session: Same<typeof zh> = {
   companyFailed: 'The company sign-in did not succeed. Please try again.',
   or: 'or',
   expired: 'Your sign-in has expired. Sign in again; what you entered is still here.',
+  why: { ended: 'Your session has ended. Please sign in again.', otherTab: 'You signed out in another tab.', next: 'Please sign in; the page you asked for opens then.' },
   starting: 'Signing in',
 };
 
