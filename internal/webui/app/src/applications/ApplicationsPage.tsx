@@ -10,7 +10,7 @@ import { Completeness } from '../overview/Tiles';
 import { carried } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange } from '../range/useRange';
-import { Block, Empty } from '../ui/Block';
+import { Block, Bones, Empty, RowBones } from '../ui/Block';
 import { Icon } from '../ui/Icon';
 import { Pages } from '../ui/Pages';
 import { StatusTag } from '../ui/Tag';
@@ -43,7 +43,7 @@ export function Component() {
         <Button type="primary" aria-keyshortcuts="N" onClick={dialogs.create}><Icon name="plus" />{t('new')}</Button>
       </div>
       <section className="block" aria-label={t('title')}>
-        <Block query={query} height={520}>{(data) => <List data={data} page={page} onPage={setPage} dialogs={dialogs} />}</Block>
+        <Block query={query} height={520} bones={<ListBones />}>{(data) => <List data={data} page={page} onPage={setPage} dialogs={dialogs} />}</Block>
       </section>
       {dialogs.open}
     </>
@@ -95,20 +95,36 @@ function List({ data, page, onPage, dialogs }: { data: Schemas['ApplicationUsage
 
 type Usage = Schemas['ApplicationUsage'];
 
+function Columns() {
+  const { t } = useTranslation(['applications', 'common']);
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{t('name')}</th>
+        <th scope="col">{t('key')}</th>
+        {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) => <th key={key} scope="col" className="right">{t(`common:metrics.${key}`)}</th>)}
+        <th scope="col"><span className="unseen">{t('log')}</span></th>
+      </tr>
+    </thead>
+  );
+}
+
+/** A page of the list before it is read. */
+const ListBones = () => (
+  <>
+    <table className="table wide applications-table"><Columns /><RowBones rows={SIZE} columns={7} /></table>
+    <div className="narrow"><Bones height={520} /></div>
+    <div className="list-foot meta"><div className="bone line" /></div>
+  </>
+);
+
 function Table({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   return (
-    <table className="table wide">
+    <table className="table wide applications-table">
       <caption className="unseen">{t('title')}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{t('name')}</th>
-          <th scope="col">{t('key')}</th>
-          {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) => <th key={key} scope="col" className="right">{t(`common:metrics.${key}`)}</th>)}
-          <th scope="col"><span className="unseen">{t('log')}</span></th>
-        </tr>
-      </thead>
+      <Columns />
       <tbody>
         {items.map((usage) => (
           <tr key={usage.id}>

@@ -7,7 +7,7 @@ import { Block, Empty } from '../ui/Block';
 import { Icon } from '../ui/Icon';
 import { Pages } from '../ui/Pages';
 import { useKeys } from '../ui/useKeys';
-import { CallTable } from './CallTable';
+import { CallBones, CallTable } from './CallTable';
 import { FailurePanel } from './FailurePanel';
 import { callQueries, csvAddress, type CallPage, type Filter } from './queries';
 
@@ -98,7 +98,7 @@ export function CallLog({ applicationId, opened, onOpened }: { applicationId: st
         <Filters asked={asked} today={today} day={filter.day} models={shown.data?.models ?? []} live={live} onAsk={ask} />
         <div className="call-place" aria-live="off">
           {shown.fresh > 0 && <button type="button" className="quiet call-fresh" onClick={() => { setExpanded(null); shown.catchUp(); }}>{t('fresh', { n: String(shown.fresh) })}</button>}
-          <Block query={shown.data ? ({ ...query, data: shown.data } as typeof query) : query} height={488}>
+          <Block query={shown.data ? ({ ...query, data: shown.data } as typeof query) : query} height={488} bones={<CallBones />}>
             {(page) => (
               <>
                 <Figures page={page} asked={asked} address={csvAddress(applicationId, filter)} onAsk={ask} />

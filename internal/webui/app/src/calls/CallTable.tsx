@@ -1,6 +1,7 @@
 import { Fragment, type RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
+import { Bones, RowBones } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Tag } from '../ui/Tag';
 import type { Call } from './queries';
@@ -12,6 +13,31 @@ export function Result({ call }: { call: Pick<Call, 'success' | 'statusCode' | '
   if (call.statusCode !== 499) return <Tag kind="failed">{t('result.failure')}</Tag>;
   return <span title={t(`endedBy.${call.endedBy}`)}><Tag kind="warn">{t('result.interrupted')}</Tag></span>;
 }
+
+function Columns() {
+  const { t } = useTranslation('calls');
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{t('column.callId')}</th>
+        <th scope="col">{t('column.time')}</th>
+        <th scope="col">{t('column.model')}</th>
+        <th scope="col">{t('column.result')}</th>
+        <th scope="col" className="right">{t('column.status')}</th>
+        <th scope="col" className="right">{t('column.duration')}</th>
+      </tr>
+    </thead>
+  );
+}
+
+/** A page of calls before it is read. */
+export const CallBones = () => (
+  <>
+    <div className="call-figures"><div className="bone line" /></div>
+    <table className="table calls-table wide"><Columns /><RowBones rows={10} columns={6} /></table>
+    <div className="narrow"><Bones height={440} /></div>
+  </>
+);
 
 /** The rows of one page (spec section 4.1 rule 7). A success unfolds, a failure opens. */
 export function CallTable({ body, calls, expanded, onExpand, onOpen }: {
@@ -26,16 +52,7 @@ export function CallTable({ body, calls, expanded, onExpand, onOpen }: {
   const pick = (call: Call) => (call.success ? onExpand(expanded === call.callId ? null : call.callId) : onOpen(call.callId));
   return (
     <table className="table calls-table">
-      <thead>
-        <tr>
-          <th scope="col">{t('column.callId')}</th>
-          <th scope="col">{t('column.time')}</th>
-          <th scope="col">{t('column.model')}</th>
-          <th scope="col">{t('column.result')}</th>
-          <th scope="col" className="right">{t('column.status')}</th>
-          <th scope="col" className="right">{t('column.duration')}</th>
-        </tr>
-      </thead>
+      <Columns />
       <tbody ref={body}>
         {calls.map((call) => (
           <Fragment key={call.callId}>

@@ -13,15 +13,25 @@ export function Bones({ height, lines = Math.max(1, Math.floor((height + 12) / 2
   );
 }
 
+/** The body of a table that is on its way: as many rows, each as high as it will be. */
+export function RowBones({ rows, columns }: { rows: number; columns: number }) {
+  return (
+    <tbody aria-hidden="true">
+      {Array.from({ length: rows }, (_, row) => <tr key={row}>{Array.from({ length: columns }, (_, column) => <td key={column}><div className="bone" /></td>)}</tr>)}
+    </tbody>
+  );
+}
+
 /**
- * One query in its place. First load: a skeleton of `height` pixels; later: the old data stays and
- * is dimmed; an error stands in place, or above data that was read before.
+ * One query in its place. First load: a skeleton of `height` pixels, or `bones` in the shape of what
+ * will be there; later: the old data stays and is dimmed; an error stands in place, or above data
+ * that was read before.
  */
-export function Block<T>({ query, height, children }: { query: UseQueryResult<T>; height: number; children: (data: T) => ReactNode }) {
+export function Block<T>({ query, height, bones, children }: { query: UseQueryResult<T>; height: number; bones?: ReactNode; children: (data: T) => ReactNode }) {
   const { t } = useTranslation();
   if (query.data === undefined) {
     if (query.isError) return <Fault error={query.error} onRetry={() => void query.refetch()} height={height} />;
-    return <Bones height={height} />;
+    return bones ? <div role="status" aria-label={t('state.loading')}>{bones}</div> : <Bones height={height} />;
   }
   return (
     <>
