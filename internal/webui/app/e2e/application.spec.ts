@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Locator, Page } from '@playwright/test';
 import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
@@ -186,7 +188,10 @@ test('without calls a curl that works shows the next step; without bindings, how
   const [bound, bare] = [await developer.createApplication('Bound', [CHAT]), await developer.createApplication('Bare', [])];
   await page.goto(`/applications/${bound.id}`);
   await expect(page.locator('.code pre')).toContainText(`/gateway/v1/chat/completions?model=${CHAT}`);
-  await expect(page.locator('.code pre')).toContainText('$CALLGATE_KEY');
+  const curl = (await page.locator('.code pre').textContent())!;
+  const run = await promisify(execFile)('sh', ['-c', `${curl} -s`], { env: { ...process.env, CALLGATE_KEY: bound.accessKey } });
+  expect(run.stdout).toContain('[DONE]');
+  await developer.counted(1);
   await page.goto(`/applications/${bare.id}`);
   await expect(page.getByText('No capability is bound, so calls are refused.')).toBeVisible();
   await page.getByRole('button', { name: 'Bind capabilities' }).click();
@@ -197,6 +202,7 @@ test('without calls a curl that works shows the next step; without bindings, how
 
 test('deleting an application from its page leads to the list', async ({ page, developer }) => {
   const { id } = await developer.createApplication('Search');
+  await page.goto('/capabilities');
   await page.goto(`/applications/${id}?range=30d`);
   await page.getByRole('button', { name: 'More actions for Search' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
@@ -204,6 +210,9 @@ test('deleting an application from its page leads to the list', async ({ page, d
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(page).toHaveURL('/applications?range=30d');
   await expect(page.getByText('There is no application yet.')).toBeVisible();
+  expect((await developer.api<{ total: number }>('GET', '/api/applications')).total).toBe(0);
+  await page.goBack();
+  await expect(page).toHaveURL('/capabilities'); // not the page of what is gone
 });
 
 test('what fails stands in its place with a retry, the rest of the page works', async ({ page, developer, expected }) => {

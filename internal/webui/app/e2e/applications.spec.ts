@@ -1,6 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
+import { held, shape } from './shape';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, Developer } from './test';
 
 const today = () => dayOf(Date.now());
@@ -33,6 +34,18 @@ test('each application shows the figures of its own calls, and a dash where it h
     await expect(row(page, name)).toContainText(maskedAccessKey);
     expect(await page.content()).not.toContain(accessKey);
   }
+});
+
+test('the list has its shape before it is read, so that nothing jumps', async ({ page, developer }) => {
+  await many(developer, 10);
+  const arrive = await held(page, /\/api\/statistics\/applications\?/);
+  await page.goto('/applications');
+  const list = page.getByRole('region', { name: 'Applications' });
+  await expect(list.getByRole('status', { name: 'Loading' })).toBeVisible();
+  const before = [await shape(list.locator('table')), await list.boundingBox()];
+  arrive();
+  await expect(page.getByRole('link', { name: 'Application 10' })).toBeVisible();
+  expect([await shape(list.locator('table')), await list.boundingBox()]).toEqual(before);
 });
 
 test('yesterday does not show the calls of today', async ({ page, developer }) => {

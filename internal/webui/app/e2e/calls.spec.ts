@@ -1,5 +1,8 @@
+import type { components } from '../src/api/schema';
+import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
 import { calls, figures, openFailure, openLog, part, verdict } from './log';
+import { held, settled, shape } from './shape';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, prefer, test } from './test';
 
 const today = () => dayOf(Date.now());
@@ -20,8 +23,11 @@ test('rules 6, 7 and 14: the drawer opens on today and all models, newest first,
   await expect(calls(page)).toHaveCount(3);
   const newest = [...made].reverse();
   const says: [string, string, string][] = [[CHAT, 'Failed', '429'], [CLAUDE, 'Success', '200'], [CHAT, 'Success', '200']];
+  const { items } = await developer.api<components['schemas']['CallPage']>('GET', `/api/statistics/applications/${app.id}/calls`);
   for (const [n, [model, result, status]] of says.entries()) {
-    await expect(calls(page).nth(n).getByRole('cell')).toHaveText([newest[n]!.callId, new RegExp(`^${today()} \\d\\d:\\d\\d:\\d\\d$`), model, result, status, /^\d+ ms$|^[\d.]+ s$/]);
+    const { startTime, durationMs } = items[n]!;
+    expect(startTime).toMatch(/\+08:00$/);
+    await expect(calls(page).nth(n).getByRole('cell')).toHaveText([newest[n]!.callId, startTime.slice(0, 19).replace('T', ' '), model, result, status, duration(durationMs, 'en')]);
   }
 });
 
@@ -74,7 +80,6 @@ test('rule 14: Back and Escape close the drawer, the page behind keeps its range
   for (const leave of [() => page.keyboard.press('Escape'), () => drawer.getByRole('button', { name: 'Close' }).click()]) {
     await button.press('Enter');
     await expect(drawer).toBeVisible();
-    await expect.poll(() => page.evaluate(() => document.activeElement?.closest('.call-drawer') !== null)).toBe(true); // Escape is heard there
     await leave();
     await expect(drawer).toBeHidden();
     await expect(button).toBeFocused();
@@ -85,6 +90,41 @@ test('rule 14: Back and Escape close the drawer, the page behind keeps its range
   await expect(page.getByRole('heading', { name: 'Search', level: 1 })).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(page).toHaveURL(path);
+});
+
+test('Escape is heard before the drawer has the focus, and before its code is there', async ({ page, developer }) => {
+  const app = await developer.createApplication('Search');
+  const button = page.getByRole('button', { name: /^Call log/ }).first();
+  const drawer = page.getByRole('dialog', { name: 'Call log of Search' });
+  await page.goto(`/applications/${app.id}`);
+  await expect(button).toBeVisible();
+  const arrive = await held(page, /\/CallDrawer-[^/]+\.js$/);
+  const asked = page.waitForRequest(/\/CallDrawer-[^/]+\.js$/);
+  await button.click();
+  const code = await asked;
+  await page.keyboard.press('Escape');
+  arrive();
+  await (await code.response())!.finished();
+  await button.click(); // a drawer that had opened would cover it
+  await expect(drawer).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(drawer).toBeHidden();
+  await page.reload();
+  await expect(button).toBeVisible();
+  await page.evaluate(() => {
+    const early = new MutationObserver(() => {
+      if (!document.querySelector('[role=dialog]')) return;
+      early.disconnect();
+      document.body.dataset['escaped'] = 'true';
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    });
+    early.observe(document.body, { childList: true, subtree: true });
+  });
+  await button.click();
+  await expect(page.locator('body')).toHaveAttribute('data-escaped', 'true');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(button).toBeFocused();
+  expect(await page.evaluate(() => (history.state as { usr?: unknown }).usr ?? null)).toBeNull(); // no entry is left behind
 });
 
 test('rule 8: a model that was unbound stays selectable, and so do calls without one', async ({ page, developer }) => {
@@ -218,18 +258,41 @@ test('rule 9: a broken answer is 499, interrupted, and says by whom', async ({ p
   await expect(verdict(page)).toContainText('The upstream broke off before the answer ended');
 });
 
-test('rule 12: credentials are redacted wherever they stand, and long bodies are folded', async ({ page, developer }) => {
+test('rule 12: credentials are redacted wherever they stand; strings, arrays and depth are bounded, and long bodies folded', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
   const secret = 'sk-abcdefghijklmnopqrstuvwxyz012345';
-  await developer.call(app.accessKey, { query: { api_key: 'hunter2hunter2' }, body: { model: 'demo-error-500', nested: { password: 'hunter2hunter2' }, note: `key ${secret}`, list: Array.from({ length: 60 }, (_, n) => n) } });
+  const numbers = (n: number) => Array.from({ length: n }, (_, at) => at);
+  const nest = (levels: number, core: unknown): unknown => (levels === 0 ? core : { in: nest(levels - 1, core) });
+  await developer.call(app.accessKey, {
+    query: { api_key: 'hunter2hunter2', tag: `a ${secret}`, long: 'q'.repeat(600) },
+    body: { model: 'demo-error-500', nested: { password: 'hunter2hunter2', list: [{ Authorization: 'hunter2hunter2' }] }, note: `key ${secret} end`, list: numbers(60), text: 'x'.repeat(1100), deep: nest(10, 'core') },
+  });
   await openFailure(page, developer, app);
   const body = part(page, 'Body');
   await expect(body.locator('pre')).toContainText('"password": "[REDACTED]"');
   expect((await body.locator('pre').textContent())!.trim().split('\n')).toHaveLength(40);
   await body.getByRole('button', { name: /^Show all \d+ lines$/ }).click();
-  await expect(body.locator('pre')).toContainText('49');
+  await expect(body.getByRole('button', { name: 'Fold' })).toBeVisible();
+  expect(JSON.parse((await body.locator('pre').textContent())!)).toEqual({
+    model: 'demo-error-500', nested: { password: '[REDACTED]', list: [{ Authorization: '[REDACTED]' }] }, note: 'key [REDACTED] end',
+    list: numbers(50), text: `${'x'.repeat(1024)}…(+76)`, deep: nest(7, '…'),
+  });
+  expect(JSON.parse((await part(page, 'Query').locator('pre').textContent())!)).toEqual({ model: CHAT, api_key: '[REDACTED]', tag: 'a [REDACTED]', long: `${'q'.repeat(512)}…(+88)` });
   const whole = await page.content();
   for (const leak of [secret, 'hunter2hunter2']) expect(whole).not.toContain(leak);
+});
+
+test('rule 9: numbers of the body keep every digit that was sent', async ({ page, developer, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const app = await developer.createApplication('Search');
+  const digits = ['9007199254740993', '-12345678901234567890', '1.10', '0.1234567890123456789'];
+  await developer.call(app.accessKey, { body: Buffer.from(`{"model":"demo-error-500","ids":[${digits.join(',')}]}`), type: 'application/json' });
+  await openFailure(page, developer, app);
+  const detail = part(page, 'Failure detail');
+  await expect(part(page, 'Body').locator('pre')).toHaveText(`{\n  "model": "demo-error-500",\n  "ids": [\n${digits.map((one) => `    ${one}`).join(',\n')}\n  ]\n}`);
+  await detail.getByRole('button', { name: 'Copy as curl' }).click();
+  await expect(detail.getByRole('button', { name: 'Copied' })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`-d '{"model":"demo-error-500","ids":[${digits.join(',')}]}'`);
 });
 
 test('rule 10: a call from before the collection says that it was not collected', async ({ page, developer }) => {
@@ -258,6 +321,20 @@ test('the download has the same calls as the list', async ({ page, developer }) 
   const csv = await (await page.request.get((await drawer.getByRole('link', { name: 'Download CSV' }).getAttribute('href'))!)).text();
   expect(csv.trim().split('\n')).toHaveLength(2);
   expect(csv).toContain(callId);
+});
+
+test('the list has its shape before the calls are there, so that nothing jumps', async ({ page, developer }) => {
+  const app = await developer.createApplication('Search');
+  await developer.calls(app.accessKey, 10);
+  await developer.counted(10);
+  const arrive = await held(page, /\/calls\?/);
+  const drawer = await openLog(page, app);
+  await expect(drawer.getByRole('status', { name: 'Loading' })).toBeVisible();
+  await settled(page);
+  const before = await shape(drawer.locator('.calls-table'));
+  arrive();
+  await expect(calls(page)).toHaveCount(10);
+  expect(await shape(drawer.locator('.calls-table'))).toEqual(before);
 });
 
 test('list and failure are accessible in both themes and languages, and fit a phone', async ({ page, developer }) => {

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, prefer, test, type Developer } from './test';
 import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
@@ -40,21 +42,27 @@ test('the figures are those of the calls that were made, for all applications to
   await expect(page.locator('.days tbody tr')).toHaveCount(7);
 });
 
-test('without calls rate and durations are dashes, and a curl shows the next step', async ({ page, developer }) => {
-  await developer.createApplication('Quiet');
+test('without calls rate and durations are dashes, and a curl that works shows the next step', async ({ page, context, developer, baseURL }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { accessKey } = await developer.createApplication('Quiet');
   await page.goto('/');
   await expect(tile(page, 'Calls')).toHaveText('0');
   await expect(tile(page, 'Success rate')).toHaveText('—');
   await expect(tile(page, 'Avg duration')).toHaveText('—');
   await expect(page.getByText('There were no calls in this range.')).toBeVisible();
-  await expect(page.getByText(/^curl "http/)).toBeVisible();
+  await expect(page.getByText(`curl "${baseURL}/gateway/v1/chat/completions?model=$CAPABILITY"`)).toBeVisible();
+  await page.getByRole('button', { name: 'Copy', exact: true }).click();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  const run = await promisify(execFile)('sh', ['-c', `${copied} -s`], { env: { ...process.env, CAPABILITY: CHAT, CALLGATE_KEY: accessKey } });
+  expect(run.stdout).toContain('You said: Hello');
+  await developer.counted(1);
 });
 
 test('without an application three steps lead to the first figure', async ({ page, developer }) => {
   void developer;
   await page.goto('/');
   await expect(tile(page, 'Applications')).toHaveText('0');
-  await expect(page.locator('.steps li')).toHaveCount(3);
+  await expect(page.locator('.steps li')).toHaveText([/^1.*New application$/, /^2.*curl /, /^3/]);
   await expect(page.getByRole('link', { name: 'New application' })).toHaveAttribute('href', '/applications?new');
 });
 
@@ -77,6 +85,61 @@ test('omitted dates are the last 7 Beijing days, in a browser of any zone', asyn
   await expect(page).toHaveURL('/');
 });
 
+test('rule 3: the day begins at midnight in Beijing, in a browser of any zone', async ({ page, developer }) => {
+  void developer;
+  const asked = async (now: string) => {
+    await page.clock.setFixedTime(now);
+    const request = page.waitForRequest(overview);
+    await page.goto('/');
+    const search = new URL((await request).url()).searchParams;
+    await expect(tile(page, 'Calls')).toHaveText('0');
+    return [search.get('start'), search.get('end')];
+  };
+  expect(await asked('2026-03-08T15:59:59Z')).toEqual(['2026-03-02', '2026-03-08']);
+  expect(await asked('2026-03-08T16:00:00Z')).toEqual(['2026-03-03', '2026-03-09']);
+});
+
+test('rules 2 and 3: a call is on the day of its start and on no other, and both ends of a range count', async ({ page, developer }) => {
+  const { accessKey } = await developer.createApplication('Search');
+  await developer.calls(accessKey, 2);
+  await developer.counted(2);
+  const beijing = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format();
+  const days: [start: string, end: string, calls: string][] = [
+    [beijing, beijing, '2'], [addDays(beijing, -1), beijing, '2'], [addDays(beijing, -365), beijing, '2'], [addDays(beijing, -1), addDays(beijing, -1), '0'], [addDays(beijing, -9), addDays(beijing, -1), '0'],
+  ];
+  for (const [start, end, calls] of days) {
+    await page.goto(`/?start=${start}&end=${end}`);
+    await expect(tile(page, 'Calls'), `${start} to ${end}`).toHaveText(calls);
+    await expect(page).toHaveURL(`/?start=${start}&end=${end}`);
+  }
+});
+
+test('rule 4: it covers all applications that exist, more than a page of them; their number is of now in any range', async ({ page, developer }) => {
+  const made = [];
+  for (let n = 1; n <= 12; n++) made.push(await developer.createApplication(`Application ${n}`, [CHAT]));
+  await developer.calls(made[0]!.accessKey, 1); // on the list's second page
+  await developer.calls(made[5]!.accessKey, 1, { model: 'demo-error-500' });
+  await developer.calls(made[11]!.accessKey, 1);
+  for (const { id } of made.slice(6, 9)) await developer.api('PATCH', `/api/applications/${id}/status`, { status: 'disabled' });
+  await developer.counted(3);
+  await page.goto('/applications?page=2');
+  await page.getByRole('link', { name: 'Overview' }).first().click();
+  await expect(page).toHaveURL('/');
+  await expect(tile(page, 'Calls')).toHaveText('3');
+  await expect(tile(page, 'Failures')).toHaveText('1');
+  await expect(tile(page, 'Applications')).toHaveText('12');
+  await expect(page.getByText('9 enabled')).toBeVisible();
+  const yesterday = addDays(today(), -1);
+  await page.goto(`/?start=${yesterday}&end=${yesterday}`);
+  await expect(tile(page, 'Calls')).toHaveText('0');
+  await expect(tile(page, 'Applications')).toHaveText('12');
+  await expect(page.getByText('9 enabled')).toBeVisible();
+  await developer.api('DELETE', `/api/applications/${made[0]!.id}`);
+  await page.goto('/');
+  await expect(tile(page, 'Calls')).toHaveText('2'); // deleted ones are in no statistics (section 2)
+  await expect(tile(page, 'Applications')).toHaveText('11');
+});
+
 test('the range is kept in the URL over a reload, and keys choose it', async ({ page, developer }) => {
   void developer;
   await page.goto('/');
@@ -94,6 +157,13 @@ test('the range is kept in the URL over a reload, and keys choose it', async ({ 
   await page.keyboard.press('w');
   await expect(page).toHaveURL('/');
   await page.goBack();
+  await expect(page).toHaveURL('/?range=30d');
+  await expect(page.getByRole('button', { name: 'Last 30 days' })).toHaveAttribute('aria-pressed', 'true');
+  await page.keyboard.press('c');
+  await expect(page.locator('.ant-picker-dropdown')).toBeVisible();
+  await page.keyboard.press('w'); // typed into the field, no key of the page
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.ant-picker-dropdown')).toBeHidden();
   await expect(page).toHaveURL('/?range=30d');
 });
 
@@ -255,7 +325,7 @@ test('the first load takes at most a second with a cold cache, a year is drawn 2
     await page.goto('/');
     await expect(tile(page, 'Calls')).toHaveText('280');
     const took = Date.now() - began;
-    info.annotations.push({ type: 'first load', description: `${took} ms` });
+    info.annotations.push({ type: 'first load of the overview', description: `${took} ms of at most 1000, cold cache, over loopback` });
     expect(took).toBeLessThanOrEqual(1000);
   }).toPass({ timeout: 75_000 });
   await expect(async () => {
@@ -269,7 +339,7 @@ test('the first load takes at most a second with a cold cache, a year is drawn 2
     const arrived = await answered;
     await page.locator('.chart[data-drawn="53"]').waitFor();
     const took = Date.now() - arrived;
-    info.annotations.push({ type: 'a year drawn', description: `${took} ms` });
+    info.annotations.push({ type: 'draw of 366 days after their data', description: `${took} ms of at most 200` });
     expect(took).toBeLessThanOrEqual(200);
   }).toPass({ timeout: 75_000 });
 });

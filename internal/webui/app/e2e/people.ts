@@ -60,6 +60,8 @@ export interface Call {
   path?: string;
   body?: unknown;
   query?: Record<string, string>;
+  /** Content-Type of a body that is given as bytes. */
+  type?: string;
 }
 
 export class Developer extends Person {
@@ -71,11 +73,11 @@ export class Developer extends Person {
     this.api<NewApplication>('POST', '/api/applications', { name, capabilityIds });
 
   /** Calls through the gateway as a program would; returns status and call id. */
-  async call(accessKey: string, { capability = CHAT, model = 'demo', path = '/v1/chat/completions', body, query = {} }: Call = {}): Promise<{ status: number; callId: string }> {
+  async call(accessKey: string, { capability = CHAT, model = 'demo', path = '/v1/chat/completions', body, query = {}, type }: Call = {}): Promise<{ status: number; callId: string }> {
     const search = new URLSearchParams({ ...(capability === null ? {} : { model: capability }), ...query });
     try {
       const answer = await this.request.fetch(`${this.base}/gateway${path}?${search}`, {
-        method: 'POST', data: body ?? { model, messages: [{ role: 'user', content: 'Hello' }] }, headers: { Authorization: `Bearer ${accessKey}`, Cookie: '' },
+        method: 'POST', data: body ?? { model, messages: [{ role: 'user', content: 'Hello' }] }, headers: { Authorization: `Bearer ${accessKey}`, Cookie: '', ...(type ? { 'Content-Type': type } : {}) },
       });
       return { status: answer.status(), callId: answer.headers()['x-call-id'] ?? '' };
     } catch {

@@ -3,6 +3,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, mailedCode, prefer, t
 test('signing in by code leads back to the page that was asked for', async ({ page, request, baseURL }) => {
   await page.goto('/?range=30d');
   await expect(page).toHaveURL('/sign-in?next=%2F%3Frange%3D30d');
+  await expect(page.getByText('Please sign in; the page you asked for opens then.')).toBeVisible();
   const email = `journey-${Date.now()}@example.com`;
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('button', { name: 'Send code' }).click();
@@ -36,6 +37,19 @@ test('a session is kept in a cookie only, and signing out ends it in every tab',
   await expect(page.getByText(developer.email).first()).toBeVisible();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   for (const tab of [page, other]) await expect(tab).toHaveURL('/sign-in');
+  await expect(other.getByText('You signed out in another tab.')).toBeVisible();
+  await expect(page.getByLabel('E-mail')).toBeVisible();
+  await expect(page.locator('.sign-in-card [role=status]')).toHaveCount(0); // who signs out knows why
+});
+
+test('a session that is over says so on the sign-in page', async ({ page, context, developer }) => {
+  const cookies = await context.cookies();
+  await developer.api('POST', '/api/auth/logout');
+  await context.addCookies(cookies); // the browser still has the cookie
+  await page.goto('/applications?page=2');
+  await expect(page).toHaveURL('/sign-in?next=%2Fapplications%3Fpage%3D2');
+  await expect(page.getByText('Your session has ended. Please sign in again.')).toBeVisible();
+  await expectAccessible(page);
 });
 
 test('a session that ends under an open page asks to sign in over it, and the page goes on', async ({ page, context, developer, expected }) => {

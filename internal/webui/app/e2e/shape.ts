@@ -1,0 +1,23 @@
+import type { Locator, Page } from '@playwright/test';
+
+/** Holds answers back until the returned function is called. */
+export async function held(page: Page, url: RegExp): Promise<() => void> {
+  let arrive: () => void = () => undefined;
+  const waiting = new Promise<void>((done) => (arrive = done));
+  await page.route(url, async (route) => {
+    await waiting;
+    await route.fallback();
+  });
+  return arrive;
+}
+
+/** Waits until nothing moves. */
+export const settled = (page: Page): Promise<unknown> =>
+  page.evaluate(() => Promise.allSettled(document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity).map((one) => one.finished)));
+
+/** Where each cell of a table stands, in whole pixels. */
+export const shape = (table: Locator): Promise<number[][][]> =>
+  table.evaluate((element: HTMLTableElement) => [...element.rows].map((row) => [...row.cells].map((cell) => {
+    const { x, y, width, height } = cell.getBoundingClientRect();
+    return [x, y, width, height].map(Math.round);
+  })));
