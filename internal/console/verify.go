@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
@@ -20,6 +22,8 @@ const (
 	verifyPause    = 500 * time.Millisecond
 	// verifyLines bounds what is remembered and printed of one account's differences.
 	verifyLines = 200
+	// verifyAtOnce is how many accounts are compared at the same time.
+	verifyAtOnce = 4
 )
 
 // Verification is what Verify compared and found.
@@ -34,7 +38,7 @@ type Verification struct {
 // these days, and compares it with a recount of the rows of calls (design section 2). Every
 // difference is a line on out. It works while calls arrive: what differs is compared again; days on
 // which the number of rows keeps changing meanwhile are left out, with a line that says so, and the
-// days before them are compared for themselves. Memory is bounded by one application's histograms.
+// days before them are compared for themselves. Memory is bounded by the histograms of a few applications.
 func (c *Console) Verify(ctx context.Context, days beijing.Range, out io.Writer) (Verification, error) {
 	v := &verifier{console: c, out: out, attempts: verifyAttempts, pause: verifyPause}
 	err := v.run(ctx, days)
@@ -42,11 +46,13 @@ func (c *Console) Verify(ctx context.Context, days beijing.Range, out io.Writer)
 }
 
 type verifier struct {
-	Verification
 	console  *Console
-	out      io.Writer
 	attempts int
 	pause    time.Duration
+
+	mu  sync.Mutex // guards the rest
+	out io.Writer
+	Verification
 }
 
 func (v *verifier) run(ctx context.Context, days beijing.Range) error {
@@ -58,10 +64,18 @@ func (v *verifier) run(ctx context.Context, days beijing.Range) error {
 	if err != nil {
 		return err
 	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(verifyAtOnce)
 	for _, owner := range owners {
-		if err := v.account(ctx, owner, days); err != nil {
-			return fmt.Errorf("account %s: %w", owner, err)
-		}
+		group.Go(func() error {
+			if err := v.account(groupCtx, owner, days); err != nil {
+				return fmt.Errorf("account %s: %w", owner, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	fmt.Fprintf(v.out, "%s to %s, data through %s: %d accounts, %d applications, %d calls; %d differences\n",
 		days.Start, days.End, beijing.Format(through), v.Accounts, v.Applications, v.Calls, v.Differences)
@@ -85,8 +99,7 @@ func (v *verifier) account(ctx context.Context, owner uuid.UUID, days beijing.Ra
 			}
 			continue
 		}
-		fmt.Fprintf(v.out, "account %s: calls keep arriving; compared before %s only\n", owner, found.moved)
-		v.Moving++
+		v.keepsMoving(owner, found.moved)
 		if days.End = found.moved - 1; days.Days() < 1 {
 			return nil
 		}
@@ -94,7 +107,16 @@ func (v *verifier) account(ctx context.Context, owner uuid.UUID, days beijing.Ra
 	}
 }
 
+func (v *verifier) keepsMoving(owner uuid.UUID, from beijing.Day) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	fmt.Fprintf(v.out, "account %s: calls keep arriving; compared before %s only\n", owner, from)
+	v.Moving++
+}
+
 func (v *verifier) settle(found *findings) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	for _, line := range found.lines {
 		fmt.Fprintln(v.out, line)
 	}
