@@ -1,7 +1,8 @@
 // Command statistics measures what the console's statistics cost with a hundred million calls and
 // more: `make bench-stats ROWS=100000000`. It writes the calls into a real ClickHouse, where the
-// real views fill the rollups, and asks the real console over HTTP. A tenth of the rows is measured
-// first and then all of them, so that the growth is seen in one run.
+// real views fill the rollups, and asks the real console over HTTP. A second ledger holds a tenth of
+// the rows; each kind of question is asked of the one and then of the other, so that the growth is
+// seen under equal conditions.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -78,44 +80,32 @@ func onEngines(ctx context.Context, dir string, work func(dir string, engines *e
 	return work(dir, engines)
 }
 
-// run measures a tenth of the rows, then all of them, proves the rollups and prints the table. What
-// an earlier run in the same directory has done is not done again, but for the last measurement.
+// run writes the ledgers, measures them, prints the table and proves the rollups. Rows that an
+// earlier run in the same directory has written are not written again.
 func run(ctx context.Context, e effort, binary, dir string, engines *embedded.Engines, out io.Writer) error {
-	b := &bench{effort: e, binary: binary, dir: dir, engines: engines, out: out, ledger: clickhouse{engines.ClickHouseHTTPURL()}}
-	if err := b.callgate(ctx, "migrate"); err != nil {
+	b := &bench{effort: e, binary: binary, dir: dir, engines: engines, out: out}
+	if err := b.open(ctx); err != nil {
 		return err
 	}
-	if err := b.load(ctx); err != nil {
-		return err
-	}
-	for _, rows := range []int64{e.rows / 10, e.rows} {
-		if rows < b.Written {
-			continue
-		}
+	for _, l := range b.ledgers {
 		began := time.Now()
-		if err := b.write(ctx, rows); err != nil {
+		if err := b.write(ctx, l); err != nil {
 			return err
 		}
-		b.say("%d rows after %s", rows, time.Since(began).Round(time.Second))
+		b.say("%d rows after %s", l.Written, time.Since(began).Round(time.Second))
 		if err := b.save(); err != nil {
 			return err
 		}
-		if err := b.settle(ctx); err != nil {
-			return err
-		}
-		measured, err := b.measure(ctx)
-		if err != nil {
-			return err
-		}
-		if err := printTable(out, b, measured, b.Tenth); err != nil {
-			return err
-		}
-		if rows < e.rows {
-			b.Tenth = measured
-		}
-		if err := b.save(); err != nil {
-			return err
-		}
+	}
+	if err := b.settle(ctx); err != nil {
+		return err
+	}
+	measured, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+	if err := printTable(out, b, measured); err != nil {
+		return err
 	}
 	return b.prove(ctx)
 }
@@ -126,9 +116,29 @@ type bench struct {
 	binary  string
 	dir     string
 	engines *embedded.Engines
-	ledger  clickhouse
+	ledgers [2]*ledger // with a tenth of the rows, and with all
 	out     io.Writer
 	state
+}
+
+// The places of the ledgers.
+const (
+	tenth = iota
+	whole
+)
+
+// ledger is a ClickHouse database of calls.
+type ledger struct {
+	clickhouse
+	url  string // of its native interface
+	rows int64
+	*content
+}
+
+// content is what a ledger holds.
+type content struct {
+	Written int64
+	InHour  [2]int64 // calls written into the two crowded hours
 }
 
 // state is what a second run on the same rows must know.
@@ -136,14 +146,27 @@ type state struct {
 	Today    beijing.Day
 	Accounts []account
 	Owned    []owned // by rank, the most called first
-	Written  int64
-	InHour   [2]int64           // calls written into the two crowded hours
-	Tenth    map[string]figures // measured with a tenth of the rows
+	Contents [2]content
 }
 
-func (b *bench) stateFile() string { return filepath.Join(b.dir, "bench.json") }
-
-func (b *bench) load(ctx context.Context) error {
+// open makes or finds the accounts, the applications and the ledgers.
+func (b *bench) open(ctx context.Context) error {
+	for i, rows := range []int64{b.rows / 10, b.rows} {
+		name := []string{"bench_tenth", "bench_whole"}[i]
+		l := &ledger{rows: rows, content: &b.Contents[i]}
+		for dsn, to := range map[string]*string{b.engines.ClickHouseURL(): &l.url, b.engines.ClickHouseHTTPURL(): &l.dsn} {
+			u, err := url.Parse(dsn)
+			if err != nil {
+				return fmt.Errorf("clickhouse address: %w", err)
+			}
+			u.Path = "/" + name
+			*to = u.String()
+		}
+		b.ledgers[i] = l
+		if err := b.callgate(ctx, l, "migrate"); err != nil {
+			return err
+		}
+	}
 	text, err := os.ReadFile(b.stateFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return b.furnish(ctx)
@@ -153,6 +176,8 @@ func (b *bench) load(ctx context.Context) error {
 	}
 	return json.Unmarshal(text, &b.state)
 }
+
+func (b *bench) stateFile() string { return filepath.Join(b.dir, "bench.json") }
 
 func (b *bench) save() error {
 	text, err := json.Marshal(b.state)
@@ -164,15 +189,15 @@ func (b *bench) save() error {
 
 func (b *bench) say(format string, values ...any) { fmt.Fprintf(b.out, format+"\n", values...) }
 
-func (b *bench) environment() []string {
-	return append(os.Environ(), "DATABASE_URL="+b.engines.DatabaseURL(), "CLICKHOUSE_URL="+b.engines.ClickHouseURL(),
+func (b *bench) environment(l *ledger) []string {
+	return append(os.Environ(), "DATABASE_URL="+b.engines.DatabaseURL(), "CLICKHOUSE_URL="+l.url,
 		"REDIS_URL="+b.engines.RedisURL())
 }
 
-// callgate runs a command of the binary to its end.
-func (b *bench) callgate(ctx context.Context, arguments ...string) error {
+// callgate runs a command of the binary on a ledger to its end.
+func (b *bench) callgate(ctx context.Context, l *ledger, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, b.binary, arguments...)
-	cmd.Env = b.environment()
+	cmd.Env = b.environment(l)
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("callgate %s: %w: %s", arguments[0], err, said)
@@ -202,7 +227,7 @@ func (b *bench) prove(ctx context.Context) error {
 	}
 	began := time.Now()
 	from := b.Today - beijing.Day(b.verifyDays) + 1
-	if err := b.callgate(ctx, "verify", "--from", from.String(), "--to", b.Today.String()); err != nil {
+	if err := b.callgate(ctx, b.ledgers[whole], "verify", "--from", from.String(), "--to", b.Today.String()); err != nil {
 		return err
 	}
 	b.say("verified in %s", time.Since(began).Round(time.Second))

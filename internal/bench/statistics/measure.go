@@ -37,11 +37,11 @@ type console struct {
 	client *http.Client
 }
 
-func (b *bench) startConsole(ctx context.Context) (*console, error) {
+func (b *bench) startConsole(ctx context.Context, l *ledger) (*console, error) {
 	listen, private := freeAddress(), freeAddress()
 	c := &console{bench: b, base: "http://" + listen, said: &bytes.Buffer{}, client: &http.Client{Transport: &http.Transport{}}}
 	c.cmd = exec.Command(b.binary, "serve", "--role", "console")
-	c.cmd.Env = append(b.environment(), "LISTEN="+listen, "METRICS_LISTEN="+private, "LOG_LEVEL=warn", "ACCESS_KEY_PEPPER="+pepper,
+	c.cmd.Env = append(b.environment(l), "LISTEN="+listen, "METRICS_LISTEN="+private, "LOG_LEVEL=warn", "ACCESS_KEY_PEPPER="+pepper,
 		"ENCRYPTION_KEYS="+ring, "JWT_SECRET="+pepper, "SMTP_URL="+b.engines.Mailbox().URL(), "MAIL_FROM=bench@example.com",
 		"ADMIN_EMAILS=admin@example.com")
 	c.cmd.Stdout, c.cmd.Stderr = c.said, c.said
@@ -65,9 +65,6 @@ func (b *bench) startConsole(ctx context.Context) (*console, error) {
 }
 
 func (c *console) stop() {
-	if c == nil {
-		return
-	}
 	c.client.CloseIdleConnections()
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	_ = c.cmd.Wait()
@@ -152,37 +149,46 @@ func quantile(sorted []time.Duration, level float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(level*float64(len(sorted))))]
 }
 
-// measure asks every kind of question, cold and warm.
-func (b *bench) measure(ctx context.Context) (map[string]figures, error) {
-	measured := map[string]figures{}
-	c, err := b.startConsole(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { c.stop() }()
-	kinds := b.kinds(c)
-	questions := make([][]question, len(kinds))
-	for i, k := range kinds {
-		if questions[i], err = b.drawn(ctx, k); err != nil {
-			return nil, err
+// measure asks every kind of question, cold and warm, of both ledgers.
+func (b *bench) measure(ctx context.Context) (measured [2]map[string]figures, err error) {
+	var questions [2][][]question
+	for i, l := range b.ledgers {
+		measured[i] = map[string]figures{}
+		if questions[i], err = b.drawnOf(ctx, l); err != nil {
+			return measured, err
 		}
 	}
-	for i, k := range kinds {
-		if i < b.coldKinds {
-			c.stop()
-			if err := b.chill(ctx); err != nil {
-				return nil, err
+	for k, kind := range b.kinds(nil) {
+		b.say("%s %s", time.Now().Format(time.TimeOnly), kind.name)
+		for i, l := range b.ledgers {
+			if k < b.coldKinds {
+				if err := b.chill(ctx); err != nil {
+					return measured, err
+				}
 			}
-			if c, err = b.startConsole(ctx); err != nil {
-				return nil, err
+			if measured[i][kind.name], err = b.timed(ctx, l, questions[i][k]); err != nil {
+				return measured, fmt.Errorf("%s: %w", kind.name, err)
 			}
-		}
-		b.say("%s %s", time.Now().Format(time.TimeOnly), k.name)
-		if measured[k.name], err = b.timed(ctx, c, questions[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", k.name, err)
 		}
 	}
 	return measured, nil
+}
+
+// drawnOf gives the questions of every kind to ask of a ledger.
+func (b *bench) drawnOf(ctx context.Context, l *ledger) (questions [][]question, err error) {
+	c, err := b.startConsole(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	defer c.stop()
+	for _, kind := range b.kinds(c) {
+		drawn, err := b.drawn(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		questions = append(questions, drawn)
+	}
+	return questions, nil
 }
 
 // chill starts ClickHouse anew, with its files out of the system's cache.
@@ -196,7 +202,12 @@ func (b *bench) chill(ctx context.Context) error {
 }
 
 // timed asks the questions once cold and some rounds warm.
-func (b *bench) timed(ctx context.Context, c *console, questions []question) (f figures, err error) {
+func (b *bench) timed(ctx context.Context, l *ledger, questions []question) (f figures, err error) {
+	c, err := b.startConsole(ctx, l)
+	if err != nil {
+		return f, err
+	}
+	defer c.stop()
 	f.Asked = len(questions)
 	if f.Cold, err = c.all(ctx, questions); err != nil {
 		return f, err
@@ -253,7 +264,7 @@ func forget(dir string) error {
 // settle waits until ClickHouse merges nothing any more, a few minutes at most.
 func (b *bench) settle(ctx context.Context) error {
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
-		merging, err := b.ledger.ask(ctx, "SELECT count() FROM system.merges")
+		merging, err := b.ledgers[whole].ask(ctx, "SELECT count() FROM system.merges")
 		if err != nil || merging == "0" {
 			return err
 		}

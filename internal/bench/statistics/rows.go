@@ -68,7 +68,7 @@ func shares(n int) []float64 {
 	return law
 }
 
-// furnish makes the accounts, each signed in, and the applications, and cuts the law into slots.
+// furnish makes the accounts, each signed in, and the applications.
 func (b *bench) furnish(ctx context.Context) error {
 	b.Today = beijing.Today(time.Now())
 	pool, err := pgxpool.New(ctx, b.engines.DatabaseURL())
@@ -98,10 +98,7 @@ func (b *bench) furnish(ctx context.Context) error {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return b.cut(context.WithoutCancel(ctx))
+	return group.Wait()
 }
 
 func signedIn(ctx context.Context, pool *pgxpool.Pool, number int) (account, error) {
@@ -119,10 +116,10 @@ func signedIn(ctx context.Context, pool *pgxpool.Pool, number int) (account, err
 	return one, nil
 }
 
-// cut writes which application each slot belongs to; a call draws a slot.
-func (b *bench) cut(ctx context.Context) error {
-	const table = `CREATE TABLE bench_slots (slot UInt32, application_id UUID, user_id UUID) ENGINE = MergeTree ORDER BY slot`
-	if _, err := b.ledger.ask(ctx, table); err != nil {
+// cut writes which application each slot of the law belongs to; a call draws a slot.
+func (b *bench) cut(ctx context.Context, l *ledger) error {
+	const table = `CREATE OR REPLACE TABLE bench_slots (slot UInt32, application_id UUID, user_id UUID) ENGINE = MergeTree ORDER BY slot`
+	if _, err := l.ask(ctx, table); err != nil {
 		return err
 	}
 	var lines strings.Builder
@@ -136,16 +133,20 @@ func (b *bench) cut(ctx context.Context) error {
 		}
 		fmt.Fprintf(&lines, "%d\t%s\t%s\n", slot, b.Owned[rank].ID, b.Accounts[b.Owned[rank].Account].ID)
 	}
-	_, err := b.ledger.ask(ctx, lines.String())
+	_, err := l.ask(ctx, lines.String())
 	return err
 }
 
-// write adds calls until there are rows of them: day by day, and a tenth and a hundredth of what is
-// added in one hour each.
-func (b *bench) write(ctx context.Context, rows int64) error {
-	added := rows - b.Written
-	crowded, busy := added/10, added/100
-	spread := added - crowded - busy
+// write fills a ledger, once: day by day, and a tenth and a hundredth of the rows in one hour each.
+func (b *bench) write(ctx context.Context, l *ledger) error {
+	if l.Written > 0 {
+		return nil
+	}
+	if err := b.cut(ctx, l); err != nil {
+		return err
+	}
+	crowded, busy := l.rows/10, l.rows/100
+	spread := l.rows - crowded - busy
 	from := b.Today - beijing.Day(b.days) + 1
 	for i := range int64(b.days) {
 		day := from + beijing.Day(i)
@@ -154,18 +155,17 @@ func (b *bench) write(ctx context.Context, rows int64) error {
 		if day == b.Today {
 			length = max(time.Since(start)-time.Minute, time.Second).Truncate(time.Millisecond)
 		}
-		if err := b.insert(ctx, n, start, length, nil); err != nil {
+		if err := b.insert(ctx, l, n, start, length, nil); err != nil {
 			return err
 		}
 	}
-	b.InHour[0] += crowded
-	b.InHour[1] += busy
+	l.InHour = [2]int64{crowded, busy}
 	for i, hour := range []struct {
 		day beijing.Day
 		n   int64
 	}{{b.crowdedDay(), crowded}, {b.busyDay(), busy}} {
 		start := hour.day.Start().Add(hourOfDay * time.Hour)
-		if err := b.insert(ctx, hour.n, start, time.Hour, &b.Owned[i]); err != nil {
+		if err := b.insert(ctx, l, hour.n, start, time.Hour, &b.Owned[i]); err != nil {
 			return err
 		}
 	}
@@ -176,19 +176,19 @@ func (b *bench) write(ctx context.Context, rows int64) error {
 const blockRows = 1_000_000
 
 // insert writes n calls that start in length from start, of one application or drawn by the law.
-func (b *bench) insert(ctx context.Context, n int64, start time.Time, length time.Duration, of *owned) error {
+func (b *bench) insert(ctx context.Context, l *ledger, n int64, start time.Time, length time.Duration, of *owned) error {
 	for n > 0 {
 		part := min(n, blockRows)
 		one, owner := uuid.Nil, uuid.Nil
 		if of != nil {
 			one, owner = of.ID, b.Accounts[of.Account].ID
 		}
-		_, err := b.ledger.ask(ctx, insertCalls, "from", b.Written, "rows", part, "start", start.UnixMilli(),
+		_, err := l.ask(ctx, insertCalls, "from", l.Written, "rows", part, "start", start.UnixMilli(),
 			"length", length.Milliseconds(), "application", one, "user", owner, "slots", slots, "models", models)
 		if err != nil {
 			return err
 		}
-		b.Written += part
+		l.Written += part
 		n -= part
 	}
 	return nil
@@ -239,7 +239,7 @@ func (b *bench) differences(ctx context.Context, rollup, timeColumn string) (int
 	const step = 10
 	different := 0
 	for from := b.Today - beijing.Day(b.days) + 1; from <= b.Today; from += step {
-		found, err := b.ledger.ask(ctx, fmt.Sprintf(differencesQuery, timeColumn, rollup), "from", from, "until", from+step)
+		found, err := b.ledgers[whole].ask(ctx, fmt.Sprintf(differencesQuery, timeColumn, rollup), "from", from, "until", from+step)
 		if err != nil {
 			return 0, err
 		}

@@ -24,6 +24,7 @@ func TestEveryQuestionIsMeasuredAndTheRollupsAreProven(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	for _, said := range []string{"| overview of 50 applications", "| call flow, crowded hour, failures of one model", "| failure detail",
+		"| growth from 200 to 2000 rows, the most",
 		"usage_daily: 0 differ", "usage_hourly: 0 differ", "1 accounts, 50 applications, ", "calls; 0 differences"} {
 		if !strings.Contains(out.String(), said) {
 			t.Errorf("%q is not in\n%s", said, out.String())
