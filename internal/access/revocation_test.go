@@ -13,6 +13,9 @@ import (
 
 const bound = 2 * time.Second
 
+// ample is how long a test waits for what it sets up itself.
+const ample = 20 * time.Second
+
 // deeds are the changes, each returning what shows that it is effective on a gateway.
 var deeds = map[string]func(*world, app) (effective func(*Resolver) bool){
 	"disable": func(w *world, a app) func(*Resolver) bool {
@@ -143,7 +146,7 @@ func TestLoadInFlightDuringARevocationIsRepeated(t *testing.T) {
 		g, _ := r.Grant(context.Background(), a.key)
 		answer <- g
 	}()
-	w.within(time.Second, "the old grant is on its way", func() bool { return postgres.holds(a.id[:]) })
+	w.within(ample, "the old grant is on its way", func() bool { return postgres.holds(a.id[:]) })
 	version := floorOf(r, a)
 	w.disable(a)
 	w.within(bound, "the feed knows of the change", func() bool { return floorOf(r, a) > version })
@@ -169,6 +172,7 @@ func TestChangeOfALongTransactionIsNotMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = tx.Rollback(context.Background()) }() // else a failed test waits for it for ever
 	for _, statement := range []string{
 		`UPDATE applications SET status = 'disabled' WHERE id = '` + a.id.String() + `'`,
 		// as if it had been written an hour ago: reading again by time cannot find it

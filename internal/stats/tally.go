@@ -198,10 +198,24 @@ func (r *Reader) split(ctx context.Context, q CallsQuery, s span) (tally, error)
 		}
 	}
 	t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
+	for pause := 2 * time.Millisecond; err == nil && t.behind(s) && pause <= longestLag; pause *= 2 {
+		time.Sleep(pause)
+		t, err = r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
+	}
 	if err == nil && settled {
 		r.parts.put(key, t)
 	}
 	return t, err
+}
+
+// longestLag bounds the last pause before parts are counted again: a late call reaches the two
+// rollups in commits of their own, and a total must not fall from one page to the next.
+const longestLag = 32 * time.Millisecond
+
+// behind tells whether the parts do not yet hold what was counted of the whole.
+func (t tally) behind(whole span) bool {
+	sum := t.summary()
+	return sum.Calls < whole.calls || sum.Successes < whole.successes
 }
 
 // within is the condition that a call started in one of the spans, newest first, and its
