@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
-import { held, shape } from './shape';
+import { box, held, shape } from './shape';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, Developer } from './test';
 
 const today = () => dayOf(Date.now());
@@ -42,10 +42,10 @@ test('the list has its shape before it is read, so that nothing jumps', async ({
   await page.goto('/applications');
   const list = page.getByRole('region', { name: 'Applications' });
   await expect(list.getByRole('status', { name: 'Loading' })).toBeVisible();
-  const before = [await shape(list.locator('table')), await list.boundingBox()];
+  const before = [await shape(list.locator('table')), await box(list)];
   arrive();
   await expect(page.getByRole('link', { name: 'Application 10' })).toBeVisible();
-  expect([await shape(list.locator('table')), await list.boundingBox()]).toEqual(before);
+  expect([await shape(list.locator('table')), await box(list)]).toEqual(before);
 });
 
 test('yesterday does not show the calls of today', async ({ page, developer }) => {

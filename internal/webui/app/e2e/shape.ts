@@ -21,3 +21,10 @@ export const shape = (table: Locator): Promise<number[][][]> =>
     const { x, y, width, height } = cell.getBoundingClientRect();
     return [x, y, width, height].map(Math.round);
   })));
+
+/** Where an element stands, in whole pixels. */
+export const box = (element: Locator): Promise<number[]> =>
+  element.evaluate((one) => {
+    const { x, y, width, height } = one.getBoundingClientRect();
+    return [x, y, width, height].map(Math.round);
+  });

@@ -64,18 +64,23 @@ export function useDialogs(onDeleted: () => void): Dialogs {
     remove: (on) => ask({ what: 'delete', on }),
     setStatus: (on, status) => (status === 'active' ? void enable(on) : ask({ what: 'disable', on })),
     log: (on) => setLog((last) => ({ ...on, open: true, turn: (last?.turn ?? 0) + 1 })),
+    // One waits for its code without the other, which may still be fading out: what waits is hidden.
     open: (
-      <Suspense fallback={<Fetching onEscape={() => { setAsked(null); setLog(null); }} />}>
-        {asked?.what === 'create' && <FormDrawer key={turn} id={null} onClosed={closed} />}
-        {asked?.what === 'edit' && <FormDrawer key={turn} id={asked.on.id} onClosed={closed} />}
-        {asked?.what === 'disable' && (
-          <Confirm key={turn} title={t('ask.disable', { name: asked.on.name })} text={t('ask.disableText')} action={t('disable')} run={() => disable(asked.on)} onClosed={closed} />
-        )}
-        {asked?.what === 'delete' && (
-          <Confirm key={turn} danger typed={asked.on.name} title={t('ask.delete', { name: asked.on.name })} text={t('ask.deleteText')} action={t('delete')} run={() => remove(asked.on)} onClosed={closed} />
-        )}
-        {log && <CallDrawer key={log.turn} applicationId={log.id} applicationName={log.name} open={log.open} onClose={() => setLog({ ...log, open: false })} />}
-      </Suspense>
+      <>
+        <Suspense fallback={<Fetching onEscape={() => setAsked(null)} />}>
+          {asked?.what === 'create' && <FormDrawer key={turn} id={null} onClosed={closed} />}
+          {asked?.what === 'edit' && <FormDrawer key={turn} id={asked.on.id} onClosed={closed} />}
+          {asked?.what === 'disable' && (
+            <Confirm key={turn} title={t('ask.disable', { name: asked.on.name })} text={t('ask.disableText')} action={t('disable')} run={() => disable(asked.on)} onClosed={closed} />
+          )}
+          {asked?.what === 'delete' && (
+            <Confirm key={turn} danger typed={asked.on.name} title={t('ask.delete', { name: asked.on.name })} text={t('ask.deleteText')} action={t('delete')} run={() => remove(asked.on)} onClosed={closed} />
+          )}
+        </Suspense>
+        <Suspense fallback={<Fetching onEscape={() => setLog(null)} />}>
+          {log && <CallDrawer key={log.turn} applicationId={log.id} applicationName={log.name} open={log.open} onClose={() => setLog({ ...log, open: false })} />}
+        </Suspense>
+      </>
     ),
   };
 }
