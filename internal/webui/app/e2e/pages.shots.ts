@@ -54,7 +54,7 @@ test('error and loading', async ({ page, developer }) => {
   const { id } = await developer.createApplication('Search assistant');
   const places = [['overview', '/'], ['applications', '/applications'], ['application', `/applications/${id}`]] as const;
   await page.route('**/api/statistics/**', () => undefined);
-  for (const [name, url] of places) await shoot(page, `loading-${name}`, url, { looks: twice, waiting: true, prepare: () => page.getByRole('status').last().waitFor() });
+  for (const [name, url] of places) await shoot(page, `loading-${name}`, url, { looks: twice, waiting: true, prepare: () => page.locator('.bone').locator('visible=true').first().waitFor() });
   await page.unroute('**/api/statistics/**');
   await page.route('**/api/statistics/**', (route) => route.fulfill(down));
   for (const [name, url] of places) await shoot(page, `error-${name}`, url, few(() => page.getByRole('alert').first().waitFor()));
@@ -87,7 +87,7 @@ test('overview', async ({ page, developer, administrator }) => {
 test('applications', async ({ page, developer, administrator }) => {
   await withCatalog(administrator);
   for (let n = 1; n <= 8; n++) await developer.createApplication(`Batch job ${n}`);
-  const off = await developer.createApplication('Retired chat robot of the customer service department in the north');
+  const off = await developer.createApplication('Retired chat robot of the customer service department, north');
   const { id } = await withCalls(developer);
   await developer.api('PATCH', `/api/applications/${off.id}/status`, { status: 'disabled' });
   await developer.api('PATCH', `/api/applications/${id}`, { description: 'Answers questions in the search bar of the shop.', capabilityIds: [CHAT, 'demo-claude', 'chat-small'] });
@@ -159,7 +159,7 @@ test('calls', async ({ page, developer }) => {
   await shoot(page, 'calls-failures', `/applications/${id}`, dialog(async (words) => {
     await log(words);
     await page.locator('.call-figures button').click();
-    await page.locator('.calls-table tr.call', { hasText: '404' }).first().waitFor();
+    await page.locator('.calls-table tr.call', { hasText: '429' }).first().waitFor();
   }));
   await shoot(page, 'calls-date', `/applications/${id}`, dialog(async (words) => {
     await log(words);
@@ -167,7 +167,7 @@ test('calls', async ({ page, developer }) => {
     await page.locator('.ant-picker-dropdown').waitFor();
   }));
   await shoot(page, 'failure', `/applications/${id}`, { prepare: call('429'), height: 1100 });
-  await shoot(page, 'failure-unknown', `/applications/${id}`, { prepare: call('demo-chatt'), looks: twice, height: 1100 });
+  await shoot(page, 'failure-unknown', `/applications/${id}`, { prepare: call('403'), looks: twice, height: 1100 });
   await shoot(page, 'failure-interrupted', `/applications/${id}`, { prepare: call('499'), looks: twice, height: 1100 });
   await developer.api('PATCH', `/api/applications/${id}/status`, { status: 'disabled' });
   await shoot(page, 'failure-no-model', `/applications/${id}`, { prepare: call('400'), looks: twice, height: 1100 });
