@@ -33,7 +33,8 @@ type Record struct {
 // idleRecords are records that were written, for reuse.
 var idleRecords = sync.Pool{New: func() any { return new(Record) }}
 
-// TakeRecord returns an empty record; after Recorder.Add has written it, another call may get it.
+// TakeRecord returns an empty record, to be filled and handed to Recorder.Add: once it is written,
+// another call may get it.
 func TakeRecord() *Record { return idleRecords.Get().(*Record) }
 
 // EndedBy tells who or what ended a call.

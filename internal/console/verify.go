@@ -38,7 +38,7 @@ type Verification struct {
 // these days, and compares it with a recount of the rows of calls (design section 2). Every
 // difference is a line on out. It works while calls arrive: what differs is compared again; days on
 // which the number of rows keeps changing meanwhile are left out, with a line that says so, and the
-// days before them are compared for themselves. Memory is bounded by the histograms of a few applications.
+// days before them are compared for themselves. Memory is bounded by the histograms of four applications.
 func (c *Console) Verify(ctx context.Context, days beijing.Range, out io.Writer) (Verification, error) {
 	v := &verifier{console: c, out: out, attempts: verifyAttempts, pause: verifyPause}
 	err := v.run(ctx, days)

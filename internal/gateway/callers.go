@@ -21,13 +21,10 @@ func (l callers) Accept() (net.Conn, error) {
 type callerConn struct {
 	*net.TCPConn
 	broken bool // the last read failed
-	left   int  // bytes that may be read; unlimited but for chunks
+	left   int  // bytes that may be read, or unlimited
 }
 
 const unlimited = -1
-
-// limit sets how much may be read.
-func (c *callerConn) limit(n int) { c.left = n }
 
 // Read reads from the socket what may be read.
 func (c *callerConn) Read(p []byte) (int, error) {

@@ -126,7 +126,8 @@ func ServerConfig(c *fiber.Config) {
 		"QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "LINK", "UNLINK")
 }
 
-// Register mounts the gateway on an app made with ServerConfig, before the app's own routes: a call
+// Register mounts the gateway on an app made with ServerConfig and served on a Listener, without which
+// chunked bodies are refused. It comes before the app's own routes: a call
 // needs none of what a router finds out, and does not pay for it. It also keeps the server from
 // repeating a malformed request, Access Key included, in its error answer.
 func (g *Gateway) Register(app *fiber.App) {

@@ -51,7 +51,9 @@ func (b *requestBody) open(g *Gateway, ctx *fasthttp.RequestCtx, chunked bool) e
 	if b.stream == nil {
 		b.stream = bytes.NewReader(ctx.Request.Body())
 	}
-	b.caller, _ = ctx.Conn().(*callerConn)
+	if b.caller, _ = ctx.Conn().(*callerConn); b.caller == nil {
+		b.fault = errChunks // nobody could tell a cut body from a whole one
+	}
 	b.length = int64(max(ctx.Request.Header.ContentLength(), 0))
 	keep := min(b.length, keptBody)
 	if chunked {
@@ -131,9 +133,9 @@ func (b *requestBody) readChunk(p []byte) (n int, err error) {
 	if b.fault != nil {
 		return 0, b.fault
 	}
-	b.caller.limit(len(p) + maxChunkFraming)
+	b.caller.left = len(p) + maxChunkFraming
 	n, err = b.stream.Read(p)
-	b.caller.limit(unlimited)
+	b.caller.left = unlimited
 	b.size.Add(int64(n))
 	switch {
 	case err == nil:

@@ -5,7 +5,7 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// keptSpans bounds the memory of the cache: a span takes 40 bytes, an hour has at most 3,600.
+// keptSpans bounds the cache, to 36 MB: a span takes 40 bytes, an hour has at most 3,600.
 const keptSpans = 900_000
 
 // partKey names what was counted by hour or by second: one day or hour of one application, for one

@@ -197,15 +197,17 @@ func (r *Reader) split(ctx context.Context, q CallsQuery, s span) (tally, error)
 			return t, nil
 		}
 	}
-	t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
-	for pause := 2 * time.Millisecond; err == nil && t.behind(s) && pause <= longestLag; pause *= 2 {
-		time.Sleep(pause)
-		t, err = r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
+	for pause := 2 * time.Millisecond; ; pause *= 2 {
+		t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
+		if err == nil && t.behind(s) && pause <= longestLag {
+			time.Sleep(pause)
+			continue
+		}
+		if err == nil && settled {
+			r.parts.put(key, t)
+		}
+		return t, err
 	}
-	if err == nil && settled {
-		r.parts.put(key, t)
-	}
-	return t, err
 }
 
 // longestLag bounds the last pause before parts are counted again: a late call reaches the two

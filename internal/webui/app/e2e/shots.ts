@@ -33,7 +33,7 @@ export async function shoot(page: Page, name: string, url: string, { prepare, lo
     await page.setViewportSize({ width, height: height ?? (width === 390 ? 844 : 900) });
     await page.goto(url);
     if (!waiting) await page.waitForLoadState('networkidle');
-    await page.waitForFunction((loading) => document.querySelector('h1, h2, [role=alert], .empty') && (loading || !document.querySelector('.bones')), waiting);
+    await page.waitForFunction((loading) => document.querySelector('h1, h2, [role=alert], .empty') && (loading || !document.querySelector('.bone')), waiting);
     await prepare?.(language === 'en' ? english : chinese as unknown as Words);
     // A window as high as the page: in a picture of a scrolled page the tabs would stand in its middle.
     if (height === undefined) await page.setViewportSize({ width, height: await page.evaluate(() => document.documentElement.scrollHeight) });
