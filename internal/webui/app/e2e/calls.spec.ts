@@ -104,8 +104,14 @@ test('Escape is heard before the drawer has the focus, and before its code is th
   const code = await asked;
   await page.keyboard.press('Escape');
   arrive();
-  await (await code.response())!.finished();
-  await button.click(); // a drawer that had opened would cover it
+  // The drawer would open as soon as its code and styles are there.
+  await page.evaluate(async (url) => {
+    await import(url);
+    await Promise.all([...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')].map((link) => link.sheet ?? new Promise((loaded) => link.addEventListener('load', loaded))));
+    await new Promise((later) => setTimeout(later, 300));
+  }, code.url());
+  await expect(drawer).toHaveCount(0, { timeout: 1 });
+  await button.click();
   await expect(drawer).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(drawer).toBeHidden();

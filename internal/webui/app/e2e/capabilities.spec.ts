@@ -42,6 +42,7 @@ test('a disabled capability leaves the list; its page says so and offers no try'
   await expect(page.getByRole('region', { name: `Group ${mark}` }).getByRole('listitem')).toHaveCount(1);
   await page.goto(`/capabilities/${early}?tab=try`);
   await expect(page.getByText('An administrator disabled this capability')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Details' })).toBeVisible(); // in the place of a try
   await expect(page.getByRole('button', { name: 'Try it' })).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Send' })).toHaveCount(0);
 });

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { connect } from 'node:net';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { calls, openFailure, openLog, part, verdict } from './log';
 import { CHAT, expect, test, type Administrator, type NewApplication } from './test';
 
-/** Capabilities of a group of their own; nothing listens at their upstream. */
-async function group(administrator: Administrator, names: readonly string[]): Promise<string[]> {
+const KEY = 'a-key-of-the-upstream';
+
+/** Capabilities of a group of their own; nothing listens at their upstream unless one is given. */
+async function group(administrator: Administrator, names: readonly string[], upstreamBaseUrl = 'http://127.0.0.1:9'): Promise<string[]> {
   const mark = randomUUID().slice(0, 8);
   await administrator.api('POST', '/api/admin/groups', { id: `g-${mark}`, name: `Group ${mark}`, sortOrder: 2000 });
   const ids = names.map((name) => `${name}-${mark}`);
   for (const id of ids)
-    await administrator.api('POST', '/api/admin/capabilities', { id, name: id, groupId: `g-${mark}`, upstreamBaseUrl: 'http://127.0.0.1:9', upstreamKey: 'upstream-key', upstreamModel: 'm', defaultPath: '/v1/chat/completions' });
+    await administrator.api('POST', '/api/admin/capabilities', { id, name: id, groupId: `g-${mark}`, upstreamBaseUrl, upstreamKey: KEY, upstreamModel: 'm', defaultPath: '/v1/chat/completions' });
   return ids;
 }
 
@@ -58,6 +61,41 @@ test('rule 9: a call without a model says so and hands over an example that name
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toMatch(/\/gateway\/\S+\?model=[\w-]+'/);
   expect(copied).not.toContain(app.accessKey);
+});
+
+test('rules 9 and 13: of an error that is no JSON only the status is told, a long message is cut, and nothing of the upstream is shown', async ({ page, developer, administrator }) => {
+  const server = createServer((request, response) => {
+    response.statusCode = 503;
+    if (request.url!.endsWith('/plain')) response.setHeader('Content-Type', 'text/html').end('<h1>Out of order</h1>');
+    else response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ error: { message: `${request.headers.host} refused ${request.headers.authorization}: ${'m'.repeat(1500)}` } }));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  try {
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const [broken] = (await group(administrator, ['broken'], `http://${host}/hidden-base`)) as [string];
+    const message = page.locator('.verdict-message');
+    const failed = async (path: string) => {
+      const app = await developer.createApplication(path, [broken]);
+      const { callId } = await developer.call(app.accessKey, { capability: broken, model: 'asked-for', path });
+      await expect.poll(async () => (await developer.statistics(app.id)).summary.failures, { message: 'the failure is counted' }).toBe(1);
+      await openLog(page, app);
+      await calls(page).first().click();
+      const detail = part(page, 'Failure detail');
+      await expect(detail).toContainText(callId);
+      await expect(verdict(page)).toContainText('The upstream answered 503');
+      await expect(detail.locator('dd').filter({ hasText: /^POST / })).toHaveText(`POST ${path}`);
+      await expect(part(page, 'Body').locator('pre')).toContainText('"model": "asked-for"');
+      for (const secret of [KEY, host, 'hidden-base', 'Out of order']) expect(await page.content()).not.toContain(secret);
+    };
+    await failed('/plain');
+    await expect(message).toHaveCount(0);
+    await failed('/long');
+    await expect(message).toHaveText(/^Error message: .*\[REDACTED\] refused .*\[REDACTED\]: m+$/);
+    expect((await message.textContent())!.replace('Error message: ', '')).toHaveLength(1024);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 });
 
 /** Begins a request whose body is longer than what is sent of it, and leaves. */

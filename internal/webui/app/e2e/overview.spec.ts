@@ -144,8 +144,10 @@ test('the range is kept in the URL over a reload, and keys choose it', async ({ 
   void developer;
   await page.goto('/');
   await expect(tile(page, 'Calls')).toBeVisible();
+  const asked = page.waitForRequest((request) => request.url().includes(`start=${addDays(today(), -29)}&end=${today()}`));
   await page.keyboard.press('t');
   await expect(page).toHaveURL('/?range=30d');
+  await asked;
   await page.reload();
   await expect(page.getByRole('button', { name: 'Last 30 days' })).toHaveAttribute('aria-pressed', 'true');
   await page.keyboard.press('ArrowLeft');
