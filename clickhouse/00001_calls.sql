@@ -1,8 +1,8 @@
 -- Tables of the call ledger. Every statement can be repeated. The time to live of calls and
 -- rollups is the 399 answered days plus 35 (design: totals and pages never disagree at the edge).
--- One INSERT holds one Beijing day, so that it is atomic and its token counts once. Rollups are read
--- for a few applications out of thousands: small granules, small compressed blocks and, per day, few
--- partitions keep what is unpacked beside them little.
+-- One INSERT holds one Beijing day, so that it is atomic and its token counts once. A few of thousands
+-- of applications are read at a time: small granules, small compressed blocks and, of the daily rollup,
+-- few partitions keep what is unpacked beside them little.
 
 -- +goose NO TRANSACTION
 -- +goose Up
@@ -33,7 +33,8 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMMDD(start_time)
 ORDER BY (application_id, start_time, call_id)
 TTL toDate(start_time) + INTERVAL 434 DAY
-SETTINGS non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1
+SETTINGS index_granularity = 1024, min_compress_block_size = 16384, max_compress_block_size = 65536,
+    non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1
 COMMENT 'One row per call that could be attributed to an application';
 -- +goose StatementEnd
 

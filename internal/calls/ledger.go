@@ -35,27 +35,32 @@ func (l *Ledger) Through(ctx context.Context) (time.Time, error) {
 	return *through, nil
 }
 
-// Missed is how many calls of these applications are known to be missing from the days of r.
-// Records so damaged that they name no application count for everybody: they may be anybody's.
-func (l *Ledger) Missed(ctx context.Context, applications []uuid.UUID, r beijing.Range) (int64, error) {
-	var calls int64
-	err := l.pool.QueryRow(ctx, `
-		SELECT coalesce(sum(calls), 0)::bigint FROM dropped_calls
-		WHERE day BETWEEN $1 AND $2 AND (application_id = ANY($3) OR application_id = $4)`,
-		date(r.Start), date(r.End), applications, uuid.Nil).Scan(&calls)
-	if err != nil {
-		return 0, unavailable(err)
-	}
-	return calls, nil
+// Coverage says how whole the statistics of some applications and days are.
+type Coverage struct {
+	Through time.Time // as Ledger.Through
+	Missed  int64     // calls known to be missing
+	Since   time.Time // when this installation began to collect calls (spec section 4.1, rule 10)
 }
 
-// CollectedSince is when this installation began to collect calls (spec section 4.1, rule 10).
-func (l *Ledger) CollectedSince(ctx context.Context) (time.Time, error) {
-	var since time.Time
-	if err := l.pool.QueryRow(ctx, `SELECT started_at FROM collection`).Scan(&since); err != nil {
-		return time.Time{}, unavailable(err)
+// Coverage is asked before ClickHouse is, as Through. Records so damaged that they name no
+// application count as missed for everybody: they may be anybody's.
+func (l *Ledger) Coverage(ctx context.Context, applications []uuid.UUID, r beijing.Range) (c Coverage, err error) {
+	now := time.Now()
+	var through *time.Time
+	err = l.pool.QueryRow(ctx, `
+		SELECT (SELECT min(through) FROM spools WHERE NOT retired),
+			(SELECT coalesce(sum(calls), 0)::bigint FROM dropped_calls
+			 WHERE day BETWEEN $1 AND $2 AND (application_id = ANY($3) OR application_id = $4)),
+			started_at FROM collection`,
+		date(r.Start), date(r.End), applications, uuid.Nil).Scan(&through, &c.Missed, &c.Since)
+	if err != nil {
+		return Coverage{}, unavailable(err)
 	}
-	return since, nil
+	c.Through = now
+	if through != nil {
+		c.Through = *through
+	}
+	return c, nil
 }
 
 // Retire declares a spool whose gateway will never come back lost, so that it no longer holds

@@ -20,6 +20,20 @@ func (s *stores) through(t *testing.T) time.Time {
 	return through
 }
 
+func (s *stores) coverage(t *testing.T, applications []uuid.UUID, r beijing.Range) Coverage {
+	t.Helper()
+	c, err := NewLedger(s.pool).Coverage(t.Context(), applications, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (s *stores) missed(t *testing.T, applications []uuid.UUID, r beijing.Range) int64 {
+	t.Helper()
+	return s.coverage(t, applications, r).Missed
+}
+
 func TestThroughOfAnIdleSpoolIsAtMostTwoSecondsOld(t *testing.T) {
 	s := openStores(t)
 	s.open(t, Config{})
@@ -154,15 +168,14 @@ func TestDropsCountedWhilePostgresIsDownSurviveTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if missed, err := NewLedger(s.pool).Missed(t.Context(), ids(application), rangeOfToday()); err != nil || missed != 7 {
-		t.Errorf("missed %d, %v", missed, err)
+	if missed := s.missed(t, ids(application), rangeOfToday()); missed != 7 {
+		t.Errorf("missed %d", missed)
 	}
 }
 
 func TestMissedCountsTheDaysAndApplicationsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := openStores(t)
-	ledger := NewLedger(s.pool)
 	day := beijing.Date(2026, 5, 10)
 	other := uuid.New()
 	for i, d := range []struct {
@@ -187,13 +200,12 @@ func TestMissedCountsTheDaysAndApplicationsAskedFor(t *testing.T) {
 		{ids(other), day + 1, day + 2, 0},
 		{nil, day, day, 10_000},
 	} {
-		if got, err := ledger.Missed(t.Context(), c.apps, beijing.Range{Start: c.start, End: c.end}); err != nil || got != c.want {
-			t.Errorf("%v %s to %s: %d, want %d (%v)", c.apps, c.start, c.end, got, c.want, err)
+		if got := s.missed(t, c.apps, beijing.Range{Start: c.start, End: c.end}); got != c.want {
+			t.Errorf("%v %s to %s: %d, want %d", c.apps, c.start, c.end, got, c.want)
 		}
 	}
-	since, err := ledger.CollectedSince(t.Context())
-	if err != nil || time.Since(since) > time.Hour {
-		t.Errorf("collected since %s, %v", since, err)
+	if since := s.coverage(t, nil, rangeOfToday()).Since; time.Since(since) > time.Hour {
+		t.Errorf("collected since %s", since)
 	}
 }
 
@@ -203,6 +215,9 @@ func TestAnUnreachableLedgerIsUnavailable(t *testing.T) {
 	s := connect(t, "clickhouse://127.0.0.1:1/none", link.URL())
 	link.Cut()
 	if _, err := NewLedger(s.pool).Through(t.Context()); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("%v", err)
+	}
+	if _, err := NewLedger(s.pool).Coverage(t.Context(), nil, rangeOfToday()); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("%v", err)
 	}
 }

@@ -179,21 +179,13 @@ func (c *Console) named(ctx context.Context, usage []stats.ModelMetrics) ([]open
 // coverageOf must be asked before ClickHouse is: what the ledger calls complete by now is there
 // when ClickHouse answers later.
 func (c *Console) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
-	through, err := c.Ledger.Through(ctx)
-	if err != nil {
-		return openapi.Coverage{}, err
-	}
-	missed, err := c.Ledger.Missed(ctx, ids, days)
-	if err != nil {
-		return openapi.Coverage{}, err
-	}
-	since, err := c.Ledger.CollectedSince(ctx)
+	known, err := c.Ledger.Coverage(ctx, ids, days)
 	if err != nil {
 		return openapi.Coverage{}, err
 	}
 	return openapi.Coverage{
 		Start: days.Start, End: days.End,
-		DataThrough: beijing.Format(through), Missed: missed, CollectedSince: beijing.Format(since),
+		DataThrough: beijing.Format(known.Through), Missed: known.Missed, CollectedSince: beijing.Format(known.Since),
 		RetainedFrom: stats.RetainedFrom(beijing.Today(c.Now())),
 	}, nil
 }

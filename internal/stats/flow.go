@@ -98,11 +98,11 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 		if err != nil {
 			return err
 		}
-		place, err := r.locate(ctx, q, &tally)
+		page.Summary, page.Total = tally.summary(), tally.matches(q.Result)
+		place, err := r.locate(ctx, q, tally)
 		if err != nil {
 			return err
 		}
-		page.Summary, page.Total = tally.summary(), tally.matches(q.Result)
 		if page.Items, err = r.read(ctx, q, place); err != nil {
 			return err
 		}
@@ -128,9 +128,10 @@ type place struct {
 
 // locate narrows the tally until the page's rows can be read with a short walk: days that hold
 // many rows are counted by hour, hours that hold very many by second (design section 7).
-func (r *Reader) locate(ctx context.Context, q CallsQuery, t *tally) (place, error) {
+func (r *Reader) locate(ctx context.Context, q CallsQuery, t tally) (place, error) {
+	total := t.matches(q.Result)
 	for {
-		found := t.find(q)
+		found := t.find(q, total)
 		wide := found.wide(q.Result, r.reach)
 		if len(wide) == 0 {
 			return found, nil
@@ -145,10 +146,11 @@ func (r *Reader) locate(ctx context.Context, q CallsQuery, t *tally) (place, err
 	}
 }
 
-// find gives the spans that hold the page.
-func (t tally) find(q CallsQuery) place {
+// find gives the spans that hold the page. Seconds, counted from the rows, may be ahead of the rollup
+// that total is from.
+func (t tally) find(q CallsQuery, total int64) place {
 	first := int64(q.Page-1) * PageSize
-	end := min(first+PageSize, t.matches(q.Result))
+	end := min(first+PageSize, total, t.matches(q.Result))
 	if first >= end {
 		return place{}
 	}

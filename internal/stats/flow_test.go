@@ -20,7 +20,7 @@ func TestPagesHoldTogetherWhileCallsArrive(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	application := uuid.New()
 	arrival := func() row {
-		age := time.Duration(random.IntN(60)) * time.Second // not settled
+		age := time.Duration(random.IntN(60)) * time.Second // the newest
 		switch random.IntN(4) {
 		case 0:
 			age = time.Duration(random.IntN(5*3600)) * time.Second // a backlog, shipped late
@@ -123,27 +123,6 @@ func everyCallOnce(t *testing.T, l *ledger, r *Reader, q CallsQuery) {
 	}
 }
 
-// TestACallThatRollupsDoNotCountYetIsReachedWhenItIsFresh stands in the moment between the commit
-// of the rows and that of their rollups.
-func TestACallThatRollupsDoNotCountYetIsReachedWhenItIsFresh(t *testing.T) {
-	l := newLedger(t)
-	now := clocks()[0]
-	application := uuid.New()
-	random := rand.New(rand.NewPCG(7, 8))
-	for _, view := range []string{"calls_to_usage_daily", "calls_to_usage_hourly"} {
-		if err := l.conn.Exec(t.Context(), "DROP VIEW "+view); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range 25 {
-		l.rows = append(l.rows, randomRow(random, application, "gpt", now.Add(-time.Duration(i)*20*time.Second)))
-	}
-	if err := insert(l.conn, l.rows); err != nil {
-		t.Fatal(err)
-	}
-	everyCallOnce(t, l, l.reader(now, ""), CallsQuery{Application: application, Range: beijing.LastDays(1, beijing.Today(now))})
-}
-
 func TestALateCallIsFoundInAnHourCountedBefore(t *testing.T) {
 	l := newLedger(t)
 	now := clocks()[0]
@@ -165,7 +144,7 @@ func TestALateCallIsFoundInAnHourCountedBefore(t *testing.T) {
 	ofDay.start, ofDay.unit = beijing.DayOf(hourStart).Start().Unix(), day
 	for _, s := range []span{counted, ofDay} {
 		if _, ok := r.parts.get(partsOf(q, s), s); !ok {
-			t.Errorf("the parts of a settled span of %d s were not remembered", s.unit)
+			t.Errorf("the parts of a span of %d s were not remembered", s.unit)
 		}
 	}
 	l.add(randomRow(random, application, "gpt", hourStart.Add(30*time.Minute)))

@@ -284,7 +284,7 @@ func (o *oracle) starts(n int) (list []time.Time) {
 			start = start.Add(-time.Millisecond)
 		case 1:
 		case 2:
-			start = o.now.Add(-time.Duration(o.random.IntN(90_000)) * time.Millisecond) // not settled
+			start = o.now.Add(-time.Duration(o.random.IntN(90_000)) * time.Millisecond) // the newest
 		case 3:
 			start = start.Add(time.Duration(9*3600_000+o.random.IntN(4_000)) * time.Millisecond) // crowded
 		default:

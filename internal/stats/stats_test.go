@@ -17,7 +17,7 @@ import (
 var testModels = []string{"", "gpt", "claude", "rare"}
 
 // randomLedger holds calls of four applications around now: dense hours, sparse weeks, the edges of
-// days and of what is retained, ties of a millisecond, and calls that are not settled.
+// days and of what is retained, ties of a millisecond, and calls of the last minutes.
 func randomLedger(t *testing.T, random *rand.Rand, now time.Time) (l *ledger, applications []uuid.UUID) {
 	l = newLedger(t)
 	today := beijing.Today(now)
@@ -44,7 +44,7 @@ func randomLedger(t *testing.T, random *rand.Rand, now time.Time) (l *ledger, ap
 		for range 400 { // one hour, many ties
 			put(application, dense.Add(time.Duration(random.IntN(20_000))*time.Millisecond))
 		}
-		for range 100 { // not settled, some of them from clocks that are ahead
+		for range 100 { // the newest, some of them from clocks that are ahead
 			put(application, now.Add(time.Duration(random.Int64N(int64(3*time.Hour)))-2*time.Hour))
 		}
 		for _, d := range []beijing.Day{today, today - 6, RetainedFrom(today)} {
@@ -60,8 +60,7 @@ func randomLedger(t *testing.T, random *rand.Rand, now time.Time) (l *ledger, ap
 	return l, applications
 }
 
-// clocks are moments of the test day: afternoon, just after midnight, where the hour that is not
-// settled is yesterday's, and the last millisecond.
+// clocks are moments of the test day: afternoon, just after midnight, and the last millisecond.
 func clocks() []time.Time {
 	today := beijing.Today(time.Now()).Start()
 	return []time.Time{today.Add(14*time.Hour + 7*time.Minute), today.Add(5 * time.Minute), today.Add(24*time.Hour - time.Millisecond)}

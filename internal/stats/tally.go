@@ -8,13 +8,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
-	"callgate/internal/beijing"
 )
-
-// settled is how old a call must be for the rollups to be asked about its hour: they become visible
-// a moment after the rows they count, in commits of their own.
-const settled = 10 * time.Minute
 
 // reaches say how many rows may be walked through in a day and in an hour before the span is
 // narrowed. To narrow a day costs 24 rows of a rollup, to narrow an hour a read of all its rows.
@@ -109,11 +103,11 @@ func (q CallsQuery) counted() string {
 // ofModel is the query's model filter.
 const ofModel = `model = {model:String}`
 
-// daysOf, hoursOf and rowsOf count the calls of a query by day and by hour from the rollups, and by
-// hour or second from the rows themselves. Bounds are names of parameters.
+// daysOf, hoursOf and secondsOf count the calls of a query by day and by hour from the rollups, and
+// by second from the rows themselves.
 func daysOf(q CallsQuery) string {
 	return `
-SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + q.rolledUp() + `
+SELECT toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + q.rolledUp() + `
 FROM usage_daily AS u
 WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
 GROUP BY u.day`
@@ -121,61 +115,38 @@ GROUP BY u.day`
 
 func hoursOf(q CallsQuery) string {
 	return `
-SELECT toInt64(3600) AS unit, toInt64(toUnixTimestamp(u.hour)) AS start,` + q.rolledUp() + `
+SELECT toInt64(toUnixTimestamp(u.hour)) AS start,` + q.rolledUp() + `
 FROM usage_hourly AS u
 WHERE u.application_id = {application:UUID} AND u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({to:Int64})
 GROUP BY u.hour`
 }
 
-func rowsOf(q CallsQuery, by unit, from, to string) string {
-	return fmt.Sprintf(`
-SELECT toInt64(%d) AS unit, intDiv(toUnixTimestamp64Milli(start_time), %d) * %d AS start,`, by, 1000*by, by) + q.counted() + `
+func secondsOf(q CallsQuery) string {
+	return `
+SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + q.counted() + `
 FROM calls
-WHERE application_id = {application:UUID} AND ` + since(from) + ` AND ` + before(to) + `
+WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
 GROUP BY start`
 }
 
-// openHour is the start of the first hour that is not settled.
-func (r *Reader) openHour() int64 {
-	at := r.now().Add(-settled).Unix()
-	return at - at%int64(hour)
-}
-
-// tally counts the calls of a query by day, and by hour where days are not settled: settled days
-// and the settled hours of the day that is not over from the rollups, and everything from the first
-// hour that is not settled on from the rows themselves.
+// tally counts the calls of a query by day. The daily rollup follows the rows by a moment: a total
+// agrees with every other statistic, and never falls.
 func (r *Reader) tally(ctx context.Context, q CallsQuery) (tally, error) {
 	days := r.retained(q.Range)
 	if days.Days() < 1 {
 		return nil, nil
 	}
-	open := r.openHour()
-	openDay := beijing.DayOf(time.Unix(open, 0))
-	from, to := days.Start.Start().Unix(), days.End.End().Unix()
-	var sources []string
-	var bounds []any
-	if last := min(days.End, openDay-1); days.Start <= last {
-		sources, bounds = append(sources, daysOf(q)), append(bounds, "start", days.Start, "end", last)
-	}
-	if from, to := max(from, openDay.Start().Unix()), min(to, open); from < to {
-		sources, bounds = append(sources, hoursOf(q)), append(bounds, "from", from, "to", to)
-	}
-	if from := max(from, open); from < to {
-		sources, bounds = append(sources, rowsOf(q, hour, "open", "last")), append(bounds, "open", from, "last", to)
-	}
-	return r.count(ctx, strings.Join(sources, "\nUNION ALL"), q.parameters(bounds...))
+	return r.count(ctx, day, daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
-// count runs a query of unit, start, rows, calls, successes.
-func (r *Reader) count(ctx context.Context, query string, parameters []any) (tally, error) {
+// count runs a query of start, rows, calls, successes of spans of one unit.
+func (r *Reader) count(ctx context.Context, by unit, query string, parameters []any) (tally, error) {
 	var t tally
 	err := r.each(ctx, "count calls", query, parameters, func(rows driver.Rows) error {
-		var s span
-		var length int64
-		if err := rows.Scan(&length, &s.start, &s.rows, &s.calls, &s.successes); err != nil {
+		s := span{unit: by}
+		if err := rows.Scan(&s.start, &s.rows, &s.calls, &s.successes); err != nil {
 			return unavailable(err, "count calls")
 		}
-		s.unit = unit(length)
 		if s.calls > 0 {
 			t = append(t, s)
 		}
@@ -185,33 +156,31 @@ func (r *Reader) count(ctx context.Context, query string, parameters []any) (tal
 	return t, err
 }
 
-// split counts a day by hour, or an hour by second. The parts of a settled span are remembered.
+// split counts a day by hour, or an hour by second, and remembers the parts.
 func (r *Reader) split(ctx context.Context, q CallsQuery, s span) (tally, error) {
-	query, settled := rowsOf(q, second, "from", "to"), s.start < r.openHour()
-	if s.unit == day { // days are in a tally only when they are settled
-		query = hoursOf(q)
+	by, query := second, secondsOf(q)
+	if s.unit == day {
+		by, query = hour, hoursOf(q)
 	}
 	key := partsOf(q, s)
-	if settled {
-		if t, ok := r.parts.get(key, s); ok {
-			return t, nil
-		}
+	if t, ok := r.parts.get(key, s); ok {
+		return t, nil
 	}
 	for pause := 2 * time.Millisecond; ; pause *= 2 {
-		t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
-		if err == nil && t.behind(s) && pause <= longestLag {
-			time.Sleep(pause)
-			continue
+		t, err := r.count(ctx, by, query, q.parameters("from", s.start, "to", s.end()))
+		if err != nil {
+			return nil, err
 		}
-		if err == nil && settled {
+		if !t.behind(s) || pause > longestLag {
 			r.parts.put(key, t)
+			return t, nil
 		}
-		return t, err
+		time.Sleep(pause)
 	}
 }
 
-// longestLag bounds the last pause before parts are counted again: a late call reaches the two
-// rollups in commits of their own, and a total must not fall from one page to the next.
+// longestLag bounds the last pause before parts are counted again: the rollups become visible one
+// after the other, and a total must not fall from one page to the next.
 const longestLag = 32 * time.Millisecond
 
 // behind tells whether the parts do not yet hold what was counted of the whole.
