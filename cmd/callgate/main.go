@@ -21,8 +21,9 @@ const usage = `usage: callgate <command>
   dev                                 the whole product on embedded stores, with demo data
   serve [--role all|gateway|console]  production process; stores and secrets from the environment
   migrate                             bring PostgreSQL and ClickHouse to this binary's version
-  verify [--from day] [--to day]      recount every statistic from raw calls and compare it with the API's answers;
-                                      days as YYYY-MM-DD in Beijing, at most 366, default the last 7
+  verify [--from day] [--to day] [--account e-mail]
+                                      recount every statistic from raw calls and compare it with the API's answers;
+                                      days as YYYY-MM-DD in Beijing, at most 366, default the last 7; of all accounts or one
   spools [retire <id>]                list the gateways' spools, or give up one that will never come back
   rotate-keys                         seal all stored keys under the first of ENCRYPTION_KEYS; safe while serving
   health                              ask the process on LISTEN whether it is ready; for container health checks
@@ -49,6 +50,7 @@ func run(ctx context.Context, args, environ []string, out, errs io.Writer) error
 	flags.SetOutput(errs)
 	role := flags.String("role", string(config.All), "all, gateway or console")
 	from, to := flags.String("from", "", "first day"), flags.String("to", "", "last day")
+	account := flags.String("account", "", "e-mail address of the only account to verify")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func run(ctx context.Context, args, environ []string, out, errs io.Writer) error
 		if err != nil {
 			return err
 		}
-		return boot.Verify(ctx, stores, *from, *to, out, logger)
+		return boot.Verify(ctx, stores, *from, *to, *account, out, logger)
 	case "spools":
 		stores, err := config.LoadStores(environ)
 		if err != nil {

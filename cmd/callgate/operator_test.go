@@ -57,6 +57,16 @@ func TestVerifyExitsNonZeroOnADifference(t *testing.T) {
 	if out, err = operate(t, environment, "verify", "--from", "2020-01-01", "--to", "2020-12-31"); err != nil {
 		t.Errorf("another year: %v\n%s", err, out)
 	}
+	if out, err = operate(t, environment, "verify", "--account", "A@example.com"); err == nil || !strings.Contains(out, "1 accounts, 1 applications") {
+		t.Errorf("its account: %v\n%s", err, out)
+	}
+	execute(t, "pgx", stores.DatabaseURL, `INSERT INTO users (id, email) VALUES ('01920000-0000-7000-8000-000000000002', 'b@example.com')`)
+	if out, err = operate(t, environment, "verify", "--account", "b@example.com"); err != nil {
+		t.Errorf("another account: %v\n%s", err, out)
+	}
+	if out, err = operate(t, environment, "verify", "--account", "nobody@example.com"); err == nil || !strings.Contains(out, "nobody@example.com") {
+		t.Errorf("no account: %v\n%s", err, out)
+	}
 	if out, err = operate(t, environment, "verify", "--from", "2020-02-30"); err == nil {
 		t.Errorf("no date: %s", out)
 	}

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
@@ -19,8 +21,9 @@ import (
 
 // Verify recomputes every statistic of the days from raw rows and compares it with what the API
 // answers (design section 2). from and to are days as the API takes them, both empty: the last 7
-// days. Differences are lines on out, and an error. It needs the stores only, no secrets.
-func Verify(ctx context.Context, stores config.Config, from, to string, out io.Writer, logger *slog.Logger) error {
+// days; account is the e-mail address of the only account looked at, empty: all. Differences are lines
+// on out, and an error. It needs the stores only, no secrets.
+func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, logger *slog.Logger) error {
 	days, err := beijing.ParseRange(from, to, beijing.Today(time.Now()))
 	if err != nil {
 		return err
@@ -34,14 +37,19 @@ func Verify(ctx context.Context, stores config.Config, from, to string, out io.W
 	if err != nil {
 		return fmt.Errorf("statistics: %w", err)
 	}
+	applications := application.New(pool, nil, nil) // no key is opened
+	owners, err := ownersOf(ctx, applications, account)
+	if err != nil {
+		return errors.Join(err, reader.Close())
+	}
 	verified, err := console.New(console.Deps{
-		Applications: application.New(pool, nil, nil), // no key is opened
+		Applications: applications,
 		Catalog:      catalog.New(pool, nil, false),
 		Pool:         pool,
 		Stats:        reader,
 		Ledger:       calls.NewLedger(pool),
 		Logger:       logger,
-	}).Verify(ctx, days, out)
+	}).Verify(ctx, owners, days, out)
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return err
 	}
@@ -49,4 +57,12 @@ func Verify(ctx context.Context, stores config.Config, from, to string, out io.W
 		return fmt.Errorf("%d differences", verified.Differences)
 	}
 	return nil
+}
+
+func ownersOf(ctx context.Context, applications *application.Store, account string) ([]uuid.UUID, error) {
+	if account == "" {
+		return applications.Owners(ctx)
+	}
+	owner, err := applications.Owner(ctx, account)
+	return []uuid.UUID{owner}, err
 }

@@ -24,7 +24,11 @@ func (w *watcher) verify(reader *stats.Reader) (Verification, string) {
 		Applications: application.New(w.pool, nil, secret.Pepper{}), Catalog: catalog.New(w.pool, nil, false),
 		Pool: w.pool, Stats: reader, Ledger: calls.NewLedger(w.pool),
 	})}
-	if err := v.run(w.t.Context(), beijing.LastDays(30, beijing.Today(time.Now()))); err != nil {
+	owners, err := v.console.Applications.Owners(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := v.run(w.t.Context(), owners, beijing.LastDays(30, beijing.Today(time.Now()))); err != nil {
 		w.t.Fatalf("%v\n%s", err, out.String())
 	}
 	return v.Verification, out.String()

@@ -101,9 +101,11 @@ func (b *bench) furnish(ctx context.Context) error {
 	return group.Wait()
 }
 
+func emailOf(number int) string { return fmt.Sprintf("account%d@example.com", number) }
+
 func signedIn(ctx context.Context, pool *pgxpool.Pool, number int) (account, error) {
 	one := account{uuid.New(), base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprintf("%032d", number)))}
-	email := fmt.Sprintf("account%d@example.com", number)
+	email := emailOf(number)
 	if _, err := pool.Exec(ctx, `INSERT INTO users (id, email) VALUES ($1, $2)`, one.ID, email); err != nil {
 		return one, fmt.Errorf("user: %w", err)
 	}

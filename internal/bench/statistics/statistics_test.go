@@ -15,7 +15,7 @@ func TestEveryQuestionIsMeasuredAndTheRollupsAreProven(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", binary, "callgate/cmd/callgate").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	e := effort{rows: 2_000, applications: 50, days: 12, questions: 1, warmRounds: 1, coldKinds: 1, verifyDays: 1}
+	e := effort{rows: 2_000, applications: 50, days: 12, questions: 1, warmRounds: 1, coldKinds: 1, verified: 1}
 	var out strings.Builder
 	err := onEngines(t.Context(), "", func(dir string, engines *embedded.Engines) error {
 		return run(t.Context(), e, binary, dir, engines, &out)
