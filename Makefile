@@ -108,6 +108,10 @@ chromium:
 screenshots: build chromium ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots
 	SHOTS=screenshots npm --prefix $(APP) run --silent e2e
 
+.PHONY: pictures
+pictures: screenshots ## the three of them that README shows
+	cd $(APP) && for name in overview failure phone; do cp screenshots/readme-$$name-*.png pictures/$$name.png; done
+
 .PHONY: format
 format: ## fail on files gofmt would change
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; }

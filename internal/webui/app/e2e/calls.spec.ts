@@ -154,7 +154,7 @@ test('rule 8: a model that was unbound stays selectable, and so do calls without
 test('today is live: a call made now appears by itself, and holds back while the list is read', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
   const drawer = await openLog(page, app);
-  await expect(drawer.getByText(`No such calls on ${today()}.`)).toBeVisible();
+  await expect(drawer.getByText(`There were no calls on ${today()}.`)).toBeVisible();
   await expect(drawer.getByText('Live', { exact: true })).toBeVisible();
   await developer.call(app.accessKey);
   await expect(calls(page)).toHaveCount(1, { timeout: 20_000 });

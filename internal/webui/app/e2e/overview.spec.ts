@@ -64,6 +64,8 @@ test('without an application three steps lead to the first figure', async ({ pag
   await expect(tile(page, 'Applications')).toHaveText('0');
   await expect(page.locator('.steps li')).toHaveText([/^1.*New application$/, /^2.*curl /, /^3/]);
   await expect(page.getByRole('link', { name: 'New application' })).toHaveAttribute('href', '/applications?new');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectNoSidewaysScroll(page);
 });
 
 test('the first call shows up by itself within seconds', async ({ page, developer }) => {

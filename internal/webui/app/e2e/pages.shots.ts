@@ -102,13 +102,17 @@ test('applications', async ({ page, developer, administrator }) => {
   await shoot(page, 'application-disable', '/applications', ask('disable'));
   await shoot(page, 'application-delete', '/applications', ask('delete'));
   await shoot(page, 'application', `/applications/${id}`);
-  await shoot(page, 'application-key', `/applications/${id}`, few((words) => button(page, words.applications.secret.show).click()));
+  await shoot(page, 'application-key', `/applications/${id}`, few(async (words) => {
+    await button(page, words.applications.secret.show).click();
+    await button(page, words.applications.secret.hide).waitFor();
+  }));
   await shoot(page, 'application-rotate', `/applications/${id}`, dialog(async (words) => {
     await button(page, words.applications.secret.rotate).click();
     await page.getByRole('dialog').waitFor();
   }));
-  await shoot(page, 'application-disabled', `/applications/${off.id}`, few());
   await formShots(page, id);
+  await page.unrouteAll();
+  await shoot(page, 'application-disabled', `/applications/${off.id}`, few());
 });
 
 async function formShots(page: Page, id: string): Promise<void> {
@@ -171,6 +175,22 @@ test('calls', async ({ page, developer }) => {
   await shoot(page, 'failure-interrupted', `/applications/${id}`, { prepare: call('499'), looks: twice, height: 1100 });
   await developer.api('PATCH', `/api/applications/${id}/status`, { status: 'disabled' });
   await shoot(page, 'failure-no-model', `/applications/${id}`, { prepare: call('400'), looks: twice, height: 1100 });
+});
+
+test('README', async ({ page, developer }) => {
+  const { id } = await withCalls(developer);
+  await withHistory(page);
+  const one = (language: 'en' | 'zh-CN', theme: 'light' | 'dark', width: 1440 | 390, height: number): Shot => ({ looks: [[language, theme, width]], height });
+  await shoot(page, 'readme-overview', '/', one('en', 'light', 1440, 900));
+  await shoot(page, 'readme-phone', '/', one('zh-CN', 'dark', 390, 844));
+  await shoot(page, 'readme-failure', `/applications/${id}`, {
+    ...one('en', 'light', 1440, 900),
+    prepare: async (words) => {
+      await button(page, words.applications.log).first().click();
+      await page.locator('.calls-table tr.call', { hasText: '429' }).first().click();
+      await page.locator('.verdict').waitFor();
+    },
+  });
 });
 
 test('capabilities', async ({ page, developer, administrator }) => {

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
 import { Guard } from './session/Guard';
-import { Bones } from './ui/Block';
+import { FrameBones } from './ui/Block';
 import { Crash, NotFound } from './ui/Failures';
 import { Shell, type Place } from './ui/Shell';
 
@@ -21,10 +21,10 @@ function Frame() {
 }
 
 const routes = () => [
-  { path: '/sign-in', lazy: () => import('./session/SignInPage'), ErrorBoundary: Crash, HydrateFallback: Waiting },
+  { path: '/sign-in', lazy: () => import('./session/SignInPage'), ErrorBoundary: Crash, HydrateFallback: () => null },
   {
     Component: Frame,
-    HydrateFallback: Waiting,
+    HydrateFallback: FrameBones,
     children: [
       {
         ErrorBoundary: Crash, // inside the frame, so that the navigation lives
@@ -40,8 +40,6 @@ const routes = () => [
     ],
   },
 ];
-
-const Waiting = () => <Bones height={400} />;
 
 /** The console. */
 export function App() {

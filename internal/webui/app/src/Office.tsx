@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createBrowserRouter, Navigate, Outlet, RouterProvider } from 'react-router';
 import { Guard } from './session/Guard';
-import { Bones } from './ui/Block';
+import { FrameBones } from './ui/Block';
 import { Crash, NotFound } from './ui/Failures';
 import { Shell, type Place } from './ui/Shell';
 
@@ -21,10 +21,10 @@ function Frame() {
 }
 
 const routes = () => [
-  { path: '/admin/sign-in', lazy: () => import('./admin/SignInPage'), ErrorBoundary: Crash, HydrateFallback: Waiting },
+  { path: '/admin/sign-in', lazy: () => import('./admin/SignInPage'), ErrorBoundary: Crash, HydrateFallback: () => null },
   {
     Component: Frame,
-    HydrateFallback: Waiting,
+    HydrateFallback: FrameBones,
     children: [
       {
         ErrorBoundary: Crash,
@@ -41,8 +41,6 @@ const routes = () => [
     ],
   },
 ];
-
-const Waiting = () => <Bones height={400} />;
 
 /** The back office: another site on the same shell, not linked from the console. */
 export function Office() {

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import type zh from '../locale/zh/admin';
-import { Block, Empty } from '../ui/Block';
+import { Block, Empty, TableBones } from '../ui/Block';
 import { Pages } from '../ui/Pages';
 import { usePage } from '../ui/usePage';
 import { useTitle } from '../ui/useTitle';
@@ -23,7 +23,7 @@ export function Component() {
     <>
       <div className="page-head"><h1>{t('audit.title')}</h1></div>
       <section className="block" aria-label={t('audit.title')}>
-        <Block query={query} height={480}>
+        <Block query={query} height={480} bones={<TableBones head={<Columns />} rows={10} columns={5} />}>
           {({ items, total }) => items.length > 0 ? (
             <>
               <Table items={items} />
@@ -38,6 +38,11 @@ export function Component() {
   );
 }
 
+function Columns() {
+  const { t } = useTranslation(['admin', 'common']);
+  return <thead><tr>{(['at', 'actor', 'action', 'target', 'changes'] as const).map((key) => <th key={key} scope="col">{t(`audit.${key}`)}</th>)}</tr></thead>;
+}
+
 function Table({ items }: { items: Schemas['AuditEntry'][] }) {
   const { t, i18n } = useTranslation(['admin', 'common']);
   const format = useFormat();
@@ -47,15 +52,7 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
   };
   return (
     <table className="table audit">
-      <thead>
-        <tr>
-          <th scope="col">{t('audit.at')}</th>
-          <th scope="col">{t('audit.actor')}</th>
-          <th scope="col">{t('audit.action')}</th>
-          <th scope="col">{t('audit.target')}</th>
-          <th scope="col">{t('audit.changes')}</th>
-        </tr>
-      </thead>
+      <Columns />
       <tbody>
         {items.map((entry) => (
           <tr key={entry.id}>
@@ -78,6 +75,6 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
   const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
   if (to === SECRET) return <>{name}: {created ? t('audit.set') : t('audit.changed')}</>;
   const shown = (value: unknown): string =>
-    value === '' ? t('audit.nothing') : Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+    value === '' ? t('audit.nothing') : field === 'status' && (value === 'enabled' || value === 'disabled') ? t(`common:status.${value}`) : Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
   return <>{name}: {from !== null && from !== undefined && <><del>{shown(from)}</del> → </>}{shown(to)}</>;
 }

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import { useFormat } from '../format/useFormat';
-import { Block, Empty } from '../ui/Block';
+import { Block, Empty, TableBones } from '../ui/Block';
 import { useFaultText } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
@@ -34,7 +34,7 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('list.title')}>
         <Filters filter={filter} onFilter={setFilter} />
-        <Block query={query} height={360}>
+        <Block query={query} height={360} bones={<TableBones head={<Columns ordering={false} />} rows={8} columns={6} />}>
           {({ items, total, page }) => items.length > 0 ? (
             <>
               <Table key={filter.groupId} items={items} filter={filter} ordering={filter.groupId !== '' && filter.status === '' && filter.q === '' && total <= LIST_SIZE && !query.isPlaceholderData} />
@@ -87,6 +87,23 @@ function Filters({ filter, onFilter }: { filter: Filter; onFilter: (change: Part
   );
 }
 
+function Columns({ ordering }: { ordering: boolean }) {
+  const { t } = useTranslation(['admin', 'common']);
+  return (
+    <thead>
+      <tr>
+        {ordering && <th scope="col"><span className="unseen">{t('list.order')}</span></th>}
+        <th scope="col">{t('list.name')}</th>
+        <th scope="col" className="wide">{t('list.group')}</th>
+        <th scope="col" className="right wide">{t('list.order')}</th>
+        <th scope="col" className="wide">{t('list.upstream')}</th>
+        <th scope="col" className="right wide">{t('list.bound')}</th>
+        <th scope="col" className="right">{t('list.status')}</th>
+      </tr>
+    </thead>
+  );
+}
+
 function Table({ items, filter, ordering }: { items: Capability[]; filter: Filter; ordering: boolean }) {
   const { t } = useTranslation(['admin', 'common']);
   const format = useFormat();
@@ -98,19 +115,9 @@ function Table({ items, filter, ordering }: { items: Capability[]; filter: Filte
   return (
     <>
       {live}
-      {!ordering && filter.groupId === '' && <p className="meta wide">{t('list.orderHint')}</p>}
+      {!ordering && filter.groupId === '' && <p className="meta wide order-hint">{t('list.orderHint')}</p>}
       <table className="table">
-        <thead>
-          <tr>
-            {ordering && <th scope="col"><span className="unseen">{t('list.order')}</span></th>}
-            <th scope="col">{t('list.name')}</th>
-            <th scope="col" className="wide">{t('list.group')}</th>
-            <th scope="col" className="right wide">{t('list.order')}</th>
-            <th scope="col" className="wide">{t('list.upstream')}</th>
-            <th scope="col" className="right wide">{t('list.bound')}</th>
-            <th scope="col" className="right">{t('list.status')}</th>
-          </tr>
-        </thead>
+        <Columns ordering={ordering} />
         <tbody ref={body}>
           {rows.map((item) => (
             <tr key={item.id} data-dragged={item.id === draggedId}>

@@ -46,7 +46,7 @@ function Existing({ id }: { id: string }) {
   useTitle(capability.data?.name ?? t('list.title'));
   return (
     <>
-      {capability.data && <div className="page-head"><h1>{capability.data.name}</h1><StatusTag status={capability.data.status} /></div>}
+      {capability.data && <div className="page-head"><h1>{capability.data.name} <StatusTag status={capability.data.status} /></h1></div>}
       <Framed ready={capability.data !== undefined}>
         <Block query={capability} height={640}>{(data) => <Editor before={stored(data)} capability={data} groups={groups.data ?? []} />}</Block>
       </Framed>

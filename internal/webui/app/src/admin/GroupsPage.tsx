@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { ApiError } from '../api/error';
 import { useFormat } from '../format/useFormat';
-import { Block, Empty } from '../ui/Block';
+import { Block, Empty, TableBones } from '../ui/Block';
 import { useFaultText } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import { useTitle } from '../ui/useTitle';
@@ -28,14 +28,28 @@ export function Component() {
       </div>
       {adding && <NewGroup onClose={() => setAdding(false)} />}
       <section className="block" aria-label={t('groups.title')}>
-        <Block query={query} height={220}>{(groups) => groups.length === 0 ? <Empty text={t('groups.empty')} /> : <Table groups={groups} />}</Block>
+        <Block query={query} height={220} bones={<TableBones head={<Columns />} rows={4} columns={5} />}>{(groups) => groups.length === 0 ? <Empty text={t('groups.empty')} /> : <Table groups={groups} />}</Block>
       </section>
     </>
   );
 }
 
-function Table({ groups }: { groups: Group[] }) {
+function Columns() {
   const { t } = useTranslation(['admin', 'common']);
+  return (
+    <thead>
+      <tr>
+        <th scope="col" className="handle-cell"><span className="unseen">{t('groups.order')}</span></th>
+        <th scope="col">{t('groups.name')}</th>
+        <th scope="col" className="wide">{t('groups.id')}</th>
+        <th scope="col" className="right wide">{t('groups.order')}</th>
+        <th scope="col" className="right">{t('groups.size')}</th>
+      </tr>
+    </thead>
+  );
+}
+
+function Table({ groups }: { groups: Group[] }) {
   const format = useFormat();
   const faultText = useFaultText();
   const order = useOrderGroups();
@@ -44,15 +58,7 @@ function Table({ groups }: { groups: Group[] }) {
     <>
       {live}
       <table className="table">
-        <thead>
-          <tr>
-            <th scope="col"><span className="unseen">{t('groups.order')}</span></th>
-            <th scope="col">{t('groups.name')}</th>
-            <th scope="col" className="wide">{t('groups.id')}</th>
-            <th scope="col" className="right wide">{t('groups.order')}</th>
-            <th scope="col" className="right">{t('groups.size')}</th>
-          </tr>
-        </thead>
+        <Columns />
         <tbody ref={body}>
           {rows.map((group) => (
             <tr key={group.id} data-dragged={group.id === draggedId}>

@@ -9,6 +9,7 @@ import { ApiError } from '../api/error';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable, recorded } from '../chart/series';
 import { useFormat } from '../format/useFormat';
+import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles } from '../overview/Tiles';
 import { UsageTable } from '../overview/UsageTable';
 import { carried, custom, lastDays } from '../range/range';
@@ -57,9 +58,9 @@ function ApplicationPage({ id }: { id: string }) {
       <div className="page-head range-head"><RangeBar state={state} compare comparable={canCompare} /></div>
       {figures.data ? (
         <Block query={figures} height={640}>{(data) => <Figures id={id} data={data} state={state} compare={compare} bound={query.data?.capabilityIds ?? null} />}</Block>
-      ) : (
-        <section className="block"><Block query={figures} height={640}>{() => null}</Block></section>
-      )}
+      ) : figures.isError ? (
+        <section className="block"><Block query={figures} height={320}>{() => null}</Block></section>
+      ) : <FiguresBones tiles={4} />}
       {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
       {dialogs.open}
     </>

@@ -10,7 +10,7 @@ import { Completeness } from '../overview/Tiles';
 import { carried } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange } from '../range/useRange';
-import { Block, Bones, Empty, RowBones } from '../ui/Block';
+import { Block, Empty, TableBones } from '../ui/Block';
 import { Icon } from '../ui/Icon';
 import { Pages } from '../ui/Pages';
 import { StatusTag } from '../ui/Tag';
@@ -112,8 +112,7 @@ function Columns() {
 /** A page of the list before it is read. */
 const ListBones = () => (
   <>
-    <table className="table wide applications-table"><Columns /><RowBones rows={SIZE} columns={7} /></table>
-    <div className="narrow"><Bones height={520} /></div>
+    <TableBones className="applications-table" head={<Columns />} rows={SIZE} columns={7} />
     <div className="list-foot meta"><div className="bone line" /></div>
   </>
 );

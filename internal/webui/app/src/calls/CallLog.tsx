@@ -95,7 +95,7 @@ export function CallLog({ applicationId, opened, onOpened }: { applicationId: st
         <FailurePanel key={opened} applicationId={applicationId} callId={opened} onBack={back} onNext={next} onPrevious={previous} />
       )}
       <div hidden={opened !== null}>
-        <Filters asked={asked} today={today} day={filter.day} models={shown.data?.models ?? []} live={live} onAsk={ask} />
+        <Filters asked={asked} today={today} day={filter.day} models={shown.data?.models ?? []} live={live && !query.isError} onAsk={ask} />
         <div className="call-place" aria-live="off">
           {shown.fresh > 0 && <button type="button" className="quiet call-fresh" onClick={() => { setExpanded(null); shown.catchUp(); }}>{t('fresh', { n: String(shown.fresh) })}</button>}
           <Block query={shown.data ? ({ ...query, data: shown.data } as typeof query) : query} height={488} bones={<CallBones />}>
@@ -179,7 +179,7 @@ function Figures({ page, asked, address, onAsk }: { page: CallPage; asked: Asked
 function Nothing({ asked, day, onAsk }: { asked: Asked; day: string; onAsk: Ask }) {
   const { t } = useTranslation(['calls', 'common']);
   return (
-    <Empty text={t('empty', { day })}>
+    <Empty text={t(asked.model === null && !asked.onlyFailures ? 'none' : 'empty', { day })}>
       <div className="row">
         {asked.chosen === 'today' && <button type="button" className="quiet" data-edge onClick={() => onAsk({ chosen: 'yesterday' })}>{t('yesterday')}</button>}
         {asked.model !== null && <button type="button" className="quiet" data-edge onClick={() => onAsk({ model: null })}>{t('allModels')}</button>}

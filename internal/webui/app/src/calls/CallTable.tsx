@@ -1,7 +1,7 @@
 import { Fragment, type RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
-import { Bones, RowBones } from '../ui/Block';
+import { TableBones } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Tag } from '../ui/Tag';
 import type { Call } from './queries';
@@ -34,8 +34,7 @@ function Columns() {
 export const CallBones = () => (
   <>
     <div className="call-figures"><div className="bone line" /></div>
-    <table className="table calls-table wide"><Columns /><RowBones rows={10} columns={6} /></table>
-    <div className="narrow"><Bones height={440} /></div>
+    <TableBones className="calls-table" head={<Columns />} rows={10} columns={6} />
   </>
 );
 

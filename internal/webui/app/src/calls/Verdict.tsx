@@ -14,6 +14,8 @@ import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { askedFor, closest, fixOf } from './reason';
 
+type Reason = NonNullable<Schemas['Failure']['reason']>;
+
 /** One sentence that says why, and what to do now. The state is read now: it may be mended already. */
 export function Verdict({ applicationId, call, base }: { applicationId: string; call: Schemas['FailedCall']; base: string }) {
   const { t } = useTranslation('calls');
@@ -23,7 +25,7 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
   return (
     <div className="verdict" role="group" aria-label={t('fact.reason')}>
       <p><Icon name="failed" /> {t(`verdict.${reason?.code ?? 'none'}`, { model, status: String(reason?.upstreamStatus ?? call.statusCode) })}</p>
-      {reason?.message != null && <p className="verdict-message"><span className="unseen">{t('fact.message')}: </span>{reason.message}</p>}
+      {reason?.message != null && told(reason.type) && <p className="verdict-message"><span className="unseen">{t('fact.message')}: </span>{reason.message}</p>}
       {fix === 'enable' && <Enable applicationId={applicationId} model={model} />}
       {fix === 'bind' && <Bind applicationId={applicationId} model={model} />}
       {fix === 'sameGroup' && <SameGroup model={model} />}
@@ -33,6 +35,9 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
     </div>
   );
 }
+
+/** What the gateway says itself is the heading already; of a connection it may know more. */
+const told = (type: Reason['type']): boolean => type === 'upstream_http_error' || type === 'connection_failed';
 
 const capabilityPath = (id: string) => `/capabilities/${encodeURIComponent(id)}`;
 

@@ -38,7 +38,7 @@ function List({ capability, items }: { capability: Schemas['Capability']; items:
           <tr key={item.id}>
             <td><span className="row"><Link to={`/applications/${item.id}`}>{item.name}</Link>{item.status === 'disabled' && <StatusTag status="disabled" />}</span></td>
             <td className="right">
-              {item.bound ? <Tag kind="ok">{t('applications.bound')}</Tag> : capability.status === 'enabled' && (
+              {item.bound ? <Tag kind="ok">{t('applications.bound')}</Tag> : capability.status === 'disabled' ? '—' : (
                 <button type="button" className="quiet" data-edge aria-label={t('applications.bindTo', { name: item.name })} onClick={() => bindTo(item)}>{t('applications.bind')}</button>
               )}
             </td>

@@ -48,8 +48,7 @@ function Capability({ capability }: { capability: Schemas['Capability'] }) {
   return (
     <>
       <div className="page-head">
-        <h1>{capability.name}</h1>
-        <StatusTag status={capability.status} />
+        <h1>{capability.name} <StatusTag status={capability.status} /></h1>
       </div>
       {!enabled && <div className="bar" data-kind="warn" role="status"><Icon name="warn" />{t('disabled')}</div>}
       {enabled && (

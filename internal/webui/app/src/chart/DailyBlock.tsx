@@ -2,7 +2,6 @@ import './chart.css';
 import { lazy, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
-import { Icon } from '../ui/Icon';
 import { Bones } from '../ui/Block';
 import type { Measure } from './option';
 import { byDay, byWeek, needsWeeks, sum, type Bucket, type Day } from './series';
@@ -52,7 +51,7 @@ export function DailyBlock({ title, days, previous, today, onDay }: { title: str
             <div className="chart-place">
               {width > 0 && <Suspense fallback={<Bones height={280} />}><Chart measure={measure} now={now} previous={before} sentence={sentence} onPick={pick} /></Suspense>}
             </div>
-            <Legend measure={measure} weekly={weekly} open={now.some((bucket) => bucket.open)} previous={before !== null} />
+            <Legend measure={measure} weekly={weekly} now={now} previous={before !== null} />
           </>
         )}
       </div>
@@ -60,12 +59,13 @@ export function DailyBlock({ title, days, previous, today, onDay }: { title: str
   );
 }
 
-function Legend({ measure, weekly, open, previous }: { measure: Measure; weekly: boolean; open: boolean; previous: boolean }) {
+function Legend({ measure, weekly, now, previous }: { measure: Measure; weekly: boolean; now: readonly Bucket[]; previous: boolean }) {
   const { t } = useTranslation();
   const entries: [string, string][] =
     measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.successRate')]] : [['avg', t('metrics.avg')]];
   if (measure === 'duration' && !weekly) entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
-  if (measure === 'calls' && open) entries.push(['soFar', t('chart.soFar')]);
+  if (measure === 'calls' && now.some(({ open }) => open)) entries.push(['soFar', t('chart.soFar')]);
+  if (measure === 'calls' && now.some(({ open, part }) => part && !open)) entries.push(['soFar', t('chart.part')]);
   if (previous) entries.push(['previous', t('chart.previous')]);
   return <div className="legend meta" aria-hidden="true">{entries.map(([key, words]) => <span key={key}><i data-of={key} />{words}</span>)}</div>;
 }
@@ -88,7 +88,7 @@ function DaysTable({ title, days, today, onDay }: { title: string; days: readonl
             <tr key={day.date}>
               <td className="number">
                 {onDay ? <button type="button" className="quiet" onClick={() => onDay(day.date)}>{day.date} {format.weekday(day.date)}</button> : `${day.date} ${format.weekday(day.date)}`}
-                {day.date === today && <span className="meta"> <Icon name="pause" size={12} /> {t('chart.soFar')}</span>}
+                {day.date === today && <span className="meta"> {t('chart.soFar')}</span>}
               </td>
               <td className="right">{format.count(day.calls)}</td>
               <td className="right">{format.count(day.failures)}</td>

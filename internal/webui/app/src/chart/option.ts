@@ -35,7 +35,7 @@ export function option(measure: Measure, now: Bucket[], previous: Bucket[] | nul
       axisLabel: { ...text, hideOverlap: true }, axisLine: { lineStyle: { color: p.edge } }, axisTick: { show: false },
     },
     yAxis: {
-      type: 'value', min: 0, ...(measure === 'rate' ? { max: 100 } : {}), ...(measure === 'calls' ? { minInterval: 1 } : {}), splitNumber: 4,
+      type: 'value', min: 0, ...(measure === 'rate' ? { max: 100, interval: 25 } : {}), ...(measure === 'calls' ? { minInterval: 1 } : {}), splitNumber: 4,
       axisLabel: { ...text, formatter: wording }, splitLine: { lineStyle: { color: p.line } },
     },
     series: measure === 'calls' ? bars(now, previous, look) : lines(measure, now, previous, look, words),
@@ -54,7 +54,7 @@ function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: L
   const list: object[] = [
     {
       ...bar, name: words.successes, itemStyle: { color: p.bar },
-      data: now.map((bucket) => (bucket.open ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } } : bucket.successes)),
+      data: now.map((bucket) => (bucket.open || bucket.part ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } } : bucket.successes)),
     },
     // However few, they are seen.
     { ...bar, name: words.failures, data: now.map((bucket) => (bucket.failures === 0 ? null : failed(bucket))), barMinHeight: 3, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5 } },
@@ -64,7 +64,7 @@ function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: L
 }
 
 function lines(measure: Measure, now: Bucket[], previous: Bucket[] | null, { palette: p }: Look, words: Look['words']): object[] {
-  const line = (name: string, data: (number | null)[], color: string, type: string) => ({
+  const line = (name: string, data: (number | null)[], color: string, type: string | number[]) => ({
     type: 'line', name, data, connectNulls: false, showSymbol: now.length <= 31, symbolSize: 5, lineStyle: { color, width: 2, type }, itemStyle: { color },
   });
   const percent = (buckets: Bucket[]) => buckets.map((bucket) => (bucket.rate === null ? null : Math.floor(bucket.rate * 10_000) / 100));
@@ -75,7 +75,7 @@ function lines(measure: Measure, now: Bucket[], previous: Bucket[] | null, { pal
   const list: object[] = [line(words.avg, now.map((bucket) => bucket.avgMs), p.bar, 'solid')];
   if (now.every((bucket) => bucket.days === 1)) {
     list.push(line(words.p50, now.map((bucket) => bucket.p50Ms), p.ok, 'dashed'), line(words.p95, now.map((bucket) => bucket.p95Ms), p.warn, 'dotted'));
-    list.push(line(words.p99, now.map((bucket) => bucket.p99Ms), p.failed, 'dotted'));
+    list.push(line(words.p99, now.map((bucket) => bucket.p99Ms), p.failed, [8, 3, 2, 3]));
   }
   return previous ? [...list, earlier(words.previous, previous.map((bucket) => bucket.avgMs), p.previous)] : list;
 }

@@ -22,8 +22,8 @@ test('an unfinished day and its counterpart are left out of changes', () => {
 test('weeks add up and have no percentiles', () => {
   const days = Array.from({ length: 16 }, (_, n) => day(`2026-11-${String(n + 1).padStart(2, '0')}`, n + 1, 1));
   const weeks = byWeek(days, '2026-11-16');
-  expect(weeks.map((week) => [week.date, week.days, week.calls, week.p50Ms, week.open])).toEqual([
-    ['2026-11-01', 7, 28, null, false], ['2026-11-08', 7, 77, null, false], ['2026-11-15', 2, 31, null, true],
+  expect(weeks.map((week) => [week.date, week.days, week.calls, week.p50Ms, week.open, week.part])).toEqual([
+    ['2026-11-01', 7, 28, null, false, false], ['2026-11-08', 7, 77, null, false, false], ['2026-11-15', 2, 31, null, true, true],
   ]);
   expect(byDay(days, '2026-11-16').at(-1)?.open).toBe(true);
 });

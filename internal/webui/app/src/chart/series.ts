@@ -20,8 +20,10 @@ export interface Bucket extends Totals {
   p50Ms: number | null;
   p95Ms: number | null;
   p99Ms: number | null;
-  /** The day is not over yet. */
+  /** Not over yet. */
   open: boolean;
+  /** The rest of a range that is no whole number of weeks. */
+  part: boolean;
 }
 
 /** Sums days; the average is weighted by calls. */
@@ -37,14 +39,14 @@ export function sum(days: readonly Day[]): Totals {
 }
 
 export const byDay = (days: readonly Day[], today: string): Bucket[] =>
-  days.map((day) => ({ ...sum([day]), date: day.date, days: 1, avgMs: day.avgDurationMs, p50Ms: day.p50Ms, p95Ms: day.p95Ms, p99Ms: day.p99Ms, open: day.date === today }));
+  days.map((day) => ({ ...sum([day]), date: day.date, days: 1, avgMs: day.avgDurationMs, p50Ms: day.p50Ms, p95Ms: day.p95Ms, p99Ms: day.p99Ms, open: day.date === today, part: false }));
 
 /** Seven days from the first on; percentiles of days cannot be added, so there are none. */
 export function byWeek(days: readonly Day[], today: string): Bucket[] {
   const weeks: Bucket[] = [];
   for (let at = 0; at < days.length; at += 7) {
     const week = days.slice(at, at + 7);
-    weeks.push({ ...sum(week), date: week[0]!.date, days: week.length, p50Ms: null, p95Ms: null, p99Ms: null, open: week.some((day) => day.date === today) });
+    weeks.push({ ...sum(week), date: week[0]!.date, days: week.length, p50Ms: null, p95Ms: null, p99Ms: null, open: week.some((day) => day.date === today), part: week.length < 7 });
   }
   return weeks;
 }

@@ -28,10 +28,11 @@ export function rate(successes: number, calls: number): string {
   return `${(hundredths / 100).toFixed(2)}%`;
 }
 
-/** 842 ms, 3.42 s, 2 min 05 s or 2 分 05 秒. */
+/** 842 ms, 3.42 s, 2 min 05 s or 2 分 05 秒; what took time but rounds to none is < 1 ms. */
 export function duration(ms: number | null | undefined, language: Language): string {
   if (ms == null) return ABSENT;
   const whole = Math.round(ms);
+  if (whole === 0) return '< 1 ms';
   if (whole < 1000) return `${whole} ms`;
   const hundredths = Math.round(ms / 10);
   if (hundredths < 6000) return `${(hundredths / 100).toFixed(2)} s`;
@@ -44,6 +45,7 @@ export function duration(ms: number | null | undefined, language: Language): str
 /** 500 ms, 1.5 s, 2 min or 2 分: for axes only. */
 export function durationAxis(ms: number, language: Language): string {
   const short = (n: number) => Number(n.toFixed(1));
+  if (ms === 0) return '0';
   if (ms < 1000) return `${short(ms)} ms`;
   return ms < 60_000 ? `${short(ms / 1000)} s` : `${grouped.format(short(ms / 60_000))} ${language === 'zh-CN' ? '分' : 'min'}`;
 }

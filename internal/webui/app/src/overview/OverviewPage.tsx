@@ -14,6 +14,7 @@ import { Block } from '../ui/Block';
 import { Code } from '../ui/Copy';
 import { useTitle } from '../ui/useTitle';
 import { overviewQueries } from './queries';
+import { FiguresBones } from './FiguresBones';
 import { Tiles } from './Tiles';
 import { UsageTable } from './UsageTable';
 
@@ -34,9 +35,9 @@ export function Component() {
       </div>
       {query.data ? (
         <Block query={query} height={640}>{(data) => <Figures data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}</Block>
-      ) : (
-        <section className="block"><Block query={query} height={640}>{() => null}</Block></section>
-      )}
+      ) : query.isError ? (
+        <section className="block"><Block query={query} height={320}>{() => null}</Block></section>
+      ) : <FiguresBones tiles={5} />}
     </>
   );
 }
@@ -76,7 +77,8 @@ function useCurl(): string {
   const base = data?.publicBaseUrl ?? location.origin;
   return [
     `curl "${base}/gateway/v1/chat/completions?model=$CAPABILITY" \\`,
-    '  -H "Authorization: Bearer $CALLGATE_KEY" -H "Content-Type: application/json" \\',
+    '  -H "Authorization: Bearer $CALLGATE_KEY" \\',
+    '  -H "Content-Type: application/json" \\',
     `  -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'`,
   ].join('\n');
 }

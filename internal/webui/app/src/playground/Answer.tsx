@@ -18,15 +18,16 @@ export function Answer({ attempt, applicationId }: { attempt: Attempt | null; ap
   const [view, setView] = useState<(typeof views)[number]>('joined');
   const format = useFormat();
   const shown = attempt === null ? t('idle') : attempt.state === 'waiting' ? t('waiting') : contents(attempt, view) || (attempt.state === 'open' ? t('waiting') : t('emptyAnswer'));
-  const text = attempt !== null && view === 'joined' && attempt.joined + answerText(attempt.raw) !== '';
+  const nothing = attempt === null || attempt.state === 'waiting';
+  const text = nothing || view === 'joined' && attempt.joined + answerText(attempt.raw) !== '';
   return (
-    <section className="block" aria-label={t('answer')}>
+    <section className="block try-block" aria-label={t('answer')}>
       <div className="block-head">
         <h2>{t('answer')}</h2>
         <div className="choice" role="group" aria-label={t('which')}>
           {views.map((one) => <button key={one} type="button" aria-pressed={one === view} onClick={() => setView(one)}>{t(`views.${one}`)}</button>)}
         </div>
-        <Copy bare text={shown} />
+        <Copy bare text={shown} disabled={nothing} />
       </div>
       <dl className="try-figures">
         <div><dt>{t('status')}</dt><dd>{attempt?.status ? <Tag kind={attempt.status < 300 ? 'ok' : 'failed'}>{String(attempt.status)}</Tag> : '—'}</dd></div>
@@ -35,7 +36,7 @@ export function Answer({ attempt, applicationId }: { attempt: Attempt | null; ap
         <div><dt>{t('callId')}</dt><dd>{attempt?.callId ? <Link to={`/applications/${applicationId}`} state={{ log: true }} title={t('toLog')}><code>{attempt.callId}</code></Link> : '—'}</dd></div>
       </dl>
       <div className="stack try-notes" role="status">{attempt && <Notes attempt={attempt} />}</div>
-      <pre className="try-answer" data-text={text} tabIndex={0} aria-label={t(`views.${view}`)} aria-busy={attempt?.totalMs === null}>{shown}</pre>
+      <pre className={nothing ? 'try-answer second' : 'try-answer'} data-text={text} tabIndex={0} aria-label={t(`views.${view}`)} aria-busy={attempt?.totalMs === null}>{shown}</pre>
     </section>
   );
 }
@@ -65,5 +66,6 @@ function Notes({ attempt }: { attempt: Attempt }) {
     ...(attempt.status !== null && attempt.status >= 400 && attempt.totalMs !== null ? [ours ? t(`fix.${error.code as keyof (typeof zh)['fix']}`) : t('upstreamError')] : []),
     ...(attempt.long ? [t('long', { n: String(MOST) })] : []),
   ];
-  return notes.map((note) => <div key={note} className="bar" data-kind={note === t('stopped') ? 'warn' : 'failed'}><Icon name="warn" />{note}</div>);
+  const kind = (note: string) => (note === t('stopped') ? 'warn' : 'failed');
+  return notes.map((note) => <div key={note} className="bar" data-kind={kind(note)}><Icon name={kind(note)} />{note}</div>);
 }

@@ -81,7 +81,7 @@ function Live({ capability, items, ...editing }: Props & Editing & { items: Sche
         {chosen.bound && chosen.status === 'disabled' && <Mend text={t('enableFirst', { name: chosen.name })} action={t('enable')} onMend={() => mend.enable(chosen.id)} />}
         <Editor {...editing} />
         <div className="try-foot">
-          {running ? <Button size="large" danger onClick={stop}>{t('stop')}</Button> : <Button size="large" type="primary" disabled={!sendable} title={t('sendKeys')} onClick={send}>{t('send')}</Button>}
+          {running ? <Button danger onClick={stop}>{t('stop')}</Button> : <Button type="primary" disabled={!sendable} title={t('sendKeys')} onClick={send}>{t('send')}</Button>}
           <span className="meta">{t('note')}</span>
         </div>
       </section>

@@ -10,10 +10,12 @@ export default function CustomRange({ range, today, open, onOpen, onChange }: { 
   const { t } = useTranslation();
   // The same objects in every render: new ones would undo the first day that was clicked.
   const value = useMemo<[Dayjs, Dayjs]>(() => [fromDay(range.start), fromDay(range.end)], [range.start, range.end]);
+  // Of the two months the second is at most this one: days of later ones cannot be chosen.
+  const newest = useMemo(() => fromDay(today), [today]);
   const [first, setFirst] = useState<string | null>(null);
   const off = (date: Dayjs) => {
     const day = toDay(date);
-    return day > today || day < '2000-01-01' || (first !== null && (day > addDays(first, MOST_DAYS - 1) || day < addDays(first, 1 - MOST_DAYS)));
+    return day < '2000-01-01' || (first !== null && (day > addDays(first, MOST_DAYS - 1) || day < addDays(first, 1 - MOST_DAYS)));
   };
   return (
     <DatePicker.RangePicker
@@ -24,6 +26,7 @@ export default function CustomRange({ range, today, open, onOpen, onChange }: { 
       allowClear={false}
       format="YYYY-MM-DD"
       value={value}
+      maxDate={newest}
       disabledDate={off}
       placeholder={[t('range.start'), t('range.end')]}
       onCalendarChange={(dates, _texts, info) => setFirst(info.range === 'start' && dates?.[0] ? toDay(dates[0]) : dates?.[1] ? toDay(dates[1]) : null)}

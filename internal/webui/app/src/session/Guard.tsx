@@ -2,7 +2,7 @@ import { lazy, Suspense, type ReactNode } from 'react';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Navigate, useLocation } from 'react-router';
-import { Bones } from '../ui/Block';
+import { FrameBones } from '../ui/Block';
 import { renew, useSession } from './session';
 
 const ExpiredDialog = lazy(() => import('./ExpiredDialog'));
@@ -12,7 +12,7 @@ export function Guard({ signIn, children }: { signIn: string; children: ReactNod
   const { t } = useTranslation();
   const { state, who } = useSession();
   const { pathname, search } = useLocation();
-  if (state === 'starting') return <Bones height={400} />;
+  if (state === 'starting') return <FrameBones />;
   if (state === 'offline')
     return (
       <div className="fault" role="alert">

@@ -22,6 +22,24 @@ export function RowBones({ rows, columns }: { rows: number; columns: number }) {
   );
 }
 
+/** A table before it is read; on a phone, where it has fewer columns, grey lines. */
+export function TableBones({ className = '', head, rows, columns }: { className?: string; head: ReactNode; rows: number; columns: number }) {
+  return (
+    <>
+      <table className={`table wide ${className}`}>{head}<RowBones rows={rows} columns={columns} /></table>
+      <div className="narrow"><Bones height={rows * 44} /></div>
+    </>
+  );
+}
+
+/** The frame before the page is known. */
+export const FrameBones = () => (
+  <div className="frame">
+    <div className="rail" />
+    <div className="main"><div className="block"><Bones height={400} /></div></div>
+  </div>
+);
+
 /**
  * One query in its place. First load: a skeleton of `height` pixels, or `bones` in the shape of what
  * will be there; later: the old data stays and is dimmed; an error stands in place, or above data

@@ -6,7 +6,7 @@ import { Icon } from './Icon';
 import { notify } from './notice';
 
 /** Copies text; for a moment its own words say so. */
-export function Copy({ text, label, bare = false, edge }: { text: string | (() => Promise<string>); label?: string; bare?: boolean; edge?: boolean }) {
+export function Copy({ text, label, bare = false, edge, disabled }: { text: string | (() => Promise<string>); label?: string; bare?: boolean; edge?: boolean; disabled?: boolean }) {
   const { t } = useTranslation();
   const faultText = useFaultText();
   const [done, setDone] = useState(false);
@@ -25,7 +25,7 @@ export function Copy({ text, label, bare = false, edge }: { text: string | (() =
   };
   const words = done ? t('action.copied') : (label ?? t('action.copy'));
   return (
-    <button type="button" className={bare ? 'quiet square' : 'quiet'} data-edge={edge} onClick={() => void copy()} aria-label={bare ? words : undefined} title={bare ? words : undefined}>
+    <button type="button" className={bare ? 'quiet square' : 'quiet'} data-edge={edge} disabled={disabled} onClick={() => void copy()} aria-label={bare ? words : undefined} title={bare ? words : undefined}>
       <Icon name={done ? 'ok' : 'copy'} />
       {!bare && words}
       <span className="unseen" role="status">{done ? t('action.copied') : ''}</span>

@@ -42,8 +42,7 @@ export function Fault({ error, onRetry, height }: { error: unknown; onRetry?: ()
   return (
     <div className="fault" role="alert" style={{ minHeight: height }}>
       <p>{text.title}</p>
-      {text.detail !== '' && text.detail !== text.title && <p className="meta">{text.detail}</p>}
-      {text.code !== '' && <p className="meta">{t('state.code', { code: text.code })}</p>}
+      {text.code !== '' && <p className="meta">{[t('state.code', { code: text.code }), ...(text.detail === '' ? [] : [text.detail])].join(' · ')}</p>}
       {onRetry && (
         <Button onClick={onRetry} disabled={wait > 0}>
           {wait > 0 ? t('state.wait', { seconds: String(wait) }) : t('action.retry')}

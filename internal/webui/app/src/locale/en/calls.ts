@@ -16,6 +16,7 @@ const calls: Same<typeof zh> = {
   download: 'Download CSV',
   fresh: '{{n}} new calls ↑',
   empty: 'No such calls on {{day}}.',
+  none: 'There were no calls on {{day}}.',
   open: 'Open call {{id}}',
   column: { callId: 'Flow no.', time: 'Beijing time', model: 'Model', result: 'Result', status: 'Status', duration: 'Duration' },
   result: { success: 'Success', failure: 'Failed', interrupted: 'Interrupted' },

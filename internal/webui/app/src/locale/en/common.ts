@@ -80,6 +80,7 @@ const common: Same<typeof zh> = {
     day: 'Day',
     week: 'Week from {{start}}',
     weekly: 'by week',
+    part: 'part of a week',
     table: 'View as table',
     chart: 'View as chart',
     sentence: '{{what}} per day from {{start}} to {{end}}, Beijing time: {{calls}} calls in all, {{failures}} failures.',

@@ -23,7 +23,7 @@ const playground: Same<typeof zh> = {
   stop: 'Stop',
   hello: 'Hello',
   elsewhere: 'The gateway is at another address ({{base}}), so this page cannot send; use the samples below.',
-  noApplication: 'Trying needs an application.',
+  noApplication: 'Create an application first; then this capability can be tried here.',
   create: 'New application',
   answer: 'Response',
   which: 'What of the response is shown',

@@ -55,7 +55,7 @@ const common = {
   status: { active: '启用', disabled: '已停用', enabled: '启用' },
   metrics: {
     calls: '调用量',
-    successes: '成功',
+    successes: '成功数',
     failures: '失败数',
     successRate: '成功率',
     avg: '平均耗时',
@@ -77,6 +77,7 @@ const common = {
     day: '日期',
     week: '{{start}} 起的一周',
     weekly: '按周显示',
+    part: '不足一周',
     table: '以表格查看',
     chart: '以图表查看',
     sentence: '{{start}} 至 {{end}}（北京时间）每日{{what}}：共 {{calls}} 次调用，{{failures}} 次失败。',

@@ -20,7 +20,7 @@ const playground = {
   stop: '停止',
   hello: '你好',
   elsewhere: '网关在另一个地址（{{base}}），不能从这个页面发送；请使用下面的示例。',
-  noApplication: '试用需要一个应用。',
+  noApplication: '先新建一个应用，就能在这里试用这项能力。',
   create: '新建应用',
   answer: '响应',
   which: '响应内容',
