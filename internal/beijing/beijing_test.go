@@ -3,6 +3,8 @@ package beijing
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +73,9 @@ func TestADayStartsWhereTheOneBeforeEnds(t *testing.T) {
 		}
 		if back := mustDay(t, d.String()); back != d {
 			t.Fatalf("%s reads back as %s", d, back)
+		}
+		if number := strconv.Itoa(int(d.Number())); number != strings.ReplaceAll(d.String(), "-", "") {
+			t.Fatalf("%s has the number %s", d, number)
 		}
 	}
 }

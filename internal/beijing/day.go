@@ -46,6 +46,12 @@ func (d Day) End() time.Time { return (d + 1).Start() }
 // String gives YYYY-MM-DD.
 func (d Day) String() string { return d.Start().Format(time.DateOnly) }
 
+// Number gives the digits YYYYMMDD as a number, the form in which ClickHouse names a day's partition.
+func (d Day) Number() uint32 {
+	year, month, day := d.Start().Date()
+	return uint32(year*10_000 + int(month)*100 + day) //nolint:gosec // eight digits
+}
+
 // MarshalText gives YYYY-MM-DD.
 func (d Day) MarshalText() ([]byte, error) {
 	return d.Start().AppendFormat(make([]byte, 0, len(time.DateOnly)), time.DateOnly), nil

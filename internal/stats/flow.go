@@ -170,6 +170,16 @@ func (t tally) find(q CallsQuery, total int64) place {
 	return found
 }
 
+// fewRows are sorted sooner than read in order from several partitions.
+const fewRows = 2_000
+
+func (p place) rows() (sum int64) {
+	for _, s := range p.spans {
+		sum += s.rows
+	}
+	return sum
+}
+
 // wide gives the spans that must be narrowed before the page is read. When every row matches, the
 // walk is no longer than the way from the nearer end; else it may be as long as the span.
 func (p place) wide(result Result, reach reaches) []span {
@@ -232,7 +242,11 @@ func (r *Reader) read(ctx context.Context, q CallsQuery, p place) ([]Call, error
 		order, offset = "ASC", fromOldest
 	}
 	query, parameters := selectCalls(q, p.spans, order, "count", int64(p.count), "offset", offset)
-	err := r.each(ctx, "call flow", query+" LIMIT {count:Int64} OFFSET {offset:Int64}", parameters, func(rows driver.Rows) error {
+	query += " LIMIT {count:Int64} OFFSET {offset:Int64}"
+	if p.rows() <= fewRows {
+		query += " SETTINGS optimize_read_in_order = 0"
+	}
+	err := r.each(ctx, "call flow", query, parameters, func(rows driver.Rows) error {
 		c, err := scanCall(rows)
 		calls = append(calls, c)
 		return err
