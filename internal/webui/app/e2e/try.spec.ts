@@ -65,6 +65,23 @@ test('the call id leads to the call in the log of its application, and a reload 
   await expect(page).toHaveURL(/tab=try/);
 });
 
+test('the call id of a failure leads to why it failed', async ({ page, developer, expected }) => {
+  expected.push(/gateway.* 429 /);
+  const application = await developer.createApplication('Search');
+  await open(page, application);
+  await body(page).fill('{"model":"demo-error-429"}');
+  await send(page);
+  await expect(figure(page, 'Status')).toHaveText('429');
+  const callId = (await figure(page, 'Call id').textContent())!;
+  await figure(page, 'Call id').getByRole('link').click();
+  const detail = page.getByRole('region', { name: 'Failure detail' });
+  await expect(detail).toContainText('The upstream answered 429', { timeout: 20_000 });
+  await expect(detail).toContainText(callId);
+  await page.keyboard.press('Escape');
+  await expect(detail).toHaveCount(0);
+  await expect(page.locator('.calls-table tr.call')).toHaveCount(1);
+});
+
 test('a whole answer of either provider is shown as its text', async ({ page, developer }) => {
   const application = await developer.createApplication('Search');
   await open(page, application, CLAUDE);

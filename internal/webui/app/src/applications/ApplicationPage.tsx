@@ -67,19 +67,19 @@ function ApplicationPage({ id }: { id: string }) {
   );
 }
 
-/** A link's state `log` opens the call log once and leaves the history: a reload starts closed. */
+/** A link's state `log` names a call: the call log opens for it once and leaves the history, so that a reload starts closed. */
 function useAskedForLog(application: Application | undefined, log: Dialogs['log']): void {
   const { pathname, search, state } = useLocation();
   const navigate = useNavigate();
-  const asked = (state as { log?: boolean } | null)?.log === true;
-  const wanted = useRef(false);
+  const asked = (state as { log?: string } | null)?.log;
+  const wanted = useRef<string | undefined>(undefined);
   useEffect(() => {
-    if (asked && !wanted.current) {
-      wanted.current = true;
+    if (asked !== undefined && wanted.current === undefined) {
+      wanted.current = asked;
       void navigate({ pathname, search }, { replace: true, state: null, preventScrollReset: true });
-    } else if (!asked && wanted.current && application) {
-      wanted.current = false;
-      log(application);
+    } else if (asked === undefined && wanted.current !== undefined && application) {
+      log(application, wanted.current);
+      wanted.current = undefined;
     }
   });
 }
@@ -119,7 +119,7 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
         {description !== '' && <p className="application-about">{description}</p>}
         <AccessKey id={id} name={name} masked={maskedAccessKey} />
         <div className="application-facts meta">
-          <span>{t('id')} <code>{id}</code> <Copy text={id} label={t('detail.copyId')} bare /></span>
+          <span><span>{t('id')}</span> <code>{id}</code> <Copy text={id} label={t('detail.copyId')} bare /></span>
           <span title={format.exactTime(createdAt)}>{t('detail.created', { time: format.time(createdAt) })}</span>
         </div>
       </section>

@@ -85,7 +85,7 @@ function List({ data, page, onPage, dialogs }: { data: Schemas['ApplicationUsage
       <Table items={data.items} dialogs={dialogs} />
       <Cards items={data.items} dialogs={dialogs} />
       <div className="list-foot meta">
-        <span>{t('total', { n: format.count(data.total) })}</span>
+        <span>{data.total === 1 ? t('totalOne') : t('total', { n: format.count(data.total) })}</span>
         <Completeness coverage={data} />
       </div>
       <Pages page={page} total={data.total} size={SIZE} onPage={onPage} />

@@ -32,13 +32,13 @@ export function Created({ application, onDone }: { application: Schemas['NewAppl
           <Code text={curl} />
           <div className="row">
             <Copy text={`export CALLGATE_KEY='${application.accessKey}'\n${curl}`} label={t('created.withKey')} edge />
-            <Link className="quiet" data-edge to={tryPath(bound[0]!.id, application.id)} onClick={onDone}>{t('created.here')}</Link>
+            <Link className="quiet primary-link" to={tryPath(bound[0]!.id, application.id)} onClick={onDone}>{t('created.here')}</Link>
           </div>
         </>
       )}
       <div className="form-foot">
         <Button onClick={onDone}>{t('created.done')}</Button>
-        <Button type="primary" onClick={open}>{t('created.open')}</Button>
+        <Button type={curl === null ? 'primary' : 'default'} onClick={open}>{t('created.open')}</Button>
       </div>
     </div>
   );

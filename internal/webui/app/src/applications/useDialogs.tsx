@@ -25,7 +25,8 @@ export interface Dialogs {
   remove: (on: Named) => void;
   /** Enables at once; asks before it disables. */
   setStatus: (on: Named, status: Status) => void;
-  log: (on: Named) => void;
+  /** A call that failed is opened in it as soon as it is listed. */
+  log: (on: Named, callId?: string | null) => void;
   /** What is open, to be put at the end of the page. */
   open: ReactNode;
 }
@@ -36,7 +37,7 @@ export function useDialogs(onDeleted: () => void): Dialogs {
   const faultText = useFaultText();
   const writes = useWrites();
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [log, setLog] = useState<(Named & { open: boolean; turn: number }) | null>(null);
+  const [log, setLog] = useState<(Named & { open: boolean; turn: number; sought: string | null }) | null>(null);
   const ask = (question: Question) => setAsked((last) => ({ ...question, turn: (last?.turn ?? 0) + 1 }));
   const turn = asked?.turn;
   const closed = () => setAsked((last) => (last?.turn === turn ? null : last));
@@ -63,7 +64,7 @@ export function useDialogs(onDeleted: () => void): Dialogs {
     edit: (on) => ask({ what: 'edit', on }),
     remove: (on) => ask({ what: 'delete', on }),
     setStatus: (on, status) => (status === 'active' ? void enable(on) : ask({ what: 'disable', on })),
-    log: (on) => setLog((last) => ({ ...on, open: true, turn: (last?.turn ?? 0) + 1 })),
+    log: ({ id, name }, sought = null) => setLog((last) => ({ id, name, sought, open: true, turn: (last?.turn ?? 0) + 1 })),
     // One waits for its code without the other, which may still be fading out: what waits is hidden.
     open: (
       <>
@@ -78,7 +79,7 @@ export function useDialogs(onDeleted: () => void): Dialogs {
           )}
         </Suspense>
         <Suspense fallback={<Fetching onEscape={() => setLog(null)} />}>
-          {log && <CallDrawer key={log.turn} applicationId={log.id} applicationName={log.name} open={log.open} onClose={() => setLog({ ...log, open: false })} />}
+          {log && <CallDrawer key={log.turn} applicationId={log.id} applicationName={log.name} sought={log.sought} open={log.open} onClose={() => setLog({ ...log, open: false })} />}
         </Suspense>
       </>
     ),

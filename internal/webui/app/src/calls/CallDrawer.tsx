@@ -13,7 +13,7 @@ let entries = 0;
  * The calls of one application (spec section 4.1 rule 14). Nothing of it is in the URL. Opening
  * pushes an entry of the same URL, so that Back closes it.
  */
-export default function CallDrawer({ applicationId, applicationName, open, onClose }: { applicationId: string; applicationName: string; open: boolean; onClose: () => void }) {
+export default function CallDrawer({ applicationId, applicationName, sought, open, onClose }: { applicationId: string; applicationName: string; sought: string | null; open: boolean; onClose: () => void }) {
   const { t } = useTranslation(['calls', 'common']);
   const [opened, setOpened] = useState<string | null>(null);
   const leave = useEntry(open, onClose);
@@ -31,7 +31,7 @@ export default function CallDrawer({ applicationId, applicationName, open, onClo
       onClose={leave}
       destroyOnHidden
     >
-      <CallLog applicationId={applicationId} opened={opened} onOpened={setOpened} />
+      <CallLog applicationId={applicationId} sought={sought} opened={opened} onOpened={setOpened} />
     </Drawer>
   );
 }

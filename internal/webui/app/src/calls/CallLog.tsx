@@ -26,8 +26,8 @@ interface Asked {
 
 const defaults: Asked = { chosen: 'today', model: null, onlyFailures: false, page: 1 };
 
-/** Filters, figures and the flow of calls; a failed call opens its panel in the same place. */
-export function CallLog({ applicationId, opened, onOpened }: { applicationId: string; opened: string | null; onOpened: (callId: string | null) => void }) {
+/** Filters, figures and the flow of calls; a failed call opens its panel in the same place, the one sought by itself. */
+export function CallLog({ applicationId, sought, opened, onOpened }: { applicationId: string; sought: string | null; opened: string | null; onOpened: (callId: string | null) => void }) {
   const { t } = useTranslation(['calls', 'common']);
   const [asked, setAsked] = useState(defaults);
   const [expanded, setExpanded] = useState<string | null>(null);
@@ -69,6 +69,13 @@ export function CallLog({ applicationId, opened, onOpened }: { applicationId: st
     if (sought) onOpened(sought.callId);
   }, [query.data, query.isPlaceholderData, onOpened]);
 
+  const wanted = useRef(sought);
+  useEffect(() => {
+    const call = query.data?.items.find(({ callId }) => callId === wanted.current);
+    if (call || opened !== null) wanted.current = null;
+    if (call && opened === null && !call.success) onOpened(call.callId);
+  }, [query.data, opened, onOpened]);
+
   const focusRow = (by: 1 | -1) => {
     const buttons = [...(rows.current?.querySelectorAll<HTMLElement>('.call-id') ?? [])];
     const now = buttons.findIndex((button) => button === document.activeElement);
@@ -97,7 +104,7 @@ export function CallLog({ applicationId, opened, onOpened }: { applicationId: st
       <div hidden={opened !== null}>
         <Filters asked={asked} today={today} day={filter.day} models={shown.data?.models ?? []} live={live && !query.isError} onAsk={ask} />
         <div className="call-place" aria-live="off">
-          {shown.fresh > 0 && <button type="button" className="quiet call-fresh" onClick={() => { setExpanded(null); shown.catchUp(); }}>{t('fresh', { n: String(shown.fresh) })}</button>}
+          {shown.fresh > 0 && <button type="button" className="quiet call-fresh" onClick={() => { setExpanded(null); shown.catchUp(); }}>{shown.fresh === 1 ? t('freshOne') : t('fresh', { n: String(shown.fresh) })}</button>}
           <Block query={shown.data ? ({ ...query, data: shown.data } as typeof query) : query} height={488} bones={<CallBones />}>
             {(page) => (
               <>

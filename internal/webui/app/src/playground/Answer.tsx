@@ -33,7 +33,7 @@ export function Answer({ attempt, applicationId }: { attempt: Attempt | null; ap
         <div><dt>{t('status')}</dt><dd>{attempt?.status ? <Tag kind={attempt.status < 300 ? 'ok' : 'failed'}>{String(attempt.status)}</Tag> : '—'}</dd></div>
         <div><dt>{t('firstByte')}</dt><dd>{format.duration(rounded(attempt?.firstByteMs))}</dd></div>
         <div><dt>{t('total')}</dt><dd>{format.duration(rounded(attempt?.totalMs))}</dd></div>
-        <div><dt>{t('callId')}</dt><dd>{attempt?.callId ? <Link to={`/applications/${applicationId}`} state={{ log: true }} title={t('toLog')}><code>{attempt.callId}</code></Link> : '—'}</dd></div>
+        <div><dt>{t('callId')}</dt><dd>{attempt?.callId ? <Link to={`/applications/${applicationId}`} state={{ log: attempt.callId }} title={t('toLog')}><code>{attempt.callId}</code></Link> : '—'}</dd></div>
       </dl>
       <div className="stack try-notes" role="status">{attempt && <Notes attempt={attempt} />}</div>
       <pre className={nothing ? 'try-answer second' : 'try-answer'} data-text={text} tabIndex={0} aria-label={t(`views.${view}`)} aria-busy={attempt?.totalMs === null}>{shown}</pre>

@@ -37,7 +37,7 @@ const admin: Same<typeof zh> = {
     clear: 'Clear filters',
     switch: '{{name}}: enabled',
     disable: 'Disable {{name}}?',
-    disableText: 'Bound to {{n}} applications: their calls are refused (403) within 2 s and still recorded. Bindings are kept and work again once it is enabled.',
+    disableText: 'Applications bound to it: {{n}}. Their calls are refused (403) within 2 s and still recorded. Bindings are kept and work again once it is enabled.',
     disableNow: 'Disable',
     enabled: '{{name}} is enabled; calls work within 2 s.',
     disabled: '{{name}} is disabled; calls stop within 2 s.',

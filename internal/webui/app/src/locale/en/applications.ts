@@ -15,6 +15,7 @@ const applications: Same<typeof zh> = {
   enable: 'Enable',
   delete: 'Delete',
   total: '{{n}} applications',
+  totalOne: '1 application',
   enabled: '{{name}} is enabled; calls work within 2 s',
   disabled: '{{name}} is disabled; calls are refused within 2 s',
   deleted: '{{name}} is deleted',

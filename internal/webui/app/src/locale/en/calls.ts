@@ -15,6 +15,7 @@ const calls: Same<typeof zh> = {
   allResults: 'All results',
   download: 'Download CSV',
   fresh: '{{n}} new calls ↑',
+  freshOne: '1 new call ↑',
   empty: 'No such calls on {{day}}.',
   none: 'There were no calls on {{day}}.',
   open: 'Open call {{id}}',

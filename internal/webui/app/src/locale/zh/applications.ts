@@ -12,6 +12,7 @@ const applications = {
   enable: '启用',
   delete: '删除',
   total: '共 {{n}} 个应用',
+  totalOne: '共 1 个应用',
   enabled: '{{name}} 已启用，2 秒内生效',
   disabled: '{{name}} 已停用，2 秒内生效',
   deleted: '{{name}} 已删除',

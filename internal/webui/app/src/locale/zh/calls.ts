@@ -12,6 +12,7 @@ const calls = {
   allResults: '全部结果',
   download: '下载 CSV',
   fresh: '{{n}} 条新调用 ↑',
+  freshOne: '1 条新调用 ↑',
   empty: '{{day}} 没有符合条件的调用。',
   none: '{{day}} 没有调用。',
   open: '打开调用 {{id}}',
