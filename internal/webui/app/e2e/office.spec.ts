@@ -230,6 +230,14 @@ test('an edit changes only what was edited, an empty key keeps the stored one, a
     await page.getByRole('link', { name: 'Audit' }).click();
     await expect(page).toHaveURL('/admin/audit');
     await expect(row(page, `Name ${id} → Renamed`).locator('.changes li')).toHaveText([`Name: Name ${id} → Renamed`]);
+    await page.goto(`/admin/capabilities/${id}`);
+    await field(page, 'Upstream key').fill('another-key-nobody-sees');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByRole('button', { name: 'Save' })).toBeDisabled();
+    await expect(field(page, 'Upstream key')).toHaveValue('');
+    await page.getByRole('button', { name: 'Check connection' }).click();
+    await expect(page.getByText('The connection works')).toBeVisible();
+    expect(server.seen.at(-1)).toMatchObject({ authorization: 'Bearer another-key-nobody-sees' });
   } finally {
     server.close();
   }
