@@ -24,6 +24,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"too many requests; try again later":                 "请求过于频繁，请稍后再试",
 	"this call succeeded, so there is no failure detail": "该次调用成功，没有失败详情",
 	"the identifier %q is taken":                         "标识符 {1} 已被占用",
+	"no account has the e-mail address %q":               "没有账号使用邮箱地址 {1}",
 	"%d days are more than the %d that can be asked for": "所选 {1} 天超出上限，最多可查询 {2} 天",
 	"end %s is before start %s":                          "结束日期 {1} 早于开始日期 {2}",
 	"%s must be a date of the form YYYY-MM-DD":           "{1} 必须是 YYYY-MM-DD 格式的日期",
