@@ -127,9 +127,9 @@ func ServerConfig(c *fiber.Config) {
 }
 
 // Register mounts the gateway on an app made with ServerConfig and served on a Listener, without which
-// chunked bodies are refused. It comes before the app's own routes: a call
-// needs none of what a router finds out, and does not pay for it. It also keeps the server from
-// repeating a malformed request, Access Key included, in its error answer.
+// chunked bodies are refused. It comes before the app's own routes: a call needs none of what a router
+// finds out, and does not pay for it. It also keeps the server from repeating a malformed request,
+// Access Key included, in its error answer.
 func (g *Gateway) Register(app *fiber.App) {
 	server := app.Server()
 	server.SecureErrorLogMessage = true

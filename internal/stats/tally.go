@@ -131,8 +131,8 @@ WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + befo
 GROUP BY start`
 }
 
-// tally counts the calls of a query by day. The daily rollup follows the rows by a moment: a total
-// agrees with every other statistic, and never falls.
+// tally counts the calls of a query by day, today as well. The daily rollup follows the rows by a moment;
+// taking every day from it makes a total agree with every other statistic and never fall.
 func (r *Reader) tally(ctx context.Context, q CallsQuery) (tally, error) {
 	days := r.retained(q.Range)
 	if days.Days() < 1 {

@@ -34,7 +34,7 @@ type effort struct {
 	questions    int // of each kind
 	warmRounds   int
 	coldKinds    int // kinds before which the engine starts anew
-	verified     int // accounts that `callgate verify` recounts over all days: a second of CPU for each application, and all calls
+	verified     int // accounts that `callgate verify` recounts over all days afterwards; 0: none
 }
 
 // accountSize is the number of applications of every account.
