@@ -55,12 +55,17 @@ func (c *catalog) load(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// intern replaces ids by the snapshot's own strings, so that grants in memory share them.
-func (c *catalog) intern(ids []string) {
+// intern replaces ids by the snapshot's own strings, so that grants in memory share them, and tells
+// whether it holds all of them.
+func (c *catalog) intern(ids []string) (complete bool) {
 	known := *c.byID.Load()
+	complete = true
 	for i, id := range ids {
 		if capability := known[id]; capability != nil {
 			ids[i] = capability.ID
+		} else {
+			complete = false
 		}
 	}
+	return complete
 }

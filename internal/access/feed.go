@@ -98,6 +98,14 @@ func (f *feed) kick() {
 	}
 }
 
+// await returns when a read that began after this call was made, when reads fail, or when ctx is done.
+func (f *feed) await(ctx context.Context) {
+	for since := f.elapsed(); f.confirmed.Load() <= int64(since) && !f.failing.Load() && ctx.Err() == nil; {
+		f.kick()
+		wait(ctx, time.Millisecond, nil)
+	}
+}
+
 // run reads until ctx is done, then closes the connection.
 func (f *feed) run(ctx context.Context) {
 	defer f.disconnect()

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -107,5 +108,21 @@ func TestNewCapabilityIsCallableWithinTwoSeconds(t *testing.T) {
 	c := r.Capability("sing")
 	if !c.Enabled || c.UpstreamBaseURL != "https://sing.example" || c.UpstreamAuth != "x-api-key" || string(c.UpstreamKey) != "\x01\x02" {
 		t.Fatalf("%+v", c)
+	}
+}
+
+func TestNewCapabilityIsCallableByTheFirstCallOfAnApplicationBoundToIt(t *testing.T) {
+	w := newWorld(t)
+	one, two := w.resolver(), w.resolver()
+	for n := range 20 { // the feed cannot have read all of them just in time
+		id := fmt.Sprintf("new-%d", n)
+		w.exec(`INSERT INTO capabilities (id, name, group_id, upstream_base_url, upstream_key)
+			VALUES ($1, $1, 'g', 'http://upstream', 'sealed')`, id)
+		a := w.newApp(id)
+		for _, r := range []*Resolver{one, two} { // the second may find the grant in Redis
+			if g := w.must(r, a.key); !g.Bound(id) || r.Capability(id) == nil {
+				t.Fatalf("%s is not known to the gateway whose grant is bound to it", id)
+			}
+		}
 	}
 }

@@ -76,7 +76,7 @@ func (r *Resolver) fromRedis(ctx context.Context, id fingerprint, lookup [sha256
 		return nil
 	}
 	r.metrics.loads.WithLabelValues("redis", "hit").Inc()
-	r.catalog.intern(found.grant.capabilities)
+	r.acquaint(ctx, found.grant)
 	if r.elapsed()-began < rememberWithin {
 		r.memory.remember(id, found.grant, r.elapsed())
 	}
@@ -106,7 +106,7 @@ func (r *Resolver) fromPostgres(ctx context.Context, id fingerprint, lookup [sha
 			continue
 		}
 		r.metrics.loads.WithLabelValues("postgres", "hit").Inc()
-		r.catalog.intern(read.grant.capabilities)
+		r.acquaint(ctx, read.grant)
 		if fresh {
 			r.memory.remember(id, read.grant, r.elapsed())
 			r.fill(began, lookup, read)
@@ -115,6 +115,15 @@ func (r *Resolver) fromPostgres(ctx context.Context, id fingerprint, lookup [sha
 		return read.grant, nil
 	}
 	return nil, fmt.Errorf("%w: Postgres answers with less than the change feed told", ErrUnavailable)
+}
+
+// acquaint makes the catalog know what the grant is bound to: a capability that is newer than the
+// snapshot can be called as soon as it is bound.
+func (r *Resolver) acquaint(ctx context.Context, g *Grant) {
+	if !r.catalog.intern(g.capabilities) {
+		r.feed.await(ctx)
+		r.catalog.intern(g.capabilities)
+	}
 }
 
 // query reads one grant in one statement, so from one snapshot. At most Config.MaxLoads run.

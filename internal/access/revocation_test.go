@@ -113,7 +113,8 @@ func TestExhaustedPoolNeverLetsARevokedKeyPass(t *testing.T) {
 	w := newWorld(t)
 	r := w.resolver()
 	a := w.newApp("chat")
-	granted := w.must(r, a.key)
+	w.must(r, a.key)
+	created := w.version(a)
 	for range r.pool.Config().MaxConns {
 		conn, err := r.pool.Acquire(context.Background())
 		if err != nil {
@@ -123,7 +124,7 @@ func TestExhaustedPoolNeverLetsARevokedKeyPass(t *testing.T) {
 	}
 	w.disable(a)
 	// Not only of what the new application itself changed, which the feed may tell late.
-	w.within(bound, "the feed knows of the change", func() bool { return floorOf(r, a) > granted.Version })
+	w.within(bound, "the feed knows of the change", func() bool { return floorOf(r, a) > created })
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	if g, err := r.Grant(ctx, a.key); !errors.Is(err, ErrUnavailable) {
@@ -138,7 +139,8 @@ func TestLoadInFlightDuringARevocationIsRepeated(t *testing.T) {
 	r := w.open(Config{}, postgres.url, w.redisURL)
 	w.must(r, w.newApp().key)
 	a := w.newApp("chat")
-	w.within(bound, "the feed knows of the new application", func() bool { return floorOf(r, a) > 0 })
+	created := w.version(a)
+	w.within(bound, "the feed knows of the new application", func() bool { return floorOf(r, a) == created })
 
 	postgres.freeze(false)
 	answer := make(chan *Grant, 1)
@@ -147,9 +149,8 @@ func TestLoadInFlightDuringARevocationIsRepeated(t *testing.T) {
 		answer <- g
 	}()
 	w.within(ample, "the old grant is on its way", func() bool { return postgres.holds(a.id[:]) })
-	version := floorOf(r, a)
 	w.disable(a)
-	w.within(bound, "the feed knows of the change", func() bool { return floorOf(r, a) > version })
+	w.within(bound, "the feed knows of the change", func() bool { return floorOf(r, a) > created })
 	postgres.thaw()
 
 	if g := <-answer; g == nil || g.Active {

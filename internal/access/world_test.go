@@ -63,6 +63,8 @@ func (w *world) pool(dsn string) *pgxpool.Pool {
 		w.Fatal(err)
 	}
 	config.MaxConns = w.conns
+	// A connection idle for a second is asked whether it lives: a wire would hold that back, not the load.
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		w.Fatal(err)
@@ -106,6 +108,15 @@ func (w *world) setKey(id uuid.UUID, key string) {
 	lookup := w.pepper.Lookup(key)
 	w.exec(`INSERT INTO access_keys (application_id, lookup, sealed, mask) VALUES ($1, $2, '', '')
 		ON CONFLICT (application_id) DO UPDATE SET lookup = excluded.lookup`, id, lookup[:])
+}
+
+// version is what the application's last change was numbered.
+func (w *world) version(a app) (version int64) {
+	w.Helper()
+	if err := w.db.QueryRow(context.Background(), `SELECT version FROM applications WHERE id = $1`, a.id).Scan(&version); err != nil {
+		w.Fatal(err)
+	}
+	return version
 }
 
 func (w *world) disable(a app) {
