@@ -10,8 +10,8 @@ test('an application is created with bindings, and its key makes a call at once'
   await expect(page.getByText('There is no application yet.')).toBeVisible();
   await page.keyboard.press('n');
   const dialog = form(page);
-  await expect(dialog.getByLabel('Name')).toBeFocused();
-  await dialog.getByLabel('Name').fill('  Search  ');
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeFocused();
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('  Search  ');
   await dialog.getByLabel('Description').fill('Finds\nthings');
   await expect(dialog.getByLabel('Description')).toHaveValue('Finds things');
   await expect(dialog.getByText(/^0 of \d+$/)).toBeVisible();
@@ -49,14 +49,14 @@ test('what is wrong is told at its field, by the page and by the server', async 
   const dialog = form(page);
   await dialog.getByRole('button', { name: 'Create' }).click();
   await expect(dialog.getByText('Please give a name.')).toBeVisible();
-  await expect(dialog.getByLabel('Name')).toBeFocused();
-  await expect(dialog.getByLabel('Name')).toHaveAttribute('aria-invalid', 'true');
-  await dialog.getByLabel('Name').fill('x'.repeat(65));
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeFocused();
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toHaveAttribute('aria-invalid', 'true');
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('x'.repeat(65));
   await expect(dialog.getByText('Please give a name.')).toBeHidden();
   await expect(dialog.getByText('65 / 64')).toBeVisible();
   await dialog.getByRole('button', { name: 'Create' }).click();
   await expect(dialog.getByText('At most 64 characters.')).toBeVisible();
-  await dialog.getByLabel('Name').fill('x'.repeat(64));
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('x'.repeat(64));
   // A capability that vanished meanwhile: only the server knows.
   await page.route('**/api/applications', async (route) => {
     if (route.request().method() !== 'POST') return route.fallback();
@@ -64,7 +64,7 @@ test('what is wrong is told at its field, by the page and by the server', async 
   });
   await dialog.getByRole('button', { name: 'Create' }).click();
   await expect(dialog.getByText('no such capability: "no-such"')).toBeVisible();
-  await expect(dialog.getByLabel('Name')).toHaveValue('x'.repeat(64));
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toHaveValue('x'.repeat(64));
   await expectAccessible(page, '[role=dialog]');
   expect(await stored(developer)).toEqual([]);
 });
@@ -75,17 +75,18 @@ test('leaving a form with changes asks first, by Cancel, Escape and Back', async
   await page.getByRole('link', { name: 'Applications' }).first().click();
   await expect(page.getByRole('link', { name: 'Search', exact: true })).toBeVisible(); // the page comes in a part of its own
   await page.keyboard.press('n');
-  await form(page).getByLabel('Name').fill('Draft');
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('Draft');
   const asked = page.getByRole('dialog', { name: 'Discard changes?' });
   await form(page).getByRole('button', { name: 'Cancel' }).click();
   await asked.getByRole('button', { name: 'Keep editing' }).click();
   await expect(asked).toBeHidden();
-  await expect(form(page).getByLabel('Name')).toHaveValue('Draft');
-  await form(page).getByLabel('Name').press('Escape');
+  await expect(form(page).getByRole('textbox', { name: 'Name' })).toHaveValue('Draft');
+  await form(page).getByRole('textbox', { name: 'Name' }).press('Escape');
   await expect(asked).toBeVisible();
   await page.keyboard.press('Escape'); // keeps editing
   await expect(asked).toBeHidden();
-  await expect(form(page).getByLabel('Name')).toHaveValue('Draft');
+  await expect(form(page).getByRole('textbox', { name: 'Name' })).toHaveValue('Draft');
+  await expect(form(page).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await page.goBack();
   await expect(asked).toBeVisible();
   await expect(page).toHaveURL('/applications');
@@ -94,12 +95,30 @@ test('leaving a form with changes asks first, by Cancel, Escape and Back', async
   expect(await stored(developer)).toHaveLength(1);
 });
 
+test('no press is lost however quickly a question is asked and answered, on a slow machine too', async ({ page, developer }) => {
+  void developer;
+  await page.goto('/applications?new');
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('Draft');
+  const asked = page.getByRole('dialog', { name: 'Discard changes?' });
+  const browser = await page.context().newCDPSession(page);
+  await browser.send('Emulation.setCPUThrottlingRate', { rate: 6 });
+  for (let round = 0; round < 12; round++) {
+    await page.keyboard.press('Escape');
+    await expect(asked).toBeVisible();
+    if (round % 2 === 0) await page.keyboard.press('Escape');
+    else await asked.getByRole('button', { name: 'Keep editing' }).click();
+    await expect(asked).toBeHidden();
+  }
+  await browser.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+  await expect(form(page).getByRole('textbox', { name: 'Name' })).toHaveValue('Draft');
+});
+
 test('leaving a form without changes does not ask', async ({ page, developer }) => {
   void developer;
   await page.goto('/applications?new');
-  await form(page).getByLabel('Name').fill('x');
-  await form(page).getByLabel('Name').fill('');
-  await form(page).getByLabel('Name').press('Escape');
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('x');
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('');
+  await form(page).getByRole('textbox', { name: 'Name' }).press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
 });
 
@@ -114,7 +133,7 @@ test('an edit starts from what is stored and undoes nothing that was changed els
   await expect(dialog.getByLabel('Description')).toHaveValue('changed elsewhere');
   await expect(dialog.getByRole('checkbox', { name: /Demo chat/ })).toBeChecked();
   await expect(dialog.getByRole('checkbox', { name: /Demo messages/ })).not.toBeChecked();
-  await dialog.getByLabel('Name').fill('Search 2');
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Search 2');
   await developer.api('PATCH', `/api/applications/${id}`, { description: 'changed again', capabilityIds: [CHAT, CLAUDE] });
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('dialog')).toHaveCount(0);
@@ -142,7 +161,7 @@ test('a session that ends under the form loses nothing that was typed', async ({
   expected.push(/ 401 /);
   void developer;
   await page.goto('/applications?new');
-  await form(page).getByLabel('Name').fill('Typed before');
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('Typed before');
   await page.route('**/api/applications', (route) => (route.request().method() === 'POST' ? route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } }) : route.fallback()), { times: 1 });
   await form(page).getByRole('button', { name: 'Create' }).click(); // the token is renewed and the request sent again
   await expect(form(page, 'Typed before is created')).toBeVisible();

@@ -49,6 +49,7 @@ test('the figures follow the range of the URL, and only they are asked for anew'
   await developer.counted(2);
   await page.goto(`/applications/${id}?range=30d`);
   await expect(tile(page, 'Calls')).toHaveText('2');
+  await expect(page.getByRole('link', { name: 'Demo chat' })).toBeVisible(); // the last of what the page asks for at first
   const asked: string[] = [];
   page.on('request', (request) => request.url().includes('/api/') && !request.url().endsWith('/api/config') && asked.push(new URL(request.url()).pathname));
   const yesterday = addDays(today(), -1);
@@ -147,6 +148,27 @@ test('rotating asks, shows the new key, and the old one stops within 2 s', async
   expect((await developer.call(next)).status).toBe(200);
   await page.getByRole('button', { name: 'Hide', exact: true }).click();
   await expect(page.locator('code.key')).toHaveText(new RegExp(`^${next.slice(0, 7)}…${next.slice(-4)}$`));
+});
+
+test('a question stays until its answer is carried out, tells a failure in its place, and can then be left', async ({ page, developer, expected }) => {
+  expected.push(/503/);
+  const { id } = await developer.createApplication('Search');
+  await page.goto(`/applications/${id}`);
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => (answer = resolve));
+  await page.route(`**/api/applications/${id}/access-key/rotate`, async (route) => {
+    await asked;
+    await route.fulfill({ status: 503, json: { code: 50300, msg: 'not now', data: null } });
+  });
+  await page.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toBeVisible();
+  answer();
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('not now');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Rotate' })).toBeFocused();
 });
 
 test('bound capabilities are listed; one that was disabled says so', async ({ page, administrator, developer }) => {

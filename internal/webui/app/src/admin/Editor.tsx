@@ -80,7 +80,7 @@ function Leaving({ dirty, passes }: { dirty: boolean; passes: (path: string) => 
     return () => window.removeEventListener('beforeunload', ask);
   }, [dirty]);
   if (blocker.state !== 'blocked') return null;
-  return <Suspense fallback={null}><Confirm danger title={t('confirm.leave')} action={t('confirm.leaveNow')} cancel={t('confirm.stay')} run={blocker.proceed} onClosed={blocker.reset} /></Suspense>;
+  return <Suspense fallback={null}><Confirm danger title={t('confirm.leave')} action={t('confirm.leaveNow')} cancel={t('confirm.stay')} run={blocker.proceed} onClosed={(done) => !done && blocker.reset()} /></Suspense>;
 }
 
 interface Part {

@@ -65,7 +65,7 @@ export default function FormDrawer({ id, onClosed }: { id: string | null; onClos
           action={t('form.discard')}
           cancel={t('form.stay')}
           run={leaving ? leaving.go : finish}
-          onClosed={() => { setAsking(false); leaving?.stay(); }}
+          onClosed={(done) => { setAsking(false); if (!done) leaving?.stay(); }}
         />
       )}
     </Drawer>

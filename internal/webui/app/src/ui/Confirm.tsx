@@ -1,11 +1,15 @@
 import './field.css';
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import Input from 'antd/es/input';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
 import { useFaultText } from './Fault';
 
-/** Asks before something is done, and does it; a refusal is told in its place. */
+/**
+ * Asks before something is done, and does it; a refusal is told in its place. It stands as long as it
+ * is mounted: no press is lost to a dialog on its way out. It fades in where it stays, since a button
+ * that grows to its place is missed by a quick click.
+ */
 export default function Confirm({ title, text, action, cancel, danger = false, typed, run, onClosed }: {
   title: string;
   text?: string;
@@ -15,16 +19,16 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
   /** What has to be typed first. */
   typed?: string;
   run: () => Promise<void> | void;
-  /** Called when the dialog is gone, whatever was answered. */
-  onClosed: () => void;
+  /** Takes the dialog away; called once, with whether it was done. */
+  onClosed: (done: boolean) => void;
 }) {
   const { t } = useTranslation();
   const faultText = useFaultText();
-  const [open, setOpen] = useState(true);
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState('');
   const [answer, setAnswer] = useState('');
   const id = useId();
+  useFocusReturn();
   const ready = typed === undefined || answer.trim() === typed.trim();
   const go = async () => {
     if (!ready || busy) return;
@@ -32,27 +36,27 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
     setFault('');
     try {
       await run();
-      setOpen(false);
+      onClosed(true);
     } catch (error) {
       const { title: sentence, detail } = faultText(error);
       setFault(detail !== '' && detail !== sentence ? `${sentence} ${detail}` : sentence);
+      setBusy(false);
     }
-    setBusy(false);
   };
   return (
     <Modal
-      open={open}
+      open
       title={title}
       width={440}
       okText={action}
       cancelText={cancel ?? t('action.cancel')}
       okButtonProps={{ danger, disabled: !ready }}
-      confirmLoading={busy}
+      confirmLoading={busy} // not to be left meanwhile
       mask={{ closable: false }}
       closable={{ 'aria-label': t('action.close') }}
       onOk={() => void go()}
-      onCancel={() => setOpen(false)}
-      afterClose={onClosed}
+      transitionName="ant-fade"
+      onCancel={() => onClosed(false)}
     >
       <div className="stack">
         {text !== undefined && <p className="second">{text}</p>}
@@ -66,4 +70,12 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
       </div>
     </Modal>
   );
+}
+
+/** Gives the focus back to what had it before: antd does so only after a fading out. */
+function useFocusReturn(): void {
+  const [before] = useState(() => document.activeElement);
+  useEffect(() => () => {
+    if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+  }, [before]);
 }
