@@ -1,6 +1,8 @@
 package boot
 
 import (
+	"bytes"
+
 	"github.com/gofiber/fiber/v2"
 
 	"callgate/internal/console"
@@ -14,7 +16,11 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; con
 func serveDocs(app *fiber.App) {
 	app.Use([]string{"/openapi.yaml", "/docs"}, console.Identify)
 	app.Get("/openapi.yaml", func(c *fiber.Ctx) error { return sendDoc(c, "application/yaml", openapi.Document) })
-	app.Get("/docs", func(c *fiber.Ctx) error { return sendDoc(c, fiber.MIMETextHTMLCharsetUTF8, openapi.Page()) })
+	app.Get("/docs", func(c *fiber.Ctx) error {
+		_, theme := preferences(c.Cookies("callgate_ui"), "")
+		c.Vary(fiber.HeaderCookie)
+		return sendDoc(c, fiber.MIMETextHTMLCharsetUTF8, bytes.Replace(openapi.Page(), []byte("__THEME__"), []byte(theme), 1))
+	})
 	for name, kind := range map[string]string{"docs.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8"} {
 		app.Get("/docs/"+name, func(c *fiber.Ctx) error {
 			content, err := openapi.Assets.ReadFile(name)

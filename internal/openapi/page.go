@@ -23,7 +23,8 @@ var Assets embed.FS
 var pageText string
 
 // Page is the document for people: readable without scripts, and with them each operation can be
-// tried. It needs docs.css and docs.js below its own path, /docs, and nothing else from anywhere.
+// tried. It needs docs.css and docs.js below its own path, /docs, and nothing else from anywhere;
+// __THEME__ in it is system, light or dark.
 var Page = sync.OnceValue(renderPage)
 
 type pageTag struct {

@@ -1,4 +1,4 @@
-import { CHAT, expect, expectAccessible, expectNoSidewaysScroll, test } from './test';
+import { CHAT, expect, expectAccessible, expectNoSidewaysScroll, prefer, test } from './test';
 
 // The page is served beside the pages of the console, under a policy of its own.
 
@@ -41,6 +41,23 @@ test('what a refused request was answered is shown with its request id', async (
   await page.goto('/docs#listApplications');
   await page.locator('#listApplications').getByRole('button', { name: 'Send' }).click();
   await expect(page.locator('#listApplications .answer')).toContainText(/401[^]*x-request-id: [^]*"code": 40101/);
+});
+
+test('the page of the HTTP interface has the theme that the console was told, and else the system’s', async ({ page }) => {
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto('/docs');
+  expect(await ground()).toBe('rgb(255, 255, 255)');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await ground()).toBe('rgb(20, 23, 27)');
+  await prefer(page, 'en', 'light');
+  await page.reload();
+  expect(await ground()).toBe('rgb(255, 255, 255)');
+  await prefer(page, 'en', 'dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.reload();
+  expect(await ground()).toBe('rgb(20, 23, 27)');
+  await expectAccessible(page);
 });
 
 test('the page of the HTTP interface fits a phone', async ({ page }) => {

@@ -60,7 +60,7 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
             <td>{entry.actor}</td>
             <td title={entry.action}>{action(entry.action)}</td>
             <td title={entry.targetId}>{entry.targetName || <code>{entry.targetId}</code>}</td>
-            <td><ul className="changes">{entry.changes.map((change) => <li key={change.field}><Change change={change} created={entry.action.endsWith('.create')} /></li>)}</ul></td>
+            <td><ul className="changes" data-flowing={entry.action.endsWith('.create') || undefined}>{entry.changes.map((change) => <li key={change.field}><Change change={change} created={entry.action.endsWith('.create')} /></li>)}</ul></td>
           </tr>
         ))}
       </tbody>
@@ -74,7 +74,11 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
   const { t, i18n } = useTranslation(['admin', 'common']);
   const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
   if (to === SECRET) return <>{name}: {created ? t('audit.set') : t('audit.changed')}</>;
-  const shown = (value: unknown): string =>
-    value === '' ? t('audit.nothing') : field === 'status' && (value === 'enabled' || value === 'disabled') ? t(`common:status.${value}`) : Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+  const shown = (value: unknown): string => {
+    if (value === '') return t('audit.nothing');
+    if (field === 'status' && (value === 'enabled' || value === 'disabled')) return t(`common:status.${value}`);
+    if (Array.isArray(value)) return value.join(', ');
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  };
   return <>{name}: {from !== null && from !== undefined && <><del>{shown(from)}</del> → </>}{shown(to)}</>;
 }

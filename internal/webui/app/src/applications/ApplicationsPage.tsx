@@ -40,7 +40,7 @@ export function Component() {
       <div className="page-head">
         <h1>{t('title')}</h1>
         <RangeBar state={state} />
-        <Button type="primary" aria-keyshortcuts="N" onClick={dialogs.create}><Icon name="plus" />{t('new')}</Button>
+        <Button type={query.data?.total === 0 ? 'default' : 'primary'} aria-keyshortcuts="N" onClick={dialogs.create}><Icon name="plus" />{t('new')}</Button>
       </div>
       <section className="block" aria-label={t('title')}>
         <Block query={query} height={520} bones={<ListBones />}>{(data) => <List data={data} page={page} onPage={setPage} dialogs={dialogs} />}</Block>

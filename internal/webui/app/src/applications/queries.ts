@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '../api/client';
-import { freshness, keepWithin } from '../ui/queries';
+import { following, freshness, keepWithin } from '../ui/queries';
 
 interface Period {
   start: string;
@@ -15,6 +15,7 @@ export const applicationQueries = {
       queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications', { params: { query: { start, end, page } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
+      refetchInterval: following(holdsToday, false),
     }),
   get: (id: string) =>
     queryOptions({
@@ -28,5 +29,6 @@ export const applicationQueries = {
       queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/{id}', { params: { path: { id }, query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepWithin(id),
+      refetchInterval: (query) => following(holdsToday, query.state.data?.summary.calls === 0),
     }),
 };

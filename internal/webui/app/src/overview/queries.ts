@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '../api/client';
-import { freshness } from '../ui/queries';
+import { following, freshness } from '../ui/queries';
 
 export interface Period {
   start: string;
@@ -15,7 +15,6 @@ export const overviewQueries = {
       queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/overview', { params: { query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
-      // Who waits for the first call sees it soon; other figures of today follow at leisure.
-      refetchInterval: (query) => (!holdsToday ? false : query.state.data?.calls === 0 ? 3_000 : 60_000),
+      refetchInterval: (query) => following(holdsToday, query.state.data?.calls === 0),
     }),
 };
