@@ -3,7 +3,7 @@ import './admin.css';
 import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { useFaultText } from '../ui/Fault';
@@ -11,6 +11,7 @@ import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { Pages } from '../ui/Pages';
 import { usePage } from '../ui/usePage';
+import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { useUrlText } from '../ui/useUrlText';
 import { LIST_SIZE, officeQueries, useOrderCapabilities, useSetStatus, type Capability, type Filter } from './queries';
@@ -54,14 +55,11 @@ export function Component() {
 type Choice = Omit<Filter, 'page'>;
 
 function useFilter(): [Filter, (change: Partial<Choice>) => void, (page: number) => void] {
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const [page, setPage] = usePage();
   const status = search.get('status');
   const filter: Filter = { page, groupId: search.get('groupId') ?? '', status: status === 'enabled' || status === 'disabled' ? status : '', q: search.get('q') ?? '' };
-  const setFilter = (change: Partial<Choice>) => {
-    const { groupId, status: next, q } = { ...filter, ...change };
-    setSearch(Object.entries({ groupId, status: next, q }).filter(([, value]) => value !== ''));
-  };
+  const setFilter = (change: Partial<Choice>) => setSearch({ page: null, ...change });
   return [filter, setFilter, setPage];
 }
 

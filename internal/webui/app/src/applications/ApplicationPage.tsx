@@ -69,14 +69,14 @@ function ApplicationPage({ id }: { id: string }) {
 
 /** A link's state `log` names a call: the call log opens for it once and leaves the history, so that a reload starts closed. */
 function useAskedForLog(application: Application | undefined, log: Dialogs['log']): void {
-  const { pathname, search, state } = useLocation();
+  const { pathname, state } = useLocation();
   const navigate = useNavigate();
   const asked = (state as { log?: string } | null)?.log;
   const wanted = useRef<string | undefined>(undefined);
   useEffect(() => {
     if (asked !== undefined && wanted.current === undefined) {
       wanted.current = asked;
-      void navigate({ pathname, search }, { replace: true, state: null, preventScrollReset: true });
+      void navigate({ pathname, search: window.location.search }, { replace: true, state: null, preventScrollReset: true });
     } else if (asked === undefined && wanted.current !== undefined && application) {
       log(application, wanted.current);
       wanted.current = undefined;

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
-import { Link, useLocation, useSearchParams } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import { Completeness } from '../overview/Tiles';
@@ -16,6 +16,7 @@ import { Pages } from '../ui/Pages';
 import { StatusTag } from '../ui/Tag';
 import { useKeys } from '../ui/useKeys';
 import { usePage } from '../ui/usePage';
+import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { ApplicationMenu } from './ApplicationMenu';
 import { applicationQueries } from './queries';
@@ -52,7 +53,7 @@ export function Component() {
 
 /** `?new` opens the form once and leaves the URL. */
 function useAskedToCreate(create: () => void): void {
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const asked = search.has('new');
   const done = useRef(false); // the URL follows later, after more renders
   useEffect(() => {
@@ -60,11 +61,7 @@ function useAskedToCreate(create: () => void): void {
     done.current = asked;
     if (!asked) return;
     create();
-    setSearch((now) => {
-      const next = new URLSearchParams(now);
-      next.delete('new');
-      return next;
-    }, { replace: true });
+    setSearch({ new: null }, { replace: true });
   });
 }
 

@@ -62,7 +62,8 @@ function useEntry(open: boolean, onClose: () => void): () => void {
       leaving.current = false;
     } else if (entry.current === null) {
       entry.current = `${Date.now()}-${++entries}`; // a reload keeps the states of before
-      void navigate({ pathname: location.pathname, search: location.search, hash: location.hash }, { state: { calls: entry.current }, preventScrollReset: true });
+      const { pathname, search, hash } = window.location; // not the one last drawn
+      void navigate({ pathname, search, hash }, { state: { calls: entry.current }, preventScrollReset: true });
     } else if (at === entry.current) {
       if (leaving.current && !seen.current) void navigate(-1);
       seen.current = true;

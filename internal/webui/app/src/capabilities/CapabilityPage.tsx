@@ -3,7 +3,7 @@ import './capabilities.css';
 import { lazy, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { useParams, useSearchParams } from 'react-router';
+import { useParams } from 'react-router';
 import type { Schemas } from '../api/client';
 import { configQueries } from '../session/queries';
 import { Block, Bones } from '../ui/Block';
@@ -11,6 +11,7 @@ import { Copy } from '../ui/Copy';
 import { Crumb } from '../ui/Crumb';
 import { Icon } from '../ui/Icon';
 import { StatusTag } from '../ui/Tag';
+import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { Applications } from './Applications';
 import { capabilityQueries } from './queries';
@@ -35,16 +36,10 @@ export function Component() {
 
 function Capability({ capability }: { capability: Schemas['Capability'] }) {
   const { t } = useTranslation(['capabilities', 'common']);
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const enabled = capability.status === 'enabled';
   const trying = enabled && search.get('tab') === 'try';
-  const open = (tab: 'facts' | 'try') =>
-    setSearch((now) => {
-      const next = new URLSearchParams(now);
-      if (tab === 'try') next.set('tab', tab);
-      else next.delete('tab');
-      return next;
-    });
+  const open = (tab: 'facts' | 'try') => setSearch({ tab: tab === 'try' ? tab : null });
   return (
     <>
       <div className="page-head">

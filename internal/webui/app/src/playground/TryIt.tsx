@@ -3,13 +3,14 @@ import { useState, type KeyboardEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { capabilityQueries, useBind, useEnable } from '../capabilities/queries';
 import { configQueries } from '../session/queries';
 import { Block, Empty } from '../ui/Block';
 import { useFaultText } from '../ui/Fault';
 import { notify } from '../ui/notice';
+import { useSearch } from '../ui/useSearch';
 import { Answer } from './Answer';
 import { firstDraft, parsed, streams, withStream, type Draft } from './request';
 import { Samples } from './Samples';
@@ -53,7 +54,7 @@ interface Editing {
 
 function Live({ capability, items, ...editing }: Props & Editing & { items: Schemas['Binding'][] }) {
   const { t } = useTranslation(['playground', 'common']);
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const { attempt, running, start, stop } = useAttempt();
   const [sentBy, setSentBy] = useState('');
   const mend = useMend(capability.id);
@@ -61,7 +62,7 @@ function Live({ capability, items, ...editing }: Props & Editing & { items: Sche
   if (!chosen)
     return <section className="block"><Empty text={t('noApplication')}><Link className="quiet" data-edge to="/applications?new">{t('create')}</Link></Empty></section>;
 
-  const choose = (id: string) => setSearch((now) => new URLSearchParams([...[...now].filter(([name]) => name !== 'app'), ['app', id]]), { replace: true });
+  const choose = (id: string) => setSearch({ app: id }, { replace: true });
   const sendable = chosen.bound && parsed(editing.draft.body) !== undefined;
   const send = () => {
     if (!sendable || running) return;

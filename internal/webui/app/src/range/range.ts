@@ -28,16 +28,10 @@ export function read(search: URLSearchParams, today: string): Range | null {
   return start !== null && end !== null ? custom(start, end, today) : null;
 }
 
-/** The same search with this range: defaults left out, the page back at 1. */
-export function write(search: URLSearchParams, range: Range | null): URLSearchParams {
-  const next = new URLSearchParams(search);
-  for (const name of ['range', 'start', 'end', 'page']) next.delete(name);
-  if (range?.kind === 'last' && range.days === 30) next.set('range', '30d');
-  if (range?.kind === 'custom') {
-    next.set('start', range.start);
-    next.set('end', range.end);
-  }
-  return next;
+/** What the URL says of a range: nothing of the default, and the page is back at 1. */
+export function written(range: Range | null): Record<'range' | 'start' | 'end' | 'page', string | null> {
+  const own = range?.kind === 'custom' ? range : null;
+  return { range: range?.kind === 'last' && range.days === 30 ? '30d' : null, start: own?.start ?? null, end: own?.end ?? null, page: null };
 }
 
 /** The period of the same length just before. */

@@ -1,9 +1,9 @@
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useSearchParams } from 'react-router';
 import { notify } from '../ui/notice';
+import { useSearch } from '../ui/useSearch';
 import { today as beijingToday } from './days';
-import { before, lastDays, read, write, type Range } from './range';
+import { before, lastDays, read, written, type Range } from './range';
 
 /** The range of a page: always from the URL, always Beijing days. */
 export interface RangeState {
@@ -19,14 +19,14 @@ export interface RangeState {
 
 export function useRange(): RangeState {
   const { t } = useTranslation();
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const today = beijingToday();
   const asked = read(search, today);
   const range = asked ?? lastDays(7, today);
   useEffect(() => {
     if (asked) return;
     notify('warn', t('range.bad'));
-    setSearch((now) => write(now, null), { replace: true });
+    setSearch(written(null), { replace: true });
   });
   return {
     range,
@@ -34,13 +34,7 @@ export function useRange(): RangeState {
     holdsToday: range.start <= today && range.end >= today,
     comparing: search.get('compare') !== 'off',
     previous: before(range),
-    setRange: (next) => setSearch((now) => write(now, next)),
-    setComparing: (on) =>
-      setSearch((now) => {
-        const next = new URLSearchParams(now);
-        if (on) next.delete('compare');
-        else next.set('compare', 'off');
-        return next;
-      }, { replace: true }),
+    setRange: (next) => setSearch(written(next)),
+    setComparing: (on) => setSearch({ compare: on ? null : 'off' }, { replace: true }),
   };
 }

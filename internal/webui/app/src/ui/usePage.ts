@@ -1,21 +1,15 @@
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useSearchParams } from 'react-router';
 import { notify } from './notice';
+import { useSearch } from './useSearch';
 
 /** The page of a list, from 1, in the URL. What is no page number becomes 1, with a notice. */
 export function usePage(): [number, (page: number) => void] {
   const { t } = useTranslation();
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const asked = search.get('page');
   const good = asked === null || /^[1-9]\d{0,8}$/.test(asked);
-  const set = (page: number, replace = false) =>
-    setSearch((now) => {
-      const next = new URLSearchParams(now);
-      if (page === 1) next.delete('page');
-      else next.set('page', String(page));
-      return next;
-    }, { replace });
+  const set = (page: number, replace = false) => setSearch({ page: page === 1 ? null : String(page) }, { replace });
   useEffect(() => {
     if (good) return;
     notify('warn', t('page.bad'));

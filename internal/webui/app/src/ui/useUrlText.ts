@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
-import { useSearchParams } from 'react-router';
+import { useSearch } from './useSearch';
 
 /**
  * Text of a search field that is also in the URL, under `name`. What is typed is there at once; the
  * URL follows when typing pauses, and begins at page 1. Back, or another link, changes the field.
  */
 export function useUrlText(name: string): [string, (text: string) => void] {
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const url = search.get(name) ?? '';
   const [seen, setSeen] = useState(url);
   const [typed, setTyped] = useState(url);
@@ -22,13 +22,7 @@ export function useUrlText(name: string): [string, (text: string) => void] {
     if (typed === written) return;
     const timer = setTimeout(() => {
       setWritten(typed);
-      setSearch((now) => {
-        const next = new URLSearchParams(now);
-        next.delete('page');
-        if (typed === '') next.delete(name);
-        else next.set(name, typed);
-        return next;
-      }, { replace: true });
+      setSearch({ page: null, [name]: typed }, { replace: true });
     }, 150);
     return () => clearTimeout(timer);
   }, [typed, written, name, setSearch]);
