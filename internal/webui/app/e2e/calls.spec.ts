@@ -92,6 +92,31 @@ test('rule 14: Back and Escape close the drawer, the page behind keeps its range
   await expect(page).toHaveURL(path);
 });
 
+test('Back closes the drawer even before its entry in the history was drawn', async ({ page, developer }) => {
+  const app = await developer.createApplication('Search');
+  const button = page.getByRole('button', { name: /^Call log/ }).first();
+  const drawer = page.getByRole('dialog', { name: 'Call log of Search' });
+  await page.goto(`/applications/${app.id}`);
+  const gone = page.evaluate(() => new Promise((resolve) => {
+    const push = history.pushState;
+    history.pushState = (...entry) => {
+      history.pushState = push;
+      history.pushState(...entry);
+      history.back();
+    };
+    window.addEventListener('popstate', resolve, { once: true });
+  }).then(() => 'back'));
+  await button.click();
+  expect(await gone).toBe('back');
+  await expect(drawer).toBeHidden();
+  await expect(page).toHaveURL(`/applications/${app.id}`);
+  await button.click();
+  await expect(drawer).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(drawer).toBeHidden();
+  await expect(page).toHaveURL(`/applications/${app.id}`);
+});
+
 test('Escape is heard before the drawer has the focus, and before its code is there', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
   const button = page.getByRole('button', { name: /^Call log/ }).first();

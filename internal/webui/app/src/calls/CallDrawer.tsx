@@ -3,11 +3,9 @@ import './calls.css';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
-import { useLocation, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import { useEscape } from '../ui/useEscape';
 import { CallLog } from './CallLog';
-
-let entries = 0;
 
 /**
  * The calls of one application (spec section 4.1 rule 14). Nothing of it is in the URL. Opening
@@ -47,32 +45,25 @@ function useReturn(open: boolean): void {
   }, [open]);
 }
 
-/** Holds a history entry while open; whoever goes back over it has closed. */
+/** Holds a history entry while open. Who goes back over it has closed, at whatever moment that was. */
 function useEntry(open: boolean, onClose: () => void): () => void {
   const navigate = useNavigate();
-  const location = useLocation();
-  const entry = useRef<string | null>(null);
-  const seen = useRef(false);
-  const leaving = useRef(false); // asked for before the entry was there
-  const at = (location.state as { calls?: string } | null)?.calls ?? null;
+  const pushed = useRef<Promise<void> | null>(null);
+  const latest = useRef(onClose);
+  useLayoutEffect(() => {
+    latest.current = onClose;
+  });
   useEffect(() => {
-    if (!open) {
-      entry.current = null;
-      seen.current = false;
-      leaving.current = false;
-    } else if (entry.current === null) {
-      entry.current = `${Date.now()}-${++entries}`; // a reload keeps the states of before
-      const { pathname, search, hash } = window.location; // not the one last drawn
-      void navigate({ pathname, search, hash }, { state: { calls: entry.current }, preventScrollReset: true });
-    } else if (at === entry.current) {
-      if (leaving.current && !seen.current) void navigate(-1);
-      seen.current = true;
-    } else if (seen.current) {
-      onClose();
-    }
-  }, [open, at, location, navigate, onClose]);
+    if (!open) return;
+    const { pathname, search, hash } = window.location; // not the one last drawn
+    pushed.current ??= Promise.resolve(navigate({ pathname, search, hash }, { preventScrollReset: true }));
+    const left = () => latest.current();
+    window.addEventListener('popstate', left);
+    return () => window.removeEventListener('popstate', left);
+  }, [open, navigate]);
   return () => {
-    if (at !== null && at === entry.current) void navigate(-1);
-    else leaving.current = true;
+    const entry = pushed.current;
+    pushed.current = null; // it is left once
+    void entry?.then(() => navigate(-1));
   };
 }

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'react';
+import { standing } from './standing';
 
 /**
  * Escape for a drawer from its first paint on, wherever the focus is; antd listens some time later.
@@ -12,8 +13,7 @@ export function useEscape(within: string, close: (() => void) | undefined): void
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.isComposing || !latest.current) return;
-      const seen = [...document.querySelectorAll('[role=dialog], [role=menu], .ant-picker-dropdown')].filter((part) => part.getClientRects().length > 0);
-      const top = seen.at(-1);
+      const top = standing('[role=dialog], [role=menu], .ant-picker-dropdown').at(-1);
       if (top && !top.closest(within)) return;
       event.stopPropagation(); // what is opened now must not hear it
       latest.current();

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'react';
+import { standing } from './standing';
 
 /**
  * Single keys for a page: `useKeys({ n: create, ArrowLeft: earlier })`. Off while somebody types, in
@@ -14,7 +15,7 @@ export function useKeys(keys: Record<string, (() => void) | undefined>, { inDial
       if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
       const at = event.target instanceof Element ? event.target : null;
       if (at?.closest('input, textarea, select, [contenteditable=true], [role=radiogroup], [role=tablist], [role=menu], [role=listbox]')) return;
-      if (!inDialog && document.querySelector('[role=dialog]:not([hidden])')) return;
+      if (!inDialog && standing('[role=dialog]').length > 0) return;
       const action = latest.current[event.key.length === 1 ? event.key.toLowerCase() : event.key];
       if (!action) return;
       event.preventDefault();
