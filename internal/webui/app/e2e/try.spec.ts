@@ -186,6 +186,16 @@ test('what is no JSON is not sent, and Reset brings the first request back', asy
   await expect(body(page)).toHaveValue(first);
 });
 
+for (const width of [1440, 390])
+  test(`typing a request moves nothing at ${width} px`, async ({ page, developer }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await open(page, await developer.createApplication('Search'));
+    const before = (await body(page).boundingBox())!;
+    await body(page).fill('{}');
+    await expect(page.getByRole('button', { name: 'Reset' })).toBeVisible();
+    expect(await body(page).boundingBox()).toEqual(before);
+  });
+
 test('where the gateway has another address only the samples are shown', async ({ page, developer }) => {
   await developer.createApplication('Search');
   await page.route('**/api/config', async (route) => {
