@@ -73,10 +73,18 @@ test('the call id of a failure leads to why it failed', async ({ page, developer
   await send(page);
   await expect(figure(page, 'Status')).toHaveText('429');
   const callId = (await figure(page, 'Call id').textContent())!;
+  const asked: number[] = [];
+  await page.route(/\/calls\?/, async (route) => { // it is not counted yet at first
+    const response = await route.fetch();
+    const json = (await response.json()) as { data: { items: object[] } };
+    if (asked.push(Date.now()) === 1) json.data.items = [];
+    await route.fulfill({ response, json });
+  });
   await figure(page, 'Call id').getByRole('link').click();
   const detail = page.getByRole('region', { name: 'Failure detail' });
   await expect(detail).toContainText('The upstream answered 429', { timeout: 20_000 });
   await expect(detail).toContainText(callId);
+  expect(asked[1]! - asked[0]!).toBeLessThan(2000); // who waits for this call need not wait for the live log's 3 s
   await page.keyboard.press('Escape');
   await expect(detail).toHaveCount(0);
   await expect(page.locator('.calls-table tr.call')).toHaveCount(1);

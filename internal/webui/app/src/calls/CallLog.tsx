@@ -39,7 +39,7 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
   const filter: Filter = { day: dayOf(asked.chosen, today), model: asked.model, onlyFailures: asked.onlyFailures };
   const holdsToday = filter.day === today;
   const live = holdsToday && asked.page === 1;
-  const query = useQuery(callQueries.page(applicationId, filter, asked.page, { holdsToday, live }));
+  const query = useQuery(callQueries.page(applicationId, filter, asked.page, { holdsToday, live, sought }));
   const shown = useHeld(query.data, query.isPlaceholderData, JSON.stringify([filter, asked.page]), hovered || expanded !== null || opened !== null);
 
   const ask = (change: Partial<Asked>) => {

@@ -24,13 +24,17 @@ const search = ({ day, model, onlyFailures }: Filter) => ({
 });
 
 export const callQueries = {
-  /** Ten calls of a day, newest first. Live: asked again every 3 s while the tab is seen. */
-  page: (id: string, filter: Filter, page: number, { holdsToday, live }: { holdsToday: boolean; live: boolean }) =>
+  /** Ten calls of a day, newest first. Live: asked again every 3 s while the tab is seen; sooner for a call just made. */
+  page: (id: string, filter: Filter, page: number, { holdsToday, live, sought }: { holdsToday: boolean; live: boolean; sought: string | null }) =>
     queryOptions({
       queryKey: ['calls', 'page', { id, ...filter, page }],
       queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/{id}/calls', { params: { path: { id }, query: { ...search(filter), page } }, signal })),
       staleTime: freshness(holdsToday),
-      refetchInterval: live ? 3000 : false,
+      refetchInterval: ({ state: { data, dataUpdateCount } }) => {
+        if (!live) return false;
+        const missing = sought !== null && data?.items.every(({ callId }) => callId !== sought);
+        return missing && dataUpdateCount < 10 ? 400 : 3000;
+      },
       placeholderData: keepWithin(id),
     }),
   /** One failed call; it does not change any more. */
