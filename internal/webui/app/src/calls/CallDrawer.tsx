@@ -1,10 +1,11 @@
 import '../ui/field.css';
 import './calls.css';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import { useEscape } from '../ui/useEscape';
+import { useFocusReturn } from '../ui/useFocusReturn';
 import { CallLog } from './CallLog';
 
 /**
@@ -15,7 +16,7 @@ export default function CallDrawer({ applicationId, applicationName, sought, ope
   const { t } = useTranslation(['calls', 'common']);
   const [opened, setOpened] = useState<string | null>(null);
   const leave = useEntry(open, onClose);
-  useReturn(open);
+  useFocusReturn(open);
   // Escape leaves the failure first, the drawer then.
   useEscape('.call-drawer', open ? () => (opened === null ? leave() : setOpened(null)) : undefined);
   return (
@@ -34,32 +35,18 @@ export default function CallDrawer({ applicationId, applicationName, sought, ope
   );
 }
 
-/** Gives the focus back to what opened the drawer. antd's own way loses it when Back has closed. */
-function useReturn(open: boolean): void {
-  const opener = useRef<Element | null>(null);
-  useLayoutEffect(() => {
-    if (open) opener.current = document.activeElement; // before the drawer takes it
-  }, [open]);
-  useEffect(() => {
-    if (!open && opener.current instanceof HTMLElement) opener.current.focus({ preventScroll: true }); // the trap is gone by now
-  }, [open]);
-}
-
 /** Holds a history entry while open. Who goes back over it has closed, at whatever moment that was. */
 function useEntry(open: boolean, onClose: () => void): () => void {
   const navigate = useNavigate();
   const pushed = useRef<Promise<void> | null>(null);
-  const latest = useRef(onClose);
-  useLayoutEffect(() => {
-    latest.current = onClose;
-  });
-  useEffect(() => {
+  const left = useEffectEvent(onClose);
+  useLayoutEffect(() => { // before its first paint: who leaves at once leaves an entry
     if (!open) return;
     const { pathname, search, hash } = window.location; // not the one last drawn
     pushed.current ??= Promise.resolve(navigate({ pathname, search, hash }, { preventScrollReset: true }));
-    const left = () => latest.current();
-    window.addEventListener('popstate', left);
-    return () => window.removeEventListener('popstate', left);
+    const popped = () => left();
+    window.addEventListener('popstate', popped);
+    return () => window.removeEventListener('popstate', popped);
   }, [open, navigate]);
   return () => {
     const entry = pushed.current;

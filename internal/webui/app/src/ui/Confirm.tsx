@@ -1,9 +1,10 @@
 import './field.css';
-import { useEffect, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import Input from 'antd/es/input';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
 import { useFaultText } from './Fault';
+import { useFocusReturn } from './useFocusReturn';
 
 /**
  * Asks before something is done, and does it; a refusal is told in its place. It stands as long as it
@@ -70,12 +71,4 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
       </div>
     </Modal>
   );
-}
-
-/** Gives the focus back to what had it before: antd does so only after a fading out. */
-function useFocusReturn(): void {
-  const [before] = useState(() => document.activeElement);
-  useEffect(() => () => {
-    if (before instanceof HTMLElement) before.focus({ preventScroll: true });
-  }, [before]);
 }

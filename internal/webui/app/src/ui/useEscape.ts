@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'react';
+import { useEffectEvent, useLayoutEffect } from 'react';
 import { standing } from './standing';
 
 /**
@@ -6,19 +6,16 @@ import { standing } from './standing';
  * A dialog, menu or calendar that stands over `within` is left first, by its own means.
  */
 export function useEscape(within: string, close: (() => void) | undefined): void {
-  const latest = useRef(close);
-  useLayoutEffect(() => {
-    latest.current = close;
+  const escape = useEffectEvent((event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || event.isComposing || !close) return;
+    const top = standing('[role=dialog], [role=menu], .ant-picker-dropdown').at(-1);
+    if (top && !top.closest(within)) return;
+    event.stopPropagation(); // what is opened now must not hear it
+    close();
   });
   useLayoutEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.isComposing || !latest.current) return;
-      const top = standing('[role=dialog], [role=menu], .ant-picker-dropdown').at(-1);
-      if (top && !top.closest(within)) return;
-      event.stopPropagation(); // what is opened now must not hear it
-      latest.current();
-    };
+    const pressed = (event: KeyboardEvent) => escape(event);
     document.addEventListener('keydown', pressed, true); // while what is over it still stands
     return () => document.removeEventListener('keydown', pressed, true);
-  }, [within]);
+  }, []);
 }

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'react';
+import { useEffectEvent, useLayoutEffect } from 'react';
 import { standing } from './standing';
 
 /**
@@ -6,22 +6,19 @@ import { standing } from './standing';
  * a dialog (unless inDialog), and with Ctrl, Alt or Meta.
  */
 export function useKeys(keys: Record<string, (() => void) | undefined>, { inDialog = false } = {}): void {
-  const latest = useRef(keys);
-  useLayoutEffect(() => {
-    latest.current = keys; // at once: the next key may come before effects run
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    const at = event.target instanceof Element ? event.target : null;
+    if (at?.closest('input, textarea, select, [contenteditable=true], [role=radiogroup], [role=tablist], [role=menu], [role=listbox]')) return;
+    if (!inDialog && standing('[role=dialog]').length > 0) return;
+    const action = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
   });
-  useLayoutEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
-      const at = event.target instanceof Element ? event.target : null;
-      if (at?.closest('input, textarea, select, [contenteditable=true], [role=radiogroup], [role=tablist], [role=menu], [role=listbox]')) return;
-      if (!inDialog && standing('[role=dialog]').length > 0) return;
-      const action = latest.current[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-      if (!action) return;
-      event.preventDefault();
-      action();
-    };
+  useLayoutEffect(() => { // at once: a key may come before other effects run
+    const pressed = (event: KeyboardEvent) => press(event);
     document.addEventListener('keydown', pressed);
     return () => document.removeEventListener('keydown', pressed);
-  }, [inDialog]);
+  }, []);
 }
