@@ -215,8 +215,10 @@ func (h *answerHead) removed(line []byte) bool {
 		return false
 	case is(name, "server"):
 		h.mask(name, &h.served)
+	case is(name, "x-accel-buffering"): // a proxy in front is told not to buffer, never to
+		return !is(trim(line[len(name)+1:]), "no")
 	}
-	if in(&removedOut, name) {
+	if removedOut.has(name) {
 		return true
 	}
 	for _, value := range h.connection[:h.lines] {

@@ -83,13 +83,15 @@ func (r refusal) body() []byte {
 	return text
 }
 
-// answer writes the refusal into the response. A caller whose body was not read to its end gets it
+// answer writes the refusal into the response, with X-Callgate-Error, which no relayed answer has. A caller whose body was not read to its end gets it
 // with the connection closed after: what is left of the body would be taken for the next request.
 func (r refusal) answer(ctx *fasthttp.RequestCtx, bodyRead bool) {
 	h := &ctx.Response.Header
 	ctx.SetStatusCode(r.status)
 	h.SetContentType("application/json")
 	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Callgate-Error", r.code)
 	if r.status == 401 {
 		h.Set("WWW-Authenticate", "Bearer")
 	}

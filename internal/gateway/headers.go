@@ -142,41 +142,6 @@ func is(name []byte, lower string) bool {
 	return true
 }
 
-// removedIn are the request headers that do not go to the upstream: credentials of the caller,
-// traces of the way to us, hop-by-hop headers, and those that are written anew.
-var removedIn = headerSet(
-	"authorization", "cookie", "x-api-key", "api-key", "proxy-authorization", "forwarded",
-	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
-	"host", "content-length", "expect",
-)
-
-// removedOut are the response headers that do not go to the caller: hop-by-hop ones, and those that
-// would act on the console's origin.
-var removedOut = headerSet(
-	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade",
-	"set-cookie", "set-cookie2", "clear-site-data",
-)
-
-// headerSet sorts names by length, so that a name is compared with two or three others only.
-func headerSet(names ...string) (set [24][]string) {
-	for _, name := range names {
-		set[len(name)] = append(set[len(name)], name)
-	}
-	return set
-}
-
-func in(set *[24][]string, name []byte) bool {
-	if len(name) >= len(set) {
-		return false
-	}
-	for _, candidate := range set[len(name)] {
-		if is(name, candidate) {
-			return true
-		}
-	}
-	return false
-}
-
 // appendForwarded adds the header lines that go to the upstream, byte for byte as they came.
 func (h *requestHead) appendForwarded(dst []byte) []byte {
 	raw := h.raw
@@ -187,7 +152,7 @@ func (h *requestHead) appendForwarded(dst []byte) []byte {
 		}
 		raw = rest
 		name := line[:bytes.IndexByte(line, ':')]
-		if in(&removedIn, name) || len(name) > len("x-forwarded-") && is(name[:12], "x-forwarded-") || h.named(name) {
+		if removedIn.has(name) || h.named(name) {
 			continue
 		}
 		dst = append(dst, line...)

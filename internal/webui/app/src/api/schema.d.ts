@@ -1478,6 +1478,7 @@ export interface components {
         GatewayInternal: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
             content: {
@@ -1503,6 +1504,7 @@ export interface components {
         GatewayInvalid: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
             content: {
@@ -1529,6 +1531,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Call-Id": components["headers"]["CallId"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
             content: {
@@ -1555,6 +1558,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Call-Id": components["headers"]["CallId"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
             content: {
@@ -1581,6 +1585,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Call-Id": components["headers"]["CallId"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
             content: {
@@ -1607,6 +1612,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "WWW-Authenticate": "Bearer";
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
             content: {
@@ -1633,6 +1639,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
             content: {
@@ -1659,6 +1666,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Call-Id": components["headers"]["CallId"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
             content: {
@@ -2094,6 +2102,8 @@ export interface components {
         AdminSessionCookie: string;
         /** @description The call's id in the statistics. */
         CallId: string;
+        /** @description The code of the error. Only answers of the gateway itself have it: an upstream's own 401 has none. */
+        GatewayErrorCode: string;
         /** @description Nothing of this may be kept in a cache. */
         NoStore: "no-store";
         /** @description Names this request in the log. */

@@ -1,0 +1,89 @@
+package gateway
+
+import "strings"
+
+// removedIn are the request headers that do not go to the upstream: credentials of the caller,
+// traces of the way to us, hop-by-hop headers, and those that are written anew. The connecting
+// addresses that proxies in front add would tell the upstream who calls, and some refuse them.
+var removedIn = newNames(
+	"authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "x-callgate-*",
+	"forwarded", "x-forwarded-*", "x-original-forwarded-for", "x-real-ip", "via", "true-client-ip", "x-client-ip", "cf-connecting-ip",
+	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
+	"host", "content-length", "expect",
+)
+
+// removedOut are the response headers that do not go to the caller (design section 4): an upstream's
+// answer is hostile to the origin, which may be the console's, and to proxies in front of us.
+var removedOut = newNames(
+	// hop-by-hop, and what is ours to say
+	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade",
+	"x-callgate-*", "x-content-type-options",
+	// what a browser keeps for the whole origin, or reports to elsewhere
+	"set-cookie", "set-cookie2", "clear-site-data", "set-login", "nel", "report-to", "reporting-endpoints", "strict-transport-security",
+	"alt-svc", "accept-ch*", "critical-ch", "public-key-pins*", "expect-ct", "origin-agent-cluster", "sec-session-*", "secure-session-*",
+	"use-as-dictionary", "no-vary-search", "activate-storage-access", "attribution-reporting-*", "ad-auction-*", "observe-browsing-topics",
+	"shared-storage-write", "www-authenticate",
+	// what acts on the page that is shown, or on its tools
+	"service-worker-allowed", "content-security-policy*", "permissions-policy*", "feature-policy", "document-policy*", "integrity-policy*",
+	"cross-origin-opener-policy*", "cross-origin-embedder-policy*", "origin-trial", "speculation-rules", "refresh", "sourcemap", "x-sourcemap",
+	// what a proxy, a cache or a health checker in front of us obeys
+	"x-accel-*", "x-sendfile*", "x-lighttpd-*", "x-litespeed-*", "x-reproxy-*", "surrogate-*", "cdn-cache-control", "cloudflare-cdn-cache-control",
+	"edge-control", "x-envoy-immediate-health-check-fail", "x-envoy-overloaded", "x-envoy-degraded",
+)
+
+// names are header names in lower case, to be found without allocating: whole ones by their length,
+// beginnings (given with a final *) by their first letter.
+type names struct {
+	whole      [40][]string
+	beginnings [26][]string
+}
+
+func newNames(all ...string) *names {
+	s := new(names)
+	for _, name := range all {
+		if beginning, ok := strings.CutSuffix(name, "*"); ok {
+			first := beginning[0] - 'a'
+			s.beginnings[first] = append(s.beginnings[first], beginning)
+		} else {
+			s.whole[len(name)] = append(s.whole[len(name)], name)
+		}
+	}
+	return s
+}
+
+// has tells whether a header's name is one of them, whatever its case. An underscore counts as the
+// hyphen that some servers take it for.
+func (s *names) has(name []byte) bool {
+	if len(name) < len(s.whole) {
+		for _, candidate := range s.whole[len(name)] {
+			if like(name, candidate) {
+				return true
+			}
+		}
+	}
+	if len(name) == 0 || name[0]|0x20 < 'a' || name[0]|0x20 > 'z' {
+		return false
+	}
+	for _, beginning := range s.beginnings[name[0]|0x20-'a'] {
+		if len(name) >= len(beginning) && like(name[:len(beginning)], beginning) {
+			return true
+		}
+	}
+	return false
+}
+
+// like is is, with underscores for hyphens.
+func like(name []byte, lower string) bool {
+	for i, c := range name {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			c |= 0x20
+		case c == '_':
+			c = '-'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
