@@ -35,7 +35,7 @@ func (p *Patch) check() error {
 	wrong := fault.Fields{}
 	if p.Name != nil {
 		*p.Name = strings.TrimSpace(*p.Name)
-		wrong.Text("name", *p.Name, 1, maxName)
+		wrong.Name("name", *p.Name, 1, maxName)
 	}
 	if p.Description != nil {
 		wrong.Text("description", *p.Description, 0, maxDescription)

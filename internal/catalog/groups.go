@@ -23,7 +23,7 @@ type GroupSettings struct {
 func (s *GroupSettings) check() fault.Fields {
 	wrong := fault.Fields{}
 	trim(s.Name)
-	checkText(wrong, "name", s.Name, 1, maxName)
+	checkName(wrong, s.Name)
 	checkSortOrder(wrong, s.SortOrder)
 	return wrong
 }

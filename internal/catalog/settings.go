@@ -41,7 +41,7 @@ func (s *Settings) check(allowPrivate bool) fault.Fields {
 	for _, text := range []*string{s.Name, s.UpstreamBaseURL, s.UpstreamModel, s.DefaultPath} {
 		trim(text)
 	}
-	checkText(wrong, "name", s.Name, 1, maxName)
+	checkName(wrong, s.Name)
 	checkText(wrong, "description", s.Description, 0, maxDescription)
 	checkText(wrong, "upstreamModel", s.UpstreamModel, 0, maxModel)
 	checkSortOrder(wrong, s.SortOrder)
@@ -96,6 +96,12 @@ func (s *Settings) apply(d *Details) {
 
 // newKey tells whether an upstream key is given that is to replace the stored one.
 func (s *Settings) newKey() bool { return s.UpstreamKey != nil && *s.UpstreamKey != "" }
+
+func checkName(wrong fault.Fields, value *string) {
+	if value != nil {
+		wrong.Name("name", *value, 1, maxName)
+	}
+}
 
 func checkText(wrong fault.Fields, field string, value *string, least, most int) {
 	if value != nil {

@@ -48,6 +48,8 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must have %d to %d characters":                      "长度必须为 {1} 到 {2} 个字符",
 	"must have at most %d characters":                    "最多 {1} 个字符",
 	"must not contain control characters":                "不能包含控制字符",
+	"must have a visible character":                      "必须至少有一个可见字符",
+	"must not contain line separators or characters that turn the direction of writing": "不能包含行分隔符或改变文字方向的字符",
 
 	// Sign-in.
 	"sign in first: the token is missing":                                           "请先登录：缺少令牌",

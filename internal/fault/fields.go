@@ -32,6 +32,30 @@ func (f Fields) Text(field, value string, least, most int) {
 	}
 }
 
+// Name is Text for what people tell things apart by: it shows something, and reads the way it is
+// written. Joiners between visible characters are letters' and emoji's own and stay.
+func (f Fields) Name(field, value string, least, most int) {
+	f.Text(field, value, least, most)
+	switch {
+	case strings.ContainsFunc(value, misleads):
+		f.Add(field, "must not contain line separators or characters that turn the direction of writing")
+	case value != "" && !strings.ContainsFunc(value, shows):
+		f.Add(field, "must have a visible character")
+	}
+}
+
+// misleads tells what makes a text read otherwise than it is stored.
+func misleads(r rune) bool {
+	return r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// blanks are letters and symbols by category that show nothing: fillers of Hangul, the empty braille cell.
+const blanks = "\u115f\u1160\u2800\u3164\uffa0"
+
+func shows(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !strings.ContainsRune(blanks, r)
+}
+
 // Storable tells whether text is one that every store takes: UTF-8 without NUL.
 func Storable(text string) bool {
 	return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0

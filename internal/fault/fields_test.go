@@ -46,3 +46,25 @@ func TestTheLogNamesEveryWrongField(t *testing.T) {
 		t.Fatal(got)
 	}
 }
+
+func TestANameShowsSomethingAndReadsTheWayItIsWritten(t *testing.T) {
+	for name, text := range map[string]string{
+		"zero width": "\u200b\u200d\ufeff", "word joiner": "\u2060", "soft hyphen": "\u00ad", "Hangul filler": "\u3164\uffa0",
+		"braille blank": "\u2800", "variation selector": "\ufe0f", "tags": "\U000e0061\U000e007f", "marks alone": "\u0301",
+		"blanks": "\u00a0\u2003\u3000", "line separator": "a\u2028b", "override": "invoice\u202egpj.exe", "isolate": "a\u2066b\u2069",
+		"mark": "\u200f", "Arabic letter mark": "a\u061cb", "unassigned ignorable": "\u2065",
+	} {
+		f := Fields{}
+		f.Name("name", text, 1, 64)
+		if len(f) != 1 {
+			t.Errorf("%s: %q is taken for a name", name, text)
+		}
+	}
+	for _, text := range []string{"Chat", "对话", "👩‍💻 team", "❤️", "می‌خواهم", "नमस्ते क्ष", "é", "عربي", "שלום", "1", "-", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"} {
+		f := Fields{}
+		f.Name("name", text, 1, 64)
+		if len(f) != 0 {
+			t.Errorf("%q is refused: %v", text, f)
+		}
+	}
+}

@@ -73,7 +73,7 @@ type ApplicationDraft = ApplicationEdit
 
 // ApplicationEdit defines model for ApplicationEdit.
 type ApplicationEdit struct {
-	// Name 1 to 64 characters once trimmed; no control characters.
+	// Name 1 to 64 characters once trimmed
 	Name *string `json:"name,omitempty"`
 
 	// CapabilityIDs At most 500; duplicates are folded.
@@ -264,7 +264,7 @@ type CapabilityEdit struct {
 	// ID Chosen once and never changed.
 	ID *Identifier `json:"id,omitempty"`
 
-	// Name 1 to 64 characters once trimmed; no control characters.
+	// Name 1 to 64 characters once trimmed
 	Name *string `json:"name,omitempty"`
 
 	// DefaultPath At most 512 characters.
@@ -501,7 +501,7 @@ type GroupEdit struct {
 	// ID Chosen once and never changed.
 	ID *Identifier `json:"id,omitempty"`
 
-	// Name 1 to 64 characters once trimmed; no control characters.
+	// Name 1 to 64 characters once trimmed
 	Name      *string    `json:"name,omitempty"`
 	SortOrder *SortOrder `json:"sortOrder,omitempty"`
 }

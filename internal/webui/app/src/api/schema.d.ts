@@ -958,7 +958,7 @@ export interface components {
             capabilityIds?: components["schemas"]["Identifier"][];
             /** @description No control characters. */
             description?: string;
-            /** @description 1 to 64 characters once trimmed; no control characters. */
+            /** @description 1 to 64 characters once trimmed */
             name?: string;
         };
         ApplicationFields: {
@@ -1070,7 +1070,7 @@ export interface components {
             description?: string;
             groupId?: components["schemas"]["Identifier"];
             id?: components["schemas"]["Identifier"];
-            /** @description 1 to 64 characters once trimmed; no control characters. */
+            /** @description 1 to 64 characters once trimmed */
             name?: string;
             sortOrder?: components["schemas"]["SortOrder"];
             status?: components["schemas"]["CapabilityStatus"];
@@ -1239,7 +1239,7 @@ export interface components {
         GroupDraft: WithRequired<components["schemas"]["GroupEdit"], "name">;
         GroupEdit: {
             id?: components["schemas"]["Identifier"];
-            /** @description 1 to 64 characters once trimmed; no control characters. */
+            /** @description 1 to 64 characters once trimmed */
             name?: string;
             sortOrder?: components["schemas"]["SortOrder"];
         };
