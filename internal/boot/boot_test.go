@@ -16,6 +16,8 @@ func TestRedisURLChoosesTheKindOfClient(t *testing.T) {
 		"redis://:secret@127.0.0.1:6379/3":                                   &redis.Client{},
 		"rediss://:secret@redis.example.com:6380":                            &redis.Client{},
 		"redis+sentinel://127.0.0.1:26379/0?master_name=main":                &redis.Client{},
+		"rediss+sentinel://redis.example.com:26379/0?master_name=main":       &redis.Client{},
+		"rediss+cluster://redis.example.com:7000":                            &redis.ClusterClient{},
 		"redis+cluster://127.0.0.1:7000?addr=127.0.0.1:7001&dial_timeout=1s": &redis.ClusterClient{},
 	} {
 		client, err := openRedis(url)

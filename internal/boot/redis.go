@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"strings"
 
@@ -20,32 +21,53 @@ type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-// openRedis makes the client REDIS_URL asks for: redis:// or rediss:// a single server,
-// redis+sentinel://host:port/db?master_name=… sentinels, redis+cluster:// a cluster. It does not connect.
+// openRedis makes the client REDIS_URL asks for: redis:// a single server,
+// redis+sentinel://host:port/db?master_name=… sentinels, redis+cluster:// a cluster; rediss, before a
+// plus too, is the same by TLS. It does not connect.
 func openRedis(text string) (redis.UniversalClient, error) {
-	plain := "redis" + text[max(0, strings.Index(text, "://")):]
-	switch {
-	case strings.HasPrefix(text, "redis+sentinel://"):
+	client, err := newRedis(text)
+	if err != nil {
+		return nil, fmt.Errorf("REDIS_URL: %w", hideURL(err, text))
+	}
+	return client, nil
+}
+
+func newRedis(text string) (redis.UniversalClient, error) {
+	scheme, rest, _ := strings.Cut(text, "://")
+	plain, kind, _ := strings.Cut(scheme, "+")
+	plain += "://" + rest
+	switch kind {
+	case "sentinel":
 		options, err := redis.ParseFailoverURL(plain)
 		if err != nil {
-			return nil, fmt.Errorf("REDIS_URL: %w", hideURL(err, text))
+			return nil, err
 		}
 		options.ContextTimeoutEnabled, options.MaxRetries = true, noRetries
+		underOwnNames(options.TLSConfig)
 		return redis.NewFailoverClient(options), nil
-	case strings.HasPrefix(text, "redis+cluster://"):
+	case "cluster":
 		options, err := redis.ParseClusterURL(plain)
 		if err != nil {
-			return nil, fmt.Errorf("REDIS_URL: %w", hideURL(err, text))
+			return nil, err
 		}
 		options.ContextTimeoutEnabled, options.MaxRetries = true, noRetries
+		underOwnNames(options.TLSConfig)
 		return redis.NewClusterClient(options), nil
 	}
 	options, err := redis.ParseURL(text)
 	if err != nil {
-		return nil, fmt.Errorf("REDIS_URL: %w", hideURL(err, text))
+		return nil, err
 	}
 	options.ContextTimeoutEnabled, options.MaxRetries = true, noRetries
 	return redis.NewClient(options), nil
+}
+
+// underOwnNames has every server prove the address it is dialled at. The parsers would have all of
+// them prove the first one's, which a master behind sentinels, or a cluster's second node, has not.
+func underOwnNames(c *tls.Config) {
+	if c != nil {
+		c.ServerName, c.MinVersion = "", tls.VersionTLS12
+	}
 }
 
 // hideURL keeps a URL's password out of a parser's message.

@@ -108,6 +108,7 @@ func identityConfig(c config.Config) identity.Config {
 		OIDC: identity.OIDC{
 			Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCClientSecret,
 			Name: c.OIDCName, Scopes: c.OIDCScopes, RedirectURL: c.PublicBaseURL + console.OIDCCallbackPath,
+			TrustEmail: c.OIDCTrustEmail,
 		},
 	}
 }

@@ -72,6 +72,9 @@ type Config struct {
 	OIDCClientSecret string   `env:"OIDC_CLIENT_SECRET"`
 	OIDCName         string   `env:"OIDC_NAME" envDefault:"Single sign-on"`
 	OIDCScopes       []string `env:"OIDC_SCOPES"`
+	// OIDCTrustEmail takes the address of a provider that sends no email_verified; one it calls
+	// unverified is refused all the same.
+	OIDCTrustEmail bool `env:"OIDC_TRUST_EMAIL" envDefault:"false"`
 
 	SpoolDir         string        `env:"SPOOL_DIR" envDefault:"spool"`
 	RecordRingBytes  int           `env:"RECORD_RING_BYTES" envDefault:"67108864"`
@@ -182,7 +185,7 @@ func (c *Config) faults() []string {
 		}
 	}
 	c.storeFaults(fault)
-	needURL(fault, "REDIS_URL", c.RedisURL, "redis", "rediss", "redis+sentinel", "redis+cluster")
+	needURL(fault, "REDIS_URL", c.RedisURL, "redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster")
 	for _, proxy := range c.TrustedProxies {
 		if _, err := netip.ParsePrefix(proxy); err == nil {
 			continue

@@ -215,6 +215,22 @@ func TestAddressMayComeFromTheUserInfoOfTheSameSubject(t *testing.T) {
 	}
 }
 
+func TestAProviderThatSaysNothingOfVerificationIsTrustedOnlyByTheSwitch(t *testing.T) {
+	w, p := withProvider(t, func(c *Config) { c.OIDC.TrustEmail = true })
+	p.Change(func() { p.Claims = map[string]any{"email": developer} })
+	in, _, err := w.finish(w.begin(p, "/"))
+	if err != nil || in.Principal.Email != developer {
+		t.Fatalf("%+v, %v", in.Principal, err)
+	}
+	for _, said := range []any{false, "false", 0} {
+		p.Change(func() { p.Claims = map[string]any{"email": developer, "email_verified": said} })
+		_, _, err := w.finish(w.begin(p, "/"))
+		if wantKind(t, err, fault.BadCredential); !errors.Is(err, ErrAddressNotAllowed) {
+			t.Errorf("%v: %v", said, err)
+		}
+	}
+}
+
 func TestProvidersDevelopersAreOfAllowedDomains(t *testing.T) {
 	w, p := withProvider(t, func(c *Config) { c.LoginEmailDomains = []string{"elsewhere.com"} })
 	_, next, err := w.finish(w.begin(p, "/capabilities"))
