@@ -25,7 +25,14 @@ type answerHead struct {
 	encoded    bool // a Content-Encoding line was kept
 	served     bool // a Server line was kept
 	masked     bool // lines follow whose names are masked, see mask
+	varied     bool // Vary names Authorization, or all
+	private    bool // Cache-Control forbids shared caches to keep it
+	document   bool // a browser could run it as a page
+	rewritten  []rewritten
 }
+
+// rewritten is a header line whose value is not the upstream's.
+type rewritten struct{ name, value []byte }
 
 // maxAnswerHead bounds an upstream's response head, in bytes; maxInterim how many 1xx answers may
 // precede the final one.
@@ -44,14 +51,14 @@ var errAnswer = errors.New("malformed response head")
 
 // readAnswer reads the final response head from the upstream into dst, without the headers that do
 // not go to the caller. It returns the reader to go on with: another one when the head outgrew it.
-func readAnswer(br *bufio.Reader, conn net.Conn, dst *fasthttp.ResponseHeader, head *answerHead) (*bufio.Reader, error) {
+func readAnswer(br *bufio.Reader, conn net.Conn, dst *fasthttp.ResponseHeader, head *answerHead, from *origin) (*bufio.Reader, error) {
 	for range maxInterim {
 		var raw []byte
 		var err error
 		if raw, br, err = peekHead(br, conn); err != nil {
 			return br, err
 		}
-		kept, err := head.filter(raw)
+		kept, err := head.filter(raw, from)
 		if err != nil {
 			return br, err
 		}
@@ -73,6 +80,7 @@ func readAnswer(br *bufio.Reader, conn net.Conn, dst *fasthttp.ResponseHeader, h
 			return br, fmt.Errorf("%w: %w", errAnswer, err)
 		}
 		head.unmask(dst)
+		head.guard(dst)
 		return br, nil
 	}
 	return br, fmt.Errorf("%w: too many interim responses", errAnswer)
@@ -107,7 +115,7 @@ func peekHead(br *bufio.Reader, conn net.Conn) ([]byte, *bufio.Reader, error) {
 
 // filter reads a response head and moves the lines that go to the caller to its beginning; kept is
 // how many bytes they take, final empty line included.
-func (h *answerHead) filter(raw []byte) (kept int, err error) {
+func (h *answerHead) filter(raw []byte, from *origin) (kept int, err error) {
 	*h = answerHead{length: -1}
 	line, rest, err := nextLine(raw)
 	if err != nil {
@@ -126,7 +134,7 @@ func (h *answerHead) filter(raw []byte) (kept int, err error) {
 		line, after, _ := nextLine(rest)
 		whole := rest[:len(rest)-len(after)]
 		rest = after
-		if len(line) > 0 && h.removed(line) {
+		if len(line) > 0 && h.removed(line, from) {
 			continue
 		}
 		kept += copy(raw[kept:], whole)
@@ -200,7 +208,7 @@ func (h *answerHead) framing(lines []byte, old bool) error {
 
 // removed tells whether a header line does not go to the caller, and masks it when it repeats one
 // that the server's own headers hold once only.
-func (h *answerHead) removed(line []byte) bool {
+func (h *answerHead) removed(line []byte, from *origin) bool {
 	name := line[:bytes.IndexByte(line, ':')]
 	switch {
 	case is(name, "content-length"):
@@ -208,6 +216,7 @@ func (h *answerHead) removed(line []byte) bool {
 		h.measured = true
 		return again || h.chunked || h.status == 204
 	case is(name, "content-type"): // named by Connection or not: the body cannot be read without it
+		h.document = h.document || isDocument(line)
 		h.mask(name, &h.typed)
 		return false
 	case is(name, "content-encoding"): // likewise
@@ -215,6 +224,12 @@ func (h *answerHead) removed(line []byte) bool {
 		return false
 	case is(name, "server"):
 		h.mask(name, &h.served)
+	case is(name, "vary"):
+		value := line[len(name)+1:]
+		h.varied = h.varied || hasToken(value, []byte("*")) || hasToken(value, []byte("authorization"))
+	case is(name, "cache-control"):
+		value := line[len(name)+1:]
+		h.private = h.private || hasToken(value, []byte("no-store")) || hasToken(value, private)
 	case is(name, "x-accel-buffering"): // a proxy in front is told not to buffer, never to
 		return !is(trim(line[len(name)+1:]), "no")
 	}
@@ -226,7 +241,53 @@ func (h *answerHead) removed(line []byte) bool {
 			return true
 		}
 	}
+	value, changed := from.rewrites(name, line)
+	if value != nil {
+		h.rewritten = append(h.rewritten, rewritten{bytes.Clone(name), value})
+	}
+	return changed
+}
+
+// isDocument tells whether a browser would show what a Content-Type line names as a page, with
+// scripts in it.
+func isDocument(line []byte) bool {
+	for _, kind := range [...]string{"html", "xml", "svg"} {
+		for i := len("content-type:"); i+len(kind) <= len(line); i++ {
+			if is(line[i:i+len(kind)], kind) {
+				return true
+			}
+		}
+	}
 	return false
+}
+
+var (
+	nameVary         = []byte("Vary")
+	nameCacheControl = []byte("Cache-Control")
+	nameSniffing     = []byte("X-Content-Type-Options")
+	namePolicy       = []byte("Content-Security-Policy")
+	authorization    = []byte("Authorization")
+	private          = []byte("private")
+	nosniff          = []byte("nosniff")
+	sandbox          = []byte("sandbox")
+)
+
+// guard adds what keeps an answer to whom it was given, and from running in the origin it comes
+// from: one that a browser kept must not be found by a visit to its address, which has no key.
+func (h *answerHead) guard(dst *fasthttp.ResponseHeader) {
+	if !h.varied {
+		dst.AddBytesKV(nameVary, authorization)
+	}
+	if !h.private {
+		dst.AddBytesKV(nameCacheControl, private)
+	}
+	dst.AddBytesKV(nameSniffing, nosniff)
+	if h.document { // for browsers that do not say that they navigate
+		dst.AddBytesKV(namePolicy, sandbox)
+	}
+	for _, line := range h.rewritten {
+		dst.AddBytesKV(line.name, line.value)
+	}
 }
 
 // masked stands for the first byte of a name that would replace the line before it.

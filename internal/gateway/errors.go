@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -18,6 +19,7 @@ type refusal struct {
 	kind       string // OpenAI's error type
 	message    string
 	retryAfter string // seconds, for 503
+	allow      string // methods, for 405
 	reason     calls.ReasonType
 	reasonCode calls.ReasonCode
 	endedBy    calls.EndedBy
@@ -49,6 +51,12 @@ var (
 	refusedPath = refusal{status: 400, code: "invalid_path", kind: "invalid_request_error",
 		message: "The path must not contain a dot segment, a backslash, a control character or a malformed escape.",
 		reason:  calls.InvalidRequest, reasonCode: calls.InvalidPath}
+	refusedShown = refusal{status: 400, code: "invalid_request", kind: "invalid_request_error",
+		message: "The gateway is called by programs. Its answers cannot be opened in a browser, nor loaded as a script, style sheet, worker or frame.",
+		reason:  calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}
+	refusedMethod = refusal{status: 405, code: "invalid_request", kind: "invalid_request_error", allow: strings.Join(methods[:], ", "),
+		message: "This method is not forwarded. Use " + strings.Join(methods[:len(methods)-1], ", ") + " or " + methods[len(methods)-1] + ".",
+		reason:  calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}
 	refusedLarge = refusal{status: 413, code: "request_too_large", kind: "invalid_request_error",
 		message: "The request body is larger than allowed.", reason: calls.InvalidRequest, reasonCode: calls.RequestTooLarge}
 	refusedChunks = refusal{status: 400, code: "invalid_request", kind: "invalid_request_error",
@@ -97,6 +105,9 @@ func (r refusal) answer(ctx *fasthttp.RequestCtx, bodyRead bool) {
 	}
 	if r.retryAfter != "" {
 		h.Set("Retry-After", r.retryAfter)
+	}
+	if r.allow != "" {
+		h.Set("Allow", r.allow)
 	}
 	text := r.body()
 	if bodyRead {

@@ -111,7 +111,8 @@ func (c *call) exchange(conn *upstreamConn, t *target, before uint64) error {
 		go c.send(conn, before)
 	}
 	// Also after a failed write: an upstream may have answered before it closed.
-	br, err := readAnswer(conn.br, conn.Conn, &c.ctx.Response.Header, &c.answer)
+	from := origin{target: t, path: c.path, model: c.capability.ID, bodiless: c.ctx.IsHead()}
+	br, err := readAnswer(conn.br, conn.Conn, &c.ctx.Response.Header, &c.answer, &from)
 	conn.large = conn.large || br != conn.br
 	conn.br = br
 	if err != nil {

@@ -21,8 +21,8 @@ func FuzzTargets(f *testing.F) {
 		if !ok {
 			return
 		}
-		rest, _, count := splitModel(query)
-		if _, _, left := splitModel(rest); left != 0 || count == 0 && string(rest) != string(query) {
+		rest, _, count := splitModel(query, nil)
+		if _, _, left := splitModel(rest, nil); left != 0 || count == 0 && string(rest) != string(query) {
 			t.Fatalf("of %q is left %q", query, rest)
 		}
 		if checkPath(given) != nil {

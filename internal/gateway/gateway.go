@@ -239,6 +239,8 @@ func (g *Gateway) admit(ctx *fasthttp.RequestCtx, head *requestHead, path, query
 	accessKey := string(head.bearer)
 	grant, err := g.grant(accessKey)
 	switch {
+	case errors.Is(err, access.ErrUnknownKey) && head.shown:
+		return nil, &refusedShown
 	case errors.Is(err, access.ErrUnknownKey):
 		return nil, &refusedKey
 	case err != nil:
@@ -342,7 +344,7 @@ func (c *call) handle() {
 // check finds the first reason to refuse the call, in the order of design section 4. A capability
 // that is named and exists is recorded whatever the reason.
 func (c *call) check() *refusal {
-	rest, model, count := splitModel(c.query)
+	rest, model, count := splitModel(c.query, c.head.bearer)
 	c.restQuery = rest
 	if count == 1 && model != "" {
 		c.capability = c.gateway.config.Capability(model)
@@ -360,6 +362,10 @@ func (c *call) check() *refusal {
 		return &refusedOff
 	case !c.grant.Bound(c.capability.ID):
 		return &refusedUnbound
+	case c.head.shown:
+		return &refusedShown
+	case !isMethod(c.ctx.Method()):
+		return &refusedMethod
 	case checkPath(c.path) != nil:
 		return &refusedPath
 	}

@@ -14,6 +14,7 @@ type requestHead struct {
 	connections   int
 	length        bool // a Content-Length was sent
 	chunked       bool
+	shown         bool // a browser wants to show or run the answer, not to hand it to a script
 	authorization int
 }
 
@@ -65,6 +66,10 @@ func (h *requestHead) note(name, value []byte) error {
 			return errMalformed
 		}
 		h.chunked = true
+	case is(name, "sec-fetch-mode"):
+		h.shown = h.shown || is(value, "navigate")
+	case is(name, "sec-fetch-dest"):
+		h.shown = h.shown || !isData(value)
 	case is(name, "content_length"), is(name, "transfer_encoding"): // to some upstreams an underscore is a hyphen
 		return errMalformed
 	case is(name, "connection"):
@@ -74,6 +79,17 @@ func (h *requestHead) note(name, value []byte) error {
 		h.connections++
 	}
 	return nil
+}
+
+// isData tells whether a destination of the Fetch standard takes an answer as data: for a script that
+// asked for it, or as a picture or sound, which run nothing.
+func isData(destination []byte) bool {
+	for _, harmless := range [...]string{"empty", "image", "audio", "video", "track", "font"} {
+		if is(destination, harmless) {
+			return true
+		}
+	}
+	return false
 }
 
 // nextLine cuts one line ended by CR LF. A bare line feed ends a line for some servers only.
@@ -142,7 +158,8 @@ func is(name []byte, lower string) bool {
 	return true
 }
 
-// appendForwarded adds the header lines that go to the upstream, byte for byte as they came.
+// appendForwarded adds the header lines that go to the upstream, byte for byte as they came. One that
+// repeats the Access Key does not go, whatever its name.
 func (h *requestHead) appendForwarded(dst []byte) []byte {
 	raw := h.raw
 	for len(raw) > 0 {
@@ -152,7 +169,7 @@ func (h *requestHead) appendForwarded(dst []byte) []byte {
 		}
 		raw = rest
 		name := line[:bytes.IndexByte(line, ':')]
-		if removedIn.has(name) || h.named(name) {
+		if removedIn.has(name) || h.named(name) || len(h.bearer) > 0 && bytes.Contains(line, h.bearer) {
 			continue
 		}
 		dst = append(dst, line...)

@@ -1,11 +1,17 @@
 package gateway
 
 import (
+	"io"
+	"net"
+	"slices"
+	"strings"
 	"testing"
+
+	"callgate/internal/calls"
 )
 
 func TestOurOwnAnswersAndOnlyTheyNameTheirError(t *testing.T) {
-	r := newRig(t, answers("HTTP/1.1 401 No\r\nX-Callgate-Error: invalid_api_key\r\nx-callgate-anything: x\r\nX-Callgate: x\r\nContent-Length: 0\r\n\r\n"))
+	r := newRig(t, answers("HTTP/1.1 401 No\r\nX-Callgate-Error: invalid_api_key\r\nx-callgate-anything: x\r\nContent-Length: 0\r\n\r\n"))
 	for key, want := range map[string]string{"cg-made-up": "invalid_api_key", goodKey: "", "cg-disabled": "application_disabled", "cg-unsure": "access_unavailable"} {
 		a := r.ask(post("/gateway/v1?model=m", key, "{}"))
 		if got := a.Header["X-Callgate-Error"]; len(got) > 1 || a.Header.Get("X-Callgate-Error") != want {
@@ -20,5 +26,188 @@ func TestOurOwnAnswersAndOnlyTheyNameTheirError(t *testing.T) {
 	}
 	if a := r.ask("GET /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\nX: a\r\n b\r\n\r\n"); a.Header.Get("X-Callgate-Error") != "invalid_request" {
 		t.Errorf("malformed: %v", a.Header)
+	}
+}
+
+// hostileNames are response headers that act on an origin, on a page or on a proxy in front of us.
+var hostileNames = strings.Fields(`NEL Report-To Reporting-Endpoints Strict-Transport-Security Alt-Svc Service-Worker-Allowed Accept-CH
+	Accept-CH-Lifetime Critical-CH WWW-Authenticate Content-Security-Policy Content-Security-Policy-Report-Only Public-Key-Pins
+	Public-Key-Pins-Report-Only Expect-CT Origin-Agent-Cluster Refresh SourceMap X-SourceMap Sec-Session-Registration Sec-Session-Challenge
+	Secure-Session-Registration Set-Cookie Clear-Site-Data Set-Login Use-As-Dictionary Origin-Trial Speculation-Rules Permissions-Policy
+	Cross-Origin-Opener-Policy-Report-Only Attribution-Reporting-Register-Source X-Callgate-Error
+	X-Accel-Redirect X-Accel-Expires X-Accel-Limit-Rate X-Accel-Charset x_accel_redirect X-Sendfile X-SENDFILE2 X-LIGHTTPD-send-file
+	X-Lighttpd-Anything X-LiteSpeed-Location X-Reproxy-URL Surrogate-Control CDN-Cache-Control X-Envoy-Immediate-Health-Check-Fail`)
+
+func TestNothingThatActsOnAnOriginOrAProxyComesThrough(t *testing.T) {
+	var head strings.Builder
+	for _, name := range hostileNames {
+		head.WriteString(name + ": evil\r\n")
+	}
+	r := newRig(t, answers("HTTP/1.1 200 OK\r\n"+head.String()+"X-Accel-Buffering: no\r\nX-RateLimit-Remaining: 3\r\nContent-Length: 0\r\n\r\n"))
+	a := r.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	r.record()
+	for name, values := range a.Header {
+		if slices.Contains(values, "evil") {
+			t.Errorf("%s came through", name)
+		}
+	}
+	if a.Header.Get("X-Accel-Buffering") != "no" || a.Header.Get("X-RateLimit-Remaining") != "3" {
+		t.Errorf("headers %v", a.Header)
+	}
+}
+
+func TestAnswersAreForTheirCallerAloneAndRunNothing(t *testing.T) {
+	for sent, want := range map[string]struct{ vary, cache, policy string }{
+		"":                                     {"Authorization", "private", ""},
+		"Vary: Accept-Encoding\r\n":            {"Accept-Encoding|Authorization", "private", ""},
+		"Vary: Origin, authorization\r\n":      {"Origin, authorization", "private", ""},
+		"Vary: *\r\n":                          {"*", "private", ""},
+		"Cache-Control: public, max-age=9\r\n": {"Authorization", "public, max-age=9|private", ""},
+		"Cache-Control: No-Store\r\n":          {"Authorization", "No-Store", ""},
+		"Cache-Control: a, private\r\n":        {"Authorization", "a, private", ""},
+		"Cache-Control: private=\"x\"\r\n":     {"Authorization", "private=\"x\"|private", ""},
+		"Content-Type: text/HTML\r\n":          {"Authorization", "private", "sandbox"},
+		"Content-Type: image/svg+xml\r\n":      {"Authorization", "private", "sandbox"},
+		"X-Content-Type-Options: none\r\n":     {"Authorization", "private", ""},
+	} {
+		r := newRig(t, answers("HTTP/1.1 200 OK\r\n"+sent+"Content-Length: 0\r\n\r\n"))
+		a := r.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+		r.record()
+		for name, want := range map[string]string{"Vary": want.vary, "Cache-Control": want.cache, "Content-Security-Policy": want.policy, "X-Content-Type-Options": "nosniff"} {
+			if got := strings.Join(a.Header[name], "|"); got != want {
+				t.Errorf("%q: %s: %q, want %q", sent, name, got, want)
+			}
+		}
+	}
+}
+
+func TestWhatABrowserWouldShowOrRunIsRefused(t *testing.T) {
+	r := newRig(t, answers(okAnswer))
+	for line, refused := range map[string]bool{
+		"Sec-Fetch-Mode: navigate": true, "sec-fetch-mode: Navigate": true, "Sec-Fetch-Dest: document": true, "Sec-Fetch-Dest: iframe": true,
+		"Sec-Fetch-Dest: frame": true, "Sec-Fetch-Dest: script": true, "Sec-Fetch-Dest: style": true, "Sec-Fetch-Dest: worker": true,
+		"Sec-Fetch-Dest: serviceworker": true, "Sec-Fetch-Dest: sharedworker": true, "Sec-Fetch-Dest: embed": true, "Sec-Fetch-Dest: object": true,
+		"Sec-Fetch-Dest: manifest": true, "Sec-Fetch-Dest: not-yet-invented": true,
+		"Sec-Fetch-Mode: cors": false, "Sec-Fetch-Dest: empty": false, "Sec-Fetch-Dest: image": false, "Sec-Fetch-Dest: audio": false,
+	} {
+		a := r.ask(post("/gateway/v1?model=m", goodKey, "{}", line))
+		record := r.record()
+		if refused != (a.StatusCode == 400 && a.Header.Get("X-Callgate-Error") == "invalid_request" && record.ReasonType == calls.InvalidRequest) ||
+			!refused && (a.StatusCode != 200 || !record.Success) {
+			t.Errorf("%s: answered %d %s, recorded %+v", line, a.StatusCode, a.body, record)
+		}
+		if a := r.ask(post("/gateway/v1?model=m", "", "{}", line)); refused != (a.StatusCode == 400) || !refused && a.StatusCode != 401 {
+			t.Errorf("%s without a key: answered %d %s", line, a.StatusCode, a.body)
+		}
+	}
+}
+
+func TestMethodsNobodyDefinedForCallsAreRefusedAndRecorded(t *testing.T) {
+	r := newRig(t, answers(okAnswer))
+	for _, method := range []string{"TRACE", "TRACK", "CONNECT", "PROPFIND", "INVENTED", "get", "X"} {
+		a := r.ask(method + " /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n")
+		record := r.record()
+		if a.StatusCode != 405 || a.Header.Get("Allow") != "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, QUERY" || errorCode(a.body) != "invalid_request" ||
+			record.StatusCode != 405 || record.ReasonType != calls.InvalidRequest || len(r.asked) != 0 {
+			t.Errorf("%s: answered %d %v, recorded %+v, upstream asked %d times", method, a.StatusCode, a.Header, record, len(r.asked))
+		}
+	}
+}
+
+// TestUpstreamsAddressStandsInNoHeader: what is under the base URL leads back to the gateway, the rest
+// is dropped.
+func TestUpstreamsAddressStandsInNoHeader(t *testing.T) {
+	const base = "http://UPSTREAM/base%2Fpath"
+	for sent, want := range map[string]string{
+		"Location: " + base + "/v1/files/1":                   "Location: /gateway/v1/files/1?model=path",
+		"Location: " + base + "/v1?b=2&model=other&a=%7e#end": "Location: /gateway/v1?model=path&b=2&a=%7e#end",
+		"Location: " + base:                                   "Location: /gateway?model=path",
+		"Location: //UPSTREAM/base%2Fpath/v1":                 "Location: /gateway/v1?model=path",
+		"Location: HTTP://user:pw@UPSTREAM/base%2Fpath/v1":    "Location: /gateway/v1?model=path",
+		"Location: /base%2Fpath/v1/files":                     "Location: /gateway/v1/files?model=path",
+		"Location: 2":                                         "Location: /gateway/v1/2?model=path",
+		"Location: ?page=2":                                   "Location: /gateway/v1/chat?model=path&page=2",
+		"Location: /admin":                                    "",
+		"Location: ../../../admin":                            "",
+		"Location: http://UPSTREAM/base%2Fpathological":       "",
+		"Location: " + base + "/%2e%2e/x":                     "",
+		"Location: https://elsewhere/x":                       "",
+		"Location: javascript:alert(1)":                       "",
+		"Location: http://UPSTREAM:99999999/x":                "",
+		"Content-Location: " + base + "/v1/x":                 "Content-Location: /gateway/v1/x?model=path",
+		"Operation-Location: " + base + "/v1/op?api=1":        "Operation-Location: /gateway/v1/op?model=path&api=1",
+		"X-Served-From: see http://UPSTREAM/status":           "",
+		"Link: <" + base + "/v1?p=2>; rel=\"next\", </base%2Fpath/v1?p=9>; rel=\"last\"": `Link: </gateway/v1?model=path&p=2>; rel="next", </gateway/v1?model=path&p=9>; rel="last"`,
+		"Link: <https://collector.example>; rel=preconnect":                              "",
+	} {
+		answer := ""
+		r := newRig(t, func(conn net.Conn, _ asked) bool {
+			_, _ = io.WriteString(conn, answer)
+			return true
+		})
+		answer = "HTTP/1.1 201 Created\r\n" + strings.ReplaceAll(sent, "UPSTREAM", r.upstream) + "\r\nContent-Length: 0\r\n\r\n"
+		a := r.ask(post("/gateway/v1/chat?model=path", goodKey, "{}"))
+		r.record()
+		name, _, _ := strings.Cut(sent, ":")
+		got := strings.Join(a.Header[name], "|")
+		if got != "" {
+			got = name + ": " + got
+		}
+		if a.StatusCode != 201 || got != want {
+			t.Errorf("%s: %d %q, want %q", sent, a.StatusCode, got, want)
+		}
+	}
+}
+
+func TestUpstreamOfANameIsNamedInNoHeader(t *testing.T) {
+	for host, shown := range map[string]bool{
+		"api.provider.example": false, "api.provider.example:8443": false, "provider": true, "provider:8080": true, "10.1.2.3": true, "[::1]:80": true,
+	} {
+		from := origin{target: &target{scheme: "https", host: host, mark: mark(host)}, model: "m"}
+		_, changed := from.rewrites([]byte("X-Served-By"), []byte("X-Served-By: node 3 of "+strings.TrimSuffix(host, ":8443")))
+		if changed == shown {
+			t.Errorf("%s is shown: %v", host, !changed)
+		}
+		if _, changed := from.rewrites([]byte("X"), []byte("X: http://"+host+"/a b")); !changed {
+			t.Errorf("a URL of %s is shown", host)
+		}
+	}
+}
+
+func TestTheAccessKeyGoesNoFurtherWhateverCarriesIt(t *testing.T) {
+	r := newRig(t, answers(okAnswer))
+	a := r.ask(post("/gateway/v1?a=1&key="+goodKey+"&model=m&b=%63g-good&"+goodKey+"=x&c=2", goodKey, "{}",
+		"X-Auth: "+goodKey, "X-Token: bearer "+goodKey+"; v=1", "X_Api_Key: a", "X-Goog-Api-Key: a", "x_goog_api_key: a", "PROXY_AUTHORIZATION: a",
+		"X_Forwarded_For: 1", "X-Real-Ip: 1.2.3.4", "x_real_ip: 1.2.3.4", "Via: 1.1 proxy", "CF-Connecting-IP: 1.2.3.4", "X-Callgate-Anything: 1",
+		"X-HTTP-Method-Override: TRACE", "X-Original-URL: /admin", "X_Custom: kept"))
+	r.record()
+	got := r.next()
+	want := []string{"Host: " + r.upstream, "X_Custom: kept", "Content-Type: application/json", "Authorization: Bearer " + upstreamKey, "Content-Length: 2"}
+	if a.StatusCode != 200 || got.line != "POST /v1?a=1&c=2 HTTP/1.1" || !slices.Equal(got.headers, want) {
+		t.Errorf("answered %d, upstream got %q\n%s", a.StatusCode, got.line, strings.Join(got.headers, "\n"))
+	}
+}
+
+// BenchmarkHeadsOfACall is what the passes over both heads of a usual call cost.
+func BenchmarkHeadsOfACall(b *testing.B) {
+	request := []byte("Host: gate\r\nAuthorization: Bearer " + goodKey + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\nAccept: application/json\r\n" +
+		"User-Agent: OpenAI/Python 1.2.3\r\nX-Stainless-Lang: python\r\nX-Stainless-OS: Linux\r\nX-Stainless-Retry-Count: 0\r\nAccept-Encoding: gzip\r\n\r\n")
+	response := []byte("HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: 2\r\nopenai-version: 2020\r\n" +
+		"openai-processing-ms: 12\r\nx-ratelimit-limit-requests: 100\r\nx-ratelimit-remaining-requests: 99\r\nx-request-id: req_1\r\nServer: cloudflare\r\n" +
+		"CF-RAY: 1\r\nVary: Accept-Encoding\r\nStrict-Transport-Security: max-age=1\r\nalt-svc: h3\r\nSet-Cookie: a=b\r\n\r\n")
+	from := origin{target: &target{scheme: "https", host: "api.openai.com", path: "/v1", mark: mark("api.openai.com")}, model: "m"}
+	var asked requestHead
+	var answered answerHead
+	out, raw := make([]byte, 0, 4<<10), make([]byte, len(response))
+	b.ReportAllocs()
+	for b.Loop() {
+		if !asked.scan(request) {
+			b.Fatal("malformed")
+		}
+		out = asked.appendForwarded(out[:0])
+		copy(raw, response)
+		if _, err := answered.filter(raw, &from); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

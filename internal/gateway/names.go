@@ -2,12 +2,27 @@ package gateway
 
 import "strings"
 
+// methods are those that are forwarded (design section 4). TRACE would have an upstream repeat the
+// platform's key, and what nobody has defined is known to nobody.
+var methods = [...]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"}
+
+func isMethod(method []byte) bool {
+	for _, known := range methods {
+		if string(method) == known {
+			return true
+		}
+	}
+	return false
+}
+
 // removedIn are the request headers that do not go to the upstream: credentials of the caller,
 // traces of the way to us, hop-by-hop headers, and those that are written anew. The connecting
-// addresses that proxies in front add would tell the upstream who calls, and some refuse them.
+// addresses that proxies in front add would tell the upstream who calls, and some refuse them; what
+// makes some frameworks take another method or path than the request line's gets around our checks.
 var removedIn = newNames(
 	"authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "x-callgate-*",
 	"forwarded", "x-forwarded-*", "x-original-forwarded-for", "x-real-ip", "via", "true-client-ip", "x-client-ip", "cf-connecting-ip",
+	"x-http-method-override", "x-http-method", "x-method-override", "x-original-url", "x-original-uri", "x-rewrite-url",
 	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
 	"host", "content-length", "expect",
 )

@@ -28,11 +28,11 @@ func splitTarget(uri []byte) (path, query []byte, ok bool) {
 	return path, query, true
 }
 
-// splitModel takes the model pairs out of a raw query. rest is the query without them, every other
-// byte as it was; count is how many pairs there were and model the decoded value of the first.
-// A name is compared decoded: a pair spelled mod%65l would otherwise reach the upstream as a second
+// splitModel takes the model pairs out of a raw query, and those that repeat the secret, if one is
+// given. rest is the query without them, every other byte as it was; count is how many model pairs
+// there were and model the decoded value of the first. A name is compared decoded: a pair spelled mod%65l would otherwise reach the upstream as a second
 // opinion on which model is meant.
-func splitModel(query []byte) (rest []byte, model string, count int) {
+func splitModel(query, secret []byte) (rest []byte, model string, count int) {
 	first := true
 	for len(query) > 0 {
 		pair, after, more := bytes.Cut(query, []byte("&"))
@@ -42,7 +42,7 @@ func splitModel(query []byte) (rest []byte, model string, count int) {
 				model = string(unescape(value))
 			}
 			count++
-		} else {
+		} else if len(secret) == 0 || !bytes.Contains(pair, secret) && !bytes.Contains(unescape(pair), secret) {
 			if !first {
 				rest = append(rest, '&')
 			}

@@ -74,7 +74,7 @@ func TestOnlyModelPairsLeaveTheQuery(t *testing.T) {
 		"model=m&model=m":                {"", "m", 2},
 		"x=model=m":                      {"x=model=m", "", 0},
 	} {
-		rest, model, count := splitModel([]byte(query))
+		rest, model, count := splitModel([]byte(query), nil)
 		if string(rest) != want.rest || model != want.model || count != want.count {
 			t.Errorf("%q: %q %q %d", query, rest, model, count)
 		}
@@ -86,7 +86,7 @@ func TestQueryWithoutModelPassesUntouched(t *testing.T) {
 		query := rapid.StringMatching(`[a-z%&=+;.0-9]{0,30}`).Filter(func(query string) bool {
 			return !strings.Contains(query, "mod") && !strings.Contains(query, "%6") && !strings.HasSuffix(query, "&")
 		}).Draw(t, "query")
-		rest, _, count := splitModel([]byte(query))
+		rest, _, count := splitModel([]byte(query), nil)
 		if count != 0 || string(rest) != query {
 			t.Fatalf("%q became %q", query, rest)
 		}

@@ -209,9 +209,11 @@ func (p *connPool) count() (open, idle int) {
 
 // target is a parsed upstream base URL and the connections that lead there.
 type target struct {
-	host string // as the Host header names it
-	path string // escaped, without a trailing slash
-	pool *connPool
+	scheme string
+	host   string // as the Host header names it
+	path   string // escaped, without a trailing slash
+	mark   []byte // see mark
+	pool   *connPool
 }
 
 // upstreams finds the target of a base URL. Base URLs are set by administrators: there are few.
@@ -258,7 +260,9 @@ func (u *upstreams) target(baseURL string) (*target, error) {
 		}
 		u.pools[key] = pool
 	}
-	t, _ := u.targets.LoadOrStore(baseURL, &target{host: parsed.Host, path: parsed.EscapedPath(), pool: pool})
+	t, _ := u.targets.LoadOrStore(baseURL, &target{
+		scheme: parsed.Scheme, host: parsed.Host, path: parsed.EscapedPath(), mark: mark(parsed.Host), pool: pool,
+	})
 	return t.(*target), nil
 }
 

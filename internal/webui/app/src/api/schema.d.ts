@@ -1500,7 +1500,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The model is missing, or the path, a header or the chunked body is malformed. */
+        /** @description The model is missing, the path, a header or the chunked body is malformed, or a browser would show or run the answer. */
         GatewayInvalid: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -1522,6 +1522,35 @@ export interface components {
                     error?: {
                         /** @enum {unknown} */
                         code?: "model_required" | "invalid_path" | "invalid_request";
+                    };
+                } & components["schemas"]["GatewayError"];
+            };
+        };
+        /** @description The method is not forwarded. */
+        GatewayMethod: {
+            headers: {
+                /** @description The methods that are. */
+                Allow: string;
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Call-Id": components["headers"]["CallId"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "This method is not forwarded. Use GET or POST.",
+                 *         "type": "invalid_request_error",
+                 *         "code": "invalid_request",
+                 *         "param": null
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    error?: {
+                        /** @constant */
+                        code?: "invalid_request";
                     };
                 } & components["schemas"]["GatewayError"];
             };
@@ -4088,6 +4117,7 @@ export interface operations {
             400: components["responses"]["GatewayInvalid"];
             401: components["responses"]["GatewayUnauthenticated"];
             403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
             500: components["responses"]["GatewayInternal"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
@@ -4135,6 +4165,7 @@ export interface operations {
             400: components["responses"]["GatewayInvalid"];
             401: components["responses"]["GatewayUnauthenticated"];
             403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
             413: components["responses"]["GatewayTooLarge"];
             500: components["responses"]["GatewayInternal"];
             502: components["responses"]["GatewayUnreachable"];
