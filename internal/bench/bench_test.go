@@ -37,7 +37,10 @@ func TestEveryRowOfTheBenchmarkIsMeasured(t *testing.T) {
 	if err := r.print(&table, quick); err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range []string{"CPU per call", "heap allocations", "calls per second", "CPU per SSE chunk", "added median latency", "memory per held stream"} {
+	for _, row := range []string{
+		"CPU per call ÷", "heap allocations", "calls per second", "CPU per call with a chunked answer", "CPU per call at 2,000 calls/s", "CPU per call, TLS",
+		"CPU per SSE chunk, paced", "CPU per SSE chunk, 20 at once", "added median latency", "memory per held stream",
+	} {
 		if !strings.Contains(table.String(), "| "+row) {
 			t.Errorf("no row %q in\n%s", row, table.String())
 		}

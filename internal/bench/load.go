@@ -20,6 +20,7 @@ type caller struct {
 	conn    net.Conn
 	br      *bufio.Reader
 	request []byte
+	length  int // of the answer's body
 }
 
 func newCaller(s *subject, path string) (*caller, error) {
@@ -31,7 +32,7 @@ func newCaller(s *subject, path string) (*caller, error) {
 	fmt.Fprintf(&b, "POST %s%s%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Accept: application/json\r\nUser-Agent: bench/1.0\r\nContent-Length: %d\r\n\r\n%s",
 		s.prefix, path, s.query, s.address, s.key, len(payload), payload)
-	return &caller{conn, bufio.NewReaderSize(conn, 4<<10), b.Bytes()}, nil
+	return &caller{conn, bufio.NewReaderSize(conn, 4<<10), b.Bytes(), lengths[path]}, nil
 }
 
 // call sends the request and reads the whole answer.
@@ -53,8 +54,8 @@ func (c *caller) call() error {
 		if _, err := c.br.Discard(int(size) + 2); err != nil {
 			return err
 		}
-		if chunked = size > 0; !chunked && length != sseChunks*len(event) {
-			return fmt.Errorf("a stream of %d bytes instead of %d", length, sseChunks*len(event))
+		if chunked = size > 0; !chunked && length != c.length {
+			return fmt.Errorf("a body of %d bytes instead of %d", length, c.length)
 		}
 		if !chunked {
 			return nil
@@ -140,12 +141,12 @@ func (c crowd) saturate(window time.Duration) (calls int64, err error) {
 }
 
 // pace makes rate calls per second, each at its time and not before the caller's last is answered,
-// and returns the median latency.
-func (c crowd) pace(rate int, window time.Duration) (time.Duration, error) {
+// and returns the median latency and how many were made.
+func (c crowd) pace(rate int, window time.Duration) (middle time.Duration, made int, err error) {
 	step := time.Duration(len(c)) * time.Second / time.Duration(rate)
 	took := make([][]time.Duration, len(c))
 	began := time.Now()
-	err := c.each(func(i int, one *caller) error {
+	err = c.each(func(i int, one *caller) error {
 		for at := time.Duration(i) * step / time.Duration(len(c)); at < window; at += step {
 			time.Sleep(time.Until(began.Add(at)))
 			sent := time.Now()
@@ -158,9 +159,9 @@ func (c crowd) pace(rate int, window time.Duration) (time.Duration, error) {
 	})
 	all := slices.Concat(took...)
 	if err != nil || len(all) == 0 {
-		return 0, errors.Join(err, errors.New("no call was made"))
+		return 0, 0, errors.Join(err, errors.New("no call was made"))
 	}
-	return median(all), nil
+	return median(all), len(all), nil
 }
 
 // hold opens streams and returns when the first event of each has arrived.

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"callgate/internal/embedded"
@@ -26,7 +27,7 @@ func main() {
 	}
 	e := full
 	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
-	only := flag.String("only", "", "one row: call, chunk, latency or memory")
+	only := flag.String("only", "", "one row: "+strings.Join(rowNames, ", "))
 	flag.IntVar(&e.rounds, "rounds", full.rounds, "rounds of every comparison")
 	flag.IntVar(&e.held, "held", full.held, "streams held for the memory row; both ends need a file descriptor each")
 	flag.Parse()
@@ -81,10 +82,21 @@ func run(ctx context.Context, e effort, binary, only string, s stores) (results,
 	}
 	defer b.close()
 	r := results{}
+	flat := func(c contestants) []*subject { return []*subject{c.bare, c.nginx, c.loop, c.ours} }
+	streamed := func(c contestants) []*subject { return []*subject{c.fiber, c.nginx, c.loop, c.ours} }
 	for _, row := range []struct {
 		name    string
 		measure func(context.Context, results) error
-	}{{rowMemory, b.memory}, {rowCall, b.calls}, {rowChunk, b.chunks}, {rowLatency, b.latency}} {
+	}{
+		{rowMemory, b.memory},
+		{rowCall, b.compared(rowCall, e.calls(jsonPath), flat)},
+		{rowChunkedCall, b.compared(rowChunkedCall, e.calls(chunkedPath), streamed)},
+		{rowPaced, b.compared(rowPaced, e.paced, flat)},
+		{rowSecure, b.secureCalls},
+		{rowChunk, b.compared(rowChunk, e.chunks, streamed)},
+		{rowBurst, b.compared(rowBurst, e.bursts, streamed)},
+		{rowLatency, b.compared(rowLatency, e.latency, func(c contestants) []*subject { return append(flat(c), b.upstream) })},
+	} {
 		if only != "" && only != row.name {
 			continue
 		}

@@ -18,7 +18,7 @@ type effort struct {
 }
 
 var (
-	full  = effort{rounds: 5, clients: 64, window: 1500 * time.Millisecond, streams: 160, rate: 2000, held: 2000}
+	full  = effort{rounds: 7, clients: 64, window: 1500 * time.Millisecond, streams: 160, rate: 2000, held: 2000}
 	quick = effort{rounds: 1, clients: 4, window: 100 * time.Millisecond, streams: 2, rate: 500, held: 20}
 )
 
@@ -46,18 +46,34 @@ func (r results) of(name, subject string) *figures {
 
 // The rows of the table.
 const (
-	rowCall    = "call"
-	rowChunk   = "chunk"
-	rowLatency = "latency"
-	rowMemory  = "memory"
+	rowMemory      = "memory"
+	rowCall        = "call"
+	rowChunkedCall = "chunked"
+	rowPaced       = "paced"
+	rowSecure      = "tls"
+	rowChunk       = "chunk"
+	rowBurst       = "burst"
+	rowLatency     = "latency"
 )
+
+var rowNames = []string{rowMemory, rowCall, rowChunkedCall, rowPaced, rowSecure, rowChunk, rowBurst, rowLatency}
 
 // warmUp is long enough for connections, pools and collector to settle.
 func (e effort) warmUp() time.Duration { return e.window / 5 }
 
-// calls measures one subject saturated by calls that are not streamed.
-func (e effort) calls(s *subject, into *figures) error {
-	c, err := newCrowd(s, jsonPath, e.clients)
+// calls measures a subject saturated by calls that are not streamed.
+func (e effort) calls(path string) func(*subject, *figures) error {
+	return func(s *subject, into *figures) error { return e.saturated(s, path, 1, into) }
+}
+
+// bursts measures a subject saturated by streams whose chunks all come at once.
+func (e effort) bursts(s *subject, into *figures) error {
+	return e.saturated(s, burstPath, burstChunks, into)
+}
+
+// saturated measures what a part of an answer costs a subject that has no pause.
+func (e effort) saturated(s *subject, path string, parts int, into *figures) error {
+	c, err := newCrowd(s, path, e.clients)
 	if err != nil {
 		return err
 	}
@@ -84,9 +100,25 @@ func (e effort) calls(s *subject, into *figures) error {
 		}
 		into.mallocs = append(into.mallocs, (after-before)/float64(made))
 	}
-	into.cpu = append(into.cpu, used/float64(made))
+	into.cpu = append(into.cpu, used/float64(made)/float64(parts))
 	into.rate = append(into.rate, float64(made)/took.Seconds())
 	return nil
+}
+
+// paced measures what a call costs a subject at a fixed rate that leaves the machine idle most of the time.
+func (e effort) paced(s *subject, into *figures) error {
+	c, err := newCrowd(s, jsonPath, e.clients)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if _, _, err := c.pace(e.rate, e.warmUp()); err != nil {
+		return err
+	}
+	var made int
+	used, err := s.using(func() (err error) { _, made, err = c.pace(e.rate, e.window); return err })
+	into.cpu = append(into.cpu, used/float64(max(made, 1)))
+	return err
 }
 
 // chunks measures one subject relaying paced streams.
@@ -128,10 +160,10 @@ func (e effort) latency(s *subject, into *figures) error {
 		return err
 	}
 	defer c.close()
-	if _, err := c.pace(e.rate, e.warmUp()); err != nil {
+	if _, _, err := c.pace(e.rate, e.warmUp()); err != nil {
 		return err
 	}
-	middle, err := c.pace(e.rate, e.window)
+	middle, _, err := c.pace(e.rate, e.window)
 	into.latency = append(into.latency, float64(middle.Nanoseconds())/1000)
 	return err
 }

@@ -19,15 +19,19 @@ import (
 // stores are the migrated databases the gateway works on.
 type stores struct{ postgres, clickhouse, redis string }
 
-const capability = "bench"
+// The capabilities lead to the mock, in clear and over TLS.
+const (
+	capability       = "bench"
+	secureCapability = "bench-tls"
+)
 
 var (
 	pepper = strings.Repeat("bench-pepper ", 4)
 	ring   = "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 )
 
-// furnish makes one application bound to one capability that leads to upstream.
-func furnish(ctx context.Context, s stores, upstream string) (accessKey string, err error) {
+// furnish makes one application bound to the capabilities that lead to upstream and to secure.
+func furnish(ctx context.Context, s stores, upstream, secure string) (accessKey string, err error) {
 	pool, err := pgxpool.New(ctx, s.postgres)
 	if err != nil {
 		return "", err
@@ -42,18 +46,20 @@ func furnish(ctx context.Context, s stores, upstream string) (accessKey string, 
 	if _, err := offered.CreateGroup(ctx, actor, catalog.GroupSettings{ID: ptr("bench"), Name: ptr("Bench")}); err != nil {
 		return "", fmt.Errorf("group: %w", err)
 	}
-	if _, err := offered.Create(ctx, actor, catalog.Settings{
-		ID: ptr(capability), Name: ptr("Bench"), GroupID: ptr("bench"), UpstreamModel: ptr("bench"), DefaultPath: ptr(jsonPath),
-		UpstreamBaseURL: ptr("http://" + upstream), UpstreamKey: ptr("sk-bench-0123456789abcdef0123456789abcdef"),
-	}); err != nil {
-		return "", fmt.Errorf("capability: %w", err)
+	for id, base := range map[string]string{capability: "http://" + upstream, secureCapability: "https://" + secure} {
+		if _, err := offered.Create(ctx, actor, catalog.Settings{
+			ID: ptr(id), Name: ptr("Bench"), GroupID: ptr("bench"), UpstreamModel: ptr("bench"), DefaultPath: ptr(jsonPath),
+			UpstreamBaseURL: ptr(base), UpstreamKey: ptr("sk-bench-0123456789abcdef0123456789abcdef"),
+		}); err != nil {
+			return "", fmt.Errorf("capability: %w", err)
+		}
 	}
 	owner := uuid.New()
 	if _, err := pool.Exec(ctx, `INSERT INTO users (id, email) VALUES ($1, 'bench@example.com')`, owner); err != nil {
 		return "", fmt.Errorf("user: %w", err)
 	}
 	_, accessKey, err = application.New(pool, keyring, secret.Pepper(pepper)).
-		Create(ctx, owner, application.Draft{Name: "Bench", CapabilityIDs: []string{capability}})
+		Create(ctx, owner, application.Draft{Name: "Bench", CapabilityIDs: []string{capability, secureCapability}})
 	return accessKey, err
 }
 

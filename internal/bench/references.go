@@ -20,9 +20,20 @@ const (
 
 // serveFasthttp is the bare fasthttp proxy for answers that are read whole.
 func serveFasthttp(listener net.Listener, upstream string) error {
-	client := &fasthttp.HostClient{Addr: upstream, MaxConns: connsPerHost}
+	return serveBare(listener, &fasthttp.HostClient{Addr: upstream, MaxConns: connsPerHost})
+}
+
+// serveFasthttps is the same before an upstream that speaks TLS.
+func serveFasthttps(listener net.Listener, upstream string) error {
+	return serveBare(listener, &fasthttp.HostClient{Addr: upstream, MaxConns: connsPerHost, IsTLS: true})
+}
+
+func serveBare(listener net.Listener, client *fasthttp.HostClient) error {
 	server := &fasthttp.Server{ReadBufferSize: headBuffer, Handler: func(ctx *fasthttp.RequestCtx) {
 		ctx.Request.Header.Del("Connection")
+		if client.IsTLS {
+			ctx.Request.URI().SetScheme("https") // the client wants to be told
+		}
 		if err := client.Do(&ctx.Request, &ctx.Response); err != nil {
 			ctx.Error(err.Error(), fasthttp.StatusBadGateway)
 			return

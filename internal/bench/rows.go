@@ -10,10 +10,11 @@ import (
 type bench struct {
 	effort   effort
 	binary   string
-	dir      string // of nginx and the spools
+	dir      string // of nginx, the spools and the mock's certificate
 	stores   stores
 	key      string
 	upstream *subject
+	secure   string // host:port where the mock speaks TLS
 	running  []*subject
 }
 
@@ -22,9 +23,12 @@ func newBench(ctx context.Context, e effort, binary string, s stores) (*bench, e
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{effort: e, binary: binary, dir: dir, stores: s}
-	if b.upstream, err = b.started(launchRole(ctx, "upstream", "")); err == nil {
-		b.key, err = furnish(ctx, s, b.upstream.address)
+	b := &bench{effort: e, binary: binary, dir: dir, stores: s, secure: freeAddress()}
+	if err = writeCertificate(dir); err == nil {
+		b.upstream, err = b.started(launchRole(ctx, "upstream", b.secure, dir))
+	}
+	if err == nil {
+		b.key, err = furnish(ctx, s, b.upstream.address, b.secure)
 	}
 	if err != nil {
 		b.close()
@@ -53,28 +57,34 @@ func (b *bench) stopAfter(kept int) {
 	b.running = b.running[:kept]
 }
 
-// contestants starts everything that is compared, anew; nginx is nil when it is not installed.
-func (b *bench) contestants(ctx context.Context) (bare, fiber, nginx, ours *subject, err error) {
+// contestants are what is compared: bare proxies that only forward, the floor that a loop of Go can reach,
+// and ours.
+type contestants struct {
+	bare, fiber, nginx, loop, ours *subject // nginx is nil when it is not installed
+}
+
+// contestants starts everything that is compared, anew, before the mock at upstream.
+func (b *bench) contestants(ctx context.Context, upstream string) (c contestants, err error) {
 	b.stopAfter(1)
-	up := b.upstream.address
-	var faults [4]error
-	bare, faults[0] = b.started(launchRole(ctx, "fasthttp", up))
-	fiber, faults[1] = b.started(launchRole(ctx, "fiber", up))
-	nginx, faults[2] = b.started(launchNginx(ctx, b.dir, up))
+	var faults [5]error
+	c.bare, faults[0] = b.started(launchRole(ctx, "fasthttp", upstream))
+	c.fiber, faults[1] = b.started(launchRole(ctx, "fiber", upstream))
+	c.loop, faults[2] = b.started(launchRole(ctx, "loop", upstream))
+	c.nginx, faults[3] = b.started(launchNginx(ctx, b.dir, upstream))
 	spool, err := os.MkdirTemp(b.dir, "spool")
 	if err == nil {
-		ours, faults[3] = b.started(launchOurs(ctx, b.binary, spool, b.stores, b.key))
+		c.ours, faults[4] = b.started(launchOurs(ctx, b.binary, spool, b.stores, b.key))
 	}
-	return bare, fiber, nginx, ours, errors.Join(append(faults[:], err)...)
+	return c, errors.Join(append(faults[:], err)...)
 }
 
 // memory measures each subject as it comes fresh from its start.
 func (b *bench) memory(ctx context.Context, r results) error {
-	_, fiber, nginx, ours, err := b.contestants(ctx)
+	c, err := b.contestants(ctx, b.upstream.address)
 	if err != nil {
 		return err
 	}
-	for _, s := range []*subject{fiber, nginx, ours} {
+	for _, s := range []*subject{c.fiber, c.loop, c.nginx, c.ours} {
 		if s == nil {
 			continue
 		}
@@ -86,26 +96,28 @@ func (b *bench) memory(ctx context.Context, r results) error {
 	return nil
 }
 
-func (b *bench) calls(ctx context.Context, r results) error {
-	bare, _, nginx, ours, err := b.contestants(ctx)
-	if err != nil {
-		return err
+// compared measures a row of subjects in turns, before the plain mock.
+func (b *bench) compared(row string, measure func(*subject, *figures) error, pick func(contestants) []*subject) func(context.Context, results) error {
+	return func(ctx context.Context, r results) error {
+		c, err := b.contestants(ctx, b.upstream.address)
+		if err != nil {
+			return err
+		}
+		return b.effort.interleaved(ctx, r, row, measure, pick(c)...)
 	}
-	return b.effort.interleaved(ctx, r, rowCall, b.effort.calls, bare, nginx, ours)
 }
 
-func (b *bench) chunks(ctx context.Context, r results) error {
-	_, fiber, nginx, ours, err := b.contestants(ctx)
+// secureCalls compares calls whose upstream speaks TLS, over connections that are kept.
+func (b *bench) secureCalls(ctx context.Context, r results) error {
+	c, err := b.contestants(ctx, b.upstream.address)
 	if err != nil {
 		return err
 	}
-	return b.effort.interleaved(ctx, r, rowChunk, b.effort.chunks, fiber, nginx, ours)
-}
-
-func (b *bench) latency(ctx context.Context, r results) error {
-	bare, _, nginx, ours, err := b.contestants(ctx)
+	bare, err := b.started(launchRole(ctx, "fasthttps", b.secure))
 	if err != nil {
 		return err
 	}
-	return b.effort.interleaved(ctx, r, rowLatency, b.effort.latency, b.upstream, bare, nginx, ours)
+	ours := *c.ours
+	ours.query = "?model=" + secureCapability
+	return b.effort.interleaved(ctx, r, rowSecure, b.effort.calls(jsonPath), bare, &ours)
 }

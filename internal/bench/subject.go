@@ -56,15 +56,16 @@ func launch(ctx context.Context, s *subject, cmd *exec.Cmd) (*subject, error) {
 // roleVariable makes a new process of this binary one of the servers of the benchmark.
 const roleVariable = "CALLGATE_BENCH_ROLE"
 
-// launchRole starts this binary again as a mock or a reference; upstream is empty for the mock.
-func launchRole(ctx context.Context, name, upstream string) (*subject, error) {
+// launchRole starts this binary again as a mock or a reference, which is told extra: where its upstream is,
+// or where the mock speaks TLS and with which files.
+func launchRole(ctx context.Context, name string, extra ...string) (*subject, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	s := &subject{name: name, address: freeAddress(), private: freeAddress()}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), roleVariable+"="+strings.Join([]string{name, s.address, s.private, upstream}, " "))
+	cmd.Env = append(os.Environ(), roleVariable+"="+strings.Join(append([]string{name, s.address, s.private}, extra...), " "))
 	return launch(ctx, s, cmd)
 }
 
@@ -82,9 +83,14 @@ func play(role string) error {
 	switch part[0] {
 	case "fasthttp":
 		return serveFasthttp(listener, part[3])
+	case "fasthttps":
+		return serveFasthttps(listener, part[3])
 	case "fiber":
 		return serveFiber(listener, part[3])
+	case "loop":
+		return serveLoop(listener, part[3])
 	}
+	go func() { fail(serveSecurely(part[3], part[4])) }()
 	return serveUpstream(listener)
 }
 

@@ -18,57 +18,66 @@ func (r results) print(to io.Writer, e effort) error {
 	fmt.Fprintf(to, "medians of %d rounds in turns; %d connections, 1 KB each way; %d paced streams; %d held streams\n\n",
 		e.rounds, e.clients, e.streams, e.held)
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "| what\t| goal\t| result\t| callgate\t| reference\t| nginx\t|")
-	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|---\t|")
+	fmt.Fprintln(w, "| what\t| goal\t| result\t| callgate\t| reference\t| floor\t| nginx\t|")
+	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
 	for _, line := range r.lines() {
 		fmt.Fprintln(w, "| "+strings.Join(line, "\t| ")+"\t|")
 	}
 	return w.Flush()
 }
 
+// lines are the rows that were measured: ratios to the reference, round by round, and the medians.
 func (r results) lines() (lines [][]string) {
-	add := func(cells ...string) { lines = append(lines, cells) }
 	micros := func(value float64) string { return fmt.Sprintf("%.1f µs", value) }
+	add := func(cells ...string) { lines = append(lines, cells) }
+	compare := func(row, reference, what, goal string, pick func(*figures) []float64, show func(float64) string) {
+		subjects := r[row]
+		if subjects == nil {
+			return
+		}
+		middle := func(subject string) string {
+			if subjects[subject] == nil {
+				return "–"
+			}
+			return show(median(pick(subjects[subject])))
+		}
+		add(what, goal, spread(pairs(pick(subjects["callgate"]), pick(subjects[reference]))),
+			middle("callgate"), middle(reference), middle("loop"), middle("nginx"))
+	}
+	cpu := func(f *figures) []float64 { return f.cpu }
+	compare(rowCall, "fasthttp", "CPU per call ÷ bare fasthttp proxy", "≤ 1.10", cpu, micros)
+	compare(rowCall, "fasthttp", "calls per second, machine saturated ÷ bare fasthttp proxy", "", func(f *figures) []float64 { return f.rate },
+		func(value float64) string { return fmt.Sprintf("%.0f/s", value) })
 	if row := r[rowCall]; row != nil {
-		ours, bare := row["callgate"], row["fasthttp"]
-		cpu := func(f *figures) float64 { return median(f.cpu) }
-		add("CPU per call ÷ bare fasthttp proxy", "≤ 1.20", spread(pairs(ours.cpu, bare.cpu)), micros(cpu(ours)), micros(cpu(bare)), row.nginx(cpu, micros))
-		add("heap allocations per call beyond the proxy's", "≤ 10", fmt.Sprintf("%.1f", median(ours.mallocs)-median(bare.mallocs)),
-			fmt.Sprintf("%.1f", median(ours.mallocs)), fmt.Sprintf("%.1f", median(bare.mallocs)), "")
-		rate := func(f *figures) float64 { return median(f.rate) }
-		perSecond := func(value float64) string { return fmt.Sprintf("%.0f/s", value) }
-		add("calls per second, machine saturated", "", spread(pairs(ours.rate, bare.rate)), perSecond(rate(ours)), perSecond(rate(bare)), row.nginx(rate, perSecond))
+		ours, bare := median(row["callgate"].mallocs), median(row["fasthttp"].mallocs)
+		add("heap allocations per call beyond the proxy's", "≤ 5", fmt.Sprintf("%.1f", ours-bare), fmt.Sprintf("%.1f", ours),
+			fmt.Sprintf("%.1f", bare), fmt.Sprintf("%.1f", median(row["loop"].mallocs)), "")
 	}
-	if row := r[rowChunk]; row != nil {
-		cpu := func(f *figures) float64 { return median(f.cpu) }
-		add("CPU per SSE chunk ÷ bare flushing Fiber relay", "≤ 1.10", spread(pairs(row["callgate"].cpu, row["fiber"].cpu)),
-			micros(cpu(row["callgate"])), micros(cpu(row["fiber"])), row.nginx(cpu, micros))
-	}
-	if row := r[rowLatency]; row != nil {
-		direct := median(row["upstream"].latency)
-		added := func(f *figures) float64 { return median(f.latency) - direct }
-		add("added median latency at 2,000 calls/s ÷ bare fasthttp proxy", "≤ 1.3",
-			spread(pairs(minus(row["callgate"].latency, row["upstream"].latency), minus(row["fasthttp"].latency, row["upstream"].latency))),
-			micros(added(row["callgate"])), micros(added(row["fasthttp"])), row.nginx(added, micros))
-	}
+	compare(rowChunkedCall, "fiber", "CPU per call with a chunked answer ÷ bare Fiber relay", "≤ 0.95", cpu, micros)
+	compare(rowPaced, "fasthttp", "CPU per call at 2,000 calls/s ÷ bare fasthttp proxy", "≤ 1.10", cpu, micros)
+	compare(rowSecure, "fasthttps", "CPU per call, TLS to the upstream ÷ bare fasthttp with TLS", "≤ 1.15", cpu, micros)
+	compare(rowChunk, "fiber", "CPU per SSE chunk, paced ÷ bare flushing Fiber relay", "≤ 0.85", cpu, micros)
+	compare(rowBurst, "fiber", "CPU per SSE chunk, 20 at once ÷ bare flushing Fiber relay", "≤ 0.80", cpu, micros)
+	compare(rowLatency, "fasthttp", "added median latency at 2,000 calls/s ÷ bare fasthttp proxy", "≤ 1.0",
+		func(f *figures) []float64 { return minus(f.latency, r[rowLatency]["upstream"].latency) }, micros)
 	if row := r[rowMemory]; row != nil {
-		memory := func(f *figures) float64 { return f.memory }
-		kilobytes := func(value float64) string { return fmt.Sprintf("%.1f KB", value/1024) }
-		add("memory per held stream, its 1 KB body included", "≤ 24 KB", kilobytes(memory(row["callgate"])),
-			kilobytes(memory(row["callgate"])), kilobytes(memory(row["fiber"])), row.nginx(memory, kilobytes))
+		kilobytes := func(subject string) string {
+			if row[subject] == nil {
+				return "–"
+			}
+			return fmt.Sprintf("%.1f KB", row[subject].memory/1024)
+		}
+		result := "nginx is not installed"
+		if row["nginx"] != nil {
+			result = fmt.Sprintf("%.2f", row["callgate"].memory/row["nginx"].memory)
+		}
+		add("memory per held stream, its 1 KB body included ÷ nginx", "≤ 1.0", result, kilobytes("callgate"), kilobytes("fiber"), kilobytes("loop"), kilobytes("nginx"))
 	}
 	return lines
 }
 
 // row is the figures of one row by subject.
 type row map[string]*figures
-
-func (r row) nginx(pick func(*figures) float64, show func(float64) string) string {
-	if r["nginx"] == nil {
-		return "not installed"
-	}
-	return show(pick(r["nginx"]))
-}
 
 // pairs divides round by round.
 func pairs(ours, theirs []float64) (ratios []float64) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,12 +14,15 @@ import (
 
 // What the mock answers, by the last element of the path.
 const (
-	jsonPath = "/v1/json" // 1 KB of JSON at once
-	ssePath  = "/v1/sse"  // sseChunks chunks, one every sseEvery
-	holdPath = "/v1/hold" // one chunk, then silence until the connection is closed
+	jsonPath    = "/v1/json"    // 1 KB of JSON at once
+	chunkedPath = "/v1/chunked" // the same in one chunk
+	ssePath     = "/v1/sse"     // sseChunks chunks, one every sseEvery
+	burstPath   = "/v1/burst"   // burstChunks of them at once
+	holdPath    = "/v1/hold"    // one chunk, then silence until the connection is closed
 
-	sseChunks = 300
-	sseEvery  = 4 * time.Millisecond
+	sseChunks   = 300
+	sseEvery    = 4 * time.Millisecond
+	burstChunks = 20
 )
 
 var (
@@ -30,6 +34,13 @@ var (
 	event    = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + strings.Repeat("token ", 20) + "\"}}]}\n\n"
 	sseChunk = []byte(fmt.Sprintf("%x\r\n%s\r\n", len(event), event))
 	lastOne  = []byte("0\r\n\r\n")
+
+	chunkedAnswer = []byte(fmt.Sprintf("HTTP/1.1 200 OK\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Type: application/json\r\n"+
+		"X-Request-Id: req_0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%s", len(payload), payload, lastOne))
+	burst = slices.Concat(sseHead, bytes.Repeat(sseChunk, burstChunks), lastOne)
+
+	// lengths are how long the bodies of the answers are.
+	lengths = map[string]int{jsonPath: len(payload), chunkedPath: len(payload), ssePath: sseChunks * len(event), burstPath: burstChunks * len(event)}
 )
 
 // serveUpstream is the mock all proxies stand before: as little work as a server can do, so that it
@@ -90,7 +101,14 @@ func answer(conn net.Conn, br *bufio.Reader, path string) error {
 		_, err := io.Copy(io.Discard, br)
 		return fmt.Errorf("the stream was held to its end: %w", err)
 	}
-	_, err := conn.Write(jsonAnswer)
+	answer := jsonAnswer
+	switch path {
+	case chunkedPath:
+		answer = chunkedAnswer
+	case burstPath:
+		answer = burst
+	}
+	_, err := conn.Write(answer)
 	return err
 }
 

@@ -1,0 +1,120 @@
+package http1
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+)
+
+// Conn is a connection that is read through a Buffer, which it holds only while unread bytes are in it: a
+// silent connection costs its socket and its goroutine. One goroutine at a time may read.
+type Conn struct {
+	net.Conn
+
+	buf   *Buffer
+	large bool            // the next read into an empty buffer takes a large one
+	raw   syscall.RawConn // nil: not a socket, but TLS or a pipe
+	try   func(fd uintptr) bool
+	n     int // what try read
+	err   error
+}
+
+// NewConn returns a connection over c.
+func NewConn(c net.Conn) *Conn {
+	conn := &Conn{Conn: c}
+	if socket, ok := c.(syscall.Conn); ok {
+		if raw, err := socket.SyscallConn(); err == nil {
+			conn.raw, conn.try = raw, conn.tryRead
+		}
+	}
+	return conn
+}
+
+// Buffer is what was read and not used; nil when there is nothing.
+func (c *Conn) Buffer() *Buffer { return c.buf }
+
+// Unread are the bytes read and not used.
+func (c *Conn) Unread() []byte { return c.buf.Unread() }
+
+// Discard uses up n unread bytes.
+func (c *Conn) Discard(n int) { c.buf.r += n }
+
+// Settle gives the buffer back if nothing unread is in it. Pieces of it are no longer good.
+func (c *Conn) Settle() {
+	if c.buf != nil && c.buf.r == c.buf.w {
+		c.buf.give()
+		c.buf = nil
+	}
+}
+
+// Fill waits for bytes and puts them behind the unread ones, whose place changes. It returns how many came;
+// io.EOF when the peer closed its side. large asks for a large buffer, for a body that fills small ones.
+func (c *Conn) Fill(large bool) (int, error) {
+	c.Settle()
+	c.large = large
+	if c.buf != nil {
+		c.buf = c.buf.roomier()
+	}
+	if c.raw == nil {
+		c.takeBuffer()
+		c.n, c.err = c.Read(c.buf.free())
+		c.took()
+		return c.n, c.err
+	}
+	c.n, c.err = 0, nil
+	if err := c.raw.Read(c.try); err != nil {
+		return 0, err // a deadline, or closed
+	}
+	return c.n, c.err
+}
+
+func (c *Conn) takeBuffer() {
+	switch {
+	case c.buf != nil:
+	case c.large:
+		c.buf = take(large)
+	default:
+		c.buf = take(small)
+	}
+}
+
+// took counts what was read.
+func (c *Conn) took() {
+	if c.n > 0 {
+		c.buf.w += c.n
+		c.err = nil
+		return
+	}
+	c.Settle()
+	if c.err == nil {
+		c.err = io.EOF
+	}
+}
+
+// tryRead reads once; it reports false when there is nothing yet, to be called again when there is.
+func (c *Conn) tryRead(fd uintptr) bool {
+	c.takeBuffer()
+	for {
+		n, err := syscall.Read(int(fd), c.buf.free())
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EAGAIN):
+			c.Settle()
+			return false
+		}
+		c.n, c.err = max(n, 0), err
+		c.took()
+		return true
+	}
+}
+
+// Close closes the connection and gives the buffer back. No other goroutine may be reading.
+func (c *Conn) Close() error {
+	if c.buf != nil {
+		c.buf.give()
+		c.buf = nil
+	}
+	return c.Conn.Close()
+}

@@ -1,0 +1,71 @@
+package http1
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// socketPair returns two ends of a connection.
+func socketPair(t *testing.T) (near, far net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	if far, err = net.Dial("tcp", listener.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if near, err = listener.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = near.Close(); _ = far.Close() })
+	return near, far
+}
+
+func TestConnHoldsABufferOnlyWhileSomethingIsInIt(t *testing.T) {
+	near, far := socketPair(t)
+	c := NewConn(near)
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+	if _, err := c.Fill(false); !errors.Is(err, os.ErrDeadlineExceeded) || c.Buffer() != nil {
+		t.Errorf("after silence: %v, buffer %v", err, c.Buffer())
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	_, _ = io.WriteString(far, "hello")
+	if n, err := c.Fill(false); n != 5 || err != nil || string(c.Unread()) != "hello" {
+		t.Errorf("%d, %v, %q", n, err, c.Unread())
+	}
+	c.Discard(5)
+	_ = far.Close()
+	if _, err := c.Fill(false); !errors.Is(err, io.EOF) || c.Buffer() != nil {
+		t.Errorf("at the end: %v, buffer %v", err, c.Buffer())
+	}
+}
+
+// TestUnreadBytesStayWhateverIsReadBehindThem fills from sockets and from what is none (TLS, pipes).
+func TestUnreadBytesStayWhateverIsReadBehindThem(t *testing.T) {
+	text := strings.Repeat("0123456789", 20_000)
+	near, far := socketPair(t)
+	pipeNear, pipeFar := net.Pipe()
+	defer func() { _ = pipeNear.Close() }()
+	for name, ends := range map[string][2]net.Conn{"socket": {near, far}, "pipe": {pipeNear, pipeFar}} {
+		c := NewConn(ends[0])
+		go func() {
+			_, _ = io.WriteString(ends[1], text)
+			_ = ends[1].Close()
+		}()
+		var err error
+		for err == nil {
+			_, err = c.Fill(false)
+		}
+		if !errors.Is(err, io.EOF) || !bytes.Equal(c.Unread(), []byte(text)) {
+			t.Errorf("%s: %d bytes, %v", name, len(c.Unread()), err)
+		}
+	}
+}
