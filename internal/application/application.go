@@ -126,12 +126,17 @@ func get(ctx context.Context, db querier, owner, id uuid.UUID) (Application, err
 	return a, absentOr(err, "get application")
 }
 
-// lock takes the application's row, so that edits of one application queue up.
-func lock(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (name, status string, err error) {
+// locked is an application whose row the transaction holds, so that edits of one application queue up.
+type locked struct {
+	name, status string
+	updatedAt    time.Time
+}
+
+func lock(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (l locked, err error) {
 	err = tx.QueryRow(ctx, `
-		SELECT name, status FROM applications WHERE owner_id = $1 AND id = $2 FOR UPDATE`,
-		owner, id).Scan(&name, &status)
-	return name, status, absentOr(err, "lock application")
+		SELECT name, status, updated_at FROM applications WHERE owner_id = $1 AND id = $2 FOR UPDATE`,
+		owner, id).Scan(&l.name, &l.status, &l.updatedAt)
+	return l, absentOr(err, "lock application")
 }
 
 func absentOr(err error, doing string) error {

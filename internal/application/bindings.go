@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -46,12 +47,10 @@ func (s *Store) BoundTo(ctx context.Context, owner uuid.UUID, capabilityID strin
 }
 
 // Bind adds a capability to an application; adding it again changes nothing (spec section 4.3). An
-// unknown capability is fault.Absent, a disabled one is refused unless it is bound already.
-func (s *Store) Bind(ctx context.Context, owner, id uuid.UUID, capabilityID string) (a Application, err error) {
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, _, err := lock(ctx, tx, owner, id); err != nil {
-			return err
-		}
+// unknown capability is fault.Absent, a disabled one is refused unless it is bound already. seen is as
+// in edit.
+func (s *Store) Bind(ctx context.Context, owner, id uuid.UUID, capabilityID string, seen ...time.Time) (Application, error) {
+	return s.edit(ctx, owner, id, seen, func(tx pgx.Tx, _ locked) error {
 		status, err := capabilityStatus(ctx, tx, capabilityID)
 		if err != nil {
 			return err
@@ -60,15 +59,11 @@ func (s *Store) Bind(ctx context.Context, owner, id uuid.UUID, capabilityID stri
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(bound, capabilityID) {
-			if err := addBinding(ctx, tx, id, capabilityID, status, len(bound)); err != nil {
-				return err
-			}
+		if slices.Contains(bound, capabilityID) {
+			return nil
 		}
-		a, err = get(ctx, tx, owner, id)
-		return err
+		return addBinding(ctx, tx, id, capabilityID, status, len(bound))
 	})
-	return a, err
 }
 
 func addBinding(ctx context.Context, tx pgx.Tx, id uuid.UUID, capabilityID, status string, bound int) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -81,15 +82,34 @@ func (s *Store) Create(ctx context.Context, owner uuid.UUID, d Draft) (a Applica
 	return a, key, nil
 }
 
-// Update edits an application.
-func (s *Store) Update(ctx context.Context, owner, id uuid.UUID, p Patch) (a Application, err error) {
+// edit changes an application whose row is locked and gives it as it is then. seen, if given, is the
+// precondition; when it does not hold the application as it is comes with the Changed fault.
+func (s *Store) edit(ctx context.Context, owner, id uuid.UUID, seen []time.Time, change func(pgx.Tx, locked) error) (a Application, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		held, err := lock(ctx, tx, owner, id)
+		if err != nil {
+			return err
+		}
+		refused := fault.Unchanged(held.updatedAt, seen...)
+		if refused == nil {
+			if err := change(tx, held); err != nil {
+				return err
+			}
+		}
+		if a, err = get(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		return refused
+	})
+	return a, err
+}
+
+// Update edits an application; seen is as in edit.
+func (s *Store) Update(ctx context.Context, owner, id uuid.UUID, p Patch, seen ...time.Time) (Application, error) {
 	if err := p.check(); err != nil {
 		return Application{}, err
 	}
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, _, err := lock(ctx, tx, owner, id); err != nil {
-			return err
-		}
+	return s.edit(ctx, owner, id, seen, func(tx pgx.Tx, _ locked) error {
 		if p.CapabilityIDs != nil {
 			if err := rebind(ctx, tx, id, *p.CapabilityIDs); err != nil {
 				return err
@@ -104,33 +124,26 @@ func (s *Store) Update(ctx context.Context, owner, id uuid.UUID, p Patch) (a App
 				return fmt.Errorf("update application: %w", err)
 			}
 		}
-		a, err = get(ctx, tx, owner, id)
-		return err
+		return nil
 	})
-	return a, err
 }
 
-// SetStatus switches an application on or off; setting the state it has changes nothing.
-func (s *Store) SetStatus(ctx context.Context, owner, id uuid.UUID, status string) (a Application, err error) {
+// SetStatus switches an application on or off; setting the state it has changes nothing. seen is as in
+// edit.
+func (s *Store) SetStatus(ctx context.Context, owner, id uuid.UUID, status string, seen ...time.Time) (Application, error) {
 	if status != Active && status != Disabled {
 		return Application{}, fault.InvalidFields(map[string]string{"status": "must be active or disabled"})
 	}
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		_, current, err := lock(ctx, tx, owner, id)
-		if err != nil {
-			return err
-		}
-		if current != status {
-			_, err = tx.Exec(ctx, `UPDATE applications SET status = $2, updated_at = clock_timestamp() WHERE id = $1`,
+	return s.edit(ctx, owner, id, seen, func(tx pgx.Tx, held locked) error {
+		if held.status != status {
+			_, err := tx.Exec(ctx, `UPDATE applications SET status = $2, updated_at = clock_timestamp() WHERE id = $1`,
 				id, status)
 			if err != nil {
 				return fmt.Errorf("set application status: %w", err)
 			}
 		}
-		a, err = get(ctx, tx, owner, id)
-		return err
+		return nil
 	})
-	return a, err
 }
 
 // Delete removes an application with its key and bindings. The id is never used again.

@@ -56,7 +56,7 @@ func (s *Store) RotateKey(ctx context.Context, owner, id uuid.UUID, actor string
 	key = s.pepper.Mint()
 	lookup := s.pepper.Lookup(key)
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		name, _, err := lock(ctx, tx, owner, id)
+		held, err := lock(ctx, tx, owner, id)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (s *Store) RotateKey(ctx context.Context, owner, id uuid.UUID, actor string
 		if err != nil {
 			return fmt.Errorf("rotate access key: %w", err)
 		}
-		entry := keyEntry(actor, "access_key.rotate", id, name)
+		entry := keyEntry(actor, "access_key.rotate", id, held.name)
 		entry.Changes = audit.Changes{{Field: "accessKey", To: audit.Secret}}
 		return audit.Append(ctx, tx, entry)
 	})

@@ -81,8 +81,16 @@ func ParseDay(text string) (Day, error) {
 // Today is the day of now in Beijing.
 func Today(now time.Time) Day { return DayOf(now) }
 
+const layout = "2006-01-02T15:04:05.000Z07:00"
+
 // Format gives t as RFC 3339 with milliseconds and +08:00 (api.md, "Common"). Finer digits are cut
 // off, so that a time never shows as a later one.
 func Format(t time.Time) string {
-	return t.In(zone).Format("2006-01-02T15:04:05.000Z07:00")
+	return t.In(zone).Format(layout)
+}
+
+// Parse reads what Format gives, and nothing else.
+func Parse(text string) (t time.Time, ok bool) {
+	t, err := time.Parse(layout, text)
+	return t, err == nil && Format(t) == text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,16 +20,17 @@ type Details struct {
 	UpstreamAuth          string // bearer, x-api-key or api-key
 	HasUpstreamKey        bool
 	BoundApplicationCount int64
+	UpdatedAt             time.Time
 }
 
 const selectDetails = `
 	SELECT ` + capabilityColumns + `, c.upstream_base_url, c.upstream_auth, length(c.upstream_key) > 0,
-	       (SELECT count(*) FROM application_capabilities b WHERE b.capability_id = c.id)
+	       (SELECT count(*) FROM application_capabilities b WHERE b.capability_id = c.id), c.updated_at
 	FROM capabilities c JOIN capability_groups g ON g.id = c.group_id `
 
 func scanDetails(row pgx.CollectableRow) (d Details, err error) {
 	err = row.Scan(&d.ID, &d.Name, &d.DefaultPath, &d.Description, &d.GroupID, &d.SortOrder, &d.Status, &d.UpstreamModel,
-		&d.UpstreamBaseURL, &d.UpstreamAuth, &d.HasUpstreamKey, &d.BoundApplicationCount)
+		&d.UpstreamBaseURL, &d.UpstreamAuth, &d.HasUpstreamKey, &d.BoundApplicationCount, &d.UpdatedAt)
 	return d, err
 }
 
@@ -98,21 +100,22 @@ func (s *Store) Create(ctx context.Context, actor string, settings Settings) (De
 	}
 	d := Details{Capability: Capability{ID: *settings.ID, Status: Enabled}, UpstreamAuth: "bearer", HasUpstreamKey: true}
 	settings.apply(&d)
-	return d, pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := checkGroup(ctx, tx, d.GroupID); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `
+		err := tx.QueryRow(ctx, `
 			INSERT INTO capabilities (id, name, group_id, description, sort_order, status, upstream_base_url,
 			                          upstream_auth, upstream_key, upstream_model, default_path)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING
+			RETURNING updated_at`,
 			d.ID, d.Name, d.GroupID, d.Description, d.SortOrder, d.Status, d.UpstreamBaseURL,
-			d.UpstreamAuth, s.seal(d.ID, *settings.UpstreamKey), d.UpstreamModel, d.DefaultPath)
+			d.UpstreamAuth, s.seal(d.ID, *settings.UpstreamKey), d.UpstreamModel, d.DefaultPath).Scan(&d.UpdatedAt)
 		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return taken(d.ID)
 		case err != nil:
 			return fmt.Errorf("insert capability: %w", err)
-		case tag.RowsAffected() == 0:
-			return taken(d.ID)
 		}
 		entry := capabilityEntry(actor, "capability.create", d)
 		entry.Changes = differences(Details{}, d, true)
@@ -121,29 +124,31 @@ func (s *Store) Create(ctx context.Context, actor string, settings Settings) (De
 		}
 		return audit.Append(ctx, tx, entry)
 	})
+	return d, err
 }
 
-// Update edits a capability; its identifier cannot change. actor is recorded.
-func (s *Store) Update(ctx context.Context, actor, id string, settings Settings) (Details, error) {
+// Update edits a capability; its identifier cannot change. actor is recorded. seen, if given, is the
+// precondition; when it does not hold the capability as it is comes with the Changed fault.
+func (s *Store) Update(ctx context.Context, actor, id string, settings Settings, seen ...time.Time) (Details, error) {
 	wrong := settings.check(s.allowPrivate)
 	checkImmutable(wrong, settings.ID, id)
 	if err := wrong.Err(); err != nil {
 		return Details{}, err
 	}
-	return s.change(ctx, actor, "capability.update", id, settings)
+	return s.change(ctx, actor, "capability.update", id, settings, seen)
 }
 
 // SetStatus enables or disables a capability; bindings stay (spec section 3). Setting the state it
-// has changes nothing. actor is recorded.
-func (s *Store) SetStatus(ctx context.Context, actor, id, status string) (Details, error) {
+// has changes nothing. actor is recorded; seen is as in Update.
+func (s *Store) SetStatus(ctx context.Context, actor, id, status string, seen ...time.Time) (Details, error) {
 	settings := Settings{Status: &status}
 	if err := settings.check(s.allowPrivate).Err(); err != nil {
 		return Details{}, err
 	}
-	return s.change(ctx, actor, "capability.set_status", id, settings)
+	return s.change(ctx, actor, "capability.set_status", id, settings, seen)
 }
 
-func (s *Store) change(ctx context.Context, actor, action, id string, settings Settings) (d Details, err error) {
+func (s *Store) change(ctx context.Context, actor, action, id string, settings Settings, seen []time.Time) (d Details, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		// NO KEY: bindings that refer to the row need not wait, so they cannot deadlock with us.
 		before, err := getDetails(ctx, tx, id, `FOR NO KEY UPDATE OF c`)
@@ -151,6 +156,9 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 			return err
 		}
 		d = before
+		if err := fault.Unchanged(d.UpdatedAt, seen...); err != nil {
+			return err
+		}
 		settings.apply(&d)
 		if d.GroupID != before.GroupID {
 			if err := checkGroup(ctx, tx, d.GroupID); err != nil {
@@ -166,7 +174,7 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 			sealed = s.seal(id, *settings.UpstreamKey)
 			d.HasUpstreamKey = true
 		}
-		if err := update(ctx, tx, d, sealed); err != nil {
+		if err := update(ctx, tx, &d, sealed); err != nil {
 			return err
 		}
 		entry := capabilityEntry(actor, action, d)
@@ -176,15 +184,15 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 	return d, err
 }
 
-func update(ctx context.Context, tx pgx.Tx, d Details, sealed []byte) error {
-	_, err := tx.Exec(ctx, `
+func update(ctx context.Context, tx pgx.Tx, d *Details, sealed []byte) error {
+	err := tx.QueryRow(ctx, `
 		UPDATE capabilities
 		SET name = $2, group_id = $3, description = $4, sort_order = $5, status = $6, upstream_base_url = $7,
 		    upstream_auth = $8, upstream_key = coalesce($9, upstream_key), upstream_model = $10, default_path = $11,
 		    updated_at = clock_timestamp()
-		WHERE id = $1`,
+		WHERE id = $1 RETURNING updated_at`,
 		d.ID, d.Name, d.GroupID, d.Description, d.SortOrder, d.Status, d.UpstreamBaseURL,
-		d.UpstreamAuth, sealed, d.UpstreamModel, d.DefaultPath)
+		d.UpstreamAuth, sealed, d.UpstreamModel, d.DefaultPath).Scan(&d.UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("update capability: %w", err)
 	}

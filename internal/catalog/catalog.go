@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -44,6 +45,7 @@ type Group struct {
 	ID        string
 	Name      string
 	SortOrder int64
+	UpdatedAt time.Time
 }
 
 // Capability is what developers see of a capability (spec section 4.3).

@@ -24,9 +24,9 @@ func TestCreatedCapabilityHasTheFieldsGivenAndASealedKey(t *testing.T) {
 	want := Details{
 		Capability: Capability{ID: "gpt-4o:2024.1_x", Name: "GPT", GroupID: "g", Description: "chat", SortOrder: -3, Status: Disabled,
 			UpstreamModel: "gpt-4o", DefaultPath: "/v1/chat/completions"},
-		UpstreamBaseURL: "https://api.example.com/v1", UpstreamAuth: "x-api-key", HasUpstreamKey: true,
+		UpstreamBaseURL: "https://api.example.com/v1", UpstreamAuth: "x-api-key", HasUpstreamKey: true, UpdatedAt: d.UpdatedAt,
 	}
-	if err != nil || d != want {
+	if err != nil || d != want || d.UpdatedAt.IsZero() {
 		t.Fatalf("created %+v, %v", d, err)
 	}
 	if got, err := w.Details(w.Ctx, d.ID); err != nil || got != want {

@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -28,11 +30,15 @@ func (s *GroupSettings) check() fault.Fields {
 	return wrong
 }
 
-const groupColumns = `id, name, sort_order`
+const groupColumns = `id, name, sort_order, updated_at`
 
 // Groups gives all groups by sort order.
 func (s *Store) Groups(ctx context.Context) ([]Group, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+groupColumns+` FROM capability_groups ORDER BY sort_order, id`)
+	return listGroups(ctx, s.pool)
+}
+
+func listGroups(ctx context.Context, db querier) ([]Group, error) {
+	rows, err := db.Query(ctx, `SELECT `+groupColumns+` FROM capability_groups ORDER BY sort_order, id`)
 	if err != nil {
 		return nil, fmt.Errorf("groups: %w", err)
 	}
@@ -76,24 +82,27 @@ func (s *Store) CreateGroup(ctx context.Context, actor string, settings GroupSet
 	}
 	g := Group{ID: *settings.ID}
 	settings.apply(&g)
-	return g, pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `
-			INSERT INTO capability_groups (id, name, sort_order) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-			g.ID, g.Name, g.SortOrder)
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `
+			INSERT INTO capability_groups (id, name, sort_order) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+			RETURNING updated_at`,
+			g.ID, g.Name, g.SortOrder).Scan(&g.UpdatedAt)
 		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return taken(g.ID)
 		case err != nil:
 			return fmt.Errorf("insert group: %w", err)
-		case tag.RowsAffected() == 0:
-			return taken(g.ID)
 		}
 		entry := groupEntry(actor, "group.create", g)
 		entry.Changes = audit.Changes{{Field: "name", To: g.Name}, {Field: "sortOrder", To: g.SortOrder}}
 		return audit.Append(ctx, tx, entry)
 	})
+	return g, err
 }
 
-// UpdateGroup edits a group; its identifier cannot change. actor is recorded.
-func (s *Store) UpdateGroup(ctx context.Context, actor, id string, settings GroupSettings) (g Group, err error) {
+// UpdateGroup edits a group; its identifier cannot change. actor is recorded. seen, if given, is the
+// precondition; when it does not hold the group as it is comes with the Changed fault.
+func (s *Store) UpdateGroup(ctx context.Context, actor, id string, settings GroupSettings, seen ...time.Time) (g Group, err error) {
 	wrong := settings.check()
 	checkImmutable(wrong, settings.ID, id)
 	if err := wrong.Err(); err != nil {
@@ -105,6 +114,9 @@ func (s *Store) UpdateGroup(ctx context.Context, actor, id string, settings Grou
 			return err
 		}
 		g = before
+		if err := fault.Unchanged(g.UpdatedAt, seen...); err != nil {
+			return err
+		}
 		settings.apply(&g)
 		var changes audit.Changes
 		changes.Add("name", before.Name, g.Name)
@@ -112,9 +124,10 @@ func (s *Store) UpdateGroup(ctx context.Context, actor, id string, settings Grou
 		if len(changes) == 0 {
 			return nil
 		}
-		_, err = tx.Exec(ctx, `
-			UPDATE capability_groups SET name = $2, sort_order = $3, updated_at = clock_timestamp() WHERE id = $1`,
-			g.ID, g.Name, g.SortOrder)
+		err = tx.QueryRow(ctx, `
+			UPDATE capability_groups SET name = $2, sort_order = $3, updated_at = clock_timestamp() WHERE id = $1
+			RETURNING updated_at`,
+			g.ID, g.Name, g.SortOrder).Scan(&g.UpdatedAt)
 		if err != nil {
 			return fmt.Errorf("update group: %w", err)
 		}

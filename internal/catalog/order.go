@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,65 +14,68 @@ import (
 
 const maxOrdered = 10_000 // identifiers in one request
 
+// place is where an ordered thing stands.
+type place struct {
+	ID        string
+	Order     int
+	UpdatedAt time.Time
+}
+
+// reorder gives the rows of $1 the sort orders 1, 2, 3…, each newer than $2: so an order always
+// changes the newest updated_at of its list, which is the list's precondition.
+const reorder = `
+	UPDATE %s t SET sort_order = o.place, updated_at = greatest(clock_timestamp(), $2::timestamptz + interval '1 millisecond')
+	FROM unnest($1::text[]) WITH ORDINALITY AS o (id, place)
+	WHERE t.id = o.id AND t.sort_order <> o.place`
+
 // OrderGroups gives the groups the sort orders 1, 2, 3… as they are named, in one step; groups not
-// named keep theirs. actor is recorded.
-func (s *Store) OrderGroups(ctx context.Context, actor string, ids []string) ([]Group, error) {
+// named keep theirs. actor is recorded. seen, if given, is the precondition, the newest UpdatedAt of
+// the groups; when it does not hold they come as they are with the Changed fault.
+func (s *Store) OrderGroups(ctx context.Context, actor string, ids []string, seen ...time.Time) (groups []Group, err error) {
 	if err := checkOrder(ids); err != nil {
 		return nil, err
 	}
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		before, err := lockOrder(ctx, tx, `
-			SELECT id, sort_order FROM capability_groups WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE`, ids)
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		places, err := lockPlaces(ctx, tx, `SELECT id, sort_order, updated_at FROM capability_groups ORDER BY id FOR NO KEY UPDATE`)
 		if err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `
-			UPDATE capability_groups g SET sort_order = o.place, updated_at = clock_timestamp()
-			FROM unnest($1::text[]) WITH ORDINALITY AS o (id, place)
-			WHERE g.id = o.id AND g.sort_order <> o.place`, ids)
-		if err != nil {
-			return fmt.Errorf("order groups: %w", err)
+		refused := fault.Unchanged(newest(places), seen...)
+		if refused == nil {
+			entry := audit.Entry{Actor: actor, Action: "group.reorder", TargetType: "group"}
+			if err := order(ctx, tx, "capability_groups", places, ids, entry); err != nil {
+				return err
+			}
 		}
-		if tag.RowsAffected() == 0 {
-			return nil
+		if groups, err = listGroups(ctx, tx); err != nil {
+			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{Actor: actor, Action: "group.reorder", TargetType: "group",
-			Changes: audit.Changes{{Field: "order", From: before, To: ids}}})
+		return refused
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s.Groups(ctx)
+	return groups, err
 }
 
 // Order gives the capabilities of one group the sort orders 1, 2, 3… as they are named, in one step;
 // those not named keep theirs. It returns the group's capabilities in their order. actor is recorded.
-func (s *Store) Order(ctx context.Context, actor, groupID string, ids []string) ([]Details, error) {
+// seen, if given, is the precondition, the newest UpdatedAt of the group's capabilities; when it does
+// not hold they come as they are with the Changed fault.
+func (s *Store) Order(ctx context.Context, actor, groupID string, ids []string, seen ...time.Time) (ordered []Details, err error) {
 	if err := checkOrder(ids); err != nil {
 		return nil, err
 	}
-	var ordered []Details
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := checkGroup(ctx, tx, groupID); err != nil {
 			return err
 		}
-		before, err := lockOrder(ctx, tx, `
-			SELECT id, sort_order FROM capabilities WHERE id = ANY ($1) AND group_id = $2
-			ORDER BY id FOR NO KEY UPDATE`, ids, groupID)
+		places, err := lockPlaces(ctx, tx, `
+			SELECT id, sort_order, updated_at FROM capabilities WHERE group_id = $1 ORDER BY id FOR NO KEY UPDATE`, groupID)
 		if err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `
-			UPDATE capabilities c SET sort_order = o.place, updated_at = clock_timestamp()
-			FROM unnest($1::text[]) WITH ORDINALITY AS o (id, place)
-			WHERE c.id = o.id AND c.sort_order <> o.place`, ids)
-		if err != nil {
-			return fmt.Errorf("order capabilities: %w", err)
-		}
-		if tag.RowsAffected() > 0 {
-			err := audit.Append(ctx, tx, audit.Entry{Actor: actor, Action: "capability.reorder", TargetType: "group",
-				TargetID: groupID, Changes: audit.Changes{{Field: "order", From: before, To: ids}}})
-			if err != nil {
+		refused := fault.Unchanged(newest(places), seen...)
+		if refused == nil {
+			entry := audit.Entry{Actor: actor, Action: "capability.reorder", TargetType: "group", TargetID: groupID}
+			if err := order(ctx, tx, "capabilities", places, ids, entry); err != nil {
 				return err
 			}
 		}
@@ -79,10 +83,29 @@ func (s *Store) Order(ctx context.Context, actor, groupID string, ids []string) 
 		if err != nil {
 			return fmt.Errorf("ordered capabilities: %w", err)
 		}
-		ordered, err = pgx.CollectRows(rows, scanDetails)
-		return err
+		if ordered, err = pgx.CollectRows(rows, scanDetails); err != nil {
+			return fmt.Errorf("ordered capabilities: %w", err)
+		}
+		return refused
 	})
 	return ordered, err
+}
+
+// order writes the places of ids, all of which must be among places, and records what changed.
+func order(ctx context.Context, tx pgx.Tx, table string, places []place, ids []string, entry audit.Entry) error {
+	before, err := inPresentOrder(places, ids)
+	if err != nil {
+		return err
+	}
+	tag, err := tx.Exec(ctx, fmt.Sprintf(reorder, table), ids, newest(places))
+	if err != nil {
+		return fmt.Errorf("order %s: %w", table, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return nil
+	}
+	entry.Changes = audit.Changes{{Field: "order", From: before, To: ids}}
+	return audit.Append(ctx, tx, entry)
 }
 
 func checkOrder(ids []string) error {
@@ -103,14 +126,10 @@ func checkOrder(ids []string) error {
 	return wrong.Err()
 }
 
-// lockOrder locks the named rows, in the order of their identifiers so that two requests cannot
-// deadlock, and gives the identifiers in their present order.
-func lockOrder(ctx context.Context, tx pgx.Tx, query string, ids []string, more ...any) ([]string, error) {
-	type place struct {
-		ID    string
-		Order int
-	}
-	rows, err := tx.Query(ctx, query, append([]any{ids}, more...)...)
+// lockPlaces locks the rows of a list, which query must give in the order of their identifiers so
+// that two requests cannot deadlock.
+func lockPlaces(ctx context.Context, tx pgx.Tx, query string, args ...any) ([]place, error) {
+	rows, err := tx.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("lock order: %w", err)
 	}
@@ -118,12 +137,31 @@ func lockOrder(ctx context.Context, tx pgx.Tx, query string, ids []string, more 
 	if err != nil {
 		return nil, fmt.Errorf("lock order: %w", err)
 	}
-	if len(places) < len(ids) {
+	return places, nil
+}
+
+func newest(places []place) (at time.Time) {
+	for _, p := range places {
+		if p.UpdatedAt.After(at) {
+			at = p.UpdatedAt
+		}
+	}
+	return at
+}
+
+// inPresentOrder gives ids in the order in which they stand; one that is not among places is refused.
+func inPresentOrder(places []place, ids []string) ([]string, error) {
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	named := slices.DeleteFunc(slices.Clone(places), func(p place) bool { return !wanted[p.ID] })
+	if len(named) < len(ids) {
 		return nil, fault.InvalidFields(map[string]string{"ids": "names one that does not exist"})
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return a.Order - b.Order })
-	before := make([]string, len(places))
-	for i, p := range places {
+	slices.SortStableFunc(named, func(a, b place) int { return a.Order - b.Order })
+	before := make([]string, len(named))
+	for i, p := range named {
 		before[i] = p.ID
 	}
 	return before, nil

@@ -29,11 +29,11 @@ func (c *Console) createGroup(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) orderGroups(ctx *fiber.Ctx) (any, error) {
-	body, err := bodyOf[openapi.GroupOrder](ctx)
+	body, seen, err := editOf[openapi.GroupOrder](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return shown(groupItems)(c.Catalog.OrderGroups(ctx.UserContext(), principal(ctx).Email, body.IDs))
+	return shown(groupItems)(c.Catalog.OrderGroups(ctx.UserContext(), principal(ctx).Email, body.IDs, seen...))
 }
 
 func (c *Console) adminGetGroup(ctx *fiber.Ctx, id string) (any, error) {
@@ -41,11 +41,11 @@ func (c *Console) adminGetGroup(ctx *fiber.Ctx, id string) (any, error) {
 }
 
 func (c *Console) updateGroup(ctx *fiber.Ctx, id string) (any, error) {
-	body, err := bodyOf[openapi.GroupEdit](ctx)
+	body, seen, err := editOf[openapi.GroupEdit](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return shown(groupView)(c.Catalog.UpdateGroup(ctx.UserContext(), principal(ctx).Email, id, catalog.GroupSettings(body)))
+	return shown(groupView)(c.Catalog.UpdateGroup(ctx.UserContext(), principal(ctx).Email, id, catalog.GroupSettings(body), seen...))
 }
 
 func (c *Console) adminListCapabilities(ctx *fiber.Ctx) (any, error) {
@@ -67,13 +67,13 @@ func (c *Console) createCapability(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) orderCapabilities(ctx *fiber.Ctx) (any, error) {
-	body, err := bodyOf[openapi.CapabilityOrder](ctx)
+	body, seen, err := editOf[openapi.CapabilityOrder](ctx)
 	if err != nil {
 		return nil, err
 	}
 	return shown(func(ordered []catalog.Details) openapi.AdminCapabilityItems {
 		return openapi.AdminCapabilityItems{Items: each(ordered, adminCapabilityView)}
-	})(c.Catalog.Order(ctx.UserContext(), principal(ctx).Email, body.GroupID, body.IDs))
+	})(c.Catalog.Order(ctx.UserContext(), principal(ctx).Email, body.GroupID, body.IDs, seen...))
 }
 
 func (c *Console) checkCapability(ctx *fiber.Ctx) (any, error) {
@@ -89,27 +89,29 @@ func (c *Console) adminGetCapability(ctx *fiber.Ctx, id string) (any, error) {
 }
 
 func (c *Console) updateCapability(ctx *fiber.Ctx, id string) (any, error) {
-	body, err := bodyOf[openapi.CapabilityEdit](ctx)
+	body, seen, err := editOf[openapi.CapabilityEdit](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.capabilityChanged(ctx)(c.Catalog.Update(ctx.UserContext(), principal(ctx).Email, id, catalog.Settings(body)))
+	return c.capabilityChanged(ctx)(c.Catalog.Update(ctx.UserContext(), principal(ctx).Email, id, catalog.Settings(body), seen...))
 }
 
 func (c *Console) setCapabilityStatus(ctx *fiber.Ctx, id string) (any, error) {
-	body, err := bodyOf[openapi.CapabilityStatusEdit](ctx)
+	body, seen, err := editOf[openapi.CapabilityStatusEdit](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.capabilityChanged(ctx)(c.Catalog.SetStatus(ctx.UserContext(), principal(ctx).Email, id, body.Status))
+	return c.capabilityChanged(ctx)(c.Catalog.SetStatus(ctx.UserContext(), principal(ctx).Email, id, body.Status, seen...))
 }
 
 // capabilityChanged answers with a capability that was changed, and tells the gateways.
 func (c *Console) capabilityChanged(ctx *fiber.Ctx) func(catalog.Details, error) (any, error) {
-	return shown(func(d catalog.Details) openapi.AdminCapability {
-		c.Announcer.CapabilityChanged(ctx.UserContext(), d.ID)
-		return adminCapabilityView(d)
-	})
+	return func(d catalog.Details, err error) (any, error) {
+		if err == nil {
+			c.Announcer.CapabilityChanged(ctx.UserContext(), d.ID)
+		}
+		return shown(adminCapabilityView)(d, err)
+	}
 }
 
 func (c *Console) listAudit(ctx *fiber.Ctx) (any, error) {

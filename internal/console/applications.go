@@ -53,19 +53,19 @@ func (c *Console) getApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 }
 
 func (c *Console) updateApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	body, err := bodyOf[openapi.ApplicationEdit](ctx)
+	body, seen, err := editOf[openapi.ApplicationEdit](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.applicationChanged(ctx)(c.Applications.Update(ctx.UserContext(), principal(ctx).UserID, id, application.Patch(body)))
+	return c.applicationChanged(ctx)(c.Applications.Update(ctx.UserContext(), principal(ctx).UserID, id, application.Patch(body), seen...))
 }
 
 func (c *Console) setApplicationStatus(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	body, err := bodyOf[openapi.ApplicationStatusEdit](ctx)
+	body, seen, err := editOf[openapi.ApplicationStatusEdit](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.applicationChanged(ctx)(c.Applications.SetStatus(ctx.UserContext(), principal(ctx).UserID, id, body.Status))
+	return c.applicationChanged(ctx)(c.Applications.SetStatus(ctx.UserContext(), principal(ctx).UserID, id, body.Status, seen...))
 }
 
 func (c *Console) bindCapability(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
@@ -73,7 +73,11 @@ func (c *Console) bindCapability(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.applicationChanged(ctx)(c.Applications.Bind(ctx.UserContext(), principal(ctx).UserID, id, capability))
+	seen, err := precondition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.applicationChanged(ctx)(c.Applications.Bind(ctx.UserContext(), principal(ctx).UserID, id, capability, seen...))
 }
 
 func (c *Console) deleteApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
@@ -102,8 +106,10 @@ func (c *Console) rotateAccessKey(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 
 // applicationChanged answers with an application that was changed, and tells the gateways.
 func (c *Console) applicationChanged(ctx *fiber.Ctx) func(application.Application, error) (any, error) {
-	return shown(func(a application.Application) openapi.Application {
-		c.Announcer.ApplicationChanged(ctx.UserContext(), a.ID)
-		return applicationView(a)
-	})
+	return func(a application.Application, err error) (any, error) {
+		if err == nil {
+			c.Announcer.ApplicationChanged(ctx.UserContext(), a.ID)
+		}
+		return shown(applicationView)(a, err)
+	}
 }

@@ -229,6 +229,8 @@ func (f *fuzzer) fillParameters(op openapi.Operation, s *shot, generator *contra
 			s.path[name] = url.PathEscape(fmt.Sprint(generator.Value("path "+name, p["schema"])))
 		case p["in"] == "query" && f.random.IntN(2) == 0:
 			s.query.Set(name, fmt.Sprint(generator.Value(name, p["schema"])))
+		case name == "If-Match" && f.random.IntN(4) == 0:
+			s.header.Set(name, pick(f, []string{"*", "*", `"` + beijing.Format(f.now) + `"`, "x"}))
 		}
 	}
 }

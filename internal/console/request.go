@@ -18,6 +18,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
+	"callgate/internal/beijing"
 	"callgate/internal/fault"
 )
 
@@ -36,6 +37,30 @@ const (
 func bodyOf[T any](ctx *fiber.Ctx) (body T, err error) {
 	err = decode(ctx, &body)
 	return body, err
+}
+
+// editOf reads the body of an edit and its precondition, which the room must be given.
+func editOf[T any](ctx *fiber.Ctx) (body T, seen []time.Time, err error) {
+	if seen, err = precondition(ctx); err != nil {
+		return body, nil, err
+	}
+	body, err = bodyOf[T](ctx)
+	return body, seen, err
+}
+
+// precondition reads If-Match: one updatedAt in double quotes. Absent or * it is empty.
+func precondition(ctx *fiber.Ctx) (seen []time.Time, err error) {
+	values := ctx.Request().Header.PeekAll(fiber.HeaderIfMatch)
+	if len(values) == 0 || len(values) == 1 && string(values[0]) == "*" {
+		return nil, nil
+	}
+	quoted, begins := strings.CutPrefix(string(values[0]), `"`)
+	text, ends := strings.CutSuffix(quoted, `"`)
+	at, ok := beijing.Parse(text)
+	if len(values) > 1 || !begins || !ends || !ok {
+		return nil, fault.InvalidFields(map[string]string{"If-Match": "must be the updatedAt that was read, in double quotes, or *"})
+	}
+	return []time.Time{at}, nil
 }
 
 // decode reads a JSON object of at most 1 MiB into dst. Unknown fields are ignored; a field given

@@ -9,6 +9,7 @@ import (
 	"callgate/internal/audit"
 	"callgate/internal/beijing"
 	"callgate/internal/catalog"
+	"callgate/internal/fault"
 	"callgate/internal/identity"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
@@ -26,10 +27,21 @@ func each[T, V any](items []T, view func(T) V) []V {
 	return views
 }
 
-// shown answers with the view of what a room answers.
+// tooLate is the Changed fault of an edit with the view of the object as it is now.
+type tooLate struct {
+	error
+	current any
+}
+
+func (e *tooLate) Unwrap() error { return e.error }
+
+// shown answers with the view of what a room answers; a Changed fault comes with the current object.
 func shown[T, V any](view func(T) V) func(T, error) (any, error) {
 	return func(found T, err error) (any, error) {
-		if err != nil {
+		switch {
+		case err != nil && fault.KindOf(err) == fault.Changed:
+			return nil, &tooLate{err, view(found)}
+		case err != nil:
 			return nil, err
 		}
 		return view(found), nil
@@ -85,7 +97,9 @@ func accessKeyView(key string) openapi.AccessKey {
 
 func bindingView(b application.Binding) openapi.Binding { return openapi.Binding(b) }
 
-func groupView(g catalog.Group) openapi.Group { return openapi.Group(g) }
+func groupView(g catalog.Group) openapi.Group {
+	return openapi.Group{ID: g.ID, Name: g.Name, SortOrder: g.SortOrder, UpdatedAt: beijing.Format(g.UpdatedAt)}
+}
 
 func groupItems(groups []catalog.Group) openapi.GroupItems {
 	return openapi.GroupItems{Items: each(groups, groupView)}
@@ -99,7 +113,7 @@ func adminCapabilityView(d catalog.Details) openapi.AdminCapability {
 	return openapi.AdminCapability{
 		CapabilityFields: openapi.CapabilityFields(d.Capability),
 		UpstreamBaseURL:  d.UpstreamBaseURL, UpstreamAuth: d.UpstreamAuth,
-		HasUpstreamKey: d.HasUpstreamKey, BoundApplicationCount: d.BoundApplicationCount,
+		HasUpstreamKey: d.HasUpstreamKey, BoundApplicationCount: d.BoundApplicationCount, UpdatedAt: beijing.Format(d.UpdatedAt),
 	}
 }
 

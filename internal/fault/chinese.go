@@ -51,6 +51,10 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must have a visible character":                      "必须至少有一个可见字符",
 	"must not contain line separators or characters that turn the direction of writing": "不能包含行分隔符或改变文字方向的字符",
 
+	// Preconditions.
+	"somebody else has changed this since it was read":            "读取之后已被他人修改",
+	"must be the updatedAt that was read, in double quotes, or *": "必须是读取到的 updatedAt（放在双引号中）或 *",
+
 	// Sign-in.
 	"sign in first: the token is missing":                                           "请先登录：缺少令牌",
 	"sign in first: the session cookie is missing":                                  "请先登录：缺少会话 Cookie",

@@ -26,6 +26,7 @@ const (
 	NotFound                     // 40401, absent or somebody else's: same answer
 	NoFailureDetail              // 40402, the call succeeded
 	Conflict                     // 40901
+	Changed                      // 40902, by somebody else since it was read
 	MethodNotAllowed             // 40501
 	TooLarge                     // 41301
 	TooManyAttempts              // 42901

@@ -29,6 +29,9 @@ type AdminCapability struct {
 	BoundApplicationCount Count `json:"boundApplicationCount"`
 	HasUpstreamKey        bool  `json:"hasUpstreamKey"`
 
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+
 	// UpstreamAuth How the upstream key is sent.
 	UpstreamAuth    UpstreamAuth `json:"upstreamAuth"`
 	UpstreamBaseURL string       `json:"upstreamBaseUrl"`
@@ -328,6 +331,16 @@ type CapabilityStatusEdit struct {
 	Status CapabilityStatus `json:"status"`
 }
 
+// Changed The envelope of an edit that came too late; data is the object as it is now.
+type Changed struct {
+	Code int64       `json:"code"`
+	Msg  string      `json:"msg"`
+	Data interface{} `json:"data"`
+
+	// RequestID The same as X-Request-Id.
+	RequestID uuid.UUID `json:"requestId"`
+}
+
 // CheckRequest defines model for CheckRequest.
 type CheckRequest struct {
 	// ID The capability whose stored settings stand for what is left out.
@@ -491,6 +504,9 @@ type Group struct {
 	ID        Identifier `json:"id"`
 	Name      string     `json:"name"`
 	SortOrder SortOrder  `json:"sortOrder"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // GroupDraft defines model for GroupDraft.

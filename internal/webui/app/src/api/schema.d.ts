@@ -934,6 +934,7 @@ export interface components {
         AdminCapability: {
             boundApplicationCount: components["schemas"]["Count"];
             hasUpstreamKey: boolean;
+            updatedAt: components["schemas"]["Time"];
             upstreamAuth: components["schemas"]["UpstreamAuth"];
             upstreamBaseUrl: string;
         } & components["schemas"]["CapabilityFields"];
@@ -1106,6 +1107,18 @@ export interface components {
         CapabilityStatusEdit: {
             status: components["schemas"]["CapabilityStatus"];
         };
+        /** @description The envelope of an edit that came too late; data is the object as it is now. */
+        Changed: {
+            /** @constant */
+            code: 40902;
+            data: unknown;
+            msg: string;
+            /**
+             * Format: uuid
+             * @description The same as X-Request-Id.
+             */
+            requestId: string;
+        };
         CheckRequest: {
             defaultPath?: string;
             /** @description The capability whose stored settings stand for what is left out. */
@@ -1235,6 +1248,7 @@ export interface components {
             id: components["schemas"]["Identifier"];
             name: string;
             sortOrder: components["schemas"]["SortOrder"];
+            updatedAt: components["schemas"]["Time"];
         };
         GroupDraft: WithRequired<components["schemas"]["GroupEdit"], "name">;
         GroupEdit: {
@@ -1392,13 +1406,86 @@ export interface components {
                  *         "upstreamBaseUrl": "https://api.example.com",
                  *         "upstreamAuth": "bearer",
                  *         "hasUpstreamKey": true,
-                 *         "boundApplicationCount": 4
+                 *         "boundApplicationCount": 4,
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *       }
                  *     }
                  */
                 "application/json": {
                     data?: components["schemas"]["AdminCapability"];
                 } & components["schemas"]["Success"];
+            };
+        };
+        /** @description Somebody else has changed the capability since it was read. Nothing was written; data is it as it is now. */
+        AdminCapabilityChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "gpt-5",
+                 *         "name": "GPT-5",
+                 *         "groupId": "chat",
+                 *         "description": "General chat",
+                 *         "sortOrder": 1,
+                 *         "status": "enabled",
+                 *         "upstreamModel": "gpt-5",
+                 *         "defaultPath": "/v1/chat/completions",
+                 *         "upstreamBaseUrl": "https://api.example.com",
+                 *         "upstreamAuth": "bearer",
+                 *         "hasUpstreamKey": true,
+                 *         "boundApplicationCount": 4,
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["AdminCapability"];
+                } & components["schemas"]["Changed"];
+            };
+        };
+        /** @description Somebody else has changed a capability of the group since it was read. Nothing was written; data is it as it is now. */
+        AdminCapabilityItemsChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "items": [
+                 *           {
+                 *             "id": "gpt-5",
+                 *             "name": "GPT-5",
+                 *             "groupId": "chat",
+                 *             "description": "General chat",
+                 *             "sortOrder": 1,
+                 *             "status": "enabled",
+                 *             "upstreamModel": "gpt-5",
+                 *             "defaultPath": "/v1/chat/completions",
+                 *             "upstreamBaseUrl": "https://api.example.com",
+                 *             "upstreamAuth": "bearer",
+                 *             "hasUpstreamKey": true,
+                 *             "boundApplicationCount": 4,
+                 *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["AdminCapabilityItems"];
+                } & components["schemas"]["Changed"];
             };
         };
         /** @description The application. */
@@ -1430,6 +1517,37 @@ export interface components {
                 "application/json": {
                     data?: components["schemas"]["Application"];
                 } & components["schemas"]["Success"];
+            };
+        };
+        /** @description Somebody else has changed the application since it was read. Nothing was written; data is it as it is now. */
+        ApplicationChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                 *         "name": "Search",
+                 *         "description": "Search assistant",
+                 *         "status": "active",
+                 *         "capabilityIds": [
+                 *           "gpt-5"
+                 *         ],
+                 *         "maskedAccessKey": "cg-Ab12…wxyz",
+                 *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Application"];
+                } & components["schemas"]["Changed"];
             };
         };
         /** @description The code is wrong, used or expired, or a page of another site sent this. */
@@ -1732,13 +1850,39 @@ export interface components {
                  *       "data": {
                  *         "id": "chat",
                  *         "name": "Chat",
-                 *         "sortOrder": 1
+                 *         "sortOrder": 1,
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *       }
                  *     }
                  */
                 "application/json": {
                     data?: components["schemas"]["Group"];
                 } & components["schemas"]["Success"];
+            };
+        };
+        /** @description Somebody else has changed the group since it was read. Nothing was written; data is it as it is now. */
+        GroupChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "chat",
+                 *         "name": "Chat",
+                 *         "sortOrder": 1,
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Group"];
+                } & components["schemas"]["Changed"];
             };
         };
         /** @description All groups in their order. */
@@ -1758,7 +1902,8 @@ export interface components {
                  *           {
                  *             "id": "chat",
                  *             "name": "Chat",
-                 *             "sortOrder": 1
+                 *             "sortOrder": 1,
+                 *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *           }
                  *         ]
                  *       }
@@ -1767,6 +1912,35 @@ export interface components {
                 "application/json": {
                     data?: components["schemas"]["GroupItems"];
                 } & components["schemas"]["Success"];
+            };
+        };
+        /** @description Somebody else has changed a group since it was read. Nothing was written; data is it as it is now. */
+        GroupItemsChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "items": [
+                 *           {
+                 *             "id": "chat",
+                 *             "name": "Chat",
+                 *             "sortOrder": 1,
+                 *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["GroupItems"];
+                } & components["schemas"]["Changed"];
             };
         };
         /** @description Internal error. No detail leaks; the request id finds it in the log. */
@@ -2084,6 +2258,11 @@ export interface components {
          */
         End: string;
         /**
+         * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+         * @example "2026-08-17T09:31:00.000+08:00"
+         */
+        IfMatch: string;
+        /**
          * @description Only calls of this capability; given but empty, only calls without one.
          * @example gpt-5
          */
@@ -2382,7 +2561,8 @@ export interface operations {
                      *             "upstreamBaseUrl": "https://api.example.com",
                      *             "upstreamAuth": "bearer",
                      *             "hasUpstreamKey": true,
-                     *             "boundApplicationCount": 4
+                     *             "boundApplicationCount": 4,
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                      *           }
                      *         ],
                      *         "total": 1,
@@ -2465,7 +2645,13 @@ export interface operations {
     updateCapability: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /** @example gpt-5 */
                 id: components["parameters"]["CatalogId"];
@@ -2489,6 +2675,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["AdminCapabilityChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -2498,7 +2685,13 @@ export interface operations {
     setCapabilityStatus: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /** @example gpt-5 */
                 id: components["parameters"]["CatalogId"];
@@ -2521,6 +2714,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["AdminCapabilityChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -2587,7 +2781,13 @@ export interface operations {
     orderCapabilities: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2632,7 +2832,8 @@ export interface operations {
                      *             "upstreamBaseUrl": "https://api.example.com",
                      *             "upstreamAuth": "bearer",
                      *             "hasUpstreamKey": true,
-                     *             "boundApplicationCount": 4
+                     *             "boundApplicationCount": 4,
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                      *           }
                      *         ]
                      *       }
@@ -2646,6 +2847,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
+            409: components["responses"]["AdminCapabilityItemsChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -2678,7 +2880,8 @@ export interface operations {
                      *           {
                      *             "id": "chat",
                      *             "name": "Chat",
-                     *             "sortOrder": 1
+                     *             "sortOrder": 1,
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                      *           }
                      *         ],
                      *         "total": 1,
@@ -2756,7 +2959,13 @@ export interface operations {
     updateGroup: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /** @example gpt-5 */
                 id: components["parameters"]["CatalogId"];
@@ -2779,6 +2988,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["GroupChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -2788,7 +2998,13 @@ export interface operations {
     orderGroups: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2810,6 +3026,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
+            409: components["responses"]["GroupItemsChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -2988,7 +3205,13 @@ export interface operations {
     updateApplication: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description A malformed one names nothing.
@@ -3017,6 +3240,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["ApplicationChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -3074,7 +3298,13 @@ export interface operations {
     bindCapability: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /** @example gpt-5 */
                 capabilityId: components["schemas"]["Identifier"];
@@ -3092,6 +3322,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["ApplicationChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -3101,7 +3332,13 @@ export interface operations {
     setApplicationStatus: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description A malformed one names nothing.
@@ -3126,6 +3363,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["ApplicationChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];

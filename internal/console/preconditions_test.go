@@ -1,0 +1,178 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"callgate/internal/openapi"
+)
+
+// guarded is an edit that takes a precondition, and where the object it edits is read.
+type guarded struct {
+	by         *client
+	path, body string
+	read       string
+	meanwhile  string // another edit of the same object, a body of `also`
+	also       string // method and path
+}
+
+// edits gives every edit of the interface by its operation id.
+func edits(m *manager) map[string]guarded {
+	m.seed("a", "b")
+	dev := m.developer("dev")
+	app := "/api/applications/" + field[string](m.t, dev.must(201, "POST", "/api/applications", `{"name":"app","capabilityIds":["a"]}`), "id")
+	application := guarded{by: dev, read: app, also: "PATCH " + app, meanwhile: `{"description":%q}`}
+	capability := guarded{by: m.admin, read: "/api/admin/capabilities/a", also: "PATCH /api/admin/capabilities/b", meanwhile: `{"description":%q}`}
+	group := guarded{by: m.admin, read: "/api/admin/groups/g", also: "PATCH /api/admin/groups/g", meanwhile: `{"name":%q}`}
+	with := func(g guarded, path, body string) guarded { g.path, g.body = path, body; return g }
+	all := map[string]guarded{
+		"updateApplication":    with(application, app, `{"name":"renamed"}`),
+		"setApplicationStatus": with(application, app+"/status", `{"status":"disabled"}`),
+		"bindCapability":       with(application, app+"/capabilities/b", ``),
+		"updateGroup":          with(group, group.read, `{"sortOrder":7}`),
+		"orderGroups":          with(group, "/api/admin/groups/order", `{"ids":["g"]}`),
+		"orderCapabilities":    with(capability, "/api/admin/capabilities/order", `{"groupId":"g","ids":["b","a"]}`),
+	}
+	orders := all["orderGroups"]
+	orders.read = "/api/admin/groups"
+	all["orderGroups"] = orders
+	orders = all["orderCapabilities"]
+	orders.read = "/api/admin/capabilities?groupId=g"
+	all["orderCapabilities"] = orders
+	capability.also = "PATCH /api/admin/capabilities/a"
+	all["updateCapability"] = with(capability, capability.read, `{"sortOrder":7}`)
+	all["setCapabilityStatus"] = with(capability, capability.read+"/status", `{"status":"disabled"}`)
+	return all
+}
+
+// seen is the precondition of what is read at a path: the updatedAt of an object, or the newest of a list.
+func (c *client) seen(path string) (ifMatch string, data map[string]any) {
+	c.t.Helper()
+	data = dataOf[map[string]any](c.t, c.must(200, "GET", path, ""))
+	newest, _ := data["updatedAt"].(string)
+	items, _ := data["items"].([]any)
+	for _, item := range items {
+		newest = max(newest, item.(map[string]any)["updatedAt"].(string))
+	}
+	return `"` + newest + `"`, data
+}
+
+func TestEveryEditIsRefusedWhenTheObjectWasChangedSinceItWasRead(t *testing.T) {
+	m := newManager(t)
+	all := edits(m)
+	for _, op := range documented.Operations("/api/") {
+		if op.Method != http.MethodPatch && op.Method != http.MethodPut {
+			continue
+		}
+		e, known := all[op.ID]
+		if !known || !slices.ContainsFunc(op.Parameters, func(p map[string]any) bool { return p["name"] == "If-Match" }) {
+			t.Errorf("%s: no precondition is documented, or none is tried here", op.ID)
+			continue
+		}
+		answer := func(want int, ifMatch string) *reply {
+			t.Helper()
+			r, err := e.by.sendIf(ifMatch, op.Method, e.path, e.body)
+			if err != nil || r.status != want {
+				t.Fatalf("%s, If-Match %s: %+v, %v, want %d", op.ID, ifMatch, r, err, want)
+			}
+			return r
+		}
+		stale, _ := e.by.seen(e.read)
+		method, path, _ := strings.Cut(e.also, " ")
+		e.by.must(200, method, path, fmt.Sprintf(e.meanwhile, "meanwhile "+op.ID))
+		current, before := e.by.seen(e.read)
+
+		refused := answer(409, stale)
+		told := dataOf[map[string]any](t, refused)
+		if items, list := before["items"]; list && fmt.Sprint(told["items"]) != fmt.Sprint(items) || !list && fmt.Sprint(told) != fmt.Sprint(before) || refused.body.Code != 40902 {
+			t.Errorf("%s told %s\nwant %v", op.ID, refused.raw, before)
+		}
+		if _, after := e.by.seen(e.read); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("%s was refused and changed the object: %v\nbefore %v", op.ID, after, before)
+		}
+		for _, malformed := range []string{strings.Trim(current, `"`), `W/` + current, current + ", " + current, `""`, `"` + strings.Repeat("1", 3000) + `"`, `"2026-08-17T01:31:00.000Z"`} {
+			if r := answer(400, malformed); r.body.Code != 40001 {
+				t.Errorf("%s, If-Match %.60s: %s", op.ID, malformed, r.raw)
+			}
+		}
+		answer(200, current)
+		answer(200, "*")
+		answer(200, "")
+	}
+}
+
+func TestOfTwoEditorsWhoReadTheSameOneWins(t *testing.T) {
+	m := newBusyManager(t)
+	all := edits(m)
+	for id, bodies := range map[string][2]string{
+		"updateApplication": {`{"name":"one"}`, `{"name":"two"}`},
+		"updateCapability":  {`{"name":"one"}`, `{"name":"two"}`},
+		"updateGroup":       {`{"name":"one"}`, `{"name":"two"}`},
+		"orderCapabilities": {`{"groupId":"g","ids":["a","b"]}`, `{"groupId":"g","ids":["b","a"]}`},
+	} {
+		e := all[id]
+		method := "PATCH"
+		if id == "orderCapabilities" {
+			method = "PUT"
+		}
+		for round := range 20 {
+			if id == "orderCapabilities" { // neither order is the present one
+				m.admin.must(200, "PATCH", "/api/admin/capabilities/a", `{"sortOrder":9}`)
+				m.admin.must(200, "PATCH", "/api/admin/capabilities/b", `{"sortOrder":8}`)
+			} else {
+				e.by.must(200, method, e.path, fmt.Sprintf(`{"name":"round %d"}`, round))
+			}
+			ifMatch, _ := e.by.seen(e.read)
+			var both sync.WaitGroup
+			won := make([]bool, 2)
+			start := make(chan struct{})
+			for i := range bodies {
+				both.Go(func() {
+					<-start
+					r, err := e.by.sendIf(ifMatch, method, e.path, bodies[i])
+					if err != nil || r.status != 200 && r.body.Code != 40902 {
+						t.Errorf("%s: %+v, %v", id, r, err)
+						return
+					}
+					won[i] = r.status == 200
+				})
+			}
+			close(start)
+			both.Wait()
+			if won[0] == won[1] {
+				t.Fatalf("%s, round %d: of two editors these won: %v", id, round, won)
+			}
+		}
+	}
+}
+
+func TestNoTwoStatesOfAnObjectShareTheirUpdatedAt(t *testing.T) {
+	m := newManager(t)
+	e := edits(m)["updateGroup"]
+	// Faster than milliseconds pass, and with a clock that was set back.
+	if _, err := m.pool.Exec(t.Context(), `
+		DO $$ BEGIN FOR i IN 1..50 LOOP
+			UPDATE capability_groups SET name = 'quick ' || i, updated_at = clock_timestamp();
+			UPDATE capability_groups SET updated_at = updated_at - interval '1 hour';
+		END LOOP; END $$`); err != nil {
+		t.Fatal(err)
+	}
+	last, _ := e.by.seen(e.read)
+	for i := range 50 {
+		changed := e.by.must(200, "PATCH", e.path, fmt.Sprintf(`{"name":"edit %d"}`, i))
+		if now := `"` + field[string](t, changed, "updatedAt") + `"`; now <= last {
+			t.Fatalf("edit %d leaves %s after %s", i, now, last)
+		} else if last, _ = e.by.seen(e.read); last != now {
+			t.Fatalf("edit %d tells %s, a reader is told %s", i, now, last)
+		}
+	}
+	var group openapi.Group
+	if err := json.Unmarshal(e.by.must(200, "GET", e.read, "").body.Data, &group); err != nil || group.Name != "edit 49" {
+		t.Fatalf("%+v, %v", group, err)
+	}
+}
