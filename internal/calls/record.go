@@ -82,6 +82,7 @@ const (
 	UpstreamStatus      ReasonCode = "upstream_status"
 	UpstreamUnreachable ReasonCode = "upstream_unreachable"
 	UpstreamTimeout     ReasonCode = "upstream_timeout"
+	CallerTimeout       ReasonCode = "caller_timeout"
 	ClientClosed        ReasonCode = "client_closed"
 	UpstreamClosed      ReasonCode = "upstream_closed"
 	CodeShutdown        ReasonCode = "shutdown"

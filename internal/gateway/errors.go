@@ -73,6 +73,12 @@ var (
 	refusedHTTP2 = refusal{status: 502, code: "upstream_unreachable", kind: "server_error", endedBy: calls.UpstreamAbort,
 		message: "The upstream speaks HTTP/2 only. Capabilities are called over HTTP/1.1.",
 		reason:  calls.ConnectionFailed, reasonCode: calls.UpstreamUnreachable}
+	refusedAnswer = refusal{status: 502, code: "upstream_unreachable", kind: "server_error", endedBy: calls.UpstreamAbort,
+		message: "The upstream's answer is malformed.", reason: calls.ConnectionFailed, reasonCode: calls.UpstreamUnreachable}
+	refusedStalled = refusal{status: 408, code: "caller_timeout", kind: "invalid_request_error", endedBy: calls.TimedOut,
+		message: "The request body did not arrive in time.", reason: calls.Timeout, reasonCode: calls.CallerTimeout}
+	refusedHead = refusal{status: 431, code: "invalid_request", kind: "invalid_request_error",
+		message: "The request line and headers are larger than 16 KB."}
 	refusedTimeout = refusal{status: 504, code: "upstream_timeout", kind: "server_error", endedBy: calls.TimedOut,
 		message: "The upstream did not answer in time.", reason: calls.Timeout, reasonCode: calls.UpstreamTimeout}
 )

@@ -135,13 +135,18 @@ func (g *Gateway) Register(app *fiber.App) {
 	server.SecureErrorLogMessage = true
 	routes, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
-		if !g.serve(ctx) {
-			routes(ctx)
+		if g.serve(ctx) {
+			return
+		}
+		routes(ctx)
+		if caller, ok := ctx.Conn().(*callerConn); ok {
+			caller.answered()
 		}
 	}
-	server.HeaderReceived = g.awaited.note
+	server.HeaderReceived = g.note
+	server.ExpectHandler = g.expect
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
-		if g.serveLeft(ctx, err) {
+		if g.serveLeft(ctx, err) || g.serveUnread(ctx, err) {
 			return
 		}
 		fail(ctx, discreet(err))
@@ -322,12 +327,16 @@ func (c *call) handle() {
 		c.refuse(refusedUnreachable)
 		return
 	}
+	c.request.unhurried(c)
 	switch err = c.request.receive(&c.progress, c.gateway.config.MaxBodyBytes); {
 	case errors.Is(err, errTooLarge):
 		c.refuse(refusedLarge)
 		return
 	case errors.Is(err, errChunks):
 		c.refuse(refusedChunks)
+		return
+	case c.why() == callerSlow || timedOut(err) && c.why() == uncut:
+		c.refuse(refusedStalled)
 		return
 	case err != nil || !c.enter(waiting):
 		c.abandon()
@@ -375,7 +384,7 @@ func (c *call) check() *refusal {
 // refuse ends the call with an answer of our own. What is small of the body is read first: the
 // developer is shown it, and the connection can be used again.
 func (c *call) refuse(r refusal) {
-	if r.status != fasthttp.StatusRequestEntityTooLarge {
+	if r.status != fasthttp.StatusRequestEntityTooLarge && r.status != fasthttp.StatusRequestTimeout {
 		c.request.finishReading(c)
 	}
 	c.nameIn(&c.ctx.Response.Header)
@@ -396,6 +405,8 @@ func (c *call) failed(err error) {
 		c.refuse(refusedChunks)
 	case why == tooSlow || why == uncut && timedOut(err):
 		c.refuse(refusedTimeout)
+	case why == callerSlow:
+		c.refuse(refusedStalled)
 	case why != uncut:
 		c.abandon()
 	case errors.Is(err, errPoolExhausted):
@@ -404,6 +415,10 @@ func (c *call) failed(err error) {
 		c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "cause", logged(err))
 		if http2Only(err) {
 			c.refuse(refusedHTTP2)
+			return
+		}
+		if errors.Is(err, errAnswer) {
+			c.refuse(refusedAnswer)
 			return
 		}
 		c.refuse(refusedUnreachable)

@@ -85,6 +85,12 @@ type rig struct {
 
 func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 	t.Helper()
+	return newRigOn(t, answer, func(*fiber.Config) {}, changes...)
+}
+
+// newRigOn is newRig on another listener.
+func newRigOn(t *testing.T, answer script, server func(*fiber.Config), changes ...func(*Config)) *rig {
+	t.Helper()
 	r := &rig{t: t, asked: make(chan asked, 1000), hungUp: make(chan int, 1000), records: make(chan *calls.Record, 1000)}
 	r.upstream = r.serveUpstream(answer)
 	config := Config{
@@ -129,6 +135,7 @@ func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 	r.gateway = New(config)
 	settings := fiber.Config{DisableStartupMessage: true, Immutable: true}
 	ServerConfig(&settings)
+	server(&settings)
 	app := fiber.New(settings)
 	r.gateway.Register(app)
 	listener := listen(t)

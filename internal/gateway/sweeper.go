@@ -146,18 +146,16 @@ func (s *sweeper) look(c *call, now time.Time) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	limit := s.limits.idle
-	if c.phase == waiting {
+	limit, why := s.limits.idle, tooSlow
+	switch {
+	case c.phase == receiving || awaitsCaller(c.seen):
+		why = callerSlow
+	case c.phase == waiting:
 		limit = s.limits.header
 	}
-	if quiet < limit && now.Sub(c.start) < s.limits.whole {
-		return
+	if quiet >= limit || now.Sub(c.start) >= s.limits.whole {
+		c.cutLocked(why)
 	}
-	if c.phase == receiving { // the caller stopped in the middle of its request
-		c.cutLocked(clientGone)
-		return
-	}
-	c.cutLocked(tooSlow)
 }
 
 // gone is told by the watcher; the token was given by arm. A call cannot end while it is cut here.
