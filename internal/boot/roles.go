@@ -86,6 +86,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Version:              Version,
 		FailureRetentionDays: stats.FailureRetentionDays,
 		RateLimit:            c.APIRateLimit,
+		StrangerRateLimit:    c.StrangerRateLimit,
 		Logger:               n.logger,
 	}).Register(n.app)
 	return nil

@@ -57,7 +57,8 @@ type Config struct {
 	JWTTTL            time.Duration `env:"JWT_TTL" envDefault:"1h"`
 	SessionTTL        time.Duration `env:"SESSION_TTL" envDefault:"720h"`
 	AdminSessionTTL   time.Duration `env:"ADMIN_SESSION_TTL" envDefault:"12h"`
-	APIRateLimit      int           `env:"API_RATE_LIMIT" envDefault:"0"` // requests a minute of each principal; 0: unlimited
+	APIRateLimit      int           `env:"API_RATE_LIMIT" envDefault:"1200"`      // requests a minute of each principal; 0: unlimited
+	StrangerRateLimit int           `env:"STRANGER_RATE_LIMIT" envDefault:"1200"` // the same of each network address without a credential
 	SMTPURL           string        `env:"SMTP_URL"`
 	MailFrom          string        `env:"MAIL_FROM"`
 
@@ -236,8 +237,10 @@ func (c *Config) consoleFaults(fault func(string, ...any)) {
 	if len(c.AdminEmails) == 0 {
 		fault("ADMIN_EMAILS must list at least one administrator")
 	}
-	if c.APIRateLimit < 0 || c.APIRateLimit > 1_000_000 {
-		fault("API_RATE_LIMIT must be requests per minute, 0 (unlimited) to 1000000")
+	for name, n := range map[string]int{"API_RATE_LIMIT": c.APIRateLimit, "STRANGER_RATE_LIMIT": c.StrangerRateLimit} {
+		if n < 0 || n > 1_000_000 {
+			fault("%s must be requests per minute, 0 (unlimited) to 1000000", name)
+		}
 	}
 	for _, address := range c.AdminEmails {
 		if !strings.Contains(address, "@") {

@@ -36,7 +36,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"the request head can be read in two ways":           "请求头存在歧义",
 	"the body must be a JSON object":                     "请求体必须是 JSON 对象",
 	"the body must be a JSON object, not a %s":           "请求体必须是 JSON 对象，不能是 {1}",
-	"the body is larger than 1 MiB":                      "请求体超过 1 MiB",
+	"the body is larger than %d bytes":                   "请求体超过 {1} 字节",
 	"the body could not be read":                         "无法读取请求体",
 	"the body is not valid JSON":                         "请求体不是有效的 JSON",
 	"malformed JSON at byte %d":                          "JSON 在第 {1} 字节处格式错误",

@@ -2188,7 +2188,7 @@ export interface components {
                 "*/*": unknown;
             };
         };
-        /** @description The body is larger than 1 MiB, or the head than 16 KiB. */
+        /** @description The body is larger than 1 MiB (4 KiB of a sign-in request), or the head than 16 KiB. */
         TooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2198,7 +2198,7 @@ export interface components {
                 /**
                  * @example {
                  *       "code": 41301,
-                 *       "msg": "the body is larger than 1 MiB",
+                 *       "msg": "the body is larger than 1048576 bytes",
                  *       "data": null,
                  *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
                  *     }
@@ -2515,6 +2515,7 @@ export interface operations {
             200: components["responses"]["Nothing"];
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -2556,6 +2557,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -3498,6 +3500,7 @@ export interface operations {
             200: components["responses"]["Nothing"];
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -3664,6 +3667,7 @@ export interface operations {
             200: components["responses"]["UserToken"];
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -3870,6 +3874,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
         };
     };
