@@ -55,6 +55,9 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"somebody else has changed this since it was read":            "读取之后已被他人修改",
 	"must be the updatedAt that was read, in double quotes, or *": "必须是读取到的 updatedAt（放在双引号中）或 *",
 
+	// Upstream keys.
+	"enter the key again: the stored one is sent only to the scheme, host and port it was saved for": "请重新输入 Key：已保存的 Key 只会发往保存时的协议、主机和端口",
+
 	// Sign-in.
 	"sign in first: the token is missing":                                           "请先登录：缺少令牌",
 	"sign in first: the session cookie is missing":                                  "请先登录：缺少会话 Cookie",

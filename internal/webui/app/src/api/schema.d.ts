@@ -132,7 +132,7 @@ export interface paths {
         head?: never;
         /**
          * Edit a capability
-         * @description A field that is left out stays as it is, and so does the upstream key when it is empty; the id cannot be changed. Capabilities are disabled, never deleted.
+         * @description A field that is left out stays as it is, and so does the upstream key when it is empty; but when scheme, host or port of the upstream change, the key must be given again. The id cannot be changed. Capabilities are disabled, never deleted.
          */
         patch: operations["updateCapability"];
         trace?: never;
@@ -171,7 +171,7 @@ export interface paths {
         put?: never;
         /**
          * Try an upstream
-         * @description Sends one smallest request. With `id`, what is left out is taken from the stored capability; the use of its key is recorded in the audit trail.
+         * @description Sends one smallest request. With `id`, what is left out is taken from the stored capability; the use of its key is recorded in the audit trail. The stored key is sent to the scheme, host and port that it was saved for only; for others it must be given again.
          */
         post: operations["checkCapability"];
         delete?: never;
