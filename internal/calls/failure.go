@@ -9,7 +9,8 @@ import (
 // (spec section 8).
 const maxBody = 16_384
 
-// FailureInput is what the gateway knows of a failed call. Nothing of it is kept by reference.
+// FailureInput is what the gateway knows of a failed call, its secrets included. Whoever hands it over
+// in a record must not touch it afterwards; nothing of it is kept once the detail is made.
 type FailureInput struct {
 	Message             string // our own sentence; empty for errors the upstream answered
 	Method              string

@@ -28,6 +28,9 @@ type Record struct {
 	RequestBytes  int64
 	ResponseBytes int64
 	Failure       *Failure // nil for a success
+	// Unredacted is what the failure's detail is to be made of (Recorder.Add does it); nil for a
+	// success. It never leaves memory.
+	Unredacted *FailureInput
 }
 
 // idleRecords are records that were written, for reuse.

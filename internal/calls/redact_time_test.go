@@ -3,7 +3,6 @@ package calls
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -169,12 +168,33 @@ func climb(redact func(FailureInput) *Failure, number uint64, long time.Duration
 	return worst, most
 }
 
-func TestClimbForExploration(t *testing.T) {
-	long := time.Duration(fromEnvironment("REDACTION_SECONDS", 3)) * time.Second
-	redact := NewFailure
-	if os.Getenv("REDACTION_OLD") != "" {
-		redact = refFailure
+// dear tells whether an input costs more than it may: over a millisecond, and not because the machine
+// is slow, which a plain input of the same size tells.
+func dear(most time.Duration) (plain time.Duration, is bool) {
+	text := "some ordinary text: with words, and so on. "
+	ordinary := hostile{body: []string{text}, query: []string{"text=", "words+and+so+on", "&"}, path: []string{"v1/chat/"}, shape: 3}
+	plain = cost(NewFailure, ordinary.input(hostileBody), 30)
+	return plain, most > time.Millisecond && most > 8*plain
+}
+
+// TestNoInputCostsTheRedactionMoreThanAMillisecond searches for REDACTION_SECONDS (2) for what 32 KB
+// can cost at worst; the first version took 87 ms.
+func TestNoInputCostsTheRedactionMoreThanAMillisecond(t *testing.T) {
+	long := time.Duration(fromEnvironment("REDACTION_SECONDS", 2)) * time.Second
+	worst, most := climb(NewFailure, uint64(fromEnvironment("REDACTION_SEED", 1)), long)
+	plain, is := dear(most)
+	t.Logf("%s at most, %s for ordinary text: %s", most, plain, worst)
+	if is {
+		t.Errorf("%s costs %s", worst, most)
 	}
-	worst, most := climb(redact, uint64(fromEnvironment("REDACTION_SEED", 1)), long)
-	t.Logf("%s: %s", most, worst)
+}
+
+func FuzzNoInputCostsTheRedactionMoreThanAMillisecond(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		worst, most := climb(NewFailure, seed, 200*time.Millisecond)
+		if _, is := dear(most); is {
+			t.Errorf("%s costs %s", worst, most)
+		}
+	})
 }

@@ -258,7 +258,7 @@ func (c *call) finish(o outcome) {
 		record.Model = c.capability.ID
 	}
 	if !o.success {
-		record.Failure = c.failure(o)
+		record.Unredacted = c.unredacted(o)
 	}
 	c.gateway.metrics.ended(record)
 	c.request.release(c.gateway)
@@ -273,15 +273,10 @@ func (c *call) dismiss() {
 	c.gateway.sweeper.remove(c)
 }
 
-// failure makes the detail of a failed call; nothing of the request is kept by reference.
-func (c *call) failure(o outcome) (detail *calls.Failure) {
-	defer func() {
-		if p := recover(); p != nil { // a body nobody thought of must not cost the record
-			c.gateway.logger.Error("panic in a failure's detail", "call", c.id, "panic", p)
-			detail = &calls.Failure{Message: o.message, BodyNote: calls.NotFullyRead}
-		}
-	}()
-	input := calls.FailureInput{
+// unredacted is what the detail of a failed call is made of, after the call and beside it. The kept
+// bodies are handed over.
+func (c *call) unredacted(o outcome) *calls.FailureInput {
+	input := &calls.FailureInput{
 		Message:     o.message,
 		Method:      string(c.ctx.Method()),
 		Path:        string(c.path),
@@ -292,12 +287,13 @@ func (c *call) failure(o outcome) (detail *calls.Failure) {
 		ContentType: string(c.head.contentType),
 		Secrets:     c.secrets(),
 	}
+	c.request.kept = nil
 	if o.code == calls.UpstreamStatus {
 		input.UpstreamBody = c.copied
 		input.UpstreamContentType = string(c.ctx.Response.Header.ContentType())
 		input.UpstreamEncoding = string(c.ctx.Response.Header.ContentEncoding())
 	}
-	return calls.NewFailure(input)
+	return input
 }
 
 // secrets are the exact values that must not be shown to a developer.

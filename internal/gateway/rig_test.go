@@ -124,8 +124,13 @@ func newRigOn(t *testing.T, answer script, server func(*fiber.Config), changes .
 			}
 			return c
 		},
-		OpenKey:      func(*access.Capability) (string, error) { return upstreamKey, nil },
-		Record:       func(record *calls.Record) { r.records <- record },
+		OpenKey: func(*access.Capability) (string, error) { return upstreamKey, nil },
+		Record: func(record *calls.Record) {
+			if err := record.Redact(); err != nil {
+				t.Error(err)
+			}
+			r.records <- record
+		},
 		AllowPrivate: true,
 		Logger:       slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &r.log), nil)),
 	}
