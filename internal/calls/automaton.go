@@ -154,5 +154,5 @@ func (m *matcher) match(name string) (found, people bool) {
 	if at.is && at.depth == length {
 		return true, false
 	}
-	return at.ends && !(at.not && at.depth == length), false
+	return at.ends && (!at.not || at.depth != length), false
 }
