@@ -43,6 +43,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		MaxBodyBytes:     c.MaxBodyBytes,
 		MaxInflightBytes: c.MaxInflightBytes,
 		MaxUpstreamConns: c.MaxUpstreamConns,
+		ApplicationShare: c.MaxApplicationShare,
 		Logger:           n.logger,
 		Registry:         n.registry,
 	})
@@ -86,7 +87,6 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Version:              Version,
 		FailureRetentionDays: stats.FailureRetentionDays,
 		RateLimit:            c.APIRateLimit,
-		StrangerRateLimit:    c.StrangerRateLimit,
 		Logger:               n.logger,
 	}).Register(n.app)
 	return nil
