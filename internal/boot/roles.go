@@ -43,7 +43,6 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		MaxBodyBytes:     c.MaxBodyBytes,
 		MaxInflightBytes: c.MaxInflightBytes,
 		MaxUpstreamConns: c.MaxUpstreamConns,
-		ApplicationShare: c.MaxApplicationShare,
 		Logger:           n.logger,
 		Registry:         n.registry,
 	})
@@ -87,6 +86,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Version:              Version,
 		FailureRetentionDays: stats.FailureRetentionDays,
 		RateLimit:            c.APIRateLimit,
+		StrangerRateLimit:    c.StrangerRateLimit,
 		Logger:               n.logger,
 	}).Register(n.app)
 	return nil

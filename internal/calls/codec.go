@@ -37,7 +37,7 @@ var (
 	reasonCodeCodes = []string{"", string(ApplicationDisabled), string(CapabilityNotBound), string(CapabilityDisabled), string(CapabilityUnknown),
 		string(ModelRequired), string(InvalidPath), string(RequestTooLarge), string(CodeOverloaded), string(CodeInternal), string(UpstreamStatus),
 		string(UpstreamUnreachable), string(UpstreamTimeout), string(ClientClosed), string(UpstreamClosed), string(CodeShutdown),
-		string(CodeInvalidRequest)}
+		string(CodeInvalidRequest), string(CallerTimeout)}
 	noteCodes = []string{"", string(NotFullyRead), string(TooLarge), string(Empty), string(NotJSON), string(InvalidJSON)}
 )
 

@@ -1,12 +1,6 @@
 package calls
 
 import (
-	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
-	"encoding/json"
-	"io"
 	"mime"
 	"strings"
 )
@@ -15,10 +9,8 @@ import (
 // (spec section 8).
 const maxBody = 16_384
 
-// maxInflated bounds what an upstream's compressed error answer may grow to.
-const maxInflated = 256 << 10
-
-// FailureInput is what the gateway knows of a failed call. Nothing of it is kept by reference.
+// FailureInput is what the gateway knows of a failed call, its secrets included. Whoever hands it over
+// in a record must not touch it afterwards; nothing of it is kept once the detail is made.
 type FailureInput struct {
 	Message             string // our own sentence; empty for errors the upstream answered
 	Method              string
@@ -37,7 +29,9 @@ type FailureInput struct {
 // NewFailure makes the detail that is kept of a failed call: redacted and bounded as api.md says
 // (spec section 4.1, rules 9 and 11 to 13). It never fails: what cannot be kept leaves a note.
 func NewFailure(in FailureInput) *Failure {
-	r := newRedactor(in.Secrets)
+	r := redactors.Get().(*redactor)
+	defer r.release()
+	r.reset(in.Secrets)
 	f := &Failure{
 		Message: r.message(in),
 		Method:  cut(r.text(in.Method), 32),
@@ -90,68 +84,5 @@ func (r *redactor) message(in FailureInput) string {
 	if len(in.UpstreamBody) == 0 || !mayBeJSON(in.UpstreamContentType) {
 		return ""
 	}
-	var answer any
-	if json.Unmarshal(inflate(in.UpstreamBody, in.UpstreamEncoding), &answer) != nil {
-		return ""
-	}
-	return cut(r.text(errorMessage(answer, 0)), maxMessage)
-}
-
-// messageFields are the names providers give the readable part of an error, best first.
-var messageFields = []string{"message", "error_description", "error_message", "error_msg", "msg", "detail", "details", "title", "Message"}
-
-// errorMessage finds the readable sentence in a provider's error answer.
-func errorMessage(v any, depth int) string {
-	if depth > 4 {
-		return ""
-	}
-	switch v := v.(type) {
-	case string:
-		if depth > 0 {
-			return strings.TrimSpace(v)
-		}
-	case []any:
-		if len(v) > 0 {
-			return errorMessage(v[0], depth+1)
-		}
-	case map[string]any:
-		for _, name := range []string{"error", "errors", "Error"} {
-			if found := errorMessage(v[name], depth+1); found != "" {
-				return found
-			}
-		}
-		for _, name := range messageFields {
-			if found := errorMessage(v[name], depth+1); found != "" {
-				return found
-			}
-		}
-	}
-	return ""
-}
-
-// inflate undoes a Content-Encoding, up to maxInflated bytes; what it cannot undo comes out empty.
-func inflate(body []byte, encoding string) []byte {
-	var source io.Reader
-	var err error
-	switch strings.ToLower(strings.TrimSpace(encoding)) {
-	case "", "identity":
-		return body
-	case "gzip", "x-gzip":
-		source, err = gzip.NewReader(bytes.NewReader(body))
-	case "deflate":
-		// The field's two readings of "deflate": zlib as the standard says, or bare.
-		if source, err = zlib.NewReader(bytes.NewReader(body)); err != nil {
-			source, err = flate.NewReader(bytes.NewReader(body)), nil
-		}
-	default:
-		return nil
-	}
-	if err != nil {
-		return nil
-	}
-	plain, err := io.ReadAll(io.LimitReader(source, maxInflated+1))
-	if err != nil || len(plain) > maxInflated {
-		return nil
-	}
-	return plain
+	return cut(r.text(errorMessage(inflate(in.UpstreamBody, in.UpstreamEncoding))), maxMessage)
 }

@@ -26,14 +26,15 @@ const (
 // keeper reports to the ledger: how far this spool and the adopted ones are through, and what is
 // known to be missing. Reports state totals, so that one whose fate is uncertain can be repeated.
 type keeper struct {
-	pool  *pgxpool.Pool
-	node  string
-	ring  *ring
-	spool *spool
-	drops *drops
-	log   *slog.Logger
-	stop  chan struct{}
-	woken chan struct{}
+	pool      *pgxpool.Pool
+	node      string
+	redaction *redaction
+	ring      *ring
+	spool     *spool
+	drops     *drops
+	log       *slog.Logger
+	stop      chan struct{}
+	woken     chan struct{}
 
 	mu     sync.Mutex
 	doubts map[beijing.Day]bool // days whose rollups are to be compared
@@ -80,9 +81,10 @@ func (k *keeper) run() {
 // spool directory. last says that this process is about to end with nothing left to do.
 func (k *keeper) report(ctx context.Context, last bool) {
 	through := time.Now().Add(-handOver).UnixMilli()
-	// The order matters: records move from ring to spool to ClickHouse, and are in the next place
-	// before they leave the last, so that none is overlooked in between. Drops come last.
-	waiting := k.ring.pending()
+	// The order matters: records move from redaction to ring to spool to ClickHouse, and are in the next
+	// place before they leave the last, so that none is overlooked in between. Drops come last.
+	waiting := k.redaction.pending()
+	waiting = min(waiting, k.ring.pending())
 	spooled := k.spool.state()
 	k.mu.Lock()
 	var doubts []beijing.Day

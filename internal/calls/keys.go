@@ -1,86 +1,99 @@
 package calls
 
-import (
-	"encoding/base64"
-	"strings"
-)
+import "strings"
 
 // keyPrefix describes a credential that its beginning gives away.
 type keyPrefix struct {
 	prefix string
 	extra  string // characters allowed besides letters and digits
 	least  int    // shortest rest
+	class  int    // number of extra among the different ones
 }
 
 // keyPrefixes are the recognisable keys, ours first.
 var keyPrefixes = []keyPrefix{
-	{"cg-", "", 16},
-	{"sk-", "-_", 16}, {"sk_live_", "", 8}, {"sk_test_", "", 8}, {"rk_live_", "", 8}, {"rk_test_", "", 8},
-	{"sess-", "", 20}, {"gsk_", "", 16}, {"xai-", "", 16}, {"pplx-", "", 16}, {"nvapi-", "-_", 16},
-	{"hf_", "", 16}, {"r8_", "", 16}, {"npm_", "", 20}, {"dop_v1_", "", 16},
-	{"AKIA", "", 12}, {"ASIA", "", 12}, {"AKID", "", 12}, {"LTAI", "", 12}, {"AIza", "-_", 20},
-	{"ya29.", "-_.", 16}, {"GOCSPX-", "-_", 16},
-	{"ghp_", "", 16}, {"gho_", "", 16}, {"ghu_", "", 16}, {"ghs_", "", 16}, {"ghr_", "", 16},
-	{"github_pat_", "_", 16}, {"glpat-", "-_", 16},
-	{"xoxb-", "-", 10}, {"xoxp-", "-", 10}, {"xoxa-", "-", 10}, {"xoxr-", "-", 10}, {"xoxs-", "-", 10}, {"xapp-", "-", 10},
-	{"SG.", "-_.", 24},
+	{prefix: "cg-", least: 16},
+	{prefix: "sk-", extra: "-_", least: 16}, {prefix: "sk_live_", least: 8}, {prefix: "sk_test_", least: 8}, {prefix: "rk_live_", least: 8}, {prefix: "rk_test_", least: 8},
+	{prefix: "sess-", least: 20}, {prefix: "gsk_", least: 16}, {prefix: "xai-", least: 16}, {prefix: "pplx-", least: 16}, {prefix: "nvapi-", extra: "-_", least: 16},
+	{prefix: "hf_", least: 16}, {prefix: "r8_", least: 16}, {prefix: "npm_", least: 20}, {prefix: "dop_v1_", least: 16},
+	{prefix: "AKIA", least: 12}, {prefix: "ASIA", least: 12}, {prefix: "AKID", least: 12}, {prefix: "LTAI", least: 12}, {prefix: "AIza", extra: "-_", least: 20},
+	{prefix: "ya29.", extra: "-_.", least: 16}, {prefix: "GOCSPX-", extra: "-_", least: 16},
+	{prefix: "ghp_", least: 16}, {prefix: "gho_", least: 16}, {prefix: "ghu_", least: 16}, {prefix: "ghs_", least: 16}, {prefix: "ghr_", least: 16},
+	{prefix: "github_pat_", extra: "_", least: 16}, {prefix: "glpat-", extra: "-_", least: 16},
+	{prefix: "xoxb-", extra: "-", least: 10}, {prefix: "xoxp-", extra: "-", least: 10}, {prefix: "xoxa-", extra: "-", least: 10}, {prefix: "xoxr-", extra: "-", least: 10}, {prefix: "xoxs-", extra: "-", least: 10}, {prefix: "xapp-", extra: "-", least: 10},
+	{prefix: "SG.", extra: "-_.", least: 24},
 }
 
 // prefixesBy finds the candidates for a first byte without trying them all.
 var prefixesBy = func() (table [256][]keyPrefix) {
+	classes := map[string]int{}
 	for _, k := range keyPrefixes {
+		if _, known := classes[k.extra]; !known {
+			classes[k.extra] = len(classes)
+		}
+		k.class = classes[k.extra]
 		table[k.prefix[0]] = append(table[k.prefix[0]], k)
 	}
 	return table
 }()
 
-// begins marks the bytes at which keyAt can recognise anything.
-var begins = func() (table [256]bool) {
-	for _, c := range []byte("-:=bBe") {
-		table[c] = true
-	}
-	for c, keys := range prefixesBy {
-		table[c] = table[c] || len(keys) > 0
-	}
-	return table
-}()
+// scanner finds the credentials of one text in one pass: whatever it looks at twice it looks at a
+// bounded number of times, so that no text costs more than a constant per byte. What makes it so is
+// said at each step that looks beyond the byte it stands on.
+type scanner struct {
+	text   string
+	noJWT  int // up to where no token can begin any more
+	runs   [prefixClasses]run
+	labels labels
+}
 
-// hideKeys replaces every recognisable key inside s: known prefixes, JWTs, Bearer and Basic
+// hideKeys replaces every recognisable key inside text: known prefixes, JWTs, Bearer and Basic
 // credentials, PEM blocks, the user-info of URLs and values assigned to a credential's name.
-func hideKeys(s string) string {
-	var out strings.Builder
-	done, noJWT := 0, 0
-	for i := 0; i < len(s); {
-		if !begins[s[i]] {
+func (sc *scanner) hideKeys(text string) string {
+	const shortest = len("ak=x")
+	if len(text) < shortest {
+		return text
+	}
+	sc.reset(text)
+	var out []byte
+	done := 0
+	for i := 0; i < len(text); {
+		if traits[text[i]]&begins == 0 {
 			i++
 			continue
 		}
-		start, end := keyAt(s, i, &noJWT)
+		start, end := sc.keyAt(i)
 		if end <= start {
 			i++
 			continue
 		}
-		end = extend(s, start, end, &noJWT)
-		out.WriteString(s[done:start])
-		out.WriteString(redacted)
+		end = sc.extend(start, end)
+		if out == nil {
+			out = make([]byte, 0, len(text)+len(text)/8+len(redacted))
+		}
+		out = append(append(out, text[done:start]...), redacted...)
 		done, i = end, end
 	}
 	if done == 0 {
-		return s
+		return text
 	}
-	out.WriteString(s[done:])
-	return out.String()
+	return string(append(out, text[done:]...))
+}
+
+func (sc *scanner) reset(text string) {
+	sc.text, sc.noJWT, sc.runs = text, 0, [prefixClasses]run{}
+	sc.labels.known = false
 }
 
 // extend returns the end of a hidden span and of the credentials that its last bytes announce:
-// `token: Bearer …` is taken for a token named Bearer first.
-func extend(s string, start, end int, noJWT *int) int {
+// `token: Bearer …` is taken for a token named Bearer first. It goes over a span's last bytes once.
+func (sc *scanner) extend(start, end int) int {
 	const announcement = 16 // bytes
 	for i := max(start, end-announcement); i < end; i++ {
-		if !begins[s[i]] {
+		if traits[sc.text[i]]&begins == 0 {
 			continue
 		}
-		if from, to := keyAt(s, i, noJWT); from < to && to > end {
+		if from, to := sc.keyAt(i); from < to && to > end {
 			end = to
 			i = max(i, end-announcement-1)
 		}
@@ -88,10 +101,10 @@ func extend(s string, start, end int, noJWT *int) int {
 	return end
 }
 
-// keyAt returns the span of the credential recognised at s[i], or an empty one. A span never
-// begins before i. noJWT is up to where no token can begin any more, so that hostile text is not
-// searched again and again.
-func keyAt(s string, i int, noJWT *int) (start, end int) {
+// keyAt returns the span of the credential recognised at text[i], or an empty one. A span never
+// begins before i.
+func (sc *scanner) keyAt(i int) (start, end int) {
+	s := sc.text
 	c := s[i]
 	switch c {
 	case '-':
@@ -102,23 +115,24 @@ func keyAt(s string, i int, noJWT *int) (start, end int) {
 		if strings.HasPrefix(s[i:], "://") {
 			return userInfo(s, i+3)
 		}
-		return assigned(s, i)
+		return sc.assigned(i)
 	case '=':
-		return assigned(s, i)
+		return sc.assigned(i)
 	case 'b', 'B':
 		if start, end = scheme(s, i); end > start {
 			return start, end
 		}
 	case 'e':
-		if i >= *noJWT {
-			if end, *noJWT = jwtEnd(s, i); end > i {
+		if i >= sc.noJWT {
+			if end, sc.noJWT = jwtEnd(s, i); end > i {
 				return i, end
 			}
 		}
 	}
-	for _, k := range prefixesBy[c] {
+	for n := range prefixesBy[c] {
+		k := &prefixesBy[c][n]
 		if len(s)-i > len(k.prefix) && s[i+1] == k.prefix[1] && s[i:i+len(k.prefix)] == k.prefix {
-			if end = prefixedEnd(s, i, k); end > i {
+			if end = sc.prefixedEnd(i, k); end > i {
 				return i, end
 			}
 		}
@@ -126,23 +140,17 @@ func keyAt(s string, i int, noJWT *int) (start, end int) {
 	return 0, 0
 }
 
-// prefixedEnd returns where the key that begins at s[i] ends. Inside a word ("risk-averse…") only
+// prefixedEnd returns where the key that begins at text[i] ends. Inside a word ("risk-averse…") only
 // a long run of letters and digits with a digit counts as a key.
-func prefixedEnd(s string, i int, k keyPrefix) int {
-	begin := i + len(k.prefix)
-	end := begin
-	run, longest, digit := 0, 0, false
-	for ; end < len(s) && end-begin < telling && k.has(s[end]); end++ {
-		if run++; !alnum(s[end]) {
-			run = 0
-		}
-		longest = max(longest, run)
-		digit = digit || s[end] >= '0' && s[end] <= '9'
-	}
+func (sc *scanner) prefixedEnd(i int, k *keyPrefix) int {
+	begin, s := i+len(k.prefix), sc.text
+	r := &sc.runs[k.class]
+	r.advance(s, begin, k)
+	end := r.seen
 	if end-begin < k.least {
 		return 0
 	}
-	if i > 0 && alnum(s[i-1]) && (longest < 16 || !digit) {
+	if i > 0 && alnum(s[i-1]) && (r.long < begin || r.digit < begin) {
 		return 0
 	}
 	for end < len(s) && k.has(s[end]) {
@@ -151,116 +159,42 @@ func prefixedEnd(s string, i int, k keyPrefix) int {
 	return end
 }
 
-// telling is how many characters decide whether something is a key.
-const telling = 256
+// telling is how many characters decide whether something is a key; longRun is how many letters and
+// digits in a row words do not have.
+const (
+	telling = 256
+	longRun = 16
+)
 
-func (k keyPrefix) has(c byte) bool { return alnum(c) || strings.IndexByte(k.extra, c) >= 0 }
+// prefixClasses is how many sets of characters keyPrefixes have.
+const prefixClasses = 5
 
-// jwtEnd returns the end of a JSON Web Token (header, payload and maybe more parts) at s[i], or 0
-// and up to where none begins.
-func jwtEnd(s string, i int) (end, noJWT int) {
-	if !strings.HasPrefix(s[i:], "eyJ") {
-		return 0, 0
+// run is what is known of the characters of one class where a key may stand. It goes forward only:
+// prefixes that follow each other closely share what was seen.
+type run struct {
+	from, seen int // all of text[from:seen] belong to the class
+	length     int // letters and digits in a row before seen
+	long       int // where the last longRun letters and digits in a row begin; -1: nowhere
+	digit      int // where the last digit stands; -1: nowhere
+}
+
+// advance looks at what follows begin, up to telling bytes or the first one of another class.
+func (r *run) advance(s string, begin int, k *keyPrefix) {
+	if begin >= r.seen || begin < r.from {
+		*r = run{from: begin, seen: begin, long: -1, digit: -1}
 	}
-	end = i
-	for parts := 0; ; {
-		from := end
-		for end < len(s) && (alnum(s[end]) || s[end] == '-' || s[end] == '_' || s[end] == '=') {
-			end++
+	for most := min(begin+telling, len(s)); r.seen < most && k.has(s[r.seen]); r.seen++ {
+		if !alnum(s[r.seen]) {
+			r.length = 0
+			continue
 		}
-		if parts == 0 {
-			noJWT = end
+		if r.length++; r.length >= longRun {
+			r.long = r.seen - longRun + 1
 		}
-		if end-from < 4 && parts < 2 {
-			return 0, noJWT
+		if s[r.seen] <= '9' {
+			r.digit = r.seen
 		}
-		parts++
-		if end == len(s) || s[end] != '.' || parts == 5 { // five when encrypted
-			if parts < 2 {
-				return 0, noJWT
-			}
-			return end, noJWT
-		}
-		end++
 	}
 }
 
-// scheme returns the credential after "Bearer" or "Basic", also where a word runs into these: the
-// word may be the n of an escaped line feed.
-func scheme(s string, i int) (start, end int) {
-	word := 0
-	for _, name := range []string{"bearer", "basic"} {
-		if len(s)-i > len(name) && strings.EqualFold(s[i:i+len(name)], name) {
-			word = len(name)
-		}
-	}
-	if word == 0 || !space(s[i+word]) {
-		return 0, 0
-	}
-	start = i + word
-	for start < len(s) && space(s[start]) {
-		start++
-	}
-	end = start
-	if word == len("basic") {
-		for end < len(s) && (alnum(s[end]) || s[end] == '+' || s[end] == '/') {
-			end++
-		}
-		if !userAndPassword(s[start:end]) {
-			return 0, 0 // plain English
-		}
-		for end < len(s) && s[end] == '=' {
-			end++
-		}
-		return start, end
-	}
-	for end < len(s) && !space(s[end]) {
-		end++
-	}
-	if strings.HasPrefix(s[start:], redacted) {
-		return 0, 0
-	}
-	return start, end
-}
-
-// userAndPassword tells whether word is the base64 form of "user:password".
-func userAndPassword(word string) bool {
-	plain, err := base64.RawStdEncoding.DecodeString(word)
-	return err == nil && strings.IndexByte(string(plain), ':') >= 0
-}
-
-// pemEnd returns the end of the PEM block at s[i]; an unfinished block reaches to the end.
-func pemEnd(s string, i int) int {
-	const mark = "-----END "
-	at := strings.Index(s[i:], mark)
-	if at < 0 {
-		return len(s)
-	}
-	rest := i + at + len(mark)
-	if dashes := strings.Index(s[rest:], "-----"); dashes >= 0 {
-		return rest + dashes + 5
-	}
-	return len(s)
-}
-
-// userInfo returns the user-info of the URL whose authority begins at s[i].
-func userInfo(s string, i int) (start, end int) {
-	for n := i; n < len(s); n++ {
-		switch s[n] {
-		case '@':
-			end = n // the last @ before the host ends it
-		case '/', '?', '#', ' ', '\t', '\n', '\r', '"', '\'', '<', '>', '\\', '|':
-			n = len(s)
-		}
-	}
-	if end <= i || s[i:end] == redacted {
-		return 0, 0
-	}
-	return i, end
-}
-
-func alnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func (k *keyPrefix) has(c byte) bool { return alnum(c) || strings.IndexByte(k.extra, c) >= 0 }

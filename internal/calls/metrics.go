@@ -29,7 +29,8 @@ func newMetrics() *metrics {
 }
 
 // register adds the room's metrics to reg.
-func (m *metrics) register(reg prometheus.Registerer, ring *ring, spool *spool) error {
+func (m *metrics) register(reg prometheus.Registerer, r *Recorder) error {
+	ring, spool := r.ring, r.spool
 	gauge := func(name, help string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "callgate", Subsystem: "spool", Name: name, Help: help}, read)
 	}
@@ -41,7 +42,7 @@ func (m *metrics) register(reg prometheus.Registerer, ring *ring, spool *spool) 
 		gauge("bytes", "Bytes of all spool segments on disk, sent ones included.", func() float64 { return float64(spool.total()) }),
 		gauge("unsent_segments", "Sealed segments not yet confirmed by ClickHouse.", func() float64 { return float64(spool.backlog()) }),
 		gauge("oldest_unshipped_seconds", "Age of the oldest call record ClickHouse has not confirmed.", func() float64 {
-			oldest := min(ring.pending(), spool.state().oldest)
+			oldest := min(r.pending(), spool.state().oldest)
 			if oldest == never || oldest < minStart {
 				return 0
 			}

@@ -12,80 +12,70 @@ var (
 		"token", "pwd", "authkey", "appkey", "clientkey", "signingkey", "sharedkey", "masterkey",
 		"encryptionkey", "subscriptionkey", "sshkey", "licensekey", "signature", "sessionid",
 	}
-	nameIs = map[string]bool{"auth": true, "jwt": true, "sig": true, "ak": true, "sk": true, "pass": true, "bearer": true}
+	nameIs = []string{"auth", "jwt", "sig", "ak", "sk", "pass", "bearer"}
 	// Tokens of a language model, not of an identity.
-	nameNot = map[string]bool{
-		"bostoken": true, "eostoken": true, "padtoken": true, "stoptoken": true, "unktoken": true,
-		"septoken": true, "clstoken": true, "masktoken": true, "spacebetweenspecialtoken": true,
+	nameNot = []string{
+		"bostoken", "eostoken", "padtoken", "stoptoken", "unktoken", "septoken", "clstoken", "masktoken",
+		"spacebetweenspecialtoken",
 	}
 )
 
 // credentialName tells whether a field or parameter of this name holds a credential. Token counts
-// (max_tokens, prompt_tokens …) do not.
+// (max_tokens, prompt_tokens …) do not. Of a long name its end decides. Each byte is looked at once,
+// or twice where a secretary is mentioned.
 func credentialName(name string) bool {
-	if len(name) > 128 {
-		name = name[len(name)-128:]
+	const most = 128 // bytes
+	if len(name) > most {
+		name = name[len(name)-most:]
 	}
-	plain := strings.ReplaceAll(normalise(name), "secretar", "") // people, not secrets
-	if nameIs[plain] {
-		return true
+	found, people := names.match(name)
+	if !people {
+		return found
 	}
-	for _, part := range nameHas {
-		if strings.Contains(plain, part) {
-			return true
-		}
-	}
-	for _, end := range nameEnds {
-		if strings.HasSuffix(plain, end) {
-			return !nameNot[plain]
-		}
-	}
-	return false
-}
-
-func normalise(name string) string {
-	clean := true
+	var plain [most]byte // without separators: they may stand in the middle of the word
+	short := plain[:0]
 	for i := range len(name) {
-		if c := name[i]; c >= 'A' && c <= 'Z' || strings.IndexByte("-_. []", c) >= 0 {
-			clean = false
-			break
+		if class := names.classes[name[i]]; class != separator {
+			short = append(short, lower(name[i]))
 		}
 	}
-	if clean {
-		return name
-	}
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			return c + 'a' - 'A'
-		case strings.ContainsRune("-_. []", c):
-			return -1
-		}
-		return c
-	}, name)
+	found, people = names.match(strings.ReplaceAll(string(short), "secretar", ""))
+	return found || people
 }
 
 // assigned returns the value that text like `password=…`, `"api_key": "…"`, `Cookie: …` or
-// `"name":"password","value":"…"` gives to a credential's name; s[i] is the sign between them.
-func assigned(s string, i int) (start, end int) {
+// `"name":"password","value":"…"` gives to a credential's name; text[i] is the sign between them.
+// Names and values are never shared by two signs, so that all of them are looked at once.
+func (sc *scanner) assigned(i int) (start, end int) {
+	s := sc.text
 	nameStart, nameEnd := nameBefore(s, i)
 	name := s[nameStart:nameEnd]
 	switch {
 	case credentialName(name):
-	case strings.EqualFold(name, "value") && labelled(s, nameStart, i):
+	case isValue(name) && sc.labelled(i):
 	default:
 		return 0, 0
 	}
 	start = valueStart(s, i)
-	end = valueEnd(s, start, wholeLine(name))
-	if start < end && (s[start] == '"' || s[start] == '\'' || s[start] == '`') {
-		start++
+	quoted := start < len(s) && isQuote(s[start])
+	content := start
+	if quoted {
+		content++
 	}
-	if start >= end || strings.HasPrefix(s[start:], redacted) {
+	// Before its end is looked for: a line of values that are hidden already must not be gone through
+	// once for each of them.
+	if strings.HasPrefix(s[content:], redacted) {
 		return 0, 0
 	}
-	return start, end
+	if end = valueEnd(s, start, wholeLine(name)); content >= end {
+		return 0, 0
+	}
+	return content, end
 }
+
+func isValue(name string) bool { return len(name) == len("value") && strings.EqualFold(name, "value") }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 // maxQuoting bounds the quotes and backslashes around a name: JSON inside JSON doubles them.
 const maxQuoting = 64
@@ -93,7 +83,7 @@ const maxQuoting = 64
 // nameBefore returns the span of the name before the sign at s[i].
 func nameBefore(s string, i int) (start, end int) {
 	end = i
-	for end > 0 && i-end < maxQuoting && strings.IndexByte(" \"'\\`", s[end-1]) >= 0 {
+	for end > 0 && i-end < maxQuoting && traits[s[end-1]]&quoteTrait != 0 {
 		end--
 	}
 	start = end
@@ -118,93 +108,54 @@ func valueStart(s string, i int) int {
 	return start
 }
 
-// labelWindow is how far, in bytes, a label may stand from the value it names.
-const labelWindow = 256
-
-// labelled tells whether the value between s[from] and what follows s[to] stands beside a label that
-// holds a credential's name, as in `"name":"password","value":…`. Braces keep one object's label
-// from another's value.
-func labelled(s string, from, to int) bool {
-	least, depth := max(0, from-labelWindow), 0
-	for i := from - 1; i >= least; i-- {
-		switch s[i] {
-		case '}':
-			depth++
-		case '{':
-			if depth--; depth < 0 {
-				least = i
-			}
-		}
-	}
-	most := min(len(s), to+labelWindow)
-	depth = 0
-	for i := to; i < most; i++ {
-		switch s[i] {
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth < 0 {
-				most = i
-			}
-		}
-	}
-	for i := least; i < most; i++ {
-		if s[i] == ':' || s[i] == '=' {
-			if labels(s[least:most], i-least) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// labels tells whether the sign at s[i] gives a credential's name to a field that labels another.
-func labels(s string, i int) bool {
-	nameStart, nameEnd := nameBefore(s, i)
-	switch normalise(s[nameStart:nameEnd]) {
-	case "name", "key", "header", "field":
-	default:
-		return false
-	}
-	start := valueStart(s, i)
-	if start < len(s) && strings.IndexByte("\"'`", s[start]) >= 0 {
-		start++
-	}
-	end := start
-	for end < len(s) && nameByte(s[end]) {
-		end++
-	}
-	return credentialName(s[start:end])
-}
-
 // wholeLine tells whether a value of this name may hold spaces, as header values do.
 func wholeLine(name string) bool {
 	plain := normalise(name)
 	return strings.Contains(plain, "authori") || strings.Contains(plain, "cookie")
 }
 
+// normalise returns a name in lower case without separators.
+func normalise(name string) string {
+	clean := true
+	for i := range len(name) {
+		if c := name[i]; c >= 'A' && c <= 'Z' || isSeparator(c) {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return name
+	}
+	plain := make([]byte, 0, len(name))
+	for i := range len(name) {
+		if !isSeparator(name[i]) {
+			plain = append(plain, lower(name[i]))
+		}
+	}
+	return string(plain)
+}
+
 func valueEnd(s string, start int, line bool) int {
 	if start >= len(s) {
 		return start
 	}
-	stop := " \t\r\n,;&\"'`\\)}]<>"
-	if line {
-		stop = "\r\n\"'`\\"
-	}
 	end := start
-	if q := s[start]; q == '"' || q == '\'' || q == '`' {
-		stop, end = string(q)+"\r\n", start+1
-	}
-	for end < len(s) && strings.IndexByte(stop, s[end]) < 0 {
-		end++
+	switch q := s[start]; {
+	case isQuote(q):
+		for end++; end < len(s) && s[end] != q && s[end] != '\r' && s[end] != '\n'; {
+			end++
+		}
+	case line:
+		for end < len(s) && traits[s[end]]&lineTrait == 0 {
+			end++
+		}
+	default:
+		for end < len(s) && traits[s[end]]&stopTrait == 0 {
+			end++
+		}
 	}
 	if end > start && s[end-1] == '\\' && end < len(s) {
 		end-- // the escape belongs to the closing quote
 	}
 	return end
-}
-
-// nameByte accepts the bytes of a name, those of other scripts too.
-func nameByte(c byte) bool {
-	return alnum(c) || c == '_' || c == '-' || c == '.' || c >= 0x80
 }

@@ -28,6 +28,9 @@ type Record struct {
 	RequestBytes  int64
 	ResponseBytes int64
 	Failure       *Failure // nil for a success
+	// Unredacted is what the failure's detail is to be made of (Recorder.Add does it); nil for a
+	// success. It never leaves memory.
+	Unredacted *FailureInput
 }
 
 // idleRecords are records that were written, for reuse.
@@ -82,6 +85,7 @@ const (
 	UpstreamStatus      ReasonCode = "upstream_status"
 	UpstreamUnreachable ReasonCode = "upstream_unreachable"
 	UpstreamTimeout     ReasonCode = "upstream_timeout"
+	CallerTimeout       ReasonCode = "caller_timeout"
 	ClientClosed        ReasonCode = "client_closed"
 	UpstreamClosed      ReasonCode = "upstream_closed"
 	CodeShutdown        ReasonCode = "shutdown"

@@ -40,13 +40,14 @@ func (c Config) withDefaults() Config {
 
 // Recorder takes finished calls and brings them into the statistics.
 type Recorder struct {
-	ring    *ring
-	spool   *spool
-	writer  *writer
-	shipper *shipper
-	keeper  *keeper
-	conn    driver.Conn
-	metrics *metrics
+	redaction *redaction
+	ring      *ring
+	spool     *spool
+	writer    *writer
+	shipper   *shipper
+	keeper    *keeper
+	conn      driver.Conn
+	metrics   *metrics
 
 	writing, shipping, keeping sync.WaitGroup
 	giveUp                     chan struct{}
@@ -70,7 +71,7 @@ func Open(ctx context.Context, config Config, pool *pgxpool.Pool, clickhouseURL 
 	}
 	r := assemble(config, spool, conn, pool, log)
 	if reg != nil {
-		if err := r.metrics.register(reg, r.ring, spool); err != nil {
+		if err := r.metrics.register(reg, r); err != nil {
 			return nil, errors.Join(err, conn.Close(), spool.lock.Close())
 		}
 	}
@@ -92,8 +93,9 @@ func assemble(config Config, spool *spool, conn driver.Conn, pool *pgxpool.Pool,
 	r := &Recorder{spool: spool, conn: conn, metrics: newMetrics(), giveUp: make(chan struct{})}
 	drops := newDrops(spool.id)
 	r.ring = newRing(config.RingBytes, drops)
+	r.redaction = newRedaction(r.ring, log)
 	r.keeper = &keeper{
-		pool: pool, node: config.Node, ring: r.ring, spool: spool, drops: drops, log: log,
+		pool: pool, node: config.Node, redaction: r.redaction, ring: r.ring, spool: spool, drops: drops, log: log,
 		stop: make(chan struct{}), woken: make(chan struct{}, 1), doubts: map[beijing.Day]bool{},
 	}
 	r.writer = &writer{
@@ -108,6 +110,7 @@ func assemble(config Config, spool *spool, conn driver.Conn, pool *pgxpool.Pool,
 }
 
 func (r *Recorder) start() {
+	r.redaction.done.Go(r.redaction.run)
 	r.writer.sync.start(r.writer.log)
 	r.writing.Go(func() { r.writer.run(r.giveUp) })
 	ctx, cancel := context.WithCancel(context.Background())
@@ -116,10 +119,21 @@ func (r *Recorder) start() {
 	r.keeping.Go(r.keeper.run)
 }
 
-// Add hands over a finished call, from any goroutine, without ever waiting for a disk or a store.
+// Add hands over a finished call, from any goroutine, without ever waiting for a disk or a store. The
+// detail of a failed one is made beside the caller, unless it is small or very much waits already.
 // When memory is full, the failure detail is dropped, then the record, counted and warned about
 // (spec section 7). The record must not be touched afterwards.
-func (r *Recorder) Add(record *Record) { r.ring.add(record) }
+func (r *Recorder) Add(record *Record) {
+	if record.Unredacted != nil {
+		r.redaction.add(record)
+		return
+	}
+	r.ring.add(record)
+}
+
+// pending is the least end of the records that are not written yet, in Unix ms, or never. They move
+// from the redaction to the ring, and are in the next place before they leave the last.
+func (r *Recorder) pending() int64 { return min(r.redaction.pending(), r.ring.pending()) }
 
 // Close stops accepting records, writes and syncs what it holds, ships everything and tells the
 // ledger. Once ctx is done it leaves the rest on disk, where the next process finds it, and says
@@ -133,6 +147,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 const lastWords = 2 * time.Second
 
 func (r *Recorder) close(ctx context.Context) error {
+	r.redaction.close()
 	r.ring.close()
 	close(r.writer.stop)
 	writing := context.AfterFunc(ctx, func() { close(r.giveUp) })

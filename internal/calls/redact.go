@@ -1,11 +1,8 @@
 package calls
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -25,301 +22,188 @@ const (
 )
 
 // redactor hides credentials in what a caller sent, then bounds it: in this order, so that no cut
-// makes a key unrecognisable.
+// makes a key unrecognisable. Every part of an input is gone through once, in time that grows with
+// its length and nothing else: a caller chooses the input, and must not choose what it costs. A
+// redactor works for one input at a time; its memory is for reuse.
 type redactor struct {
-	secrets []string
+	secrets  []string
+	shortest int // length of the shortest secret
+	scanner  scanner
+	nodes    []node
+	out      []byte         // what is written of them
+	places   map[string]int // of a query's names in nodes
+	joined   [][]byte       // values of names that are repeated, by node
 }
+
+// redactors are idle ones. What they worked on is not kept in them.
+var redactors = sync.Pool{New: func() any { return new(redactor) }}
 
 func newRedactor(secrets []string) *redactor {
 	r := &redactor{}
+	r.reset(secrets)
+	return r
+}
+
+// release forgets the input. A redactor that would have to hold on to much memory is let go.
+func (r *redactor) release() {
+	const most = 1 << 10 // nodes
+	if cap(r.nodes) > most {
+		return
+	}
+	clear(r.secrets)
+	clear(r.nodes[:cap(r.nodes)])
+	clear(r.joined[:cap(r.joined)])
+	clear(r.out[:cap(r.out)])
+	clear(r.places)
+	r.scanner.text = ""
+	redactors.Put(r)
+}
+
+func (r *redactor) reset(secrets []string) {
+	r.secrets, r.shortest = r.secrets[:0], 0
 	for _, s := range secrets {
-		if s != "" {
-			r.secrets = append(r.secrets, s)
+		if s == "" {
+			continue
+		}
+		r.secrets = append(r.secrets, s)
+		if r.shortest == 0 || len(s) < r.shortest {
+			r.shortest = len(s)
 		}
 	}
-	return r
 }
 
 // text hides exact secrets and recognisable keys inside s.
 func (r *redactor) text(s string) string {
-	for _, secret := range r.secrets {
-		s = strings.ReplaceAll(s, secret, redacted)
+	if len(s) >= r.shortest {
+		for _, secret := range r.secrets {
+			s = strings.ReplaceAll(s, secret, redacted)
+		}
 	}
-	return hideKeys(strings.ToValidUTF8(s, "\uFFFD"))
+	return r.scanner.hideKeys(strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// number hides a number that contains an exact secret.
+func (r *redactor) number(s string) (string, bool) {
+	if len(s) >= r.shortest {
+		for _, secret := range r.secrets {
+			if strings.Contains(s, secret) {
+				return redacted, true
+			}
+		}
+	}
+	return s, false
 }
 
 // path hides keys in a path, also percent-encoded ones; an innocent path stays as it came.
 func (r *redactor) path(raw string) string {
-	plain := strings.ToValidUTF8(unescape(raw), "\uFFFD")
-	if hidden := r.text(plain); hidden != plain {
+	plain := strings.ToValidUTF8(unescape(raw, false), "\uFFFD")
+	if hidden := r.text(plain); hidden != plain || plain == raw {
 		return hidden
 	}
 	return r.text(raw)
 }
 
-// limits shrink together until a document fits into maxBody bytes.
-type limits struct{ text, items, keys int }
-
-func (l limits) halved() limits {
-	return limits{max(l.text/2, 1), max(l.items/2, 1), max(l.keys/2, 1)}
+// unescape undoes percent-encoding where it is valid; in a query a plus is a space.
+func unescape(s string, query bool) string {
+	first := strings.IndexByte(s, '%')
+	if plus := strings.IndexByte(s, '+'); query && plus >= 0 && (first < 0 || plus < first) {
+		first = plus
+	}
+	if first < 0 {
+		return s
+	}
+	b := append(make([]byte, 0, len(s)), s[:first]...)
+	for i := first; i < len(s); i++ {
+		switch {
+		case s[i] == '%' && i+2 < len(s) && hexOf[s[i+1]] < 16 && hexOf[s[i+2]] < 16:
+			b = append(b, hexOf[s[i+1]]<<4|hexOf[s[i+2]])
+			i += 2
+		case s[i] == '+' && query:
+			b = append(b, ' ')
+		default:
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
 }
+
+// hexOf is the value of a hexadecimal digit, 255 for any other byte.
+var hexOf = func() (table [256]byte) {
+	for c := range table {
+		table[c] = 255
+	}
+	for i := range byte(10) {
+		table['0'+i] = i
+	}
+	for i := range byte(6) {
+		table['a'+i], table['A'+i] = 10+i, 10+i
+	}
+	return table
+}()
 
 // query returns a JSON object of the redacted parameters. The values of a repeated name are joined
 // by a comma. What is not validly encoded is kept as it stands.
 func (r *redactor) query(raw string) []byte {
-	object := &object{}
+	r.nodes = append(r.nodes[:0], node{kind: objectNode})
+	r.joined = append(r.joined[:0], nil)
+	clear(r.places)
 	for pair := range strings.SplitSeq(raw, "&") {
-		if pair == "" {
-			continue
+		if pair != "" {
+			r.parameter(pair)
 		}
-		name, value, _ := strings.Cut(strings.ReplaceAll(pair, "+", " "), "=")
-		name, value = unescape(name), unescape(value)
-		// "key" is how Google's interfaces name a credential in a query; in a body it is any key.
-		if credentialName(name) || strings.EqualFold(name, "key") {
-			value = redacted
-		} else {
-			value = r.text(value)
-		}
-		name = r.text(name)
-		i := object.index(name)
-		if i < 0 && len(object.names) < maxKeys {
-			object.add(name, value)
-		} else if i >= 0 {
-			if before := object.values[i].(string); len(before) < maxBody { // more is cut off anyway
-				object.values[i] = before + "," + value
-			}
+	}
+	r.nodes[0].next = len(r.nodes)
+	for i, text := range r.joined {
+		if text != nil {
+			r.nodes[i].setText(string(text))
 		}
 	}
 	for l := (limits{maxQueryValue, maxItems, maxKeys}); ; l = l.halved() {
-		if encoded := encode(object, l); len(encoded) <= maxBody {
+		if encoded, fits := r.encode(l); fits {
 			return encoded
 		}
 	}
 }
 
-// unescape undoes percent-encoding where it is valid.
-func unescape(s string) string {
-	if strings.IndexByte(s, '%') < 0 {
-		return s
+// parameter adds one name and value of a query. What is not kept is not looked at.
+func (r *redactor) parameter(pair string) {
+	rawName, rawValue, _ := strings.Cut(pair, "=")
+	plain := unescape(rawName, true)
+	name := r.text(plain)
+	at, known := r.places[name]
+	if !known && len(r.nodes) > maxKeys || known && len(r.joined[at]) >= maxBody {
+		return
 	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-				b = append(b, byte(c))
-				i += 2
-				continue
-			}
+	value := redacted
+	// "key" is how Google's interfaces name a credential in a query; in a body it is any key.
+	if !credentialName(plain) && !strings.EqualFold(plain, "key") {
+		value = r.text(unescape(rawValue, true))
+	}
+	if known {
+		text := r.joined[at]
+		if text == nil {
+			text = append(text, r.nodes[at].text...)
 		}
-		b = append(b, s[i])
+		r.joined[at] = append(append(text, ','), value...)
+		return
 	}
-	return string(b)
+	if r.places == nil {
+		r.places = map[string]int{}
+	}
+	r.places[name] = len(r.nodes)
+	n := node{kind: stringNode, next: len(r.nodes) + 1}
+	n.setName(name)
+	n.setText(value)
+	r.nodes, r.joined = append(r.nodes, n), append(r.joined, nil)
 }
 
-// document returns a JSON document redacted, within the bounds and in at most maxBody bytes.
-func (r *redactor) document(raw []byte) ([]byte, error) {
-	if !json.Valid(raw) {
-		return nil, fmt.Errorf("body is not valid JSON")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	tree, err := r.read(decoder, 1)
-	if err != nil {
-		return nil, fmt.Errorf("read JSON: %w", err)
-	}
-	for l := (limits{maxString, maxItems, maxKeys}); ; l = l.halved() {
-		if encoded := encode(tree, l); len(encoded) <= maxBody {
-			return encoded, nil
-		}
-		if l.text == 1 { // one chain of single items: only an endless number can still be too long
-			return encode(redacted, limits{maxString, 1, 1}), nil
-		}
-	}
-}
-
-// object is a JSON object in the order it was sent.
-type object struct {
-	names  []string
-	values []any
-}
-
-func (o *object) add(name string, value any) {
-	o.names, o.values = append(o.names, name), append(o.values, value)
-}
-
-func (o *object) index(name string) int {
-	for i, n := range o.names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// read takes one value from a decoder over valid JSON, redacted. depth counts enclosing
-// containers plus one; what lies deeper than maxDepth is passed over.
-func (r *redactor) read(d *json.Decoder, depth int) (any, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch token := token.(type) {
-	case json.Delim:
-		if depth > maxDepth {
-			return deeper, skip(d)
-		}
-		if token == '{' {
-			return r.readObject(d, depth)
-		}
-		return r.readArray(d, depth)
-	case string:
-		return r.text(token), nil
-	case json.Number:
-		for _, secret := range r.secrets {
-			if strings.Contains(token.String(), secret) {
-				return redacted, nil
-			}
-		}
-	}
-	return token, nil
-}
-
-func (r *redactor) readArray(d *json.Decoder, depth int) (any, error) {
-	items := []any{}
-	for d.More() {
-		item, err := r.read(d, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		if len(items) < maxItems {
-			items = append(items, item)
-		}
-	}
-	_, err := d.Token()
-	return items, err
-}
-
-func (r *redactor) readObject(d *json.Decoder, depth int) (any, error) {
-	o := &object{}
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		value, err := r.read(d, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		if len(o.names) >= maxKeys {
-			continue
-		}
-		name, _ := token.(string)
-		if credentialName(name) {
-			value = redacted
-		}
-		o.add(r.text(name), value)
-	}
-	hidePair(o)
-	_, err := d.Token()
-	return o, err
-}
-
-// hidePair redacts {"name": "Authorization", "value": …}, the other way to write a header.
-func hidePair(o *object) {
-	for i, name := range o.names {
-		text, isText := o.values[i].(string)
-		switch strings.ToLower(name) {
-		case "name", "key", "header", "field":
-			if j := o.index("value"); j >= 0 && isText && credentialName(text) {
-				o.values[j] = redacted
-			}
-		}
-	}
-}
-
-// skip passes over the rest of a container whose opening was just read.
-func skip(d *json.Decoder) error {
-	for open := 1; open > 0; {
-		token, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if delim, ok := token.(json.Delim); ok {
-			if delim == '{' || delim == '[' {
-				open++
-			} else {
-				open--
-			}
-		}
-	}
-	return nil
-}
-
-// encode writes a value in compact JSON within limits.
-func encode(v any, l limits) []byte { return appendJSON(nil, v, l) }
-
-func appendJSON(b []byte, v any, l limits) []byte {
-	switch v := v.(type) {
-	case *object:
-		b = append(b, '{')
-		for i := range min(len(v.names), l.keys) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendString(b, bound(v.names[i], l.text))
-			b = appendJSON(append(b, ':'), v.values[i], l)
-		}
-		return append(b, '}')
-	case []any:
-		b = append(b, '[')
-		for i := range min(len(v), l.items) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendJSON(b, v[i], l)
-		}
-		return append(b, ']')
-	case string:
-		return appendString(b, bound(v, l.text))
-	case json.Number:
-		return append(b, v...)
-	case bool:
-		return strconv.AppendBool(b, v)
-	default:
-		return append(b, "null"...)
-	}
-}
-
-// appendString writes a JSON string; s must be valid UTF-8.
-func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c < 0x20 || c == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
-}
-
-// bound cuts s to limit characters and says how many more there were. A redaction mark is no
-// content and stays whole.
+// bound cuts s to limit characters and says how many more there were.
 func bound(s string, limit int) string {
-	if len(s) <= limit || s == redacted {
+	kept := cut(s, limit)
+	if len(kept) == len(s) {
 		return s
 	}
-	n := utf8.RuneCountInString(s)
-	if n <= limit {
-		return s
-	}
-	return cut(s, limit) + "…(+" + strconv.Itoa(n-limit) + ")"
+	return string(appendMore([]byte(kept), utf8.RuneCountInString(s)-limit))
 }
 
 // cut returns the first limit characters of s.

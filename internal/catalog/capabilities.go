@@ -165,6 +165,9 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 				return err
 			}
 		}
+		if err := checkOrigin(before, d, settings.newKey()); err != nil {
+			return err
+		}
 		changes := differences(before, d, settings.newKey())
 		if len(changes) == 0 {
 			return nil

@@ -22,8 +22,8 @@ import (
 	"callgate/internal/upstream"
 )
 
-// checkTimeout bounds a whole connection check.
-const checkTimeout = 10 * time.Second
+// checkTimeout bounds a whole connection check: reasoning models think before they answer.
+const checkTimeout = 25 * time.Second
 
 // Stage is how far a connection check came.
 type Stage string
@@ -57,9 +57,8 @@ type CheckResult struct {
 	Message    string
 }
 
-// Check sends one smallest request, in the style of the default path, to the upstream, within ten
-// seconds. Using a stored key is recorded with actor: it is the one way to send it to an address
-// that no capability names.
+// Check sends one smallest request, in the style of the default path, to the upstream, within 25
+// seconds. A stored key is sent to the origin it was saved for only, and its use recorded with actor.
 func (s *Store) Check(ctx context.Context, actor string, r CheckRequest) (CheckResult, error) {
 	settings := Settings{UpstreamBaseURL: r.UpstreamBaseURL, UpstreamAuth: r.UpstreamAuth, UpstreamKey: r.UpstreamKey,
 		UpstreamModel: r.UpstreamModel, DefaultPath: r.DefaultPath}
@@ -90,21 +89,25 @@ func (s *Store) Check(ctx context.Context, actor string, r CheckRequest) (CheckR
 	return s.try(ctx, target, key), nil
 }
 
-// fillStored reads the stored capability, if there is one, into target, and its key when none is given.
+// fillStored reads the stored capability, if there is one, into target, and its key when none is
+// given; address and key are of one state, so that no key goes to the host of another.
 func (s *Store) fillStored(ctx context.Context, actor, id string, given Settings, target *Details, key *string) error {
-	stored, err := s.Details(ctx, id)
-	if err != nil {
-		if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind == fault.NotFound {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		stored, err := getDetails(ctx, tx, id, `FOR SHARE OF c`)
+		if fault.KindOf(err) == fault.NotFound {
 			return nil // a capability about to be created
 		}
-		return err
-	}
-	*target = stored
-	if *key != "" {
-		return nil
-	}
-	given.apply(&stored)
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err != nil {
+			return err
+		}
+		*target = stored
+		if *key != "" {
+			return nil
+		}
+		given.apply(&stored)
+		if err := checkOrigin(*target, stored, false); err != nil {
+			return err
+		}
 		var sealed []byte
 		if err := tx.QueryRow(ctx, `SELECT upstream_key FROM capabilities WHERE id = $1`, id).Scan(&sealed); err != nil {
 			return fmt.Errorf("read upstream key: %w", err)
@@ -164,18 +167,23 @@ func (s *Store) try(ctx context.Context, target Details, key string) CheckResult
 func probe(ctx context.Context, target Details) (*http.Request, error) {
 	path := strings.TrimRight(target.DefaultPath, "/")
 	body := map[string]any{"model": target.UpstreamModel}
-	message := []map[string]string{{"role": "user", "content": "ping"}}
+	const prompt = "Reply with OK."
+	messages := []map[string]string{{"role": "user", "content": prompt}}
 	switch {
 	case path == "" || strings.HasSuffix(path, "/models"):
 		return http.NewRequestWithContext(ctx, http.MethodGet, target.UpstreamBaseURL+target.DefaultPath, nil)
 	case strings.HasSuffix(path, "/embeddings"), strings.HasSuffix(path, "/moderations"):
-		body["input"] = "ping"
+		body["input"] = prompt
 	case strings.HasSuffix(path, "/responses"):
-		body["input"], body["max_output_tokens"] = "ping", 16 // the least that interface takes
+		body["input"], body["max_output_tokens"] = prompt, 16 // the least that interface takes
 	case strings.HasSuffix(path, "/completions") && !strings.HasSuffix(path, "/chat/completions"):
-		body["prompt"], body["max_tokens"] = "ping", 1
+		body["prompt"], body["max_tokens"] = prompt, 1
+	case strings.HasSuffix(path, "/messages"):
+		body["messages"], body["max_tokens"] = messages, 1 // that interface demands a limit
 	default:
-		body["messages"], body["max_tokens"] = message, 1
+		// No limit: reasoning models refuse max_tokens, older servers max_completion_tokens. The
+		// prompt keeps the answer short.
+		body["messages"] = messages
 	}
 	encoded, err := json.Marshal(body)
 	if err != nil {

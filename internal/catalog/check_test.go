@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -49,12 +50,12 @@ func TestACheckSendsOneSmallestRequestInTheStyleOfThePath(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct{ path, auth, want string }{
 		{"/v1/chat/completions", "bearer",
-			`POST /v1/chat/completions Bearer ` + canary + ` {"max_tokens":1,"messages":[{"content":"ping","role":"user"}],"model":"m"}`},
+			`POST /v1/chat/completions Bearer ` + canary + ` {"messages":[{"content":"Reply with OK.","role":"user"}],"model":"m"}`},
 		{"/v1/messages", "x-api-key",
-			`POST /v1/messages ` + canary + `2023-06-01 {"max_tokens":1,"messages":[{"content":"ping","role":"user"}],"model":"m"}`},
-		{"/v1/embeddings", "api-key", `POST /v1/embeddings ` + canary + ` {"input":"ping","model":"m"}`},
-		{"/v1/completions", "bearer", `POST /v1/completions Bearer ` + canary + ` {"max_tokens":1,"model":"m","prompt":"ping"}`},
-		{"/v1/responses", "bearer", `POST /v1/responses Bearer ` + canary + ` {"input":"ping","max_output_tokens":16,"model":"m"}`},
+			`POST /v1/messages ` + canary + `2023-06-01 {"max_tokens":1,"messages":[{"content":"Reply with OK.","role":"user"}],"model":"m"}`},
+		{"/v1/embeddings", "api-key", `POST /v1/embeddings ` + canary + ` {"input":"Reply with OK.","model":"m"}`},
+		{"/v1/completions", "bearer", `POST /v1/completions Bearer ` + canary + ` {"max_tokens":1,"model":"m","prompt":"Reply with OK."}`},
+		{"/v1/responses", "bearer", `POST /v1/responses Bearer ` + canary + ` {"input":"Reply with OK.","max_output_tokens":16,"model":"m"}`},
 		{"/v1/models", "bearer", `GET /v1/models Bearer ` + canary + ` `},
 		{"", "bearer", `GET / Bearer ` + canary + ` `},
 	} {
@@ -146,19 +147,53 @@ func TestACheckOfASilentUpstreamEnds(t *testing.T) {
 	}
 }
 
+// refusing is an upstream that answers 400 to a body with any of the parameters, as providers do.
+func refusing(t *testing.T, parameters ...string) (baseURL string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			w.WriteHeader(400)
+		}
+		for _, name := range parameters {
+			if body[name] != nil {
+				w.WriteHeader(400)
+				_, _ = fmt.Fprintf(w, `{"error":{"message":"Unsupported parameter: '%s' is not supported with this model."}}`, name)
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestACheckIsTakenByEveryKindOfModel(t *testing.T) {
+	w := newWorld(t)
+	for kind, base := range map[string]string{
+		"a reasoning model":      refusing(t, "max_tokens"),
+		"a strict older server":  refusing(t, "max_completion_tokens", "max_output_tokens"),
+		"one that cannot stream": refusing(t, "stream"),
+	} {
+		if result := w.check(CheckRequest{UpstreamBaseURL: &base, UpstreamKey: new(canary), UpstreamModel: new("m"), DefaultPath: new("/v1/chat/completions")}); !result.OK {
+			t.Errorf("%s: %+v", kind, result)
+		}
+	}
+}
+
 func TestACheckWithoutAKeyUsesTheStoredOneAndIsRecorded(t *testing.T) {
 	w := newWorld(t)
 	w.group("g", 0)
-	w.capability("a", "g", 0)
 	base, asked := answering(t, 200)
-	for _, key := range []*string{nil, new("")} {
+	w.capabilityAt(base, "a", "g", 0)
+	elsewhere := base + "/other/path"
+	for _, r := range []CheckRequest{{ID: new("a")}, {ID: new("a"), UpstreamBaseURL: &elsewhere, UpstreamKey: new("")}} {
 		*asked = ""
-		if result := w.check(CheckRequest{ID: new("a"), UpstreamBaseURL: &base, UpstreamKey: key}); !result.OK || !strings.Contains(*asked, "Bearer sk-canary-a") {
+		if result := w.check(r); !result.OK || !strings.Contains(*asked, "Bearer sk-canary-a") {
 			t.Fatalf("%+v, asked %s", result, *asked)
 		}
 	}
 	entry, total := w.lastEntry()
-	if entry.Action != "capability.check" || entry.Actor != admin || entry.TargetID != "a" || fmt.Sprint(entry.Changes) != "[{sentTo <nil> "+base+"}]" {
+	if entry.Action != "capability.check" || entry.Actor != admin || entry.TargetID != "a" || fmt.Sprint(entry.Changes) != "[{sentTo <nil> "+elsewhere+"}]" {
 		t.Fatalf("recorded %+v", entry)
 	}
 	if result := w.check(CheckRequest{ID: new("a"), UpstreamBaseURL: &base, UpstreamKey: new(canary)}); !result.OK || !strings.Contains(*asked, canary) {

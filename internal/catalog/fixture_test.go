@@ -1,6 +1,9 @@
 package catalog
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"callgate/internal/audit"
@@ -30,8 +33,13 @@ func (w *world) group(id string, order int64) {
 
 func (w *world) capability(id, group string, order int64) Details {
 	w.T.Helper()
+	return w.capabilityAt("https://upstream.example/v1", id, group, order)
+}
+
+func (w *world) capabilityAt(baseURL, id, group string, order int64) Details {
+	w.T.Helper()
 	d, err := w.Create(w.Ctx, admin, Settings{ID: &id, Name: new("Name of " + id), GroupID: &group, SortOrder: &order,
-		UpstreamBaseURL: new("https://upstream.example/v1"), UpstreamKey: new("sk-canary-" + id)})
+		UpstreamBaseURL: &baseURL, UpstreamKey: new("sk-canary-" + id)})
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -60,4 +68,16 @@ func (w *world) lastEntry() (audit.Row, int) {
 		w.T.Fatalf("audit: %v, %v", rows, err)
 	}
 	return rows[0], total
+}
+
+// serverThatWants notes every Authorization but its own in wrong.
+func serverThatWants(t *testing.T, authorization string, wrong *sync.Map) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Authorization"); got != authorization {
+			wrong.Store(got+" instead of "+authorization, true)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server
 }

@@ -144,6 +144,17 @@ func checkBaseURL(wrong fault.Fields, text *string, allowPrivate bool) {
 	*text = u.String()
 }
 
+// checkOrigin demands the key again when scheme, host or port of the upstream change: whoever may edit
+// a capability could else have its stored key sent to a host of theirs.
+func checkOrigin(before, after Details, newKey bool) error {
+	if newKey || upstream.SameOrigin(before.UpstreamBaseURL, after.UpstreamBaseURL) {
+		return nil
+	}
+	return fault.InvalidFields(map[string]string{
+		"upstreamKey": "enter the key again: the stored one is sent only to the scheme, host and port it was saved for",
+	})
+}
+
 // checkUpstreamKey lets only characters pass that every header and every log scanner agree on: a
 // line break in a key would forge a header.
 func checkUpstreamKey(wrong fault.Fields, key string) {

@@ -16,16 +16,18 @@ func TestRotationNeedsTheDatabaseAndUsableKeysOnly(t *testing.T) {
 	}
 }
 
-func TestRateLimitIsOffUnlessGivenAndNeverNegative(t *testing.T) {
-	if c, err := Load(environ(good()), Console); err != nil || c.APIRateLimit != 0 {
-		t.Fatalf("%d, %v", c.APIRateLimit, err)
+func TestRateLimitsAreOnUnlessSwitchedOffAndNeverNegative(t *testing.T) {
+	if c, err := Load(environ(good()), Console); err != nil || c.APIRateLimit != 1200 || c.StrangerRateLimit != 1200 {
+		t.Fatalf("%d, %d, %v", c.APIRateLimit, c.StrangerRateLimit, err)
 	}
-	if c, err := Load(environ(good(), "API_RATE_LIMIT", "600"), Console); err != nil || c.APIRateLimit != 600 {
-		t.Fatalf("%d, %v", c.APIRateLimit, err)
+	if c, err := Load(environ(good(), "API_RATE_LIMIT", "600", "STRANGER_RATE_LIMIT", "0"), Console); err != nil || c.APIRateLimit != 600 || c.StrangerRateLimit != 0 {
+		t.Fatalf("%d, %d, %v", c.APIRateLimit, c.StrangerRateLimit, err)
 	}
-	for _, wrong := range []string{"-1", "many", "1000001"} {
-		if _, err := Load(environ(good(), "API_RATE_LIMIT", wrong), Console); err == nil || !strings.Contains(err.Error(), "API_RATE_LIMIT") {
-			t.Errorf("%s: %v", wrong, err)
+	for _, name := range []string{"API_RATE_LIMIT", "STRANGER_RATE_LIMIT"} {
+		for _, wrong := range []string{"-1", "many", "1000001"} {
+			if _, err := Load(environ(good(), name, wrong), Console); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s=%s: %v", name, wrong, err)
+			}
 		}
 	}
 }

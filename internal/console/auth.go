@@ -43,7 +43,7 @@ func (c *Console) sendCodeFor(ctx *fiber.Ctx, e entrance) (any, error) {
 	if err := c.ownPages(ctx); err != nil {
 		return nil, err
 	}
-	body, err := bodyOf[openapi.CodeRequest](ctx)
+	body, err := signInBodyOf[openapi.CodeRequest](ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (c *Console) logInFor(ctx *fiber.Ctx, e entrance) (any, error) {
 	if err := c.ownPages(ctx); err != nil {
 		return nil, err
 	}
-	body, err := bodyOf[openapi.Credentials](ctx)
+	body, err := signInBodyOf[openapi.Credentials](ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ type Deps struct {
 	Version              string
 	FailureRetentionDays int
 	RateLimit            int // requests a minute of each user or administrator; 0: unlimited
+	StrangerRateLimit    int // requests a minute of each network address without a credential; 0: unlimited
 	Now                  func() time.Time
 	Logger               *slog.Logger
 }
@@ -42,6 +43,10 @@ type Deps struct {
 type Console struct {
 	Deps
 	limiter *limiter
+
+	// Strangers are counted apart where codes are asked for and tried, so that a flood there does not
+	// keep those behind the same address from going on with sessions they have.
+	strangers, door *limiter
 }
 
 // New returns a console that asks d; a nil Now is time.Now.
@@ -49,7 +54,10 @@ func New(d Deps) *Console {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	return &Console{Deps: d, limiter: newLimiter(d.RateLimit, d.Now)}
+	return &Console{
+		Deps: d, limiter: newLimiter(d.RateLimit, d.Now),
+		strangers: newLimiter(d.StrangerRateLimit, d.Now), door: newLimiter(d.StrangerRateLimit, d.Now),
+	}
 }
 
 // Register adds every route of the management interface to app, whose ErrorHandler must be Fail.

@@ -64,11 +64,22 @@ func (c *Console) withToken(audience identity.Audience, next handler) handler {
 
 // as answers in the name of who, within the limit of the interface (API_RATE_LIMIT).
 func (c *Console) as(ctx *fiber.Ctx, who identity.Principal, next handler) (any, error) {
-	if err := c.limiter.admit(who); err != nil {
+	if err := c.limiter.admit(callerOf(who)); err != nil {
 		return nil, err
 	}
 	ctx.Locals(principalKey{}, who)
 	return next(ctx)
+}
+
+// asStranger answers without asking who it is, within the limit of one network address
+// (STRANGER_RATE_LIMIT), which is spent before anything of the request's body is read.
+func asStranger(l *limiter, next handler) handler {
+	return func(ctx *fiber.Ctx) (any, error) {
+		if err := l.admit(identity.Network(ctx.IP())); err != nil {
+			return nil, err
+		}
+		return next(ctx)
+	}
 }
 
 func bearerToken(ctx *fiber.Ctx) (string, error) {

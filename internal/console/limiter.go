@@ -10,15 +10,12 @@ import (
 
 const (
 	limitWindow    = time.Minute
-	maxLimited     = 10_000 // principals remembered at once
+	maxLimited     = 10_000 // callers remembered at once
 	limitSweepLeap = time.Second
 )
 
-// caller is whom a limit counts: a user or an administrator, whatever session or token speaks.
-type caller struct {
-	audience identity.Audience
-	email    string
-}
+// callerOf is whom a limit counts: a user or an administrator, whatever session or token speaks.
+func callerOf(who identity.Principal) string { return string(who.Audience) + " " + who.Email }
 
 // limiter bounds the requests of each caller to a burst of perMinute, which refills evenly within a
 // minute. It counts in this process alone, and remembers at most maxLimited callers: of more than
@@ -28,25 +25,25 @@ type limiter struct {
 	now     func() time.Time
 
 	mu    sync.Mutex
-	used  map[caller]time.Time // when the caller's burst is whole again
+	used  map[string]time.Time // when the caller's burst is whole again
 	swept time.Time
 }
 
 // newLimiter returns a limiter of perMinute requests; 0 limits nothing.
 func newLimiter(perMinute int, now func() time.Time) *limiter {
-	l := &limiter{now: now, used: map[caller]time.Time{}}
+	l := &limiter{now: now, used: map[string]time.Time{}}
 	if perMinute > 0 {
 		l.spacing = limitWindow / time.Duration(perMinute)
 	}
 	return l
 }
 
-// admit counts one request of who, or refuses it with TooManyAttempts and the time to wait.
-func (l *limiter) admit(who identity.Principal) error {
+// admit counts one request of the caller, or refuses it with TooManyAttempts and the time to wait.
+func (l *limiter) admit(key string) error {
 	if l.spacing == 0 {
 		return nil
 	}
-	now, key := l.now(), caller{who.Audience, who.Email}
+	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	whole, known := l.used[key]

@@ -25,6 +25,9 @@ func (c *Console) oidcLogin(ctx *fiber.Ctx) (any, error) {
 	if _, enabled := c.Identity.OIDCName(); !enabled {
 		return nil, fiber.ErrNotFound
 	}
+	if err := c.strangers.admit(identity.Network(ctx.IP())); err != nil {
+		return c.oidcFailed(ctx, err, "")
+	}
 	address, attempt, err := c.Identity.StartOIDC(ctx.UserContext(), ctx.Query("next"))
 	if err != nil {
 		return c.oidcFailed(ctx, err, "")
@@ -42,6 +45,9 @@ func (c *Console) oidcCallback(ctx *fiber.Ctx) (any, error) {
 		return nil, fiber.ErrNotFound
 	}
 	ctx.Set(fiber.HeaderReferrerPolicy, "no-referrer") // the address holds the code
+	if err := c.strangers.admit(identity.Network(ctx.IP())); err != nil {
+		return c.oidcFailed(ctx, err, "")
+	}
 	used := c.oidcCookie()
 	used.Expires = time.Unix(0, 0)
 	ctx.Cookie(used)

@@ -1,19 +1,13 @@
 package console
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
@@ -23,7 +17,6 @@ import (
 )
 
 const (
-	maxBody        = 1 << 20 // bytes (api.md, Common)
 	maxDiscarded   = 8 << 20 // bytes of a body or head that is refused
 	headPause      = 100 * time.Millisecond
 	requestTimeout = 30 * time.Second
@@ -32,12 +25,6 @@ const (
 	defaultSize = 10
 	maxSize     = 100
 )
-
-// bodyOf reads the body of a request into its type.
-func bodyOf[T any](ctx *fiber.Ctx) (body T, err error) {
-	err = decode(ctx, &body)
-	return body, err
-}
 
 // editOf reads the body of an edit and its precondition, which the room must be given.
 func editOf[T any](ctx *fiber.Ctx) (body T, seen []time.Time, err error) {
@@ -63,76 +50,6 @@ func precondition(ctx *fiber.Ctx) (seen []time.Time, err error) {
 	return []time.Time{at}, nil
 }
 
-// decode reads a JSON object of at most 1 MiB into dst. Unknown fields are ignored; a field given
-// as null, a wrong type and malformed JSON are Invalid, more bytes TooLarge.
-func decode(ctx *fiber.Ctx, dst any) error {
-	body, err := readBody(ctx)
-	if err != nil {
-		return err
-	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		return fault.New(fault.Invalid, "the body is empty; send a JSON object")
-	}
-	if !utf8.Valid(body) {
-		return fault.New(fault.Invalid, "the body is not UTF-8")
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return jsonFault(err)
-	}
-	if fields == nil {
-		return fault.New(fault.Invalid, "the body must be a JSON object")
-	}
-	wrong := fault.Fields{}
-	// One by one, so that every wrong field is told; of two spellings the one of the contract wins.
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		value := fields[name]
-		if string(value) == "null" {
-			wrong.Add(name, "must not be null; leave it out to keep it unset")
-			continue
-		}
-		var kind *json.UnmarshalTypeError
-		switch err := json.Unmarshal(alone(name, value), dst); {
-		case errors.As(err, &kind):
-			wrong.Add(name, "must not be a %s", kind.Value)
-		case err != nil:
-			return jsonFault(err)
-		}
-	}
-	return wrong.Err()
-}
-
-// alone is an object with one field.
-func alone(name string, value json.RawMessage) []byte {
-	quoted, _ := json.Marshal(name) // a string never fails
-	return slices.Concat([]byte("{"), quoted, []byte(":"), value, []byte("}"))
-}
-
-func readBody(ctx *fiber.Ctx) ([]byte, error) {
-	tooLarge := fault.New(fault.TooLarge, "the body is larger than 1 MiB")
-	request := ctx.Request()
-	if request.Header.ContentLength() > maxBody {
-		discard(ctx)
-		return nil, tooLarge
-	}
-	if !request.IsBodyStream() {
-		if body := request.Body(); len(body) <= maxBody {
-			return body, nil
-		}
-		return nil, tooLarge
-	}
-	body, err := io.ReadAll(io.LimitReader(ctx.Context().RequestBodyStream(), maxBody+1))
-	if err != nil {
-		ctx.Context().SetConnectionClose()
-		return nil, fault.Wrap(fault.Invalid, err, "the body could not be read")
-	}
-	if len(body) > maxBody {
-		discard(ctx)
-		return nil, tooLarge
-	}
-	return body, nil
-}
-
 // discard reads what is left of a body, up to a bound, and closes the connection: a client that is
 // still sending when it is closed would see a broken connection in place of the answer.
 func discard(ctx *fiber.Ctx) {
@@ -156,18 +73,6 @@ func discardHead(ctx *fiber.Ctx) {
 		}
 		read += n
 	}
-}
-
-func jsonFault(err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return fault.New(fault.Invalid, "malformed JSON at byte %d", syntax.Offset)
-	case errors.As(err, &kind):
-		return fault.New(fault.Invalid, "the body must be a JSON object, not a %s", kind.Value)
-	}
-	return fault.Wrap(fault.Invalid, err, "the body is not valid JSON")
 }
 
 // pageNumber reads the query parameter page: an integer from 1, default 1.

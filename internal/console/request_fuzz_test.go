@@ -31,7 +31,7 @@ func FuzzBodiesAreTakenOrRefusedAsInvalid(f *testing.F) {
 		} {
 			ctx := app.AcquireCtx(&fasthttp.RequestCtx{})
 			ctx.Request().SetBody(body)
-			err := decode(ctx, into)
+			err := decode(ctx, into, maxBody)
 			app.ReleaseCtx(ctx)
 			if kind := fault.KindOf(err); err != nil && kind != fault.Invalid && kind != fault.TooLarge {
 				t.Fatalf("%T: %v", into, err)

@@ -4,22 +4,23 @@ import "github.com/gofiber/fiber/v2"
 
 // routes is the whole management interface at one look (api.md).
 func (c *Console) routes(api fiber.Router) {
-	public := c.route
+	public := func(h handler) fiber.Handler { return c.route(asStranger(c.strangers, h)) }
+	door := func(h handler) fiber.Handler { return c.route(asStranger(c.door, h)) }
 	developer := func(h handler) fiber.Handler { return c.route(c.asDeveloper(h)) }
 	reader := func(h handler) fiber.Handler { return c.route(c.asStatisticsReader(h)) }
 	admin := func(h handler) fiber.Handler { return c.route(c.asAdministrator(h)) }
 
 	api.Get("/config", public(c.config))
 
-	api.Post("/auth/code", public(c.sendCode))
-	api.Post("/auth/login", public(c.logIn))
+	api.Post("/auth/code", door(c.sendCode))
+	api.Post("/auth/login", door(c.logIn))
 	api.Post("/auth/token", public(c.renewToken))
 	api.Post("/auth/logout", public(c.logOut))
 	api.Get("/auth/me", reader(c.me))
 	api.Get("/auth/sessions", developer(c.listSessions))
 	api.Delete("/auth/sessions/:id", developer(ofID(c.endSession)))
-	api.Get("/auth/oidc/login", public(c.oidcLogin))
-	api.Get("/auth/oidc/callback", public(c.oidcCallback))
+	api.Get("/auth/oidc/login", c.route(c.oidcLogin))
+	api.Get("/auth/oidc/callback", c.route(c.oidcCallback))
 
 	api.Get("/applications", developer(c.listApplications))
 	api.Post("/applications", developer(c.createApplication))
@@ -44,8 +45,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/statistics/applications/:id/calls.csv", reader(c.exportCalls))
 	api.Get("/statistics/applications/:id/calls/:callId", reader(c.getCall))
 
-	api.Post("/admin/auth/code", public(c.sendAdminCode))
-	api.Post("/admin/auth/login", public(c.adminLogIn))
+	api.Post("/admin/auth/code", door(c.sendAdminCode))
+	api.Post("/admin/auth/login", door(c.adminLogIn))
 	api.Post("/admin/auth/token", public(c.renewAdminToken))
 	api.Post("/admin/auth/logout", public(c.adminLogOut))
 

@@ -12,8 +12,7 @@ import (
 // this file reads their source, so that no sentence is without its Chinese.
 var chinese = map[string]string{ //nolint:gosec // sentences about passwords are no passwords
 	// Any request.
-	"some fields are invalid": "部分字段无效",
-	"callgate dev does not answer to this host name; use localhost, or set PUBLIC_BASE_URL to the address you use": "callgate dev 不响应此主机名；请使用 localhost，或将 PUBLIC_BASE_URL 设为您使用的地址",
+	"some fields are invalid":                            "部分字段无效",
 	"no such object":                                     "对象不存在",
 	"no such path":                                       "路径不存在",
 	"this path does not take this method":                "该路径不支持此请求方法",
@@ -37,7 +36,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"the request head can be read in two ways":           "请求头存在歧义",
 	"the body must be a JSON object":                     "请求体必须是 JSON 对象",
 	"the body must be a JSON object, not a %s":           "请求体必须是 JSON 对象，不能是 {1}",
-	"the body is larger than 1 MiB":                      "请求体超过 1 MiB",
+	"the body is larger than %d bytes":                   "请求体超过 {1} 字节",
 	"the body could not be read":                         "无法读取请求体",
 	"the body is not valid JSON":                         "请求体不是有效的 JSON",
 	"malformed JSON at byte %d":                          "JSON 在第 {1} 字节处格式错误",
@@ -55,6 +54,9 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	// Preconditions.
 	"somebody else has changed this since it was read":            "读取之后已被他人修改",
 	"must be the updatedAt that was read, in double quotes, or *": "必须是读取到的 updatedAt（放在双引号中）或 *",
+
+	// Upstream keys.
+	"enter the key again: the stored one is sent only to the scheme, host and port it was saved for": "请重新输入 Key：已保存的 Key 只会发往保存时的协议、主机和端口",
 
 	// Sign-in.
 	"sign in first: the token is missing":                                           "请先登录：缺少令牌",

@@ -65,6 +65,12 @@ func readAnswer(br *bufio.Reader, conn net.Conn, dst *fasthttp.ResponseHeader, h
 		if head.status == 101 {
 			return br, fmt.Errorf("%w: protocol switched without being asked", errAnswer)
 		}
+		if head.chunked && !from.bodiless && head.status >= 200 && head.status != 204 && head.status != 304 {
+			buffered, _ := br.Peek(br.Buffered())
+			if !beginsChunk(buffered[len(raw):]) {
+				return br, fmt.Errorf("%w: chunked body", errAnswer)
+			}
+		}
 		if head.status < 200 {
 			if _, err := br.Discard(len(raw)); err != nil {
 				return br, err
@@ -96,6 +102,9 @@ func peekHead(br *bufio.Reader, conn net.Conn) ([]byte, *bufio.Reader, error) {
 		if len(buffered) >= 4 && buffered[0] == 0 && (buffered[3] == frameSettings || buffered[3] == frameGoAway) {
 			return nil, br, errHTTP2
 		}
+		if cannotBeHead(buffered, searched) {
+			return nil, br, errAnswer
+		}
 		searched = len(buffered)
 		_, err := br.Peek(len(buffered) + 1)
 		switch {
@@ -111,6 +120,22 @@ func peekHead(br *bufio.Reader, conn net.Conn) ([]byte, *bufio.Reader, error) {
 			return nil, br, err
 		}
 	}
+}
+
+// cannotBeHead tells whether what has come of a response head, of which so many bytes were looked at
+// before, is none of HTTP/1: waiting for its end would be waiting for ever.
+func cannotBeHead(begun []byte, seen int) bool {
+	const protocol = "HTTP/1."
+	n := min(len(begun), len(protocol))
+	if string(begun[:n]) != protocol[:n] && !(len(begun) < 4 && begun[0] == 0) { // see peekHead
+		return true
+	}
+	for i := seen; i < len(begun); i++ {
+		if begun[i] == '\n' && (i == 0 || begun[i-1] != '\r') {
+			return true
+		}
+	}
+	return false
 }
 
 // filter reads a response head and moves the lines that go to the caller to its beginning; kept is

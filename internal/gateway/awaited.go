@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -23,20 +24,23 @@ type awaitedHead struct {
 	at               time.Time
 }
 
-// note is the server's hook after a request's head was read. It changes nothing for the request.
-func (a *awaited) note(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	if length := h.ContentLength(); length > 0 {
-		if uri := h.RequestURI(); isOurs(uri) {
-			head := awaitedHead{method: h.Method(), uri: uri, raw: h.RawHeaders(), length: int64(length), at: time.Now()}
-			a.mu.Lock()
-			if a.heads == nil {
-				a.heads = map[*fasthttp.RequestHeader]awaitedHead{}
-			}
-			a.heads[h] = head
-			a.mu.Unlock()
-		}
+// note is the server's hook after a request's head was read. The body of a call may take its time to
+// begin.
+func (g *Gateway) note(h *fasthttp.RequestHeader) (config fasthttp.RequestConfig) {
+	length, uri := h.ContentLength(), h.RequestURI()
+	if length <= 0 || !isOurs(uri) {
+		return config
 	}
-	return fasthttp.RequestConfig{}
+	head := awaitedHead{method: h.Method(), uri: uri, raw: h.RawHeaders(), length: int64(length), at: time.Now()}
+	a := &g.awaited
+	a.mu.Lock()
+	if a.heads == nil {
+		a.heads = map[*fasthttp.RequestHeader]awaitedHead{}
+	}
+	a.heads[h] = head
+	a.mu.Unlock()
+	config.ReadTimeout = g.config.IdleTimeout
+	return config
 }
 
 // take returns the noted head of the request, once. A head from before the connection is one of
@@ -63,7 +67,7 @@ func (g *Gateway) serveLeft(ctx *fasthttp.RequestCtx, fault error) bool {
 	}
 	path, query, _ := splitTarget(noted.uri)
 	var head requestHead
-	if !head.scan(noted.raw) {
+	if g.stopping.Load() || !head.scan(noted.raw) {
 		return false
 	}
 	c, refused := g.admit(ctx, &head, path, query, noted.at)
@@ -80,13 +84,67 @@ func (g *Gateway) serveLeft(ctx *fasthttp.RequestCtx, fault error) bool {
 		c.refuse(*refused)
 	case noted.length > g.config.MaxBodyBytes:
 		c.refuse(refusedLarge)
+	case timedOut(fault):
+		c.refuse(refusedStalled)
 	default:
-		why := clientGone
-		if caller, ok := c.client.(*callerConn); ok && caller.Dismissed() {
-			why = shuttingDown
-		}
-		c.cut(why)
+		c.cut(clientGone)
 		c.abandon()
 	}
 	return true
+}
+
+// serveUnread answers a request to the gateway whose head cannot be read; nobody knows whose it is.
+// It reports false for any other path.
+func (g *Gateway) serveUnread(ctx *fasthttp.RequestCtx, fault error) bool {
+	caller, ok := ctx.Conn().(*callerConn)
+	if !ok || connectionEnded(fault) || timedOut(fault) || !caller.opens() {
+		return false
+	}
+	var long *fasthttp.ErrSmallBuffer
+	if errors.As(fault, &long) {
+		g.refuse(ctx, refusedHead, false)
+	} else {
+		g.refuse(ctx, refusedMalformed, false)
+	}
+	return true
+}
+
+// expect decides about a request whose caller waits to be told to send the body (RFC 9110, section
+// 10.1.1): only one that will be read is told to. It returns the status to answer with.
+func (g *Gateway) expect(ctx *fasthttp.RequestCtx) (status int) {
+	path, query, ours := splitTarget(ctx.Request.Header.RequestURI())
+	if !ours {
+		return fasthttp.StatusContinue
+	}
+	status = fasthttp.StatusInternalServerError // after a panic
+	defer func() {
+		if status != fasthttp.StatusContinue {
+			g.awaited.take(ctx)
+		}
+	}()
+	var head requestHead
+	if !head.scan(ctx.Request.Header.RawHeaders()) {
+		g.refuse(ctx, refusedMalformed, false)
+		return refusedMalformed.status
+	}
+	c, refused := g.admit(ctx, &head, path, query, time.Now())
+	if refused != nil {
+		g.refuse(ctx, *refused, false)
+		return refused.status
+	}
+	defer c.release()
+	defer c.recover()
+	c.request.withheld = true
+	if refused = c.check(); refused == nil && int64(ctx.Request.Header.ContentLength()) > g.config.MaxBodyBytes {
+		refused = &refusedLarge
+	}
+	if refused == nil {
+		c.dismiss()
+		return fasthttp.StatusContinue
+	}
+	if c.request.length = int64(ctx.Request.Header.ContentLength()); c.request.length <= 0 {
+		c.request.length = -1
+	}
+	c.refuse(*refused)
+	return refused.status
 }

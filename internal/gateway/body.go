@@ -122,13 +122,8 @@ func (b *answerBody) nextChunk() error {
 	if err != nil {
 		return err
 	}
-	size, _, _ := bytes.Cut(line, []byte(";"))
-	size = bytes.TrimRight(size, " \t")
-	if len(size) == 0 || len(size) > 15 || unhex(size[0]) > 15 {
-		return errFraming
-	}
-	if b.left, err = strconv.ParseInt(string(size), 16, 64); err != nil {
-		return errFraming
+	if b.left, err = chunkSize(line); err != nil {
+		return err
 	}
 	b.started = true
 	if b.left > 0 {
@@ -144,6 +139,34 @@ func (b *answerBody) nextChunk() error {
 		}
 	}
 	return errFraming
+}
+
+// chunkSize reads a chunk's size line.
+func chunkSize(line []byte) (int64, error) {
+	size, _, _ := bytes.Cut(line, []byte(";"))
+	size = bytes.TrimRight(size, " \t")
+	if len(size) == 0 || len(size) > 15 || unhex(size[0]) > 15 {
+		return 0, errFraming
+	}
+	n, err := strconv.ParseInt(string(size), 16, 64)
+	if err != nil {
+		return 0, errFraming
+	}
+	return n, nil
+}
+
+// beginsChunk tells whether a chunked body can begin like this: its head has not gone to the caller
+// yet, who is better told than cut off.
+func beginsChunk(begun []byte) bool {
+	if len(begun) == 0 {
+		return true
+	}
+	line, _, whole := bytes.Cut(begun, []byte("\n"))
+	if !whole {
+		return unhex(begun[0]) < 16
+	}
+	_, err := chunkSize(bytes.TrimSuffix(line, []byte("\r")))
+	return err == nil
 }
 
 func (b *answerBody) line() ([]byte, error) {

@@ -34,7 +34,8 @@ type cause uint8
 const (
 	uncut        cause = iota
 	clientGone         // the caller closed its connection
-	tooSlow            // a timeout
+	tooSlow            // the upstream, for a timeout
+	callerSlow         // the caller: it sends nothing of its body, or reads nothing of the answer
 	tooLong            // the request body outgrew the limit
 	malformed          // the request body's chunks are no chunks
 	shuttingDown       // the process ends
@@ -57,9 +58,6 @@ type call struct {
 	capability *access.Capability // nil until the model was found to name one
 	restQuery  []byte             // the query without its model pairs
 
-	share *share     // of the application
-	place *poolShare // of its share, what the call uses of a pool; nil while it uses none
-
 	request requestBody
 	relay   relay
 	secret  string // the upstream key
@@ -73,7 +71,7 @@ type call struct {
 	relaying      bool // the server has the answer's body, and closes it
 
 	// progress changes whenever bytes move in either direction: the sweeper tells silence by it, so
-	// that no clock is read on the way.
+	// that no clock is read on the way. Its lowest bits say that the caller is waited for.
 	progress atomic.Uint32
 
 	mu     sync.Mutex // guards what the sweeper may touch
@@ -108,9 +106,32 @@ func (c *call) release() {
 	idleCalls.Put(c)
 }
 
+// Steps of progress. Those that begin to wait for the caller set a bit, those that end it clear it
+// and count on.
+const (
+	moved     = 4
+	toWrite   = 1 // an answer is being written to the caller
+	written   = moved - toWrite
+	toReceive = 2 // the rest of the body is being read from the caller
+	received  = moved - toReceive
+)
+
+// awaitsCaller tells whether progress says that the caller is waited for.
+func awaitsCaller(progress uint32) bool { return progress&(toWrite|toReceive) != 0 }
+
+// lift takes away the deadline that the server set on the caller's connection for the head: what
+// follows may take as long as it moves, and the sweeper sees to those that stall. A cut stays.
+func (c *call) lift() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause == uncut {
+		_ = c.client.SetReadDeadline(time.Time{})
+	}
+}
+
 // enter moves to a phase and restarts its timeout. It reports whether the call was not cut meanwhile.
 func (c *call) enter(p phase) bool {
-	c.progress.Add(1)
+	c.progress.Add(moved)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.phase = p
@@ -237,24 +258,25 @@ func (c *call) finish(o outcome) {
 		record.Model = c.capability.ID
 	}
 	if !o.success {
-		record.Failure = c.failure(o)
+		record.Unredacted = c.unredacted(o)
 	}
 	c.gateway.metrics.ended(record)
 	c.request.release(c.gateway)
-	c.takePlace(nil)
-	c.share.leave()
 	c.gateway.config.Record(record)
 }
 
-// failure makes the detail of a failed call; nothing of the request is kept by reference.
-func (c *call) failure(o outcome) (detail *calls.Failure) {
-	defer func() {
-		if p := recover(); p != nil { // a body nobody thought of must not cost the record
-			c.gateway.logger.Error("panic in a failure's detail", "call", c.id, "panic", p)
-			detail = &calls.Failure{Message: o.message, BodyNote: calls.NotFullyRead}
-		}
-	}()
-	input := calls.FailureInput{
+// dismiss ends what never was a call: it leaves the sweeper, and no record is made.
+func (c *call) dismiss() {
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	c.gateway.sweeper.remove(c)
+}
+
+// unredacted is what the detail of a failed call is made of, after the call and beside it. The kept
+// bodies are handed over.
+func (c *call) unredacted(o outcome) *calls.FailureInput {
+	input := &calls.FailureInput{
 		Message:     o.message,
 		Method:      string(c.ctx.Method()),
 		Path:        string(c.path),
@@ -265,12 +287,13 @@ func (c *call) failure(o outcome) (detail *calls.Failure) {
 		ContentType: string(c.head.contentType),
 		Secrets:     c.secrets(),
 	}
+	c.request.kept = nil
 	if o.code == calls.UpstreamStatus {
 		input.UpstreamBody = c.copied
 		input.UpstreamContentType = string(c.ctx.Response.Header.ContentType())
 		input.UpstreamEncoding = string(c.ctx.Response.Header.ContentEncoding())
 	}
-	return calls.NewFailure(input)
+	return input
 }
 
 // secrets are the exact values that must not be shown to a developer.

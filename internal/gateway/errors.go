@@ -32,7 +32,7 @@ var (
 	refusedAccess = refusal{status: 503, code: "access_unavailable", kind: "server_error", retryAfter: "1",
 		message: "The Access Key cannot be checked now. Try again shortly."}
 	refusedStopping = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
-		message: "This gateway is shutting down. Try again.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
+		message: "This gateway is shutting down. Try again."}
 	refusedMalformed = refusal{status: 400, code: "invalid_request", kind: "invalid_request_error",
 		message: "The request headers are malformed or ambiguous."}
 
@@ -63,9 +63,6 @@ var (
 		message: "The chunked request body is malformed.", reason: calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}
 	refusedBudget = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "The gateway has too many calls in flight. Try again shortly.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
-	refusedShare = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
-		message: "The application has too many calls in flight: what one application may use of the gateway is in use. Try again shortly.",
-		reason:  calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedPool = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "All connections to the upstream are in use. Try again shortly.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedInternal = refusal{status: 500, code: "internal_error", kind: "server_error",
@@ -76,6 +73,12 @@ var (
 	refusedHTTP2 = refusal{status: 502, code: "upstream_unreachable", kind: "server_error", endedBy: calls.UpstreamAbort,
 		message: "The upstream speaks HTTP/2 only. Capabilities are called over HTTP/1.1.",
 		reason:  calls.ConnectionFailed, reasonCode: calls.UpstreamUnreachable}
+	refusedAnswer = refusal{status: 502, code: "upstream_unreachable", kind: "server_error", endedBy: calls.UpstreamAbort,
+		message: "The upstream's answer is malformed.", reason: calls.ConnectionFailed, reasonCode: calls.UpstreamUnreachable}
+	refusedStalled = refusal{status: 408, code: "caller_timeout", kind: "invalid_request_error", endedBy: calls.TimedOut,
+		message: "The request body did not arrive in time.", reason: calls.Timeout, reasonCode: calls.CallerTimeout}
+	refusedHead = refusal{status: 431, code: "invalid_request", kind: "invalid_request_error",
+		message: "The request line and headers are larger than 16 KB."}
 	refusedTimeout = refusal{status: 504, code: "upstream_timeout", kind: "server_error", endedBy: calls.TimedOut,
 		message: "The upstream did not answer in time.", reason: calls.Timeout, reasonCode: calls.UpstreamTimeout}
 )

@@ -63,9 +63,6 @@ func connectionEnded(err error) bool {
 }
 
 func (c *call) connect(pool *connPool, fresh bool) (*upstreamConn, error) {
-	if !c.takePlace(pool) {
-		return nil, errShareExhausted
-	}
 	conn, err := pool.get(time.Now(), fresh)
 	if err != nil {
 		return nil, err
@@ -94,7 +91,7 @@ func (c *call) dial(pool *connPool) (*upstreamConn, error) {
 	}
 	c.mu.Unlock()
 	conn, err := pool.dial(ctx)
-	c.progress.Add(1)
+	c.progress.Add(moved)
 	c.mu.Lock()
 	c.cancel = nil
 	c.mu.Unlock()
@@ -110,7 +107,7 @@ func (c *call) exchange(conn *upstreamConn, t *target, before uint64) error {
 	c.request.sending = nil
 	if writeErr == nil && c.request.rest() {
 		c.request.sending = make(chan struct{})
-		_ = c.client.SetReadDeadline(time.Time{}) // the sweeper sees to stalled callers
+		c.lift()
 		go c.send(conn, before)
 	}
 	// Also after a failed write: an upstream may have answered before it closed.

@@ -20,7 +20,7 @@ var reasons = []calls.ReasonCode{
 	"", calls.ApplicationDisabled, calls.CapabilityNotBound, calls.CapabilityDisabled, calls.CapabilityUnknown,
 	calls.ModelRequired, calls.InvalidPath, calls.RequestTooLarge, calls.CodeOverloaded, calls.CodeInternal,
 	calls.UpstreamStatus, calls.UpstreamUnreachable, calls.UpstreamTimeout, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown,
-	calls.CodeInvalidRequest,
+	calls.CodeInvalidRequest, calls.CallerTimeout,
 }
 
 func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {

@@ -246,7 +246,7 @@ func TestEveryRefusalHasACounter(t *testing.T) {
 	m := g.metrics
 	for _, r := range []refusal{
 		refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedPath, refusedLarge, refusedChunks,
-		refusedBudget, refusedPool, refusedInternal, refusedUnreachable, refusedHTTP2, refusedTimeout,
+		refusedBudget, refusedPool, refusedInternal, refusedUnreachable, refusedHTTP2, refusedTimeout, refusedStalled, refusedAnswer, refusedShown, refusedMethod,
 	} {
 		if m.outcomes[r.reasonCode] == nil || r.reasonCode == "" {
 			t.Errorf("%q is not counted", r.reasonCode)

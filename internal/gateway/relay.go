@@ -53,9 +53,6 @@ func (c *call) begin(conn *upstreamConn) {
 		_ = r.end(io.EOF, gone)
 		return
 	}
-	if caller, ok := c.client.(*callerConn); ok {
-		caller.Trust() // the sweeper sees to callers that do not read
-	}
 	r.body.reset(conn.br, &c.answer)
 	c.ctx.Response.ImmediateHeaderFlush = !r.body.ready()
 	if c.answer.length < 0 && !c.ctx.Request.Header.IsHTTP11() {
@@ -127,20 +124,20 @@ func (r *relay) WriteTo(w io.Writer) (n int64, err error) {
 		if readErr != nil {
 			return n, r.end(readErr, nil)
 		}
-		c.progress.Add(1)
+		c.progress.Add(toWrite)
 		if r.copies {
 			c.copied = append(c.copied, piece[:min(len(piece), maxCopied-len(c.copied))]...)
 		}
-		written, writeErr := w.Write(piece)
+		size, writeErr := w.Write(piece)
 		if writeErr == nil && flusher != nil {
 			writeErr = flusher.Flush()
 		}
+		c.progress.Add(written)
 		if writeErr != nil {
 			return n, r.end(nil, writeErr)
 		}
-		n += int64(written)
+		n += int64(size)
 		c.responseBytes = n
-		c.progress.Add(1)
 		large = resize(large, len(piece))
 	}
 }
@@ -220,6 +217,9 @@ func (c *call) interrupted(byClient bool) outcome {
 	case why == tooSlow:
 		o.endedBy, o.kind, o.code = calls.TimedOut, calls.Timeout, calls.UpstreamTimeout
 		o.message = "The upstream stopped sending, or the call took longer than allowed."
+	case why == callerSlow:
+		o.endedBy, o.kind, o.code = calls.TimedOut, calls.Timeout, calls.CallerTimeout
+		o.message = "The caller stopped reading the response, or sending its request, for longer than allowed."
 	case why == shuttingDown:
 		o.endedBy, o.code = calls.Shutdown, calls.CodeShutdown
 		o.message = "The gateway was shut down before the response ended."

@@ -18,14 +18,14 @@ import (
 type requestBody struct {
 	stream   io.Reader
 	caller   *callerConn
-	share    *share // of the application; nil when there is none
-	length   int64  // declared; -1: chunked
+	length   int64 // declared; -1: chunked
 	kept     []byte
 	spare    []byte // an earlier call's, empty, for kept
 	reserved int64  // of the gateway's byte budget
 	size     atomic.Int64
 	complete atomic.Bool   // the end was read
 	fault    error         // of a chunked body that has no end; nothing is read after it
+	withheld bool          // the caller waits to be told to send it
 	sending  chan struct{} // closed when the rest was sent or given up; nil when there is no rest
 	sent     bool          // all was written to the upstream; read after sending was closed
 	stopped  atomic.Bool   // the sender was interrupted: where it stopped reading is not known
@@ -60,8 +60,8 @@ func (b *requestBody) open(g *Gateway, ctx *fasthttp.RequestCtx, chunked bool) e
 	if chunked {
 		b.length, keep = -1, keptBody
 	}
-	if err := g.reserve(b.share, keep); err != nil {
-		return err
+	if !g.reserve(keep) {
+		return errNoBudget
 	}
 	b.reserved = keep
 	if b.length > g.config.MaxBodyBytes {
@@ -71,9 +71,19 @@ func (b *requestBody) open(g *Gateway, ctx *fasthttp.RequestCtx, chunked bool) e
 	return nil
 }
 
+// unhurried lets the body take its time, as long as it moves.
+func (b *requestBody) unhurried(c *call) {
+	if b.caller != nil && !b.complete.Load() {
+		b.caller.waiting = c
+	}
+}
+
 func (b *requestBody) release(g *Gateway) {
-	_ = g.reserve(b.share, -b.reserved)
+	g.reserve(-b.reserved)
 	b.reserved = 0
+	if b.caller != nil {
+		b.caller.answered()
+	}
 }
 
 // receive reads the beginning of the body, as far as it is kept.
@@ -98,7 +108,7 @@ func (b *requestBody) receive(progress *atomic.Uint32, limit int64) error {
 		}
 		n, err := b.read(b.kept[len(b.kept):cap(b.kept)])
 		b.kept = b.kept[:len(b.kept)+n]
-		progress.Add(1)
+		progress.Add(moved)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -152,10 +162,18 @@ func (b *requestBody) readChunk(p []byte) (n int, err error) {
 	return n, b.fault
 }
 
-// finishReading reads the small body of a call that is refused: the developer is shown it.
+// finishReading reads the small body of a call that is refused: the developer is shown it. It must
+// come soon, for nothing else depends on it.
 func (b *requestBody) finishReading(c *call) {
-	if b.sending != nil || b.length != 0 && b.reserved == 0 {
+	const soon = 5 * time.Second
+	if b.sending != nil || b.withheld || b.length != 0 && b.reserved == 0 {
 		return // the connection is closed after, or there is no memory for it
+	}
+	if b.caller != nil {
+		b.caller.waiting = nil
+	}
+	if !b.complete.Load() {
+		_ = c.client.SetReadDeadline(time.Now().Add(soon))
 	}
 	if b.kept == nil && b.receive(&c.progress, c.gateway.config.MaxBodyBytes) != nil {
 		return
@@ -201,7 +219,7 @@ const maxReplay = 1 << 20
 
 // remember holds a piece for a second attempt, if the budget allows.
 func (b *requestBody) remember(g *Gateway, piece []byte) bool {
-	if len(b.replay)+len(piece) > maxReplay || g.reserve(b.share, int64(len(piece))) != nil {
+	if len(b.replay)+len(piece) > maxReplay || !g.reserve(int64(len(piece))) {
 		b.forget(g)
 		return false
 	}
@@ -211,7 +229,7 @@ func (b *requestBody) remember(g *Gateway, piece []byte) bool {
 }
 
 func (b *requestBody) forget(g *Gateway) {
-	_ = g.reserve(b.share, -int64(len(b.replay)))
+	g.reserve(-int64(len(b.replay)))
 	b.reserved -= int64(len(b.replay))
 	b.replay = nil
 }
@@ -231,8 +249,9 @@ func (c *call) send(conn *upstreamConn, before uint64) {
 	const room = 16 // before the piece for a chunk's size line, after it for its end
 	remembering := conn.reused
 	for !b.complete.Load() {
+		c.progress.Add(toReceive)
 		n, err := b.read(buffer[room : len(buffer)-room])
-		c.progress.Add(1)
+		c.progress.Add(received)
 		if b.size.Load() > c.gateway.config.MaxBodyBytes {
 			c.cut(tooLong)
 			return
@@ -251,7 +270,7 @@ func (c *call) send(conn *upstreamConn, before uint64) {
 		if _, err := conn.Write(b.frame(buffer, room, n)); err != nil {
 			return
 		}
-		c.progress.Add(1)
+		c.progress.Add(moved)
 		if remembering && !unacknowledged(conn.socket.Conn, before) {
 			b.forget(c.gateway)
 			remembering = false
@@ -273,7 +292,7 @@ func (c *call) resend(conn *upstreamConn) error {
 	}
 	b.forget(c.gateway)
 	_, err := conn.Write(out)
-	c.progress.Add(1)
+	c.progress.Add(moved)
 	b.sent = err == nil && b.complete.Load()
 	return err
 }

@@ -19,12 +19,10 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
-	"github.com/valyala/fasthttp"
 	"go.uber.org/goleak"
 
 	"callgate/internal/access"
 	"callgate/internal/calls"
-	"callgate/internal/http1"
 )
 
 func TestMain(m *testing.M) {
@@ -87,6 +85,12 @@ type rig struct {
 
 func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 	t.Helper()
+	return newRigOn(t, answer, func(*fiber.Config) {}, changes...)
+}
+
+// newRigOn is newRig on another listener.
+func newRigOn(t *testing.T, answer script, server func(*fiber.Config), changes ...func(*Config)) *rig {
+	t.Helper()
 	r := &rig{t: t, asked: make(chan asked, 1000), hungUp: make(chan int, 1000), records: make(chan *calls.Record, 1000)}
 	r.upstream = r.serveUpstream(answer)
 	config := Config{
@@ -120,8 +124,13 @@ func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 			}
 			return c
 		},
-		OpenKey:      func(*access.Capability) (string, error) { return upstreamKey, nil },
-		Record:       func(record *calls.Record) { r.records <- record },
+		OpenKey: func(*access.Capability) (string, error) { return upstreamKey, nil },
+		Record: func(record *calls.Record) {
+			if err := record.Redact(); err != nil {
+				t.Error(err)
+			}
+			r.records <- record
+		},
 		AllowPrivate: true,
 		Logger:       slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &r.log), nil)),
 	}
@@ -131,23 +140,13 @@ func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 	r.gateway = New(config)
 	settings := fiber.Config{DisableStartupMessage: true, Immutable: true}
 	ServerConfig(&settings)
+	server(&settings)
 	app := fiber.New(settings)
 	r.gateway.Register(app)
 	listener := listen(t)
 	r.address = listener.Addr().String()
 	served := make(chan error, 1)
-	front := http1.NewListener(listener, http1.ListenerConfig{})
-	app.Server().ConnState = func(conn net.Conn, state fasthttp.ConnState) {
-		if state == fasthttp.StateIdle {
-			conn.(*callerConn).Waiting()
-		}
-	}
-	handle := app.Server().Handler
-	app.Server().Handler = func(ctx *fasthttp.RequestCtx) {
-		ctx.Conn().(*callerConn).Serving()
-		handle(ctx)
-	}
-	go func() { served <- app.Listener(Listener(front)) }()
+	go func() { served <- app.Listener(Listener(listener)) }()
 	t.Cleanup(func() {
 		r.gateway.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

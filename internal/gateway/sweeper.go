@@ -24,7 +24,6 @@ type sweeper struct {
 	first   *call
 	count   int
 	resting bool // until a call comes
-	ended   bool // no call is taken any more
 
 	wake chan struct{}
 	stop chan struct{}
@@ -42,22 +41,15 @@ func newSweeper(l limits, tidy func(time.Time)) *sweeper {
 }
 
 func (s *sweeper) close() {
-	s.mu.Lock()
-	s.ended = true
-	s.mu.Unlock()
 	close(s.stop)
 	s.done.Wait()
 	s.watcher.close()
 }
 
-// add begins to look after a call. It reports false when none is taken any more.
-func (s *sweeper) add(c *call) bool {
+// add begins to look after a call.
+func (s *sweeper) add(c *call) {
 	c.changed = c.start
 	s.mu.Lock()
-	if s.ended {
-		s.mu.Unlock()
-		return false
-	}
 	if c.next = s.first; c.next != nil {
 		c.next.previous = c
 	}
@@ -72,15 +64,6 @@ func (s *sweeper) add(c *call) bool {
 		default:
 		}
 	}
-	return true
-}
-
-// finish ends the taking of calls if none is in flight, and reports whether it did.
-func (s *sweeper) finish() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended = s.ended || s.count == 0
-	return s.ended
 }
 
 // remove ends it. After it returned, the call is touched by nobody else.
@@ -163,18 +146,16 @@ func (s *sweeper) look(c *call, now time.Time) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	limit := s.limits.idle
-	if c.phase == waiting {
+	limit, why := s.limits.idle, tooSlow
+	switch {
+	case c.phase == receiving || awaitsCaller(c.seen):
+		why = callerSlow
+	case c.phase == waiting:
 		limit = s.limits.header
 	}
-	if quiet < limit && now.Sub(c.start) < s.limits.whole {
-		return
+	if quiet >= limit || now.Sub(c.start) >= s.limits.whole {
+		c.cutLocked(why)
 	}
-	if c.phase == receiving { // the caller stopped in the middle of its request
-		c.cutLocked(clientGone)
-		return
-	}
-	c.cutLocked(tooSlow)
 }
 
 // gone is told by the watcher; the token was given by arm. A call cannot end while it is cut here.

@@ -115,11 +115,11 @@ const maxDecoding = 4
 // checkPath refuses a path that could leave the base path at the upstream, or at anything behind it
 // that decodes once more than its neighbour (design section 4).
 func checkPath(path []byte) error {
-	for range maxDecoding {
+	for layer := range maxDecoding {
 		if err := checkSegments(path); err != nil {
 			return err
 		}
-		decoded, changed, err := decodePath(path)
+		decoded, changed, err := decodePath(path, layer)
 		if err != nil {
 			return err
 		}
@@ -146,10 +146,13 @@ func checkSegments(path []byte) error {
 
 // decodePath undoes one layer of percent-encoding. A byte that ends lines, separates segments on
 // some systems or begins an overlong UTF-8 sequence is refused in any layer.
-func decodePath(path []byte) (decoded []byte, changed bool, err error) {
+func decodePath(path []byte, layer int) (decoded []byte, changed bool, err error) {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		b, ok := escaped(path, i)
+		if c == '%' && !ok && layer == 0 { // in a deeper layer it may stand for itself
+			return nil, false, errPathByte
+		}
 		if ok {
 			if !changed {
 				decoded, changed = append(make([]byte, 0, len(path)), path[:i]...), true

@@ -31,11 +31,11 @@ type budget struct {
 }
 
 func (s *Service) clientCodes(clientIP string) budget {
-	return budget{"codes of client " + clientOf(clientIP), time.Hour, s.config.Limits.CodesPerClientHour}
+	return budget{"codes of client " + Network(clientIP), time.Hour, s.config.Limits.CodesPerClientHour}
 }
 
 func (s *Service) clientFailures(clientIP string) budget {
-	return budget{"failures of client " + clientOf(clientIP), time.Hour, s.config.Limits.FailuresPerClientHour}
+	return budget{"failures of client " + Network(clientIP), time.Hour, s.config.Limits.FailuresPerClientHour}
 }
 
 func (s *Service) addressCodes(audience Audience, email string) [2]budget {
@@ -102,9 +102,9 @@ func tooMany(wait time.Duration, message string) error {
 	return &fault.Error{Kind: fault.TooManyAttempts, Message: message, RetryAfter: max(wait, time.Second)}
 }
 
-// clientOf is the network a client is counted under: its IPv4 address, or the /64 that one
+// Network is what a client is counted under: its IPv4 address, or the /64 that one
 // subscriber has of IPv6.
-func clientOf(ip string) string {
+func Network(ip string) string {
 	address, err := netip.ParseAddr(ip)
 	if err != nil {
 		return "unknown"

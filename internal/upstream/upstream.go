@@ -60,6 +60,30 @@ func ParseBaseURL(text string, allowPrivate bool) (*url.URL, error) {
 	return u, nil
 }
 
+// SameOrigin tells whether two base URLs have the same scheme, host and port; the case of letters and
+// a port that is the scheme's own make no difference. What is no base URL has no origin.
+func SameOrigin(a, b string) bool {
+	one, ok := origin(a)
+	other, also := origin(b)
+	return ok && also && one == other
+}
+
+func origin(text string) (string, bool) {
+	u, err := ParseBaseURL(text, true)
+	if err != nil {
+		return "", false
+	}
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if addr, err := netip.ParseAddr(host); err == nil {
+		host = addr.String() // an IPv6 address has many spellings
+	}
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	n, err := strconv.Atoi(port) // 0443 is 443
+	return fmt.Sprintf("%s://%s %d", u.Scheme, host, n), err == nil
+}
+
 func checkPort(u *url.URL) error {
 	port := u.Port()
 	if port == "" {

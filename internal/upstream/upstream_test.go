@@ -111,3 +111,27 @@ func TestDialerRefusesEveryPrivateLiteral(t *testing.T) {
 		t.Errorf("a public address: %v", err)
 	}
 }
+
+func TestAnOriginIsSchemeHostAndPortHoweverTheyAreWritten(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"https://api.example.com/v1", "HTTPS://API.Example.COM:443/other/", true},
+		{"http://api.example.com", "http://api.example.com:80/v1", true},
+		{"https://api.example.com:443", "https://api.example.com:0443", true},
+		{"https://[2001:DB8::1]/v1", "https://[2001:db8:0:0::1]:443", true},
+		{"https://xn--BCHER-kva.example", "https://xn--bcher-kva.example/", true},
+		{"https://api.example.com", "http://api.example.com", false},
+		{"http://api.example.com:443", "https://api.example.com:443", false},
+		{"https://api.example.com", "https://api.example.com:8443", false},
+		{"https://api.example.com", "https://api.example.com.", false},
+		{"https://api.example.com", "https://example.com", false},
+		{"https://b\u00fccher.example", "https://b\u00fccher.example", false}, // never saved: the name is kept in ASCII
+		{"", "", false},
+	} {
+		if SameOrigin(c.a, c.b) != c.same || SameOrigin(c.b, c.a) != c.same {
+			t.Errorf("%s and %s: want %t", c.a, c.b, c.same)
+		}
+	}
+}

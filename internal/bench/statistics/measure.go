@@ -43,7 +43,7 @@ func (b *bench) startConsole(ctx context.Context, l *ledger) (*console, error) {
 	c.cmd = exec.Command(b.binary, "serve", "--role", "console")
 	c.cmd.Env = append(b.environment(l), "LISTEN="+listen, "METRICS_LISTEN="+private, "LOG_LEVEL=warn", "ACCESS_KEY_PEPPER="+pepper,
 		"ENCRYPTION_KEYS="+ring, "JWT_SECRET="+pepper, "SMTP_URL="+b.engines.Mailbox().URL(), "MAIL_FROM=bench@example.com",
-		"ADMIN_EMAILS=admin@example.com")
+		"ADMIN_EMAILS=admin@example.com", "API_RATE_LIMIT=0")
 	c.cmd.Stdout, c.cmd.Stderr = c.said, c.said
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the console: %w", err)

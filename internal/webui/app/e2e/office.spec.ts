@@ -284,6 +284,26 @@ test('a connection that fails says how far it came', async ({ page, administrato
   await expect(page.getByText('The host does not accept connections on this port.')).toBeVisible();
 });
 
+test('a new host wants the key again, and the field says so before anything is sent', async ({ page, administrator }) => {
+  const group = await makeGroup(administrator, `Origin ${mark()}`);
+  const id = `origin-${mark()}`;
+  await makeCapability(administrator, id, group.id);
+  await page.goto(`/admin/capabilities/${id}`);
+  const why = page.getByText('Enter the key again: the stored one is sent only to the scheme, host and port it was saved for.');
+  await field(page, 'Upstream URL').fill('http://127.0.0.1:9/elsewhere');
+  await expect(field(page, 'Upstream key')).toHaveAttribute('placeholder', 'Saved; leave empty to keep');
+  await expect(why).toHaveCount(0);
+  await field(page, 'Upstream URL').fill('http://127.0.0.1:10/base');
+  await expect(why).toBeVisible();
+  await expect(field(page, 'Upstream key')).toHaveAttribute('placeholder', '');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(field(page, 'Upstream key')).toBeFocused();
+  await field(page, 'Upstream key').fill('another-key-of-the-upstream');
+  await expect(why).toHaveCount(0);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved; in effect within 2 s.')).toBeVisible();
+});
+
 test('the audit trail tells who did what, and of a key only that it changed', async ({ page, administrator }) => {
   const group = await makeGroup(administrator, `Trail ${mark()}`);
   const id = `trail-${mark()}`;

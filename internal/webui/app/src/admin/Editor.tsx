@@ -10,7 +10,7 @@ import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { Check } from './Check';
 import { useSave, type Capability, type Group } from './queries';
-import { changes, draft, finalUrl, repeated, stored, type Settings } from './settings';
+import { changes, draft, finalUrl, repeated, sameOrigin, stored, type Settings } from './settings';
 
 const Confirm = lazy(() => import('../ui/Confirm'));
 
@@ -54,7 +54,7 @@ export function Editor({ before, capability, groups }: { before: Settings; capab
       <Basics now={now} set={set} fields={fields} groups={groups} locked={capability !== null} />
       <section className="block stack" aria-label={t('editor.upstream')}>
         <h2>{t('editor.upstream')}</h2>
-        <Upstream now={now} set={set} fields={fields} saved={capability?.hasUpstreamKey ?? false} />
+        <Upstream now={now} set={set} fields={fields} savedFor={capability?.hasUpstreamKey ? capability.upstreamBaseUrl : null} />
         <Final id={now.id} now={now} />
         <Check id={capability?.id ?? null} now={now} />
       </section>
@@ -141,8 +141,11 @@ function Basics({ now, set, fields, groups, locked }: Part & { groups: Group[]; 
 
 const auths = ['bearer', 'x-api-key', 'api-key'] as const;
 
-function Upstream({ now, set, fields, saved }: Part & { saved: boolean }) {
+function Upstream({ now, set, fields, savedFor }: Part & { savedFor: string | null }) {
   const { t } = useTranslation(['admin', 'common']);
+  const saved = savedFor !== null && sameOrigin(savedFor, now.upstreamBaseUrl);
+  const again = savedFor !== null && !saved && now.upstreamKey === '';
+  const keyFault = again ? t('editor.keyAgain') : fields['upstreamKey'];
   return (
     <div className="editor-grid">
       <Row whole name="upstreamBaseUrl" label={t('editor.baseUrl')} hint={t('editor.baseUrlHint')} fault={fields['upstreamBaseUrl']}>
@@ -153,8 +156,8 @@ function Upstream({ now, set, fields, saved }: Part & { saved: boolean }) {
           {auths.map((one) => <option key={one} value={one}>{t(`editor.auths.${one}`)}</option>)}
         </select>
       </Row>
-      <Row name="upstreamKey" label={t('editor.key')} hint={t('editor.keyHint')} fault={fields['upstreamKey']}>
-        <input {...bound('upstreamKey', fields['upstreamKey'])} className="input mono" type="password" value={now.upstreamKey} placeholder={saved ? t('editor.keySaved') : ''} autoComplete="new-password" onChange={(event) => set({ upstreamKey: event.target.value })} />
+      <Row name="upstreamKey" label={t('editor.key')} hint={t('editor.keyHint')} fault={keyFault}>
+        <input {...bound('upstreamKey', keyFault)} className="input mono" type="password" value={now.upstreamKey} placeholder={saved ? t('editor.keySaved') : ''} autoComplete="new-password" onChange={(event) => set({ upstreamKey: event.target.value })} />
       </Row>
       <Row name="upstreamModel" label={t('editor.model')} hint={t('editor.modelHint')} fault={fields['upstreamModel']}>
         <input {...bound('upstreamModel', fields['upstreamModel'])} className="input mono" value={now.upstreamModel} autoComplete="off" spellCheck={false} onChange={(event) => set({ upstreamModel: event.target.value })} />

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { moved, placeAt } from './order';
-import { changes, finalUrl, fresh, repeated, stored } from './settings';
+import { changes, finalUrl, fresh, repeated, sameOrigin, stored } from './settings';
 
 test('a row is moved to its new place and the others keep their order', () => {
   expect(moved(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a']);
@@ -38,4 +38,10 @@ test('only what differs is sent, and the key only when one was typed', () => {
   expect(changes(before, { ...before, upstreamKey: 'k' })).toEqual({ upstreamKey: 'k' });
   expect(before.upstreamKey).toBe('');
   expect(fresh('g').upstreamKey).toBe('');
+});
+
+test('the stored key is for one scheme, host and port, however they are written', () => {
+  expect(sameOrigin('https://api.example.com/v1', ' HTTPS://API.example.com:443/v2')).toBe(true);
+  expect(sameOrigin('https://bücher.example', 'https://xn--bcher-kva.example')).toBe(true);
+  for (const other of ['http://api.example.com', 'https://api.example.com:8443', 'https://api.example.org', 'https://', '']) expect(sameOrigin('https://api.example.com/v1', other), other).toBe(false);
 });

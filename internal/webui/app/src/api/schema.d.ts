@@ -132,7 +132,7 @@ export interface paths {
         head?: never;
         /**
          * Edit a capability
-         * @description A field that is left out stays as it is, and so does the upstream key when it is empty; the id cannot be changed. Capabilities are disabled, never deleted.
+         * @description A field that is left out stays as it is, and so does the upstream key when it is empty; but when scheme, host or port of the upstream change, the key must be given again. The id cannot be changed. Capabilities are disabled, never deleted.
          */
         patch: operations["updateCapability"];
         trace?: never;
@@ -171,7 +171,7 @@ export interface paths {
         put?: never;
         /**
          * Try an upstream
-         * @description Sends one smallest request. With `id`, what is left out is taken from the stored capability; the use of its key is recorded in the audit trail.
+         * @description Sends one smallest request. With `id`, what is left out is taken from the stored capability; the use of its key is recorded in the audit trail. The stored key is sent to the scheme, host and port that it was saved for only; for others it must be given again.
          */
         post: operations["checkCapability"];
         delete?: never;
@@ -1226,7 +1226,7 @@ export interface components {
         };
         FailureReason: {
             /** @enum {string} */
-            code: "application_disabled" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request";
+            code: "application_disabled" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request";
             /** @description A readable sentence; null when there is none or it expired. */
             message: string | null;
             /** @enum {string} */
@@ -1237,7 +1237,7 @@ export interface components {
         GatewayError: {
             error: {
                 /** @enum {string} */
-                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout";
+                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout";
                 message: string;
                 param: null;
                 /** @enum {string} */
@@ -1592,6 +1592,32 @@ export interface components {
                 } & components["schemas"]["Error"];
             };
         };
+        /** @description The request line and headers are larger than 16 KB. They are not read, so the call belongs to nobody. */
+        GatewayHeadTooLarge: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The request line and headers are larger than 16 KB.",
+                 *         "type": "invalid_request_error",
+                 *         "code": "invalid_request",
+                 *         "param": null
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    error?: {
+                        /** @constant */
+                        code?: "invalid_request";
+                    };
+                } & components["schemas"]["GatewayError"];
+            };
+        };
         /** @description The gateway failed. */
         GatewayInternal: {
             headers: {
@@ -1696,6 +1722,33 @@ export interface components {
                     error?: {
                         /** @enum {unknown} */
                         code?: "application_disabled" | "capability_not_allowed";
+                    };
+                } & components["schemas"]["GatewayError"];
+            };
+        };
+        /** @description The request body did not arrive in time; the upstream is not to blame. */
+        GatewayStalled: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Call-Id": components["headers"]["CallId"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The request body did not arrive in time.",
+                 *         "type": "invalid_request_error",
+                 *         "code": "caller_timeout",
+                 *         "param": null
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    error?: {
+                        /** @constant */
+                        code?: "caller_timeout";
                     };
                 } & components["schemas"]["GatewayError"];
             };
@@ -1808,7 +1861,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The upstream could not be reached. */
+        /** @description The upstream could not be reached, or its answer is malformed. */
         GatewayUnreachable: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2135,7 +2188,7 @@ export interface components {
                 "*/*": unknown;
             };
         };
-        /** @description The body is larger than 1 MiB, or the head than 16 KiB. */
+        /** @description The body is larger than 1 MiB (4 KiB of a sign-in request), or the head than 16 KiB. */
         TooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2145,7 +2198,7 @@ export interface components {
                 /**
                  * @example {
                  *       "code": 41301,
-                 *       "msg": "the body is larger than 1 MiB",
+                 *       "msg": "the body is larger than 1048576 bytes",
                  *       "data": null,
                  *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
                  *     }
@@ -2462,6 +2515,7 @@ export interface operations {
             200: components["responses"]["Nothing"];
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -2503,6 +2557,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -3445,6 +3500,7 @@ export interface operations {
             200: components["responses"]["Nothing"];
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -3611,6 +3667,7 @@ export interface operations {
             200: components["responses"]["UserToken"];
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -3817,6 +3874,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
         };
     };
@@ -4356,6 +4414,8 @@ export interface operations {
             401: components["responses"]["GatewayUnauthenticated"];
             403: components["responses"]["GatewayRefused"];
             405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
+            431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
@@ -4404,7 +4464,9 @@ export interface operations {
             401: components["responses"]["GatewayUnauthenticated"];
             403: components["responses"]["GatewayRefused"];
             405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
             413: components["responses"]["GatewayTooLarge"];
+            431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];

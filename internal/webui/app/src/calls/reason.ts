@@ -14,6 +14,7 @@ const fixes: Record<Code, Fix> = {
   upstream_status: 'try',
   upstream_unreachable: 'try',
   upstream_timeout: 'try',
+  caller_timeout: 'none',
   internal: 'try',
   overloaded: 'try',
   client_closed: 'none',

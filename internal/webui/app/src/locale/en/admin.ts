@@ -62,6 +62,7 @@ const admin: Same<typeof zh> = {
     auths: { bearer: 'Authorization: Bearer', 'x-api-key': 'X-Api-Key', 'api-key': 'Api-Key' },
     key: 'Upstream key',
     keySaved: 'Saved; leave empty to keep',
+    keyAgain: 'Enter the key again: the stored one is sent only to the scheme, host and port it was saved for.',
     keyHint: 'Stored encrypted and never shown again.',
     model: 'Upstream model',
     modelHint: 'The model that Try it writes into the body.',

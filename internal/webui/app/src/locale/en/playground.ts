@@ -57,6 +57,7 @@ const playground: Same<typeof zh> = {
     internal_error: 'The gateway failed. Try again shortly.',
     upstream_unreachable: 'The upstream cannot be reached. Try again shortly, or tell your administrator.',
     upstream_timeout: 'The upstream did not answer in time. Try again shortly.',
+    caller_timeout: 'The body did not arrive in time. Try again.',
   },
   upstreamError: 'This error comes from the upstream.',
 };

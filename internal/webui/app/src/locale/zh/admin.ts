@@ -59,6 +59,7 @@ const admin = {
     auths: { bearer: 'Authorization: Bearer', 'x-api-key': 'X-Api-Key', 'api-key': 'Api-Key' },
     key: '上游 Key',
     keySaved: '已保存，留空不变',
+    keyAgain: '请重新输入 Key：已保存的 Key 只会发往保存时的协议、主机和端口。',
     keyHint: '加密保存，不会再显示。',
     model: '上游模型',
     modelHint: '试用时写入请求体的模型名。',

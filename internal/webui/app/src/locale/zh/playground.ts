@@ -54,6 +54,7 @@ const playground = {
     internal_error: '网关内部错误，请稍后重试。',
     upstream_unreachable: '连不上上游，请稍后重试或联系管理员。',
     upstream_timeout: '上游没有及时响应，请稍后重试。',
+    caller_timeout: '请求体没有及时到达，请重试。',
   },
   upstreamError: '这是上游返回的错误。',
 } as const;

@@ -1,0 +1,109 @@
+package calls
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+// encodings write a body as an upstream may encode it.
+var encodings = map[string]func(io.Writer) io.WriteCloser{
+	"gzip":    func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+	"x-gzip":  func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+	"deflate": func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) },
+	"Deflate": func(w io.Writer) io.WriteCloser { z, _ := flate.NewWriter(w, 9); return z },
+	"br":      func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) },
+	" BR ":    func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, 11) },
+	"zstd":    func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w); return z },
+	"Zstd":    func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w, zstd.WithWindowSize(8<<20)); return z },
+}
+
+func encoded(t testing.TB, encoding, text string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := encodings[encoding](&out)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func messageOf(body []byte, encoding string) string {
+	return NewFailure(FailureInput{UpstreamBody: body, UpstreamContentType: "application/json", UpstreamEncoding: encoding}).Message
+}
+
+func TestACompressedErrorAnswerKeepsItsMessage(t *testing.T) {
+	for encoding := range encodings {
+		for name, text := range map[string]string{
+			"short": `{"error":{"message":"no quota","type":"insufficient_quota"}}`,
+			"long":  `{"error":{"message":"no quota","trace":"` + strings.Repeat("at some.place(file.py:12)", 2_000) + `"}}`,
+		} {
+			body := encoded(t, encoding, text)
+			if got := messageOf(body, encoding); got != "no quota" {
+				t.Errorf("%s, %s: %q", encoding, name, got)
+			}
+			if got := messageOf(body[:len(body)/2], encoding); got != "" {
+				t.Errorf("%s, %s, cut off: %q", encoding, name, got)
+			}
+		}
+		secret := encoded(t, encoding, `{"error":{"message":"Incorrect API key provided: sk-abcdefghijklmnop1234"}}`)
+		if got := messageOf(secret, encoding); strings.Contains(got, "abcdef") || !strings.Contains(got, redacted) {
+			t.Errorf("%s shows a key: %q", encoding, got)
+		}
+	}
+}
+
+func TestInflatingIsBoundedInBytesAndTime(t *testing.T) {
+	for encoding := range encodings {
+		bomb := encoded(t, encoding, `{"message":"`+strings.Repeat("x", 20<<20)+`"}`)
+		r := rand.New(rand.NewPCG(1, 2))
+		body := encoded(t, encoding, `{"message":"`+strings.Repeat("some words and more of them ", 500)+`"}`)
+		hostile := [][]byte{bomb, bomb[:min(len(bomb), maxDeflated)], nil, {0}, make([]byte, 1<<20)}
+		for range 500 { // damaged ones
+			broken := bytes.Clone(body)
+			for range 1 + r.IntN(4) {
+				broken[r.IntN(len(broken))] ^= 1 << r.IntN(8)
+			}
+			hostile = append(hostile, broken)
+		}
+		for range 20 {
+			noise := append(bytes.Clone(body[:min(len(body), 1+r.IntN(12))]), make([]byte, maxDeflated-12)...)
+			for i := 12; i < len(noise); i++ {
+				noise[i] = byte(r.Uint32())
+			}
+			hostile = append(hostile, noise)
+		}
+		var longest time.Duration
+		for _, body := range hostile {
+			least := time.Hour
+			for range 3 {
+				began := time.Now()
+				plain := inflate(body, encoding)
+				least = min(least, time.Since(began))
+				if len(plain) > maxInflated {
+					t.Fatalf("%s: %d bytes came out", encoding, len(plain))
+				}
+			}
+			longest = max(longest, least)
+		}
+		if longest > 5*inflateWithin {
+			t.Errorf("%s took %s", encoding, longest)
+		}
+		t.Logf("%s: %s at most", encoding, longest)
+		if got := messageOf(bomb, encoding); got != "" {
+			t.Errorf("%s: %d characters of a bomb", encoding, len(got))
+		}
+	}
+}
