@@ -46,7 +46,7 @@ func openClickHouse(url string) (driver.Conn, error) {
 }
 
 const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
-	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id)`
+	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped)`
 
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
@@ -58,7 +58,7 @@ type callColumns struct {
 	firstByte                              []*uint32
 	firstByteOf                            []uint32
 	status, upstream                       []uint16
-	success, streamed                      []bool
+	success, streamed, stamped             []bool // stamped: the server notes when it got the row
 	requestBytes, responseBytes            []uint64
 }
 
@@ -72,7 +72,7 @@ func (c *callColumns) fill(rows []row, token string) []any {
 	}
 	c.start, c.duration, c.firstByte = resize(c.start, len(rows)), resize(c.duration, len(rows)), resize(c.firstByte, len(rows))
 	c.status, c.upstream = resize(c.status, len(rows)), resize(c.upstream, len(rows))
-	c.success, c.streamed = resize(c.success, len(rows)), resize(c.streamed, len(rows))
+	c.success, c.streamed, c.stamped = resize(c.success, len(rows)), resize(c.streamed, len(rows)), resize(c.stamped, len(rows))
 	c.requestBytes, c.responseBytes = resize(c.requestBytes, len(rows)), resize(c.responseBytes, len(rows))
 	for i := range rows {
 		r := &rows[i]
@@ -83,7 +83,7 @@ func (c *callColumns) fill(rows []row, token string) []any {
 		repeat(c.reasonType, i, r.reasonType)
 		repeat(c.reasonCode, i, r.reasonCode)
 		repeat(c.batch, i, token)
-		c.status[i], c.upstream[i], c.success[i], c.streamed[i] = r.status, r.upstream, r.success, r.streamed
+		c.status[i], c.upstream[i], c.success[i], c.streamed[i], c.stamped[i] = r.status, r.upstream, r.success, r.streamed, true
 		c.requestBytes[i], c.responseBytes[i] = r.requestBytes, r.responseBytes
 		c.firstByte[i] = nil
 		if r.hasFirstByte {
@@ -92,7 +92,7 @@ func (c *callColumns) fill(rows []row, token string) []any {
 		}
 	}
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
-		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch}
+		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped}
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

@@ -42,7 +42,7 @@ func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		start                                                   time.Time
+		start, recorded                                         time.Time
 		app, call, user                                         uuid.UUID
 		model, day, endedBy, reasonType, reasonCode             string
 		duration                                                uint32
@@ -54,11 +54,11 @@ func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
 	}
 	err := s.conn.QueryRow(t.Context(), `
 		SELECT application_id, start_time, call_id, user_id, model, toString(toDate(start_time)), duration_ms, status_code, success, streamed,
-			first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, c.batch_id,
+			first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, c.batch_id, recorded_at,
 			message, method, path, request_body, query, body_note, f.batch_id
 		FROM calls AS c JOIN call_failures AS f USING (application_id, start_time, call_id)`).Scan(
 		&got.app, &got.start, &got.call, &got.user, &got.model, &got.day, &got.duration, &got.status, &got.success, &got.streamed,
-		&got.first, &got.endedBy, &got.reasonType, &got.reasonCode, &got.upstream, &got.request, &got.response, &got.batch,
+		&got.first, &got.endedBy, &got.reasonType, &got.reasonCode, &got.upstream, &got.request, &got.response, &got.batch, &got.recorded,
 		&got.message, &got.method, &got.path, &got.body, &got.query, &got.note, &got.batch2)
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +68,9 @@ func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
 	}
 	if !got.start.Equal(at.Truncate(time.Millisecond)) || got.day != day.String() || got.duration != 1234 {
 		t.Errorf("time %v, day %s, duration %d", got.start, got.day, got.duration)
+	}
+	if age := time.Since(got.recorded); age < -time.Second || age > time.Minute {
+		t.Errorf("recorded at %v", got.recorded)
 	}
 	if got.status != 502 || got.upstream != 503 || got.success || !got.streamed || got.first == nil || *got.first != 77 {
 		t.Errorf("outcome %d %d %v %v %v", got.status, got.upstream, got.success, got.streamed, got.first)

@@ -105,6 +105,19 @@ func intParam(ctx *fiber.Ctx, name string, absent, most int) (int, error) {
 	return n, nil
 }
 
+// timeParam reads an instant from the query; absent is nil. A plus that stands for itself in a query
+// comes as a space.
+func timeParam(ctx *fiber.Ctx, name string) (*time.Time, error) {
+	if !ctx.Context().QueryArgs().Has(name) {
+		return nil, nil
+	}
+	at, err := time.Parse(time.RFC3339, strings.Replace(ctx.Query(name), " ", "+", 1))
+	if err != nil || at.Year() < 2000 || at.Year() > 2100 {
+		return nil, fault.InvalidFields(map[string]string{name: "must be a time of the form 2026-08-17T14:05:00+08:00"})
+	}
+	return &at, nil
+}
+
 // textParam reads a query parameter that a store will see; absent is empty.
 func textParam(ctx *fiber.Ctx, name string) (string, error) {
 	text := ctx.Query(name)

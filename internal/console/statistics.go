@@ -114,6 +114,15 @@ func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
 	if q.Page, err = pageNumber(ctx); err != nil {
 		return nil, err
 	}
+	if q.Until, err = timeParam(ctx, "until"); err != nil {
+		return nil, err
+	}
+	if q.At, err = timeParam(ctx, "at"); err != nil {
+		return nil, err
+	}
+	if q.At != nil && ctx.Context().QueryArgs().Has("page") {
+		return nil, fault.InvalidFields(map[string]string{"at": "must not be given together with page"})
+	}
 	return c.flowOf(ctx.UserContext(), q)
 }
 
@@ -125,7 +134,7 @@ func (c *Console) flowOf(ctx context.Context, q stats.CallsQuery) (answer openap
 	if err != nil {
 		return answer, err
 	}
-	answer.PageFields = pageFields(q.Page, stats.PageSize, int(page.Total))
+	answer.PageFields, answer.Until = pageFields(page.Page, stats.PageSize, int(page.Total)), beijing.Format(page.Until)
 	answer.Items, answer.Summary, answer.Models = each(page.Items, callView), openapi.CallsSummary(page.Summary), page.Models
 	return answer, nil
 }

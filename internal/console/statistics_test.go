@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,17 +74,17 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 	return &watcher{m, db, url, time.Now()}
 }
 
-// called stores one call that started ago before now, and gives its id.
-func (w *watcher) called(app, model string, ago time.Duration, durationMs, status int) uuid.UUID {
+// called stores one call that started ago before now, and gives its id. The flag stamped has it noted when.
+func (w *watcher) called(app, model string, ago time.Duration, durationMs, status int, flags ...string) uuid.UUID {
 	w.t.Helper()
 	start := w.now.Add(-ago)
 	id, reason, code := calls.NewCallID(start), "", ""
 	if status != 200 {
 		reason, code = "upstream_http_error", "upstream_status"
 	}
-	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, reason_type, reason_code, upstream_status)
-		VALUES ($1, fromUnixTimestamp64Milli($2), $3, $4, $5, $6, $7, 'complete', $8, $9, $6)`,
-		app, start.UnixMilli(), id.String(), model, durationMs, status, status == 200, reason, code)
+	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, reason_type, reason_code, upstream_status, stamped)
+		VALUES ($1, fromUnixTimestamp64Milli($2), $3, $4, $5, $6, $7, 'complete', $8, $9, $6, $10)`,
+		app, start.UnixMilli(), id.String(), model, durationMs, status, status == 200, reason, code, slices.Contains(flags, "stamped"))
 	return id
 }
 
@@ -240,6 +242,56 @@ func TestFaultyStatisticsParametersAreRefused(t *testing.T) {
 		f("/"+app+"/calls?page="+page, 40001)
 	}
 	f("/"+app+"/calls?result=maybe", 40001)
+	for _, instant := range []string{"", "14:05", "2026-08-17", "1999-12-31T23:59:59Z", "2026-02-30T00:00:00Z", "9999-01-01T00:00:00Z"} {
+		f("/"+app+"/calls?until="+instant, 40001)
+		f("/"+app+"/calls?at="+instant, 40001)
+	}
+	f("/"+app+"/calls?page=1&at=2026-08-17T14:05:00Z", 40001)
+}
+
+func TestTheCallFlowIsPagedAsOfOneInstantAndJumpedThroughByTime(t *testing.T) {
+	w := newWatcher(t)
+	sameDay(t, w)
+	ada := w.developer("ada")
+	app := w.application(ada, "app")
+	calls := "/api/statistics/applications/" + app + "/calls"
+	arrive := func(ago time.Duration) {
+		w.called(app, "gpt", ago, 10, 200, "stamped")
+	}
+	for i := range 25 {
+		arrive(time.Duration(i) * time.Minute)
+	}
+	first := dataOf[openapi.CallPage](t, ada.must(200, "GET", calls, ""))
+	arrive(-time.Second)
+	arrive(90 * time.Second) // a long one, that started in between
+	seen := map[string]int{}
+	for page := 1; page <= 3; page++ {
+		for _, until := range []string{url.QueryEscape(first.Until), first.Until} { // a plus is often left as it is
+			r := ada.must(200, "GET", fmt.Sprintf("%s?page=%d&until=%s", calls, page, until), "")
+			same(t, r, map[string]string{"total": "25", "summary": `{"calls":25,"successes":25,"failures":0}`, "until": `"` + first.Until + `"`})
+			for _, c := range dataOf[openapi.CallPage](t, r).Items {
+				seen[c.CallID.String()]++
+			}
+		}
+	}
+	for id, times := range seen {
+		if times != 2 {
+			t.Errorf("call %s is seen %d times on two rounds", id, times)
+		}
+	}
+	if len(seen) != 25 {
+		t.Errorf("%d calls on the pages, want 25", len(seen))
+	}
+	same(t, ada.must(200, "GET", calls, ""), map[string]string{"total": "27"})
+
+	at := url.QueryEscape(beijing.Format(w.now.Add(-15*time.Minute - time.Second)))
+	r := ada.must(200, "GET", calls+"?until="+url.QueryEscape(first.Until)+"&at="+at, "")
+	same(t, r, map[string]string{"page": "2", "total": "25"})
+	if items := dataOf[openapi.CallPage](t, r).Items; items[6].StartTime != beijing.Format(w.now.Add(-16*time.Minute)) {
+		t.Errorf("the page of %s begins at %s", at, items[0].StartTime)
+	}
+	same(t, ada.must(200, "GET", calls+"?at=2001-01-01T00:00:00Z", ""), map[string]string{"page": "3"})
+	same(t, ada.must(200, "GET", calls+"?at=2100-01-01T00:00:00Z", ""), map[string]string{"page": "1"})
 }
 
 func TestTheExportIsTheWholeCallFlow(t *testing.T) {

@@ -244,6 +244,9 @@ type CallPage struct {
 	// Models Every model the application ever called.
 	Models  []string     `json:"models"`
 	Summary CallsSummary `json:"summary"`
+
+	// Until As of when the page stands; send it back for the other pages of the same list.
+	Until Time `json:"until"`
 }
 
 // CallsSummary defines model for CallsSummary.

@@ -36,6 +36,15 @@ type CallsQuery struct {
 	Page        int     // from 1
 	Model       *string // nil: all; empty: calls that named no capability that exists
 	Result      Result  // narrows items and total, not the summary
+
+	// Until is the instant as of which Calls answers: those of a first page, for its other pages. Nil,
+	// or more than a day ago, or to come: now.
+	Until *time.Time
+	// At asks Calls for the page that holds the newest call which started at or before it, whatever
+	// Page says; for the last page when none did.
+	At *time.Time
+
+	begins bool // Until was decided by settle
 }
 
 // parameters are those of every query below, and more.
@@ -43,6 +52,9 @@ func (q CallsQuery) parameters(more ...any) []any {
 	more = append(more, "application", q.Application)
 	if q.Model != nil {
 		more = append(more, "model", *q.Model)
+	}
+	if q.Until != nil {
+		more = append(more, "until", q.Until.UnixMilli(), "arrivals", q.arrivals().UnixMilli())
 	}
 	return args(more...)
 }
@@ -69,6 +81,8 @@ type CallsSummary struct {
 
 // CallsPage is one page of the call flow, newest first.
 type CallsPage struct {
+	Page    int       // from 1
+	Until   time.Time // as of when: asked for again, it gives the other pages of the same list
 	Items   []Call
 	Total   int64 // calls that paging reaches
 	Summary CallsSummary
@@ -93,12 +107,22 @@ func (r *Reader) Calls(ctx context.Context, q CallsQuery) (CallsPage, error) {
 }
 
 func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error {
+	if err := r.settle(ctx, &q); err != nil {
+		return err
+	}
+	page.Until = *q.Until
 	for attempt := 1; ; attempt++ {
 		tally, err := r.tally(ctx, q)
 		if err != nil {
 			return err
 		}
 		page.Summary, page.Total = tally.summary(), tally.matches(q.Result)
+		if q.At != nil {
+			if q.Page, err = r.pageAt(ctx, q, tally); err != nil {
+				return err
+			}
+		}
+		page.Page = q.Page
 		place, err := r.locate(ctx, q, tally)
 		if err != nil {
 			return err
@@ -109,93 +133,13 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 		if len(page.Items) >= place.count {
 			return nil
 		}
+		r.parts.forget(listOf(q, r.retained(q.Range)))
 		if attempt == attempts {
 			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application,
 				"counted", place.count, "found", len(page.Items))
 			return nil
 		}
 	}
-}
-
-// place is where the calls of a page are: skip matching rows from the newest of the spans, or
-// fewer from the oldest, and then count of them.
-type place struct {
-	spans  []span // newest first
-	inside int64  // matching rows in spans
-	skip   int64
-	count  int
-}
-
-// locate narrows the tally until the page's rows can be read with a short walk: days that hold
-// many rows are counted by hour, hours that hold very many by second (design section 7).
-func (r *Reader) locate(ctx context.Context, q CallsQuery, t tally) (place, error) {
-	total := t.matches(q.Result)
-	for {
-		found := t.find(q, total)
-		wide := found.wide(q.Result, r.reach)
-		if len(wide) == 0 {
-			return found, nil
-		}
-		for _, s := range wide {
-			parts, err := r.split(ctx, q, s)
-			if err != nil {
-				return place{}, err
-			}
-			t.replace(s, parts)
-		}
-	}
-}
-
-// find gives the spans that hold the page. Seconds, counted from the rows, may be ahead of the rollup
-// that total is from.
-func (t tally) find(q CallsQuery, total int64) place {
-	first := int64(q.Page-1) * PageSize
-	end := min(first+PageSize, total, t.matches(q.Result))
-	if first >= end {
-		return place{}
-	}
-	found := place{count: int(end - first)}
-	position := int64(0)
-	for _, s := range t {
-		n := s.matches(q.Result)
-		if n > 0 && position+n > first && position < end {
-			if len(found.spans) == 0 {
-				found.skip = first - position
-			}
-			found.spans = append(found.spans, s)
-			found.inside += n
-		}
-		position += n
-	}
-	return found
-}
-
-// fewRows are sorted sooner than read in order from several partitions.
-const fewRows = 2_000
-
-func (p place) rows() (sum int64) {
-	for _, s := range p.spans {
-		sum += s.rows
-	}
-	return sum
-}
-
-// wide gives the spans that must be narrowed before the page is read. When every row matches, the
-// walk is no longer than the way from the nearer end; else it may be as long as the span.
-func (p place) wide(result Result, reach reaches) []span {
-	walk := min(p.skip+int64(p.count), p.inside-p.skip)
-	for _, s := range p.spans {
-		if s.matches(result) != s.rows {
-			walk = 1 << 62
-		}
-	}
-	var wide []span
-	for _, s := range p.spans {
-		if most := reach.of(s.unit); s.rows > most && walk > most {
-			wide = append(wide, s)
-		}
-	}
-	return wide
 }
 
 // callColumns are what scanCall reads.
@@ -215,11 +159,9 @@ ORDER BY start_time ` + order + `, call_id ` + order
 	return query, q.parameters(append(more, bounds...)...)
 }
 
-// filters are the conditions of model and result.
+// filters are the conditions of model, until and result.
 func (q CallsQuery) filters() (conditions string) {
-	if q.Model != nil {
-		conditions = " AND " + ofModel
-	}
+	conditions = q.listed()
 	switch q.Result {
 	case OnlySuccesses:
 		conditions += " AND success"

@@ -79,7 +79,7 @@ func TestPagesHoldTogetherWhileCallsArrive(t *testing.T) {
 }
 
 // checkShape tells whether a page is what its own total promises.
-func checkShape(t *testing.T, q CallsQuery, page CallsPage) {
+func checkShape(t testing.TB, q CallsQuery, page CallsPage) {
 	t.Helper()
 	want := min(PageSize, max(0, page.Total-int64(q.Page-1)*PageSize))
 	if int64(len(page.Items)) != want {

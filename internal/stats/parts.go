@@ -3,17 +3,20 @@ package stats
 import (
 	"github.com/google/uuid"
 	"github.com/maypok86/otter/v2"
+
+	"callgate/internal/beijing"
 )
 
-// keptSpans bounds the cache, to 36 MB: a span takes 40 bytes, an hour has at most 3,600.
+// keptSpans bounds the cache, to 43 MB: a span takes 48 bytes, an hour has at most 3,600.
 const keptSpans = 900_000
 
-// partKey names what was counted by hour or by second: one day or hour of one application, for one
-// model or all.
+// partKey names what was counted for one application and one model, or all: a day by hour or an hour
+// by second, or the whole list of some days as of an instant.
 type partKey struct {
 	application uuid.UUID
 	start       int64
-	unit        unit
+	unit        unit  // of a list its length
+	until       int64 // Unix milliseconds; 0 for what is the same at every instant
 	anyModel    bool
 	model       string
 }
@@ -23,7 +26,14 @@ func partsOf(q CallsQuery, s span) partKey {
 	if q.Model != nil {
 		key.model = *q.Model
 	}
+	if s.fromRows {
+		key.until = q.Until.UnixMilli()
+	}
 	return key
+}
+
+func listOf(q CallsQuery, days beijing.Range) partKey {
+	return partsOf(q, span{start: days.Start.Start().Unix(), unit: unit(days.Days()) * day, fromRows: true})
 }
 
 // partCache remembers how the calls of large days and hours lie in them. A late call changes the
@@ -49,5 +59,10 @@ func (c *partCache) get(key partKey, now span) (tally, bool) {
 	sum := t.summary()
 	return t, sum.Calls == now.calls && sum.Successes == now.successes
 }
+
+// list returns what was counted as of an instant, which stays true.
+func (c *partCache) list(key partKey) (tally, bool) { return c.entries.GetIfPresent(key) }
+
+func (c *partCache) forget(key partKey) { c.entries.Invalidate(key) }
 
 func (c *partCache) put(key partKey, t tally) { c.entries.Set(key, t) }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,7 +46,10 @@ type span struct {
 	rows      int64 // calls of every model: what reading it costs
 	calls     int64 // calls of the query's model
 	successes int64 // successful ones among them
+	fromRows  bool  // counted from rows: calls and successes are those recorded by the query's until
 }
+
+func (s span) day() beijing.Day { return beijing.DayOf(time.Unix(s.start, 0)) }
 
 func (s span) end() int64 { return s.start + int64(s.unit) }
 
@@ -80,6 +84,10 @@ func (t tally) matches(result Result) (sum int64) {
 	return sum
 }
 
+func (t tally) sort() {
+	slices.SortFunc(t, func(a, b span) int { return cmp.Compare(b.start, a.start) })
+}
+
 // replace puts what was counted inside a span into its place.
 func (t *tally) replace(whole span, parts []span) {
 	at := slices.IndexFunc(*t, func(s span) bool { return s.start == whole.start && s.unit == whole.unit })
@@ -96,17 +104,28 @@ func (q CallsQuery) rolledUp() string {
 }
 
 func (q CallsQuery) counted() string {
-	if q.Model == nil {
+	if q.listed() == "" {
 		return ` toInt64(count()) AS n, n, toInt64(countIf(success))`
 	}
-	return ` toInt64(count()), toInt64(countIf(` + ofModel + `)), toInt64(countIf(success AND ` + ofModel + `))`
+	return ` toInt64(count()), toInt64(countIf(true` + q.listed() + `)), toInt64(countIf(success` + q.listed() + `))`
+}
+
+// listed are the conditions of model and until.
+func (q CallsQuery) listed() (conditions string) {
+	if q.Model != nil {
+		conditions = " AND " + ofModel
+	}
+	if q.Until != nil {
+		conditions += " AND " + inTime
+	}
+	return conditions
 }
 
 // ofModel is the query's model filter.
 const ofModel = `model = {model:String}`
 
-// daysOf, hoursOf and secondsOf count the calls of a query by day and by hour from the rollups, and
-// by second from the rows themselves.
+// daysOf and hoursOf count the calls of a query by day and by hour from the rollups, hoursFromRows and
+// secondsOf by hour and by second from the rows themselves.
 func daysOf(q CallsQuery) string {
 	return `
 SELECT toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + q.rolledUp() + `
@@ -123,6 +142,14 @@ WHERE u.application_id = {application:UUID} AND u.hour >= fromUnixTimestamp({fro
 GROUP BY u.hour`
 }
 
+func hoursFromRows(q CallsQuery, which string) string {
+	return `
+SELECT intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600 AS start,` + q.counted() + `
+FROM calls
+WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + ` AND ` + which + `
+GROUP BY start`
+}
+
 func secondsOf(q CallsQuery) string {
 	return `
 SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + q.counted() + `
@@ -131,9 +158,17 @@ WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + befo
 GROUP BY start`
 }
 
-// tally counts the calls of a query by day, today as well. The daily rollup follows the rows by a moment;
-// taking every day from it makes a total agree with every other statistic and never fall.
+// tally counts the calls of a query.
 func (r *Reader) tally(ctx context.Context, q CallsQuery) (tally, error) {
+	if q.Until != nil {
+		return r.asOf(ctx, q)
+	}
+	return r.perDay(ctx, q)
+}
+
+// perDay counts the calls of a query by day, today as well, whenever they were recorded. The daily rollup follows the rows by a moment;
+// taking every day from it makes a total agree with every other statistic and never fall.
+func (r *Reader) perDay(ctx context.Context, q CallsQuery) (tally, error) {
 	days := r.retained(q.Range)
 	if days.Days() < 1 {
 		return nil, nil
@@ -154,7 +189,7 @@ func (r *Reader) count(ctx context.Context, by unit, query string, parameters []
 		}
 		return nil
 	})
-	slices.SortFunc(t, func(a, b span) int { return int(b.start - a.start) })
+	t.sort()
 	return t, err
 }
 
@@ -198,7 +233,7 @@ func within(spans []span) (condition string, bounds []any) {
 	if !slices.ContainsFunc(spans, func(s span) bool { return s.unit != day }) {
 		days := make([]uint32, len(spans))
 		for i, s := range spans {
-			days[i] = beijing.DayOf(time.Unix(s.start, 0)).Number()
+			days[i] = s.day().Number()
 		}
 		return "toYYYYMMDD(start_time) IN {days:Array(UInt32)}", []any{"days", days}
 	}

@@ -744,6 +744,19 @@ export interface paths {
         /**
          * Calls of one application, newest first
          * @description `summary` follows the dates and the model; `result` narrows only `items` and `total`.
+         *
+         *     **Turning pages while calls arrive.** A call is recorded when it ends and stands where it started, so a
+         *     list that is read twice has grown, at its top and in between. Ask for the first page without `until`;
+         *     every answer tells in `until` as of when it stands. Send that back with the other pages and filters: they
+         *     are then pages of one list, which holds the calls that had been recorded at that instant and no later
+         *     ones, so that `total` and `summary` stay and no call shows up on two pages. What may still appear, and
+         *     then moves the rows after it: a call whose record was overtaken by another gateway's at that very
+         *     instant, one that started more than 7 days before `until`, and one of a gateway that was not updated yet.
+         *     An `until` of more than 24 hours ago, or to come, begins the list anew: the answer's `until` says so.
+         *
+         *     **Jumping to a time of day.** With `at` the answer is the page that holds the newest call which started
+         *     at or before that instant, the last page when none did; its `page` says which. Send it together with
+         *     the `until` of the list.
          */
         get: operations["listCalls"];
         put?: never;
@@ -769,7 +782,9 @@ export interface paths {
         };
         /**
          * Calls of one application as CSV
-         * @description All rows of the range, streamed, without bodies. A file that could not be finished breaks off with the connection.
+         * @description All rows of the range, streamed, without bodies. A file that could not be finished breaks off with the
+         *     connection; so does one whose client takes less than 64 KiB in 30 seconds, and after 30 minutes any. An account
+         *     downloads two files at a time; a third is a 429.
          */
         get: operations["exportCalls"];
         put?: never;
@@ -1055,6 +1070,8 @@ export interface components {
             /** @constant */
             size?: 10;
             summary: components["schemas"]["CallsSummary"];
+            /** @description As of when the page stands; send it back for the other pages of the same list. */
+            until: components["schemas"]["Time"];
         } & (components["schemas"]["PageFields"] & components["schemas"]["Coverage"]);
         CallsSummary: {
             calls: components["schemas"]["Count"];
@@ -2303,6 +2320,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description Answers with the page that holds this instant. Together with `page`: 400.
+         * @example 2026-08-17T09:30:00+08:00
+         */
+        At: string;
         /** @example gpt-5 */
         CatalogId: components["schemas"]["Identifier"];
         /**
@@ -2335,6 +2357,11 @@ export interface components {
          * @example 2026-08-11
          */
         Start: string;
+        /**
+         * @description As of when: the `until` of the answer that began the list. Without it: now.
+         * @example 2026-08-17T09:42:09.870+08:00
+         */
+        Until: string;
     };
     requestBodies: {
         Email: {
@@ -4049,6 +4076,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Answers with the page that holds this instant. Together with `page`: 400.
+                 * @example 2026-08-17T09:30:00+08:00
+                 */
+                at?: components["parameters"]["At"];
+                /**
                  * @description Last day. Without it: today.
                  * @example 2026-08-17
                  */
@@ -4067,6 +4099,11 @@ export interface operations {
                  * @example 2026-08-11
                  */
                 start?: components["parameters"]["Start"];
+                /**
+                 * @description As of when: the `until` of the answer that began the list. Without it: now.
+                 * @example 2026-08-17T09:42:09.870+08:00
+                 */
+                until?: components["parameters"]["Until"];
             };
             header?: never;
             path: {
@@ -4115,6 +4152,7 @@ export interface operations {
                      *         "missed": 0,
                      *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
                      *         "retainedFrom": "2025-07-14",
+                     *         "until": "2026-08-17T09:42:09.870+08:00",
                      *         "summary": {
                      *           "calls": 1,
                      *           "successes": 1,
