@@ -23,7 +23,7 @@ export function Component() {
     <>
       <div className="page-head"><h1>{t('audit.title')}</h1></div>
       <section className="block" aria-label={t('audit.title')}>
-        <Block query={query} height={480} bones={<TableBones head={<Columns />} rows={10} columns={5} />}>
+        <Block query={query} height={480} bones={<TableBones roomy className="audit" head={<Columns />} rows={10} columns={5} />}>
           {({ items, total }) => items.length > 0 ? (
             <>
               <Table items={items} />

@@ -35,7 +35,7 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('list.title')}>
         <Filters filter={filter} onFilter={setFilter} />
-        <Block query={query} height={360} bones={<TableBones head={<Columns ordering={false} />} rows={8} columns={6} />}>
+        <Block query={query} height={360} bones={<TableBones className="capabilities-table" head={<Columns ordering={false} />} rows={8} columns={6} />}>
           {({ items, total, page }) => items.length > 0 ? (
             <>
               <Table key={filter.groupId} items={items} filter={filter} ordering={filter.groupId !== '' && filter.status === '' && filter.q === '' && total <= LIST_SIZE && !query.isPlaceholderData} />
@@ -90,13 +90,13 @@ function Columns({ ordering }: { ordering: boolean }) {
   return (
     <thead>
       <tr>
-        {ordering && <th scope="col"><span className="unseen">{t('list.order')}</span></th>}
+        {ordering && <th scope="col" className="handle-cell"><span className="unseen">{t('list.order')}</span></th>}
         <th scope="col">{t('list.name')}</th>
-        <th scope="col" className="wide">{t('list.group')}</th>
-        <th scope="col" className="right wide">{t('list.order')}</th>
-        <th scope="col" className="wide">{t('list.upstream')}</th>
-        <th scope="col" className="right wide">{t('list.bound')}</th>
-        <th scope="col" className="right">{t('list.status')}</th>
+        <th scope="col" className="wider group-cell">{t('list.group')}</th>
+        <th scope="col" className="right wider order-cell">{t('list.order')}</th>
+        <th scope="col" className="wide upstream-cell">{t('list.upstream')}</th>
+        <th scope="col" className="right wide bound-cell">{t('list.bound')}</th>
+        <th scope="col" className="right switch-cell">{t('list.status')}</th>
       </tr>
     </thead>
   );
@@ -108,22 +108,23 @@ function Table({ items, filter, ordering }: { items: Capability[]; filter: Filte
   const faultText = useFaultText();
   const failed = (error: unknown) => notify('failed', faultText(error).title);
   const { data: groups } = useQuery(officeQueries.groups());
+  const groupName = ({ groupId }: Capability) => groups?.find(({ id }) => id === groupId)?.name ?? groupId;
   const order = useOrderCapabilities(filter);
   const { rows, handle, body, draggedId, live } = useReorder(items, (ids) => order.mutate(ids, { onError: failed }));
   return (
     <>
       {live}
       {!ordering && filter.groupId === '' && <p className="meta wide order-hint">{t('list.orderHint')}</p>}
-      <table className="table">
+      <table className="table capabilities-table">
         <Columns ordering={ordering} />
         <tbody ref={body}>
           {rows.map((item) => (
             <tr key={item.id} data-dragged={item.id === draggedId}>
               {ordering && <td className="handle-cell">{handle(item)}</td>}
-              <td><Link className="capability-name" to={`/admin/capabilities/${encodeURIComponent(item.id)}`}>{item.name}</Link><code className="meta">{item.id}</code></td>
-              <td className="wide">{groups?.find(({ id }) => id === item.groupId)?.name ?? item.groupId}</td>
-              <td className="right wide">{format.count(item.sortOrder)}</td>
-              <td className="wide"><span title={item.upstreamBaseUrl}>{hostOf(item.upstreamBaseUrl)}</span></td>
+              <td><Link className="capability-name" to={`/admin/capabilities/${encodeURIComponent(item.id)}`} title={item.name}>{item.name}</Link><code className="meta capability-name" title={item.id}>{item.id}</code></td>
+              <td className="wider cut" title={groupName(item)}>{groupName(item)}</td>
+              <td className="right wider">{format.count(item.sortOrder)}</td>
+              <td className="wide cut" title={item.upstreamBaseUrl}>{hostOf(item.upstreamBaseUrl)}</td>
               <td className="right wide">{format.count(item.boundApplicationCount)}</td>
               <td className="right switch-cell"><Switch item={item} onFailed={failed} /></td>
             </tr>

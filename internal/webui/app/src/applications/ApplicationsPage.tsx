@@ -98,7 +98,7 @@ function Columns() {
     <thead>
       <tr>
         <th scope="col">{t('name')}</th>
-        <th scope="col">{t('key')}</th>
+        <th scope="col" className="wider">{t('key')}</th>
         {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) => <th key={key} scope="col" className="right">{t(`common:metrics.${key}`)}</th>)}
         <th scope="col"><span className="unseen">{t('log')}</span></th>
       </tr>
@@ -109,7 +109,7 @@ function Columns() {
 /** A page of the list before it is read. */
 const ListBones = () => (
   <>
-    <TableBones className="applications-table" head={<Columns />} rows={SIZE} columns={7} />
+    <TableBones roomy className="applications-table" head={<Columns />} rows={SIZE} columns={7} />
     <div className="list-foot meta"><div className="bone line" /></div>
   </>
 );
@@ -118,14 +118,14 @@ function Table({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   return (
-    <table className="table wide applications-table">
+    <table className="table roomy applications-table">
       <caption className="unseen">{t('title')}</caption>
       <Columns />
       <tbody>
         {items.map((usage) => (
           <tr key={usage.id}>
             <td className="application-name"><div><Name usage={usage} /><StatusTag status={usage.status} /></div></td>
-            <td className="mono second">{usage.maskedAccessKey}</td>
+            <td className="mono second wider">{usage.maskedAccessKey}</td>
             <td className="right">{format.count(usage.calls)}</td>
             <td className="right">{format.rate(usage.successes, usage.calls)}</td>
             <td className="right">{format.count(usage.failures)}</td>
@@ -142,7 +142,7 @@ function Cards({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   return (
-    <ul className="cards narrow" aria-label={t('title')}>
+    <ul className="cards close" aria-label={t('title')}>
       {items.map((usage) => (
         <li key={usage.id}>
           <div className="card-head"><Name usage={usage} /><StatusTag status={usage.status} /></div>

@@ -24,7 +24,7 @@ export default function CallDrawer({ applicationId, applicationName, sought, ope
       rootClassName="call-drawer"
       open={open}
       size="min(760px, 100vw)"
-      title={t('title', { name: applicationName })}
+      title={<span title={applicationName}>{t('title', { name: applicationName })}</span>}
       closable={{ placement: 'end', 'aria-label': t('common:action.close') }}
       keyboard={false} // useEscape
       onClose={leave}

@@ -32,11 +32,11 @@ function List({ capability, items }: { capability: Schemas['Capability']; items:
     bind.mutateAsync(id).then(() => notify('ok', t('applications.done', { name })), (error: unknown) => notify('failed', faultText(error).title));
   return (
     <table className="table">
-      <thead><tr><th scope="col">{t('applications.name')}</th><th scope="col"><span className="unseen">{t('applications.bound')}</span></th></tr></thead>
+      <thead><tr><th scope="col" className="name">{t('applications.name')}</th><th scope="col"><span className="unseen">{t('applications.bound')}</span></th></tr></thead>
       <tbody>
         {items.map((item) => (
           <tr key={item.id}>
-            <td><span className="row"><Link to={`/applications/${item.id}`}>{item.name}</Link>{item.status === 'disabled' && <StatusTag status="disabled" />}</span></td>
+            <td className="name"><span className="bound-name"><Link className="cut" to={`/applications/${item.id}`} title={item.name}>{item.name}</Link>{item.status === 'disabled' && <StatusTag status="disabled" />}</span></td>
             <td className="right">
               {item.bound ? <Tag kind="ok">{t('applications.bound')}</Tag> : capability.status === 'disabled' ? '—' : (
                 <button type="button" className="quiet" data-edge aria-label={t('applications.bindTo', { name: item.name })} onClick={() => bindTo(item)}>{t('applications.bind')}</button>

@@ -8,7 +8,7 @@ export function FiguresBones({ tiles }: { tiles: number }) {
   return (
     <div role="status" aria-label={t('state.loading')}>
       <div className="block">
-        <div className="tiles">{Array.from({ length: tiles }, (_, n) => <div key={n} className="tile"><div className="bone" /><div className="bone" /></div>)}</div>
+        <div className="tiles" data-of={tiles}>{Array.from({ length: tiles }, (_, n) => <div key={n} className="tile"><div className="bone" /><div className="bone" /></div>)}</div>
         <div className="tiles-foot"><div className="bone line" /></div>
       </div>
       <div className="block">{head}<div className="bone chart-bone" /></div>

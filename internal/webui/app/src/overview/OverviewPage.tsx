@@ -59,7 +59,7 @@ function Figures({ data, state, compare }: { data: Schemas['Overview']; state: R
           figures={data}
           coverage={data}
           comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
-          last={{ label: t('apps'), value: format.count(data.applicationCount), note: t('appsEnabled', { count: data.enabledCount }) }}
+          last={{ label: t('apps'), value: format.count(data.applicationCount), note: t('appsEnabled', { n: format.count(data.enabledCount) }) }}
         />
       </section>
       {data.applicationCount === 0 ? <Start /> : data.calls === 0 ? <NoCalls /> : (

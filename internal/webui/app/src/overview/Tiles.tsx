@@ -24,7 +24,7 @@ export function Tiles({ figures, coverage, comparison, last }: { figures: Figure
   const change = (a: number | null | undefined, b: number | null | undefined) => (comparison ? format.change(a ?? null, b ?? null) : null);
   return (
     <>
-      <dl className="tiles">
+      <dl className="tiles" data-of={last ? 5 : 4}>
         <Tile label={t('metrics.calls')} value={format.count(figures.calls)} change={change(now?.calls, before?.calls)} basis={comparison?.span} />
         <Tile label={t('metrics.successRate')} value={format.rate(figures.successes, figures.calls)} change={comparison ? format.rateChange(now?.rate ?? null, before?.rate ?? null) : null} basis={comparison?.span} />
         <Tile label={t('metrics.failures')} value={format.count(figures.failures)} change={change(now?.failures, before?.failures)} basis={comparison?.span} />
@@ -65,7 +65,7 @@ export function Completeness({ coverage }: { coverage: Pick<Schemas['Coverage'],
       {' · '}
       <span className={coverage.missed > 0 ? 'warned' : undefined} title={coverage.missed > 0 ? t('missedWhy') : undefined}>
         {coverage.missed > 0 && <Icon name="warn" size={12} />}
-        {t('missed', { count: coverage.missed })}
+        {t('missed', { n: format.count(coverage.missed) })}
       </span>
     </span>
   );

@@ -27,27 +27,27 @@ export function UsageTable({ models, title }: { models: readonly Usage[]; title:
       <table className="table">
         <thead>
           <tr>
-            <th scope="col">{t('capability')}</th>
+            <th scope="col" className="name">{t('capability')}</th>
             <th scope="col" className="right">{t('common:metrics.calls')}</th>
-            <th scope="col" className="wide fill" aria-hidden="true" />
-            <th scope="col" className="right wide">{t('common:metrics.share')}</th>
+            <th scope="col" className="wider fill" aria-hidden="true" />
+            <th scope="col" className="right wider">{t('common:metrics.share')}</th>
             <th scope="col" className="right">{t('common:metrics.successRate')}</th>
             <th scope="col" className="right wide">{t('common:metrics.failures')}</th>
             <th scope="col" className="right wide">{t('common:metrics.avg')}</th>
-            <th scope="col" className="right wide">{t('common:metrics.p95')}</th>
+            <th scope="col" className="right roomy">{t('common:metrics.p95')}</th>
           </tr>
         </thead>
         <tbody>
           {rows.map(({ key, name, id, usage }) => (
             <tr key={key}>
-              <td>{id === null ? name : <Link to={`/capabilities/${encodeURIComponent(id)}`} title={id}>{name}</Link>}</td>
+              <td className="name">{id === null ? <span title={name}>{name}</span> : <Link to={`/capabilities/${encodeURIComponent(id)}`} title={name === id ? id : `${name} (${id})`}>{name}</Link>}</td>
               <td className="right">{format.count(usage.calls)}</td>
-              <td className="wide fill" aria-hidden="true"><span className="share" style={{ width: `${(usage.calls / most) * 100}%` }} /></td>
-              <td className="right wide">{all === 0 ? '—' : `${((usage.calls / all) * 100).toFixed(1)}%`}</td>
+              <td className="wider fill" aria-hidden="true"><span className="share" style={{ width: `${(usage.calls / most) * 100}%` }} /></td>
+              <td className="right wider">{all === 0 ? '—' : `${((usage.calls / all) * 100).toFixed(1)}%`}</td>
               <td className="right">{format.rate(usage.successes, usage.calls)}</td>
               <td className="right wide">{format.count(usage.failures)}</td>
               <td className="right wide">{format.duration(usage.avgDurationMs)}</td>
-              <td className="right wide">{format.duration(usage.p95Ms)}</td>
+              <td className="right roomy">{format.duration(usage.p95Ms)}</td>
             </tr>
           ))}
         </tbody>

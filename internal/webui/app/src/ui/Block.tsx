@@ -22,12 +22,12 @@ export function RowBones({ rows, columns }: { rows: number; columns: number }) {
   );
 }
 
-/** A table before it is read; on a phone, where it has fewer columns, grey lines. */
-export function TableBones({ className = '', head, rows, columns }: { className?: string; head: ReactNode; rows: number; columns: number }) {
+/** A table before it is read; where it has no room, on a phone or below 1024 px if `roomy`, grey lines. */
+export function TableBones({ className = '', head, rows, columns, roomy = false }: { className?: string; head: ReactNode; rows: number; columns: number; roomy?: boolean }) {
   return (
     <>
-      <table className={`table wide ${className}`}>{head}<RowBones rows={rows} columns={columns} /></table>
-      <div className="narrow"><Bones height={rows * 44} /></div>
+      <table className={`table ${roomy ? 'roomy' : 'wide'} ${className}`}>{head}<RowBones rows={rows} columns={columns} /></table>
+      <div className={roomy ? 'close' : 'narrow'}><Bones height={rows * 44} /></div>
     </>
   );
 }

@@ -4,9 +4,9 @@ import type zh from '../zh/overview';
 const overview: Same<typeof zh> = {
   title: 'Overview',
   apps: 'Applications',
-  appsEnabled: '{{count}} enabled',
+  appsEnabled: '{{n}} enabled',
   complete: 'Complete through {{time}}',
-  missed: '{{count}} missed',
+  missed: '{{n}} missed',
   missedWhy: 'Calls may be missed while writing fails, so the figures are no basis for billing.',
   basis: 'Compared with {{span}}, without today',
   capability: 'Capability',

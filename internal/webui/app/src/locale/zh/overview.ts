@@ -1,9 +1,9 @@
 const overview = {
   title: '总览',
   apps: '应用数',
-  appsEnabled: '{{count}} 个启用',
+  appsEnabled: '{{n}} 个启用',
   complete: '数据完整至 {{time}}',
-  missed: '{{count}} 次漏记',
+  missed: '{{n}} 次漏记',
   missedWhy: '写入故障期间可能漏记，统计不作为计费依据。',
   basis: '与 {{span}} 对比，不含今天',
   capability: '能力',

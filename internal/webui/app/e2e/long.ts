@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { addDays, dayOf } from '../src/range/days';
+import { CHAT, CLAUDE, type Administrator, type Developer, type NewApplication } from './test';
+
+/** The longest names the product takes: one word, many words, and Chinese, which has no spaces. */
+export const LONG = ['Customer_service_summarisation_and_routing_pipeline_of_the_North', 'Customer service summarisation and routing pipelines (northern)!', '客户服务摘要与工单分派流水线（华北）'.repeat(4).slice(0, 64)] as const;
+const LONG_TEXT = 'It_answers_questions_of_customers_about_orders_that_are_late_'.repeat(16).slice(0, 1024);
+
+/** A group of the catalog whose names and identifiers are the longest there can be, and the first of its capabilities. */
+export interface LongCatalog {
+  groupId: string;
+  capabilityId: string;
+}
+
+export async function withLongCatalog(administrator: Administrator): Promise<LongCatalog> {
+  const mark = randomUUID().slice(0, 8); // tests run side by side
+  const id = (n: number) => `${mark}-summarisation-and-routing-of-customer-service-tickets-of-2026`.slice(0, 63) + n;
+  const groupId = `${mark}-language-models-for-customer-service-of-the-northern-region`.slice(0, 64);
+  await administrator.api('POST', '/api/admin/groups', { id: groupId, name: LONG[0], sortOrder: 900 });
+  const { upstreamBaseUrl } = await administrator.api<{ upstreamBaseUrl: string }>('GET', `/api/admin/capabilities/${CHAT}`);
+  const rest = { groupId, upstreamKey: 'upstream-key', upstreamModel: id(1), defaultPath: '/v1/chat/completions' };
+  await administrator.api('POST', '/api/admin/capabilities', { ...rest, id: id(1), name: LONG[0], description: LONG_TEXT, upstreamBaseUrl });
+  await administrator.api('POST', '/api/admin/capabilities', { ...rest, id: id(2), name: LONG[2], upstreamBaseUrl: `https://${'a-rather-long-name-of-a-host.'.repeat(6)}example.com/v1` });
+  await administrator.api('POST', '/api/admin/capabilities', { ...rest, id: id(3), name: LONG[1], upstreamBaseUrl: 'https://models.example.com' });
+  return { groupId, capabilityId: id(1) };
+}
+
+/** Twelve applications with the longest names; one is disabled, the newest has every capability and calls of each kind. */
+export async function withLongApplications(developer: Developer, { capabilityId }: LongCatalog): Promise<NewApplication> {
+  for (let n = 0; n < 10; n++) await developer.createApplication(LONG[n % 3]!, []);
+  const off = await developer.createApplication(LONG[0], []);
+  await developer.api('PATCH', `/api/applications/${off.id}/status`, { status: 'disabled' });
+  const app = await developer.createApplication(LONG[0], [CHAT, CLAUDE, capabilityId]);
+  await developer.api('PATCH', `/api/applications/${app.id}`, { description: LONG_TEXT });
+  await developer.calls(app.accessKey, 2);
+  await developer.call(app.accessKey, { capability: capabilityId, model: capabilityId });
+  await developer.counted(3);
+  return app;
+}
+
+const big = { calls: 12_345_678, successes: 11_111_111, failures: 1_234_567, successRate: 0.9, avgDurationMs: 754_321, p50Ms: 125_000, p95Ms: 754_321, p99Ms: 3_605_000 };
+
+/** Figures of a service that is used much: 10⁷ calls a day, all of them slow, and long names in every list. */
+export async function withBigFigures(page: Page, { capabilityId }: LongCatalog): Promise<void> {
+  await page.route(/\/api\/statistics\/applications(\/[\w-]+)?(\/calls)?\?/, async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { data: { items?: { callId?: string }[]; daily?: { date: string }[]; summary?: object; calls?: number; end: string } };
+    const { data } = body;
+    const today = dayOf(Date.now());
+    const past = data.end < addDays(today, -1);
+    const scale = past ? { calls: 4, successes: 3, failures: 1 } : big;
+    for (const item of data.items ?? []) Object.assign(item, item.callId === undefined ? big : { model: capabilityId, durationMs: 3_605_000 });
+    for (const day of data.daily ?? []) Object.assign(day, day.date > today ? {} : { ...big, ...scale });
+    const models = LONG.concat(LONG, LONG, LONG).map((name, n) => ({ ...big, model: n === 0 ? capabilityId : `${capabilityId.slice(0, -2)}${n}`, name }));
+    if (data.daily) Object.assign(data, { models, collectedSince: `${addDays(today, -800)}T00:00:00.000+08:00`, retainedFrom: addDays(today, -800), missed: 1_234_567 });
+    if (data.summary) Object.assign(data.summary, big);
+    if (data.calls !== undefined) Object.assign(data, big, { applicationCount: 12_345, enabledCount: 12_344 });
+    await route.fulfill({ response: answer, json: body });
+  });
+}

@@ -1,0 +1,95 @@
+import type { Page } from '@playwright/test';
+import english from '../src/locale/en/index';
+import chinese from '../src/locale/zh/index';
+import type { LongCatalog } from './long';
+import { prefer } from './test';
+
+type Words = typeof english;
+export const widths = [390, 768, 1024, 1440] as const;
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).locator('visible=true');
+
+/** A page in a state in which it has most to show. */
+export interface View {
+  name: string;
+  url: string;
+  prepare?: (page: Page, words: Words) => Promise<unknown>;
+}
+
+const log = async (page: Page, words: Words) => {
+  await button(page, words.applications.log).first().click();
+  await page.locator('.calls-table tr.call').first().waitFor();
+};
+
+/** Every page of the console for the application `id`. */
+export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] => [
+  { name: 'overview', url: '/' },
+  { name: 'overview-table', url: '/', prepare: (page, words) => button(page, words.common.chart.table).click() },
+  { name: 'overview-dates', url: '/', prepare: async (page, words) => {
+    await button(page, words.common.range.custom).click();
+    await page.locator('.ant-picker-dropdown').waitFor();
+  } },
+  { name: 'applications', url: '/applications?page=2' },
+  { name: 'applications-first', url: '/applications' },
+  { name: 'application', url: `/applications/${id}` },
+  { name: 'application-key', url: `/applications/${id}`, prepare: (page, words) => button(page, words.applications.secret.show).click() },
+  { name: 'form', url: `/applications/${id}`, prepare: async (page, words) => {
+    await button(page, words.applications.edit).first().click();
+    await page.locator('.choices fieldset').first().waitFor();
+  } },
+  { name: 'calls', url: `/applications/${id}`, prepare: log },
+  { name: 'calls-success', url: `/applications/${id}`, prepare: async (page, words) => {
+    await log(page, words);
+    await page.locator('tr.call', { hasText: words.calls.result.success }).first().click();
+    await page.locator('.call-more').waitFor();
+  } },
+  { name: 'failure', url: `/applications/${id}`, prepare: async (page, words) => {
+    await log(page, words);
+    await page.locator('tr.call', { hasText: words.calls.result.failure }).first().click();
+    await page.locator('.verdict').waitFor();
+  } },
+  { name: 'capabilities', url: '/capabilities' },
+  { name: 'capability', url: `/capabilities/${capabilityId}` },
+  { name: 'try', url: `/capabilities/${capabilityId}?tab=try&app=${id}`, prepare: async (page, words) => {
+    await button(page, words.playground.send).click();
+    await page.locator('.try-figures a').waitFor();
+  } },
+];
+
+/** Every page of the back office. */
+export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
+  { name: 'admin-groups', url: '/admin/groups' },
+  { name: 'admin-group-new', url: '/admin/groups', prepare: (page, words) => button(page, words.admin.groups.add).click() },
+  { name: 'admin-capabilities', url: '/admin/capabilities?q=routing' },
+  { name: 'admin-capabilities-order', url: `/admin/capabilities?groupId=${groupId}` },
+  { name: 'admin-capability', url: `/admin/capabilities/${capabilityId}` },
+  { name: 'admin-capability-new', url: `/admin/capabilities/new?groupId=${groupId}` },
+  { name: 'admin-audit', url: '/admin/audit' },
+];
+
+export const strangerViews: View[] = [
+  { name: 'sign-in', url: '/sign-in' },
+  { name: 'sign-in-code', url: '/sign-in', prepare: async (page, words) => {
+    await page.route('**/auth/code', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: null } }));
+    await page.getByLabel(words.session.email).fill(`${'a-rather-long-name'.repeat(3)}@${'of-a-host.'.repeat(10)}example.com`);
+    await button(page, words.session.send).click();
+    await page.locator('.ant-otp-input').first().waitFor();
+  } },
+  { name: 'admin-sign-in', url: '/admin/sign-in' },
+];
+
+/** Opens each view in both languages and themes and calls `see` at every width, with what it looks at. */
+export async function everyWidth(page: Page, views: readonly View[], see: (what: string) => Promise<void>): Promise<void> {
+  for (const [language, theme] of [['en', 'light'], ['zh-CN', 'dark']] as const) {
+    await prefer(page, language, theme);
+    for (const { name, url, prepare } of views) {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.goto(url);
+      await page.waitForFunction(() => document.querySelector('h1') && !document.querySelector('.bone'));
+      await prepare?.(page, language === 'en' ? english : (chinese as unknown as Words));
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+        await see(`${name}-${language}-${theme}-${width}`);
+      }
+    }
+  }
+}
