@@ -11,6 +11,16 @@ export type Schemas = components['schemas'];
 type Envelope<A> = A extends { data?: infer E } ? NonNullable<E> : never;
 type Content<E> = E extends { data?: infer D } ? Exclude<D, undefined> : never;
 
+/** An answer that knows when it was given, in ms by the server's clock: the browser's may be wrong. */
+export type Dated<T> = T & { answeredAt: number };
+
+/** Like unwrap, with the time of the answer. */
+export async function dated<A extends { data?: unknown; response: Response }>(answer: Promise<A>): Promise<Dated<Content<Envelope<A>>>> {
+  const at = Date.parse((await answer).response.headers.get('Date') ?? '');
+  const data = (await unwrap(answer)) as object;
+  return { ...data, answeredAt: Number.isNaN(at) ? Date.now() : at } as Dated<Content<Envelope<A>>>;
+}
+
 /** What stands in `data` of the envelope: `await unwrap(api.GET('/api/capabilities'))`. */
 export async function unwrap<A extends { data?: unknown }>(answer: Promise<A>): Promise<Content<Envelope<A>>> {
   const { data } = await answer;

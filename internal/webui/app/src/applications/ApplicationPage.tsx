@@ -4,14 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
-import type { Schemas } from '../api/client';
+import type { Dated, Schemas } from '../api/client';
 import { ApiError } from '../api/error';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
-import { comparable, recorded } from '../chart/series';
+import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { FiguresBones } from '../overview/FiguresBones';
-import { Tiles } from '../overview/Tiles';
+import { Tiles, Unrecorded } from '../overview/Tiles';
 import { UsageTable } from '../overview/UsageTable';
+import { firstDay, unrecorded, whole } from '../range/coverage';
 import { carried, custom, lastDays } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
@@ -49,7 +50,7 @@ function ApplicationPage({ id }: { id: string }) {
   useAskedForLog(query.data, dialogs.log);
   useTitle(query.data?.name ?? t('title'));
   if (query.error instanceof ApiError && query.error.status === 404) return <Gone to={list} />;
-  const canCompare = figures.data === undefined || recorded(state.previous.start, figures.data.collectedSince);
+  const canCompare = figures.data === undefined || whole(state.previous.start, figures.data);
   const compare = canCompare && state.comparing && !figures.isPlaceholderData;
   return (
     <>
@@ -127,7 +128,7 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
   );
 }
 
-function Figures({ id, data, state, compare, bound }: { id: string; data: Schemas['ApplicationStatistics']; state: RangeState; compare: boolean; bound: readonly string[] | null }) {
+function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<Schemas['ApplicationStatistics']>; state: RangeState; compare: boolean; bound: readonly string[] | null }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   const { data: previous } = useQuery({ ...applicationQueries.statistics(id, state.previous, false), enabled: compare, placeholderData: undefined });
@@ -142,9 +143,9 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Schema
       <section className="block" aria-label={t('detail.figures')}>
         <Tiles figures={data.summary} coverage={data} comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }} />
       </section>
-      {data.summary.calls === 0 ? bound !== null && <NoCalls id={id} bound={bound} /> : (
+      {unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.summary.calls === 0 ? bound !== null && <NoCalls id={id} bound={bound} /> : (
         <>
-          <DailyBlock title={t('detail.daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} onDay={openDay} />
+          <DailyBlock title={t('detail.daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
           <UsageTable title={t('detail.byModel')} models={data.models} />
         </>
       )}

@@ -4,9 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
-import type { Schemas } from '../api/client';
+import type { Dated, Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import { Completeness } from '../overview/Tiles';
+import { unrecorded } from '../range/coverage';
 import { carried } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange } from '../range/useRange';
@@ -65,7 +66,7 @@ function useAskedToCreate(create: () => void): void {
   });
 }
 
-function List({ data, page, onPage, dialogs }: { data: Schemas['ApplicationUsagePage']; page: number; onPage: (page: number) => void; dialogs: Dialogs }) {
+function List({ data, page, onPage, dialogs }: { data: Dated<Schemas['ApplicationUsagePage']>; page: number; onPage: (page: number) => void; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   if (data.total === 0) return <Empty text={t('empty.list')}><Button type="primary" onClick={dialogs.create}>{t('new')}</Button></Empty>;
@@ -77,10 +78,11 @@ function List({ data, page, onPage, dialogs }: { data: Schemas['ApplicationUsage
       </Empty>
     );
   }
+  const items = unrecorded(data) ? data.items.map((usage) => ({ ...usage, calls: null, failures: null })) : data.items;
   return (
     <>
-      <Table items={data.items} dialogs={dialogs} />
-      <Cards items={data.items} dialogs={dialogs} />
+      <Table items={items} dialogs={dialogs} />
+      <Cards items={items} dialogs={dialogs} />
       <div className="list-foot meta">
         <span>{data.total === 1 ? t('totalOne') : t('total', { n: format.count(data.total) })}</span>
         <Completeness coverage={data} />
@@ -90,7 +92,8 @@ function List({ data, page, onPage, dialogs }: { data: Schemas['ApplicationUsage
   );
 }
 
-type Usage = Schemas['ApplicationUsage'];
+/** Without records of the range there are no counts. */
+type Usage = Omit<Schemas['ApplicationUsage'], 'calls' | 'failures'> & { calls: number | null; failures: number | null };
 
 function Columns() {
   const { t } = useTranslation(['applications', 'common']);
@@ -127,7 +130,7 @@ function Table({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
             <td className="application-name"><div><Name usage={usage} /><StatusTag status={usage.status} /></div></td>
             <td className="mono second wider">{usage.maskedAccessKey}</td>
             <td className="right">{format.count(usage.calls)}</td>
-            <td className="right">{format.rate(usage.successes, usage.calls)}</td>
+            <td className="right">{format.rate(usage.successes, usage.calls ?? 0)}</td>
             <td className="right">{format.count(usage.failures)}</td>
             <td className="right">{format.duration(usage.avgDurationMs)}</td>
             <td><Actions usage={usage} dialogs={dialogs} /></td>
@@ -149,7 +152,7 @@ function Cards({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
           <p className="meta mono">{usage.maskedAccessKey}</p>
           <dl>
             <div><dt className="meta">{t('common:metrics.calls')}</dt><dd>{format.count(usage.calls)}</dd></div>
-            <div><dt className="meta">{t('common:metrics.successRate')}</dt><dd>{format.rate(usage.successes, usage.calls)}</dd></div>
+            <div><dt className="meta">{t('common:metrics.successRate')}</dt><dd>{format.rate(usage.successes, usage.calls ?? 0)}</dd></div>
             <div><dt className="meta">{t('common:metrics.failures')}</dt><dd>{format.count(usage.failures)}</dd></div>
             <div><dt className="meta">{t('common:metrics.avg')}</dt><dd>{format.duration(usage.avgDurationMs)}</dd></div>
           </dl>

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api, unwrap } from '../api/client';
+import { api, dated, unwrap } from '../api/client';
 import { following, freshness, keepWithin } from '../ui/queries';
 
 interface Period {
@@ -12,7 +12,7 @@ export const applicationQueries = {
   list: ({ start, end }: Period, page: number, holdsToday: boolean) =>
     queryOptions({
       queryKey: ['applications', 'list', { start, end, page }],
-      queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications', { params: { query: { start, end, page } }, signal })),
+      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications', { params: { query: { start, end, page } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
       refetchInterval: following(holdsToday, false),
@@ -26,7 +26,7 @@ export const applicationQueries = {
   statistics: (id: string, { start, end }: Period, holdsToday: boolean) =>
     queryOptions({
       queryKey: ['applications', 'statistics', { id, start, end }],
-      queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/{id}', { params: { path: { id }, query: { start, end } }, signal })),
+      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}', { params: { path: { id }, query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepWithin(id),
       refetchInterval: (query) => following(holdsToday, query.state.data?.summary.calls === 0),

@@ -2,6 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
+import { firstDay, unrecorded } from '../range/coverage';
 import { addDays, today as beijingToday } from '../range/days';
 import { Block, Empty } from '../ui/Block';
 import { Icon } from '../ui/Icon';
@@ -113,7 +114,7 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
                   asked.page > 1 ? (
                     <Empty text={t('common:page.past', { page: String(asked.page) })}><button type="button" className="quiet" data-edge onClick={() => ask({ page: Math.max(1, pages) })}>{t('common:page.goTo', { page: String(Math.max(1, pages)) })}</button></Empty>
                   ) : (
-                    <Nothing asked={asked} day={filter.day} onAsk={ask} />
+                    <Nothing asked={asked} day={filter.day} from={unrecorded(page) ? firstDay(page) : null} onAsk={ask} />
                   )
                 ) : (
                   <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
@@ -170,7 +171,7 @@ function Filters({ asked, today, day, models, live, onAsk }: { asked: Asked; tod
 function Figures({ page, asked, address, onAsk }: { page: CallPage; asked: Asked; address: string; onAsk: Ask }) {
   const { t } = useTranslation(['calls', 'common']);
   const format = useFormat();
-  const { calls, successes, failures } = page.summary;
+  const { calls, successes, failures } = unrecorded(page) ? { calls: null, successes: null, failures: null } : page.summary;
   return (
     <div className="call-figures">
       <span>{t('common:metrics.calls')} <b>{format.count(calls)}</b></span>
@@ -183,10 +184,10 @@ function Figures({ page, asked, address, onAsk }: { page: CallPage; asked: Asked
   );
 }
 
-function Nothing({ asked, day, onAsk }: { asked: Asked; day: string; onAsk: Ask }) {
+function Nothing({ asked, day, from, onAsk }: { asked: Asked; day: string; from: string | null; onAsk: Ask }) {
   const { t } = useTranslation(['calls', 'common']);
   return (
-    <Empty text={t(asked.model === null && !asked.onlyFailures ? 'none' : 'empty', { day })}>
+    <Empty text={from !== null ? t('unrecorded', { day, from }) : t(asked.model === null && !asked.onlyFailures ? 'none' : 'empty', { day })}>
       <div className="row">
         {asked.chosen === 'today' && <button type="button" className="quiet" data-edge onClick={() => onAsk({ chosen: 'yesterday' })}>{t('yesterday')}</button>}
         {asked.model !== null && <button type="button" className="quiet" data-edge onClick={() => onAsk({ model: null })}>{t('allModels')}</button>}

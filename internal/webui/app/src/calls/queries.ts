@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, unwrap, type Schemas } from '../api/client';
+import { api, dated, type Dated, type Schemas } from '../api/client';
 import { exact, member, type Exact } from '../json/exact';
 import { freshness, keepWithin } from '../ui/queries';
 
 export type Call = Schemas['Call'];
-export type CallPage = Schemas['CallPage'];
+export type CallPage = Dated<Schemas['CallPage']>;
 /** A failed call; its body keeps the digits that were sent. */
 export type FailedCall = Schemas['FailedCall'] & { body: Exact };
 
@@ -28,7 +28,7 @@ export const callQueries = {
   page: (id: string, filter: Filter, page: number, { holdsToday, live, sought }: { holdsToday: boolean; live: boolean; sought: string | null }) =>
     queryOptions({
       queryKey: ['calls', 'page', { id, ...filter, page }],
-      queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/{id}/calls', { params: { path: { id }, query: { ...search(filter), page } }, signal })),
+      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}/calls', { params: { path: { id }, query: { ...search(filter), page } }, signal })),
       staleTime: freshness(holdsToday),
       refetchInterval: ({ state: { data, dataUpdateCount } }) => {
         if (!live) return false;

@@ -43,13 +43,13 @@ export default function Chart({ measure, now, previous, sentence, onPick }: { me
         const bucket = now[index]!;
         const was = previous?.[index];
         const rows: [string, string][] = [
-          [t('metrics.calls'), format.count(bucket.calls)], [t('metrics.failures'), format.count(bucket.failures)],
+          [t('metrics.calls'), format.count(bucket.known ? bucket.calls : null)], [t('metrics.failures'), format.count(bucket.known ? bucket.failures : null)],
           [t('metrics.successRate'), format.rate(bucket.successes, bucket.calls)], [t('metrics.avg'), format.duration(bucket.avgMs)],
         ];
         if (measure === 'duration' && bucket.p50Ms !== null) rows.push(['p50', format.duration(bucket.p50Ms)], ['p95', format.duration(bucket.p95Ms)], ['p99', format.duration(bucket.p99Ms)]);
         if (was) rows.push([`${t('chart.previous')} ${was.date.slice(5)}`, measure === 'rate' ? format.rate(was.successes, was.calls) : measure === 'duration' ? format.duration(was.avgMs) : format.count(was.calls)]);
         const day = bucket.days === 1 ? `${bucket.date} ${format.weekday(bucket.date)}` : t('chart.week', { start: bucket.date });
-        return tip(bucket.open ? `${day} · ${t('chart.soFar')}` : bucket.part ? `${day} · ${t('chart.part')}` : day, rows);
+        return tip(!bucket.known ? `${day} · ${t('chart.unknown')}` : bucket.open ? `${day} · ${t('chart.soFar')}` : bucket.part ? `${day} · ${t('chart.part')}` : day, rows);
       },
     };
     drawing.setOption(option(measure, now, previous, look), { notMerge: true });

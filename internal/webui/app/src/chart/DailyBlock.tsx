@@ -12,8 +12,8 @@ const Chart = lazy(load);
 /** Begins to fetch the chart's code beside the data. */
 export const preloadChart = (): void => void load();
 
-/** The daily chart with its switch, legend and table. onDay is told the day that was clicked. */
-export function DailyBlock({ title, days, previous, today, onDay }: { title: string; days: readonly Day[]; previous: readonly Day[] | null; today: string; onDay?: ((day: string) => void) | undefined }) {
+/** The daily chart with its switch, legend and table; days before `from` have no records. onDay is told the day that was clicked. */
+export function DailyBlock({ title, days, previous, today, from, onDay }: { title: string; days: readonly Day[]; previous: readonly Day[] | null; today: string; from: string; onDay?: ((day: string) => void) | undefined }) {
   const { t } = useTranslation();
   const format = useFormat();
   const [measure, setMeasure] = useState<Measure>('calls');
@@ -24,8 +24,8 @@ export function DailyBlock({ title, days, previous, today, onDay }: { title: str
   const weekly = width > 0 && needsWeeks(days.length, width - 64);
   const [now, before] = useMemo(() => {
     const cut = weekly ? byWeek : byDay;
-    return [cut(days, today), previous ? cut(previous, today) : null];
-  }, [days, previous, today, weekly]);
+    return [cut(days, today, from), previous ? cut(previous, today, from) : null];
+  }, [days, previous, today, from, weekly]);
   const totals = useMemo(() => sum(days), [days]);
   const what = t(`chart.${measure}`);
   const sentence = t('chart.sentence', { start: days[0]!.date, end: days.at(-1)!.date, what, calls: format.count(totals.calls), failures: format.count(totals.failures) });
@@ -45,7 +45,7 @@ export function DailyBlock({ title, days, previous, today, onDay }: { title: str
       </div>
       <div ref={place}>
         {asTable ? (
-          <DaysTable title={title} days={days} today={today} onDay={onDay} />
+          <DaysTable title={title} days={days} today={today} from={from} onDay={onDay} />
         ) : (
           <>
             <div className="chart-place">
@@ -65,12 +65,12 @@ function Legend({ measure, weekly, now, previous }: { measure: Measure; weekly: 
     measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.successRate')]] : [['avg', t('metrics.avg')]];
   if (measure === 'duration' && !weekly) entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
   if (measure === 'calls' && now.some(({ open }) => open)) entries.push(['soFar', t('chart.soFar')]);
-  if (measure === 'calls' && now.some(({ open, part }) => part && !open)) entries.push(['soFar', t('chart.part')]);
+  if (measure === 'calls' && now.some(({ open, part, known }) => part && known && !open)) entries.push(['soFar', t('chart.part')]);
   if (previous) entries.push(['previous', t('chart.previous')]);
   return <div className="legend meta" aria-hidden="true">{entries.map(([key, words]) => <span key={key}><i data-of={key} />{words}</span>)}</div>;
 }
 
-function DaysTable({ title, days, today, onDay }: { title: string; days: readonly Day[]; today: string; onDay?: ((day: string) => void) | undefined }) {
+function DaysTable({ title, days, today, from, onDay }: { title: string; days: readonly Day[]; today: string; from: string; onDay?: ((day: string) => void) | undefined }) {
   const { t } = useTranslation();
   const format = useFormat();
   return (
@@ -90,8 +90,8 @@ function DaysTable({ title, days, today, onDay }: { title: string; days: readonl
                 {onDay ? <button type="button" className="quiet" onClick={() => onDay(day.date)}>{day.date} {format.weekday(day.date)}</button> : `${day.date} ${format.weekday(day.date)}`}
                 {day.date === today && <span className="meta"> {t('chart.soFar')}</span>}
               </td>
-              <td className="right">{format.count(day.calls)}</td>
-              <td className="right">{format.count(day.failures)}</td>
+              <td className="right">{format.count(day.date < from ? null : day.calls)}</td>
+              <td className="right">{format.count(day.date < from ? null : day.failures)}</td>
               <td className="right">{format.rate(day.successes, day.calls)}</td>
               {([day.avgDurationMs, day.p50Ms, day.p95Ms, day.p99Ms] as const).map((ms, n) => <td key={n} className="right">{format.duration(ms)}</td>)}
             </tr>

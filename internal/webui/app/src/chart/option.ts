@@ -54,12 +54,12 @@ function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: L
   const list: object[] = [
     {
       ...bar, name: words.successes, itemStyle: { color: p.bar },
-      data: now.map((bucket) => (bucket.open || bucket.part ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } } : bucket.successes)),
+      data: now.map((bucket) => (!bucket.known ? null : bucket.open || bucket.part ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } } : bucket.successes)),
     },
     // However few, they are seen.
     { ...bar, name: words.failures, data: now.map((bucket) => (bucket.failures === 0 ? null : failed(bucket))), barMinHeight: 3, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5 } },
   ];
-  if (previous) list.push(earlier(words.previous, previous.map((bucket) => bucket.calls), p.previous));
+  if (previous) list.push(earlier(words.previous, previous.map((bucket) => (bucket.known ? bucket.calls : null)), p.previous));
   return list;
 }
 

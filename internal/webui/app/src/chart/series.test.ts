@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byDay, byWeek, comparable, needsWeeks, recorded, sum, type Day } from './series';
+import { byDay, byWeek, comparable, needsWeeks, sum, type Day } from './series';
 
 const day = (date: string, calls: number, failures = 0, avg: number | null = calls > 0 ? 100 : null): Day => ({
   date, calls, successes: calls - failures, failures, successRate: calls ? (calls - failures) / calls : null, avgDurationMs: avg, p50Ms: avg, p95Ms: avg, p99Ms: avg,
@@ -21,11 +21,11 @@ test('an unfinished day and its counterpart are left out of changes', () => {
 
 test('weeks add up and have no percentiles', () => {
   const days = Array.from({ length: 16 }, (_, n) => day(`2026-11-${String(n + 1).padStart(2, '0')}`, n + 1, 1));
-  const weeks = byWeek(days, '2026-11-16');
+  const weeks = byWeek(days, '2026-11-16', '2026-01-01');
   expect(weeks.map((week) => [week.date, week.days, week.calls, week.p50Ms, week.open, week.part])).toEqual([
     ['2026-11-01', 7, 28, null, false, false], ['2026-11-08', 7, 77, null, false, false], ['2026-11-15', 2, 31, null, true, true],
   ]);
-  expect(byDay(days, '2026-11-16').at(-1)?.open).toBe(true);
+  expect(byDay(days, '2026-11-16', '2026-01-01').at(-1)?.open).toBe(true);
 });
 
 test('a year on a narrow screen is drawn by weeks, a month by days', () => {
@@ -33,7 +33,8 @@ test('a year on a narrow screen is drawn by weeks, a month by days', () => {
   expect(needsWeeks(30, 330)).toBe(false);
 });
 
-test('a period that began before the records is not compared', () => {
-  expect(recorded('2026-11-07', '2026-11-07T09:00:00.000+08:00')).toBe(true);
-  expect(recorded('2026-11-06', '2026-11-07T09:00:00.000+08:00')).toBe(false);
+test('days without records are unknown, and a week that has some of them is only a part', () => {
+  const days = Array.from({ length: 14 }, (_, n) => day(`2026-11-${String(n + 1).padStart(2, '0')}`, 0));
+  expect(byDay(days, '2026-11-14', '2026-11-13').filter(({ known }) => known).map(({ date }) => date)).toEqual(['2026-11-13', '2026-11-14']);
+  expect(byWeek(days, '2026-11-30', '2026-11-09').map(({ known, part }) => [known, part])).toEqual([[false, true], [true, true]]);
 });

@@ -22,8 +22,10 @@ export interface Bucket extends Totals {
   p99Ms: number | null;
   /** Not over yet. */
   open: boolean;
-  /** The rest of a range that is no whole number of weeks. */
+  /** The rest of a range that is no whole number of weeks, or a week whose first days have no records. */
   part: boolean;
+  /** False where nothing was recorded: its figures are absent, not 0. */
+  known: boolean;
 }
 
 /** Sums days; the average is weighted by calls. */
@@ -38,15 +40,16 @@ export function sum(days: readonly Day[]): Totals {
   return { calls, successes, failures, rate: calls === 0 ? null : successes / calls, avgMs: calls === 0 ? null : time / calls };
 }
 
-export const byDay = (days: readonly Day[], today: string): Bucket[] =>
-  days.map((day) => ({ ...sum([day]), date: day.date, days: 1, avgMs: day.avgDurationMs, p50Ms: day.p50Ms, p95Ms: day.p95Ms, p99Ms: day.p99Ms, open: day.date === today, part: false }));
+/** `from` is the first day with records. */
+export const byDay = (days: readonly Day[], today: string, from: string): Bucket[] =>
+  days.map((day) => ({ ...sum([day]), date: day.date, days: 1, avgMs: day.avgDurationMs, p50Ms: day.p50Ms, p95Ms: day.p95Ms, p99Ms: day.p99Ms, open: day.date === today, part: false, known: day.date >= from }));
 
 /** Seven days from the first on; percentiles of days cannot be added, so there are none. */
-export function byWeek(days: readonly Day[], today: string): Bucket[] {
+export function byWeek(days: readonly Day[], today: string, from: string): Bucket[] {
   const weeks: Bucket[] = [];
   for (let at = 0; at < days.length; at += 7) {
     const week = days.slice(at, at + 7);
-    weeks.push({ ...sum(week), date: week[0]!.date, days: week.length, p50Ms: null, p95Ms: null, p99Ms: null, open: week.some((day) => day.date === today), part: week.length < 7 });
+    weeks.push({ ...sum(week), date: week[0]!.date, days: week.length, p50Ms: null, p95Ms: null, p99Ms: null, open: week.some((day) => day.date === today), part: week.length < 7 || week.some((day) => day.date < from), known: week.some((day) => day.date >= from) });
   }
   return weeks;
 }
@@ -63,8 +66,5 @@ export function comparable(now: readonly Day[], previous: readonly Day[], today:
   if (closed.length === 0) return null;
   return { now: sum(closed.map(([day]) => day)), before: sum(closed.map(([, counterpart]) => counterpart!)) };
 }
-
-/** Whether the whole period before was recorded. collectedSince is a time. */
-export const recorded = (previousStart: string, collectedSince: string): boolean => previousStart >= collectedSince.slice(0, 10);
 
 export const lastDayOf = (bucket: Bucket): string => addDays(bucket.date, bucket.days - 1);

@@ -2,10 +2,11 @@ import './overview.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { Schemas } from '../api/client';
+import type { Dated, Schemas } from '../api/client';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
-import { comparable, recorded } from '../chart/series';
+import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
+import { firstDay, unrecorded, whole } from '../range/coverage';
 import { lastDays, custom } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
@@ -15,7 +16,7 @@ import { Code } from '../ui/Copy';
 import { useTitle } from '../ui/useTitle';
 import { overviewQueries } from './queries';
 import { FiguresBones } from './FiguresBones';
-import { Tiles } from './Tiles';
+import { Tiles, Unrecorded } from './Tiles';
 import { UsageTable } from './UsageTable';
 
 preloadChart();
@@ -26,7 +27,7 @@ export function Component() {
   useTitle(t('title'));
   const state = useRange();
   const query = useQuery(overviewQueries.get(state.range, state.holdsToday));
-  const canCompare = query.data === undefined || recorded(state.previous.start, query.data.collectedSince);
+  const canCompare = query.data === undefined || whole(state.previous.start, query.data);
   return (
     <>
       <div className="page-head">
@@ -42,7 +43,7 @@ export function Component() {
   );
 }
 
-function Figures({ data, state, compare }: { data: Schemas['Overview']; state: RangeState; compare: boolean }) {
+function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; state: RangeState; compare: boolean }) {
   const { t } = useTranslation(['overview', 'common']);
   const format = useFormat();
   const { data: previous } = useQuery({ ...overviewQueries.get(state.previous, false), enabled: compare, placeholderData: undefined });
@@ -62,9 +63,9 @@ function Figures({ data, state, compare }: { data: Schemas['Overview']; state: R
           last={{ label: t('apps'), value: format.count(data.applicationCount), note: t('appsEnabled', { n: format.count(data.enabledCount) }) }}
         />
       </section>
-      {data.applicationCount === 0 ? <Start /> : data.calls === 0 ? <NoCalls /> : (
+      {data.applicationCount === 0 ? <Start /> : unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.calls === 0 ? <NoCalls /> : (
         <>
-          <DailyBlock title={t('daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} onDay={openDay} />
+          <DailyBlock title={t('daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
           <UsageTable title={t('byCapability')} models={data.models} />
         </>
       )}

@@ -2,8 +2,11 @@ import './overview.css';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import type { Totals } from '../chart/series';
+import { dayOf } from '../range/days';
+import { firstDay, late, unrecorded, whole, type Coverage } from '../range/coverage';
 import type { Change } from '../format/format';
 import { useFormat } from '../format/useFormat';
+import { Empty } from '../ui/Block';
 import { Icon } from '../ui/Icon';
 
 /** Two periods over the same closed days, and how to say which. */
@@ -15,19 +18,21 @@ export interface Comparison {
 }
 
 type Figures = Schemas['Metrics'];
+type Said = Coverage & Pick<Schemas['Coverage'], 'missed'>;
 
 /** The figures of a period with their changes; `last` is a tile of the page's own. */
-export function Tiles({ figures, coverage, comparison, last }: { figures: Figures; coverage: Pick<Schemas['Coverage'], 'dataThrough' | 'missed'>; comparison: Comparison | null; last?: { label: string; value: string; note?: string } }) {
+export function Tiles({ figures, coverage, comparison, last }: { figures: Figures; coverage: Said; comparison: Comparison | null; last?: { label: string; value: string; note?: string } }) {
   const { t } = useTranslation();
   const format = useFormat();
+  const none = unrecorded(coverage); // absent, not 0
   const [now, before] = [comparison?.now, comparison?.before];
   const change = (a: number | null | undefined, b: number | null | undefined) => (comparison ? format.change(a ?? null, b ?? null) : null);
   return (
     <>
       <dl className="tiles" data-of={last ? 5 : 4}>
-        <Tile label={t('metrics.calls')} value={format.count(figures.calls)} change={change(now?.calls, before?.calls)} basis={comparison?.span} />
+        <Tile label={t('metrics.calls')} value={format.count(none ? null : figures.calls)} change={change(now?.calls, before?.calls)} basis={comparison?.span} />
         <Tile label={t('metrics.successRate')} value={format.rate(figures.successes, figures.calls)} change={comparison ? format.rateChange(now?.rate ?? null, before?.rate ?? null) : null} basis={comparison?.span} />
-        <Tile label={t('metrics.failures')} value={format.count(figures.failures)} change={change(now?.failures, before?.failures)} basis={comparison?.span} />
+        <Tile label={t('metrics.failures')} value={format.count(none ? null : figures.failures)} change={change(now?.failures, before?.failures)} basis={comparison?.span} />
         <Tile label={t('metrics.avg')} value={format.duration(figures.avgDurationMs)} change={change(now?.avgMs, before?.avgMs)} basis={comparison?.span} />
         {last && <Tile label={last.label} value={last.value} note={last.note} />}
       </dl>
@@ -55,18 +60,42 @@ function Tile({ label, value, change, basis, note }: { label: string; value: str
   );
 }
 
-/** Through when every call is counted, and how many are known to be missing. */
-export function Completeness({ coverage }: { coverage: Pick<Schemas['Coverage'], 'dataThrough' | 'missed'> }) {
+/** Through when every call is counted, since when there are records, and how many calls are known to be missing. */
+export function Completeness({ coverage }: { coverage: Said }) {
   const { t } = useTranslation(['overview', 'common']);
   const format = useFormat();
+  const { dataThrough, missed } = coverage;
+  const behind = late(coverage);
+  const today = dayOf(Date.parse(dataThrough)) === dayOf(coverage.answeredAt);
   return (
     <span className="end">
-      <span title={format.exactTime(coverage.dataThrough)}>{t('complete', { time: format.clock(coverage.dataThrough) })}</span>
+      <Since coverage={coverage} />
+      <span className={behind ? 'warned' : undefined} title={format.exactTime(dataThrough)}>
+        {behind && <Icon name="warn" size={12} />}
+        <span>{t('complete', { time: today ? format.clock(dataThrough) : format.time(dataThrough) })}</span>
+        {behind && <>{' · '}<span>{t('late')}</span></>}
+      </span>
       {' · '}
-      <span className={coverage.missed > 0 ? 'warned' : undefined} title={coverage.missed > 0 ? t('missedWhy') : undefined}>
-        {coverage.missed > 0 && <Icon name="warn" size={12} />}
-        {t('missed', { n: format.count(coverage.missed) })}
+      <span className={missed > 0 ? 'warned' : undefined} title={missed > 0 ? t('missedWhy') : undefined}>
+        {missed > 0 && <Icon name="warn" size={12} />}
+        {t('missed', { n: format.count(missed) })}
       </span>
     </span>
   );
+}
+
+/** Where the range reaches back further than the records: when they begin. */
+function Since({ coverage }: { coverage: Coverage }) {
+  const { t } = useTranslation('overview');
+  const format = useFormat();
+  if (whole(coverage.start, coverage)) return null;
+  const first = firstDay(coverage);
+  const words = first === dayOf(Date.parse(coverage.collectedSince)) ? t('since', { time: format.time(coverage.collectedSince) }) : t('kept', { day: first });
+  return <><span>{words}</span>{' · '}</>;
+}
+
+/** A range from before the records. */
+export function Unrecorded({ coverage, onNewest }: { coverage: Coverage; onNewest: () => void }) {
+  const { t } = useTranslation(['overview', 'common']);
+  return <section className="block"><Empty text={t('unrecorded', { day: firstDay(coverage) })}><button type="button" className="quiet" data-edge onClick={onNewest}>{t('common:range.last7')}</button></Empty></section>;
 }

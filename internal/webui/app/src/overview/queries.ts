@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api, unwrap } from '../api/client';
+import { api, dated } from '../api/client';
 import { following, freshness } from '../ui/queries';
 
 export interface Period {
@@ -12,7 +12,7 @@ export const overviewQueries = {
   get: ({ start, end }: Period, holdsToday: boolean) =>
     queryOptions({
       queryKey: ['overview', 'get', { start, end }],
-      queryFn: ({ signal }) => unwrap(api.GET('/api/statistics/applications/overview', { params: { query: { start, end } }, signal })),
+      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/overview', { params: { query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
       refetchInterval: (query) => following(holdsToday, query.state.data?.calls === 0),

@@ -18,6 +18,7 @@ const calls: Same<typeof zh> = {
   freshOne: '1 new call ↑',
   empty: 'No such calls on {{day}}.',
   none: 'There were no calls on {{day}}.',
+  unrecorded: 'Nothing was recorded on {{day}}: records begin on {{from}}.',
   open: 'Open call {{id}}',
   column: { callId: 'Flow no.', time: 'Beijing time', model: 'Model', result: 'Result', status: 'Status', duration: 'Duration' },
   result: { success: 'Success', failure: 'Failed', interrupted: 'Interrupted' },

@@ -81,6 +81,7 @@ const common: Same<typeof zh> = {
     week: 'Week from {{start}}',
     weekly: 'by week',
     part: 'part of a week',
+    unknown: 'not recorded',
     table: 'View as table',
     chart: 'View as chart',
     sentence: '{{what}} per day from {{start}} to {{end}}, Beijing time: {{calls}} calls in all, {{failures}} failures.',

@@ -15,6 +15,7 @@ const calls = {
   freshOne: '1 条新调用 ↑',
   empty: '{{day}} 没有符合条件的调用。',
   none: '{{day}} 没有调用。',
+  unrecorded: '{{day}} 没有记录：记录从 {{from}} 开始。',
   open: '打开调用 {{id}}',
   column: { callId: '流水号', time: '北京时间', model: '模型', result: '结果', status: '状态码', duration: '耗时' },
   result: { success: '成功', failure: '失败', interrupted: '中断' },

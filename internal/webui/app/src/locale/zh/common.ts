@@ -78,6 +78,7 @@ const common = {
     week: '{{start}} 起的一周',
     weekly: '按周显示',
     part: '不足一周',
+    unknown: '没有记录',
     table: '以表格查看',
     chart: '以图表查看',
     sentence: '{{start}} 至 {{end}}（北京时间）每日{{what}}：共 {{calls}} 次调用，{{failures}} 次失败。',
