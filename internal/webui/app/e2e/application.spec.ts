@@ -39,7 +39,7 @@ test('summary, days and usage per model are those of the calls of this applicati
   const now = daily.at(-1)!;
   const day = (of: string) => page.locator('.days').getByRole('row').filter({ hasText: of }).getByRole('cell');
   await expect(day(today())).toHaveText([new RegExp(today()), '5', '2', '60.00%', ...times(now.avgDurationMs, now.p50Ms, now.p95Ms, now.p99Ms)]);
-  await expect(day(addDays(today(), -1))).toHaveText([/-/, '0', '0', '—', '—', '—', '—', '—']); // filled with zero
+  await expect(day(addDays(today(), -1))).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—']); // before the collection
   await expect(page.locator('.days tbody tr')).toHaveCount(7);
 });
 
@@ -56,9 +56,9 @@ test('the figures follow the range of the URL, and only they are asked for anew'
   await page.getByRole('button', { name: 'View as table' }).click();
   await page.getByRole('button', { name: new RegExp(`^${yesterday}`) }).click();
   await expect(page).toHaveURL(`/applications/${id}?start=${yesterday}&end=${yesterday}`);
-  await expect(tile(page, 'Calls')).toHaveText('0');
+  await expect(tile(page, 'Calls')).toHaveText('—');
   await expect(tile(page, 'Success rate')).toHaveText('—');
-  await expect(page.getByText('There were no calls in this range.')).toBeVisible();
+  await expect(page.getByText('Nothing was recorded in this range:')).toBeVisible();
   expect(new Set(asked)).toEqual(new Set([`/api/statistics/applications/${id}`]));
 });
 

@@ -51,7 +51,7 @@ test('rule 14: each change of a filter asks page 1 at once; nothing of the drawe
   await expect(page).toHaveURL(path);
   const yesterday = addDays(today(), -1);
   expect(await change(() => drawer.getByRole('button', { name: 'Yesterday' }).click())).toEqual({ start: yesterday, end: yesterday, model: CHAT, page: '1' });
-  await expect(drawer.getByText(`No such calls on ${yesterday}.`)).toBeVisible();
+  await expect(drawer.getByText(`Nothing was recorded on ${yesterday}: records begin on ${today()}.`)).toBeVisible();
   await drawer.locator('.empty').getByRole('button', { name: 'All models' }).click();
   await drawer.getByRole('button', { name: 'Today' }).click();
   await expect(figures(page)).toContainText('Calls 12');

@@ -16,10 +16,16 @@ interface Told {
   calls?: number;
 }
 
-/** Answers with 10 calls on each day from the first that has records, and what else is said about coverage. */
-async function withCoverage(page: Page, said: { collectedSince?: string; retainedFrom?: string; dataThrough?: string }): Promise<void> {
-  const first = [said.collectedSince?.slice(0, 10) ?? '', said.retainedFrom ?? ''].sort().at(-1)!;
+interface Said {
+  collectedSince?: string;
+  retainedFrom?: string;
+  dataThrough?: string;
+}
+
+/** Answers with 10 calls on each day from the first that has records, and what `said` says of coverage; a test may change it. */
+async function withCoverage(page: Page, said: Said): Promise<void> {
   await page.route(statistics, async (route) => {
+    const first = [said.collectedSince?.slice(0, 10) ?? '', said.retainedFrom ?? ''].sort().at(-1)!;
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Told };
     const { data } = body;
@@ -51,12 +57,12 @@ for (const [why, said] of [
 test('a period that holds the hours before collection began is not compared with; one that begins at midnight after it is', async ({ page, developer }) => {
   await developer.createApplication('Search');
   const firstOfBefore = addDays(today(), -13);
-  await withCoverage(page, { collectedSince: `${firstOfBefore}T00:00:00.001+08:00` });
+  const said: Said = { collectedSince: `${firstOfBefore}T00:00:00.001+08:00` };
+  await withCoverage(page, said);
   await page.goto('/');
   await expect(tile(page, 'Calls')).toHaveText('70');
   await expect(page.getByRole('button', { name: 'Compare' })).toBeDisabled();
-  await page.unroute(statistics);
-  await withCoverage(page, { collectedSince: `${firstOfBefore}T00:00:00.000+08:00` });
+  said.collectedSince = `${firstOfBefore}T00:00:00.000+08:00`;
   await page.reload();
   await expect(change(page)).toHaveText('0.0%');
 });
@@ -97,9 +103,10 @@ test('a minute of delay is no alarm, more is; a day long past is whole; a wrong 
   await developer.createApplication('Search');
   const late = page.getByText('The figures are behind: calls that ended later are not in them yet.');
   const through = page.getByText(/^Complete through/);
+  const said: Said = {};
+  await withCoverage(page, said);
   const look = async (behind: number, query = '') => {
-    await page.unroute(statistics);
-    await withCoverage(page, { dataThrough: beijing(Date.now() - behind) });
+    said.dataThrough = beijing(Date.now() - behind);
     await page.goto(`/${query}`);
     await expect(through).toBeVisible();
   };
@@ -110,7 +117,7 @@ test('a minute of delay is no alarm, more is; a day long past is whole; a wrong 
   const past = addDays(today(), -5);
   await look(26 * 3_600_000, `?start=${past}&end=${past}`); // whole long before it stood still
   await expect(late).toHaveCount(0);
-  await page.unroute(statistics);
+  delete said.dataThrough;
   for (const wrong of [-2, 2]) {
     await page.clock.setFixedTime(Date.now() + wrong * 3_600_000);
     await page.goto('/applications');
