@@ -21,7 +21,7 @@ const (
 	sureWithin = time.Minute
 
 	retryLost     = 100 * time.Millisecond // first pause when ClickHouse cannot be reached
-	retryLostMax  = time.Second
+	retryLostMax  = 500 * time.Millisecond // how soon it is noticed that it can be again
 	retryRefused  = 250 * time.Millisecond // first pause of a segment ClickHouse refuses
 	retryRefusedM = 15 * time.Second
 	sweepEvery    = 15 * time.Second // at most between two looks at the confirmed segments
@@ -88,6 +88,7 @@ func (s *shipper) attempt(ctx context.Context, g *segment) time.Duration {
 		}
 		s.lost, g.tries = 0, 0
 		s.spool.confirm(g)
+		s.spool.reach(true)
 		s.keeper.hurry()
 		return 0
 	}
@@ -101,9 +102,11 @@ func (s *shipper) attempt(ctx context.Context, g *segment) time.Duration {
 			s.log.Warn("cannot ship call records; they wait in the spool", "error", err, "segments", s.spool.backlog())
 		}
 		s.lost++
+		s.spool.reach(false)
 		return backoff(retryLost, retryLostMax, s.lost)
 	}
 	s.lost = 0
+	s.spool.reach(true)
 	s.metrics.refused.Inc()
 	if g.tries&(g.tries+1) == 0 { // 1st, 2nd, 4th, 8th … time
 		s.log.Error("call records of a segment cannot be shipped; they are tried again until they can", "segment", g.name(), "tries", g.tries+1, "error", err)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,7 +29,9 @@ type spool struct {
 	sent    []*segment // confirmed, kept for a while
 	bytes   int64      // of all segments
 	adopted []uuid.UUID
+	away    bool          // ClickHouse cannot be reached
 	wake    chan struct{} // a segment was sealed
+	back    chan struct{} // what waits may be sealed: ClickHouse can be reached again, or has caught up
 }
 
 const quarantineDir = "quarantine"
@@ -43,7 +44,7 @@ func openSpool(ctx context.Context, dir string, log *slog.Logger) (*spool, error
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("spool directory: %w", err)
 	}
-	s := &spool{dir: dir, id: uuid.New(), log: log, wake: make(chan struct{}, 1)}
+	s := &spool{dir: dir, id: uuid.New(), log: log, wake: make(chan struct{}, 1), back: make(chan struct{}, 1)}
 	var err error
 	if s.lock, err = lockDir(ctx, dir); err != nil {
 		return nil, err
@@ -61,66 +62,6 @@ func openSpool(ctx context.Context, dir string, log *slog.Logger) (*spool, error
 func (s *spool) home() string { return s.homeOf(s.id) }
 
 func (s *spool) homeOf(id uuid.UUID) string { return filepath.Join(s.dir, id.String()) }
-
-func lockDir(ctx context.Context, dir string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("spool lock: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
-	defer cancel()
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return file, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("spool directory %s belongs to another running process: %w", dir, err), file.Close())
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
-// adopt finds the segments of earlier processes. Between a rename and an unlink either half may
-// have happened: a segment is what its name says, whatever else is there.
-func (s *spool) adopt() error {
-	spools, err := os.ReadDir(s.dir)
-	if err != nil {
-		return fmt.Errorf("read spool directory: %w", err)
-	}
-	for _, entry := range spools {
-		id, err := uuid.Parse(entry.Name())
-		if err != nil || !entry.IsDir() {
-			continue
-		}
-		s.adopted = append(s.adopted, id)
-		files, err := os.ReadDir(filepath.Join(s.dir, entry.Name()))
-		if err != nil {
-			return fmt.Errorf("read spool directory: %w", err)
-		}
-		for _, file := range files {
-			found, err := openSegment(filepath.Join(s.dir, entry.Name(), file.Name()), id)
-			if errors.Is(err, errNotSegment) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			s.bytes += found.size
-			if found.sent.IsZero() {
-				s.unsent = append(s.unsent, found)
-			} else {
-				s.sent = append(s.sent, found)
-			}
-		}
-	}
-	slices.SortStableFunc(s.unsent, func(a, b *segment) int { return a.sealed.Compare(b.sealed) })
-	if len(s.unsent) > 0 {
-		s.log.Info("adopted the spool of an earlier process", "segments", len(s.unsent), "bytes", s.bytes)
-	}
-	return nil
-}
 
 // begin makes g the segment being written.
 func (s *spool) begin(g *segment) {
@@ -178,7 +119,11 @@ func (s *spool) confirm(g *segment) {
 	s.unsent = slices.DeleteFunc(s.unsent, func(other *segment) bool { return other == g })
 	g.sent = now
 	s.sent = append(s.sent, g)
+	caughtUp := len(s.unsent) == fewUnsent
 	s.mu.Unlock()
+	if caughtUp {
+		s.rouse()
+	}
 	err := os.Chtimes(old, now, now)
 	if err = errors.Join(err, os.Rename(old, g.path())); err != nil {
 		s.log.Warn("cannot mark a segment as sent", "segment", g.name(), "error", err)

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 const (
 	gather     = time.Millisecond       // the writer lets records gather so long after the first
 	sealAfter  = 500 * time.Millisecond // age of its first record at which a segment is sealed
-	sealLate   = time.Second            // the same while segments wait to be sent
 	syncEvery  = 200 * time.Millisecond
 	retryWrite = 250 * time.Millisecond
 	chunk      = 1 << 20 // bytes of one write, and up to one record more
@@ -58,12 +56,14 @@ func (w *writer) run(giveUp <-chan struct{}) {
 	stopping := false
 	for {
 		if w.file != nil {
-			alarm.Reset(time.Until(w.began.Add(w.sealAge())))
+			wait, _ := w.due()
+			alarm.Reset(wait)
 		}
 		if !stopping {
 			select {
 			case <-w.ring.wake:
 				pause(w.stop, gather)
+			case <-w.spool.back:
 			case <-alarm.C:
 			case <-w.stop:
 				stopping = true
@@ -72,20 +72,15 @@ func (w *writer) run(giveUp <-chan struct{}) {
 		for batch := w.ring.take(); len(batch) > 0; batch = w.ring.take() {
 			w.store(batch, giveUp)
 		}
-		if w.file != nil && (stopping || time.Since(w.began) >= w.sealAge()) {
-			w.seal()
+		if w.file != nil {
+			if _, due := w.due(); due || stopping {
+				w.seal()
+			}
 		}
 		if stopping {
 			return
 		}
 	}
-}
-
-func (w *writer) sealAge() time.Duration {
-	if w.spool.backlog() > 3 {
-		return max(w.every, sealLate)
-	}
-	return w.every
 }
 
 // pause waits, but not beyond done.
@@ -115,8 +110,10 @@ func (w *writer) store(batch []*Record, giveUp <-chan struct{}) {
 		if w.makeRoom() {
 			continue
 		}
-		if w.sequence > 0 && w.file != nil && time.Since(w.began) >= w.sealAge() {
-			w.seal() // shipping it is what makes room
+		if w.sequence > 0 && w.file != nil {
+			if _, due := w.due(); due {
+				w.seal() // shipping it is what makes room
+			}
 		}
 		select {
 		case <-giveUp:
@@ -161,19 +158,14 @@ func (w *writer) append(batch []*Record) (int, error) {
 		w.written.Add(uint64(count))
 		w.metrics.appended.Add(float64(count))
 	}
-	if w.torn || w.sequence == maxSegmentRecords || w.size >= maxSegmentBytes {
+	if w.torn || w.sequence == maxSegmentRecords || w.size >= w.largest() {
 		w.seal()
 	}
 	return count, err
 }
 
 // chunk is the size from which a write takes no more records.
-func (w *writer) chunk() int {
-	if w.limit > 0 {
-		return int(min(chunk, w.limit/8))
-	}
-	return chunk
-}
+func (w *writer) chunk() int { return int(min(chunk, w.largest())) }
 
 func endOf(r *Record) int64 {
 	return r.Start.UnixMilli() + int64(r.Duration/time.Millisecond)
@@ -246,62 +238,4 @@ func (w *writer) makeRoom() bool {
 		w.spool.remove(g)
 	}
 	return len(kept) > 0
-}
-
-// syncer makes written segments durable beside the writer, and closes them.
-type syncer struct {
-	files chan *os.File // next file to care for; nil: the present one is complete
-	dirty atomic.Bool
-	done  sync.WaitGroup
-	log   *slog.Logger
-}
-
-func (s *syncer) start(log *slog.Logger) {
-	s.log = log
-	s.files = make(chan *os.File, 1024)
-	s.done.Go(s.run)
-}
-
-func (s *syncer) begin(file *os.File) { s.files <- file }
-func (s *syncer) end()                { s.files <- nil }
-
-// close waits until everything handed over is durable.
-func (s *syncer) close() {
-	close(s.files)
-	s.done.Wait()
-}
-
-func (s *syncer) run() {
-	tick := time.NewTicker(syncEvery)
-	defer tick.Stop()
-	var file *os.File
-	finish := func() {
-		if file != nil {
-			s.report(errors.Join(file.Sync(), file.Close()))
-			file = nil
-		}
-	}
-	defer finish()
-	for {
-		select {
-		case next, ok := <-s.files:
-			finish()
-			if !ok {
-				return
-			}
-			if file = next; file != nil {
-				s.report(syncDir(file.Name()))
-			}
-		case <-tick.C:
-			if file != nil && s.dirty.Swap(false) {
-				s.report(file.Sync())
-			}
-		}
-	}
-}
-
-func (s *syncer) report(err error) {
-	if err != nil {
-		s.log.Warn("cannot sync the spool", "error", err)
-	}
 }
