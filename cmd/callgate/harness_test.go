@@ -35,7 +35,9 @@ func TestMain(m *testing.M) {
 	binary = filepath.Join(dir, "callgate")
 	build := exec.Command("go", "build", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the image is built
-	if out, err := build.CombinedOutput(); err != nil {
+	if built := os.Getenv("CALLGATE_BINARY"); built != "" {
+		binary = built // another version, to compare with
+	} else if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		os.Exit(1)
 	}
@@ -72,12 +74,25 @@ type process struct {
 // stopped with the test.
 func start(t *testing.T, environment map[string]string, args ...string) *process {
 	t.Helper()
+	return launch(t, environment, binary, args...)
+}
+
+// startWithFiles starts the binary like start, with a limit of open files.
+func startWithFiles(t *testing.T, files int, environment map[string]string, args ...string) *process {
+	t.Helper()
+	limited := fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, files)
+	return launch(t, environment, "/bin/sh", append([]string{"-c", limited, binary}, args...)...)
+}
+
+func launch(t *testing.T, environment map[string]string, program string, args ...string) *process {
+	t.Helper()
 	address := freeAddress(t)
 	p := &process{t: t, base: "http://" + address, ended: make(chan struct{})}
 	p.mails = p.caughtCode
-	p.cmd = exec.Command(binary, args...)
+	p.cmd = exec.Command(program, args...)
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LISTEN=" + address, "METRICS_LISTEN=127.0.0.1:0",
-		"API_RATE_LIMIT=0"} // tests ask faster than people
+		"API_RATE_LIMIT=0", // tests ask faster than people
+		"DRAIN_DELAY=0s"}   // and nobody is to be led elsewhere
 	for name, value := range environment {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}

@@ -74,6 +74,6 @@ func launchOurs(ctx context.Context, binary, dir string, s stores, accessKey str
 	cmd := exec.Command(binary, "serve", "--role", "gateway")
 	cmd.Env = append(os.Environ(), "LISTEN="+ours.address, "METRICS_LISTEN="+ours.private, "SPOOL_DIR="+dir, "UPSTREAM_ALLOW_PRIVATE=true",
 		"DATABASE_URL="+s.postgres, "CLICKHOUSE_URL="+s.clickhouse, "REDIS_URL="+s.redis,
-		"ACCESS_KEY_PEPPER="+pepper, "ENCRYPTION_KEYS="+ring, "MAX_UPSTREAM_CONNS=32768", "LOG_LEVEL=warn")
+		"ACCESS_KEY_PEPPER="+pepper, "ENCRYPTION_KEYS="+ring, "MAX_UPSTREAM_CONNS=32768", "MAX_APPLICATION_SHARE=1", "DRAIN_DELAY=0s", "LOG_LEVEL=warn")
 	return launch(ctx, ours, cmd)
 }

@@ -62,6 +62,7 @@ func devEnviron(environ []string, dataDir string, engines *embedded.Engines) ([]
 	}
 	defaults := map[string]string{
 		"METRICS_LISTEN":         "127.0.0.1:0",
+		"DRAIN_DELAY":            "0s", // nobody is to be led elsewhere
 		"ADMIN_EMAILS":           demoAdmin,
 		"MAIL_FROM":              "callgate@callgate.local",
 		"UPSTREAM_ALLOW_PRIVATE": "true",

@@ -1,7 +1,7 @@
 // Package boot is the only room that imports everything: it assembles what a role needs, starts it
-// and stops it in order. Stopping is the hard part: the listener goes first, then the calls in
-// flight, then the recorder that still holds their records, and the connections it writes to last;
-// any other order loses records.
+// and stops it in order. Stopping is the hard part: the listener goes first, once balancers know, then
+// the calls in flight, then the recorder that still holds their records, and the connections it writes
+// to last; any other order loses records.
 package boot
 
 import (
@@ -55,12 +55,13 @@ type Node struct {
 
 	app     *fiber.App
 	health  *health
+	front   *front // once the node serves
 	private *http.Server
 	serving chan error
 }
 
-// Start assembles c's role and begins to serve. extra, when given, adds routes before the pages
-// (callgate dev shows its mails there). What fails half-way is stopped again.
+// Start assembles c's role and begins to serve. extra is callgate dev's: it adds routes before the pages
+// that show its mails, for which reason every host name but its own is refused. What fails half-way is stopped again.
 func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func(*fiber.App)) (_ *Node, err error) {
 	n := &Node{config: c, logger: logger, registry: telemetry.NewRegistry(), pepper: secret.Pepper(c.AccessKeyPepper), serving: make(chan error, 2)}
 	defer func() {
@@ -78,6 +79,9 @@ func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func
 		}
 	}
 	n.app.Use(finishRequest)
+	if extra != nil {
+		n.app.Use(ownHosts(c).guard)
+	}
 	n.health = n.newHealth()
 	n.health.register(n.app)
 	if c.Role != config.Gateway {
@@ -124,23 +128,25 @@ func (n *Node) newApp() *fiber.App {
 }
 
 func (n *Node) listen() error {
-	public, err := net.Listen("tcp", n.config.Listen)
-	if err != nil {
-		return fmt.Errorf("LISTEN: %w", err)
-	}
 	private, err := net.Listen("tcp", n.config.MetricsListen)
 	if err != nil {
-		_ = public.Close()
 		return fmt.Errorf("METRICS_LISTEN: %w", err)
 	}
+	public, err := openFront(n.config, n.logger, n.registry)
+	if err != nil {
+		_ = private.Close()
+		return err
+	}
+	n.front = public
+	public.follow(n.app.Server())
 	n.private = &http.Server{Handler: telemetry.PrivateHandler(n.registry), ReadHeaderTimeout: 10 * time.Second}
-	go func() { n.serving <- n.app.Listener(gateway.Listener(public)) }()
+	go func() { n.serving <- n.app.Listener(public.accept()) }()
 	go func() {
 		if err := n.private.Serve(private); !errors.Is(err, http.ErrServerClosed) {
 			n.serving <- err
 		}
 	}()
-	n.logger.Info("serving", "role", n.config.Role, "listen", public.Addr().String(), "metrics", private.Addr().String(), "version", Version)
+	n.logger.Info("serving", "role", n.config.Role, "listen", public.listener.Addr().String(), "metrics", private.Addr().String(), "version", Version)
 	return nil
 }
 
@@ -154,9 +160,16 @@ func (n *Node) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop ends the node in order: no new calls, calls in flight finished or cut after DRAIN_TIMEOUT,
-// records written and shipped, connections closed. It may be called on a half-started node.
+// Stop ends the node in order: not ready any more, but serving, for DRAIN_DELAY; no new connections,
+// and calls in flight finished, or cut after DRAIN_TIMEOUT; records written and shipped, connections
+// closed. It may be called on a half-started node.
 func (n *Node) Stop() error {
+	if n.health != nil {
+		n.health.draining.Store(true)
+	}
+	if n.front != nil {
+		n.front.lameDuck(n.config.DrainDelay)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.DrainTimeout)
 	defer cancel()
 	var faults []error
@@ -165,15 +178,7 @@ func (n *Node) Stop() error {
 			faults = append(faults, fmt.Errorf("%s: %w", what, err))
 		}
 	}
-	if n.health != nil {
-		n.health.draining.Store(true)
-	}
-	if n.gateway != nil {
-		n.gateway.Shutdown(ctx)
-	}
-	if n.app != nil {
-		failed("stop listening", n.app.ShutdownWithContext(ctx))
-	}
+	failed("stop serving", n.stopServing(ctx))
 	if n.recorder != nil {
 		failed("drain records", n.drain(ctx))
 	}
@@ -196,9 +201,45 @@ func (n *Node) Stop() error {
 		failed("close redis", n.redis.Close())
 	}
 	if n.pool != nil {
-		n.pool.Close()
+		within(straggle, n.pool.Close) // it waits for those who still ask
 	}
 	return errors.Join(faults...)
+}
+
+// straggle is what a request that outlived its connection gets to notice it.
+const straggle = 2 * time.Second
+
+// stopServing ends connections: at once those that nobody is answered on, the others when they are
+// answered or ctx is done. That clients keep theirs open is no fault.
+func (n *Node) stopServing(ctx context.Context) (err error) {
+	if n.front != nil {
+		if left := n.front.listener.Drain(ctx); left > 0 {
+			n.logger.Warn("cutting what did not end within DRAIN_TIMEOUT", "connections", left)
+		}
+	}
+	if n.gateway != nil {
+		err = n.gateway.Shutdown(ctx)
+	}
+	if n.front == nil {
+		return err
+	}
+	n.front.listener.CloseAll()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), straggle)
+	defer cancel()
+	if n.app.ShutdownWithContext(ctx) != nil {
+		n.logger.Warn("requests were still being handled when their connections were closed")
+	}
+	return err
+}
+
+// within runs do, and waits no longer than limit for it.
+func within(limit time.Duration, do func()) {
+	done := make(chan struct{})
+	go func() { do(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
 }
 
 // recordDrain is what the recorder gets to write and ship, even when calls took all of DRAIN_TIMEOUT.

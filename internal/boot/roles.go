@@ -43,6 +43,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		MaxBodyBytes:     c.MaxBodyBytes,
 		MaxInflightBytes: c.MaxInflightBytes,
 		MaxUpstreamConns: c.MaxUpstreamConns,
+		ApplicationShare: c.MaxApplicationShare,
 		Logger:           n.logger,
 		Registry:         n.registry,
 	})

@@ -90,8 +90,14 @@ type Config struct {
 	MaxBodyBytes     int64         `env:"MAX_BODY_BYTES" envDefault:"67108864"`
 	MaxInflightBytes int64         `env:"MAX_INFLIGHT_BYTES" envDefault:"536870912"`
 	MaxUpstreamConns int           `env:"MAX_UPSTREAM_CONNS" envDefault:"4096"`
-	MaxConns         int           `env:"MAX_CONNS" envDefault:"65536"`
-	DrainTimeout     time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30s"`
+	// MaxApplicationShare is how much of MAX_UPSTREAM_CONNS and MAX_INFLIGHT_BYTES one application may
+	// take: more than 0, at most 1.
+	MaxApplicationShare float64 `env:"MAX_APPLICATION_SHARE" envDefault:"0.25"`
+
+	MaxConns           int           `env:"MAX_CONNS" envDefault:"0"` // 0: what the limit of open files allows, at most 65536
+	ClientWriteTimeout time.Duration `env:"CLIENT_WRITE_TIMEOUT" envDefault:"30s"`
+	DrainDelay         time.Duration `env:"DRAIN_DELAY" envDefault:"5s"`
+	DrainTimeout       time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30s"`
 
 	// ClickHouseReaderPassword is for the data team's read-only account; empty: none is made.
 	ClickHouseReaderPassword string `env:"-"`
@@ -284,7 +290,7 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 		"JWT_TTL": c.JWTTTL, "SESSION_TTL": c.SessionTTL, "ADMIN_SESSION_TTL": c.AdminSessionTTL,
 		"UPSTREAM_CONNECT_TIMEOUT": c.ConnectTimeout, "UPSTREAM_HEADER_TIMEOUT": c.HeaderTimeout,
 		"UPSTREAM_IDLE_TIMEOUT": c.IdleTimeout, "CALL_TIMEOUT": c.CallTimeout, "DRAIN_TIMEOUT": c.DrainTimeout,
-		"ACCESS_STALE_ON_ERROR": c.StaleOnError, "SPOOL_SEAL_AFTER": c.SpoolSealAfter,
+		"CLIENT_WRITE_TIMEOUT": c.ClientWriteTimeout, "ACCESS_STALE_ON_ERROR": c.StaleOnError, "SPOOL_SEAL_AFTER": c.SpoolSealAfter,
 	} {
 		if d <= 0 {
 			fault("%s must be a positive duration such as 30s", name)
@@ -292,12 +298,21 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 	}
 	for name, n := range map[string]int64{
 		"MAX_BODY_BYTES": c.MaxBodyBytes, "MAX_INFLIGHT_BYTES": c.MaxInflightBytes,
-		"MAX_UPSTREAM_CONNS": int64(c.MaxUpstreamConns), "MAX_CONNS": int64(c.MaxConns),
-		"RECORD_RING_BYTES": int64(c.RecordRingBytes),
+		"MAX_UPSTREAM_CONNS": int64(c.MaxUpstreamConns),
+		"RECORD_RING_BYTES":  int64(c.RecordRingBytes),
 	} {
 		if n <= 0 {
 			fault("%s must be a positive number", name)
 		}
+	}
+	if c.DrainDelay < 0 {
+		fault("DRAIN_DELAY must be a duration such as 5s, or 0s")
+	}
+	if c.MaxConns < 0 {
+		fault("MAX_CONNS must be a number of connections; 0 or none means what the limit of open files allows")
+	}
+	if !(c.MaxApplicationShare > 0 && c.MaxApplicationShare <= 1) {
+		fault("MAX_APPLICATION_SHARE must be more than 0 and at most 1, such as 0.25")
 	}
 	if c.SpoolMaxBytes < 0 {
 		fault("SPOOL_MAX_BYTES must be a number of bytes; 0 or none means what the disk holds")

@@ -29,6 +29,7 @@ const (
 	Changed                      // 40902, by somebody else since it was read
 	MethodNotAllowed             // 40501
 	TooLarge                     // 41301
+	WrongHost                    // 42101, callgate dev under a name that is not its own
 	TooManyAttempts              // 42901
 	Unavailable                  // 50301, a store cannot be reached
 )

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"net"
 	"sync"
 	"time"
 
@@ -67,7 +68,7 @@ func (g *Gateway) serveLeft(ctx *fasthttp.RequestCtx, fault error) bool {
 	}
 	path, query, _ := splitTarget(noted.uri)
 	var head requestHead
-	if g.stopping.Load() || !head.scan(noted.raw) {
+	if !head.scan(noted.raw) {
 		return false
 	}
 	c, refused := g.admit(ctx, &head, path, query, noted.at)
@@ -84,6 +85,9 @@ func (g *Gateway) serveLeft(ctx *fasthttp.RequestCtx, fault error) bool {
 		c.refuse(*refused)
 	case noted.length > g.config.MaxBodyBytes:
 		c.refuse(refusedLarge)
+	case dismissed(c.client):
+		c.cut(shuttingDown)
+		c.abandon()
 	case timedOut(fault):
 		c.refuse(refusedStalled)
 	default:
@@ -91,6 +95,12 @@ func (g *Gateway) serveLeft(ctx *fasthttp.RequestCtx, fault error) bool {
 		c.abandon()
 	}
 	return true
+}
+
+// dismissed tells whether the process ended the connection because it leaves.
+func dismissed(client net.Conn) bool {
+	caller, ok := client.(*callerConn)
+	return ok && caller.Dismissed()
 }
 
 // serveUnread answers a request to the gateway whose head cannot be read; nobody knows whose it is.

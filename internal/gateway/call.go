@@ -58,6 +58,9 @@ type call struct {
 	capability *access.Capability // nil until the model was found to name one
 	restQuery  []byte             // the query without its model pairs
 
+	share *share     // of the application
+	place *poolShare // of its share, what the call uses of a pool; nil while it uses none
+
 	request requestBody
 	relay   relay
 	secret  string // the upstream key
@@ -262,6 +265,8 @@ func (c *call) finish(o outcome) {
 	}
 	c.gateway.metrics.ended(record)
 	c.request.release(c.gateway)
+	c.takePlace(nil)
+	c.share.leave()
 	c.gateway.config.Record(record)
 }
 
@@ -270,6 +275,7 @@ func (c *call) dismiss() {
 	c.mu.Lock()
 	c.ended = true
 	c.mu.Unlock()
+	c.share.leave()
 	c.gateway.sweeper.remove(c)
 }
 

@@ -3,26 +3,28 @@ package gateway
 import (
 	"bytes"
 	"net"
+
+	"callgate/internal/http1"
 )
 
 // Listener returns a listener for an app the gateway is registered on. Its connections remember how
 // they were last read: the server's stream of a chunked body takes a caller that leaves between two
 // chunks for the end of the body, and gives no other sign of a malformed one than of a broken connection.
-func Listener(of net.Listener) net.Listener { return callers{of} }
+func Listener(of *http1.Listener) net.Listener { return callers{of} }
 
-type callers struct{ net.Listener }
+type callers struct{ *http1.Listener }
 
 func (l callers) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		return &callerConn{TCPConn: tcp, left: unlimited, head: true}, err
+	if tracked, ok := conn.(*http1.Accepted); ok {
+		return &callerConn{Accepted: tracked, left: unlimited, head: true}, err
 	}
 	return conn, err
 }
 
 // callerConn is a caller's connection. Who reads the request has its fields.
 type callerConn struct {
-	*net.TCPConn
+	*http1.Accepted
 	broken bool // the last read failed
 	left   int  // bytes that may be read, or unlimited
 
@@ -58,7 +60,7 @@ func (c *callerConn) Read(p []byte) (int, error) {
 		c.waiting.lift()
 		c.waiting = nil
 	}
-	n, err := c.TCPConn.Read(p)
+	n, err := c.Accepted.Read(p)
 	c.broken = err != nil
 	if c.head {
 		c.opening += copy(c.begun[c.opening:], p[:max(n, 0)])

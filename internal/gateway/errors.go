@@ -32,7 +32,7 @@ var (
 	refusedAccess = refusal{status: 503, code: "access_unavailable", kind: "server_error", retryAfter: "1",
 		message: "The Access Key cannot be checked now. Try again shortly."}
 	refusedStopping = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
-		message: "This gateway is shutting down. Try again."}
+		message: "This gateway is shutting down. Try again.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedMalformed = refusal{status: 400, code: "invalid_request", kind: "invalid_request_error",
 		message: "The request headers are malformed or ambiguous."}
 
@@ -63,6 +63,9 @@ var (
 		message: "The chunked request body is malformed.", reason: calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}
 	refusedBudget = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "The gateway has too many calls in flight. Try again shortly.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
+	refusedShare = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
+		message: "The application has too many calls in flight: what one application may use of the gateway is in use. Try again shortly.",
+		reason:  calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedPool = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "All connections to the upstream are in use. Try again shortly.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedInternal = refusal{status: 500, code: "internal_error", kind: "server_error",

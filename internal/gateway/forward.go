@@ -63,6 +63,9 @@ func connectionEnded(err error) bool {
 }
 
 func (c *call) connect(pool *connPool, fresh bool) (*upstreamConn, error) {
+	if !c.takePlace(pool) {
+		return nil, errShareExhausted
+	}
 	conn, err := pool.get(time.Now(), fresh)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"strings"
@@ -43,6 +44,7 @@ type Config struct {
 	MaxBodyBytes     int64         // of a request body; 64 MiB
 	MaxInflightBytes int64         // of the kept bodies of all calls in flight; 512 MiB
 	MaxUpstreamConns int           // per scheme, host and port; 4,096
+	ApplicationShare float64       // of the two above, that one application may take; 0.25
 
 	Logger   *slog.Logger
 	Registry prometheus.Registerer
@@ -67,6 +69,9 @@ func (c *Config) defaults() {
 	if c.MaxUpstreamConns <= 0 {
 		c.MaxUpstreamConns = 4096
 	}
+	if c.ApplicationShare <= 0 {
+		c.ApplicationShare = 0.25
+	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
@@ -83,8 +88,9 @@ type Gateway struct {
 	upstreams upstreams
 	sweeper   *sweeper
 	awaited   awaited
+	shares    shares
 	reserved  atomic.Int64
-	stopping  atomic.Bool
+	stopping  atomic.Bool // no time is left for new calls
 	closed    atomic.Bool
 }
 
@@ -99,8 +105,11 @@ func New(config Config) *Gateway {
 			sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
 		},
 	}
+	g.shares.bytes = part(config.ApplicationShare, config.MaxInflightBytes)
+	g.shares.conns = int32(part(config.ApplicationShare, int64(config.MaxUpstreamConns)))
 	g.sweeper = newSweeper(limits{header: config.HeaderTimeout, idle: config.IdleTimeout, whole: config.CallTimeout}, func(now time.Time) {
 		g.upstreams.each(func(p *connPool) { p.evict(now.Add(-idleConnLife)) })
+		g.shares.tidy(now)
 	})
 	g.metrics = newMetrics(config.Registry, g)
 	return g
@@ -167,25 +176,37 @@ func discreet(err error) error {
 	return errUnreadable
 }
 
-// Shutdown refuses new calls, lets those in flight finish until ctx is done, then cuts the rest, and
-// closes the gateway. Every call has its record handed over when it returns.
-func (g *Gateway) Shutdown(ctx context.Context) {
-	g.stopping.Store(true)
-	const look = 5 * time.Millisecond
-	ticker := time.NewTicker(look)
+const (
+	shutdownLook = 5 * time.Millisecond
+	// cutTime is how long calls have to end once they are cut. One that is stuck even so is given up.
+	cutTime = 3 * time.Second
+)
+
+// Shutdown waits until no call is in flight; calls that still come are served. Once ctx is done, new
+// calls are refused, the rest is cut, and what does not end within 3 s is given up: the error says
+// how many. It closes the gateway. Every call but those has its record handed over when it returns.
+func (g *Gateway) Shutdown(ctx context.Context) error {
+	defer g.Close()
+	ticker := time.NewTicker(shutdownLook)
 	defer ticker.Stop()
-	for done := ctx.Done(); g.sweeper.len() > 0; {
+	var end time.Time
+	for done := ctx.Done(); !g.sweeper.finish(); {
 		select {
 		case <-done:
-			done = nil
-			g.sweeper.each(func(c *call) { c.cut(shuttingDown) })
+			g.stopping.Store(true)
+			done, end = nil, time.Now().Add(cutTime)
 		case <-ticker.C:
-			if done == nil { // those that were between two steps when the others were cut
-				g.sweeper.each(func(c *call) { c.cut(shuttingDown) })
-			}
+		}
+		if !g.stopping.Load() {
+			continue
+		}
+		// Again each time: some were between two steps when the others were cut.
+		g.sweeper.each(func(c *call) { c.cut(shuttingDown) })
+		if time.Now().After(end) {
+			return fmt.Errorf("%d calls did not end %v after they were cut", g.sweeper.len(), cutTime)
 		}
 	}
-	g.Close()
+	return nil
 }
 
 // Close ends the gateway's goroutines and closes idle connections. Calls in flight are not waited for.
@@ -193,18 +214,27 @@ func (g *Gateway) Close() {
 	if g.closed.Swap(true) {
 		return
 	}
-	g.stopping.Store(true)
 	g.sweeper.close()
 	g.upstreams.each(func(p *connPool) { p.evict(time.Now().Add(time.Hour)) })
 }
 
-// reserve takes n bytes of the budget for kept bodies, or gives back -n.
-func (g *Gateway) reserve(n int64) bool {
-	if g.reserved.Add(n) <= g.config.MaxInflightBytes || n <= 0 {
-		return true
+// reserve takes n bytes of the budget for kept bodies, and of the application's share of it where
+// there is one, or gives back -n.
+func (g *Gateway) reserve(of *share, n int64) error {
+	if n == 0 {
+		return nil
+	}
+	if of != nil && !of.reserve(n, g.shares.bytes) {
+		return errShareExhausted
+	}
+	if g.reserved.Add(n) <= g.config.MaxInflightBytes || n < 0 {
+		return nil
 	}
 	g.reserved.Add(-n)
-	return false
+	if of != nil {
+		of.reserve(-n, 0)
+	}
+	return errNoBudget
 }
 
 // serve answers a request to the gateway; it reports false for any other.
@@ -219,11 +249,6 @@ func (g *Gateway) serve(ctx *fasthttp.RequestCtx) bool {
 	var head requestHead
 	if !head.scan(ctx.Request.Header.RawHeaders()) {
 		g.refuse(ctx, refusedMalformed, false)
-		return true
-	}
-	if g.stopping.Load() {
-		ctx.SetConnectionClose()
-		g.refuse(ctx, refusedStopping, !hasBody(ctx))
 		return true
 	}
 	c, refused := g.admit(ctx, &head, path, query, ctx.Time())
@@ -255,7 +280,12 @@ func (g *Gateway) admit(ctx *fasthttp.RequestCtx, head *requestHead, path, query
 	c := takeCall()
 	c.gateway, c.ctx, c.client, c.start, c.id = g, ctx, ctx.Conn(), start, calls.NewCallID(start)
 	c.head, c.path, c.query, c.accessKey, c.grant, c.firstByte = *head, path, query, accessKey, grant, -1
-	g.sweeper.add(c)
+	if !g.sweeper.add(c) { // after Shutdown: the process ends, nobody takes a record any more
+		c.release()
+		return nil, &refusedStopping
+	}
+	c.share = g.shares.enter(grant.ApplicationID)
+	c.request.share = c.share
 	return c, nil
 }
 
@@ -304,8 +334,14 @@ func (c *call) handle() {
 		return
 	}
 	switch {
+	case c.gateway.stopping.Load():
+		c.refuse(refusedStopping)
+		return
 	case errors.Is(opened, errTooLarge):
 		c.refuse(refusedLarge)
+		return
+	case errors.Is(opened, errShareExhausted):
+		c.refuse(refusedShare)
 		return
 	case opened != nil:
 		c.refuse(refusedBudget)
@@ -409,6 +445,8 @@ func (c *call) failed(err error) {
 		c.refuse(refusedStalled)
 	case why != uncut:
 		c.abandon()
+	case errors.Is(err, errShareExhausted):
+		c.refuse(refusedShare)
 	case errors.Is(err, errPoolExhausted):
 		c.refuse(refusedPool)
 	default:

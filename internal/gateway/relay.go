@@ -53,6 +53,9 @@ func (c *call) begin(conn *upstreamConn) {
 		_ = r.end(io.EOF, gone)
 		return
 	}
+	if caller, ok := c.client.(*callerConn); ok {
+		caller.Trust() // the sweeper sees to callers that do not read
+	}
 	r.body.reset(conn.br, &c.answer)
 	c.ctx.Response.ImmediateHeaderFlush = !r.body.ready()
 	if c.answer.length < 0 && !c.ctx.Request.Header.IsHTTP11() {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/access"
 	"callgate/internal/calls"
 )
 
@@ -222,7 +223,7 @@ func TestAnswerThatComesBeforeTheRequestWasReadIsRelayed(t *testing.T) {
 	}
 }
 
-func TestShutdownLetsCallsFinishThenCutsAndRecordsTheRest(t *testing.T) {
+func TestShutdownServesAndLetsFinishThenCutsAndRecordsTheRest(t *testing.T) {
 	finish := make(chan struct{})
 	var r *rig
 	r = newRig(t, func(conn net.Conn, a asked) bool {
@@ -246,14 +247,18 @@ func TestShutdownLetsCallsFinishThenCutsAndRecordsTheRest(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { r.gateway.Shutdown(ctx); close(done) }()
-	waitFor(t, r.gateway.stopping.Load)
-	if a := r.ask(post("/gateway/v1?model=m", goodKey, "{}")); a.StatusCode != 503 {
-		t.Errorf("a new call: %d", a.StatusCode)
-	}
+	go func() {
+		if err := r.gateway.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		close(done)
+	}()
 	close(finish)
 	if record := r.record(); !record.Success {
 		t.Errorf("the call that could finish: %+v", record)
+	}
+	if a := r.ask(post("/gateway/v1?model=m", goodKey, "{}")); a.StatusCode != 200 || !r.record().Success {
+		t.Errorf("a new call: %d", a.StatusCode)
 	}
 	cancel()
 	<-done
@@ -275,6 +280,54 @@ func TestShutdownLetsCallsFinishThenCutsAndRecordsTheRest(t *testing.T) {
 	if clean != 1 {
 		t.Errorf("%d calls got a clean end", clean)
 	}
+}
+
+func TestShutdownWithoutALimitWaitsForEveryCall(t *testing.T) {
+	finish := make(chan struct{})
+	r := newRig(t, func(conn net.Conn, _ asked) bool {
+		<-finish
+		_, _ = io.WriteString(conn, okAnswer)
+		return true
+	})
+	answered := make(chan answer, 1)
+	go func() { answered <- r.ask(post("/gateway/v1?model=m", goodKey, "{}")) }()
+	r.next()
+	done := make(chan error, 1)
+	go func() { done <- r.gateway.Shutdown(context.Background()) }()
+	select {
+	case err := <-done:
+		t.Errorf("Shutdown returned during a call: %v", err)
+	case <-time.After(20 * shutdownLook):
+	}
+	close(finish)
+	if a := <-answered; a.StatusCode != 200 {
+		t.Errorf("the call: %d %v", a.StatusCode, a.err)
+	}
+	if record := r.record(); !record.Success {
+		t.Errorf("record %+v", record)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestShutdownGivesUpOnACallThatIsStuck(t *testing.T) {
+	stuck := make(chan struct{})
+	r := newRig(t, answers(okAnswer), func(c *Config) {
+		c.OpenKey = func(*access.Capability) (string, error) { <-stuck; return upstreamKey, nil }
+	})
+	answered := make(chan answer, 1)
+	go func() { answered <- r.ask(post("/gateway/v1?model=m", goodKey, "{}")) }()
+	waitFor(t, func() bool { return r.gateway.sweeper.len() == 1 })
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	began := time.Now()
+	if err := r.gateway.Shutdown(ctx); err == nil || time.Since(began) > 2*cutTime {
+		t.Errorf("Shutdown: %v after %v", err, time.Since(began))
+	}
+	close(stuck)
+	<-answered
+	r.record()
 }
 
 func TestOldCallersGetUnknownLengthsWithoutChunks(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 type requestBody struct {
 	stream   io.Reader
 	caller   *callerConn
-	length   int64 // declared; -1: chunked
+	share    *share // of the application; nil when there is none
+	length   int64  // declared; -1: chunked
 	kept     []byte
 	spare    []byte // an earlier call's, empty, for kept
 	reserved int64  // of the gateway's byte budget
@@ -60,8 +61,8 @@ func (b *requestBody) open(g *Gateway, ctx *fasthttp.RequestCtx, chunked bool) e
 	if chunked {
 		b.length, keep = -1, keptBody
 	}
-	if !g.reserve(keep) {
-		return errNoBudget
+	if err := g.reserve(b.share, keep); err != nil {
+		return err
 	}
 	b.reserved = keep
 	if b.length > g.config.MaxBodyBytes {
@@ -79,7 +80,7 @@ func (b *requestBody) unhurried(c *call) {
 }
 
 func (b *requestBody) release(g *Gateway) {
-	g.reserve(-b.reserved)
+	_ = g.reserve(b.share, -b.reserved)
 	b.reserved = 0
 	if b.caller != nil {
 		b.caller.answered()
@@ -219,7 +220,7 @@ const maxReplay = 1 << 20
 
 // remember holds a piece for a second attempt, if the budget allows.
 func (b *requestBody) remember(g *Gateway, piece []byte) bool {
-	if len(b.replay)+len(piece) > maxReplay || !g.reserve(int64(len(piece))) {
+	if len(b.replay)+len(piece) > maxReplay || g.reserve(b.share, int64(len(piece))) != nil {
 		b.forget(g)
 		return false
 	}
@@ -229,7 +230,7 @@ func (b *requestBody) remember(g *Gateway, piece []byte) bool {
 }
 
 func (b *requestBody) forget(g *Gateway) {
-	g.reserve(-int64(len(b.replay)))
+	_ = g.reserve(b.share, -int64(len(b.replay)))
 	b.reserved -= int64(len(b.replay))
 	b.replay = nil
 }

@@ -19,10 +19,12 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
 	"go.uber.org/goleak"
 
 	"callgate/internal/access"
 	"callgate/internal/calls"
+	"callgate/internal/http1"
 )
 
 func TestMain(m *testing.M) {
@@ -146,7 +148,18 @@ func newRigOn(t *testing.T, answer script, server func(*fiber.Config), changes .
 	listener := listen(t)
 	r.address = listener.Addr().String()
 	served := make(chan error, 1)
-	go func() { served <- app.Listener(Listener(listener)) }()
+	front := http1.NewListener(listener, http1.ListenerConfig{})
+	app.Server().ConnState = func(conn net.Conn, state fasthttp.ConnState) {
+		if state == fasthttp.StateIdle {
+			conn.(*callerConn).Waiting()
+		}
+	}
+	handle := app.Server().Handler
+	app.Server().Handler = func(ctx *fasthttp.RequestCtx) {
+		ctx.Conn().(*callerConn).Serving()
+		handle(ctx)
+	}
+	go func() { served <- app.Listener(Listener(front)) }()
 	t.Cleanup(func() {
 		r.gateway.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

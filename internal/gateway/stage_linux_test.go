@@ -113,6 +113,7 @@ func newStage(t *testing.T, response *message) *stage {
 			return access.NewGrant(application, owner, true, 1, "m"), nil
 		}
 		c.Record = func(record *calls.Record) { s.records <- record }
+		c.ApplicationShare = 1
 		c.MaxUpstreamConns = 4 // a connection that is not given back is noticed
 		c.Logger = slog.New(slog.DiscardHandler)
 	})

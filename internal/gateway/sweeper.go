@@ -24,6 +24,7 @@ type sweeper struct {
 	first   *call
 	count   int
 	resting bool // until a call comes
+	ended   bool // no call is taken any more
 
 	wake chan struct{}
 	stop chan struct{}
@@ -41,15 +42,22 @@ func newSweeper(l limits, tidy func(time.Time)) *sweeper {
 }
 
 func (s *sweeper) close() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
 	close(s.stop)
 	s.done.Wait()
 	s.watcher.close()
 }
 
-// add begins to look after a call.
-func (s *sweeper) add(c *call) {
+// add begins to look after a call. It reports false when none is taken any more.
+func (s *sweeper) add(c *call) bool {
 	c.changed = c.start
 	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return false
+	}
 	if c.next = s.first; c.next != nil {
 		c.next.previous = c
 	}
@@ -64,6 +72,15 @@ func (s *sweeper) add(c *call) {
 		default:
 		}
 	}
+	return true
+}
+
+// finish ends the taking of calls if none is in flight, and reports whether it did.
+func (s *sweeper) finish() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = s.ended || s.count == 0
+	return s.ended
 }
 
 // remove ends it. After it returned, the call is touched by nobody else.

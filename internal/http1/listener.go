@@ -1,0 +1,242 @@
+package http1
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ListenerConfig says how a Listener treats its connections.
+type ListenerConfig struct {
+	// MaxConns is how many connections may be open at once; 0: no cap. Over it, connections that wait
+	// for a request give way to new ones, and where none does the new one is refused.
+	MaxConns int
+	// Refusal is the whole response that a refused connection is answered with, unread.
+	Refusal []byte
+	// WriteStall is how long a connection may take nothing of what is written to it before it is cut;
+	// 0: 30 s. One that takes anything at all, however slowly, lives.
+	WriteStall time.Duration
+	Logger     *slog.Logger
+}
+
+// ListenerStats is what a Listener has done since it was made, and holds now.
+type ListenerStats struct {
+	Open           int   // connections now
+	Accepted       int64 // connections in all, refused ones not among them
+	Refused        int64 // answered with Refusal
+	GaveWay        int64 // closed for a new one while they waited for a request
+	Stalled        int64 // cut because they took nothing
+	AcceptFailures int64 // failed calls of Accept
+}
+
+// Listener is what stands before a server's accept loop: no fault of Accept ends it, no flood of
+// connections takes more descriptors than there are, and a process that leaves waits for nobody who is
+// not being served. It keeps track of what each connection is doing; the server tells it by the methods
+// of Accepted. Accept is called by one goroutine; all else by any.
+type Listener struct {
+	net.Listener
+	config  ListenerConfig
+	logger  *slog.Logger
+	started time.Time
+	clock   atomic.Int64 // whole seconds since started
+	closed  atomic.Bool
+	closing chan struct{} // closed with the listener
+	over    chan struct{} // closed when the listener is closed and its last connection
+
+	// Of Accept's goroutine.
+	backoff              time.Duration
+	candidates           []candidate // to give way next
+	looked               time.Time   // when candidates were last searched
+	complaints, refusals complaint
+
+	mu    sync.Mutex
+	first *Accepted
+	open  int
+	ended bool          // over is closed
+	stall time.Duration // WriteStall, less while draining
+
+	lingering                                           atomic.Int32
+	accepted, refused, gaveWay, stalled, acceptFailures atomic.Int64
+}
+
+// NewListener takes over a TCP listener. Close, and the end of every connection, ends its goroutine.
+func NewListener(of net.Listener, config ListenerConfig) *Listener {
+	if config.WriteStall <= 0 {
+		config.WriteStall = 30 * time.Second
+	}
+	if config.Logger == nil {
+		config.Logger = slog.Default()
+	}
+	l := &Listener{
+		Listener: of, config: config, logger: config.Logger, started: time.Now(), stall: config.WriteStall,
+		closing: make(chan struct{}), over: make(chan struct{}),
+	}
+	go l.tick()
+	return l
+}
+
+// Stats tells what the listener holds and has done.
+func (l *Listener) Stats() ListenerStats {
+	l.mu.Lock()
+	open := l.open
+	l.mu.Unlock()
+	return ListenerStats{
+		Open: open, Accepted: l.accepted.Load(), Refused: l.refused.Load(), GaveWay: l.gaveWay.Load(),
+		Stalled: l.stalled.Load(), AcceptFailures: l.acceptFailures.Load(),
+	}
+}
+
+// Close ends accepting. Connections live on.
+func (l *Listener) Close() error {
+	if l.closed.Swap(true) {
+		return nil
+	}
+	close(l.closing)
+	err := l.Listener.Close()
+	l.mu.Lock()
+	l.endIfOver()
+	l.mu.Unlock()
+	return err
+}
+
+const (
+	// headGrace is what half a request gets to become a whole one once the listener drains.
+	headGrace = 500 * time.Millisecond
+	// drainStall takes the place of WriteStall while draining.
+	drainStall = time.Second
+	drainLook  = 20 * time.Millisecond
+)
+
+// Drain ends accepting, lets go of every connection that is not being served, and waits for the
+// others until ctx is done. A request that has arrived is served. It returns how many connections
+// are left; CloseAll ends them.
+func (l *Listener) Drain(ctx context.Context) (left int) {
+	_ = l.Close()
+	began := time.Now()
+	l.mu.Lock()
+	l.stall = min(l.stall, drainStall)
+	l.mu.Unlock()
+	ticker := time.NewTicker(drainLook)
+	defer ticker.Stop()
+	for {
+		now := time.Now()
+		l.mu.Lock()
+		for c := l.first; c != nil; c = c.next {
+			c.leave(now.Sub(began) >= headGrace)
+			l.watchWrite(c, now)
+		}
+		left = l.open
+		l.mu.Unlock()
+		if left == 0 {
+			return 0
+		}
+		select {
+		case <-ctx.Done():
+			return left
+		case <-l.over:
+		case <-ticker.C:
+		}
+	}
+}
+
+// CloseAll ends accepting and closes every connection, whatever it is doing.
+func (l *Listener) CloseAll() {
+	_ = l.Close()
+	l.mu.Lock()
+	var all []*Accepted
+	for c := l.first; c != nil; c = c.next {
+		all = append(all, c)
+	}
+	l.mu.Unlock()
+	for _, c := range all {
+		_ = c.Close()
+	}
+}
+
+// tick keeps the clock, and sees to connections that take nothing, until the listener is over.
+func (l *Listener) tick() {
+	const look = 4 // seconds between two looks at all connections
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-l.over:
+			return
+		case now := <-ticker.C:
+			seconds := int64(now.Sub(l.started) / time.Second)
+			l.clock.Store(seconds)
+			if seconds%look == 0 || l.config.WriteStall < look*time.Second {
+				l.mu.Lock()
+				for c := l.first; c != nil; c = c.next {
+					l.watchWrite(c, now)
+				}
+				l.mu.Unlock()
+			}
+		}
+	}
+}
+
+// watchWrite cuts a connection whose Write has moved nothing for too long. The caller holds mu.
+func (l *Listener) watchWrite(c *Accepted, now time.Time) {
+	writes := c.writes.Load()
+	if writes%2 == 0 { // not in a Write
+		c.seenWrites = writes
+		return
+	}
+	queued := queuedBytes(c.tcp)
+	if writes != c.seenWrites || queued != c.seenQueued {
+		c.seenWrites, c.seenQueued, c.stuck = writes, queued, now
+		return
+	}
+	if now.Sub(c.stuck) >= l.stall {
+		c.stuck = now
+		_ = c.SetWriteDeadline(past)
+		l.stalled.Add(1)
+	}
+}
+
+func (l *Listener) add(c *Accepted) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.next = l.first; c.next != nil {
+		c.next.previous = c
+	}
+	l.first = c
+	l.open++
+}
+
+func (l *Listener) remove(c *Accepted) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.removed {
+		return
+	}
+	c.removed = true
+	if c.previous != nil {
+		c.previous.next = c.next
+	} else {
+		l.first = c.next
+	}
+	if c.next != nil {
+		c.next.previous = c.previous
+	}
+	l.open--
+	l.endIfOver()
+}
+
+func (l *Listener) endIfOver() {
+	if l.closed.Load() && l.open == 0 && !l.ended {
+		l.ended = true
+		close(l.over)
+	}
+}
+
+// full tells whether another connection would be one too many.
+func (l *Listener) full() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.config.MaxConns > 0 && l.open >= l.config.MaxConns
+}

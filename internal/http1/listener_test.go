@@ -1,0 +1,369 @@
+package http1
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// failing is a listener whose Accept fails a number of times, and then until it is closed.
+type failing struct {
+	net.Listener
+	faults []error
+	closed chan struct{}
+}
+
+func (f *failing) Accept() (net.Conn, error) {
+	if len(f.faults) == 0 {
+		<-f.closed
+		return nil, net.ErrClosed
+	}
+	fault := f.faults[0]
+	f.faults = f.faults[1:]
+	if fault == nil {
+		here, there := net.Pipe()
+		_ = there.Close()
+		return here, nil
+	}
+	return nil, &net.OpError{Op: "accept", Net: "tcp", Err: fault}
+}
+
+func (f *failing) Close() error { close(f.closed); return nil }
+
+func TestNoFaultOfAcceptEndsTheListenerAndEachIsCountedButNotLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of := &failing{closed: make(chan struct{})}
+		const each = 100
+		for range each {
+			of.faults = append(of.faults, syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.ENOBUFS, syscall.EPERM)
+		}
+		of.faults = append(of.faults, nil)
+		var log bytes.Buffer
+		l := NewListener(of, ListenerConfig{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		began := time.Now()
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+		took, lines := time.Since(began), strings.Count(log.String(), "\n")
+		if n := l.Stats().AcceptFailures; n != 5*each {
+			t.Errorf("%d failures counted", n)
+		}
+		if took < 5*each*time.Second/2 || took > 5*each*time.Second {
+			t.Errorf("%d failures took %v", 5*each, took)
+		}
+		if most := int(took/complainEvery) + 1; lines > most || lines == 0 {
+			t.Errorf("%d lines in the log of %v", lines, took)
+		}
+		_ = l.Close()
+		if _, err := l.Accept(); err == nil {
+			t.Error("accepted after Close")
+		}
+	})
+}
+
+// stage is a server over a Listener that answers what a path says, and its clients.
+type stage struct {
+	t        *testing.T
+	listener *Listener
+	begun    chan string   // paths whose handling began
+	finish   chan struct{} // ends /held
+}
+
+const refusal = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\nConnection: close\r\n\r\nfull"
+
+func newStage(t *testing.T, config ListenerConfig) *stage {
+	t.Helper()
+	of, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Refusal = []byte(refusal)
+	config.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	s := &stage{t: t, listener: NewListener(of, config), begun: make(chan string, 1000), finish: make(chan struct{})}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := s.listener.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { s.serve(conn.(*Accepted)) })
+		}
+	})
+	t.Cleanup(func() {
+		s.listener.CloseAll()
+		all.Wait()
+		<-s.listener.over
+	})
+	return s
+}
+
+func (s *stage) serve(conn *Accepted) {
+	defer func() { _ = conn.Close() }()
+	br := bufio.NewReader(conn)
+	for {
+		r, err := http.ReadRequest(br)
+		if err != nil || !conn.Serving() {
+			return
+		}
+		s.begun <- r.URL.Path
+		switch r.URL.Path {
+		case "/held":
+			<-s.finish
+		case "/large":
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n")
+			for range 1024 {
+				if _, err := conn.Write(make([]byte, 64<<10)); err != nil {
+					return
+				}
+			}
+			return
+		}
+		if _, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"); err != nil {
+			return
+		}
+		conn.Waiting()
+	}
+}
+
+func (s *stage) dial() net.Conn {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", s.listener.Addr().String())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	s.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// ask makes a request on a connection; 0 means that it was closed.
+func (s *stage) ask(conn net.Conn, path string) (status int, body string) {
+	_, _ = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", path)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0, err.Error()
+	}
+	raw, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(raw)
+}
+
+func (s *stage) await(what string, is func(ListenerStats) bool) {
+	s.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !is(s.listener.Stats()) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%s: never; %+v", what, s.listener.Stats())
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func open(n int) func(ListenerStats) bool { return func(s ListenerStats) bool { return s.Open == n } }
+
+// ended tells whether the server has closed a connection without another byte.
+func ended(conn net.Conn) bool {
+	n, err := conn.Read(make([]byte, 1))
+	return n == 0 && err != nil && !strings.Contains(err.Error(), "timeout")
+}
+
+func TestOverTheCapIdleConnectionsGiveWayAndThenNewOnesAreRefusedUnread(t *testing.T) {
+	const most = 4
+	s := newStage(t, ListenerConfig{MaxConns: most})
+	idle := s.dial()
+	if status, _ := s.ask(idle, "/"); status != 200 {
+		t.Fatal(status)
+	}
+	<-s.begun
+	for range most - 1 {
+		go s.ask(s.dial(), "/held")
+		<-s.begun
+	}
+	s.await("full", open(most))
+	next := s.dial()
+	if status, _ := s.ask(next, "/"); status != 200 {
+		t.Errorf("a new connection while one is idle: %d", status)
+	}
+	<-s.begun
+	if !ended(idle) || s.listener.Stats().GaveWay != 1 {
+		t.Errorf("the idle one did not give way: %+v", s.listener.Stats())
+	}
+	go s.ask(next, "/held")
+	<-s.begun
+	for range 10 {
+		if status, body := s.ask(s.dial(), "/"+strings.Repeat("x", 100_000)); status != 503 || body != "full" {
+			t.Fatalf("a new connection while all are served: %d %q", status, body)
+		}
+	}
+	if got := s.listener.Stats(); got.Refused != 10 || got.Open != most || len(s.begun) != 0 {
+		t.Errorf("%+v, %d requests read", got, len(s.begun))
+	}
+	close(s.finish)
+}
+
+func TestConnectionsGiveWayInTheOrderOfTheirUselessness(t *testing.T) {
+	const now = 100
+	state := func(kind uint64, age int64, extra uint64) uint64 { return at(now-age, kind) | extra }
+	order := []uint64{
+		state(waiting, 9, 0), state(waiting, 9, used), state(waiting, 0, 0), state(waiting, 0, used), state(reading, 9, 0),
+		state(serving, 9, used),
+	}
+	for i, s := range order {
+		if got := rankOf(s, now); got != i {
+			t.Errorf("%d ranks %d", i, got)
+		}
+	}
+	for _, s := range []uint64{state(reading, 1, 0), state(leaving, 9, 0), state(gone, 9, 0)} {
+		if rankOf(s, now) != unwilling {
+			t.Errorf("state %d gives way", kind(s))
+		}
+	}
+}
+
+func TestOnlyAConnectionThatTakesNothingIsCut(t *testing.T) {
+	s := newStage(t, ListenerConfig{WriteStall: time.Second})
+	never, slow := s.dial(), s.dial()
+	_ = slow.(*net.TCPConn).SetReadBuffer(4 << 10)
+	for _, conn := range []net.Conn{never, slow} {
+		_, _ = io.WriteString(conn, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+		<-s.begun
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		piece := make([]byte, 4<<10)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond):
+				_, _ = slow.Read(piece)
+			}
+		}
+	}()
+	s.await("the one that never reads is cut", open(1))
+	began := time.Now()
+	for time.Since(began) < 3*time.Second { // several times as long as the other one lived
+		if s.listener.Stats().Open != 1 {
+			t.Fatalf("a slow reader was cut after %v", time.Since(began))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := s.listener.Stats().Stalled; n != 1 {
+		t.Errorf("%d were cut", n)
+	}
+}
+
+func TestDrainingEndsAtOnceWhatIsNotServedAndServesWhatHasArrived(t *testing.T) {
+	s := newStage(t, ListenerConfig{})
+	fresh, idle, half, held, never := s.dial(), s.dial(), s.dial(), s.dial(), s.dial()
+	if status, _ := s.ask(idle, "/"); status != 200 {
+		t.Fatal(status)
+	}
+	<-s.begun
+	_, _ = io.WriteString(half, "GET / HTTP/1.1\r\nHo")
+	_, _ = io.WriteString(never, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+	<-s.begun
+	answered := make(chan int, 1)
+	go func() {
+		status, _ := s.ask(held, "/held")
+		answered <- status
+	}()
+	<-s.begun
+	s.await("all are there", open(5))
+	began, left := time.Now(), make(chan int, 1)
+	go func() { left <- s.listener.Drain(t.Context()) }()
+	if !ended(fresh) || !ended(idle) {
+		t.Error("connections without a request were not closed")
+	}
+	if took := time.Since(began); took > headGrace/2 {
+		t.Errorf("connections without a request lived for %v", took)
+	}
+	_, _ = io.ReadAll(half)
+	if took := time.Since(began); took > headGrace+time.Second {
+		t.Errorf("half a head lived for %v", took)
+	}
+	s.await("the one that never reads is cut", open(1))
+	if took := time.Since(began); took > drainStall+2*time.Second {
+		t.Errorf("one that never reads lived for %v", took)
+	}
+	close(s.finish)
+	if status := <-answered; status != 200 {
+		t.Errorf("the request that was being served: %d", status)
+	}
+	if n := <-left; n != 0 {
+		t.Errorf("%d connections are left", n)
+	}
+}
+
+// TestARequestThatArrivesWithTheDrainIsServedOrNeverRead lets requests race the drain: each is
+// answered, or its connection ends before anybody acted on it.
+func TestARequestThatArrivesWithTheDrainIsServedOrNeverRead(t *testing.T) {
+	for range 20 {
+		s := newStage(t, ListenerConfig{})
+		const clients = 8
+		var all sync.WaitGroup
+		var ready sync.WaitGroup
+		ready.Add(clients)
+		start := make(chan struct{})
+		answers := make(chan int, clients)
+		for range clients {
+			conn := s.dial()
+			all.Go(func() {
+				s.ask(conn, "/")
+				ready.Done()
+				<-start
+				status, _ := s.ask(conn, "/late")
+				answers <- status
+				if status == 200 {
+					_ = conn.Close()
+				}
+			})
+		}
+		ready.Wait()
+		close(start)
+		if left := s.listener.Drain(t.Context()); left != 0 {
+			t.Fatalf("%d left", left)
+		}
+		all.Wait()
+		served, answered := 0, 0
+		for len(s.begun) > 0 {
+			if <-s.begun == "/late" {
+				served++
+			}
+		}
+		for range clients {
+			if <-answers == 200 {
+				answered++
+			}
+		}
+		if served != answered {
+			t.Fatalf("%d requests were handled, %d answered", served, answered)
+		}
+	}
+}
+
+func TestDrainGivesUpWithItsContext(t *testing.T) {
+	s := newStage(t, ListenerConfig{})
+	go s.ask(s.dial(), "/held")
+	<-s.begun
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if left := s.listener.Drain(ctx); left != 1 {
+		t.Errorf("%d left", left)
+	}
+	close(s.finish)
+}
