@@ -216,6 +216,7 @@ func TestTheDataTeamReadsWhatItsReadmeSays(t *testing.T) {
 	t.Run("nothing else can be read", k.nothingElse)
 	t.Run("limits hold", k.limits)
 	t.Run("dashboard", k.dashboard)
+	t.Run("dashboard of thousands of applications in a dozen tabs", k.manyTabs)
 	if beijing.Today(time.Now()) != k.today {
 		t.Log("midnight passed in Beijing during this test")
 	}
@@ -249,6 +250,10 @@ func (k *kit) questions(t *testing.T, readme string) {
 	}
 	for i, question := range asked {
 		want := answers[i](k)
+		equal := slices.Equal[[]string]
+		if i+1 == 6 { // percentiles from buckets
+			equal = near
+		}
 		if len(want) == 0 {
 			t.Errorf("%s. %s: the known calls give no answer", question[1], question[2])
 		}
@@ -256,7 +261,7 @@ func (k *kit) questions(t *testing.T, readme string) {
 			got, err := k.ask(question[3], "session_timezone", zone)
 			if err != nil {
 				t.Errorf("%s. %s: %v", question[1], question[2], err)
-			} else if !slices.Equal(got, want) {
+			} else if !equal(got, want) {
 				t.Errorf("%s. %s, in %s:\n got %q\nwant %q", question[1], question[2], zone, got, want)
 			}
 		}

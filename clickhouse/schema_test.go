@@ -12,6 +12,7 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"callgate/clickhouse"
+	"callgate/internal/beijing"
 	"callgate/internal/embedded"
 )
 
@@ -234,6 +235,30 @@ func TestViewsShowLiveApplicationsOnly(t *testing.T) {
 	f(0)
 }
 
+// TestFailureDetailIsKeptUntilItIsSaidToBeExpiredWhateverTheServersZone: the detail of a Beijing day is
+// said to be expired from the 30th midnight after it (internal/stats), and must be there until then.
+// A time to live that is an instant means the same in every zone; a date is midnight in the server's.
+func TestFailureDetailIsKeptUntilItIsSaidToBeExpiredWhateverTheServersZone(t *testing.T) {
+	s := open(t)
+	day := beijing.Today(time.Now()) - 2
+	for _, start := range []time.Time{day.Start(), day.End().Add(-time.Millisecond)} {
+		s.exec(t.Context(), fmt.Sprintf("INSERT INTO call_failures (application_id, start_time, call_id) SELECT generateUUIDv4(), fromUnixTimestamp64Milli(%d), generateUUIDv4()", start.UnixMilli()))
+	}
+	ends := column[uint32](s, `SELECT toUnixTimestamp(delete_ttl_info_min) FROM system.parts WHERE database = currentDatabase() AND table = 'call_failures' AND active`)
+	if len(ends) == 0 {
+		t.Fatal("no part knows when it ends")
+	}
+	for _, end := range ends {
+		if want := (day + 31).Start(); int64(end) != want.Unix() {
+			t.Errorf("the failures of %s end at %s, want %s", day, time.Unix(int64(end), 0).UTC(), want.UTC())
+		}
+	}
+	kind := column[string](s, `SELECT toTypeName(toDateTime(toStartOfDay(start_time), 'Asia/Shanghai') + INTERVAL 31 DAY) FROM call_failures LIMIT 1`)
+	if ttl := column[string](s, `SELECT extract(engine_full, 'TTL (.*) SETTINGS') FROM system.tables WHERE database = currentDatabase() AND name = 'call_failures'`); len(kind) != 1 || !strings.HasPrefix(kind[0], "DateTime(") {
+		t.Errorf("%v is %v, want an instant", ttl, kind)
+	}
+}
+
 func TestRowsLiveAsLongAsTheDesignSays(t *testing.T) {
 	s := open(t)
 	ttl := func(table, want string) {
@@ -246,6 +271,6 @@ func TestRowsLiveAsLongAsTheDesignSays(t *testing.T) {
 	ttl("calls", "toIntervalDay(434)")
 	ttl("usage_hourly", "toIntervalDay(434)")
 	ttl("usage_daily", "toIntervalDay(434)")
-	ttl("call_failures", "toIntervalDay(30)")
+	ttl("call_failures", "toIntervalDay(31)")
 	ttl("app_models", "")
 }

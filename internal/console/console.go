@@ -47,6 +47,8 @@ type Console struct {
 	// Strangers are counted apart where codes are asked for and tried, so that a flood there does not
 	// keep those behind the same address from going on with sessions they have.
 	strangers, door *limiter
+
+	exports *exports
 }
 
 // New returns a console that asks d; a nil Now is time.Now.
@@ -57,6 +59,7 @@ func New(d Deps) *Console {
 	return &Console{
 		Deps: d, limiter: newLimiter(d.RateLimit, d.Now),
 		strangers: newLimiter(d.StrangerRateLimit, d.Now), door: newLimiter(d.StrangerRateLimit, d.Now),
+		exports: newExports(),
 	}
 }
 

@@ -4,17 +4,82 @@ import (
 	"bufio"
 	"context"
 	"encoding/csv"
+	"errors"
 	"io"
+	"net"
 	"strconv"
+	"sync"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"callgate/internal/fault"
 	"callgate/internal/stats"
 )
 
-// exportTimeout bounds one CSV file, so that a reader that stands still frees its connection.
-const exportTimeout = 30 * time.Minute
+// What one user, and one client that does not read, can take of the exports' few connections to
+// ClickHouse, which are apart from those of every other question (stats.Reader.Walk).
+const (
+	exportTimeout  = 30 * time.Minute // of one file
+	exportsPerUser = 2
+	exportRetry    = 10 * time.Second
+
+	// A client must take stallBytes within stallTimeout, or its file breaks off.
+	stallTimeout = 30 * time.Second
+	stallBytes   = 64 << 10
+)
 
 var exportHeader = []string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs"}
+
+// exportCalls is listCalls without pages, as CSV.
+func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
+	q, err := c.callsQuery(ctx)
+	if err != nil {
+		return nil, err
+	}
+	release, err := c.exports.admit(principal(ctx).UserID)
+	if err != nil {
+		return nil, err
+	}
+	file, err := startExport(ctx.UserContext(), c.Stats, q, release)
+	if err != nil {
+		return nil, err
+	}
+	file.conn, file.stall = ctx.Context().Conn(), c.exports.stall
+	ctx.Attachment("calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv")
+	ctx.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
+	ctx.Context().Response.SetBodyStream(file, -1)
+	return written, nil
+}
+
+// exports counts the files that are being written for each user, in this process.
+type exports struct {
+	stall time.Duration
+
+	mu      sync.Mutex
+	running map[uuid.UUID]int
+}
+
+func newExports() *exports { return &exports{stall: stallTimeout, running: map[uuid.UUID]int{}} }
+
+// admit takes a place for a file of a user, to be released once; TooManyAttempts when there is none.
+func (e *exports) admit(user uuid.UUID) (release func(), err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.running[user] >= exportsPerUser {
+		return nil, &fault.Error{Kind: fault.TooManyAttempts, RetryAfter: exportRetry,
+			Message: "your account is already downloading as many files as it may at a time; wait until one has ended"}
+	}
+	e.running[user]++
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.running[user]--; e.running[user] == 0 {
+			delete(e.running, user)
+		}
+	}, nil
+}
 
 // export is a CSV file while it is being written. An error on the way breaks the response off, so
 // that half a file never looks like a whole one.
@@ -22,33 +87,58 @@ type export struct {
 	*bufio.Reader
 	pipe   *io.PipeReader
 	cancel context.CancelFunc
+
+	conn  net.Conn
+	stall time.Duration
+	taken int // bytes since the client was last given time
+}
+
+// Read is asked for more only when the client's socket has taken what was read before.
+func (e *export) Read(p []byte) (int, error) {
+	if e.taken == 0 || e.taken >= stallBytes {
+		e.taken = 0
+		if err := e.conn.SetWriteDeadline(time.Now().Add(e.stall)); err != nil {
+			return 0, err
+		}
+	}
+	n, err := e.Reader.Read(p)
+	e.taken += n
+	return n, err
 }
 
 // Close ends the export wherever it is.
 func (e *export) Close() error {
 	e.cancel()
-	return e.pipe.Close()
+	return errors.Join(e.conn.SetWriteDeadline(time.Time{}), e.pipe.Close())
 }
 
-// startExport returns when the first rows are there, or with the fault that kept them away.
-func startExport(ctx context.Context, reader *stats.Reader, q stats.CallsQuery) (*export, error) {
-	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
+// startExport returns when the first row is there, or with the fault that kept it away, Unavailable
+// when it did not come before the request's ctx ended. It releases when the export ends.
+func startExport(request context.Context, reader *stats.Reader, q stats.CallsQuery, release func()) (*export, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(request), exportTimeout)
+	context.AfterFunc(ctx, release)
+	tooLate := context.AfterFunc(request, cancel)
 	out, in := io.Pipe()
 	go func() { _ = in.CloseWithError(writeCSV(ctx, in, reader, q)) }()
-	e := &export{bufio.NewReader(out), out, cancel}
-	if _, err := e.Peek(1); err != nil {
-		_ = e.Close()
-		return nil, err
+	e := &export{Reader: bufio.NewReader(out), pipe: out, cancel: cancel}
+	_, err := e.Peek(1)
+	if !tooLate() && err == nil {
+		err = request.Err()
+	}
+	if err != nil {
+		cancel()
+		return nil, errors.Join(err, out.Close())
 	}
 	return e, nil
 }
 
 func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.CallsQuery) error {
 	w := csv.NewWriter(to)
-	if err := w.Write(exportHeader); err != nil { // stays in w's buffer until there are rows
+	if err := w.Write(exportHeader); err != nil { // stays in w's buffer until there is a row
 		return err
 	}
 	line := make([]string, len(exportHeader))
+	first := true
 	err := reader.Walk(ctx, q, func(c stats.Call) error {
 		firstByte := ""
 		if c.FirstByteMs != nil {
@@ -57,6 +147,10 @@ func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.C
 		line = append(line[:0], c.CallID.String(), c.StartTime, c.Model, strconv.FormatBool(c.Success),
 			strconv.FormatUint(uint64(c.StatusCode), 10), strconv.FormatUint(uint64(c.DurationMs), 10),
 			c.EndedBy, strconv.FormatBool(c.Streamed), firstByte)
+		if first {
+			first = false
+			defer w.Flush()
+		}
 		return w.Write(line)
 	})
 	if err != nil {

@@ -234,19 +234,3 @@ func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
 	q.Application = a.ID
 	return q, err
 }
-
-// exportCalls is listCalls without pages, as CSV.
-func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
-	q, err := c.callsQuery(ctx)
-	if err != nil {
-		return nil, err
-	}
-	export, err := startExport(context.WithoutCancel(ctx.UserContext()), c.Stats, q)
-	if err != nil {
-		return nil, err
-	}
-	ctx.Attachment("calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv")
-	ctx.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
-	ctx.Context().Response.SetBodyStream(export, -1)
-	return written, nil
-}

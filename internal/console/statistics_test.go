@@ -31,6 +31,7 @@ import (
 // watcher is a manager whose console also answers statistics.
 type watcher struct {
 	*manager
+	console       *Console
 	clickhouse    *sql.DB
 	clickhouseURL string
 	now           time.Time
@@ -61,7 +62,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.listen(New(Deps{
+	served := New(Deps{
 		Identity:     m.identity,
 		Applications: application.New(m.pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(m.pool, ring, true),
@@ -70,8 +71,9 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Ledger:       calls.NewLedger(m.pool),
 		Announcer:    access.NewAnnouncer(m.pool, rdb, log),
 		Logger:       log,
-	}), log)
-	return &watcher{m, db, url, time.Now()}
+	})
+	m.listen(served, log)
+	return &watcher{m, served, db, url, time.Now()}
 }
 
 // called stores one call that started ago before now, and gives its id. The flag stamped has it noted when.

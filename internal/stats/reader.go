@@ -36,11 +36,16 @@ const (
 	maxConnections  = 16
 	idleConnections = 8
 	connectionLife  = 30 * time.Minute
+
+	// Exports are as slow as who downloads them, so they have a few connections of their own.
+	exportConnections = 8
+	idleExports       = 1
 )
 
 // Reader asks ClickHouse. It is safe for concurrent use.
 type Reader struct {
 	conn  driver.Conn
+	slow  driver.Conn // for what is read at the pace of a client
 	log   *slog.Logger
 	now   func() time.Time
 	reach reaches
@@ -56,19 +61,25 @@ func Open(_ context.Context, clickhouseURL string, log *slog.Logger) (*Reader, e
 		return nil, errors.New("open statistics: CLICKHOUSE_URL is not a ClickHouse address")
 	}
 	options.DialTimeout = cmp.Or(options.DialTimeout, dialTimeout)
+	options.ConnMaxLifetime = cmp.Or(options.ConnMaxLifetime, connectionLife)
+	exports := *options
+	exports.MaxOpenConns, exports.MaxIdleConns = exportConnections, idleExports
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
-	options.ConnMaxLifetime = cmp.Or(options.ConnMaxLifetime, connectionLife)
 	conn, err := clickhouse.Open(options)
 	if err != nil {
 		return nil, fmt.Errorf("open statistics: %w", err)
 	}
-	return &Reader{conn: conn, log: log, now: time.Now, reach: standard, parts: newPartCache()}, nil
+	slow, err := clickhouse.Open(&exports)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open statistics: %w", err), conn.Close())
+	}
+	return &Reader{conn: conn, slow: slow, log: log, now: time.Now, reach: standard, parts: newPartCache()}, nil
 }
 
 // Close closes the connections.
 func (r *Reader) Close() error {
-	if err := r.conn.Close(); err != nil {
+	if err := errors.Join(r.conn.Close(), r.slow.Close()); err != nil {
 		return fmt.Errorf("close statistics: %w", err)
 	}
 	return nil
@@ -87,12 +98,12 @@ func (r *Reader) retained(days beijing.Range) beijing.Range {
 func (r *Reader) each(ctx context.Context, doing, query string, args []any, scan func(driver.Rows) error) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	return r.stream(ctx, doing, query, args, scan)
+	return stream(ctx, r.conn, doing, query, args, scan)
 }
 
 // stream is each without a time limit of its own.
-func (r *Reader) stream(ctx context.Context, doing, query string, args []any, scan func(driver.Rows) error) error {
-	rows, err := r.conn.Query(ctx, query, args...)
+func stream(ctx context.Context, conn driver.Conn, doing, query string, args []any, scan func(driver.Rows) error) error {
+	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {
 		return unavailable(err, doing)
 	}
