@@ -106,7 +106,12 @@ func identityConfig(c config.Config) identity.Config {
 		AdminSessionTTL:   c.AdminSessionTTL,
 		AdminEmails:       c.AdminEmails,
 		LoginEmailDomains: c.LoginEmailDomains,
-		CompanyTokens:     identity.CompanyTokens{JWKSURL: c.JWTJWKSURL, Issuer: c.JWTIssuer, Audience: c.JWTAudience},
+		Limits: identity.Limits{
+			CodesPerAskerHour: c.CodesPerHour, CodesPerAskerDay: c.CodesPerDay,
+			CodesPerClientHour: c.CodesPerNetworkHour, CodesPerAddressDay: c.CodesPerEmailDay,
+			WrongPerClientHour: c.WrongPerNetworkHour, WrongPerAddressDay: c.WrongPerEmailDay,
+		},
+		CompanyTokens: identity.CompanyTokens{JWKSURL: c.JWTJWKSURL, Issuer: c.JWTIssuer, Audience: c.JWTAudience},
 		OIDC: identity.OIDC{
 			Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCClientSecret,
 			Name: c.OIDCName, Scopes: c.OIDCScopes, RedirectURL: c.PublicBaseURL + console.OIDCCallbackPath,

@@ -100,7 +100,7 @@ func (n *Node) signInDemo(ctx context.Context, dataDir string, mails *embedded.M
 	if err != nil {
 		return uuid.Nil, "", err
 	}
-	in, err := n.identity.LogIn(ctx, identity.Developer, demoDeveloper, code, client, demoActor)
+	in, err := n.identity.LogIn(ctx, identity.Developer, demoDeveloper, code, identity.Program(client), demoActor)
 	if err != nil {
 		return uuid.Nil, "", err
 	}
@@ -117,7 +117,7 @@ func (n *Node) demoCode(ctx context.Context, client string, mails *embedded.Mail
 	var asked time.Time
 	for {
 		if time.Since(asked) > 5*time.Second {
-			if err := n.identity.SendCode(ctx, identity.Developer, demoDeveloper, client); err != nil {
+			if err := n.identity.SendCode(ctx, identity.Developer, demoDeveloper, identity.Program(client)); err != nil {
 				return "", err
 			}
 			asked = time.Now()

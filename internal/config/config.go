@@ -59,8 +59,16 @@ type Config struct {
 	AdminSessionTTL   time.Duration `env:"ADMIN_SESSION_TTL" envDefault:"12h"`
 	APIRateLimit      int           `env:"API_RATE_LIMIT" envDefault:"1200"`      // requests a minute of each principal; 0: unlimited
 	StrangerRateLimit int           `env:"STRANGER_RATE_LIMIT" envDefault:"1200"` // the same of each network address without a credential
-	SMTPURL           string        `env:"SMTP_URL"`
-	MailFrom          string        `env:"MAIL_FROM"`
+	// Sign-in limits, see identity.Limits: codes for one e-mail address from one network, or by one
+	// browser that has signed in before; from one network for all; for one address from everywhere; wrong codes.
+	CodesPerHour        int    `env:"SIGN_IN_CODES_PER_HOUR" envDefault:"10"`
+	CodesPerDay         int    `env:"SIGN_IN_CODES_PER_DAY" envDefault:"30"`
+	CodesPerNetworkHour int    `env:"SIGN_IN_CODES_PER_NETWORK_HOUR" envDefault:"1000"`
+	CodesPerEmailDay    int    `env:"SIGN_IN_CODES_PER_EMAIL_DAY" envDefault:"300"`
+	WrongPerNetworkHour int    `env:"SIGN_IN_WRONG_PER_NETWORK_HOUR" envDefault:"60"`
+	WrongPerEmailDay    int    `env:"SIGN_IN_WRONG_PER_EMAIL_DAY" envDefault:"150"`
+	SMTPURL             string `env:"SMTP_URL"`
+	MailFrom            string `env:"MAIL_FROM"`
 
 	// A company's issuer, whose tokens are taken besides our own. All three or none.
 	JWTJWKSURL  string `env:"JWT_JWKS_URL"`
@@ -246,6 +254,15 @@ func (c *Config) consoleFaults(fault func(string, ...any)) {
 	for name, n := range map[string]int{"API_RATE_LIMIT": c.APIRateLimit, "STRANGER_RATE_LIMIT": c.StrangerRateLimit} {
 		if n < 0 || n > 1_000_000 {
 			fault("%s must be requests per minute, 0 (unlimited) to 1000000", name)
+		}
+	}
+	for name, n := range map[string]int{
+		"SIGN_IN_CODES_PER_HOUR": c.CodesPerHour, "SIGN_IN_CODES_PER_DAY": c.CodesPerDay,
+		"SIGN_IN_CODES_PER_NETWORK_HOUR": c.CodesPerNetworkHour, "SIGN_IN_CODES_PER_EMAIL_DAY": c.CodesPerEmailDay,
+		"SIGN_IN_WRONG_PER_NETWORK_HOUR": c.WrongPerNetworkHour, "SIGN_IN_WRONG_PER_EMAIL_DAY": c.WrongPerEmailDay,
+	} {
+		if n < 1 || n > 1_000_000 {
+			fault("%s must be a number from 1 to 1000000", name)
 		}
 	}
 	for _, address := range c.AdminEmails {

@@ -31,3 +31,13 @@ func TestRateLimitsAreOnUnlessSwitchedOffAndNeverNegative(t *testing.T) {
 		}
 	}
 }
+
+func TestSignInLimitsHaveDefaultsAndArePositive(t *testing.T) {
+	c, err := Load(environ(good(), "SIGN_IN_CODES_PER_HOUR", "4"), Console)
+	if err != nil || c.CodesPerHour != 4 || c.CodesPerEmailDay != 300 {
+		t.Fatalf("%d, %d, %v", c.CodesPerHour, c.CodesPerEmailDay, err)
+	}
+	if _, err := Load(environ(good(), "SIGN_IN_WRONG_PER_EMAIL_DAY", "0"), Console); err == nil || !strings.Contains(err.Error(), "SIGN_IN_WRONG_PER_EMAIL_DAY") {
+		t.Fatal(err)
+	}
+}

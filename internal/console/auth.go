@@ -18,11 +18,12 @@ import (
 type entrance struct {
 	audience               identity.Audience
 	cookie, path, sameSite string
+	browser, browserPath   string // the cookie by which a browser's own codes are told, sent to the sign-in alone
 }
 
 var (
-	developers     = entrance{identity.Developer, sessionCookie, "/", fiber.CookieSameSiteLaxMode}
-	administrators = entrance{identity.Admin, adminSessionCookie, "/api/admin", fiber.CookieSameSiteStrictMode}
+	developers     = entrance{identity.Developer, sessionCookie, "/", fiber.CookieSameSiteLaxMode, "callgate_browser", "/api/auth"}
+	administrators = entrance{identity.Admin, adminSessionCookie, "/api/admin", fiber.CookieSameSiteStrictMode, "callgate_admin_browser", "/api/admin/auth"}
 )
 
 // tokenView is a UserToken or an AdminToken.
@@ -34,41 +35,73 @@ func tokenView(token identity.Token, who identity.Principal) any {
 	return openapi.UserToken{Token: token.Value, ExpiresAt: expires, User: userView(who)}
 }
 
-func (c *Console) sendCode(ctx *fiber.Ctx) (any, error) { return c.sendCodeFor(ctx, developers) }
-func (c *Console) sendAdminCode(ctx *fiber.Ctx) (any, error) {
-	return c.sendCodeFor(ctx, administrators)
-}
-
-func (c *Console) sendCodeFor(ctx *fiber.Ctx, e entrance) (any, error) {
-	if err := c.ownPages(ctx); err != nil {
-		return nil, err
-	}
+func (c *Console) sendCode(ctx *fiber.Ctx, e entrance) (any, error) {
 	body, err := signInBodyOf[openapi.CodeRequest](ctx)
 	if err != nil {
 		return nil, err
 	}
-	return nil, c.Identity.SendCode(ctx.UserContext(), e.audience, body.Email, ctx.IP())
+	return nil, c.Identity.SendCode(ctx.UserContext(), e.audience, body.Email, asker(ctx))
 }
 
-func (c *Console) logIn(ctx *fiber.Ctx) (any, error)      { return c.logInFor(ctx, developers) }
-func (c *Console) adminLogIn(ctx *fiber.Ctx) (any, error) { return c.logInFor(ctx, administrators) }
-
-func (c *Console) logInFor(ctx *fiber.Ctx, e entrance) (any, error) {
-	if err := c.ownPages(ctx); err != nil {
-		return nil, err
-	}
+func (c *Console) logIn(ctx *fiber.Ctx, e entrance) (any, error) {
 	body, err := signInBodyOf[openapi.Credentials](ctx)
 	if err != nil {
 		return nil, err
 	}
-	in, err := c.Identity.LogIn(ctx.UserContext(), e.audience, body.Email, body.Code, ctx.IP(), ctx.Get(fiber.HeaderUserAgent))
+	in, err := c.Identity.LogIn(ctx.UserContext(), e.audience, body.Email, body.Code, asker(ctx), ctx.Get(fiber.HeaderUserAgent))
 	if err != nil {
 		return nil, err
 	}
 	cookie := c.cookieOf(e)
 	cookie.Value, cookie.Expires = in.SessionToken, in.SessionExpires
 	ctx.Cookie(cookie)
+	if isBrowser(ctx) {
+		known := c.browserCookie(e)
+		known.Value, known.Expires = in.Browser, c.Now().Add(identity.BrowserCookieTTL)
+		ctx.Cookie(known)
+	}
 	return tokenView(in.Token, in.Principal), nil
+}
+
+type askerKey struct{}
+
+// asker is who asks for a code or tries one; set by atDoor.
+func asker(ctx *fiber.Ctx) identity.Asker { return ctx.Locals(askerKey{}).(identity.Asker) }
+
+// atDoor answers where anybody may come to sign in, within the limit of the asker, which is spent
+// before anything of the request's body is read. A browser gets the cookie that tells it from others.
+func (c *Console) atDoor(e entrance, next func(*fiber.Ctx, entrance) (any, error)) handler {
+	return func(ctx *fiber.Ctx) (any, error) {
+		if err := c.ownPages(ctx); err != nil {
+			return nil, err
+		}
+		who := identity.Program(ctx.IP())
+		if isBrowser(ctx) {
+			var made string
+			if who, made = c.Identity.Browser(e.audience, ctx.IP(), ctx.Cookies(e.browser)); made != "" {
+				cookie := c.browserCookie(e)
+				cookie.Value, cookie.SessionOnly = made, true
+				ctx.Cookie(cookie)
+			}
+		}
+		if err := c.door.admit(who.Key()); err != nil {
+			return nil, err
+		}
+		ctx.Locals(askerKey{}, who)
+		return next(ctx, e)
+	}
+}
+
+// isBrowser tells a browser, which names the page a request comes from, from a program, which keeps no
+// cookies either. Whoever pretends to be the other only parts with its own codes.
+func isBrowser(ctx *fiber.Ctx) bool {
+	return ctx.Get("Sec-Fetch-Site") != "" || ctx.Get(fiber.HeaderOrigin) != ""
+}
+
+func (c *Console) browserCookie(e entrance) *fiber.Cookie {
+	cookie := c.cookieOf(e)
+	cookie.Name, cookie.Path, cookie.SameSite = e.browser, e.browserPath, fiber.CookieSameSiteStrictMode
+	return cookie
 }
 
 func (c *Console) renewToken(ctx *fiber.Ctx) (any, error) { return c.renewFor(ctx, developers) }

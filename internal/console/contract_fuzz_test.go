@@ -110,10 +110,10 @@ func newFuzzer(t *testing.T, seed uint64) *fuzzer {
 func (f *fuzzer) signedIn(audience identity.Audience) identity.SignIn {
 	f.t.Helper()
 	email, ip := f.somebody(audience), f.address()
-	if err := f.identity.SendCode(f.t.Context(), audience, email, ip); err != nil {
+	if err := f.identity.SendCode(f.t.Context(), audience, email, identity.Program(ip)); err != nil {
 		f.t.Fatal(err)
 	}
-	in, err := f.identity.LogIn(f.t.Context(), audience, email, f.mailed(email), ip, "fuzz")
+	in, err := f.identity.LogIn(f.t.Context(), audience, email, f.mailed(email), identity.Program(ip), "fuzz")
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 			audience = identity.Admin
 		}
 		email := f.somebody(audience)
-		if err := f.identity.SendCode(f.t.Context(), audience, email, f.address()); err != nil {
+		if err := f.identity.SendCode(f.t.Context(), audience, email, identity.Program(f.address())); err != nil {
 			f.t.Fatal(err)
 		}
 		body["email"], body["code"] = email, f.mailed(email)

@@ -72,10 +72,10 @@ func (c *Console) as(ctx *fiber.Ctx, who identity.Principal, next handler) (any,
 }
 
 // asStranger answers without asking who it is, within the limit of one network address
-// (STRANGER_RATE_LIMIT), which is spent before anything of the request's body is read.
-func asStranger(l *limiter, next handler) handler {
+// (STRANGER_RATE_LIMIT).
+func (c *Console) asStranger(next handler) handler {
 	return func(ctx *fiber.Ctx) (any, error) {
-		if err := l.admit(identity.Network(ctx.IP())); err != nil {
+		if err := c.strangers.admit(identity.Network(ctx.IP())); err != nil {
 			return nil, err
 		}
 		return next(ctx)

@@ -123,7 +123,7 @@ func (m *manager) signIn(audience identity.Audience, email string) *client {
 func (m *manager) session(audience identity.Audience, email string) identity.SignIn {
 	m.t.Helper()
 	before := len(m.mails.Mails(email))
-	if err := m.identity.SendCode(m.t.Context(), audience, email, "127.0.0.1"); err != nil {
+	if err := m.identity.SendCode(m.t.Context(), audience, email, identity.Program("127.0.0.1")); err != nil {
 		m.t.Fatal(err)
 	}
 	end := time.Now().Add(20 * time.Second)
@@ -133,7 +133,7 @@ func (m *manager) session(audience identity.Audience, email string) identity.Sig
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	in, err := m.identity.LogIn(m.t.Context(), audience, email, m.mails.Mails(email)[0].Code, "127.0.0.1", "test")
+	in, err := m.identity.LogIn(m.t.Context(), audience, email, m.mails.Mails(email)[0].Code, identity.Program("127.0.0.1"), "test")
 	if err != nil {
 		m.t.Fatal(err)
 	}

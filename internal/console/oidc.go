@@ -54,7 +54,7 @@ func (c *Console) oidcCallback(ctx *fiber.Ctx) (any, error) {
 	in, next, err := c.Identity.FinishOIDC(ctx.UserContext(), identity.OIDCAnswer{
 		Attempt: ctx.Cookies(oidcCookie),
 		State:   ctx.Query("state"), Code: ctx.Query("code"), Error: ctx.Query("error"), Issuer: ctx.Query("iss"),
-	}, ctx.IP(), ctx.Get(fiber.HeaderUserAgent))
+	}, ctx.Get(fiber.HeaderUserAgent))
 	if err != nil {
 		return c.oidcFailed(ctx, err, next)
 	}

@@ -23,22 +23,18 @@ const (
 	resendAfter = time.Minute
 )
 
-// SendCode mails a login code to email, valid for 5 minutes and 5 tries. The answer is the same,
-// after the same work, whether or not the address may sign in, whether or not a mail goes out (none
-// does within 60 s of the last, nor above the limits per address): it tells nothing about the
-// address. Faults: Invalid for what is no address, TooManyAttempts per client address, Unavailable
-// when the mail queue is full.
-func (s *Service) SendCode(ctx context.Context, audience Audience, email, clientIP string) error {
+// SendCode mails a login code to email, valid for 5 minutes and 5 tries of this asker. The answer is
+// the same, after the same work, whether or not the address may sign in, and whether or not another
+// mail goes out (none does within 60 s of the asker's last, which is still good): it tells nothing about
+// the address. Faults: Invalid for what is no address, TooManyAttempts when nothing was sent because a
+// limit is reached (see Limits), Unavailable when the mail queue is full.
+func (s *Service) SendCode(ctx context.Context, audience Audience, email string, asker Asker) error {
 	email, err := requestedEmail(email)
 	if err != nil {
 		return err
 	}
-	now := s.now()
-	if err := s.demand(ctx, s.clientCodes(clientIP), now); err != nil {
-		return err
-	}
 	code := newCode()
-	send, err := s.storeCode(ctx, audience, email, code, now)
+	send, err := s.storeCode(ctx, audience, email, code, asker, s.now())
 	if err != nil || !send {
 		return err
 	}
@@ -50,34 +46,32 @@ func (s *Service) SendCode(ctx context.Context, audience Audience, email, client
 	return nil
 }
 
-var errOverLimit = errors.New("too many codes for this address")
-
-// storeCode makes code the one live code of the address, unless the last one is too young or the
-// address has had too many.
-func (s *Service) storeCode(ctx context.Context, audience Audience, email, code string, now time.Time) (stored bool, err error) {
+// storeCode makes code the one live code of the asker for the address, unless the last one is too young
+// or a limit is reached; then the last one stays as good as it was.
+func (s *Service) storeCode(ctx context.Context, audience Audience, email, code string, asker Asker, now time.Time) (stored bool, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
-			INSERT INTO login_codes AS c (audience, email, code_hash, sent_at, expires_at) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (audience, email) DO UPDATE
+			INSERT INTO sign_in_codes AS c (audience, email, asker, code_hash, sent_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (audience, email, asker) DO UPDATE
 			SET code_hash = excluded.code_hash, sent_at = excluded.sent_at, expires_at = excluded.expires_at, attempts = 0
-			WHERE c.sent_at <= $6`,
-			audience, email, s.hashCode(audience, email, code), now, now.Add(codeTTL), now.Add(-resendAfter))
+			WHERE c.sent_at <= $7`,
+			audience, email, asker.name, s.hashCode(audience, email, code), now, now.Add(codeTTL), now.Add(-resendAfter))
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
 		stored = true
-		for _, b := range s.addressCodes(audience, email) {
-			if within, err := b.spend(ctx, tx, now); err != nil {
-				return err
-			} else if !within {
-				return errOverLimit
-			}
+		spent, err := s.spendCode(ctx, tx, audience, email, asker, now)
+		if err != nil {
+			return err
 		}
-		return nil
+		_, err = tx.Exec(ctx, `
+			UPDATE sign_in_codes SET spent_subjects = $4, spent_windows = $5 WHERE audience = $1 AND email = $2 AND asker = $3`,
+			audience, email, asker.name, spent.subjects, spent.windows)
+		return err
 	})
-	if errors.Is(err, errOverLimit) {
-		s.log.WarnContext(ctx, "login codes for one address are over the limit", "audience", audience)
-		return false, nil
+	if fault.KindOf(err) == fault.TooManyAttempts {
+		s.log.WarnContext(ctx, "a login code was not sent, a limit is reached", "audience", audience, "network", asker.network, "error", err)
+		return false, err
 	}
 	if err != nil {
 		return false, fmt.Errorf("store login code: %w", err)
@@ -85,18 +79,22 @@ func (s *Service) storeCode(ctx context.Context, audience Audience, email, code 
 	return stored, nil
 }
 
+// liveCode is a code as it was stored.
+type liveCode struct {
+	hash              []byte
+	attempts          int
+	sentAt, expiresAt time.Time
+	spent             spent
+}
+
 // redeemCode proves code and uses it up, under the lock of its row: of parallel sign-ins with one
 // code exactly one succeeds, and no try goes uncounted. A refused try is counted by committing tx.
-func (s *Service) redeemCode(ctx context.Context, tx pgx.Tx, audience Audience, email, code string, now time.Time) (refusal, err error) {
-	var live struct {
-		hash              []byte
-		attempts          int
-		sentAt, expiresAt time.Time
-	}
+func (s *Service) redeemCode(ctx context.Context, tx pgx.Tx, audience Audience, email, code string, asker Asker, now time.Time) (refusal, err error) {
+	var live liveCode
 	err = tx.QueryRow(ctx, `
-		SELECT code_hash, attempts, sent_at, expires_at FROM login_codes
-		WHERE audience = $1 AND email = $2 FOR UPDATE`, audience, email).
-		Scan(&live.hash, &live.attempts, &live.sentAt, &live.expiresAt)
+		SELECT code_hash, attempts, sent_at, expires_at, spent_subjects, spent_windows FROM sign_in_codes
+		WHERE audience = $1 AND email = $2 AND asker = $3 FOR UPDATE`, audience, email, asker.name).
+		Scan(&live.hash, &live.attempts, &live.sentAt, &live.expiresAt, &live.spent.subjects, &live.spent.windows)
 	matches := s.codeMatches(live.hash, audience, email, code)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -105,13 +103,26 @@ func (s *Service) redeemCode(ctx context.Context, tx pgx.Tx, audience Audience, 
 		return nil, fmt.Errorf("read login code: %w", err)
 	case !now.Before(live.expiresAt):
 		return wrongCode(), nil
-	case live.attempts >= codeTries:
+	}
+	tries, err := s.triesOf(ctx, tx, audience, email, asker, now)
+	switch {
+	case err != nil:
+		return nil, err
+	case live.attempts >= tries:
 		return tooMany(live.sentAt.Add(resendAfter).Sub(now), "too many tries; ask for a new code"), nil
 	case !matches || !s.mayLogIn(audience, email):
-		_, err = tx.Exec(ctx, `UPDATE login_codes SET attempts = attempts + 1 WHERE audience = $1 AND email = $2`, audience, email)
+		_, err = tx.Exec(ctx, `
+			UPDATE sign_in_codes SET attempts = attempts + 1 WHERE audience = $1 AND email = $2 AND asker = $3`,
+			audience, email, asker.name)
 		refusal = wrongCode()
+		if err == nil {
+			err = s.spendWrong(ctx, tx, audience, email, asker, now)
+		}
 	default:
-		_, err = tx.Exec(ctx, `DELETE FROM login_codes WHERE audience = $1 AND email = $2`, audience, email)
+		_, err = tx.Exec(ctx, `DELETE FROM sign_in_codes WHERE audience = $1 AND email = $2 AND asker = $3`, audience, email, asker.name)
+		if err == nil {
+			err = live.spent.refund(ctx, tx)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("use login code: %w", err)

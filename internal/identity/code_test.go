@@ -117,7 +117,7 @@ func TestCodeIsSentAgainOnlyAfterAMinute(t *testing.T) {
 	first := w.code(Developer, developer)
 	w.pass(time.Minute - time.Millisecond)
 	for range 12 { // also: these spend nothing of the address's limit
-		if err := w.SendCode(t.Context(), Developer, developer, home); err != nil {
+		if err := w.SendCode(t.Context(), Developer, developer, Program(home)); err != nil {
 			t.Fatalf("another answer inside the minute: %v", err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestParallelRequestsSendOneCode(t *testing.T) {
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
-			if err := w.SendCode(t.Context(), Developer, developer, home); err != nil {
+			if err := w.SendCode(t.Context(), Developer, developer, Program(home)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -159,7 +159,7 @@ func TestCodeIsGoodForItsAudienceAndAddressOnly(t *testing.T) {
 	w.code(Admin, admin)
 	w.code(Developer, developer)
 	// Make the other rows hold the hash of the same digits in the first row's name.
-	w.exec(`UPDATE login_codes SET code_hash = $1`, w.hashCode(Developer, admin, code))
+	w.exec(`UPDATE sign_in_codes SET code_hash = $1`, w.hashCode(Developer, admin, code))
 	_, err := w.logIn(Admin, admin, code)
 	wantKind(t, err, fault.BadCredential)
 	_, err = w.logIn(Developer, developer, code)
@@ -173,7 +173,7 @@ func TestUnlistedAdministratorGetsTheSameAnswersAndNoMail(t *testing.T) {
 	w := newWorld(t)
 	const stranger = "stranger@example.com"
 	code := w.code(Admin, admin)
-	if err := w.SendCode(t.Context(), Admin, stranger, home); err != nil {
+	if err := w.SendCode(t.Context(), Admin, stranger, Program(home)); err != nil {
 		t.Fatalf("another answer for an unlisted address: %v", err)
 	}
 	for try := range 7 {
@@ -193,10 +193,10 @@ func TestUnlistedAdministratorGetsTheSameAnswersAndNoMail(t *testing.T) {
 func TestUnlistedAdministratorIsRefusedEvenWithTheRightCode(t *testing.T) {
 	w := newWorld(t)
 	const stranger = "stranger@example.com"
-	if err := w.SendCode(t.Context(), Admin, stranger, home); err != nil {
+	if err := w.SendCode(t.Context(), Admin, stranger, Program(home)); err != nil {
 		t.Fatal(err)
 	}
-	w.exec(`UPDATE login_codes SET code_hash = $1`, w.hashCode(Admin, stranger, "123456"))
+	w.exec(`UPDATE sign_in_codes SET code_hash = $1`, w.hashCode(Admin, stranger, "123456"))
 	_, err := w.logIn(Admin, stranger, "123456")
 	wantKind(t, err, fault.BadCredential)
 }
@@ -205,14 +205,14 @@ func TestDevelopersOfOtherDomainsGetTheSameAnswerAndNoMail(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.LoginEmailDomains = []string{"@Example.com"} })
 	const outsider = "dev@sub.example.com"
 	w.signIn(Developer, developer)
-	if err := w.SendCode(t.Context(), Developer, outsider, home); err != nil {
+	if err := w.SendCode(t.Context(), Developer, outsider, Program(home)); err != nil {
 		t.Fatal(err)
 	}
 	w.settle()
 	if mails := w.mails.Mails(outsider); len(mails) != 0 {
 		t.Fatalf("%d mails to another domain", len(mails))
 	}
-	w.exec(`UPDATE login_codes SET code_hash = $1`, w.hashCode(Developer, outsider, "123456"))
+	w.exec(`UPDATE sign_in_codes SET code_hash = $1`, w.hashCode(Developer, outsider, "123456"))
 	_, err := w.logIn(Developer, outsider, "123456")
 	wantKind(t, err, fault.BadCredential)
 }
@@ -230,11 +230,11 @@ func TestCodeWithoutRequestIsRefused(t *testing.T) {
 func TestCodesAreStoredHashedUnderTheSecret(t *testing.T) {
 	w := newWorld(t)
 	code := w.code(Developer, developer)
-	if n := w.number(`SELECT count(*) FROM login_codes WHERE login_codes::text LIKE '%' || $1 || '%'`, code); n != 0 {
+	if n := w.number(`SELECT count(*) FROM sign_in_codes WHERE sign_in_codes::text LIKE '%' || $1 || '%'`, code); n != 0 {
 		t.Fatal("the code is readable in its row")
 	}
 	other := w.node(func(c *Config) { c.JWTSecret = []byte("another secret, also of 32 bytes or more") })
-	_, err := other.LogIn(t.Context(), Developer, developer, code, home, agent)
+	_, err := other.LogIn(t.Context(), Developer, developer, code, Program(home), agent)
 	wantKind(t, err, fault.BadCredential)
 }
 
@@ -245,7 +245,7 @@ func TestWhatIsNoEmailAddressIsInvalid(t *testing.T) {
 		"Name <a@b.c>", "a@b.c\r\nBcc: x@y.z", "a@b.c\x00", "a@[127.0.0.1]", `"a"@b.c`, "ä@b.c", "a@bücher.de", "a@b.c,d@e.f",
 		strings.Repeat("a", 65) + "@b.c", "a@" + strings.Repeat("b.", 127) + "c",
 	} {
-		f := wantKind(t, w.SendCode(t.Context(), Developer, email, home), fault.Invalid)
+		f := wantKind(t, w.SendCode(t.Context(), Developer, email, Program(home)), fault.Invalid)
 		if f.Fields["email"] == "" {
 			t.Errorf("%q: the field is not named", email)
 		}

@@ -91,7 +91,7 @@ func (w *world) pass(d time.Duration) {
 func (w *world) code(audience Audience, email string) string {
 	w.t.Helper()
 	before := len(w.mails.Mails(email))
-	if err := w.SendCode(w.t.Context(), audience, email, home); err != nil {
+	if err := w.SendCode(w.t.Context(), audience, email, Program(home)); err != nil {
 		w.t.Fatal(err)
 	}
 	return w.awaitMail(email, before+1).Code
@@ -121,7 +121,7 @@ func (w *world) settle() {
 }
 
 func (w *world) logIn(audience Audience, email, code string) (SignIn, error) {
-	return w.LogIn(w.t.Context(), audience, email, code, home, agent)
+	return w.LogIn(w.t.Context(), audience, email, code, Program(home), agent)
 }
 
 // signIn goes the whole way.

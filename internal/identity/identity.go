@@ -111,10 +111,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.TokenTTL, time.Hour)
 	setDefault(&c.SessionTTL, 30*24*time.Hour)
 	setDefault(&c.AdminSessionTTL, 12*time.Hour)
-	setDefault(&c.Limits.CodesPerAddressHour, 10)
-	setDefault(&c.Limits.CodesPerAddressDay, 30)
-	setDefault(&c.Limits.CodesPerClientHour, 60)
-	setDefault(&c.Limits.FailuresPerClientHour, 30)
+	c.Limits.setDefaults()
 	if c.Issuer == "" {
 		c.Issuer = "callgate"
 	}
@@ -141,10 +138,7 @@ func (c Config) validate() error {
 	if c.TokenTTL < time.Second || c.SessionTTL < time.Second || c.AdminSessionTTL < time.Second {
 		faults = append(faults, errors.New("tokens and sessions must live for at least a second"))
 	}
-	l := c.Limits
-	if min(l.CodesPerAddressHour, l.CodesPerAddressDay, l.CodesPerClientHour, l.FailuresPerClientHour) < 1 {
-		faults = append(faults, errors.New("sign-in limits must be positive"))
-	}
+	faults = append(faults, c.Limits.validate())
 	return errors.Join(faults...)
 }
 

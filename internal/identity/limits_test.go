@@ -11,7 +11,7 @@ import (
 func TestCodesPerClientAddressAreLimited(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.Limits.CodesPerClientHour = 3 })
 	ask := func(n int, client string) error {
-		return w.SendCode(t.Context(), Developer, fmt.Sprintf("dev%d@example.com", n), client)
+		return w.SendCode(t.Context(), Developer, fmt.Sprintf("dev%d@example.com", n), Program(client))
 	}
 	for n := range 3 {
 		if err := ask(n, "2001:db8::1"); err != nil {
@@ -31,54 +31,64 @@ func TestCodesPerClientAddressAreLimited(t *testing.T) {
 	}
 }
 
-func TestFailedSignInsPerClientAddressAreLimited(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.Limits.FailuresPerClientHour = 3 })
-	code := w.code(Developer, developer)
-	for n := range 3 {
-		_, err := w.logIn(Developer, fmt.Sprintf("dev%d@example.com", n), "123456")
+func TestWrongCodesLockNobodyOutButLeaveOneTryACode(t *testing.T) {
+	for name, limits := range map[string]Limits{"of one network": {WrongPerClientHour: 3}, "at one address": {WrongPerAddressDay: 3}} {
+		w := newWorld(t, func(c *Config) { c.Limits = limits })
+		code := w.code(Developer, developer)
+		for range 3 {
+			_, err := w.logIn(Developer, developer, wrong(code))
+			wantKind(t, err, fault.BadCredential)
+		}
+		_, err := w.logIn(Developer, developer, code)
+		wantKind(t, err, fault.TooManyAttempts)
+		w.pass(resendAfter)
+		code = w.code(Developer, developer)
+		_, err = w.logIn(Developer, developer, wrong(code))
 		wantKind(t, err, fault.BadCredential)
-	}
-	_, err := w.logIn(Developer, developer, code)
-	wantKind(t, err, fault.TooManyAttempts)
-	if _, err = w.LogIn(t.Context(), Developer, developer, code, "203.0.113.8", agent); err != nil {
-		t.Fatalf("another client is refused: %v", err)
+		_, err = w.logIn(Developer, developer, code)
+		wantKind(t, err, fault.TooManyAttempts)
+		w.pass(resendAfter)
+		if _, err = w.logIn(Developer, developer, w.code(Developer, developer)); err != nil {
+			t.Errorf("%s: the owner is locked out: %v", name, err)
+		}
 	}
 }
 
-func TestCodesPerAddressAreLimitedWithoutTelling(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.Limits.CodesPerAddressHour, c.Limits.CodesPerAddressDay = 2, 3 })
-	ask := func() {
-		t.Helper()
-		if err := w.SendCode(t.Context(), Developer, developer, home); err != nil {
-			t.Fatalf("another answer above the limit: %v", err)
+func TestAskersAreToldTheirOwnLimitsTheSameForEveryAddress(t *testing.T) {
+	for limits, wait := range map[Limits]time.Duration{
+		{CodesPerAskerHour: 2}: 43 * time.Minute, {CodesPerAskerDay: 2}: 13*time.Hour + 43*time.Minute,
+	} {
+		w := newWorld(t, func(c *Config) { c.Limits = limits })
+		var told []string
+		for _, email := range []string{admin, "stranger@example.com"} {
+			for range 2 {
+				if err := w.SendCode(t.Context(), Admin, email, Program(home)); err != nil {
+					t.Fatal(err)
+				}
+				w.pass(resendAfter)
+			}
+			f := wantKind(t, w.SendCode(t.Context(), Admin, email, Program(home)), fault.TooManyAttempts)
+			if f.RetryAfter != wait {
+				t.Errorf("%s: retry after %v, want %v", email, f.RetryAfter, wait)
+			}
+			told = append(told, f.Message)
+			w.pass(-2 * resendAfter)
 		}
-		w.pass(resendAfter)
-	}
-	w.code(Developer, developer)
-	w.pass(resendAfter)
-	last := w.code(Developer, developer)
-	w.pass(resendAfter)
-	ask() // the third of the hour
-	if _, err := w.logIn(Developer, developer, wrong(last)); fault.KindOf(err) != fault.BadCredential {
-		t.Fatal(err)
-	}
-	w.pass(time.Hour)
-	w.code(Developer, developer) // the third of the day
-	w.pass(time.Hour)
-	ask() // the fourth
-	w.settle()
-	if mails := w.mails.Mails(developer); len(mails) != 3 {
-		t.Fatalf("%d mails, want 3", len(mails))
+		if told[0] != told[1] {
+			t.Errorf("a listed and an unlisted address are told apart: %q", told)
+		}
+		w.settle()
+		if listed, unlisted := len(w.mails.Mails(admin)), len(w.mails.Mails("stranger@example.com")); listed != 2 || unlisted != 0 {
+			t.Errorf("%d and %d mails, want 2 and 0", listed, unlisted)
+		}
 	}
 }
 
 func TestACodeAboveTheLimitLeavesTheLastOneGood(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.Limits.CodesPerAddressHour = 1 })
+	w := newWorld(t, func(c *Config) { c.Limits.CodesPerAskerHour = 1 })
 	code := w.code(Developer, developer)
 	w.pass(resendAfter)
-	if err := w.SendCode(t.Context(), Developer, developer, home); err != nil {
-		t.Fatal(err)
-	}
+	wantKind(t, w.SendCode(t.Context(), Developer, developer, Program(home)), fault.TooManyAttempts)
 	if _, err := w.logIn(Developer, developer, code); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +96,7 @@ func TestACodeAboveTheLimitLeavesTheLastOneGood(t *testing.T) {
 
 func TestSignInsThatSucceedCountAgainstNoLimit(t *testing.T) {
 	w := newWorld(t, func(c *Config) {
-		c.Limits = Limits{CodesPerAddressHour: 1, CodesPerAddressDay: 1, CodesPerClientHour: 1, FailuresPerClientHour: 1}
+		c.Limits = Limits{CodesPerAskerHour: 1, CodesPerAskerDay: 1, CodesPerClientHour: 1, CodesPerAddressDay: 1, WrongPerClientHour: 1, WrongPerAddressDay: 1}
 	})
 	for range 5 {
 		w.signIn(Developer, developer)
@@ -103,7 +113,7 @@ func TestExpiredSignInDataIsRemoved(t *testing.T) {
 	if err := w.purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for table, want := range map[string]int{"login_codes": 0, "sign_in_limits": 0, "sessions": 1, "users": 2} {
+	for table, want := range map[string]int{"sign_in_codes": 0, "sign_in_limits": 0, "sessions": 1, "users": 2} {
 		if n := w.number(`SELECT count(*) FROM ` + table); n != want {
 			t.Errorf("%s has %d rows, want %d", table, n, want)
 		}

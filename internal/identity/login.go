@@ -17,14 +17,15 @@ type SignIn struct {
 	Token          Token
 	SessionToken   string
 	SessionExpires time.Time
+	Browser        string // the cookie by which this browser is known from now on, see Browser
 	Principal      Principal
 }
 
 // LogIn exchanges the code that was mailed to email for a session and a token; a developer's user
 // is made at the first sign-in. Faults: Invalid for what is no address or no code, BadCredential
-// for a code that is wrong, used or expired, TooManyAttempts for the sixth try of one code and above
-// the failures allowed to one client address.
-func (s *Service) LogIn(ctx context.Context, audience Audience, email, code, clientIP, userAgent string) (SignIn, error) {
+// for a code that is wrong, used, expired or another asker's, TooManyAttempts for the sixth try of one
+// code (the second, where wrong tries have added up, see Limits).
+func (s *Service) LogIn(ctx context.Context, audience Audience, email, code string, asker Asker, userAgent string) (SignIn, error) {
 	email, err := requestedEmail(email)
 	if err != nil {
 		return SignIn{}, err
@@ -33,20 +34,14 @@ func (s *Service) LogIn(ctx context.Context, audience Audience, email, code, cli
 		return SignIn{}, fault.InvalidFields(map[string]string{"code": "is required"})
 	}
 	now := s.now()
-	// Counted before it is tried and taken back on success: parallel guesses cannot slip through.
-	if err := s.demand(ctx, s.clientFailures(clientIP), now); err != nil {
-		return SignIn{}, err
-	}
 	var in SignIn
 	var refusal error
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if refusal, err = s.redeemCode(ctx, tx, audience, email, code, now); err != nil || refusal != nil {
+		if refusal, err = s.redeemCode(ctx, tx, audience, email, code, asker, now); err != nil || refusal != nil {
 			return err
 		}
-		if in, err = s.open(ctx, tx, audience, email, userAgent, now); err != nil {
-			return err
-		}
-		return s.refundSignIn(ctx, tx, audience, email, clientIP, now)
+		in, err = s.open(ctx, tx, audience, email, userAgent, now)
+		return err
 	})
 	if err != nil {
 		return SignIn{}, fmt.Errorf("sign in: %w", err)
@@ -54,6 +49,7 @@ func (s *Service) LogIn(ctx context.Context, audience Audience, email, code, cli
 	if refusal != nil {
 		return SignIn{}, refusal
 	}
+	in.Browser = s.provenBrowser(audience, email)
 	return in, nil
 }
 

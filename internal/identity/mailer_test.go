@@ -48,7 +48,7 @@ func TestMailIsTriedAgainUntilTheServerIsBack(t *testing.T) {
 	if err := w.mails.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.SendCode(t.Context(), Developer, developer, home); err != nil {
+	if err := w.SendCode(t.Context(), Developer, developer, Program(home)); err != nil {
 		t.Fatalf("the caller is told of the mail server: %v", err)
 	}
 	box, err := embedded.StartMailbox(address)
@@ -71,7 +71,7 @@ func TestSilentMailServerKeepsNobodyWaiting(t *testing.T) {
 	t.Cleanup(func() { _ = silent.Close() })
 	w.at("smtp://" + silent.Addr().String())
 	start := time.Now()
-	if err := w.SendCode(t.Context(), Developer, developer, home); err != nil {
+	if err := w.SendCode(t.Context(), Developer, developer, Program(home)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -106,12 +106,35 @@ func TestRefusalForGoodIsNotTriedAgain(t *testing.T) {
 	go func() { defer close(served); _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close(); _ = listener.Close(); <-served })
 	w.at("smtp://" + listener.Addr().String())
-	if err := w.SendCode(t.Context(), Developer, developer, home); err != nil {
+	if err := w.SendCode(t.Context(), Developer, developer, Program(home)); err != nil {
 		t.Fatal(err)
 	}
 	w.settle() // would retry for minutes
 	if n := tries.Load(); n != 1 {
 		t.Fatalf("tried %d times", n)
+	}
+}
+
+func TestNobodyElsesMailServerHearsOfAddressesThatMayNotSignIn(t *testing.T) {
+	w := newWorld(t)
+	var sessions atomic.Int64
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { sessions.Add(1); return quiet{}, nil }))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close(); _ = listener.Close(); <-served })
+	w.at("smtp://" + listener.Addr().String())
+	for _, email := range []string{"stranger@example.com", "other@example.com", admin} {
+		if err := w.SendCode(t.Context(), Admin, email, Program(home)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.settle()
+	if n := sessions.Load(); n != 1 {
+		t.Fatalf("%d conversations with the mail server for one mail", n)
 	}
 }
 

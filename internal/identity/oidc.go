@@ -100,10 +100,10 @@ func (s *Service) StartOIDC(ctx context.Context, next string) (address, cookie s
 
 // FinishOIDC signs in the developer of the verified e-mail that the provider vouches for, and tells
 // the page to go on with, also when it fails and the attempt is known. Faults: Unauthenticated when
-// this browser has no such attempt, TooManyAttempts above the failures of one client address,
+// this browser has no such attempt, TooManyAttempts for the sixth try of one attempt,
 // Unavailable when the provider cannot be reached, else BadCredential, its cause ErrSignInDenied,
 // ErrAddressNotAllowed or what was wrong with the answer.
-func (s *Service) FinishOIDC(ctx context.Context, answer OIDCAnswer, clientIP, userAgent string) (in SignIn, next string, err error) {
+func (s *Service) FinishOIDC(ctx context.Context, answer OIDCAnswer, userAgent string) (in SignIn, next string, err error) {
 	var a attempt
 	_, err = s.parser.ParseWithClaims(answer.Attempt, &a, s.verificationKey)
 	if err != nil || !slices.Equal(a.Audience, []string{attemptAudience}) ||
@@ -111,8 +111,12 @@ func (s *Service) FinishOIDC(ctx context.Context, answer OIDCAnswer, clientIP, u
 		return SignIn{}, "", fault.Wrap(fault.Unauthenticated, err, "this sign-in was not begun here or has expired; begin again")
 	}
 	now := s.now()
-	if err := s.demand(ctx, s.clientFailures(clientIP), now); err != nil {
+	tries := attemptFailures(a.State)
+	switch attempts, err := tries.spend(ctx, s.pool, now); {
+	case err != nil:
 		return SignIn{}, a.Next, err
+	case attempts > tries.most:
+		return SignIn{}, a.Next, tooMany(attemptTTL, "too many tries of this sign-in; begin again")
 	}
 	email, err := s.oidc.prove(ctx, a, answer)
 	if err != nil {
@@ -122,10 +126,8 @@ func (s *Service) FinishOIDC(ctx context.Context, answer OIDCAnswer, clientIP, u
 		return SignIn{}, a.Next, badAnswer(ErrAddressNotAllowed)
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if in, err = s.open(ctx, tx, Developer, email, userAgent, now); err != nil {
-			return err
-		}
-		return s.clientFailures(clientIP).refund(ctx, tx, now)
+		in, err = s.open(ctx, tx, Developer, email, userAgent, now)
+		return err
 	})
 	if err != nil {
 		return SignIn{}, a.Next, fmt.Errorf("sign in: %w", err)

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,9 @@ const (
 	outboxWorkers = 4
 	firstRetry    = time.Second
 	longestRetry  = 30 * time.Second
+	// longestHold is how long a letter may lie before it goes out, by chance: sending one takes processor
+	// time, which must not show in the very next answer to whoever asked for it.
+	longestHold = 300 * time.Millisecond
 )
 
 // letter is one mail with a login code.
@@ -21,6 +25,7 @@ type letter struct {
 	audience Audience
 	to, code string
 	silent   bool // to an address that may not sign in: all the work of a mail, but none is sent
+	due      time.Time
 	deadline time.Time
 }
 
@@ -46,6 +51,7 @@ func newOutbox(mailer *Mailer, log *slog.Logger) *outbox {
 	for range outboxWorkers {
 		o.workers.Go(func() {
 			for l := range o.letters {
+				o.hold(l)
 				o.deliver(l)
 			}
 		})
@@ -55,7 +61,9 @@ func newOutbox(mailer *Mailer, log *slog.Logger) *outbox {
 
 // offer queues a letter, or returns false when the queue is full or closed.
 func (o *outbox) offer(l letter) bool {
-	l.deadline = time.Now().Add(codeTTL)
+	now := time.Now()
+	l.due = now.Add(rand.N(longestHold)) //nolint:gosec // chance, not a secret
+	l.deadline = now.Add(codeTTL)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
@@ -67,6 +75,14 @@ func (o *outbox) offer(l letter) bool {
 	default:
 		o.log.ErrorContext(l.request, "the mail queue is full; a login code was not sent", "size", outboxSize)
 		return false
+	}
+}
+
+// hold waits until the letter is due.
+func (o *outbox) hold(l letter) {
+	select {
+	case <-o.ctx.Done():
+	case <-time.After(time.Until(l.due)):
 	}
 }
 

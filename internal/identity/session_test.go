@@ -164,7 +164,7 @@ func TestSomebodyElsesSessionIsAnsweredAsAnAbsentOne(t *testing.T) {
 
 func TestUserAgentIsStoredPrintableAndShort(t *testing.T) {
 	w := newWorld(t)
-	in, err := w.LogIn(t.Context(), Developer, developer, w.code(Developer, developer), home,
+	in, err := w.LogIn(t.Context(), Developer, developer, w.code(Developer, developer), Program(home),
 		"curl\x00/8\xff\r\n\x1b[31m浏览器"+strings.Repeat("é", 1000))
 	if err != nil {
 		t.Fatal(err)

@@ -78,12 +78,12 @@ func TestListedAndUnlistedAdministratorsTakeTheSameTime(t *testing.T) {
 					address, client = "no-"+email, fmt.Sprintf("192.0.2.%d", i)
 				}
 				start := time.Now()
-				if err := w.SendCode(t.Context(), Admin, address, client); err != nil {
+				if err := w.SendCode(t.Context(), Admin, address, Program(client)); err != nil {
 					t.Fatal(err)
 				}
 				codes.add(listed, time.Since(start))
 				start = time.Now()
-				_, err := w.LogIn(t.Context(), Admin, address, "not it", client, agent)
+				_, err := w.LogIn(t.Context(), Admin, address, "not it", Program(client), agent)
 				tries.add(listed, time.Since(start))
 				wantKind(t, err, fault.BadCredential)
 			}

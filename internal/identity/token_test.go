@@ -249,7 +249,7 @@ func TestTokensOutliveARotationOfTheirSecretUntilItIsDropped(t *testing.T) {
 	if who, err := rotated.VerifyToken(t.Context(), Developer, before.Token.Value); err != nil || who != before.Principal {
 		t.Fatalf("%+v, %v", who, err)
 	}
-	if _, err := rotated.LogIn(t.Context(), Developer, "other@example.com", code, home, agent); err != nil {
+	if _, err := rotated.LogIn(t.Context(), Developer, "other@example.com", code, Program(home), agent); err != nil {
 		t.Fatalf("a code mailed before the rotation: %v", err)
 	}
 	fresh, _, err := rotated.Renew(t.Context(), Developer, before.SessionToken)

@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Send a sign-in code by mail to an administrator
-         * @description The same answer, after the same time, for an address that is no administrator's.
+         * @description The same answer, after the same time, for an address that is no administrator's. The code is good only where it was asked for, as a developer's; the cookie is `callgate_admin_browser`.
          */
         post: operations["sendAdminCode"];
         delete?: never;
@@ -431,7 +431,7 @@ export interface paths {
         put?: never;
         /**
          * Send a sign-in code by mail
-         * @description Always the same answer. The 6-digit code is valid for 5 minutes and 5 tries; a new one is sent after 60 s at the earliest.
+         * @description The same answer for every address. The 6-digit code is valid for 5 minutes and 5 tries; a new one is sent after 60 s at the earliest. The code is good only where it was asked for: in the browser, which gets the cookie `callgate_browser` for it, or, for a program (a request without `Origin` and `Sec-Fetch-Site`), in the same network without any cookie. A 429 says that nothing was sent because a limit is reached.
          */
         post: operations["sendCode"];
         delete?: never;
@@ -451,7 +451,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a code
-         * @description The sixth try of one code is a 429. A user is created at the first sign-in.
+         * @description The sixth try of one code is a 429; so is the second, where wrong codes have added up. A user is created at the first sign-in.
          */
         post: operations["logIn"];
         delete?: never;
