@@ -104,6 +104,32 @@ func TestComposeSaysWhatIsMissingWithoutSecrets(t *testing.T) {
 	}
 }
 
+func TestFrontObeysNoAnswerAndSendsEveryGatewayPathToTheGateway(t *testing.T) {
+	front, err := os.ReadFile("front.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ignored := regexp.MustCompile(`(?s)proxy_ignore_headers ([^;]*);`).FindSubmatch(front)
+	if ignored == nil {
+		t.Fatal("answers of upstreams are obeyed")
+	}
+	for _, name := range []string{"Redirect", "Expires", "Limit-Rate", "Buffering", "Charset"} {
+		if !regexp.MustCompile(`\bX-Accel-` + name + `\b`).Match(ignored[1]) {
+			t.Errorf("X-Accel-%s is obeyed", name)
+		}
+	}
+	location := regexp.MustCompile(`location ~ (\S+) \{\s*proxy_pass http://gateway;`).FindSubmatch(front)
+	if location == nil {
+		t.Fatal("nothing is sent to the gateway")
+	}
+	gateway := regexp.MustCompile(string(location[1]))
+	for path, want := range map[string]bool{"/gateway": true, "/gateway/": true, "/gateway/v1": true, "/gatewayed": false, "/api/gateway/": false} {
+		if gateway.MatchString(path) != want {
+			t.Errorf("%s goes to the gateway: %v", path, !want)
+		}
+	}
+}
+
 func TestDockerfileBuildsThisModule(t *testing.T) {
 	file, err := os.Open("Dockerfile")
 	if err != nil {
