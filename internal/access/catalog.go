@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -34,7 +35,8 @@ func (c *catalog) behind(id string, version int64) bool {
 
 func (c *catalog) load(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(ctx, `
-		SELECT id, status = 'enabled', upstream_base_url, upstream_auth, upstream_key, version
+		SELECT id, status = 'enabled', upstream_base_url, upstream_auth, upstream_key, version,
+		       allowed_methods, allowed_paths
 		FROM capabilities`)
 	if err != nil {
 		return fmt.Errorf("read capabilities: %w", err)
@@ -42,9 +44,10 @@ func (c *catalog) load(ctx context.Context, conn *pgx.Conn) error {
 	next := make(map[string]*Capability, len(*c.byID.Load()))
 	var row Capability
 	_, err = pgx.ForEachRow(rows, []any{&row.ID, &row.Enabled, &row.UpstreamBaseURL, &row.UpstreamAuth,
-		&row.UpstreamKey, &row.Version}, func() error {
+		&row.UpstreamKey, &row.Version, &row.AllowedMethods, &row.AllowedPaths}, func() error {
 		kept := row
 		kept.UpstreamKey = append([]byte(nil), row.UpstreamKey...)
+		kept.AllowedMethods, kept.AllowedPaths = slices.Clone(row.AllowedMethods), slices.Clone(row.AllowedPaths)
 		next[kept.ID] = &kept
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -108,6 +109,19 @@ func TestNewCapabilityIsCallableWithinTwoSeconds(t *testing.T) {
 	c := r.Capability("sing")
 	if !c.Enabled || c.UpstreamBaseURL != "https://sing.example" || c.UpstreamAuth != "x-api-key" || string(c.UpstreamKey) != "\x01\x02" {
 		t.Fatalf("%+v", c)
+	}
+}
+
+func TestAllowListIsInEffectWithinTwoSeconds(t *testing.T) {
+	w := newWorld(t)
+	r := w.resolver()
+	w.exec(`UPDATE capabilities SET allowed_methods = '{POST}', allowed_paths = '{/v1/chat,/v1/models}' WHERE id = 'chat'`)
+	w.within(bound, "allowed", func() bool {
+		c := r.Capability("chat")
+		return slices.Equal(c.AllowedMethods, []string{"POST"}) && slices.Equal(c.AllowedPaths, []string{"/v1/chat", "/v1/models"})
+	})
+	if draw := r.Capability("draw"); len(draw.AllowedMethods)+len(draw.AllowedPaths) > 0 {
+		t.Errorf("another capability allows %v %v only", draw.AllowedMethods, draw.AllowedPaths)
 	}
 }
 

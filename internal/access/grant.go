@@ -44,6 +44,10 @@ type Capability struct {
 	UpstreamAuth    string // bearer, x-api-key or api-key
 	UpstreamKey     []byte // sealed; see secret.UpstreamKeyContext
 	Version         int64
+
+	// What may be called; an empty list allows everything.
+	AllowedMethods []string
+	AllowedPaths   []string // beginnings of paths below the base URL, whole segments
 }
 
 // ErrUnknownKey says that the Access Key is malformed or names no application: the caller gets 401

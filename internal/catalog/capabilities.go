@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,18 +20,21 @@ type Details struct {
 	UpstreamBaseURL       string
 	UpstreamAuth          string // bearer, x-api-key or api-key
 	HasUpstreamKey        bool
+	AllowedMethods        []string // that may be called; none: all
+	AllowedPaths          []string // beginnings of the paths that may be called; none: all
 	BoundApplicationCount int64
 	UpdatedAt             time.Time
 }
 
 const selectDetails = `
 	SELECT ` + capabilityColumns + `, c.upstream_base_url, c.upstream_auth, length(c.upstream_key) > 0,
+	       c.allowed_methods, c.allowed_paths,
 	       (SELECT count(*) FROM application_capabilities b WHERE b.capability_id = c.id), c.updated_at
 	FROM capabilities c JOIN capability_groups g ON g.id = c.group_id `
 
 func scanDetails(row pgx.CollectableRow) (d Details, err error) {
 	err = row.Scan(&d.ID, &d.Name, &d.DefaultPath, &d.Description, &d.GroupID, &d.SortOrder, &d.Status, &d.UpstreamModel,
-		&d.UpstreamBaseURL, &d.UpstreamAuth, &d.HasUpstreamKey, &d.BoundApplicationCount, &d.UpdatedAt)
+		&d.UpstreamBaseURL, &d.UpstreamAuth, &d.HasUpstreamKey, &d.AllowedMethods, &d.AllowedPaths, &d.BoundApplicationCount, &d.UpdatedAt)
 	return d, err
 }
 
@@ -98,7 +102,7 @@ func (s *Store) Create(ctx context.Context, actor string, settings Settings) (De
 	if err := wrong.Err(); err != nil {
 		return Details{}, err
 	}
-	d := Details{Capability: Capability{ID: *settings.ID, Status: Enabled}, UpstreamAuth: "bearer", HasUpstreamKey: true}
+	d := Details{Capability: Capability{ID: *settings.ID, Status: Enabled}, UpstreamAuth: "bearer", HasUpstreamKey: true, AllowedMethods: []string{}, AllowedPaths: []string{}}
 	settings.apply(&d)
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := checkGroup(ctx, tx, d.GroupID); err != nil {
@@ -106,11 +110,11 @@ func (s *Store) Create(ctx context.Context, actor string, settings Settings) (De
 		}
 		err := tx.QueryRow(ctx, `
 			INSERT INTO capabilities (id, name, group_id, description, sort_order, status, upstream_base_url,
-			                          upstream_auth, upstream_key, upstream_model, default_path)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING
+			                          upstream_auth, upstream_key, upstream_model, default_path, allowed_methods, allowed_paths)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING
 			RETURNING updated_at`,
 			d.ID, d.Name, d.GroupID, d.Description, d.SortOrder, d.Status, d.UpstreamBaseURL,
-			d.UpstreamAuth, s.seal(d.ID, *settings.UpstreamKey), d.UpstreamModel, d.DefaultPath).Scan(&d.UpdatedAt)
+			d.UpstreamAuth, s.seal(d.ID, *settings.UpstreamKey), d.UpstreamModel, d.DefaultPath, d.AllowedMethods, d.AllowedPaths).Scan(&d.UpdatedAt)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return taken(d.ID)
@@ -192,10 +196,11 @@ func update(ctx context.Context, tx pgx.Tx, d *Details, sealed []byte) error {
 		UPDATE capabilities
 		SET name = $2, group_id = $3, description = $4, sort_order = $5, status = $6, upstream_base_url = $7,
 		    upstream_auth = $8, upstream_key = coalesce($9, upstream_key), upstream_model = $10, default_path = $11,
+		    allowed_methods = $12, allowed_paths = $13,
 		    updated_at = clock_timestamp()
 		WHERE id = $1 RETURNING updated_at`,
 		d.ID, d.Name, d.GroupID, d.Description, d.SortOrder, d.Status, d.UpstreamBaseURL,
-		d.UpstreamAuth, sealed, d.UpstreamModel, d.DefaultPath).Scan(&d.UpdatedAt)
+		d.UpstreamAuth, sealed, d.UpstreamModel, d.DefaultPath, d.AllowedMethods, d.AllowedPaths).Scan(&d.UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("update capability: %w", err)
 	}
@@ -230,6 +235,8 @@ func differences(before, after Details, key bool) (changes audit.Changes) {
 	changes.Add("upstreamAuth", before.UpstreamAuth, after.UpstreamAuth)
 	changes.Add("upstreamModel", before.UpstreamModel, after.UpstreamModel)
 	changes.Add("defaultPath", before.DefaultPath, after.DefaultPath)
+	changes.Add("allowedMethods", strings.Join(before.AllowedMethods, ", "), strings.Join(after.AllowedMethods, ", "))
+	changes.Add("allowedPaths", strings.Join(before.AllowedPaths, ", "), strings.Join(after.AllowedPaths, ", "))
 	if key {
 		changes = append(changes, audit.Change{Field: "upstreamKey", To: audit.Secret})
 	}

@@ -24,6 +24,8 @@ const (
 type Settings struct {
 	ID              *string
 	Name            *string
+	AllowedMethods  *[]string
+	AllowedPaths    *[]string
 	DefaultPath     *string
 	Description     *string
 	GroupID         *string
@@ -61,8 +63,9 @@ func (s *Settings) check(allowPrivate bool) fault.Fields {
 		checkUpstreamKey(wrong, *s.UpstreamKey)
 	}
 	if s.DefaultPath != nil {
-		checkPath(wrong, *s.DefaultPath)
+		checkPath(wrong, "defaultPath", *s.DefaultPath)
 	}
+	s.checkAllowed(wrong)
 	return wrong
 }
 
@@ -91,6 +94,8 @@ func (s *Settings) apply(d *Details) {
 	set(&d.UpstreamAuth, s.UpstreamAuth)
 	set(&d.UpstreamModel, s.UpstreamModel)
 	set(&d.DefaultPath, s.DefaultPath)
+	set(&d.AllowedMethods, s.AllowedMethods)
+	set(&d.AllowedPaths, s.AllowedPaths)
 	set(&d.SortOrder, s.SortOrder)
 }
 
@@ -167,24 +172,24 @@ func checkUpstreamKey(wrong fault.Fields, key string) {
 }
 
 // checkPath demands what the gateway would forward: a path below the base URL, nothing that leaves it.
-func checkPath(wrong fault.Fields, path string) {
+func checkPath(wrong fault.Fields, field, path string) {
 	if path == "" {
 		return
 	}
-	wrong.Text("defaultPath", path, 0, maxPath)
+	wrong.Text(field, path, 0, maxPath)
 	if !strings.HasPrefix(path, "/") {
-		wrong.Add("defaultPath", "must begin with /")
+		wrong.Add(field, "must begin with /")
 	}
 	if strings.ContainsAny(path, `?#\`) || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		wrong.Add("defaultPath", "must be visible ASCII characters without spaces, ?, # and backslashes")
+		wrong.Add(field, "must be visible ASCII characters without spaces, ?, # and backslashes")
 	}
 	plain, err := url.PathUnescape(path)
 	if err != nil {
-		wrong.Add("defaultPath", "has a %% that is not followed by two hexadecimal digits")
+		wrong.Add(field, "has a %% that is not followed by two hexadecimal digits")
 	}
 	for segment := range strings.SplitSeq(plain, "/") {
 		if segment == "." || segment == ".." || strings.Contains(segment, `\`) {
-			wrong.Add("defaultPath", "must not contain a dot segment or a backslash")
+			wrong.Add(field, "must not contain a dot segment or a backslash")
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestACapabilityLivesThroughTheBackOfficeWithoutShowingItsKey(t *testing.T) 
 	m.admin.must(201, "POST", "/api/admin/groups", `{"id":"g","name":"Group","sortOrder":4}`)
 	details := func(name, status string, bound int) string {
 		return fmt.Sprintf(`{"id":"gpt:4","name":%q,"groupId":"g","description":"d","sortOrder":2,"status":%q,"upstreamModel":"m","defaultPath":"/v1/messages",`+
-			`"upstreamBaseUrl":"https://canary-host.example/v1","upstreamAuth":"x-api-key","hasUpstreamKey":true,"boundApplicationCount":%d}`, name, status, bound)
+			`"upstreamBaseUrl":"https://canary-host.example/v1","upstreamAuth":"x-api-key","hasUpstreamKey":true,"allowedMethods":[],"allowedPaths":[],"boundApplicationCount":%d}`, name, status, bound)
 	}
 	body := `{"id":"gpt:4","name":"GPT","groupId":"g","description":"d","sortOrder":2,"upstreamBaseUrl":"https://canary-host.example/v1",
 		"upstreamAuth":"x-api-key","upstreamKey":"sk-canary","upstreamModel":"m","defaultPath":"/v1/messages"}`
@@ -62,6 +62,8 @@ func TestACapabilityLivesThroughTheBackOfficeWithoutShowingItsKey(t *testing.T) 
 	if r := m.admin.must(405, "DELETE", "/api/admin/capabilities/gpt:4", ""); r.body.Code != 40501 || r.header.Get("Allow") != "GET, HEAD, PATCH" {
 		t.Fatalf("deleted: %s", r.raw)
 	}
+	m.admin.mustRefuse("PATCH", "/api/admin/capabilities/gpt:4", `{"allowedMethods":["TRACE"],"allowedPaths":["v1"]}`, "allowedMethods", "allowedPaths")
+	m.admin.mustRefuse("PATCH", "/api/admin/capabilities/gpt:4", `{"allowedPaths":null}`, "allowedPaths")
 	m.admin.must(404, "PATCH", "/api/admin/capabilities/nope", `{}`)
 	m.admin.must(404, "PATCH", "/api/admin/capabilities/nope/status", `{"status":"enabled"}`)
 	m.admin.mustRefuse("PATCH", "/api/admin/capabilities/gpt:4", `{"id":"other"}`, "id")

@@ -113,6 +113,7 @@ func adminCapabilityView(d catalog.Details) openapi.AdminCapability {
 	return openapi.AdminCapability{
 		CapabilityFields: openapi.CapabilityFields(d.Capability),
 		UpstreamBaseURL:  d.UpstreamBaseURL, UpstreamAuth: d.UpstreamAuth,
+		AllowedMethods: d.AllowedMethods, AllowedPaths: d.AllowedPaths,
 		HasUpstreamKey: d.HasUpstreamKey, BoundApplicationCount: d.BoundApplicationCount, UpdatedAt: beijing.Format(d.UpdatedAt),
 	}
 }

@@ -96,6 +96,8 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must be bearer, x-api-key or api-key":                                          "必须是 bearer、x-api-key 或 api-key",
 	"must have 1 to 64 letters, digits or . _ : - and begin with a letter or digit": "须为 1 到 64 个字母、数字或 . _ : -，并以字母或数字开头",
 	"cannot be changed":                                                             "不可修改",
+	"must be of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS and QUERY":             "只能是 GET、HEAD、POST、PUT、PATCH、DELETE、OPTIONS、QUERY",
+	"must be at most %d":                                                            "最多 {1} 项",
 	"no such group":                                                                 "分组不存在",
 	"must name at most %d":                                                          "最多指定 {1} 项",
 	"must name each only once":                                                      "每项只能出现一次",

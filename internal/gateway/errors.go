@@ -51,6 +51,8 @@ var (
 	refusedPath = refusal{status: 400, code: "invalid_path", kind: "invalid_request_error",
 		message: "The path must not contain a dot segment, a backslash, a control character or a malformed escape.",
 		reason:  calls.InvalidRequest, reasonCode: calls.InvalidPath}
+	refusedElsewhere = refusal{status: 400, code: "invalid_path", kind: "invalid_request_error",
+		message: "The capability does not allow this path.", reason: calls.InvalidRequest, reasonCode: calls.InvalidPath}
 	refusedShown = refusal{status: 400, code: "invalid_request", kind: "invalid_request_error",
 		message: "The gateway is called by programs. Its answers cannot be opened in a browser, nor loaded as a script, style sheet, worker or frame.",
 		reason:  calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}

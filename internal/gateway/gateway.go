@@ -411,8 +411,15 @@ func (c *call) check() *refusal {
 		return &refusedShown
 	case !isMethod(c.ctx.Method()):
 		return &refusedMethod
+	case !allowsMethod(c.capability.AllowedMethods, c.ctx.Method()):
+		refused := refusedMethod
+		refused.allow = strings.Join(c.capability.AllowedMethods, ", ")
+		refused.message = "The capability does not allow this method. Use " + refused.allow + "."
+		return &refused
 	case checkPath(c.path) != nil:
 		return &refusedPath
+	case !allowsPath(c.capability.AllowedPaths, c.path):
+		return &refusedElsewhere
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"callgate/internal/access"
 	"callgate/internal/calls"
 )
 
@@ -185,6 +186,56 @@ func TestTheAccessKeyGoesNoFurtherWhateverCarriesIt(t *testing.T) {
 	want := []string{"Host: " + r.upstream, "X_Custom: kept", "Content-Type: application/json", "Authorization: Bearer " + upstreamKey, "Content-Length: 2"}
 	if a.StatusCode != 200 || got.line != "POST /v1?a=1&c=2 HTTP/1.1" || !slices.Equal(got.headers, want) {
 		t.Errorf("answered %d, upstream got %q\n%s", a.StatusCode, got.line, strings.Join(got.headers, "\n"))
+	}
+}
+
+func TestOnlyWhatACapabilityAllowsIsForwarded(t *testing.T) {
+	r := newRig(t, answers(okAnswer), func(c *Config) {
+		find := c.Capability
+		c.Capability = func(id string) *access.Capability {
+			capability := find(id)
+			if id == "m" {
+				capability.AllowedMethods, capability.AllowedPaths = []string{"POST", "QUERY"}, []string{"/v1/chat", "/v1/models/"}
+			}
+			return capability
+		}
+	})
+	for asked, want := range map[string]struct {
+		status int
+		code   calls.ReasonCode
+	}{
+		"POST /gateway/v1/chat?model=m":                 {200, ""},
+		"POST /gateway/v1/chat/completions?model=m":     {200, ""},
+		"QUERY /gateway/v1/models/?model=m":             {200, ""},
+		"POST /gateway/v1/chat/%E4%BD%A0?model=m":       {200, ""},
+		"POST /gateway/v1/chatter?model=m":              {400, calls.InvalidPath},
+		"POST /gateway/v1/models?model=m":               {400, calls.InvalidPath},
+		"POST /gateway?model=m":                         {400, calls.InvalidPath},
+		"POST /gateway//v1/chat?model=m":                {400, calls.InvalidPath},
+		"POST /gateway/v1/%63hat?model=m":               {400, calls.InvalidPath},
+		"POST /gateway/v1/chat/..%2ffiles?model=m":      {400, calls.InvalidPath},
+		"POST /gateway/v1/chat/..;/files?model=m":       {400, calls.InvalidPath},
+		"POST /gateway/v1/files/abc?x=/v1/chat&model=m": {400, calls.InvalidPath},
+		"DELETE /gateway/v1/chat?model=m":               {405, calls.CodeInvalidRequest},
+		"GET /gateway/v1/files?model=m":                 {405, calls.CodeInvalidRequest},
+		"DELETE /gateway/v1/files/abc?model=path":       {200, ""},
+	} {
+		a := r.ask(asked + " HTTP/1.1\r\nHost: g\r\nX-HTTP-Method-Override: DELETE\r\n" + key1 + "\r\n")
+		record := r.record()
+		if a.StatusCode != want.status || record.StatusCode != want.status || record.ReasonCode != want.code {
+			t.Errorf("%s: answered %d %s, recorded %+v", asked, a.StatusCode, a.body, record)
+		}
+		if want.status == 405 && a.Header.Get("Allow") != "POST, QUERY" {
+			t.Errorf("%s: allowed are %q", asked, a.Header.Get("Allow"))
+		}
+		if want.status != 200 && len(r.asked) != 0 {
+			t.Errorf("%s reached the upstream", asked)
+		}
+		for len(r.asked) > 0 {
+			if a := <-r.asked; a.header("X-HTTP-Method-Override") != nil {
+				t.Errorf("%s: the upstream is told another method: %q", asked, a.headers)
+			}
+		}
 	}
 }
 

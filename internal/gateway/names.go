@@ -15,6 +15,32 @@ func isMethod(method []byte) bool {
 	return false
 }
 
+// allowsMethod tells whether a capability's list has the method; an empty one has every method.
+func allowsMethod(list []string, method []byte) bool {
+	for _, allowed := range list {
+		if string(method) == allowed {
+			return true
+		}
+	}
+	return len(list) == 0
+}
+
+// allowsPath tells whether a path begins with one of a capability's list, whole segments of it; an
+// empty list allows every path. Paths are compared as they were sent: one that is spelled otherwise,
+// by escapes or empty segments, is refused and never let through.
+func allowsPath(list []string, path []byte) bool {
+	if len(path) == 0 {
+		path = []byte("/")
+	}
+	for _, allowed := range list {
+		if len(path) >= len(allowed) && string(path[:len(allowed)]) == allowed &&
+			(len(path) == len(allowed) || path[len(allowed)] == '/' || strings.HasSuffix(allowed, "/")) {
+			return true
+		}
+	}
+	return len(list) == 0
+}
+
 // removedIn are the request headers that do not go to the upstream: credentials of the caller,
 // traces of the way to us, hop-by-hop headers, and those that are written anew. The connecting
 // addresses that proxies in front add would tell the upstream who calls, and some refuse them; what

@@ -26,8 +26,13 @@ type AdminCapability struct {
 	// Embedded struct due to allOf(#/components/schemas/CapabilityFields)
 	CapabilityFields `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	BoundApplicationCount Count `json:"boundApplicationCount"`
-	HasUpstreamKey        bool  `json:"hasUpstreamKey"`
+	// AllowedMethods Methods that may be called; empty if all may.
+	AllowedMethods []string `json:"allowedMethods"`
+
+	// AllowedPaths Beginnings of the paths that may be called, by whole segments; empty if all may.
+	AllowedPaths          []string `json:"allowedPaths"`
+	BoundApplicationCount Count    `json:"boundApplicationCount"`
+	HasUpstreamKey        bool     `json:"hasUpstreamKey"`
 
 	// UpdatedAt Beijing time with milliseconds.
 	UpdatedAt Time `json:"updatedAt"`
@@ -272,6 +277,12 @@ type CapabilityEdit struct {
 
 	// Name 1 to 64 characters once trimmed
 	Name *string `json:"name,omitempty"`
+
+	// AllowedMethods Of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS and QUERY; empty allows all of them. Others are answered 405.
+	AllowedMethods *[]string `json:"allowedMethods,omitempty"`
+
+	// AllowedPaths At most 50 beginnings of paths such as /v1/chat, compared as sent and by whole segments; empty allows every path. Others are answered 400 invalid_path.
+	AllowedPaths *[]string `json:"allowedPaths,omitempty"`
 
 	// DefaultPath At most 512 characters.
 	DefaultPath *string `json:"defaultPath,omitempty"`

@@ -165,6 +165,12 @@ function Upstream({ now, set, fields, savedFor }: Part & { savedFor: string | nu
       <Row name="defaultPath" label={t('editor.path')} hint={t('editor.pathHint')} fault={fields['defaultPath']}>
         <input {...bound('defaultPath', fields['defaultPath'])} className="input mono" value={now.defaultPath} autoComplete="off" spellCheck={false} onChange={(event) => set({ defaultPath: event.target.value })} />
       </Row>
+      <Row name="allowedMethods" label={t('editor.methods')} hint={t('editor.methodsHint')} fault={fields['allowedMethods']}>
+        <input {...bound('allowedMethods', fields['allowedMethods'])} className="input mono" value={now.allowedMethods} placeholder={t('editor.everything')} autoComplete="off" autoCapitalize="characters" spellCheck={false} onChange={(event) => set({ allowedMethods: event.target.value })} />
+      </Row>
+      <Row name="allowedPaths" label={t('editor.paths')} hint={t('editor.pathsHint')} fault={fields['allowedPaths']}>
+        <textarea {...bound('allowedPaths', fields['allowedPaths'])} className="area mono" rows={2} value={now.allowedPaths} placeholder={t('editor.everything')} autoComplete="off" spellCheck={false} onChange={(event) => set({ allowedPaths: event.target.value })} />
+      </Row>
     </div>
   );
 }

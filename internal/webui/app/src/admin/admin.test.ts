@@ -32,10 +32,12 @@ test('a part that stands in base and path both is noticed', () => {
 });
 
 test('only what differs is sent, and the key only when one was typed', () => {
-  const before = stored({ id: 'a', name: 'A', groupId: 'g', description: '', sortOrder: 3, status: 'enabled', upstreamBaseUrl: 'https://x', upstreamAuth: 'bearer', upstreamModel: 'm', defaultPath: '/v1', hasUpstreamKey: true, boundApplicationCount: 0, updatedAt: '2026-08-17T09:31:00.000+08:00' });
+  const before = stored({ id: 'a', name: 'A', groupId: 'g', description: '', sortOrder: 3, status: 'enabled', upstreamBaseUrl: 'https://x', upstreamAuth: 'bearer', upstreamModel: 'm', defaultPath: '/v1', hasUpstreamKey: true, allowedMethods: ['POST'], allowedPaths: ['/v1/chat', '/v1/models'], boundApplicationCount: 0, updatedAt: '2026-08-17T09:31:00.000+08:00' });
   expect(changes(before, before)).toEqual({});
   expect(changes(before, { ...before, name: 'B', sortOrder: '4' })).toEqual({ name: 'B', sortOrder: 4 });
   expect(changes(before, { ...before, upstreamKey: 'k' })).toEqual({ upstreamKey: 'k' });
+  expect(changes(before, { ...before, allowedMethods: 'post, get', allowedPaths: '/v1/chat\n\n /v1/files ' })).toEqual({ allowedMethods: ['POST', 'GET'], allowedPaths: ['/v1/chat', '/v1/files'] });
+  expect(changes(before, { ...before, allowedMethods: '', allowedPaths: '' })).toEqual({ allowedMethods: [], allowedPaths: [] });
   expect(before.upstreamKey).toBe('');
   expect(fresh('g').upstreamKey).toBe('');
 });

@@ -14,26 +14,40 @@ export interface Settings {
   upstreamKey: string;
   upstreamModel: string;
   defaultPath: string;
+  allowedMethods: string;
+  allowedPaths: string;
 }
+
+/** The lists of what may be called, as they are typed: separated by spaces, commas or lines. */
+const lists: readonly string[] = ['allowedMethods', 'allowedPaths'] satisfies (keyof Settings)[];
+const listed = (typed: string): string[] => typed.split(/[\s,，、]+/u).filter((one) => one !== '');
+
+const sent = (field: string, value: string) => {
+  if (field === 'sortOrder') return Number(value);
+  if (field === 'allowedMethods') return listed(value.toUpperCase());
+  return lists.includes(field) ? listed(value) : value;
+};
 
 export const fresh = (groupId: string): Settings => ({
   id: '', name: '', groupId, description: '', sortOrder: '0', status: 'enabled', upstreamBaseUrl: '', upstreamAuth: 'bearer', upstreamKey: '', upstreamModel: '', defaultPath: '/v1/chat/completions',
+  allowedMethods: '', allowedPaths: '',
 });
 
 /** The stored settings; the key is never among them. */
 export const stored = (capability: Capability): Settings => ({
   id: capability.id, name: capability.name, groupId: capability.groupId, description: capability.description, sortOrder: String(capability.sortOrder), status: capability.status,
   upstreamBaseUrl: capability.upstreamBaseUrl, upstreamAuth: capability.upstreamAuth, upstreamKey: '', upstreamModel: capability.upstreamModel, defaultPath: capability.defaultPath,
+  allowedMethods: capability.allowedMethods.join(' '), allowedPaths: capability.allowedPaths.join('\n'),
 });
 
 /** What differs, as the API takes it; an empty key is no change. */
 export function changes(before: Settings, now: Settings): Schemas['CapabilityEdit'] {
   const changed = Object.entries(now).filter(([field, value]) => before[field as keyof Settings] !== value);
-  return Object.fromEntries(changed.map(([field, value]) => [field, field === 'sortOrder' ? Number(value) : value])) as Schemas['CapabilityEdit'];
+  return Object.fromEntries(changed.map(([field, value]) => [field, sent(field, value)])) as Schemas['CapabilityEdit'];
 }
 
 /** Everything that is typed, for a new capability. */
-export const draft = (now: Settings): Schemas['CapabilityEdit'] => ({ ...now, sortOrder: Number(now.sortOrder) });
+export const draft = (now: Settings): Schemas['CapabilityEdit'] => Object.fromEntries(Object.entries(now).map(([field, value]) => [field, sent(field, value)])) as Schemas['CapabilityEdit'];
 
 /** Where a call of the default path goes, as the gateway joins it; null while the base is no URL. */
 export function finalUrl(base: string, path: string): string | null {

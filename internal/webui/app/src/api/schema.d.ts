@@ -947,6 +947,10 @@ export interface components {
             accessKey: string;
         };
         AdminCapability: {
+            /** @description Methods that may be called; empty if all may. */
+            allowedMethods: string[];
+            /** @description Beginnings of the paths that may be called, by whole segments; empty if all may. */
+            allowedPaths: string[];
             boundApplicationCount: components["schemas"]["Count"];
             hasUpstreamKey: boolean;
             updatedAt: components["schemas"]["Time"];
@@ -1083,6 +1087,10 @@ export interface components {
             upstreamKey: string;
         } & WithRequired<components["schemas"]["CapabilityEdit"], "id" | "name" | "groupId" | "upstreamBaseUrl" | "upstreamKey">;
         CapabilityEdit: {
+            /** @description Of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS and QUERY; empty allows all of them. Others are answered 405. */
+            allowedMethods?: string[];
+            /** @description At most 50 beginnings of paths such as /v1/chat, compared as sent and by whole segments; empty allows every path. Others are answered 400 invalid_path. */
+            allowedPaths?: string[];
             /** @description At most 512 characters. */
             defaultPath?: string;
             description?: string;
@@ -1423,6 +1431,8 @@ export interface components {
                  *         "upstreamBaseUrl": "https://api.example.com",
                  *         "upstreamAuth": "bearer",
                  *         "hasUpstreamKey": true,
+                 *         "allowedMethods": [],
+                 *         "allowedPaths": [],
                  *         "boundApplicationCount": 4,
                  *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *       }
@@ -1456,6 +1466,8 @@ export interface components {
                  *         "upstreamBaseUrl": "https://api.example.com",
                  *         "upstreamAuth": "bearer",
                  *         "hasUpstreamKey": true,
+                 *         "allowedMethods": [],
+                 *         "allowedPaths": [],
                  *         "boundApplicationCount": 4,
                  *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *       },
@@ -1492,6 +1504,8 @@ export interface components {
                  *             "upstreamBaseUrl": "https://api.example.com",
                  *             "upstreamAuth": "bearer",
                  *             "hasUpstreamKey": true,
+                 *             "allowedMethods": [],
+                 *             "allowedPaths": [],
                  *             "boundApplicationCount": 4,
                  *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *           }
@@ -1661,7 +1675,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The model is missing, the path, a header or the chunked body is malformed, or a browser would show or run the answer. */
+        /** @description The model is missing, the path is not allowed, or the path, a header or the chunked body is malformed, or a browser would show or run the answer. */
         GatewayInvalid: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -1687,7 +1701,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The method is not forwarded. */
+        /** @description The method is not forwarded, or the capability does not allow it. */
         GatewayMethod: {
             headers: {
                 /** @description The methods that are. */
@@ -2643,6 +2657,8 @@ export interface operations {
                      *             "upstreamBaseUrl": "https://api.example.com",
                      *             "upstreamAuth": "bearer",
                      *             "hasUpstreamKey": true,
+                     *             "allowedMethods": [],
+                     *             "allowedPaths": [],
                      *             "boundApplicationCount": 4,
                      *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                      *           }
@@ -2914,6 +2930,8 @@ export interface operations {
                      *             "upstreamBaseUrl": "https://api.example.com",
                      *             "upstreamAuth": "bearer",
                      *             "hasUpstreamKey": true,
+                     *             "allowedMethods": [],
+                     *             "allowedPaths": [],
                      *             "boundApplicationCount": 4,
                      *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                      *           }

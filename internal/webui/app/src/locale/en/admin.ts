@@ -68,6 +68,11 @@ const admin: Same<typeof zh> = {
     modelHint: 'The model that Try it writes into the body.',
     path: 'Default path',
     pathHint: 'The path of Try it and of the connection check.',
+    methods: 'Allowed methods',
+    methodsHint: 'Such as POST GET. Others are answered 405.',
+    paths: 'Allowed paths',
+    pathsHint: 'Beginnings such as /v1/chat, one a line. Others are answered 400.',
+    everything: 'All',
     final: 'Final URL',
     finalNone: 'Shown once the upstream URL is valid',
     finalFrom: 'A call of {{from}} goes to:',
@@ -104,7 +109,7 @@ const admin: Same<typeof zh> = {
       group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key',
     },
     fields: {
-      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key',
+      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key',
     },
   },
 };

@@ -65,6 +65,11 @@ const admin = {
     modelHint: '试用时写入请求体的模型名。',
     path: '默认路径',
     pathHint: '试用和连接检查使用的路径。',
+    methods: '允许的方法',
+    methodsHint: '例如 POST GET，其他方法返回 405。',
+    paths: '允许的路径',
+    pathsHint: '路径开头，例如 /v1/chat，每行一个，其他路径返回 400。',
+    everything: '全部',
     final: '最终地址',
     finalNone: '填写有效的上游地址后显示',
     finalFrom: '调用 {{from}} 时，请求发往：',
@@ -101,7 +106,7 @@ const admin = {
       group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key',
     },
     fields: {
-      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', order: '顺序', sentTo: '发往', accessKey: 'Access Key',
+      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', order: '顺序', sentTo: '发往', accessKey: 'Access Key',
     },
   },
 } as const;
