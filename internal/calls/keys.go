@@ -44,6 +44,7 @@ type scanner struct {
 	text   string
 	noJWT  int // up to where no token can begin any more
 	runs   [prefixClasses]run
+	ran    bool // runs hold something
 	labels labels
 }
 
@@ -81,8 +82,10 @@ func (sc *scanner) hideKeys(text string) string {
 }
 
 func (sc *scanner) reset(text string) {
-	sc.text, sc.noJWT, sc.runs = text, 0, [prefixClasses]run{}
-	sc.labels.known = false
+	sc.text, sc.noJWT, sc.labels.known = text, 0, false
+	if sc.ran {
+		sc.runs, sc.ran = [prefixClasses]run{}, false
+	}
 }
 
 // extend returns the end of a hidden span and of the credentials that its last bytes announce:
@@ -145,6 +148,7 @@ func (sc *scanner) keyAt(i int) (start, end int) {
 func (sc *scanner) prefixedEnd(i int, k *keyPrefix) int {
 	begin, s := i+len(k.prefix), sc.text
 	r := &sc.runs[k.class]
+	sc.ran = true
 	r.advance(s, begin, k)
 	end := r.seen
 	if end-begin < k.least {

@@ -12,6 +12,7 @@ const (
 	maxItems      = 50
 	maxKeys       = 100
 	maxDepth      = 8
+	maxParameters = 1_000 // of a query that are looked at, repeated names included
 	maxQueryValue = 512
 	maxMessage    = 1_024
 )
@@ -147,9 +148,11 @@ func (r *redactor) query(raw string) []byte {
 	r.nodes = append(r.nodes[:0], node{kind: objectNode})
 	r.joined = append(r.joined[:0], nil)
 	clear(r.places)
-	for pair := range strings.SplitSeq(raw, "&") {
-		if pair != "" {
+	for count := 0; raw != "" && count < maxParameters; {
+		var pair string
+		if pair, raw, _ = strings.Cut(raw, "&"); pair != "" {
 			r.parameter(pair)
+			count++
 		}
 	}
 	r.nodes[0].next = len(r.nodes)

@@ -47,7 +47,10 @@ func FuzzRedactionIsWhatItWasBeforeItWasLinear(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body, query, path, secret string) {
 		in := request(body[:min(len(body), maxBody)])
 		in.RawQuery, in.Path, in.Secrets = query, path, []string{secret}
-		if got, want, same := sameAsReference(in); !same && !strings.Contains(strings.ToLower(body+query+path), "value") {
+		// Two differences are meant: the number of parameters is bounded now, and a label that stands
+		// across the edge of its window is read whole (labels.go), where it was cut.
+		label := len(body)+len(query)+len(path) > labelWindow && strings.Contains(strings.ToLower(body+query+path), "value")
+		if got, want, same := sameAsReference(in); !same && !label && strings.Count(query, "&") < maxParameters {
 			t.Errorf("became %q\nbefore %q", got, want)
 		}
 	})
