@@ -65,6 +65,26 @@ async function send(operation) {
   }
 }
 
+// On a narrow screen the contents are folded away above the page, until they are asked for or used.
+const unfold = document.querySelector(".unfold");
+const contents = document.getElementById("contents");
+function fold(folded) {
+  unfold.setAttribute("aria-expanded", String(!folded));
+}
+unfold.hidden = false;
+unfold.addEventListener("click", () => {
+  fold(unfold.getAttribute("aria-expanded") === "true");
+  contents.parentElement.scrollTop = 0;
+});
+contents.addEventListener("click", (event) => {
+  if (event.target.closest("a")) fold(true);
+});
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || unfold.getAttribute("aria-expanded") === "false") return;
+  fold(true);
+  if (unfold.checkVisibility()) unfold.focus();
+});
+
 // open unfolds what the address names, so that links lead to something visible.
 function open() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

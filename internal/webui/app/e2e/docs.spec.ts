@@ -68,3 +68,31 @@ test('the page of the HTTP interface fits a phone', async ({ page }) => {
   await expect(page.locator('#listCalls').getByLabel('start')).toBeVisible();
   await expectNoSidewaysScroll(page);
 });
+
+test('on a phone the page begins with its text, the contents unfold, lead somewhere visible and fold, and the console links to it', async ({ page, developer }) => {
+  void developer;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/');
+  await expect(page.getByRole('link', { name: 'API docs' })).toHaveAttribute('href', '/docs');
+  await page.goto('/docs');
+  await expect(page.getByRole('heading', { level: 1 })).toBeInViewport();
+  expect((await page.locator('nav').boundingBox())!.height).toBeLessThan(64);
+  const contents = page.getByRole('button', { name: 'Contents' });
+  await contents.click();
+  await page.getByLabel('Filter').fill('access key');
+  const link = page.getByRole('navigation').getByRole('link', { name: /Replace the Access Key/ });
+  const smallest = await page.locator('nav a:visible, nav button:visible, nav input:visible').evaluateAll((all) => Math.min(...all.map((one) => one.getBoundingClientRect().height)));
+  expect(smallest).toBeGreaterThanOrEqual(44);
+  await expectNoSidewaysScroll(page);
+  await expectAccessible(page, 'nav');
+  await link.click();
+  await expect(link).toBeHidden();
+  const operation = page.locator('#rotateAccessKey');
+  await expect(operation.locator('summary').first()).toBeInViewport();
+  expect((await operation.boundingBox())!.y).toBeGreaterThanOrEqual((await page.locator('nav').boundingBox())!.height - 1);
+  await contents.click();
+  await expect(link).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(link).toBeHidden();
+  await expect(contents).toBeFocused();
+});

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -133,6 +135,29 @@ test('an error of the upstream is told from one of the gateway', async ({ page, 
   await send(page);
   await expect(figure(page, 'Status')).toHaveText('400');
   await expect(answer(page)).toContainText('The path has a character or dot segment that is not allowed.');
+});
+
+test('an upstream’s 401 says that the platform’s key was refused and whom to tell, not that the own key is wrong', async ({ page, developer, administrator, expected }) => {
+  expected.push(/gateway.* 401 /);
+  const server = createServer((_request, response) => void response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}'));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  try {
+    const id = `refused-${Date.now()}`;
+    const group = await administrator.api<{ id: string }>('POST', '/api/admin/groups', { name: `Refused ${id}`, sortOrder: 5000 });
+    await administrator.api('POST', '/api/admin/capabilities', { id, name: id, groupId: group.id, upstreamBaseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, upstreamKey: 'the-upstream-key', upstreamModel: 'm', defaultPath: '/v1/chat/completions' });
+    const application = await developer.createApplication('Search', [id]);
+    await expect.poll(async () => (await developer.call(application.accessKey, { capability: id })).status, { timeout: 15_000, intervals: [50] }).toBe(401);
+    await open(page, application, id);
+    await send(page);
+    await expect(figure(page, 'Status')).toHaveText('401');
+    await expect(answer(page)).toContainText('The upstream refused the platform’s key (401). Your Access Key is fine: tell your administrator');
+    await expect(answer(page)).not.toContainText('was just replaced');
+    await page.route('**/access-key', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { accessKey: `cg-${'x'.repeat(40)}` } } }));
+    await send(page);
+    await expect(answer(page)).toContainText('The Access Key was just replaced or the application deleted.');
+  } finally {
+    server.close();
+  }
 });
 
 test('a broken answer keeps what came and says that it is recorded as 499', async ({ page, developer, expected }) => {

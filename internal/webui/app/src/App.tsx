@@ -24,6 +24,7 @@ const routes = () => [
   { path: '/sign-in', lazy: () => import('./session/SignInPage'), ErrorBoundary: Crash, HydrateFallback: () => null },
   {
     Component: Frame,
+    ErrorBoundary: Crash, // of the frame itself
     HydrateFallback: FrameBones,
     children: [
       {

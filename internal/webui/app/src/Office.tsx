@@ -20,14 +20,17 @@ function Frame() {
   );
 }
 
+const OfficeCrash = () => <Crash home="/admin" />;
+
 const routes = () => [
-  { path: '/admin/sign-in', lazy: () => import('./admin/SignInPage'), ErrorBoundary: Crash, HydrateFallback: () => null },
+  { path: '/admin/sign-in', lazy: () => import('./admin/SignInPage'), ErrorBoundary: OfficeCrash, HydrateFallback: () => null },
   {
     Component: Frame,
+    ErrorBoundary: OfficeCrash, // of the frame itself
     HydrateFallback: FrameBones,
     children: [
       {
-        ErrorBoundary: Crash,
+        ErrorBoundary: OfficeCrash,
         children: [
           { path: '/admin', element: <Navigate to="/admin/capabilities" replace /> },
           { path: '/admin/groups', lazy: () => import('./admin/GroupsPage') },

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
-import { useFaultText } from '../ui/Fault';
+import { useTellFault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { Pages } from '../ui/Pages';
@@ -16,6 +16,7 @@ import { useTitle } from '../ui/useTitle';
 import { useUrlText } from '../ui/useUrlText';
 import { LIST_SIZE, officeQueries, useOrderCapabilities, useSetStatus, type Capability, type Filter } from './queries';
 import { hostOf } from './settings';
+import { useOrdering } from './useOrdering';
 import { useReorder } from './useReorder';
 
 const Confirm = lazy(() => import('../ui/Confirm'));
@@ -105,15 +106,16 @@ function Columns({ ordering }: { ordering: boolean }) {
 function Table({ items, filter, ordering }: { items: Capability[]; filter: Filter; ordering: boolean }) {
   const { t } = useTranslation(['admin', 'common']);
   const format = useFormat();
-  const faultText = useFaultText();
-  const failed = (error: unknown) => notify('failed', faultText(error).title);
+  const failed = useTellFault();
   const { data: groups } = useQuery(officeQueries.groups());
   const groupName = ({ groupId }: Capability) => groups?.find(({ id }) => id === groupId)?.name ?? groupId;
-  const order = useOrderCapabilities(filter);
-  const { rows, handle, body, draggedId, live } = useReorder(items, (ids) => order.mutate(ids, { onError: failed }));
+  const { mutateAsync } = useOrderCapabilities(filter);
+  const { order, question } = useOrdering(items, mutateAsync);
+  const { rows, handle, body, draggedId, live } = useReorder(items, order);
   return (
     <>
       {live}
+      {question}
       {!ordering && filter.groupId === '' && <p className="meta wide order-hint">{t('list.orderHint')}</p>}
       <table className="table capabilities-table">
         <Columns ordering={ordering} />
@@ -142,7 +144,7 @@ function Switch({ item, onFailed }: { item: Capability; onFailed: (error: unknow
   const set = useSetStatus();
   const on = item.status === 'enabled';
   const turn = async (status: Capability['status']) => {
-    await set.mutateAsync({ id: item.id, status });
+    await set.mutateAsync({ id: item.id, status, updatedAt: item.updatedAt });
     notify('ok', t(`list.${status}`, { name: item.name }));
   };
   return (

@@ -1,50 +1,71 @@
-import { lazy, Suspense, useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
-import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { useBlocker, useNavigate } from 'react-router';
-import { ApiError } from '../api/error';
-import { configQueries } from '../session/queries';
-import { Fault, useFaultText } from '../ui/Fault';
+import { ApiError, changedMeanwhile } from '../api/error';
+import { useBase } from '../session/Base';
+import Confirm from '../ui/Confirm'; // at hand: a file lost meanwhile must not take what was typed
+import { Conflict, type Collision } from '../ui/Conflict';
+import { Fault, useTellFault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
+import { merge, type Merged } from '../ui/merge';
 import { notify } from '../ui/notice';
 import { Check } from './Check';
 import { useSave, type Capability, type Group } from './queries';
 import { changes, draft, finalUrl, repeated, sameOrigin, stored, type Settings } from './settings';
 
-const Confirm = lazy(() => import('../ui/Confirm'));
-
 /** Everything of a capability on one page; the key goes in and never comes out. */
 export function Editor({ before, capability, groups }: { before: Settings; capability: Capability | null; groups: Group[] }) {
   const { t } = useTranslation(['admin', 'common']);
   const navigate = useNavigate();
-  const faultText = useFaultText();
-  const [base, setBase] = useState(before);
+  const tell = useTellFault();
+  const [base, setBase] = useState({ settings: before, updatedAt: capability?.updatedAt ?? '' });
   const [now, setNow] = useState(before);
+  const [conflict, setConflict] = useState<(Merged<Settings> & { theirs: Settings; ours: Settings }) | null>(null);
   const save = useSave(capability?.id ?? null);
   const form = useRef<HTMLFormElement>(null);
   const created = useRef('');
   const set = (change: Partial<Settings>) => setNow({ ...now, ...change });
-  const dirty = Object.keys(changes(base, now)).length > 0;
-  if (Object.keys(changes(base, before)).length > 0) { // saved here, or by somebody else meanwhile
-    setBase(before);
-    if (!dirty) setNow(before);
+  const dirty = Object.keys(changes(base.settings, now)).length > 0;
+  // What was read anew is what is edited, unless something was: then saving tells what changed meanwhile.
+  if (!dirty && capability && capability.updatedAt > base.updatedAt) {
+    setBase({ settings: before, updatedAt: capability.updatedAt });
+    setNow(before);
   }
+  const changed = (current: Capability) => {
+    const theirs = stored(current);
+    const merged = merge(base.settings, theirs, now);
+    setBase({ settings: theirs, updatedAt: current.updatedAt });
+    setNow(merged.value);
+    setConflict({ ...merged, theirs, ours: now });
+  };
   const fields = save.error instanceof ApiError ? save.error.fields : {};
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate(capability ? changes(base, now) : draft(now), {
+    save.mutate({ body: capability ? changes(base.settings, now) : draft(now), updatedAt: base.updatedAt }, {
       onSuccess: (saved) => {
         notify('ok', capability ? t('editor.saved') : t('editor.created', { name: saved.name }));
+        setBase({ settings: stored(saved), updatedAt: saved.updatedAt });
         setNow(stored(saved)); // without the key
+        setConflict(null);
         if (capability) return;
         created.current = saved.id;
         void navigate(`/admin/capabilities/${encodeURIComponent(saved.id)}`, { replace: true });
       },
-      onError: (error) => notify('failed', faultText(error).title),
+      onError: (error) => {
+        const current = changedMeanwhile<Capability>(error);
+        if (current) changed(current);
+        else tell(error);
+      },
     });
   };
+  const label = (field: keyof Settings): string => t(`audit.fields.${field}`);
+  const shown = (field: keyof Settings, value: string): string => (field === 'status' ? t(`common:status.${value as Settings['status']}`) : field === 'groupId' ? (groups.find(({ id }) => id === value)?.name ?? value) : value);
+  const collisions = ({ both, taken, theirs, ours }: NonNullable<typeof conflict>): Collision[] => [
+    ...both.map((field) => ({ field, label: label(field), theirs: shown(field, theirs[field]), ours: shown(field, ours[field]), kept: now[field] !== theirs[field] })),
+    ...taken.map((field) => ({ field, label: label(field), theirs: shown(field, theirs[field]) })),
+  ];
   useEffect(() => {
     if (save.isError) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [save.isError, save.failureCount]);
@@ -58,7 +79,8 @@ export function Editor({ before, capability, groups }: { before: Settings; capab
         <Final id={now.id} now={now} />
         <Check id={capability?.id ?? null} now={now} />
       </section>
-      {save.isError && Object.keys(fields).length === 0 && <Fault error={save.error} />}
+      {conflict && <Conflict key={base.updatedAt} collisions={collisions(conflict)} onChoose={(field, own) => set({ [field]: (own ? conflict.ours : conflict.theirs)[field as keyof Settings] })} />}
+      {save.isError && Object.keys(fields).length === 0 && changedMeanwhile(save.error) === undefined && <Fault error={save.error} />}
       <div className="save-bar">
         <span className="meta">{dirty ? t('editor.unsaved') : t('editor.clean')}</span>
         <Button onClick={() => void navigate('/admin/capabilities')}>{t('common:action.cancel')}</Button>
@@ -80,7 +102,7 @@ function Leaving({ dirty, passes }: { dirty: boolean; passes: (path: string) => 
     return () => window.removeEventListener('beforeunload', ask);
   }, [dirty]);
   if (blocker.state !== 'blocked') return null;
-  return <Suspense fallback={null}><Confirm danger title={t('confirm.leave')} action={t('confirm.leaveNow')} cancel={t('confirm.stay')} run={blocker.proceed} onClosed={(done) => !done && blocker.reset()} /></Suspense>;
+  return <Confirm danger title={t('confirm.leave')} action={t('confirm.leaveNow')} cancel={t('confirm.stay')} run={blocker.proceed} onClosed={(done) => !done && blocker.reset()} />;
 }
 
 interface Part {
@@ -178,16 +200,16 @@ function Upstream({ now, set, fields, savedFor }: Part & { savedFor: string | nu
 /** Where a call ends up, following each edit. */
 function Final({ id, now }: { id: string; now: Settings }) {
   const { t } = useTranslation(['admin', 'common']);
-  const { data: config } = useQuery(configQueries.get());
+  const base = useBase();
   const url = finalUrl(now.upstreamBaseUrl, now.defaultPath);
   const twice = repeated(now.upstreamBaseUrl, now.defaultPath);
-  const from = `${config?.publicBaseUrl ?? location.origin}/gateway${now.defaultPath}?model=${encodeURIComponent(id || '…')}`;
+  const from = `${base ?? ''}/gateway${now.defaultPath}?model=${encodeURIComponent(id || '…')}`;
   return (
     <div className="final" role="group" aria-label={t('editor.final')}>
       <strong>{t('editor.final')}</strong>
       {url === null ? <p className="second">{t('editor.finalNone')}</p> : (
         <>
-          <p className="meta">{t('editor.finalFrom', { from })}</p>
+          <p className="meta">{base === undefined ? '…' : t('editor.finalFrom', { from })}</p>
           <output><code>{url}</code></output>
         </>
       )}

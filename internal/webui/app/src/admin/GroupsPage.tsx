@@ -1,17 +1,19 @@
 import '../ui/field.css';
 import './admin.css';
-import { useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent, type RefObject } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import { ApiError } from '../api/error';
+import { ApiError, changedMeanwhile } from '../api/error';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
+import { composing } from '../ui/composing';
 import { useFaultText } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import { useTitle } from '../ui/useTitle';
 import { officeQueries, useCreateGroup, useOrderGroups, useRenameGroup, type Group } from './queries';
+import { useOrdering } from './useOrdering';
 import { useReorder } from './useReorder';
 
 /** The groups of the catalog: name, order, how many capabilities. */
@@ -51,12 +53,13 @@ function Columns() {
 
 function Table({ groups }: { groups: Group[] }) {
   const format = useFormat();
-  const faultText = useFaultText();
-  const order = useOrderGroups();
-  const { rows, handle, body, draggedId, live } = useReorder(groups, (ids) => order.mutate(ids, { onError: (error) => notify('failed', faultText(error).title) }));
+  const { mutateAsync } = useOrderGroups();
+  const { order, question } = useOrdering(groups, mutateAsync);
+  const { rows, handle, body, draggedId, live } = useReorder(groups, order);
   return (
     <>
       {live}
+      {question}
       <table className="table">
         <Columns />
         <tbody ref={body}>
@@ -87,29 +90,77 @@ function Name({ group }: { group: Group }) {
   const faultText = useFaultText();
   const rename = useRenameGroup();
   const [text, setText] = useState<string | null>(null);
+  const [base, setBase] = useState(group); // as it was when the field was opened
   const [fault, setFault] = useState('');
+  const [theirs, setTheirs] = useState<Group | null>(null);
+  const [button, focusAgain] = useFocusAgain(text === null);
+  const open = () => {
+    setFault('');
+    setTheirs(null);
+    setBase(group);
+    setText(group.name);
+  };
   if (text === null)
-    return <button type="button" className="quiet name-button" aria-label={t('groups.rename', { name: group.name })} onClick={() => { setFault(''); setText(group.name); }}>{rename.isPending ? rename.variables.name : group.name}</button>;
-  const keep = async () => {
-    const name = text.trim();
-    if (rename.isPending) return;
-    if (name === group.name) return setText(null);
+    return <button ref={button} type="button" className="quiet name-button" aria-label={t('groups.rename', { name: group.name })} onClick={open}>{rename.isPending ? rename.variables.name : group.name}</button>;
+  const store = async (name: string, { updatedAt }: Group): Promise<void> => {
     try {
-      await rename.mutateAsync({ id: group.id, name });
+      await rename.mutateAsync({ id: group.id, name, updatedAt });
       setText(null);
     } catch (error) {
-      setFault((error instanceof ApiError && error.fields['name']) || faultText(error).title);
+      const current = changedMeanwhile<Group>(error);
+      if (!current) return setFault((error instanceof ApiError && error.fields['name']) || faultText(error).title);
+      if (current.name === base.name) return store(name, current); // only its place was changed
+      if (current.name === name) return setText(null);
+      setTheirs(current);
     }
+  };
+  const keep = async () => {
+    const name = text.trim();
+    if (rename.isPending || theirs) return; // asked below
+    if (name === base.name) return setText(null);
+    await store(name, base);
+  };
+  const leave = () => {
+    focusAgain();
+    setText(null);
+  };
+  const key = (event: KeyboardEvent) => {
+    if (composing(event.nativeEvent)) return;
+    if (event.key === 'Escape') leave();
+    if (event.key !== 'Enter') return;
+    focusAgain();
+    void keep();
   };
   return (
     <div className="field">
       <input
         className="input" autoFocus aria-label={t('groups.name')} aria-invalid={fault !== ''} value={text} disabled={rename.isPending} onChange={(event) => setText(event.target.value)} onBlur={() => void keep()}
-        onKeyDown={(event) => { if (event.key === 'Enter') void keep(); if (event.key === 'Escape') setText(null); }}
+        onKeyDown={key}
       />
       <p className="fault-text" role="alert">{fault}</p>
+      {theirs && (
+        <div className="bar" data-kind="warn" role="alert">
+          <span>{t('groups.renamed', { name: theirs.name })}</span>
+          <span className="row">
+            <button type="button" className="quiet" data-edge onClick={() => { setTheirs(null); focusAgain(); void store(text.trim(), theirs); }}>{t('groups.ours')}</button>
+            <button type="button" className="quiet" data-edge onClick={leave}>{t('groups.theirs')}</button>
+          </span>
+        </div>
+      )}
     </div>
   );
+}
+
+/** Gives a button the focus when it is back, if that was asked for: who left by a key is still there, who clicked elsewhere is not. */
+function useFocusAgain(back: boolean): [RefObject<HTMLButtonElement | null>, () => void] {
+  const button = useRef<HTMLButtonElement>(null);
+  const asked = useRef(false);
+  useEffect(() => {
+    if (!back || !asked.current) return;
+    asked.current = false;
+    button.current?.focus();
+  }, [back]);
+  return [button, () => { asked.current = true; }];
 }
 
 function NewGroup({ onClose }: { onClose: () => void }) {
@@ -125,7 +176,7 @@ function NewGroup({ onClose }: { onClose: () => void }) {
     create.mutate({ name, ...(id.trim() === '' ? {} : { id: id.trim() }) }, { onSuccess: (group) => { notify('ok', t('groups.created', { name: group.name })); onClose(); } });
   };
   return (
-    <form className="block new-group" noValidate aria-label={t('groups.add')} onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
+    <form className="block new-group" noValidate aria-label={t('groups.add')} onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}>
       <div className="field">
         <label htmlFor="group-name">{t('groups.name')}</label>
         <input id="group-name" className="input" autoFocus value={name} maxLength={64} aria-invalid={'name' in fields} onChange={(event) => setName(event.target.value)} />

@@ -10,3 +10,9 @@ export function moved<T>(items: readonly T[], from: number, to: number): T[] {
 export function placeAt(y: number, middles: readonly number[], from: number): number {
   return middles.filter((middle, n) => n !== from && middle < y).length;
 }
+
+/** The newest `updatedAt` of what was read; times of one zone sort as text. */
+export const newestOf = (items: readonly { updatedAt: string }[]): string => items.map(({ updatedAt }) => updatedAt).sort().at(-1) ?? '';
+
+/** An order of what is there now: what is gone left out, what is new at the end. */
+export const together = (wanted: readonly string[], now: readonly string[]): string[] => [...wanted.filter((id) => now.includes(id)), ...now.filter((id) => !wanted.includes(id))];

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
+import { changedMeanwhile, ifUnchanged } from '../api/error';
 
 export type Capability = Schemas['AdminCapability'];
 export type Group = Schemas['Group'];
@@ -38,14 +39,20 @@ function useRefresh() {
   return (...features: ('groups' | 'capabilities')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
 }
 
+/** An order, and the newest `updatedAt` of what was ordered, as it was read. */
+export interface Order {
+  ids: string[];
+  newest: string;
+}
+
 /** Puts groups into an order: shown at once, taken back when it fails. */
 export function useOrderGroups() {
   const client = useQueryClient();
   const refresh = useRefresh();
   const { queryKey } = officeQueries.groups();
   return useMutation({
-    mutationFn: (ids: string[]) => unwrap(api.PUT('/api/admin/groups/order', { body: { ids } })),
-    onMutate: async (ids) => {
+    mutationFn: ({ ids, newest }: Order) => unwrap(api.PUT('/api/admin/groups/order', { params: { header: ifUnchanged(newest) }, body: { ids } })),
+    onMutate: async ({ ids }) => {
       await client.cancelQueries({ queryKey });
       const before = client.getQueryData(queryKey);
       client.setQueryData(queryKey, (groups) => groups && inOrder(groups, ids));
@@ -62,8 +69,8 @@ export function useOrderCapabilities(filter: Filter) {
   const refresh = useRefresh();
   const { queryKey } = officeQueries.capabilities(filter);
   return useMutation({
-    mutationFn: (ids: string[]) => unwrap(api.PUT('/api/admin/capabilities/order', { body: { groupId: filter.groupId, ids } })),
-    onMutate: async (ids) => {
+    mutationFn: ({ ids, newest }: Order) => unwrap(api.PUT('/api/admin/capabilities/order', { params: { header: ifUnchanged(newest) }, body: { groupId: filter.groupId, ids } })),
+    onMutate: async ({ ids }) => {
       await client.cancelQueries({ queryKey });
       const before = client.getQueryData(queryKey);
       client.setQueryData(queryKey, (page) => page && { ...page, items: inOrder(page.items, ids) });
@@ -80,7 +87,7 @@ const inOrder = <T extends { id: string; sortOrder: number }>(items: readonly T[
 export function useRenameGroup() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: ({ id, name }: { id: string; name: string }) => unwrap(api.PATCH('/api/admin/groups/{id}', { params: { path: { id } }, body: { name } })),
+    mutationFn: ({ id, name, updatedAt }: { id: string; name: string; updatedAt: string }) => unwrap(api.PATCH('/api/admin/groups/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: { name } })),
     onSettled: () => refresh('groups'),
   });
 }
@@ -96,7 +103,17 @@ export function useSetStatus() {
   const refresh = useRefresh();
   const lists = { queryKey: ['capabilities', 'list'] };
   return useMutation({
-    mutationFn: ({ id, status }: { id: string; status: Status }) => unwrap(api.PATCH('/api/admin/capabilities/{id}/status', { params: { path: { id } }, body: { status } })),
+    mutationFn: async ({ id, status, updatedAt }: { id: string; status: Status; updatedAt: string }): Promise<Capability> => {
+      const set = (read: string) => unwrap(api.PATCH('/api/admin/capabilities/{id}/status', { params: { path: { id }, header: ifUnchanged(read) }, body: { status } }));
+      try {
+        return await set(updatedAt);
+      } catch (error) {
+        // Of two states each is the other's change: either it is done already, or something else was edited.
+        const current = changedMeanwhile<Capability>(error);
+        if (!current) throw error;
+        return current.status === status ? current : set(current.updatedAt);
+      }
+    },
     onMutate: async ({ id, status }) => {
       await client.cancelQueries(lists);
       const before = client.getQueriesData<Schemas['AdminCapabilityPage']>(lists);
@@ -113,9 +130,13 @@ export function useSave(id: string | null) {
   const client = useQueryClient();
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (body: Schemas['CapabilityEdit']) =>
-      id === null ? unwrap(api.POST('/api/admin/capabilities', { body: body as Schemas['CapabilityDraft'] })) : unwrap(api.PATCH('/api/admin/capabilities/{id}', { params: { path: { id } }, body })),
+    mutationFn: ({ body, updatedAt }: { body: Schemas['CapabilityEdit']; updatedAt: string }) =>
+      id === null ? unwrap(api.POST('/api/admin/capabilities', { body: body as Schemas['CapabilityDraft'] })) : unwrap(api.PATCH('/api/admin/capabilities/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
     gcTime: 0, // the variables hold the key
+    onError: (error) => {
+      const current = changedMeanwhile<Capability>(error);
+      if (current) client.setQueryData(officeQueries.capability(current.id).queryKey, current);
+    },
     onSuccess: (saved) => {
       client.setQueryData(officeQueries.capability(saved.id).queryKey, saved);
       return refresh('capabilities');

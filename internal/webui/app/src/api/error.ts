@@ -12,6 +12,8 @@ export class ApiError extends Error {
     readonly retryAfter: number | null = null,
     /** Messages per field of the form, from `data.fields`. */
     readonly fields: Record<string, string> = {},
+    /** What the object is now, where somebody else has changed it since it was read. */
+    readonly current: unknown = null,
   ) {
     super(message);
     this.name = 'ApiError';
@@ -23,14 +25,23 @@ export class ApiError extends Error {
   }
 }
 
+const CHANGED = 40902;
+
+/** The object as it is now, where an edit was refused because somebody else had changed it; else undefined. */
+export const changedMeanwhile = <T>(error: unknown): T | undefined => (error instanceof ApiError && error.code === CHANGED ? (error.current as T) : undefined);
+
+/** The header by which an edit demands that nobody has changed the object since it was read. */
+export const ifUnchanged = (updatedAt: string): { 'If-Match': string } => ({ 'If-Match': `"${updatedAt}"` });
+
 /** Reads an error envelope; whatever else a proxy may answer becomes an error without code. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const wait = Number(response.headers.get('Retry-After'));
   const retryAfter = Number.isFinite(wait) && wait > 0 ? wait : null;
   const requestId = response.headers.get('X-Request-Id');
   try {
-    const body = (await response.json()) as { code?: number; msg?: string; requestId?: string; data?: { fields?: Record<string, string> } | null };
-    return new ApiError(response.status, body.code ?? 0, body.msg ?? '', body.requestId ?? requestId, retryAfter, body.data?.fields ?? {});
+    const body = (await response.json()) as { code?: number; msg?: string; requestId?: string; data?: unknown };
+    const data = body.data as { fields?: Record<string, string> } | null | undefined;
+    return new ApiError(response.status, body.code ?? 0, body.msg ?? '', body.requestId ?? requestId, retryAfter, data?.fields ?? {}, body.code === CHANGED ? data : null);
   } catch {
     return new ApiError(response.status, 0, response.statusText, requestId, retryAfter);
   }

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Copy } from '../ui/Copy';
-import { useFaultText } from '../ui/Fault';
+import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import { useSecret } from './useSecret';
 import { useWrites } from './writes';
@@ -19,7 +19,7 @@ export function AccessKey({ id, name, masked, first = null, lasting = false }: {
   lasting?: boolean;
 }) {
   const { t } = useTranslation(['applications', 'common']);
-  const faultText = useFaultText();
+  const tell = useTellFault();
   const writes = useWrites();
   const [secret, setSecret] = useSecret(first);
   const [busy, setBusy] = useState(false);
@@ -29,7 +29,7 @@ export function AccessKey({ id, name, masked, first = null, lasting = false }: {
     try {
       setSecret(await writes.reveal(id));
     } catch (error) {
-      notify('failed', faultText(error).title);
+      tell(error);
     }
     setBusy(false);
   };
@@ -43,7 +43,7 @@ export function AccessKey({ id, name, masked, first = null, lasting = false }: {
       <code className="key" data-shown={secret !== null} aria-live="polite">{secret ?? masked}</code>
       <span className="row">
         <button type="button" className="quiet" disabled={busy} onClick={() => (secret === null ? void show() : setSecret(null))}>{t(secret === null ? 'secret.show' : 'secret.hide')}</button>
-        <Copy text={() => (secret === null ? writes.reveal(id) : Promise.resolve(secret))} label={t('secret.copy')} />
+        <Copy text={() => secret ?? writes.reveal(id)} label={t('secret.copy')} />
         {!lasting && <button type="button" className="quiet" onClick={() => setRotating(true)}>{t('secret.rotate')}</button>}
       </span>
       <span className="meta">{secret !== null && t('secret.soon')}</span>

@@ -14,9 +14,9 @@ import { Tiles, Unrecorded } from '../overview/Tiles';
 import { UsageTable } from '../overview/UsageTable';
 import { firstDay, unrecorded, whole } from '../range/coverage';
 import { carried, custom, lastDays } from '../range/range';
-import { RangeBar } from '../range/RangeBar';
+import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
-import { Block, Empty } from '../ui/Block';
+import { Block, Bones, Empty } from '../ui/Block';
 import { Code, Copy } from '../ui/Copy';
 import { Crumb } from '../ui/Crumb';
 import { Icon } from '../ui/Icon';
@@ -136,7 +136,9 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<
   const both = before && comparable(data.daily, before.daily, state.today);
   const openDay = (day: string) => {
     const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
-    if (one) state.setRange(one);
+    if (!one) return;
+    state.setRange(one);
+    focusRange();
   };
   return (
     <>
@@ -160,7 +162,8 @@ function NoCalls({ id, bound }: { id: string; bound: readonly string[] }) {
   const curl = useCurl(offer);
   return (
     <section className="block stack">
-      <p>{t(curl === null ? 'empty.none' : 'empty.calls')}</p>
+      <p>{t(offer[0] ? 'empty.calls' : 'empty.none')}</p>
+      {offer[0] && curl === null && <Bones height={110} />}
       {curl !== null && <Code text={curl} />}
       {offer[0] && <div><Link className="quiet" data-edge to={tryPath(offer[0].id, id)}>{t('created.here')}</Link></div>}
     </section>

@@ -1,8 +1,9 @@
-import { useId, useState, type FormEvent } from 'react';
+import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import Input from 'antd/es/input';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
 import { useFaultText } from '../ui/Fault';
+import { RequestId } from '../ui/RequestId';
 import { Choices } from './Choices';
 import { check, lengthOf, MOST_CAPABILITIES, MOST_DESCRIPTION, MOST_NAME, oneLine, type Draft, type Field } from './form';
 
@@ -13,11 +14,22 @@ const fields: readonly Field[] = ['name', 'description', 'capabilityIds'];
 const most: Record<Field, number> = { name: MOST_NAME, description: MOST_DESCRIPTION, capabilityIds: MOST_CAPABILITIES };
 
 /** Name, description and bindings of an application; a button elsewhere submits it by `form`. */
-export function Fields({ form, saved, onBusy, onDraft, onSubmit }: { form: string; saved: Draft; onBusy: (busy: boolean) => void; onDraft: (draft: Draft) => void; onSubmit: Submitted }) {
+export function Fields({ form, saved, start = saved, above, onBusy, onDraft, onSubmit }: {
+  form: string;
+  saved: Draft;
+  /** What stands in the form at first, where that is not what is saved. */
+  start?: Draft | undefined;
+  /** What is said above the fields, of what is in them. */
+  above?: ((draft: Draft, set: (edit: Partial<Draft>) => void) => ReactNode) | null | undefined;
+  onBusy: (busy: boolean) => void;
+  onDraft: (draft: Draft) => void;
+  onSubmit: Submitted;
+}) {
   const { t } = useTranslation(['applications', 'common']);
   const faultText = useFaultText();
-  const [draft, setDraft] = useState(saved);
-  const [faults, setFaults] = useState<Partial<Record<Field | 'form', string>>>({});
+  const [draft, setDraft] = useState(start);
+  const [faults, setFaults] = useState<Partial<Record<Field, string>>>({});
+  const [unsaved, setUnsaved] = useState<unknown>(null); // a fault of no field
   const id = useId();
 
   const set = (edit: Partial<Draft>) => {
@@ -37,21 +49,24 @@ export function Fields({ form, saved, onBusy, onDraft, onSubmit }: { form: strin
     const told = Object.fromEntries(fields.flatMap((field) => (wrong[field] ? [[field, t(`form.${wrong[field]}`, { n: most[field].toLocaleString('en-US') })]] : [])));
     if (Object.keys(told).length > 0) return refuse(told);
     setFaults({});
+    setUnsaved(null);
     onBusy(true);
     try {
       await onSubmit(draft);
     } catch (error) {
       const byField = error instanceof ApiError ? Object.fromEntries(fields.flatMap((field) => (error.fields[field] ? [[field, error.fields[field]]] : []))) : {};
-      refuse(Object.keys(byField).length > 0 ? byField : { form: faultText(error).title });
+      setUnsaved(Object.keys(byField).length > 0 ? null : error);
+      refuse(byField);
     }
     onBusy(false);
   };
   const described = (field: Field) => ({ id: `${id}-${field}`, 'aria-invalid': Boolean(faults[field]), 'aria-describedby': `${id}-${field}-fault`, status: faults[field] ? ('error' as const) : ('' as const) });
   return (
     <form id={form} className="stack" noValidate onSubmit={(event) => void submit(event)}>
+      {above?.(draft, set)}
       <div className="form-field">
         <label htmlFor={`${id}-name`}>{t('name')}<span className="meta number">{`${lengthOf(draft.name.trim())} / ${MOST_NAME}`}</span></label>
-        <Input {...described('name')} autoFocus autoComplete="off" value={draft.name} onChange={(event) => set({ name: event.target.value })} />
+        <Input {...described('name')} autoFocus={!above} autoComplete="off" value={draft.name} onChange={(event) => set({ name: event.target.value })} />
         <p id={`${id}-name-fault`} className="fault-line" role="alert">{faults.name}</p>
       </div>
       <div className="form-field">
@@ -60,7 +75,7 @@ export function Fields({ form, saved, onBusy, onDraft, onSubmit }: { form: strin
         <p id={`${id}-description-fault`} className="fault-line" role="alert">{faults.description}</p>
       </div>
       <Choices saved={saved.capabilityIds} chosen={draft.capabilityIds} onChange={(capabilityIds) => set({ capabilityIds })} fault={faults.capabilityIds ?? ''} />
-      {faults.form && <p className="bar" data-kind="failed" role="alert">{faults.form}</p>}
+      {unsaved !== null && <div className="bar" data-kind="failed" role="alert">{faultText(unsaved).title} <RequestId error={unsaved} /></div>}
     </form>
   );
 }

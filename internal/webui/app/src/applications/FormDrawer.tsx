@@ -1,14 +1,17 @@
 import '../ui/field.css';
 import './applications.css';
 import { useEffect, useId, useState } from 'react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
 import { useBlocker } from 'react-router';
 import type { Schemas } from '../api/client';
+import { changedMeanwhile } from '../api/error';
 import { Block } from '../ui/Block';
+import { Conflict } from '../ui/Conflict';
 import Confirm from '../ui/Confirm';
+import { merge, type Merged } from '../ui/merge';
 import { notify } from '../ui/notice';
 import { useEscape } from '../ui/useEscape';
 import { changed, isDirty, nothing, type Draft } from './form';
@@ -107,18 +110,52 @@ function Edit({ id, form, onBusy, onDirty, onSaved }: Stage & { id: string; onSa
   );
 }
 
+const draftOf = ({ name, description, capabilityIds }: Schemas['Application']): Draft => ({ name, description, capabilityIds });
+
 function EditForm({ application, form, onBusy, onDirty, onSaved }: Stage & { application: Schemas['Application']; onSaved: () => void }) {
   const { t } = useTranslation(['applications', 'common']);
   const writes = useWrites();
-  const [saved] = useState<Draft>(() => ({ name: application.name, description: application.description, capabilityIds: application.capabilityIds }));
+  const client = useQueryClient();
+  const [base, setBase] = useState({ saved: draftOf(application), updatedAt: application.updatedAt });
+  const [conflict, setConflict] = useState<(Merged<Draft> & { theirs: Draft; ours: Draft }) | null>(null);
   const submit: Submitted = async (draft) => {
-    const edit = changed(saved, draft);
-    if (Object.keys(edit).length > 0) {
-      const { name } = await writes.update(application.id, edit);
-      notify('ok', t('saved', { name }));
+    const edit = changed(base.saved, draft);
+    try {
+      if (Object.keys(edit).length > 0) {
+        const { name } = await writes.update(application.id, edit, base.updatedAt);
+        notify('ok', t('saved', { name }));
+      }
+      onSaved();
+    } catch (error) {
+      const current = changedMeanwhile<Schemas['Application']>(error);
+      if (!current) throw error;
+      client.setQueryData(applicationQueries.get(current.id).queryKey, current); // the page below shows it too
+      const theirs = draftOf(current);
+      const merged = merge(base.saved, theirs, { ...draft, name: draft.name.trim() });
+      setBase({ saved: theirs, updatedAt: current.updatedAt });
+      setConflict({ ...merged, theirs, ours: draft });
     }
-    onSaved();
   };
-  return <Fields form={form} saved={saved} onBusy={onBusy} onDraft={(draft) => onDirty(isDirty(saved, draft))} onSubmit={submit} />;
+  const label = { name: t('name'), description: t('form.description'), capabilityIds: t('form.capabilities') };
+  const text = (draft: Draft, field: keyof Draft) => [draft[field]].flat().join(', ');
+  return (
+    <Fields
+      key={base.updatedAt}
+      form={form}
+      saved={base.saved}
+      start={conflict?.value}
+      onBusy={onBusy}
+      onDraft={(draft) => onDirty(isDirty(base.saved, draft))}
+      onSubmit={submit}
+      above={conflict && ((now, set) => (
+        <Conflict
+          collisions={[
+            ...conflict.both.map((field) => ({ field, label: label[field], theirs: text(conflict.theirs, field), ours: text(conflict.ours, field), kept: now[field] !== conflict.theirs[field] })),
+            ...conflict.taken.map((field) => ({ field, label: label[field], theirs: text(conflict.theirs, field) })),
+          ]}
+          onChoose={(field, own) => set({ [field]: (own ? conflict.ours : conflict.theirs)[field as keyof Draft] })}
+        />
+      ))}
+    />
+  );
 }
-

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useFaultText } from '../ui/Fault';
+import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import { useEscape } from '../ui/useEscape';
 import type { Status } from './status';
@@ -34,7 +34,7 @@ export interface Dialogs {
 /** The drawers and questions that the list and the page of an application share. */
 export function useDialogs(onDeleted: () => void): Dialogs {
   const { t } = useTranslation(['applications', 'common']);
-  const faultText = useFaultText();
+  const tell = useTellFault();
   const writes = useWrites();
   const [asked, setAsked] = useState<Asked | null>(null);
   const [log, setLog] = useState<(Named & { open: boolean; turn: number; sought: string | null }) | null>(null);
@@ -47,7 +47,7 @@ export function useDialogs(onDeleted: () => void): Dialogs {
       await writes.setStatus(on.id, 'active');
       notify('ok', t('enabled', { name: on.name }));
     } catch (error) {
-      notify('failed', faultText(error).title);
+      tell(error);
     }
   };
   const disable = async (on: Named) => {

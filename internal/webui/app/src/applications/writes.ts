@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
+import { ifUnchanged } from '../api/error';
 import { applicationQueries } from './queries';
 import { withStatus, type Status } from './status';
 
@@ -24,8 +25,9 @@ const writes = (client: QueryClient) => ({
     return created;
   },
 
-  update: async (id: string, edit: Schemas['ApplicationEdit']): Promise<Schemas['Application']> => {
-    const application = await unwrap(api.PATCH('/api/applications/{id}', { params: { path: { id } }, body: edit }));
+  /** Only where nobody has changed it since it was read at `updatedAt`. */
+  update: async (id: string, edit: Schemas['ApplicationEdit'], updatedAt: string): Promise<Schemas['Application']> => {
+    const application = await unwrap(api.PATCH('/api/applications/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: edit }));
     took(client, application);
     return application;
   },

@@ -4,6 +4,7 @@ import { useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
+import { OwnEntry } from '../ui/PageLink';
 import { useEscape } from '../ui/useEscape';
 import { useFocusReturn } from '../ui/useFocusReturn';
 import { CallLog } from './CallLog';
@@ -30,7 +31,9 @@ export default function CallDrawer({ applicationId, applicationName, sought, ope
       onClose={leave}
       destroyOnHidden
     >
-      <CallLog applicationId={applicationId} sought={sought} opened={opened} onOpened={setOpened} />
+      <OwnEntry value>
+        <CallLog applicationId={applicationId} sought={sought} opened={opened} onOpened={setOpened} />
+      </OwnEntry>
     </Drawer>
   );
 }

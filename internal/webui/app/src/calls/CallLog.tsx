@@ -1,10 +1,11 @@
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useRef, useState, type Dispatch, type SetStateAction } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { firstDay, unrecorded } from '../range/coverage';
 import { addDays, today as beijingToday } from '../range/days';
 import { Block, Empty } from '../ui/Block';
+import { useTellFault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
 import { Pages } from '../ui/Pages';
 import { useKeys } from '../ui/useKeys';
@@ -28,13 +29,15 @@ interface Asked {
 const defaults: Asked = { chosen: 'today', model: null, onlyFailures: false, page: 1 };
 
 /** Filters, figures and the flow of calls; a failed call opens its panel in the same place, the one sought by itself. */
-export function CallLog({ applicationId, sought, opened, onOpened }: { applicationId: string; sought: string | null; opened: string | null; onOpened: (callId: string | null) => void }) {
+export function CallLog({ applicationId, sought, opened, onOpened }: { applicationId: string; sought: string | null; opened: string | null; onOpened: Dispatch<SetStateAction<string | null>> }) {
   const { t } = useTranslation(['calls', 'common']);
   const [asked, setAsked] = useState(defaults);
   const [expanded, setExpanded] = useState<string | null>(null);
   const [hovered, setHovered] = useState(false);
-  const seek = useRef<'first' | 'last' | null>(null);
   const rows = useRef<HTMLTableSectionElement>(null);
+  const [seeking, setSeeking] = useState(false);
+  const client = useQueryClient();
+  const tell = useTellFault();
 
   const today = beijingToday();
   const filter: Filter = { day: dayOf(asked.chosen, today), model: asked.model, onlyFailures: asked.onlyFailures };
@@ -53,23 +56,28 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
   const at = failures.findIndex((call) => call.callId === opened);
   const pages = Math.ceil((shown.data?.total ?? 0) / 10);
   const step = (by: 1 | -1) => {
+    if (seeking) return undefined; // one page at a time, however fast the key
     const near = failures[at < 0 ? (by === 1 ? 0 : failures.length - 1) : at + by];
     if (near) return () => onOpened(near.callId);
     // Where only failures are listed, the next one is on the next page.
     const page = asked.page + by;
     if (!asked.onlyFailures || page < 1 || page > pages) return undefined;
-    return () => {
-      seek.current = by === 1 ? 'first' : 'last';
-      ask({ page });
-    };
+    return () => void seek(page, by === 1 ? 0 : -1);
   };
-  useEffect(() => {
-    if (seek.current === null || query.isPlaceholderData || !query.data) return;
-    const sought = query.data.items.at(seek.current === 'first' ? 0 : -1);
-    seek.current = null;
-    if (sought) onOpened(sought.callId);
-  }, [query.data, query.isPlaceholderData, onOpened]);
-
+  const seek = async (page: number, at: 0 | -1) => {
+    setSeeking(true);
+    try {
+      const { items } = await client.fetchQuery(callQueries.page(applicationId, filter, page, { holdsToday, live: false, sought: null }));
+      const found = items.at(at);
+      if (found) {
+        setAsked((now) => (now === asked ? { ...now, page } : now));
+        onOpened((now) => (now === opened ? found.callId : now)); // unless it was left meanwhile
+      }
+    } catch (error) {
+      tell(error);
+    }
+    setSeeking(false);
+  };
   const wanted = useRef(sought);
   useEffect(() => {
     const call = query.data?.items.find(({ callId }) => callId === wanted.current);
@@ -100,7 +108,7 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
   return (
     <>
       {opened !== null && (
-        <FailurePanel key={opened} applicationId={applicationId} callId={opened} onBack={back} onNext={next} onPrevious={previous} />
+        <FailurePanel applicationId={applicationId} callId={opened} onBack={back} onNext={next} onPrevious={previous} />
       )}
       <div hidden={opened !== null}>
         <Filters asked={asked} today={today} day={filter.day} models={shown.data?.models ?? []} live={live && !query.isError} onAsk={ask} />

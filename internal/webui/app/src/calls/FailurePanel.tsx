@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { written } from '../json/exact';
+import { useBase } from '../session/Base';
 import { configQueries } from '../session/queries';
 import { Block } from '../ui/Block';
 import { Copy } from '../ui/Copy';
@@ -17,16 +18,18 @@ export function FailurePanel({ applicationId, callId, onBack, onNext, onPrevious
   const { t } = useTranslation(['calls', 'common']);
   const query = useQuery(callQueries.detail(applicationId, callId));
   const place = useRef<HTMLElement>(null);
-  useEffect(() => place.current?.focus({ preventScroll: true }), []);
+  useEffect(() => { // ‹ and › keep the focus; what was below them is gone
+    if (!place.current?.contains(document.activeElement)) place.current?.focus({ preventScroll: true });
+  }, [callId]);
   return (
     <section ref={place} className="failure stack" tabIndex={-1} aria-label={t('failure.title')}>
       <div className="row">
         <button type="button" className="quiet" onClick={onBack}><Icon name="left" /> {t('failure.back')}</button>
         <span className="grow" />
-        <button type="button" className="quiet square" data-edge aria-label={t('failure.previous')} title={t('failure.previous')} disabled={!onPrevious} onClick={onPrevious}><Icon name="left" /></button>
-        <button type="button" className="quiet square" data-edge aria-label={t('failure.next')} title={t('failure.next')} disabled={!onNext} onClick={onNext}><Icon name="right" /></button>
+        <button type="button" className="quiet square" data-edge aria-label={t('failure.previous')} title={t('failure.previous')} aria-disabled={!onPrevious} onClick={onPrevious}><Icon name="left" /></button>
+        <button type="button" className="quiet square" data-edge aria-label={t('failure.next')} title={t('failure.next')} aria-disabled={!onNext} onClick={onNext}><Icon name="right" /></button>
       </div>
-      <Block query={query} height={480}>{(call) => <Detail applicationId={applicationId} call={call} />}</Block>
+      <Block query={query} height={480}>{(call) => <Detail key={callId} applicationId={applicationId} call={call} />}</Block>
     </section>
   );
 }
@@ -35,7 +38,7 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
   const { t } = useTranslation(['calls', 'common']);
   const { failure } = call;
   const { data: config } = useQuery(configQueries.get());
-  const base = config?.publicBaseUrl ?? location.origin;
+  const base = useBase();
   return (
     <div className="stack">
       <Verdict applicationId={applicationId} call={call} base={base} />
@@ -54,7 +57,7 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
           </section>
           {failure.request && (
             <div className="row">
-              <Copy text={curl(base, failure.request, failure.query, failure.bodyNote === null ? written(call.body) : null)} label={t('failure.curl')} />
+              <Copy disabled={base === undefined} text={() => curl(base ?? '', failure.request!, failure.query, failure.bodyNote === null ? written(call.body) : null)} label={t('failure.curl')} />
               <span className="meta">{t('failure.curlHint')}</span>
             </div>
           )}

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { applicationQueries } from '../applications/queries';
 import { useWrites } from '../applications/writes';
@@ -9,15 +8,15 @@ import { capabilityQueries, useBind } from '../capabilities/queries';
 import { firstDraft } from '../playground/request';
 import { sample } from '../playground/samples';
 import { Copy } from '../ui/Copy';
-import { useFaultText } from '../ui/Fault';
+import { useTellFault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
-import { notify } from '../ui/notice';
+import { PageLink } from '../ui/PageLink';
 import { askedFor, closest, fixOf } from './reason';
 
 type Reason = NonNullable<Schemas['Failure']['reason']>;
 
 /** One sentence that says why, and what to do now. The state is read now: it may be mended already. */
-export function Verdict({ applicationId, call, base }: { applicationId: string; call: Schemas['FailedCall']; base: string }) {
+export function Verdict({ applicationId, call, base }: { applicationId: string; call: Schemas['FailedCall']; base: string | undefined }) {
   const { t } = useTranslation('calls');
   const { reason, query } = call.failure;
   const model = askedFor(call.model, query);
@@ -30,7 +29,7 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
       {fix === 'bind' && <Bind applicationId={applicationId} model={model} />}
       {fix === 'sameGroup' && <SameGroup model={model} />}
       {fix === 'closest' && <Closest model={model} />}
-      {fix === 'example' && <Example base={base} />}
+      {fix === 'example' && base !== undefined && <Example base={base} />}
       {fix === 'try' && <Try applicationId={applicationId} model={model} />}
     </div>
   );
@@ -44,16 +43,16 @@ const capabilityPath = (id: string) => `/capabilities/${encodeURIComponent(id)}`
 function Try({ applicationId, model }: { applicationId: string; model: string }) {
   const { t } = useTranslation('calls');
   if (model === '') return null;
-  return <div><Link className="quiet" data-edge to={`${capabilityPath(model)}?tab=try&app=${applicationId}`}>{t('fix.try', { model })}</Link></div>;
+  return <div><PageLink className="quiet" data-edge to={`${capabilityPath(model)}?tab=try&app=${applicationId}`}>{t('fix.try', { model })}</PageLink></div>;
 }
 
 /** Runs one fix at a time; a refusal is said. */
 function useFix(run: () => Promise<unknown>): [boolean, () => void] {
-  const faultText = useFaultText();
+  const tell = useTellFault();
   const [busy, setBusy] = useState(false);
   const start = () => {
     setBusy(true);
-    run().catch((error: unknown) => notify('failed', faultText(error).title)).finally(() => setBusy(false));
+    run().catch(tell).finally(() => setBusy(false));
   };
   return [busy, start];
 }
@@ -80,7 +79,7 @@ function Bind({ applicationId, model }: { applicationId: string; model: string }
 
 function Links({ label, ids }: { label: string; ids: readonly string[] }) {
   if (ids.length === 0) return null;
-  return <div className="row"><span>{label}</span>{ids.map((id) => <Link key={id} className="quiet" data-edge to={capabilityPath(id)}>{id}</Link>)}</div>;
+  return <div className="row"><span>{label}</span>{ids.map((id) => <PageLink key={id} className="quiet" data-edge to={capabilityPath(id)}>{id}</PageLink>)}</div>;
 }
 
 function SameGroup({ model }: { model: string }) {

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Block, Empty } from '../ui/Block';
-import { useFaultText } from '../ui/Fault';
+import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import { StatusTag, Tag } from '../ui/Tag';
 import { capabilityQueries, useBind } from './queries';
@@ -26,10 +26,10 @@ export function Applications({ capability }: { capability: Schemas['Capability']
 
 function List({ capability, items }: { capability: Schemas['Capability']; items: Schemas['Binding'][] }) {
   const { t } = useTranslation(['capabilities', 'common']);
-  const faultText = useFaultText();
+  const tell = useTellFault();
   const bind = useBind(capability.id);
   const bindTo = ({ id, name }: Schemas['Binding']) =>
-    bind.mutateAsync(id).then(() => notify('ok', t('applications.done', { name })), (error: unknown) => notify('failed', faultText(error).title));
+    bind.mutateAsync(id).then(() => notify('ok', t('applications.done', { name })), tell);
   return (
     <table className="table">
       <thead><tr><th scope="col" className="name">{t('applications.name')}</th><th scope="col"><span className="unseen">{t('applications.bound')}</span></th></tr></thead>

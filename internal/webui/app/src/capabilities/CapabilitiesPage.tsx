@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Block, Empty } from '../ui/Block';
+import { composing } from '../ui/composing';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
 import { useKeys } from '../ui/useKeys';
@@ -29,7 +30,7 @@ export function Component() {
         <h1>{t('title')}</h1>
         <div className="search">
           <Icon name="search" />
-          <input ref={field} className="input" type="search" aria-label={t('search')} placeholder={t('search')} title={t('searchKey')} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={(event) => { if (event.key === 'Escape') { setText(''); field.current?.blur(); } }} />
+          <input ref={field} className="input" type="search" aria-label={t('search')} placeholder={t('search')} title={t('searchKey')} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={(event) => { if (event.key === 'Escape' && !composing(event.nativeEvent)) { setText(''); field.current?.blur(); } }} />
         </div>
       </div>
       {capabilities.data ? (

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import type { Schemas } from '../api/client';
-import { configQueries } from '../session/queries';
+import { Based } from '../session/Base';
 import { Block, Bones } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Crumb } from '../ui/Crumb';
@@ -54,7 +54,7 @@ function Capability({ capability }: { capability: Schemas['Capability'] }) {
       )}
       {trying ? <Suspense fallback={<section className="block"><Bones height={480} /></section>}><TryIt capability={capability} /></Suspense> : (
         <>
-          <Facts capability={capability} />
+          <Based height={246}>{(base) => <Facts capability={capability} base={base} />}</Based>
           <Applications capability={capability} />
         </>
       )}
@@ -62,11 +62,11 @@ function Capability({ capability }: { capability: Schemas['Capability'] }) {
   );
 }
 
-function Facts({ capability: { id, groupId, description, upstreamModel, defaultPath } }: { capability: Schemas['Capability'] }) {
+function Facts({ capability, base: origin }: { capability: Schemas['Capability']; base: string }) {
+  const { id, groupId, description, upstreamModel, defaultPath } = capability;
   const { t } = useTranslation(['capabilities', 'common']);
-  const { data: config } = useQuery(configQueries.get());
   const { data: groups } = useQuery(capabilityQueries.groups());
-  const base = `${config?.publicBaseUrl ?? location.origin}/gateway`;
+  const base = `${origin}/gateway`;
   const address = `${base}${defaultPath}?model=${encodeURIComponent(id)}`;
   const code = (text: string) => <><code>{text}</code><Copy bare text={text} label={`${t('common:action.copy')} ${text}`} /></>;
   return (

@@ -10,7 +10,7 @@ const load = () => import('./Chart');
 const Chart = lazy(load);
 
 /** Begins to fetch the chart's code beside the data. */
-export const preloadChart = (): void => void load();
+export const preloadChart = (): void => void load().catch(() => undefined); // asked for again when it is drawn
 
 /** The daily chart with its switch, legend and table; days before `from` have no records. onDay is told the day that was clicked. */
 export function DailyBlock({ title, days, previous, today, from, onDay }: { title: string; days: readonly Day[]; previous: readonly Day[] | null; today: string; from: string; onDay?: ((day: string) => void) | undefined }) {

@@ -8,9 +8,9 @@ import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { firstDay, unrecorded, whole } from '../range/coverage';
 import { lastDays, custom } from '../range/range';
-import { RangeBar } from '../range/RangeBar';
+import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
-import { configQueries } from '../session/queries';
+import { Based } from '../session/Base';
 import { Block } from '../ui/Block';
 import { Code } from '../ui/Copy';
 import { useTitle } from '../ui/useTitle';
@@ -51,7 +51,9 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
   const both = before && comparable(data.daily, before.daily, state.today);
   const openDay = (day: string) => {
     const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
-    if (one) state.setRange(one);
+    if (!one) return;
+    state.setRange(one);
+    focusRange();
   };
   return (
     <>
@@ -73,26 +75,25 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
   );
 }
 
-function useCurl(): string {
-  const { data } = useQuery(configQueries.get());
-  const base = data?.publicBaseUrl ?? location.origin;
-  return [
-    `curl "${base}/gateway/v1/chat/completions?model=$CAPABILITY" \\`,
-    '  -H "Authorization: Bearer $CALLGATE_KEY" \\',
-    '  -H "Content-Type: application/json" \\',
-    `  -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'`,
-  ].join('\n');
+function Curl() {
+  return <Based height={110}>{(base) => <Code text={curl(base)} />}</Based>;
 }
+
+const curl = (base: string): string => [
+  `curl "${base}/gateway/v1/chat/completions?model=$CAPABILITY" \\`,
+  '  -H "Authorization: Bearer $CALLGATE_KEY" \\',
+  '  -H "Content-Type: application/json" \\',
+  `  -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'`,
+].join('\n');
 
 function Start() {
   const { t } = useTranslation(['overview', 'common']);
-  const curl = useCurl();
   return (
     <section className="block">
       <h2>{t('empty.title')}</h2>
       <ol className="steps">
         <li><b>1</b><p>{t('empty.create')}</p><Link className="quiet primary-link" to="/applications?new">{t('empty.button')}</Link></li>
-        <li><b>2</b><p>{t('empty.call')}</p><Code text={curl} /></li>
+        <li><b>2</b><p>{t('empty.call')}</p><Curl /></li>
         <li><b>3</b><p>{t('empty.watch')}</p></li>
       </ol>
     </section>
@@ -104,7 +105,7 @@ function NoCalls() {
   return (
     <section className="block stack">
       <p>{t('empty.noCalls')}</p>
-      <Code text={useCurl()} />
+      <Curl />
       <div><Link className="quiet" data-edge to="/applications">{t('empty.toApplications')}</Link></div>
     </section>
   );

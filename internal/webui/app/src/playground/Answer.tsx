@@ -59,11 +59,14 @@ function readable(raw: string): string {
 
 function Notes({ attempt }: { attempt: Attempt }) {
   const { t, i18n } = useTranslation(['playground', 'common']);
-  const error = attempt.status !== null && attempt.status >= 400 && attempt.totalMs !== null ? errorIn(attempt.raw) : null;
-  const ours = error !== null && i18n.exists(`playground:fix.${error.code}`);
+  const failed = attempt.status !== null && attempt.status >= 400 && attempt.totalMs !== null;
+  const why = ({ ours, status }: Attempt): string => {
+    if (ours === null) return status === 401 || status === 403 ? t('upstreamRefused', { status: String(status) }) : t('upstreamError');
+    return i18n.exists(`playground:fix.${ours}`) ? t(`fix.${ours as keyof (typeof zh)['fix']}`) : (errorIn(attempt.raw)?.message ?? t('gatewayError'));
+  };
   const notes = [
     ...(attempt.state === 'cut' ? [t('cut')] : attempt.state === 'stopped' ? [t('stopped')] : attempt.state === 'redirect' ? [t('redirect')] : attempt.state === 'unreached' ? [t('failed')] : []),
-    ...(attempt.status !== null && attempt.status >= 400 && attempt.totalMs !== null ? [ours ? t(`fix.${error.code as keyof (typeof zh)['fix']}`) : t('upstreamError')] : []),
+    ...(failed ? [why(attempt)] : []),
     ...(attempt.long ? [t('long', { n: String(MOST) })] : []),
   ];
   const kind = (note: string) => (note === t('stopped') ? 'warn' : 'failed');

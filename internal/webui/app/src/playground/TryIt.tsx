@@ -6,10 +6,10 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { capabilityQueries, useBind, useEnable } from '../capabilities/queries';
-import { configQueries } from '../session/queries';
+import { Based } from '../session/Base';
 import { Block, Empty } from '../ui/Block';
-import { useFaultText } from '../ui/Fault';
-import { notify } from '../ui/notice';
+import { composing } from '../ui/composing';
+import { useTellFault } from '../ui/Fault';
 import { useSearch } from '../ui/useSearch';
 import { Answer } from './Answer';
 import { firstDraft, parsed, streams, withStream, type Draft } from './request';
@@ -22,12 +22,14 @@ interface Props {
 
 /** A request built from the upstream's model and default path, sent with an own application's key. */
 export default function TryIt({ capability }: Props) {
+  return <Based height={480}>{(base) => <Try capability={capability} base={base} />}</Based>;
+}
+
+function Try({ capability, base }: Props & { base: string }) {
   const { t } = useTranslation(['playground', 'common']);
-  const { data: config } = useQuery(configQueries.get());
   const bindings = useQuery(capabilityQueries.applications(capability.id));
   const first = firstDraft(capability.defaultPath, capability.upstreamModel, t('hello'));
   const [draft, setDraft] = useState(first);
-  const base = config?.publicBaseUrl ?? location.origin;
   const here = new URL(base).origin === location.origin;
   return (
     <>
@@ -70,7 +72,7 @@ function Live({ capability, items, ...editing }: Props & Editing & { items: Sche
     void start(chosen.id, capability.id, editing.draft);
   };
   const keys = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+    if (event.key !== 'Enter' || composing(event.nativeEvent) || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
     send();
   };
@@ -93,10 +95,9 @@ function Live({ capability, items, ...editing }: Props & Editing & { items: Sche
 
 /** Binds or enables at one click; a failure is told at the edge of the page. */
 function useMend(capabilityId: string) {
-  const faultText = useFaultText();
   const bind = useBind(capabilityId);
   const enable = useEnable(capabilityId);
-  const failed = (error: unknown) => notify('failed', faultText(error).title);
+  const failed = useTellFault();
   return {
     bind: (id: string) => void bind.mutateAsync(id).catch(failed),
     enable: (id: string) => void enable.mutateAsync(id).catch(failed),

@@ -8,6 +8,8 @@ export interface Attempt {
   status: number | null;
   headers: [string, string][];
   callId: string | null;
+  /** Code of an answer of the gateway's own; null: it comes from the upstream. */
+  ours: string | null;
   /** Milliseconds until the answer began, and until it ended. */
   firstByteMs: number | null;
   totalMs: number | null;
@@ -22,7 +24,7 @@ export interface Attempt {
 /** Characters of an answer that are kept. */
 export const MOST = 200_000;
 
-const begun: Attempt = { state: 'waiting', status: null, headers: [], callId: null, firstByteMs: null, totalMs: null, raw: '', long: false, joined: '' };
+const begun: Attempt = { state: 'waiting', status: null, headers: [], callId: null, ours: null, firstByteMs: null, totalMs: null, raw: '', long: false, joined: '' };
 
 /**
  * Calls the gateway of this origin as a program would. The Access Key is fetched for this one
@@ -48,7 +50,7 @@ export async function send(applicationId: string, capabilityId: string, draft: D
     return ended(signal.aborted ? 'stopped' : 'unreached');
   }
   if (response.type === 'opaqueredirect') return ended('redirect');
-  tell({ state: 'open', status: response.status, headers: [...response.headers], callId: response.headers.get('X-Call-Id'), firstByteMs: passed() });
+  tell({ state: 'open', status: response.status, headers: [...response.headers], callId: response.headers.get('X-Call-Id'), ours: response.headers.get('X-Callgate-Error'), firstByteMs: passed() });
   try {
     await read(response, (raw, joined) => tell(now.raw.length + raw.length > MOST ? { raw: (now.raw + raw).slice(0, MOST), long: true, joined } : { raw: now.raw + raw, joined }));
     ended('complete');

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useFaultText } from '../ui/Fault';
-import { notify } from '../ui/notice';
+import { useTellFault } from '../ui/Fault';
 import type { Draft } from './request';
 import { send, type Attempt } from './send';
 
@@ -11,7 +10,7 @@ export function useAttempt() {
   const [running, setRunning] = useState(false);
   const abort = useRef<AbortController | null>(null);
   const client = useQueryClient();
-  const faultText = useFaultText();
+  const tell = useTellFault();
   useEffect(() => () => abort.current?.abort(), []);
 
   const start = async (applicationId: string, capabilityId: string, draft: Draft) => {
@@ -30,7 +29,7 @@ export function useAttempt() {
       });
     } catch (error) {
       latest = null;
-      if (!control.signal.aborted) notify('failed', faultText(error).title);
+      if (!control.signal.aborted) tell(error);
     } finally {
       cancelAnimationFrame(frame);
       setAttempt(latest);

@@ -1,5 +1,5 @@
 import './range.css';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Icon } from '../ui/Icon';
@@ -18,6 +18,7 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
   const { span } = useFormat();
   const { range, today, setRange } = state;
   const [picking, setPicking] = useState(false);
+  const dates = useFocusAfter(picking);
   const [earlier, later] = [shift(range, -1, today), shift(range, 1, today)];
   const week = () => setRange(lastDays(7, today));
   const month = () => setRange(lastDays(30, today));
@@ -38,15 +39,15 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
         <button type="button" aria-pressed={range.kind === 'custom'} aria-keyshortcuts="C" title={t('range.pick')} onClick={() => setPicking(true)}>{t('range.custom')}</button>
       </div>
       <div className="range-step">
-        <button type="button" className="quiet square" aria-label={t('range.earlier')} aria-keyshortcuts="ArrowLeft" disabled={!earlier} onClick={() => earlier && setRange(earlier)}><Icon name="left" /></button>
+        <button type="button" className="quiet square" aria-label={t('range.earlier')} aria-keyshortcuts="ArrowLeft" aria-disabled={!earlier} onClick={() => earlier && setRange(earlier)}><Icon name="left" /></button>
         {picking ? (
           <Suspense fallback={<span className="range-span">{span(range.start, range.end)}</span>}>
             <CustomRange range={range} today={today} open={picking} onOpen={setPicking} onChange={setRange} />
           </Suspense>
         ) : (
-          <button type="button" className="quiet range-span" title={t('range.pick')} onClick={() => setPicking(true)}>{span(range.start, range.end)}</button>
+          <button ref={dates} type="button" className="quiet range-span" title={t('range.pick')} onClick={() => setPicking(true)}>{span(range.start, range.end)}</button>
         )}
-        <button type="button" className="quiet square" aria-label={t('range.later')} aria-keyshortcuts="ArrowRight" disabled={!later} onClick={() => later && setRange(later)}><Icon name="right" /></button>
+        <button type="button" className="quiet square" aria-label={t('range.later')} aria-keyshortcuts="ArrowRight" aria-disabled={!later} onClick={() => later && setRange(later)}><Icon name="right" /></button>
       </div>
       <span className="meta range-zone">{t('range.zone')}</span>
       {compare && (
@@ -56,4 +57,18 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
       )}
     </div>
   );
+}
+
+/** Puts the focus on the dates: what was clicked may be gone with the range. */
+export const focusRange = (): void => document.querySelector<HTMLElement>('.range-span')?.focus();
+
+/** Where the focus goes when the calendar took its field away. */
+function useFocusAfter(picking: boolean): RefObject<HTMLButtonElement | null> {
+  const dates = useRef<HTMLButtonElement>(null);
+  const picked = useRef(false);
+  useEffect(() => {
+    if (picked.current && !picking && document.activeElement === document.body) dates.current?.focus();
+    picked.current = picking;
+  }, [picking]);
+  return dates;
 }

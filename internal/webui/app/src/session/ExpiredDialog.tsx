@@ -1,8 +1,9 @@
 import './session.css';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
+import { Company } from './Company';
 import { SignInForm } from './SignInForm';
-import { useSession } from './session';
+import { currentSite, useSession } from './session';
 
 /** Asks to sign in again over the page, which keeps what was typed and waits. */
 export default function ExpiredDialog() {
@@ -13,6 +14,7 @@ export default function ExpiredDialog() {
       <div className="stack">
         <p className="second">{t('expired')}</p>
         <SignInForm known={who?.email} />
+        {currentSite() === 'console' && <Company next="/" ownTab />}
       </div>
     </Modal>
   );

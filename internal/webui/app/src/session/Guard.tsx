@@ -1,17 +1,19 @@
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Navigate, useLocation } from 'react-router';
 import { FrameBones } from '../ui/Block';
 import { renew, useSession } from './session';
 
-const ExpiredDialog = lazy(() => import('./ExpiredDialog'));
+const load = () => import('./ExpiredDialog');
+const ExpiredDialog = lazy(load);
 
 /** Shows a page to who is signed in. A session that ends under it leaves the page standing. */
 export function Guard({ signIn, children }: { signIn: string; children: ReactNode }) {
   const { t } = useTranslation();
-  const { state, who } = useSession();
+  const { state, who, why } = useSession();
   const { pathname, search } = useLocation();
+  useAtHand(state === 'in');
   if (state === 'starting') return <FrameBones />;
   if (state === 'offline')
     return (
@@ -22,7 +24,8 @@ export function Guard({ signIn, children }: { signIn: string; children: ReactNod
     );
   if (state === 'out' || !who) {
     const next = pathname + search;
-    return <Navigate to={next === '/' || next === '/admin' ? signIn : `${signIn}?next=${encodeURIComponent(next)}`} replace />;
+    const left = why === 'left' || why === 'otherTab'; // where the next person goes is not theirs to say
+    return <Navigate to={left || next === '/' || next === '/admin' ? signIn : `${signIn}?next=${encodeURIComponent(next)}`} replace />;
   }
   return (
     <>
@@ -30,4 +33,13 @@ export function Guard({ signIn, children }: { signIn: string; children: ReactNod
       {state === 'expired' && <Suspense fallback={null}><ExpiredDialog /></Suspense>}
     </>
   );
+}
+
+/** Fetches the dialog before it is needed: after a release its file is gone, and the page below must not be. */
+function useAtHand(on: boolean): void {
+  useEffect(() => {
+    if (!on) return;
+    const timer = setTimeout(() => void load().catch(() => undefined), 3000); // when the page has what it needs itself
+    return () => clearTimeout(timer);
+  }, [on]);
 }

@@ -4,7 +4,7 @@ import Button from 'antd/es/button';
 import Input from 'antd/es/input';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
-import { useFaultText } from '../ui/Fault';
+import { faultSentence, useFaultText } from '../ui/Fault';
 import { sendCode, signIn } from './session';
 
 const RESEND_SECONDS = 60;
@@ -34,7 +34,7 @@ function EmailStep({ email, locked, onEmail, onSent }: { email: string; locked: 
       await sendCode(email.trim());
       onSent();
     } catch (error) {
-      setFault(sentence(faultText(error)));
+      setFault(faultSentence(faultText(error)));
       setBusy(false);
     }
   };
@@ -72,7 +72,7 @@ function CodeStep({ email, onChange, onDone }: { email: string; onChange: () => 
       await signIn(email.trim(), digits);
       onDone?.();
     } catch (error) {
-      setFault(error instanceof ApiError && error.status === 401 ? t('wrong') : sentence(faultText(error)));
+      setFault(error instanceof ApiError && error.status === 401 ? t('wrong') : faultSentence(faultText(error)));
       setCode('');
       setAttempt(attempt + 1); // a new row of boxes, the first one focused
       setBusy(false);
@@ -84,7 +84,7 @@ function CodeStep({ email, onChange, onDone }: { email: string; onChange: () => 
     try {
       await sendCode(email.trim());
     } catch (error) {
-      setFault(sentence(faultText(error)));
+      setFault(faultSentence(faultText(error)));
     }
   };
   return (
@@ -101,8 +101,6 @@ function CodeStep({ email, onChange, onDone }: { email: string; onChange: () => 
     </div>
   );
 }
-
-const sentence = (text: { title: string; detail: string }): string => (text.detail !== '' && text.detail !== text.title ? `${text.title} ${text.detail}` : text.title);
 
 function FaultLine({ id, text }: { id: string; text: string }) {
   return <p id={id} className="fault-line" role="alert">{text}</p>;

@@ -1,13 +1,12 @@
 import './session.css';
-import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Navigate, useSearchParams } from 'react-router';
 import { switchLanguage } from '../locale/locale';
 import { Icon } from '../ui/Icon';
 import { Notices } from '../ui/Shell';
 import { useTitle } from '../ui/useTitle';
+import { Company } from './Company';
 import { localPath } from './next';
-import { configQueries } from './queries';
 import { useSession } from './session';
 import { SignInForm } from './SignInForm';
 
@@ -31,7 +30,7 @@ export function SignIn({ office = false }: { office?: boolean }) {
           {office && <p className="meta office-band">{t('office')}</p>}
           <h1>{t('title')}</h1>
           {search.has('error') && <p className="bar" data-kind="failed" role="alert">{t('companyFailed')}</p>}
-          {why ? <p className="bar" data-kind="warn" role="status">{t(`why.${why}`)}</p> : asked !== null && <p className="second">{t('why.next')}</p>}
+          {why && why !== 'left' ? <p className="bar" data-kind="warn" role="status">{t(`why.${why}`)}</p> : asked !== null && <p className="second">{t('why.next')}</p>}
           <SignInForm />
           {!office && <Company next={next} />}
         </div>
@@ -44,18 +43,6 @@ export function SignIn({ office = false }: { office?: boolean }) {
       </main>
       <Notices />
     </div>
-  );
-}
-
-function Company({ next }: { next: string }) {
-  const { t } = useTranslation(['session', 'common']);
-  const { data } = useQuery(configQueries.get());
-  if (!data?.oidc.enabled) return null;
-  return (
-    <>
-      <div className="sign-in-or">{t('or')}</div>
-      <a className="quiet" data-edge href={`/api/auth/oidc/login?next=${encodeURIComponent(next)}`}>{t('company', { name: data.oidc.name })}</a>
-    </>
   );
 }
 

@@ -17,8 +17,8 @@ export interface Who {
 export interface Session {
   state: 'starting' | 'offline' | 'in' | 'expired' | 'out';
   who: Who | null;
-  /** Why nobody is signed in, where that was not asked for here. */
-  why?: 'ended' | 'otherTab';
+  /** Why nobody is signed in, where somebody was: the session ended, or was left here or in another tab. */
+  why?: 'ended' | 'left' | 'otherTab';
 }
 
 interface Issued {
@@ -30,6 +30,8 @@ interface Issued {
 // The cookie was there, but its session is over.
 const SESSION_ENDED = 40102;
 
+let site: Site = 'console';
+let turn = 0; // counts the people who left this page
 let base = '/api/auth';
 let channel: BroadcastChannel | null = null;
 let session: Session = { state: 'starting', who: null };
@@ -45,18 +47,24 @@ function become(next: Session): void {
 }
 
 /** Begins with the cookie. onForget drops what the page remembers of a user. */
-export function startSession(site: Site, onForget: () => void): void {
+export function startSession(of: Site, onForget: () => void): void {
+  site = of;
   base = site === 'office' ? '/api/admin/auth' : '/api/auth';
   forget = onForget;
   channel = new BroadcastChannel(`callgate-${site}`);
   channel.onmessage = (event: MessageEvent<'in' | 'out'>) => {
     if (event.data === 'out') leave('otherTab');
-    if (event.data === 'in' && session.state !== 'in') void renew();
+    if (event.data === 'in' && session.state !== 'in') void renew().catch(() => undefined);
   };
   void renew();
 }
 
 export const currentToken = (): string => token;
+
+export const currentSite = (): Site => site;
+
+/** Whose requests these are: another number after somebody left, though the next may be the same person. */
+export const currentTurn = (): number => turn;
 
 export const useSession = (): Session => useSyncExternalStore(subscribe, () => session);
 
@@ -111,6 +119,8 @@ function take(issued: Issued): void {
     return;
   }
   token = issued.token;
+  // A company sign-in comes back to a page of its own; those that wait for it go on.
+  if (session.state !== 'in') channel?.postMessage('in');
   clearTimeout(timer);
   timer = setTimeout(() => void renew().catch(() => undefined), renewIn(token));
   become({ state: 'in', who });
@@ -134,7 +144,6 @@ export async function sendCode(email: string): Promise<void> {
 /** Signs in, on the sign-in page or in the dialog over an open one. */
 export async function signIn(email: string, code: string): Promise<void> {
   take((await post('/login', { email, code })) as Issued);
-  channel?.postMessage('in');
 }
 
 /** Ends the session here and in the other tabs. */
@@ -143,24 +152,27 @@ export async function signOut(): Promise<void> {
     if (!(error instanceof ApiError && error.status === 401)) throw error;
   });
   channel?.postMessage('out');
-  leave();
+  leave('left');
 }
 
-function leave(why?: 'otherTab'): void {
+function leave(why: 'left' | 'otherTab'): void {
+  turn++;
   token = '';
   clearTimeout(timer);
-  become({ state: 'out', who: null, ...(why ? { why } : {}) });
+  become({ state: 'out', who: null, why });
   forget();
 }
 
-/** Resolves when the dialog signed the same user in again. */
+/** Resolves when the dialog signed the same user in again; rejects once somebody has left. */
 export function signedInAgain(): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = subscribe(() => {
+    const look = (): boolean => {
       if (session.state === 'in') resolve();
-      else if (session.state === 'out') reject(new ApiError(401, 40102, ''));
-      else return;
-      stop();
-    });
+      else if (session.state === 'out') reject(new ApiError(401, SESSION_ENDED, ''));
+      else return false;
+      return true;
+    };
+    if (look()) return;
+    const stop = subscribe(() => look() && stop());
   });
 }

@@ -3,7 +3,9 @@ import { useId, useState } from 'react';
 import Input from 'antd/es/input';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
-import { useFaultText } from './Fault';
+import { composing } from './composing';
+import { faultSentence, useFaultText } from './Fault';
+import { RequestId } from './RequestId';
 import { useFocusReturn } from './useFocusReturn';
 
 /**
@@ -26,7 +28,7 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
   const { t } = useTranslation();
   const faultText = useFaultText();
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState('');
+  const [fault, setFault] = useState<unknown>(null);
   const [answer, setAnswer] = useState('');
   const id = useId();
   useFocusReturn();
@@ -34,13 +36,12 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
   const go = async () => {
     if (!ready || busy) return;
     setBusy(true);
-    setFault('');
+    setFault(null);
     try {
       await run();
       onClosed(true);
     } catch (error) {
-      const { title: sentence, detail } = faultText(error);
-      setFault(detail !== '' && detail !== sentence ? `${sentence} ${detail}` : sentence);
+      setFault(error);
       setBusy(false);
     }
   };
@@ -64,10 +65,10 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
         {typed !== undefined && (
           <div>
             <label htmlFor={id}>{t('confirm.type', { text: typed })}</label>
-            <Input id={id} autoFocus autoComplete="off" value={answer} onChange={(event) => setAnswer(event.target.value)} onPressEnter={() => void go()} />
+            <Input id={id} autoFocus autoComplete="off" value={answer} onChange={(event) => setAnswer(event.target.value)} onPressEnter={(event) => !composing(event.nativeEvent) && void go()} />
           </div>
         )}
-        {fault !== '' && <p className="fault-line" role="alert">{fault}</p>}
+        {fault !== null && <div className="fault-line" role="alert">{faultSentence(faultText(fault))} <RequestId error={fault} /></div>}
       </div>
     </Modal>
   );

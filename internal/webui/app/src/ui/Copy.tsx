@@ -1,35 +1,41 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type MouseEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError } from '../api/error';
-import { useFaultText } from './Fault';
+import { ByHand } from './ByHand';
+import { copyText } from './clipboard';
+import { useTellFault } from './Fault';
 import { Icon } from './Icon';
-import { notify } from './notice';
 
-/** Copies text; for a moment its own words say so. */
-export function Copy({ text, label, bare = false, edge, disabled }: { text: string | (() => Promise<string>); label?: string; bare?: boolean; edge?: boolean; disabled?: boolean }) {
+/** Copies text; for a moment its own words say so. Where the browser refuses, the text is shown to be copied by hand. */
+export function Copy({ text, label, bare = false, edge, disabled }: { text: string | (() => string | Promise<string>); label?: string; bare?: boolean; edge?: boolean; disabled?: boolean }) {
   const { t } = useTranslation();
-  const faultText = useFaultText();
+  const tell = useTellFault();
   const [done, setDone] = useState(false);
+  const [byHand, setByHand] = useState<{ text: string; place: Element } | null>(null);
   useEffect(() => {
     if (!done) return;
     const timer = setTimeout(() => setDone(false), 2000);
     return () => clearTimeout(timer);
   }, [done]);
-  const copy = async () => {
+  const copy = async ({ currentTarget }: MouseEvent<HTMLElement>) => {
+    const place = currentTarget.closest('[role=dialog]') ?? document.body;
     try {
-      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
-      setDone(true);
+      const left = await copyText(typeof text === 'string' ? text : text());
+      if (left === null) setDone(true);
+      else setByHand({ text: left, place });
     } catch (error) {
-      notify('failed', error instanceof ApiError ? faultText(error).title : t('state.notCopied'));
+      tell(error);
     }
   };
   const words = done ? t('action.copied') : (label ?? t('action.copy'));
   return (
-    <button type="button" className={bare ? 'quiet square' : 'quiet'} data-edge={edge} disabled={disabled} onClick={() => void copy()} aria-label={bare ? words : undefined} title={bare ? words : undefined}>
-      <Icon name={done ? 'ok' : 'copy'} />
-      {!bare && words}
-      <span className="unseen" role="status">{done ? t('action.copied') : ''}</span>
-    </button>
+    <>
+      <button type="button" className={bare ? 'quiet square' : 'quiet'} data-edge={edge} disabled={disabled} onClick={(event) => void copy(event)} aria-label={bare ? words : undefined} title={bare ? words : undefined}>
+        <Icon name={done ? 'ok' : 'copy'} />
+        {!bare && words}
+        <span className="unseen" role="status">{done ? t('action.copied') : ''}</span>
+      </button>
+      {byHand !== null && <ByHand {...byHand} onClosed={() => setByHand(null)} />}
+    </>
   );
 }
 

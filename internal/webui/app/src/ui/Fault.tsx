@@ -3,6 +3,8 @@ import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
 import type zh from '../locale/zh/common';
+import { notify } from './notice';
+import { RequestId } from './RequestId';
 
 type Known = keyof typeof zh.error;
 
@@ -19,6 +21,18 @@ export function useFaultText() {
       code: error.code === 0 ? String(error.status) : String(error.code),
     };
   };
+}
+
+/** Both sentences of a fault in one. */
+export const faultSentence = ({ title, detail }: { title: string; detail: string }): string => (detail !== '' && detail !== title ? `${title} ${detail}` : title);
+
+/** The request id to give to who looks after the service; null where the fault is none of its own. */
+export const requestIdOf = (error: unknown): string | null => (error instanceof ApiError && error.status >= 500 ? error.requestId : null);
+
+/** Says at the edge of the page what failed. */
+export function useTellFault(): (error: unknown) => void {
+  const faultText = useFaultText();
+  return (error) => notify('failed', faultText(error).title, requestIdOf(error));
 }
 
 /** Counts Retry-After down; 0 when trying again makes sense. */
@@ -43,6 +57,7 @@ export function Fault({ error, onRetry, height }: { error: unknown; onRetry?: ()
     <div className="fault" role="alert" style={{ minHeight: height }}>
       <p>{text.title}</p>
       {text.code !== '' && <p className="meta">{[t('state.code', { code: text.code }), ...(text.detail === '' ? [] : [text.detail])].join(' · ')}</p>}
+      <RequestId error={error} />
       {onRetry && (
         <Button onClick={onRetry} disabled={wait > 0}>
           {wait > 0 ? t('state.wait', { seconds: String(wait) }) : t('action.retry')}

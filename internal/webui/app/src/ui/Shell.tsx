@@ -7,9 +7,11 @@ import { carried } from '../range/range';
 import { signOut, useSession } from '../session/session';
 import { Icon, type IconName } from './Icon';
 import { Menu } from './Menu';
-import { dismiss, notify, useNotices } from './notice';
+import { dismiss, useNotices } from './notice';
+import { useScroll } from './useScroll';
 import { chooseTheme, useThemeChoice } from './theme';
-import { useFaultText } from './Fault';
+import { useTellFault } from './Fault';
+import { RequestIdLine } from './RequestId';
 
 export interface Place {
   to: string;
@@ -25,12 +27,12 @@ export function Shell({ places, home, band, children }: { places: Place[]; home:
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
+  useScroll();
   useEffect(() => {
     if (first.current) {
       first.current = false;
       return;
     }
-    window.scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [pathname]);
 
@@ -71,6 +73,7 @@ export function Shell({ places, home, band, children }: { places: Place[]; home:
         <div className="topbar">
           {brand}
           {band && <span className="meta office-band">{band}</span>}
+          {!band && <a className="place" href="/docs" target="_blank" rel="noreferrer" aria-label={t('nav.docs')}><Icon name="docs" size={20} /></a>}
           {tools('down')}
         </div>
         <main id="main" className="main" ref={main} tabIndex={-1}>
@@ -113,8 +116,8 @@ function ThemeMenu({ at }: { at: 'up' | 'down' }) {
 function AccountMenu({ at }: { at: 'up' | 'down' }) {
   const { t } = useTranslation();
   const { who } = useSession();
-  const faultText = useFaultText();
-  const leave = () => signOut().catch((error: unknown) => notify('failed', faultText(error).title));
+  const tell = useTellFault();
+  const leave = () => signOut().catch(tell);
   return (
     <Menu
       className="place"
@@ -139,10 +142,10 @@ export function Notices() {
   const notices = useNotices();
   return (
     <div className="notices" role="status">
-      {notices.map(({ id, kind, text }) => (
+      {notices.map(({ id, kind, text, requestId }) => (
         <div key={id} className="bar" data-kind={kind}>
           <Icon name={kind} />
-          <span>{text}</span>
+          <span>{text}{requestId !== null && <><br /><RequestIdLine id={requestId} /></>}</span>
           <button type="button" className="quiet square" aria-label={t('action.dismiss')} onClick={() => dismiss(id)}><Icon name="failed" size={14} /></button>
         </div>
       ))}

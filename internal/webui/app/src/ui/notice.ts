@@ -4,6 +4,8 @@ export interface Notice {
   id: number;
   kind: 'ok' | 'warn' | 'failed';
   text: string;
+  /** Of the request that failed. */
+  requestId: string | null;
 }
 
 let notices: readonly Notice[] = [];
@@ -16,8 +18,8 @@ function set(next: readonly Notice[]): void {
 }
 
 /** Says something once, at the edge of the page; a failure stays until it is dismissed. */
-export function notify(kind: Notice['kind'], text: string): void {
-  const notice = { id: ++last, kind, text };
+export function notify(kind: Notice['kind'], text: string, requestId: string | null = null): void {
+  const notice = { id: ++last, kind, text, requestId };
   set([...notices.filter((other) => other.text !== text), notice].slice(-3));
   if (kind !== 'failed') setTimeout(() => dismiss(notice.id), kind === 'warn' ? 8000 : 4000);
 }

@@ -1,4 +1,5 @@
 import { useEffectEvent, useLayoutEffect } from 'react';
+import { composing } from './composing';
 import { standing } from './standing';
 
 /**
@@ -7,9 +8,9 @@ import { standing } from './standing';
  */
 export function useEscape(within: string, close: (() => void) | undefined): void {
   const escape = useEffectEvent((event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || event.isComposing || !close) return;
+    if (event.key !== 'Escape' || composing(event) || !close) return;
     const top = standing('[role=dialog], [role=menu], .ant-picker-dropdown').at(-1);
-    if (top && !top.closest(within)) return;
+    if (top && (!top.closest(within) || top.matches('dialog'))) return;
     event.stopPropagation(); // what is opened now must not hear it
     close();
   });

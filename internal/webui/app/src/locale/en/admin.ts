@@ -5,7 +5,7 @@ const admin: Same<typeof zh> = {
   band: 'Back office',
   nav: { groups: 'Groups', capabilities: 'Capabilities', audit: 'Audit' },
   confirm: { leave: 'There are unsaved changes. Leave?', stay: 'Keep editing', leaveNow: 'Discard changes' },
-  order: { handle: 'Move {{name}}', hint: 'Drag, or press Alt+↑/↓, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}' },
+  order: { handle: 'Move {{name}}', hint: 'Drag, or press Alt+↑/↓, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
   groups: {
     title: 'Groups',
     add: 'New group',
@@ -15,6 +15,7 @@ const admin: Same<typeof zh> = {
     order: 'Order',
     size: 'Capabilities',
     rename: 'Rename {{name}}',
+    renamed: 'Somebody else renamed it to {{name}} meanwhile.', ours: 'Store mine', theirs: 'Keep theirs',
     empty: 'There are no groups yet. Capabilities live in groups: create one first.',
     create: 'Create',
     created: 'Group {{name}} was created.',

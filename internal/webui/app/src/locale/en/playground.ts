@@ -59,6 +59,8 @@ const playground: Same<typeof zh> = {
     upstream_timeout: 'The upstream did not answer in time. Try again shortly.',
     caller_timeout: 'The body did not arrive in time. Try again.',
   },
+  upstreamRefused: 'The upstream refused the platform’s key ({{status}}). Your Access Key is fine: tell your administrator, who keeps the upstream’s key.',
+  gatewayError: 'The gateway refused this call.',
   upstreamError: 'This error comes from the upstream.',
 };
 

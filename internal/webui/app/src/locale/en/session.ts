@@ -16,6 +16,7 @@ const session: Same<typeof zh> = {
   wrong: 'The code is wrong or has expired.',
   company: 'Sign in with {{name}}',
   companyFailed: 'The company sign-in did not succeed. Please try again.',
+  companyTab: 'It opens in another tab; this page goes on as soon as you are signed in there.',
   or: 'or',
   expired: 'Your sign-in has expired. Sign in again; what you entered is still here.',
   why: { ended: 'Your session has ended. Please sign in again.', otherTab: 'You signed out in another tab.', next: 'Please sign in; the page you asked for opens then.' },

@@ -2,7 +2,7 @@ const admin = {
   band: '管理后台',
   nav: { groups: '分组', capabilities: '能力', audit: '审计' },
   confirm: { leave: '有未保存的修改，要离开吗？', stay: '继续编辑', leaveNow: '放弃修改' },
-  order: { handle: '移动 {{name}}', hint: '拖动，或按 Alt+↑/↓ 调整顺序', moved: '{{name}} 移到第 {{place}} 位，共 {{total}} 位' },
+  order: { handle: '移动 {{name}}', hint: '拖动，或按 Alt+↑/↓ 调整顺序', moved: '{{name}} 移到第 {{place}} 位，共 {{total}} 位', changed: '期间有人改了顺序，保留哪一个？', changedText: '对方：{{theirs}}。我的：{{ours}}。', ours: '保存我的', theirs: '保留对方的' },
   groups: {
     title: '分组',
     add: '新建分组',
@@ -12,6 +12,7 @@ const admin = {
     order: '顺序',
     size: '能力数',
     rename: '重命名 {{name}}',
+    renamed: '期间有人把它改名为 {{name}}。', ours: '保存我的', theirs: '保留对方的',
     empty: '还没有分组。能力要放在分组里，先新建一个。',
     create: '创建',
     created: '已创建分组 {{name}}。',

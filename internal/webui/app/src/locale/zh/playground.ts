@@ -56,6 +56,8 @@ const playground = {
     upstream_timeout: '上游没有及时响应，请稍后重试。',
     caller_timeout: '请求体没有及时到达，请重试。',
   },
+  upstreamRefused: '上游拒绝了平台的 Key（{{status}}）。你的 Access Key 没有问题：请告知管理员，上游 Key 由管理员保管。',
+  gatewayError: '网关拒绝了这次调用。',
   upstreamError: '这是上游返回的错误。',
 } as const;
 

@@ -13,6 +13,7 @@ const session = {
   wrong: '验证码不正确或已过期。',
   company: '使用{{name}}登录',
   companyFailed: '公司登录没有成功，请重试。',
+  companyTab: '在新标签页中打开；在那里登录后，本页自动继续。',
   or: '或',
   expired: '登录已过期，请重新登录。已填写的内容都还在。',
   why: { ended: '登录会话已结束，请重新登录。', otherTab: '你已在另一个标签页退出登录。', next: '请先登录，之后会打开你要访问的页面。' },
