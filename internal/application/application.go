@@ -30,6 +30,8 @@ type Store struct {
 	pool   *pgxpool.Pool
 	ring   *secret.Keyring
 	pepper secret.Pepper
+
+	MaxPerOwner int // applications one account may have; 0: any number. Set before use.
 }
 
 // New returns a store that seals Access Keys with ring and looks them up under pepper.

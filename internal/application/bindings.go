@@ -50,7 +50,7 @@ func (s *Store) BoundTo(ctx context.Context, owner uuid.UUID, capabilityID strin
 // unknown capability is fault.Absent, a disabled one is refused unless it is bound already. seen is as
 // in edit.
 func (s *Store) Bind(ctx context.Context, owner, id uuid.UUID, capabilityID string, seen ...time.Time) (Application, error) {
-	return s.edit(ctx, owner, id, seen, func(tx pgx.Tx, _ locked) error {
+	return s.edit(ctx, owner, id, "application.bind", seen, func(tx pgx.Tx, _ locked) error {
 		status, err := capabilityStatus(ctx, tx, capabilityID)
 		if err != nil {
 			return err

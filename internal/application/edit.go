@@ -62,6 +62,9 @@ func (s *Store) Create(ctx context.Context, owner uuid.UUID, d Draft) (a Applica
 	}
 	key = s.pepper.Mint()
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.room(ctx, tx, owner); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, `INSERT INTO applications (id, owner_id, name, description) VALUES ($1, $2, $3, $4)`,
 			id, owner, d.Name, d.Description)
 		if err != nil {
@@ -73,8 +76,10 @@ func (s *Store) Create(ctx context.Context, owner uuid.UUID, d Draft) (a Applica
 		if err := rebind(ctx, tx, id, d.CapabilityIDs); err != nil {
 			return err
 		}
-		a, err = get(ctx, tx, owner, id)
-		return err
+		if a, err = get(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		return note(ctx, tx, owner, "application.create", Application{}, a)
 	})
 	if err != nil {
 		return Application{}, "", err
@@ -82,24 +87,49 @@ func (s *Store) Create(ctx context.Context, owner uuid.UUID, d Draft) (a Applica
 	return a, key, nil
 }
 
+// room refuses one more application to an owner who has all there may be. The owner's row is locked, so
+// that two at once do not both take the last place.
+func (s *Store) room(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
+	if s.MaxPerOwner <= 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, owner); err != nil {
+		return fmt.Errorf("lock owner: %w", err)
+	}
+	var n int
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM applications WHERE owner_id = $1`, owner).Scan(&n); err != nil {
+		return fmt.Errorf("count applications: %w", err)
+	}
+	if n >= s.MaxPerOwner {
+		return fault.New(fault.Conflict, "the account has %d applications and may have no more; delete one that is not needed, or ask whoever runs this installation to raise the limit", n)
+	}
+	return nil
+}
+
 // edit changes an application whose row is locked and gives it as it is then. seen, if given, is the
-// precondition; when it does not hold the application as it is comes with the Changed fault.
-func (s *Store) edit(ctx context.Context, owner, id uuid.UUID, seen []time.Time, change func(pgx.Tx, locked) error) (a Application, err error) {
+// precondition; when it does not hold the application as it is comes with the Changed fault. What
+// changed is in the audit trail under action.
+func (s *Store) edit(ctx context.Context, owner, id uuid.UUID, action string, seen []time.Time, change func(pgx.Tx, locked) error) (a Application, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		held, err := lock(ctx, tx, owner, id)
 		if err != nil {
 			return err
 		}
-		refused := fault.Unchanged(held.updatedAt, seen...)
-		if refused == nil {
-			if err := change(tx, held); err != nil {
-				return err
-			}
+		before, err := get(ctx, tx, owner, id)
+		if err != nil {
+			return err
+		}
+		if refused := fault.Unchanged(held.updatedAt, seen...); refused != nil {
+			a = before
+			return refused
+		}
+		if err := change(tx, held); err != nil {
+			return err
 		}
 		if a, err = get(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		return refused
+		return note(ctx, tx, owner, action, before, a)
 	})
 	return a, err
 }
@@ -109,7 +139,7 @@ func (s *Store) Update(ctx context.Context, owner, id uuid.UUID, p Patch, seen .
 	if err := p.check(); err != nil {
 		return Application{}, err
 	}
-	return s.edit(ctx, owner, id, seen, func(tx pgx.Tx, _ locked) error {
+	return s.edit(ctx, owner, id, "application.update", seen, func(tx pgx.Tx, _ locked) error {
 		if p.CapabilityIDs != nil {
 			if err := rebind(ctx, tx, id, *p.CapabilityIDs); err != nil {
 				return err
@@ -134,7 +164,7 @@ func (s *Store) SetStatus(ctx context.Context, owner, id uuid.UUID, status strin
 	if status != Active && status != Disabled {
 		return Application{}, fault.InvalidFields(map[string]string{"status": "must be active or disabled"})
 	}
-	return s.edit(ctx, owner, id, seen, func(tx pgx.Tx, held locked) error {
+	return s.edit(ctx, owner, id, "application.set_status", seen, func(tx pgx.Tx, held locked) error {
 		if held.status != status {
 			_, err := tx.Exec(ctx, `UPDATE applications SET status = $2, updated_at = clock_timestamp() WHERE id = $1`,
 				id, status)
@@ -148,12 +178,12 @@ func (s *Store) SetStatus(ctx context.Context, owner, id uuid.UUID, status strin
 
 // Delete removes an application with its key and bindings. The id is never used again.
 func (s *Store) Delete(ctx context.Context, owner, id uuid.UUID) error {
-	tag, err := s.pool.Exec(ctx, `DELETE FROM applications WHERE owner_id = $1 AND id = $2`, owner, id)
-	if err != nil {
-		return fmt.Errorf("delete application: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return fault.Absent()
-	}
-	return nil
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		gone := Application{ID: id}
+		err := tx.QueryRow(ctx, `DELETE FROM applications WHERE owner_id = $1 AND id = $2 RETURNING name`, owner, id).Scan(&gone.Name)
+		if err != nil {
+			return absentOr(err, "delete application")
+		}
+		return noteAs(ctx, tx, owner, "application.delete", gone, nil)
+	})
 }

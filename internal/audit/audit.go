@@ -1,4 +1,5 @@
-// Package audit keeps who did what in the back office, and who read or rotated an Access Key. An
+// Package audit keeps who did what: sign-ins and edits of administrators, and what owners do with their
+// applications and Access Keys. An
 // entry is written inside the transaction of the deed it tells of: an unrecorded deed does not
 // happen, and a deed undone leaves no entry.
 package audit

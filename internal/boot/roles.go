@@ -74,6 +74,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		return fmt.Errorf("maintenance: %w", err)
 	}
 	n.applications = application.New(n.pool, n.keyring, n.pepper)
+	n.applications.MaxPerOwner = c.MaxApplications
 	n.catalog = catalog.New(n.pool, n.keyring, c.AllowPrivate)
 	console.New(console.Deps{
 		Identity:             n.identity,

@@ -59,6 +59,7 @@ type Config struct {
 	AdminSessionTTL   time.Duration `env:"ADMIN_SESSION_TTL" envDefault:"12h"`
 	APIRateLimit      int           `env:"API_RATE_LIMIT" envDefault:"1200"`      // requests a minute of each principal; 0: unlimited
 	StrangerRateLimit int           `env:"STRANGER_RATE_LIMIT" envDefault:"1200"` // the same of each network address without a credential
+	MaxApplications   int           `env:"MAX_APPLICATIONS_PER_ACCOUNT" envDefault:"1000"`
 	// Sign-in limits, see identity.Limits: codes for one e-mail address from one network, or by one
 	// browser that has signed in before; from one network for all; for one address from everywhere; wrong codes.
 	CodesPerHour        int    `env:"SIGN_IN_CODES_PER_HOUR" envDefault:"10"`
@@ -257,7 +258,8 @@ func (c *Config) consoleFaults(fault func(string, ...any)) {
 		}
 	}
 	for name, n := range map[string]int{
-		"SIGN_IN_CODES_PER_HOUR": c.CodesPerHour, "SIGN_IN_CODES_PER_DAY": c.CodesPerDay,
+		"MAX_APPLICATIONS_PER_ACCOUNT": c.MaxApplications,
+		"SIGN_IN_CODES_PER_HOUR":       c.CodesPerHour, "SIGN_IN_CODES_PER_DAY": c.CodesPerDay,
 		"SIGN_IN_CODES_PER_NETWORK_HOUR": c.CodesPerNetworkHour, "SIGN_IN_CODES_PER_EMAIL_DAY": c.CodesPerEmailDay,
 		"SIGN_IN_WRONG_PER_NETWORK_HOUR": c.WrongPerNetworkHour, "SIGN_IN_WRONG_PER_EMAIL_DAY": c.WrongPerEmailDay,
 	} {

@@ -114,7 +114,7 @@ func TestGroupsAndOrdersAreMaintainedInTheBackOffice(t *testing.T) {
 		t.Fatalf("order %s", listed)
 	}
 	page := m.admin.must(200, "GET", "/api/admin/audit?page=2&size=3", "")
-	if got := dataOf[openapi.AuditPage](t, page).PageFields; got != (openapi.PageFields{Page: 2, Size: 3, Total: 9}) {
+	if got := dataOf[openapi.AuditPage](t, page).PageFields; got != (openapi.PageFields{Page: 2, Size: 3, Total: 10}) {
 		t.Fatalf("audit %s", page.raw)
 	}
 }
@@ -146,19 +146,30 @@ func TestAConnectionCheckNeverShowsTheKey(t *testing.T) {
 	}
 }
 
-func TestAChangedApplicationIsRecordedOnlyForItsKey(t *testing.T) {
+func TestWhatIsDoneToAnApplicationIsRecordedButNeverItsKey(t *testing.T) {
 	m := newManager(t)
 	dev := m.developer("dev")
 	id := field[string](t, dev.must(201, "POST", "/api/applications", `{"name":"app"}`), "id")
 	dev.must(200, "GET", "/api/applications/"+id+"/access-key", "")
 	dev.must(200, "POST", "/api/applications/"+id+"/access-key/rotate", "")
+	dev.must(200, "PATCH", "/api/applications/"+id, `{"name":"app"}`) // changes nothing
 	dev.must(200, "DELETE", "/api/applications/"+id, "")
 	r := m.admin.must(200, "GET", "/api/admin/audit", "")
 	trail := dataOf[openapi.AuditPage](t, r)
-	rotation := trail.Items[0]
+	var actions []string
+	for _, entry := range trail.Items {
+		actions = append(actions, entry.Action)
+	}
+	if want := []string{"application.delete", "access_key.rotate", "access_key.reveal", "application.create", "administrator.sign_in"}; !slices.Equal(actions, want) {
+		t.Fatalf("recorded %v, want %v", actions, want)
+	}
+	if first := trail.Items[4]; first.Actor != managingAdmin || first.TargetType != "administrator" || first.TargetID != managingAdmin {
+		t.Fatalf("the sign-in is recorded as %+v", first)
+	}
+	rotation := trail.Items[1]
 	rotation.ID, rotation.At = 0, ""
 	if want := (openapi.AuditEntry{Actor: "dev@example.com", Action: "access_key.rotate", TargetType: "application", TargetID: id, TargetName: "app",
-		Changes: []openapi.AuditChange{{Field: "accessKey", To: "(changed)"}}}); trail.Total != 2 || !reflect.DeepEqual(rotation, want) {
+		Changes: []openapi.AuditChange{{Field: "accessKey", To: "(changed)"}}}); trail.Total != 5 || !reflect.DeepEqual(rotation, want) || strings.Contains(r.raw, "cg-") {
 		t.Fatalf("audit %s", r.raw)
 	}
 	if strings.Contains(r.raw, "cg-") {

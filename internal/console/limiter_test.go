@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"callgate/internal/application"
 	"callgate/internal/catalog"
 	"callgate/internal/fault"
 	"callgate/internal/identity"
@@ -99,4 +101,18 @@ func TestALimitedCallerGets429WhileOthersGoOn(t *testing.T) {
 	anotherSession.must(429, "GET", "/api/auth/me", "")
 	bob.must(200, "GET", "/api/capabilities", "")
 	(&client{m, ""}).must(200, "GET", "/api/config", "")
+}
+
+func TestAnAccountThatIsFullIsToldWhatToDo(t *testing.T) {
+	m := newManager(t)
+	log := slog.New(slog.DiscardHandler)
+	full := application.New(m.pool, &secret.Keyring{}, secret.Pepper{})
+	full.MaxPerOwner = 1
+	dev := m.developer("dev")
+	id := field[string](t, dev.must(201, "POST", "/api/applications", `{"name":"app"}`), "id")
+	m.listen(New(Deps{Identity: m.identity, Applications: full, Pool: m.pool, Logger: log}), log)
+	if r := dev.must(409, "POST", "/api/applications", `{"name":"one more"}`); r.body.Code != 40901 || !strings.Contains(r.body.Msg, "delete one") {
+		t.Fatalf("answered %s", r.raw)
+	}
+	dev.must(200, "GET", "/api/applications/"+id, "")
 }

@@ -88,8 +88,9 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must name at most %d capabilities":           "最多指定 {1} 个能力",
 	"this capability is disabled":                 "该能力已停用",
 	"the application has %d capabilities already": "该应用已绑定 {1} 个能力",
-	"no such capability: %s":                      "能力不存在：{1}",
-	"disabled: %s":                                "已停用：{1}",
+	"the account has %d applications and may have no more; delete one that is not needed, or ask whoever runs this installation to raise the limit": "该账号已有 {1} 个应用，达到上限。请删除不需要的应用，或联系管理员提高上限",
+	"no such capability: %s": "能力不存在：{1}",
+	"disabled: %s":           "已停用：{1}",
 
 	// Catalog.
 	"must be enabled or disabled":                                                   "必须是 enabled 或 disabled",

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"callgate/internal/audit"
 	"callgate/internal/fault"
 )
 
@@ -40,8 +41,12 @@ func (s *Service) LogIn(ctx context.Context, audience Audience, email, code stri
 		if refusal, err = s.redeemCode(ctx, tx, audience, email, code, asker, now); err != nil || refusal != nil {
 			return err
 		}
-		in, err = s.open(ctx, tx, audience, email, userAgent, now)
-		return err
+		if in, err = s.open(ctx, tx, audience, email, userAgent, now); err != nil || audience != Admin {
+			return err
+		}
+		return audit.Append(ctx, tx, audit.Entry{
+			Actor: email, Action: "administrator.sign_in", TargetType: "administrator", TargetID: email, TargetName: email,
+		})
 	})
 	if err != nil {
 		return SignIn{}, fmt.Errorf("sign in: %w", err)

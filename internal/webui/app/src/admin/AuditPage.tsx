@@ -77,6 +77,8 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
   const shown = (value: unknown): string => {
     if (value === '') return t('audit.nothing');
     if (field === 'status' && (value === 'enabled' || value === 'disabled')) return t(`common:status.${value}`);
+    if (field === 'status' && (value === 'active' || value === 'disabled')) return t(`common:status.${value}`);
+    if (Array.isArray(value) && value.length === 0) return t('audit.nothing');
     if (Array.isArray(value)) return value.join(', ');
     return typeof value === 'string' ? value : JSON.stringify(value);
   };

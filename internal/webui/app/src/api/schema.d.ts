@@ -2240,6 +2240,27 @@ export interface components {
                 } & components["schemas"]["Error"];
             };
         };
+        /** @description The account has as many applications as this installation allows. */
+        TooManyApplications: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "the account has 1000 applications and may have no more",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
+            };
+        };
         /** @description Too many attempts, or more requests a minute than this installation allows. */
         TooManyAttempts: {
             headers: {
@@ -3248,6 +3269,7 @@ export interface operations {
             };
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
+            409: components["responses"]["TooManyApplications"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];

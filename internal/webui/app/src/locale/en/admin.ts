@@ -107,10 +107,10 @@ const admin: Same<typeof zh> = {
     sentTo: 'sent to {{to}}',
     actions: {
       capability__create: 'Created capability', capability__update: 'Edited capability', capability__set_status: 'Changed capability status', capability__reorder: 'Reordered capabilities', capability__check: 'Checked connection',
-      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key',
+      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', application__create: 'Created application', application__update: 'Edited application', application__set_status: 'Changed application status', application__bind: 'Bound capability', application__delete: 'Deleted application', administrator__sign_in: 'Signed in to the back office', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key',
     },
     fields: {
-      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key',
+      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key', capabilityIds: 'Bound capabilities',
     },
   },
 };

@@ -97,17 +97,17 @@ const admin = {
     action: '操作',
     target: '对象',
     changes: '修改',
-    empty: '还没有记录。管理员的每次修改都会出现在这里。',
+    empty: '还没有记录。管理员的登录和修改、开发者对应用的修改都会出现在这里。',
     changed: '已更换',
     set: '已设置',
     nothing: '（空）',
     sentTo: '发往 {{to}}',
     actions: {
       capability__create: '新建能力', capability__update: '修改能力', capability__set_status: '切换能力状态', capability__reorder: '调整能力顺序', capability__check: '检查连接',
-      group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key',
+      group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', application__create: '新建应用', application__update: '修改应用', application__set_status: '切换应用状态', application__bind: '绑定能力', application__delete: '删除应用', administrator__sign_in: '管理员登录', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key',
     },
     fields: {
-      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', order: '顺序', sentTo: '发往', accessKey: 'Access Key',
+      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', order: '顺序', sentTo: '发往', accessKey: 'Access Key', capabilityIds: '绑定的能力',
     },
   },
 } as const;
