@@ -117,6 +117,9 @@ func randomCall(random *rand.Rand, start time.Time, ago int) call {
 	if c.model == "vision" && ago > 20 {
 		c.model = "chat" // vision is new
 	}
+	if c.model == "chat-large" {
+		c.took = 33<<(4+random.IntN(5)) - 1 // as far above the lower edge of its bucket as can be
+	}
 	if random.IntN(3) > 0 {
 		first := c.took / 2
 		c.firstByte = &first

@@ -222,6 +222,30 @@ func TestTheCallFlowFiltersAndExplainsFailures(t *testing.T) {
 	}
 }
 
+func TestEveryStatisticsAnswerSaysFromWhenOnItCanKnow(t *testing.T) {
+	w := newWatcher(t)
+	sameDay(t, w)
+	ada := w.developer("ada")
+	app := w.application(ada, "app")
+	today := beijing.Today(w.now)
+	since := (today - 3).Start().Add(15 * time.Hour)
+	if _, err := w.pool.Exec(t.Context(), `UPDATE collection SET started_at = $1`, since); err != nil {
+		t.Fatal(err)
+	}
+	w.called(app, "gpt", time.Minute, 10, 200)
+	want := map[string]string{"collectedSince": `"` + beijing.Format(since) + `"`, "retainedFrom": `"` + (today - 399).String() + `"`}
+	for _, path := range []string{"", "/overview", "/" + app, "/" + app + "/calls"} {
+		for _, days := range []string{"", "?start=" + (today - 30).String(), "?start=" + (today - 365).String(),
+			"?start=" + (today - 420).String() + "&end=" + (today - 390).String(), "?start=" + (today + 1).String() + "&end=" + (today + 1).String()} {
+			same(t, ada.must(200, "GET", "/api/statistics/applications"+path+days, ""), want)
+		}
+	}
+	daily := dataOf[openapi.Overview](t, ada.must(200, "GET", "/api/statistics/applications/overview?start="+(today-420).String()+"&end="+(today-390).String(), "")).Daily
+	if len(daily) != 31 || daily[0].Calls != 0 || daily[0].Date != today-420 {
+		t.Errorf("days beyond what is kept are not zero-filled: %+v", daily)
+	}
+}
+
 func TestFaultyStatisticsParametersAreRefused(t *testing.T) {
 	w := newWatcher(t)
 	ada := w.developer("ada")

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// atOnce bounds the queries of one question that run side by side: half of the connections, so that
+// standardAtOnce bounds the queries of one question that run side by side: half of the connections, so that
 // one question leaves room for others.
-const atOnce = 8
+const standardAtOnce = 8
 
 // place is where the calls of a page are: skip matching rows from the newest of the spans, or
 // fewer from the oldest, and then count of them.
@@ -43,7 +43,7 @@ func (r *Reader) locate(ctx context.Context, q CallsQuery, t tally) (place, erro
 func (r *Reader) splitAll(ctx context.Context, q CallsQuery, spans []span) ([]tally, error) {
 	parts := make([]tally, len(spans))
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(r.atOnce)
 	for i, s := range spans {
 		group.Go(func() (err error) {
 			parts[i], err = r.split(groupCtx, q, s)

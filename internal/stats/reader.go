@@ -50,6 +50,8 @@ type Reader struct {
 	now   func() time.Time
 	reach reaches
 	parts *partCache
+
+	atOnce int
 }
 
 // Open returns a reader of the database of clickhouseURL (native or HTTP DSN, several hosts
@@ -74,7 +76,7 @@ func Open(_ context.Context, clickhouseURL string, log *slog.Logger) (*Reader, e
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open statistics: %w", err), conn.Close())
 	}
-	return &Reader{conn: conn, slow: slow, log: log, now: time.Now, reach: standard, parts: newPartCache()}, nil
+	return &Reader{conn: conn, slow: slow, log: log, now: time.Now, reach: standard, parts: newPartCache(), atOnce: standardAtOnce}, nil
 }
 
 // Close closes the connections.
