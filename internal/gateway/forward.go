@@ -49,6 +49,7 @@ func (c *call) forward(t *target) (*upstreamConn, error) {
 		retry := c.leave() && stale && c.request.replayable()
 		t.pool.drop(conn)
 		if !retry {
+			c.takePlace(nil)
 			return nil, err
 		}
 		t.pool.keepsOpen.Store(false)

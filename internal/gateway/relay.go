@@ -175,6 +175,7 @@ func (r *relay) end(readErr, writeErr error) error {
 	} else {
 		conn.pool.drop(conn)
 	}
+	c.takePlace(nil) // what follows may take a moment
 	if complete && !accepted(c.client) {
 		complete, writeErr = false, net.ErrClosed
 	}
