@@ -95,7 +95,7 @@ func lookup(environ []string, name, absent string) string {
 }
 
 func welcome(out io.Writer, c config.Config, d demo, dataDir string, took time.Duration) {
-	base := c.PublicBaseURL
+	base, gateway := c.PublicBaseURL, c.PublicGatewayURL
 	fmt.Fprintf(out, `
 Callgate is ready (%.1f s). Data is kept in %[8]s (DATA_DIR); stop with Ctrl-C.
 
@@ -106,7 +106,7 @@ Callgate is ready (%.1f s). Data is kept in %[8]s (DATA_DIR); stop with Ctrl-C.
 
 Call a capability:
 
-  curl '%[2]s/gateway/v1/chat/completions?model=%[5]s' \
+  curl '%[9]s/gateway/v1/chat/completions?model=%[5]s' \
     -H 'Authorization: Bearer %[6]s' -H 'Content-Type: application/json' \
     -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'
 
@@ -114,5 +114,5 @@ See it counted:
 
   curl '%[2]s/api/statistics/applications/overview' -H 'Authorization: Bearer %[7]s'
 
-`, took.Seconds(), base, demoDeveloper, demoAdmin, demoChat, d.accessKey, d.token, dataDir)
+`, took.Seconds(), base, demoDeveloper, demoAdmin, demoChat, d.accessKey, d.token, dataDir, gateway)
 }

@@ -27,6 +27,9 @@ func ownHosts(c config.Config) hosts {
 	if parsed, err := url.Parse(c.PublicBaseURL); err == nil {
 		h.names[strings.ToLower(parsed.Hostname())] = true
 	}
+	if host := gatewayHost(c); host != "" {
+		h.names[string(host)] = true
+	}
 	if name, _, err := net.SplitHostPort(c.Listen); err == nil {
 		h.names[strings.ToLower(name)] = true
 		address, err := netip.ParseAddr(name)
@@ -37,11 +40,7 @@ func ownHosts(c config.Config) hosts {
 
 // own tells whether a Host header names this process.
 func (h hosts) own(header string) bool {
-	name := header
-	if host, _, err := net.SplitHostPort(header); err == nil {
-		name = host
-	}
-	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	name := hostName(header)
 	if address, err := netip.ParseAddr(name); err == nil {
 		return address.Unmap().IsLoopback() || h.addresses || h.names[name]
 	}
@@ -53,6 +52,37 @@ func (h hosts) own(header string) bool {
 func (h hosts) guard(c *fiber.Ctx) error {
 	if named := string(c.Request().Header.Host()); named != "" && !h.own(named) {
 		return fault.New(fault.WrongHost, "callgate dev does not answer to this host name; use localhost, or set PUBLIC_BASE_URL to the address you use")
+	}
+	return c.Next()
+}
+
+// hostName is the name or address in a Host header, as it is compared.
+func hostName(header string) string {
+	name := header
+	if host, _, err := net.SplitHostPort(header); err == nil {
+		name = host
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+}
+
+// onlyGateway is the host name of a gateway that has one of its own.
+type onlyGateway string
+
+// gatewayHost is the name in PUBLIC_GATEWAY_URL, empty where the console has the same.
+func gatewayHost(c config.Config) onlyGateway {
+	gateway, err := url.Parse(c.PublicGatewayURL)
+	base, wrong := url.Parse(c.PublicBaseURL)
+	if err != nil || wrong != nil || hostName(gateway.Host) == hostName(base.Host) {
+		return ""
+	}
+	return onlyGateway(hostName(gateway.Host))
+}
+
+// guard keeps the console off the gateway's host: what upstreams answer there then shares its origin
+// with nothing. Calls and health were answered before.
+func (h onlyGateway) guard(c *fiber.Ctx) error {
+	if hostName(string(c.Request().Header.Host())) == string(h) {
+		return fault.New(fault.NotFound, "this host serves the gateway only; the console is at PUBLIC_BASE_URL")
 	}
 	return c.Next()
 }

@@ -1,9 +1,15 @@
 package boot
 
 import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
+	"github.com/gofiber/fiber/v2"
+
 	"callgate/internal/config"
+	"callgate/internal/console"
 )
 
 func TestDevAnswersOnlyToItsOwnHostNames(t *testing.T) {
@@ -28,6 +34,37 @@ func TestDevAnswersOnlyToItsOwnHostNames(t *testing.T) {
 		for _, host := range test.no {
 			if h.own(host) {
 				t.Errorf("LISTEN=%s PUBLIC_BASE_URL=%s: %q is answered", test.listen, test.base, host)
+			}
+		}
+	}
+}
+
+func TestAGatewayOnAHostOfItsOwnServesNothingOfTheConsole(t *testing.T) {
+	for _, test := range []struct {
+		base, gateway string
+		refused       []string
+		served        []string
+	}{
+		{"https://console.example.com", "https://Gateway.example.com", []string{"gateway.example.com", "GATEWAY.example.com.:443"}, []string{"console.example.com", "10.0.0.1"}},
+		{"https://one.example.com", "https://one.example.com", nil, []string{"one.example.com"}},
+		{"https://one.example.com", "https://one.example.com:8443", nil, []string{"one.example.com:8443"}},
+	} {
+		app := fiber.New(fiber.Config{ErrorHandler: console.Fail(slog.New(slog.DiscardHandler))})
+		if host := gatewayHost(config.Config{PublicBaseURL: test.base, PublicGatewayURL: test.gateway}); host != "" {
+			app.Use(host.guard)
+		}
+		app.Get("/", func(c *fiber.Ctx) error { return c.SendString("the console") })
+		for _, hosts := range []struct {
+			names  []string
+			status int
+		}{{test.refused, 404}, {test.served, 200}} {
+			for _, host := range hosts.names {
+				request := httptest.NewRequest(http.MethodGet, "/", nil)
+				request.Host = host
+				response, err := app.Test(request, 20_000)
+				if err != nil || response.StatusCode != hosts.status {
+					t.Errorf("%s, %s: %v %v, want %d", test.gateway, host, response, err, hosts.status)
+				}
 			}
 		}
 	}

@@ -84,6 +84,9 @@ func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func
 	}
 	n.health = n.newHealth()
 	n.health.register(n.app)
+	if host := gatewayHost(c); host != "" {
+		n.app.Use(host.guard)
+	}
 	if c.Role != config.Gateway {
 		if err := n.startConsole(ctx); err != nil {
 			return nil, err

@@ -85,6 +85,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Ledger:               calls.NewLedger(n.pool),
 		Announcer:            access.NewAnnouncer(n.pool, n.redis, n.logger),
 		PublicBaseURL:        c.PublicBaseURL,
+		PublicGatewayURL:     c.PublicGatewayURL,
 		Version:              Version,
 		FailureRetentionDays: stats.FailureRetentionDays,
 		RateLimit:            c.APIRateLimit,

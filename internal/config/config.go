@@ -38,7 +38,10 @@ type Config struct {
 	Listen        string `env:"LISTEN" envDefault:"127.0.0.1:8080"`
 	MetricsListen string `env:"METRICS_LISTEN" envDefault:"127.0.0.1:9090"`
 	PublicBaseURL string `env:"PUBLIC_BASE_URL"` // default: http://<LISTEN>
-	LogLevel      string `env:"LOG_LEVEL" envDefault:"info"`
+	// PublicGatewayURL is where applications reach the gateway: PUBLIC_BASE_URL, or a host of its own,
+	// which then serves nothing of the console.
+	PublicGatewayURL string `env:"PUBLIC_GATEWAY_URL"`
+	LogLevel         string `env:"LOG_LEVEL" envDefault:"info"`
 	// TrustedProxies are addresses or CIDRs whose X-Real-IP tells the client's address for the
 	// sign-in limits; from anybody else the header is ignored.
 	TrustedProxies []string `env:"TRUSTED_PROXIES"`
@@ -213,6 +216,9 @@ func (c *Config) faults() []string {
 	if c.PublicBaseURL != "" {
 		needURL(fault, "PUBLIC_BASE_URL", c.PublicBaseURL, "http", "https")
 	}
+	if c.PublicGatewayURL != "" {
+		needURL(fault, "PUBLIC_GATEWAY_URL", c.PublicGatewayURL, "http", "https")
+	}
 	if len(c.AccessKeyPepper) < 32 {
 		fault("ACCESS_KEY_PEPPER must be at least 32 characters (make one: openssl rand -base64 32)")
 	}
@@ -357,6 +363,10 @@ func (c *Config) normalise() {
 		c.PublicBaseURL = "http://" + c.Listen
 	}
 	c.PublicBaseURL = strings.TrimRight(c.PublicBaseURL, "/")
+	if c.PublicGatewayURL == "" {
+		c.PublicGatewayURL = c.PublicBaseURL
+	}
+	c.PublicGatewayURL = strings.TrimRight(c.PublicGatewayURL, "/")
 }
 
 // nameOf gives the environment variable of a field of Config.

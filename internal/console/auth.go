@@ -195,7 +195,7 @@ func (c *Console) endSession(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 func (c *Console) config(*fiber.Ctx) (any, error) {
 	name, enabled := c.Identity.OIDCName()
 	return openapi.Config{
-		PublicBaseURL: c.PublicBaseURL, OIDC: openapi.CompanySignIn{Enabled: enabled, Name: name},
+		PublicBaseURL: c.PublicBaseURL, PublicGatewayURL: c.PublicGatewayURL, OIDC: openapi.CompanySignIn{Enabled: enabled, Name: name},
 		Version: c.Version, FailureRetentionDays: int64(c.FailureRetentionDays),
 	}, nil
 }

@@ -69,7 +69,7 @@ func newDoor(t *testing.T, publicBaseURL string, changes ...func(*identity.Confi
 	d.app = fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: Fail(log)})
 	New(Deps{
 		Identity: people, Catalog: catalog.New(pool, ring, true), Pool: pool,
-		PublicBaseURL: publicBaseURL, Version: "1.2.3", FailureRetentionDays: 30, Logger: log,
+		PublicBaseURL: publicBaseURL, PublicGatewayURL: "https://gateway.example.com", Version: "1.2.3", FailureRetentionDays: 30, Logger: log,
 	}).Register(d.app)
 	return d
 }
@@ -385,9 +385,9 @@ func TestSignInBodiesAreChecked(t *testing.T) {
 
 func TestConfigurationIsPublic(t *testing.T) {
 	d := newDoor(t, "https://callgate.example.com")
-	data := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "oidc", "version", "failureRetentionDays")
+	data := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "publicGatewayUrl", "oidc", "version", "failureRetentionDays")
 	want := map[string]any{
-		"publicBaseUrl": "https://callgate.example.com", "version": "1.2.3", "failureRetentionDays": float64(30),
+		"publicBaseUrl": "https://callgate.example.com", "publicGatewayUrl": "https://gateway.example.com", "version": "1.2.3", "failureRetentionDays": float64(30),
 		"oidc": map[string]any{"enabled": false, "name": ""},
 	}
 	if !reflect.DeepEqual(data, want) {

@@ -30,6 +30,7 @@ type Deps struct {
 	Ledger       *calls.Ledger
 	Announcer    *access.Announcer
 
+	PublicGatewayURL     string // where applications reach the gateway, without a trailing slash
 	PublicBaseURL        string // without a trailing slash; https makes cookies Secure
 	Version              string
 	FailureRetentionDays int

@@ -59,7 +59,7 @@ func (d *door) begin(p *oidctest.Provider, query string) (path string, attempt *
 
 func TestCompanySignInOpensTheSessionAndGoesOnToThePageAskedFor(t *testing.T) {
 	d, p := newCompanyDoor(t)
-	company := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "oidc", "version", "failureRetentionDays")["oidc"].(map[string]any)
+	company := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "publicGatewayUrl", "oidc", "version", "failureRetentionDays")["oidc"].(map[string]any)
 	if company["enabled"] != true || company["name"] != "Company" {
 		t.Fatalf("configuration %v", company)
 	}

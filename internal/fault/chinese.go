@@ -14,7 +14,8 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	// Any request.
 	"some fields are invalid": "部分字段无效",
 	"callgate dev does not answer to this host name; use localhost, or set PUBLIC_BASE_URL to the address you use": "callgate dev 不响应此主机名；请使用 localhost，或将 PUBLIC_BASE_URL 设为您使用的地址",
-	"no such object":                                     "对象不存在",
+	"no such object": "对象不存在",
+	"this host serves the gateway only; the console is at PUBLIC_BASE_URL": "此主机只提供网关，控制台在 PUBLIC_BASE_URL",
 	"no such path":                                       "路径不存在",
 	"this path does not take this method":                "该路径不支持此请求方法",
 	"the request is too large":                           "请求过大",

@@ -402,9 +402,12 @@ type Config struct {
 	FailureRetentionDays Count         `json:"failureRetentionDays"`
 	OIDC                 CompanySignIn `json:"oidc"`
 
-	// PublicBaseURL Where applications reach this installation; without a trailing slash.
+	// PublicBaseURL Where users reach this installation; without a trailing slash.
 	PublicBaseURL string `json:"publicBaseUrl"`
-	Version       string `json:"version"`
+
+	// PublicGatewayURL Where applications reach the gateway; the same
+	PublicGatewayURL string `json:"publicGatewayUrl"`
+	Version          string `json:"version"`
 }
 
 // Count defines model for Count.

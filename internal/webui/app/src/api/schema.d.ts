@@ -1177,8 +1177,10 @@ export interface components {
         Config: {
             failureRetentionDays: components["schemas"]["Count"];
             oidc: components["schemas"]["CompanySignIn"];
-            /** @description Where applications reach this installation; without a trailing slash. */
+            /** @description Where users reach this installation; without a trailing slash. */
             publicBaseUrl: string;
+            /** @description Where applications reach the gateway; the same */
+            publicGatewayUrl: string;
             version: string;
         };
         Count: number;
@@ -3926,6 +3928,7 @@ export interface operations {
                      *       "msg": "ok",
                      *       "data": {
                      *         "publicBaseUrl": "https://callgate.example.com",
+                     *         "publicGatewayUrl": "https://gateway.example.com",
                      *         "oidc": {
                      *           "enabled": true,
                      *           "name": "Example"
