@@ -52,6 +52,7 @@ type Node struct {
 	catalog      *catalog.Store
 	stats        *stats.Reader
 	maintenance  *calls.Maintenance
+	guard        *guard
 
 	app     *fiber.App
 	health  *health
@@ -190,6 +191,9 @@ func (n *Node) Stop() error {
 	}
 	if n.identity != nil {
 		n.identity.Close(ctx)
+	}
+	if n.guard != nil {
+		n.guard.Close()
 	}
 	if n.resolver != nil {
 		n.resolver.Close()

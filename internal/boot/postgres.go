@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -13,6 +14,7 @@ const (
 	// A store that hangs must not hang its callers: longer work is a mistake of ours.
 	statementTimeout = "15s"
 	idleInTxTimeout  = "10s"
+	connectTimeout   = 3 * time.Second
 )
 
 // openPostgres makes the pool; it does not connect. pool_max_conns and session settings in the URL
@@ -32,6 +34,9 @@ func openPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		if _, given := settings.ConnConfig.RuntimeParams[name]; !given {
 			settings.ConnConfig.RuntimeParams[name] = value
 		}
+	}
+	if !strings.Contains(url, "connect_timeout") {
+		settings.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, settings)
 	if err != nil {

@@ -76,6 +76,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	n.applications = application.New(n.pool, n.keyring, n.pepper)
 	n.applications.MaxPerOwner = c.MaxApplications
 	n.catalog = catalog.New(n.pool, n.keyring, c.AllowPrivate)
+	n.guard = startGuard(n.pool, n.logger)
 	console.New(console.Deps{
 		Identity:             n.identity,
 		Applications:         n.applications,
@@ -83,6 +84,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Pool:                 n.pool,
 		Stats:                n.stats,
 		Ledger:               calls.NewLedger(n.pool),
+		Guard:                n.guard.Guard,
 		Announcer:            access.NewAnnouncer(n.pool, n.redis, n.logger),
 		PublicBaseURL:        c.PublicBaseURL,
 		PublicGatewayURL:     c.PublicGatewayURL,

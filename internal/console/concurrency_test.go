@@ -28,23 +28,30 @@ func newBusyManager(t *testing.T) *manager {
 	m := newManager(t)
 	settings := m.pool.Config()
 	settings.MaxConns = 16
-	pool, err := pgxpool.NewWithConfig(t.Context(), settings)
+	return m.over(settings)
+}
+
+// over is a second console on the same stores, which reaches PostgreSQL as settings say.
+func (m *manager) over(settings *pgxpool.Config) *manager {
+	m.t.Helper()
+	second := *m
+	pool, err := pgxpool.NewWithConfig(m.t.Context(), settings)
 	if err != nil {
-		t.Fatal(err)
+		m.t.Fatal(err)
 	}
-	t.Cleanup(pool.Close)
-	options, err := redis.ParseURL(embedded.Redis(t))
+	m.t.Cleanup(pool.Close)
+	options, err := redis.ParseURL(embedded.Redis(m.t))
 	if err != nil {
-		t.Fatal(err)
+		m.t.Fatal(err)
 	}
 	rdb := redis.NewClient(options)
-	t.Cleanup(func() { _ = rdb.Close() })
+	m.t.Cleanup(func() { _ = rdb.Close() })
 	ring, err := secret.ParseKeyring("test:" + base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	if err != nil {
-		t.Fatal(err)
+		m.t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	m.listen(New(Deps{
+	second.listen(New(Deps{
 		Identity:     m.identity,
 		Applications: application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(pool, ring, true),
@@ -52,7 +59,8 @@ func newBusyManager(t *testing.T) *manager {
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Logger:       log,
 	}), log)
-	return m
+	second.admin = &client{&second, m.admin.token}
+	return &second
 }
 
 // edit is one request of many and how it went; began and ended tell which order is possible.

@@ -5,6 +5,7 @@
 package console
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"time"
@@ -29,6 +30,9 @@ type Deps struct {
 	Stats        *stats.Reader
 	Ledger       *calls.Ledger
 	Announcer    *access.Announcer
+	// Guard, if set, tells whether PostgreSQL answers: an error when not, else a context that ends
+	// when it stops to, and what releases it.
+	Guard func(context.Context) (context.Context, context.CancelFunc, error)
 
 	PublicGatewayURL     string // where applications reach the gateway, without a trailing slash
 	PublicBaseURL        string // without a trailing slash; https makes cookies Secure

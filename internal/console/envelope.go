@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net"
 	"runtime/debug"
 	"strconv"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
@@ -164,18 +161,4 @@ func fiberFault(err *fiber.Error) *fault.Error {
 		return fault.Wrap(fault.Internal, err, "internal error; the request id finds it in the log")
 	}
 	return fault.New(fault.Invalid, "%s", err.Message)
-}
-
-// storeIsDown tells a store that cannot be asked (try again) from our own mistake (a fault).
-func storeIsDown(err error) bool {
-	var refused *pgconn.ConnectError
-	var network net.Error
-	var pg *pgconn.PgError
-	switch {
-	case errors.As(err, &refused), errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
-		return true
-	case errors.As(err, &pg): // connection exception, server going away, too many connections
-		return strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "57P") || pg.Code == "53300"
-	}
-	return pgconn.SafeToRetry(err)
 }

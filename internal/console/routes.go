@@ -13,6 +13,7 @@ func (c *Console) routes(api fiber.Router) {
 	admin := func(h handler) fiber.Handler { return c.route(c.asAdministrator(h)) }
 
 	api.Get("/config", public(c.config))
+	api.Use(c.guarded)
 
 	api.Post("/auth/code", door(developers, c.sendCode))
 	api.Post("/auth/login", door(developers, c.logIn))
