@@ -124,7 +124,7 @@ func peekHead(br *bufio.Reader, conn net.Conn) ([]byte, *bufio.Reader, error) {
 func cannotBeHead(begun []byte, seen int) bool {
 	const protocol = "HTTP/1."
 	n := min(len(begun), len(protocol))
-	if string(begun[:n]) != protocol[:n] && !(len(begun) < 4 && begun[0] == 0) { // see peekHead
+	if string(begun[:n]) != protocol[:n] && (len(begun) >= 4 || begun[0] != 0) { // see peekHead
 		return true
 	}
 	for i := seen; i < len(begun); i++ {

@@ -302,11 +302,6 @@ func (g *Gateway) grant(accessKey string) (grant *access.Grant, err error) {
 	return g.config.Grant(context.Background(), accessKey)
 }
 
-// hasBody tells whether bytes of a body may stand on the connection.
-func hasBody(ctx *fasthttp.RequestCtx) bool {
-	return ctx.Request.Header.ContentLength() > 0 || ctx.Request.IsBodyStream()
-}
-
 // refuse answers a request that is attributed to nobody.
 func (g *Gateway) refuse(ctx *fasthttp.RequestCtx, r refusal, bodyRead bool) {
 	g.metrics.refused.WithLabelValues(r.code).Inc()
