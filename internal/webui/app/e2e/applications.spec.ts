@@ -69,7 +69,7 @@ test('ten applications stand on a page; page and range are kept in the URL', asy
   await expect(page).toHaveURL('/applications?page=2');
   await expect(page.locator('tbody tr')).toHaveCount(2);
   await page.reload();
-  await expect(page.getByText('Page 2 of 2')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Page 2 of 2' })).toHaveAttribute('aria-current', 'page');
   await expect(page.locator('tbody tr')).toContainText(['Application 02', 'Application 01']);
   await page.getByRole('button', { name: 'Last 30 days' }).click(); // a new range begins at page 1
   await expect(page).toHaveURL('/applications?range=30d');

@@ -55,6 +55,7 @@ export async function withBigFigures(page: Page, { capabilityId }: LongCatalog):
     const models = LONG.concat(LONG, LONG, LONG).map((name, n) => ({ ...big, model: n === 0 ? capabilityId : `${capabilityId.slice(0, -2)}${n}`, name }));
     if (data.daily) Object.assign(data, { models, collectedSince: `${addDays(today, -800)}T00:00:00.000+08:00`, retainedFrom: addDays(today, -800), missed: 1_234_567 });
     if (data.summary) Object.assign(data.summary, big);
+    if (data.items?.[0]?.callId !== undefined) Object.assign(data, { total: big.calls });
     if (data.calls !== undefined) Object.assign(data, big, { applicationCount: 12_345, enabledCount: 12_344 });
     await route.fulfill({ response: answer, json: body });
   });

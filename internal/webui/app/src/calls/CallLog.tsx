@@ -11,7 +11,9 @@ import { Pages } from '../ui/Pages';
 import { useKeys } from '../ui/useKeys';
 import { CallBones, CallTable } from './CallTable';
 import { FailurePanel } from './FailurePanel';
-import { callQueries, csvAddress, type CallPage, type Filter } from './queries';
+import { rowAt } from './timeOfDay';
+import { Jump } from './Jump';
+import { callQueries, csvAddress, type CallPage, type Filter, type Place } from './queries';
 
 const DayPicker = lazy(() => import('./DayPicker'));
 
@@ -19,14 +21,13 @@ const DayPicker = lazy(() => import('./DayPicker'));
 type Chosen = 'today' | 'yesterday' | (string & {});
 const dayOf = (chosen: Chosen, today: string) => (chosen === 'today' ? today : chosen === 'yesterday' ? addDays(today, -1) : chosen);
 
-interface Asked {
+interface Asked extends Place {
   chosen: Chosen;
   model: string | null;
   onlyFailures: boolean;
-  page: number;
 }
 
-const defaults: Asked = { chosen: 'today', model: null, onlyFailures: false, page: 1 };
+const defaults: Asked = { chosen: 'today', model: null, onlyFailures: false, page: 1, until: null };
 
 /** Filters, figures and the flow of calls; a failed call opens its panel in the same place, the one sought by itself. */
 export function CallLog({ applicationId, sought, opened, onOpened }: { applicationId: string; sought: string | null; opened: string | null; onOpened: Dispatch<SetStateAction<string | null>> }) {
@@ -43,14 +44,35 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
   const filter: Filter = { day: dayOf(asked.chosen, today), model: asked.model, onlyFailures: asked.onlyFailures };
   const holdsToday = filter.day === today;
   const live = holdsToday && asked.page === 1;
-  const query = useQuery(callQueries.page(applicationId, filter, asked.page, { holdsToday, live, sought }));
-  const shown = useHeld(query.data, query.isPlaceholderData, JSON.stringify([filter, asked.page]), hovered || expanded !== null || opened !== null);
+  const query = useQuery(callQueries.page(applicationId, filter, asked, { holdsToday, live, sought }));
+  const shown = useHeld(query.data, query.isPlaceholderData, JSON.stringify([filter, asked.page, asked.until]), hovered || expanded !== null || opened !== null);
 
   const ask = (change: Partial<Asked>) => {
-    setAsked((now) => ({ ...now, page: 1, ...change }));
+    setAsked((now) => ({ ...now, page: 1, until: null, ...change }));
     setExpanded(null);
     if (change.page === undefined) onOpened(null);
   };
+  // Page 1 is of now; the others are of the list whose page is on screen, so that no row comes twice.
+  const placeOf = (page: number): Place => ({ page, until: page === 1 ? null : (shown.data?.until ?? null) });
+  const turn = (page: number) => ask(placeOf(page));
+  const landed = useRef<string | null>(null);
+  const jump = async (instant: string) => {
+    try {
+      const found = await client.fetchQuery(callQueries.at(applicationId, filter, instant, shown.data?.until));
+      const place = { page: found.page, until: found.page === 1 ? null : found.until };
+      client.setQueryData(callQueries.page(applicationId, filter, place, { holdsToday, live: false, sought: null }).queryKey, found);
+      landed.current = instant;
+      ask(place);
+    } catch (error) {
+      tell(error);
+    }
+  };
+  useEffect(() => {
+    if (landed.current === null || query.isPlaceholderData || !shown.data) return;
+    const row = rowAt(shown.data.items, landed.current);
+    landed.current = null;
+    if (row) rows.current?.querySelector<HTMLElement>(`[data-call="${row.callId}"]`)?.focus();
+  }, [asked, shown.data, query.isPlaceholderData]);
 
   const failures = shown.data?.items.filter((call) => !call.success) ?? [];
   const at = failures.findIndex((call) => call.callId === opened);
@@ -65,12 +87,13 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
     return () => void seek(page, by === 1 ? 0 : -1);
   };
   const seek = async (page: number, at: 0 | -1) => {
+    const place = placeOf(page);
     setSeeking(true);
     try {
-      const { items } = await client.fetchQuery(callQueries.page(applicationId, filter, page, { holdsToday, live: false, sought: null }));
+      const { items } = await client.fetchQuery(callQueries.page(applicationId, filter, place, { holdsToday, live: false, sought: null }));
       const found = items.at(at);
       if (found) {
-        setAsked((now) => (now === asked ? { ...now, page } : now));
+        setAsked((now) => (now === asked ? { ...now, ...place } : now));
         onOpened((now) => (now === opened ? found.callId : now)); // unless it was left meanwhile
       }
     } catch (error) {
@@ -120,7 +143,7 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
                 <Figures page={page} asked={asked} address={csvAddress(applicationId, filter)} onAsk={ask} />
                 {page.items.length === 0 ? (
                   asked.page > 1 ? (
-                    <Empty text={t('common:page.past', { page: String(asked.page) })}><button type="button" className="quiet" data-edge onClick={() => ask({ page: Math.max(1, pages) })}>{t('common:page.goTo', { page: String(Math.max(1, pages)) })}</button></Empty>
+                    <Empty text={t('common:page.past', { page: String(asked.page) })}><button type="button" className="quiet" data-edge onClick={() => turn(Math.max(1, pages))}>{t('common:page.goTo', { page: String(Math.max(1, pages)) })}</button></Empty>
                   ) : (
                     <Nothing asked={asked} day={filter.day} from={unrecorded(page) ? firstDay(page) : null} onAsk={ask} />
                   )
@@ -129,7 +152,10 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
                     <CallTable body={rows} calls={page.items} expanded={expanded} onExpand={setExpanded} onOpen={onOpened} />
                   </div>
                 )}
-                <Pages page={asked.page} total={page.total} size={10} onPage={(page) => ask({ page })} />
+                <div className="call-foot">
+                  {pages > 1 && <Jump key={filter.day} day={filter.day} onJump={jump} />}
+                  <Pages page={asked.page} total={page.total} size={10} onPage={turn} />
+                </div>
               </>
             )}
           </Block>

@@ -17,6 +17,12 @@ export interface Filter {
   onlyFailures: boolean;
 }
 
+/** Which page of the list: by number, as of the instant the list began (null: now). */
+export interface Place {
+  page: number;
+  until: string | null;
+}
+
 const search = ({ day, model, onlyFailures }: Filter) => ({
   start: day, end: day,
   ...(model === null ? {} : { model }),
@@ -25,10 +31,10 @@ const search = ({ day, model, onlyFailures }: Filter) => ({
 
 export const callQueries = {
   /** Ten calls of a day, newest first. Live: asked again every 3 s while the tab is seen; sooner for a call just made. */
-  page: (id: string, filter: Filter, page: number, { holdsToday, live, sought }: { holdsToday: boolean; live: boolean; sought: string | null }) =>
+  page: (id: string, filter: Filter, { page, until }: Place, { holdsToday, live, sought }: { holdsToday: boolean; live: boolean; sought: string | null }) =>
     queryOptions({
-      queryKey: ['calls', 'page', { id, ...filter, page }],
-      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}/calls', { params: { path: { id }, query: { ...search(filter), page } }, signal })),
+      queryKey: ['calls', 'page', { id, ...filter, page, until }],
+      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}/calls', { params: { path: { id }, query: { ...search(filter), page, ...(until === null ? {} : { until }) } }, signal })),
       staleTime: freshness(holdsToday),
       refetchInterval: ({ state: { data, dataUpdateCount } }) => {
         if (!live) return false;
@@ -36,6 +42,13 @@ export const callQueries = {
         return missing && dataUpdateCount < 10 ? 400 : 3000;
       },
       placeholderData: keepWithin(id),
+    }),
+  /** The page that holds an instant; its `page` says which. */
+  at: (id: string, filter: Filter, at: string, until: string | undefined) =>
+    queryOptions({
+      queryKey: ['calls', 'at', { id, ...filter, at, until }],
+      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}/calls', { params: { path: { id }, query: { ...search(filter), at, ...(until === undefined ? {} : { until }) } }, signal })),
+      staleTime: 0,
     }),
   /** One failed call; it does not change any more. */
   detail: (id: string, callId: string) =>

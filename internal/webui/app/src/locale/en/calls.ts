@@ -20,6 +20,7 @@ const calls: Same<typeof zh> = {
   none: 'There were no calls on {{day}}.',
   unrecorded: 'Nothing was recorded on {{day}}: records begin on {{from}}.',
   open: 'Open call {{id}}',
+  jump: { label: 'Go to time', go: 'Go', wrong: 'Write a time such as 14:03 or 14:03:22, Beijing time.' },
   column: { callId: 'Flow no.', time: 'Beijing time', model: 'Model', result: 'Result', status: 'Status', duration: 'Duration' },
   result: { success: 'Success', failure: 'Failed', interrupted: 'Interrupted' },
   fact: { firstByte: 'First byte', streamed: 'Streamed', endedBy: 'Ended by', upstreamStatus: 'Upstream status', request: 'Request', message: 'Error message', reason: 'Reason', yes: 'Yes', no: 'No' },

@@ -40,7 +40,7 @@ const common: Same<typeof zh> = {
   confirm: { type: 'Enter the name {{text}} to confirm' },
   notFound: { title: 'There is no such page', text: 'The link may be wrong, or the page is gone.' },
   crash: { title: 'This page failed', text: 'The other pages still work.', lost: 'A file of this page could not be loaded, even after a reload. Check the network and try again.', copyId: 'Copy request id' },
-  page: { past: 'Nothing on page {{page}}', goTo: 'Go to page {{page}}', label: 'Pages', previous: 'Previous page', next: 'Next page', of: 'Page {{page}} of {{pages}}', bad: 'The page number in the link is not valid; this is page 1.' },
+  page: { number: 'Page {{page}}', past: 'Nothing on page {{page}}', goTo: 'Go to page {{page}}', label: 'Pages', previous: 'Previous page', next: 'Next page', of: 'Page {{page}} of {{pages}}', bad: 'The page number in the link is not valid; this is page 1.' },
   range: {
     label: 'Range',
     last7: 'Last 7 days',

@@ -17,6 +17,7 @@ const calls = {
   none: '{{day}} 没有调用。',
   unrecorded: '{{day}} 没有记录：记录从 {{from}} 开始。',
   open: '打开调用 {{id}}',
+  jump: { label: '跳到时刻', go: '跳转', wrong: '请输入北京时间，如 14:03 或 14:03:22。' },
   column: { callId: '流水号', time: '北京时间', model: '模型', result: '结果', status: '状态码', duration: '耗时' },
   result: { success: '成功', failure: '失败', interrupted: '中断' },
   fact: { firstByte: '首字节', streamed: '流式', endedBy: '结束方式', upstreamStatus: '上游状态码', request: '请求', message: '错误信息', reason: '原因', yes: '是', no: '否' },

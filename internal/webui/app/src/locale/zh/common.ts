@@ -37,7 +37,7 @@ const common = {
   confirm: { type: '输入名称 {{text}} 以确认' },
   notFound: { title: '没有这个页面', text: '链接可能写错了，或页面已被移除。' },
   crash: { title: '这个页面出错了', text: '其它页面不受影响。', lost: '本页的一个文件在重新加载后仍未取到。请检查网络后重试。', copyId: '复制请求编号' },
-  page: { past: '第 {{page}} 页没有内容', goTo: '回到第 {{page}} 页', label: '分页', previous: '上一页', next: '下一页', of: '第 {{page}} / {{pages}} 页', bad: '链接中的页码无效，已回到第 1 页。' },
+  page: { number: '第 {{page}} 页', past: '第 {{page}} 页没有内容', goTo: '回到第 {{page}} 页', label: '分页', previous: '上一页', next: '下一页', of: '第 {{page}} / {{pages}} 页', bad: '链接中的页码无效，已回到第 1 页。' },
   range: {
     label: '时间范围',
     last7: '近 7 天',
