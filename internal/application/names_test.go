@@ -14,7 +14,7 @@ func TestAnApplicationIsNotNamedByWhatNobodyCanSee(t *testing.T) {
 			t.Errorf("%q is taken for a name: %v", name, err)
 		}
 	}
-	if _, _, err := w.Create(w.Ctx, owner, Draft{Name: "👩‍💻 می‌خواهم"}); err != nil {
+	if _, _, err := w.Create(w.Ctx, owner, Draft{Name: "👩‍💻 می\u200cخواهم"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,7 +17,7 @@ func TestGroupsAndCapabilitiesAreNotNamedByWhatNobodyCanSee(t *testing.T) {
 		_, err = w.Update(w.Ctx, admin, "c", Settings{Name: &name})
 		roomtest.MustFail(t, err, fault.Invalid, "name")
 	}
-	if _, err := w.Update(w.Ctx, admin, "c", Settings{Name: new("👩‍💻 می‌خواهم")}); err != nil {
+	if _, err := w.Update(w.Ctx, admin, "c", Settings{Name: new("👩‍💻 می\u200cخواهم")}); err != nil {
 		t.Error(err)
 	}
 }

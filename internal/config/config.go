@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
 	"reflect"
-	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -244,118 +242,6 @@ func (c *Config) keyringFaults(fault func(string, ...any)) {
 	} else if _, err := secret.ParseKeyring(c.EncryptionKeys); err != nil {
 		fault("ENCRYPTION_KEYS: %v", err)
 	}
-}
-
-func (c *Config) consoleFaults(fault func(string, ...any)) {
-	if len(c.JWTSecrets) == 0 || slices.ContainsFunc(c.JWTSecrets, func(secret string) bool { return len(secret) < 32 }) {
-		fault("JWT_SECRET must be at least 32 characters (make one: openssl rand -base64 32), several separated by commas")
-	}
-	c.companyFaults(fault)
-	needURL(fault, "SMTP_URL", c.SMTPURL, "smtp", "smtps", "smtp+starttls")
-	if !strings.Contains(c.MailFrom, "@") {
-		fault("MAIL_FROM must be an e-mail address")
-	}
-	if len(c.AdminEmails) == 0 {
-		fault("ADMIN_EMAILS must list at least one administrator")
-	}
-	for name, n := range map[string]int{"API_RATE_LIMIT": c.APIRateLimit, "STRANGER_RATE_LIMIT": c.StrangerRateLimit} {
-		if n < 0 || n > 1_000_000 {
-			fault("%s must be requests per minute, 0 (unlimited) to 1000000", name)
-		}
-	}
-	for name, n := range map[string]int{
-		"MAX_APPLICATIONS_PER_ACCOUNT": c.MaxApplications,
-		"SIGN_IN_CODES_PER_HOUR":       c.CodesPerHour, "SIGN_IN_CODES_PER_DAY": c.CodesPerDay,
-		"SIGN_IN_CODES_PER_NETWORK_HOUR": c.CodesPerNetworkHour, "SIGN_IN_CODES_PER_EMAIL_DAY": c.CodesPerEmailDay,
-		"SIGN_IN_WRONG_PER_NETWORK_HOUR": c.WrongPerNetworkHour, "SIGN_IN_WRONG_PER_EMAIL_DAY": c.WrongPerEmailDay,
-	} {
-		if n < 1 || n > 1_000_000 {
-			fault("%s must be a number from 1 to 1000000", name)
-		}
-	}
-	for _, address := range c.AdminEmails {
-		if !strings.Contains(address, "@") {
-			fault("ADMIN_EMAILS holds something that is not an e-mail address")
-		}
-	}
-}
-
-// companyFaults judges the company's login. What it fetches decides who is let in, so it must not be
-// changed on its way.
-func (c *Config) companyFaults(fault func(string, ...any)) {
-	if c.JWTJWKSURL+c.JWTIssuer+c.JWTAudience != "" {
-		if c.JWTIssuer == "" || c.JWTAudience == "" {
-			fault("JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE must be set together")
-		}
-		needHTTPS(fault, "JWT_JWKS_URL", c.JWTJWKSURL)
-	}
-	if c.OIDCIssuer+c.OIDCClientID+c.OIDCClientSecret != "" {
-		if c.OIDCClientID == "" || c.OIDCClientSecret == "" {
-			fault("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together")
-		}
-		needHTTPS(fault, "OIDC_ISSUER", c.OIDCIssuer)
-	}
-}
-
-func needHTTPS(fault func(string, ...any), name, text string) {
-	parsed, err := url.Parse(text)
-	if err != nil || parsed.Hostname() == "" || parsed.User != nil {
-		fault("%s must be a URL such as https://host/…", name)
-		return
-	}
-	ip, err := netip.ParseAddr(parsed.Hostname())
-	loopback := parsed.Hostname() == "localhost" || err == nil && ip.IsLoopback()
-	if parsed.Scheme != "https" && (parsed.Scheme != "http" || !loopback) {
-		fault("%s must begin with https:// (http:// on loopback only)", name)
-	}
-}
-
-func (c *Config) limitFaults(fault func(string, ...any)) {
-	for name, d := range map[string]time.Duration{
-		"JWT_TTL": c.JWTTTL, "SESSION_TTL": c.SessionTTL, "ADMIN_SESSION_TTL": c.AdminSessionTTL,
-		"UPSTREAM_CONNECT_TIMEOUT": c.ConnectTimeout, "UPSTREAM_HEADER_TIMEOUT": c.HeaderTimeout,
-		"UPSTREAM_IDLE_TIMEOUT": c.IdleTimeout, "CALL_TIMEOUT": c.CallTimeout, "DRAIN_TIMEOUT": c.DrainTimeout,
-		"CLIENT_WRITE_TIMEOUT": c.ClientWriteTimeout, "ACCESS_STALE_ON_ERROR": c.StaleOnError, "SPOOL_SEAL_AFTER": c.SpoolSealAfter,
-	} {
-		if d <= 0 {
-			fault("%s must be a positive duration such as 30s", name)
-		}
-	}
-	for name, n := range map[string]int64{
-		"MAX_BODY_BYTES": c.MaxBodyBytes, "MAX_INFLIGHT_BYTES": c.MaxInflightBytes,
-		"MAX_UPSTREAM_CONNS": int64(c.MaxUpstreamConns),
-		"RECORD_RING_BYTES":  int64(c.RecordRingBytes),
-	} {
-		if n <= 0 {
-			fault("%s must be a positive number", name)
-		}
-	}
-	if c.DrainDelay < 0 {
-		fault("DRAIN_DELAY must be a duration such as 5s, or 0s")
-	}
-	if c.MaxConns < 0 {
-		fault("MAX_CONNS must be a number of connections; 0 or none means what the limit of open files allows")
-	}
-	if !(c.MaxApplicationShare > 0 && c.MaxApplicationShare <= 1) {
-		fault("MAX_APPLICATION_SHARE must be more than 0 and at most 1, such as 0.25")
-	}
-	if c.SpoolMaxBytes < 0 {
-		fault("SPOOL_MAX_BYTES must be a number of bytes; 0 or none means what the disk holds")
-	}
-}
-
-func needURL(fault func(string, ...any), name, text string, schemes ...string) {
-	parsed, err := url.Parse(text)
-	if text == "" || err != nil || parsed.Host == "" {
-		fault("%s must be a URL such as %s://host:port/…", name, schemes[0])
-		return
-	}
-	for _, scheme := range schemes {
-		if parsed.Scheme == scheme {
-			return
-		}
-	}
-	fault("%s must begin with %s://", name, strings.Join(schemes, ":// or "))
 }
 
 func (c *Config) normalise() {

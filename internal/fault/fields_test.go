@@ -60,7 +60,7 @@ func TestANameShowsSomethingAndReadsTheWayItIsWritten(t *testing.T) {
 			t.Errorf("%s: %q is taken for a name", name, text)
 		}
 	}
-	for _, text := range []string{"Chat", "对话", "👩‍💻 team", "❤️", "می‌خواهم", "नमस्ते क्ष", "é", "عربي", "שלום", "1", "-", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"} {
+	for _, text := range []string{"Chat", "对话", "👩‍💻 team", "❤️", "می\u200cخواهم", "नमस्ते क्ष", "é", "عربي", "שלום", "1", "-", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"} {
 		f := Fields{}
 		f.Name("name", text, 1, 64)
 		if len(f) != 0 {

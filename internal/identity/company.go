@@ -163,3 +163,13 @@ func (s *Service) userByEmail(ctx context.Context, email string) (id uuid.UUID, 
 func companyAway(cause error) error {
 	return &fault.Error{Kind: fault.Unavailable, Message: "the company login cannot be reached; try again shortly", RetryAfter: providerTimeout, Cause: cause}
 }
+
+// ownPage is next when it leads to a page of ours, else "/". A second slash or a backslash names
+// another host, and browsers drop control characters between the two.
+func ownPage(next string) string {
+	odd := func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || len(next) > maxNext || strings.ContainsFunc(next, odd) {
+		return "/"
+	}
+	return next
+}

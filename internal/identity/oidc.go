@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -137,16 +136,6 @@ func (s *Service) FinishOIDC(ctx context.Context, answer OIDCAnswer, userAgent s
 
 func badAnswer(cause error) error {
 	return fault.Wrap(fault.BadCredential, cause, "the company login failed; try again")
-}
-
-// ownPage is next when it leads to a page of ours, else "/". A second slash or a backslash names
-// another host, and browsers drop control characters between the two.
-func ownPage(next string) string {
-	odd := func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }
-	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || len(next) > maxNext || strings.ContainsFunc(next, odd) {
-		return "/"
-	}
-	return next
 }
 
 // provider is the OpenID provider, once discovered.
