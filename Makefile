@@ -10,6 +10,7 @@ WITH_ENGINES := go run ./internal/embedded/testengines --
 # Packages are tested two at a time: their engines share the machine.
 TEST := go test -p 2 -count=1 -timeout 30m $(TESTFLAGS)
 FUZZTIME ?= 60s
+comma := ,
 
 .DEFAULT_GOAL := help
 
@@ -74,8 +75,8 @@ chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), 
 check: format vet lint pages-check generated race pages-test ## what must be green: format, vet, lint, generated files current, tests with -race
 
 .PHONY: build
-build: $(if $(NPM),pages) ## build bin/callgate, with the pages if Node is there
-	go build -trimpath $(if $(NPM),-tags webui) -ldflags '-X callgate/internal/boot.Version=$(VERSION)' -o bin/callgate ./cmd/callgate
+build: $(if $(NPM),pages) ## build bin/callgate with the embedded engines, and with the pages if Node is there
+	go build -trimpath -tags embedded$(if $(NPM),$(comma)webui) -ldflags '-X callgate/internal/boot.Version=$(VERSION)' -o bin/callgate ./cmd/callgate
 
 .PHONY: pages
 pages: $(APP)/dist/index.html ## build the console's and the back office's pages
@@ -118,8 +119,9 @@ format: ## fail on files gofmt would change
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; }
 
 .PHONY: vet
-vet: ## go vet
+vet: ## go vet, with and without the embedded engines
 	go vet ./...
+	go vet -tags embedded ./internal/boot ./cmd/callgate
 
 .PHONY: lint
 lint: $(LINT) ## golangci-lint: import directions and the rest

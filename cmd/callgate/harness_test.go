@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "callgate")
-	build := exec.Command("go", "build", "-o", binary, ".")
+	build := exec.Command("go", "build", "-tags", "embedded", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the image is built
 	if built := os.Getenv("CALLGATE_BINARY"); built != "" {
 		binary = built // another version, to compare with

@@ -18,7 +18,7 @@ import (
 
 const usage = `usage: callgate <command>
 
-  dev                                 the whole product on embedded stores, with demo data
+  dev                                 the whole product on embedded stores, with demo data; in binaries of "make build" only
   serve [--role all|gateway|console]  production process; stores and secrets from the environment
   migrate                             bring PostgreSQL and ClickHouse to this binary's version
   verify [--from day] [--to day] [--account e-mail]

@@ -1,3 +1,5 @@
+//go:build embedded
+
 package boot
 
 import (
@@ -7,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -83,15 +84,6 @@ func devEnviron(environ []string, dataDir string, engines *embedded.Engines) ([]
 		"REDIS_URL="+engines.RedisURL(),
 		"SMTP_URL="+engines.Mailbox().URL(),
 	), nil
-}
-
-func lookup(environ []string, name, absent string) string {
-	for _, pair := range environ {
-		if value, ok := strings.CutPrefix(pair, name+"="); ok && value != "" {
-			return value
-		}
-	}
-	return absent
 }
 
 func welcome(out io.Writer, c config.Config, d demo, dataDir string, took time.Duration) {

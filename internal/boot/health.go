@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -87,4 +88,14 @@ func Health(ctx context.Context, environ []string) error {
 		return fmt.Errorf("not ready: %s", answer)
 	}
 	return nil
+}
+
+// lookup is the value of a variable of environ, or absent when it is unset or empty.
+func lookup(environ []string, name, absent string) string {
+	for _, pair := range environ {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok && value != "" {
+			return value
+		}
+	}
+	return absent
 }

@@ -1,0 +1,17 @@
+//go:build !embedded
+
+package boot
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+)
+
+// Dev says how to get a binary that has the engines: what runs in production, this one, has no part
+// of them.
+func Dev(context.Context, []string, io.Writer, *slog.Logger) error {
+	return errors.New("this binary is for production and has no embedded stores: " +
+		"`make build` makes one that has, or go build -tags embedded ./cmd/callgate")
+}
