@@ -122,7 +122,8 @@ test('leaving a form without changes does not ask', async ({ page, developer }) 
   await expect(page.getByRole('dialog')).toHaveCount(0);
 });
 
-test('an edit starts from what is stored and undoes nothing that was changed elsewhere meanwhile', async ({ page, developer }) => {
+test('an edit starts from what is stored and undoes nothing that was changed elsewhere meanwhile', async ({ page, developer, expected }) => {
+  expected.push(/ 409 /);
   const { id } = await developer.createApplication('Search', [CHAT]);
   await page.goto('/applications');
   await expect(page.getByRole('link', { name: 'Search', exact: true })).toBeVisible();
@@ -135,6 +136,8 @@ test('an edit starts from what is stored and undoes nothing that was changed els
   await expect(dialog.getByRole('checkbox', { name: /Demo messages/ })).not.toBeChecked();
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Search 2');
   await developer.api('PATCH', `/api/applications/${id}`, { description: 'changed again', capabilityIds: [CHAT, CLAUDE] });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog.getByRole('alert', { name: 'Somebody else changed this meanwhile.' })).toContainText('is now changed again');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(page.getByRole('link', { name: 'Search 2', exact: true })).toBeVisible();
