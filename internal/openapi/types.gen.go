@@ -81,7 +81,7 @@ type ApplicationDraft = ApplicationEdit
 
 // ApplicationEdit defines model for ApplicationEdit.
 type ApplicationEdit struct {
-	// Name 1 to 64 characters once trimmed
+	// Name 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing.
 	Name *string `json:"name,omitempty"`
 
 	// CapabilityIDs At most 500; duplicates are folded.
@@ -275,7 +275,7 @@ type CapabilityEdit struct {
 	// ID Chosen once and never changed.
 	ID *Identifier `json:"id,omitempty"`
 
-	// Name 1 to 64 characters once trimmed
+	// Name 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing.
 	Name *string `json:"name,omitempty"`
 
 	// AllowedMethods Of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS and QUERY; empty allows all of them. Others are answered 405.
@@ -405,7 +405,7 @@ type Config struct {
 	// PublicBaseURL Where users reach this installation; without a trailing slash.
 	PublicBaseURL string `json:"publicBaseUrl"`
 
-	// PublicGatewayURL Where applications reach the gateway; the same
+	// PublicGatewayURL Where applications reach the gateway; the same, or a host of its own. Without a trailing slash.
 	PublicGatewayURL string `json:"publicGatewayUrl"`
 	Version          string `json:"version"`
 }
@@ -534,7 +534,7 @@ type GroupEdit struct {
 	// ID Chosen once and never changed.
 	ID *Identifier `json:"id,omitempty"`
 
-	// Name 1 to 64 characters once trimmed
+	// Name 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing.
 	Name      *string    `json:"name,omitempty"`
 	SortOrder *SortOrder `json:"sortOrder,omitempty"`
 }

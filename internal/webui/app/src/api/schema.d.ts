@@ -978,7 +978,7 @@ export interface components {
             capabilityIds?: components["schemas"]["Identifier"][];
             /** @description No control characters. */
             description?: string;
-            /** @description 1 to 64 characters once trimmed */
+            /** @description 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing. */
             name?: string;
         };
         ApplicationFields: {
@@ -1096,7 +1096,7 @@ export interface components {
             description?: string;
             groupId?: components["schemas"]["Identifier"];
             id?: components["schemas"]["Identifier"];
-            /** @description 1 to 64 characters once trimmed */
+            /** @description 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing. */
             name?: string;
             sortOrder?: components["schemas"]["SortOrder"];
             status?: components["schemas"]["CapabilityStatus"];
@@ -1179,7 +1179,7 @@ export interface components {
             oidc: components["schemas"]["CompanySignIn"];
             /** @description Where users reach this installation; without a trailing slash. */
             publicBaseUrl: string;
-            /** @description Where applications reach the gateway; the same */
+            /** @description Where applications reach the gateway; the same, or a host of its own. Without a trailing slash. */
             publicGatewayUrl: string;
             version: string;
         };
@@ -1280,7 +1280,7 @@ export interface components {
         GroupDraft: WithRequired<components["schemas"]["GroupEdit"], "name">;
         GroupEdit: {
             id?: components["schemas"]["Identifier"];
-            /** @description 1 to 64 characters once trimmed */
+            /** @description 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing. */
             name?: string;
             sortOrder?: components["schemas"]["SortOrder"];
         };
