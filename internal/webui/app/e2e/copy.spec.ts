@@ -1,15 +1,18 @@
-import { existsSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { expect, test, type Developer, type NewApplication } from './test';
 
 const PLAIN = 'plain.example'; // neither https nor localhost, so a browser gives no clipboard
-const chromium = process.env['CHROMIUM'] ?? (existsSync('/usr/bin/chromium') ? '/usr/bin/chromium' : undefined);
-test.use({ launchOptions: { ...(chromium ? { executablePath: chromium } : {}), args: ['--no-sandbox', '--disable-dev-shm-usage', `--host-resolver-rules=MAP ${PLAIN} 127.0.0.1`] } });
 
-/** Opens a path as a browser of the intranet does: by plain HTTP and a name. */
+/** Opens a path as a browser of the intranet does: by plain HTTP and a name, under which some proxy answers. */
 async function plainly(page: Page, baseURL: string, path: string): Promise<void> {
+  const { host } = new URL(baseURL);
   await page.context().addCookies((await page.context().cookies()).map(({ name, value, path: at, httpOnly }) => ({ name, value, path: at, httpOnly, domain: PLAIN })));
-  await page.goto(`${baseURL.replace('127.0.0.1', PLAIN)}${path}`);
+  await page.route(`http://${PLAIN}/**`, async (route) => {
+    const { origin, ...headers } = route.request().headers();
+    void origin;
+    await route.fulfill({ response: await route.fetch({ url: route.request().url().replace(PLAIN, host), headers }) });
+  });
+  await page.goto(`http://${PLAIN}${path}`);
   expect(await page.evaluate(() => [isSecureContext, 'clipboard' in navigator])).toEqual([false, false]);
 }
 
