@@ -95,7 +95,7 @@ func (c *Accepted) stay(kind uint64) {
 	c.leaveMu.Lock()
 	defer c.leaveMu.Unlock()
 	c.state.Store(at(c.listener.clock.Load(), kind))
-	_ = c.Conn.SetReadDeadline(time.Time{})
+	_ = c.SetReadDeadline(time.Time{})
 }
 
 // leave makes a connection end that waits for a request, and with hurry one that reads half of one.
@@ -116,7 +116,7 @@ func (c *Accepted) leave(hurry bool) {
 	c.leaveMu.Lock()
 	defer c.leaveMu.Unlock()
 	if c.state.CompareAndSwap(state, state&^(1<<kindBits-1)|next) {
-		_ = c.Conn.SetReadDeadline(past)
+		_ = c.SetReadDeadline(past)
 	}
 }
 
