@@ -240,7 +240,10 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 	body, _ := s.body.(map[string]any)
 	switch op.ID {
 	case "updateGroup", "updateCapability":
-		delete(body, "id") // cannot be changed
+		delete(body, "id")                                                      // cannot be changed
+		if _, moved := body["upstreamBaseUrl"]; moved && f.random.IntN(4) > 0 { // another host wants its key
+			body["upstreamKey"] = "sk-fuzz"
+		}
 	case "checkCapability":
 		body["upstreamBaseUrl"], body["upstreamKey"] = "http://127.0.0.1:1", "sk-fuzz" // refuses at once
 	case "logIn", "adminLogIn":
@@ -249,7 +252,7 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 			audience = identity.Admin
 		}
 		email := f.somebody(audience)
-		if err := f.identity.SendCode(f.t.Context(), audience, email, identity.Program(f.address())); err != nil {
+		if err := f.identity.SendCode(f.t.Context(), audience, email, identity.Program(s.header.Get("X-Real-Ip"))); err != nil {
 			f.t.Fatal(err)
 		}
 		body["email"], body["code"] = email, f.mailed(email)
@@ -257,6 +260,8 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 		s.path["id"] = f.application(&client{f.manager, f.dev.Token.Value}, "to be deleted")
 	case "getCall":
 		s.path["id"] = f.applications[0]
+	case "listCalls":
+		s.query.Del(pick(f, []string{"at", "page"})) // one or the other
 	}
 }
 
@@ -290,6 +295,12 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 			return (today - beijing.Day(3+f.random.IntN(300))).String(), true
 		case "end":
 			return (today - beijing.Day(f.random.IntN(3))).String(), true
+		case "allowedMethods[]":
+			return pick(f, []string{"GET", "POST", "QUERY"}), true
+		case "allowedPaths[]":
+			return pick(f, []string{"/v1", "/v1/chat/completions"}), true
+		case "until", "at":
+			return beijing.Format(f.now.Add(-time.Duration(f.random.IntN(3600)) * time.Second)), true
 		case "email":
 			return f.somebody(identity.Developer), true
 		case "upstreamBaseUrl":

@@ -28,10 +28,10 @@ const (
 
 // editOf reads the body of an edit and its precondition, which the room must be given.
 func editOf[T any](ctx *fiber.Ctx) (body T, seen []time.Time, err error) {
-	if seen, err = precondition(ctx); err != nil {
+	if body, err = bodyOf[T](ctx); err != nil {
 		return body, nil, err
 	}
-	body, err = bodyOf[T](ctx)
+	seen, err = precondition(ctx)
 	return body, seen, err
 }
 

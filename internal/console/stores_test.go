@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -88,7 +89,7 @@ func waiting(t *testing.T, conn *pgx.Conn) (pid int) {
 		if err == nil {
 			return pid
 		}
-		if err != pgx.ErrNoRows {
+		if !errors.Is(err, pgx.ErrNoRows) {
 			t.Fatal(err)
 		}
 	}
