@@ -122,7 +122,7 @@ test('samples wait for the address of the gateway instead of guessing it', async
     const response = await route.fetch();
     const json = (await response.json()) as { data: object };
     await told;
-    await route.fulfill({ response, json: { ...json, data: { ...json.data, publicBaseUrl: 'https://gate.example/' } } });
+    await route.fulfill({ response, json: { ...json, data: { ...json.data, publicGatewayUrl: 'https://gate.example/' } } });
   });
   for (const path of ['/', `/applications/${app.id}`, `/capabilities/${CHAT}`]) {
     await page.goto(path);

@@ -229,18 +229,30 @@ for (const width of [1440, 390])
     expect(await body(page).boundingBox()).toEqual(before);
   });
 
-test('where the gateway has another address only the samples are shown', async ({ page, developer }) => {
-  await developer.createApplication('Search');
+/** Lets the server tell other addresses than its own. */
+async function told(page: Page, addresses: { publicBaseUrl?: string; publicGatewayUrl: string }): Promise<void> {
   await page.route('**/api/config', async (route) => {
     const response = await route.fetch();
-    const json = (await response.json()) as { data: { publicBaseUrl: string } };
-    json.data.publicBaseUrl = 'https://gate.example';
-    await route.fulfill({ response, json });
+    const json = (await response.json()) as { data: object };
+    await route.fulfill({ response, json: { ...json, data: { ...json.data, ...addresses } } });
   });
+}
+
+test('where this page is not at the public address only the samples are shown', async ({ page, developer }) => {
+  await developer.createApplication('Search');
+  await told(page, { publicBaseUrl: 'https://gate.example', publicGatewayUrl: 'https://gate.example' });
   await page.goto(`/capabilities/${CHAT}?tab=try`);
   await expect(page.getByText('The gateway is at another address (https://gate.example)')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Send' })).toHaveCount(0);
   await expect(page.getByRole('region', { name: 'Code' })).toContainText('https://gate.example/gateway/v1/chat/completions');
+});
+
+test('where the gateway has a host of its own the samples name it, and the page still sends', async ({ page, developer }) => {
+  await developer.createApplication('Search');
+  await told(page, { publicGatewayUrl: 'https://gate.example' });
+  await page.goto(`/capabilities/${CHAT}?tab=try`);
+  await expect(page.getByRole('region', { name: 'Code' })).toContainText('https://gate.example/gateway/v1/chat/completions');
+  await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
 });
 
 test('each sample runs as it is copied and gets the answer', async ({ page, developer }) => {

@@ -22,15 +22,14 @@ interface Props {
 
 /** A request built from the upstream's model and default path, sent with an own application's key. */
 export default function TryIt({ capability }: Props) {
-  return <Based height={480}>{(base) => <Try capability={capability} base={base} />}</Based>;
+  return <Based height={480}>{(base, here) => <Try capability={capability} base={base} here={here} />}</Based>;
 }
 
-function Try({ capability, base }: Props & { base: string }) {
+function Try({ capability, base, here }: Props & { base: string; here: boolean }) {
   const { t } = useTranslation(['playground', 'common']);
   const bindings = useQuery(capabilityQueries.applications(capability.id));
   const first = firstDraft(capability.defaultPath, capability.upstreamModel, t('hello'));
   const [draft, setDraft] = useState(first);
-  const here = new URL(base).origin === location.origin;
   return (
     <>
       {here ? (
