@@ -11,6 +11,10 @@ WITH_ENGINES := go run ./internal/embedded/testengines --
 TEST := go test -p 2 -count=1 -timeout 30m $(TESTFLAGS)
 FUZZTIME ?= 60s
 comma := ,
+TAGS := embedded$(if $(NPM),$(comma)webui)
+ENGINES := deploy/engines
+# $(call step,what,command) says what is done, and how long it took.
+step = @began=$$(date +%s); echo "→ $(1)"; $(2) && echo "✓ $(1): $$(($$(date +%s) - began)) s"
 
 .DEFAULT_GOAL := help
 
@@ -19,6 +23,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 .PHONY: run
+run: PARTS := $(if $(ENGINES_DIR),,engines)
 run: build ## start the whole product on embedded stores with demo data
 	@exec ./bin/callgate dev
 
@@ -75,18 +80,30 @@ chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), 
 check: format vet lint pages-check generated race pages-test ## what must be green: format, vet, lint, generated files current, tests with -race
 
 .PHONY: build
-build: $(if $(NPM),pages) ## build bin/callgate with the embedded engines, and with the pages if Node is there
-	go build -trimpath -tags embedded$(if $(NPM),$(comma)webui) -ldflags '-X callgate/internal/boot.Version=$(VERSION)' -o bin/callgate ./cmd/callgate
+build: ## build bin/callgate with the embedded engines, and with the pages if Node is there
+	@$(MAKE) --no-print-directory -j $(if $(NPM),pages $(PARTS)) compiled
+	$(call step,bin/callgate is linked,go build -trimpath -tags "$(TAGS)" -ldflags '-X callgate/internal/boot.Version=$(VERSION)' -o bin/.callgate.new ./cmd/callgate && mv -f bin/.callgate.new bin/callgate)
+
+# All of the program but the pages, while they are built: what follows finds it in Go's cache.
+.PHONY: compiled
+compiled:
+	$(call step,Go modules are fetched and compiled,go build -trimpath -tags embedded ./internal/boot)
+
+# On the platform that they are pinned for; on others callgate dev says what to do.
+.PHONY: engines
+engines: $(if $(and $(filter Linux,$(shell uname -s)),$(filter x86_64,$(shell uname -m))),$(ENGINES)/node_modules/.package-lock.json)
+
+$(ENGINES)/node_modules/.package-lock.json: $(ENGINES)/package-lock.json
+	$(call step,the database engines are fetched (once),npm --prefix $(ENGINES) ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@)
 
 .PHONY: pages
 pages: $(APP)/dist/index.html ## build the console's and the back office's pages
 
 $(APP)/node_modules/.package-lock.json: $(APP)/package-lock.json
-	npm --prefix $(APP) ci --no-audit --no-fund --loglevel=error
-	@touch $@
+	$(call step,npm packages of the pages are fetched,npm --prefix $(APP) ci --no-audit --no-fund --loglevel=error && touch $@)
 
 $(APP)/dist/index.html: $(APP)/node_modules/.package-lock.json $(shell find $(APP)/src $(APP)/public $(APP)/build -type f 2>/dev/null) $(wildcard $(APP)/*.html $(APP)/*.ts $(APP)/package.json)
-	npm --prefix $(APP) run --silent build
+	$(call step,the pages are built,rm -rf $(APP)/dist.new && DIST=dist.new npm --prefix $(APP) run --silent build && rm -rf $(APP)/dist && mv $(APP)/dist.new $(APP)/dist)
 
 .PHONY: pages-check
 pages-check: $(APP)/node_modules/.package-lock.json ## types and lint of the pages

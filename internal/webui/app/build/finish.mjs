@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, statSync, unlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-const dist = new URL('../dist/', import.meta.url).pathname;
+const dist = new URL(`../${process.env['DIST'] ?? 'dist'}/`, import.meta.url).pathname;
 const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'));
 const KiB = 1024;
 
