@@ -109,7 +109,7 @@ func TestEveryCallIsAnsweredAndRecordedExactlyAsItEnded(t *testing.T) {
 	data := t.TempDir()
 	p := startDev(t, map[string]string{
 		"DATA_DIR": data, "UPSTREAM_HEADER_TIMEOUT": "700ms", "UPSTREAM_IDLE_TIMEOUT": "700ms",
-		"MAX_BODY_BYTES": "100000", "MAX_UPSTREAM_CONNS": "3", "DRAIN_TIMEOUT": "1s",
+		"MAX_BODY_BYTES": "100000", "MAX_UPSTREAM_CONNS": "3", "MAX_APPLICATION_SHARE": "1", "DRAIN_TIMEOUT": "1s",
 	})
 	admin, dev := p.administrator(), p.developer("dev@example.com")
 	for _, id := range []string{"chat", "off", "unbound", "broken"} {
@@ -397,7 +397,7 @@ func disabled(j *journey, dev client, app string) {
 func TestCallsCutByAShutdownAreRecordedAsSuch(t *testing.T) {
 	up := newScripted(t)
 	data := t.TempDir()
-	environment := map[string]string{"DATA_DIR": data, "DRAIN_TIMEOUT": "1s"}
+	environment := map[string]string{"DATA_DIR": data, "DRAIN_DELAY": "1s", "DRAIN_TIMEOUT": "1s"}
 	p := startDev(t, environment)
 	p.administrator().capability("chat", up.URL, upstreamKey)
 	dev := p.developer("dev@example.com")
