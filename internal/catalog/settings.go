@@ -152,7 +152,7 @@ func checkBaseURL(wrong fault.Fields, text *string, allowPrivate bool) {
 // checkOrigin demands the key again when scheme, host or port of the upstream change: whoever may edit
 // a capability could else have its stored key sent to a host of theirs.
 func checkOrigin(before, after Details, newKey bool) error {
-	if newKey || upstream.SameOrigin(before.UpstreamBaseURL, after.UpstreamBaseURL) {
+	if newKey || before.UpstreamBaseURL == after.UpstreamBaseURL || upstream.SameOrigin(before.UpstreamBaseURL, after.UpstreamBaseURL) {
 		return nil
 	}
 	return fault.InvalidFields(map[string]string{
