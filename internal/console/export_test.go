@@ -63,8 +63,7 @@ func TestStalledDownloadsTakeNobodysStatisticsAwayAndEnd(t *testing.T) {
 	app := w.application(ada, "large")
 	theirs := w.application(eve, "theirs")
 	w.called(theirs, "gpt", time.Minute, 10, 200)
-	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by)
-		SELECT $1, fromUnixTimestamp64Milli($2 - number), generateUUIDv4(), 'gpt', 5, 200, true, 'complete' FROM numbers(300000)`, app, w.now.UnixMilli())
+	w.manyCalls(app)
 	path := "/api/statistics/applications/" + app + "/calls.csv"
 
 	var opened []net.Conn
@@ -106,27 +105,41 @@ func TestStalledDownloadsTakeNobodysStatisticsAwayAndEnd(t *testing.T) {
 	}
 }
 
+// manyCalls gives an application more calls than fit the buffers on their way to a client.
+func (w *watcher) manyCalls(app string) {
+	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by)
+		SELECT $1, fromUnixTimestamp64Milli($2 - number), generateUUIDv4(), 'gpt', 5, 200, true, 'complete' FROM numbers(300000)`, app, w.now.UnixMilli())
+}
+
 // TestADownloadWhoseFirstRowDoesNotComeEndsWithItsRequest holds every connection that exports have.
 func TestADownloadWhoseFirstRowDoesNotComeEndsWithItsRequest(t *testing.T) {
 	w := newWatcher(t)
 	sameDay(t, w)
 	app := uuid.MustParse(w.application(w.developer("ada"), "app"))
-	w.called(app.String(), "gpt", time.Minute, 10, 200)
+	w.manyCalls(app.String()) // the driver lets go of a connection as soon as it has read a small result
 	q := stats.CallsQuery{Application: app, Range: beijing.LastDays(2, beijing.Today(w.now))}
 	ended := errors.New("ended")
 	began, let := make(chan struct{}), make(chan struct{})
-	var walks errgroup.Group
+	walks, failed := errgroup.WithContext(t.Context())
 	for range 8 {
 		walks.Go(func() error {
 			return w.console.Stats.Walk(t.Context(), q, func(stats.Call) error {
-				began <- struct{}{}
-				<-let
+				select {
+				case began <- struct{}{}:
+					<-let
+				case <-failed.Done():
+				}
 				return ended
 			})
 		})
 	}
-	for range 8 {
-		<-began
+	for i := range 8 {
+		select {
+		case <-began:
+		case <-failed.Done():
+			close(let)
+			t.Fatalf("%d of 8 connections were taken: %v", i, walks.Wait())
+		}
 	}
 	request, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -134,7 +147,8 @@ func TestADownloadWhoseFirstRowDoesNotComeEndsWithItsRequest(t *testing.T) {
 	before := time.Now()
 	_, err := startExport(request, w.console.Stats, q, func() { close(released) })
 	if took := time.Since(before); fault.KindOf(err) != fault.Unavailable || took > 2*time.Second {
-		t.Errorf("after %s: %v", took, err)
+		close(let)
+		t.Fatalf("after %s: %v", took, err)
 	}
 	<-released
 	close(let)
