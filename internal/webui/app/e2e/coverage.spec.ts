@@ -79,7 +79,7 @@ test('a range without any records has dashes on every page and says when records
   await page.goto(`/applications${old}`);
   await expect(row(page, 'Search').locator('td.right')).toHaveText(['—', '—', '—', '—']);
   const drawer = await openLog(page, app);
-  await drawer.getByRole('button', { name: 'Yesterday' }).click();
+  await drawer.getByRole('group', { name: 'Day' }).getByRole('button', { name: 'Yesterday' }).click();
   await expect(drawer.getByText(`Nothing was recorded on ${addDays(today(), -1)}: records begin on ${today()}.`)).toBeVisible();
   await expect(drawer.locator('.call-figures')).toContainText(/Calls —\s*Successes —\s*Failures —/);
 });
