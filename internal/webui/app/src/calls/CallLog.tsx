@@ -152,7 +152,7 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
                     <CallTable body={rows} calls={page.items} expanded={expanded} onExpand={setExpanded} onOpen={onOpened} />
                   </div>
                 )}
-                <div className="call-foot">
+                <div className="call-foot" onPointerEnter={() => setHovered(page.items.length > 0)} onPointerLeave={() => setHovered(false)}>
                   {pages > 1 && <Jump key={filter.day} day={filter.day} onJump={jump} />}
                   <Pages page={asked.page} total={page.total} size={10} onPage={turn} />
                 </div>
