@@ -70,7 +70,6 @@ test('each page but the first asks as of the instant of the list; a new filter a
   await drawer.getByRole('button', { name: /^Failures/ }).click();
   await expect(calls(page)).toHaveCount(0);
   expect(asked.filter((one) => one.page === '1' && one.until !== null)).toEqual([]);
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
 test('a time of day leads to the page and the row of the newest call by then', async ({ page, developer }) => {

@@ -39,6 +39,8 @@ export const test = plain.extend<Fixtures, Kept>({
         if (!request.url().startsWith(baseURL!) && !/^(data|blob|about):/.test(request.url())) faults.push(`foreign request ${request.url()}`);
       });
       await use(undefined);
+      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' }); // an answer on its way belongs to nobody
+      await context.unrouteAll({ behavior: 'ignoreErrors' });
       expect(faults.filter((fault) => !expected.some((known) => known.test(fault)))).toEqual([]);
     },
     { auto: true },
