@@ -71,7 +71,7 @@ chaos: export CHAOS_CUTS ?= 500
 chaos: export CHAOS_DAMAGE_STEP ?= 1
 chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk' ./cmd/callgate
-	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged' ./internal/calls
+	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged' ./internal/calls/...
 	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
 	$(WITH_ENGINES) env FLOOD_CONNECTIONS=20000 FLOOD_FILES=4096 SILENT_CALLS=4150 go test -count=1 -v -timeout 30m -run 'LeaveTheProcessServing|LeaveTheOthersServed' ./cmd/callgate
 	$(WITH_ENGINES) env REVOCATION_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|FloodOf' ./cmd/callgate

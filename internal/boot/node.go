@@ -1,7 +1,7 @@
 // Package boot is the only room that imports everything: it assembles what a role needs, starts it
 // and stops it in order. Stopping is the hard part: the listener goes first, once balancers know, then
-// the calls in flight, then the recorder that still holds their records, and the connections it writes
-// to last; any other order loses records.
+// the calls in flight, then the spool and the shipper that still hold their records, and the connections
+// they write to last; any other order loses records.
 package boot
 
 import (
@@ -20,7 +20,8 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/application"
-	"callgate/internal/calls"
+	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/spool"
 	"callgate/internal/catalog"
 	"callgate/internal/config"
 	"callgate/internal/console"
@@ -45,13 +46,14 @@ type Node struct {
 	pool         *pgxpool.Pool
 	redis        redis.UniversalClient
 	resolver     *access.Resolver
-	recorder     *calls.Recorder
+	spool        *spool.Spool
+	shipper      *ledger.Shipper
 	gateway      *gateway.Gateway
 	identity     *identity.Service
 	applications *application.Store
 	catalog      *catalog.Store
 	stats        *stats.Reader
-	maintenance  *calls.Maintenance
+	maintenance  *ledger.Maintenance
 	guard        *guard
 
 	app     *fiber.App
@@ -183,7 +185,7 @@ func (n *Node) Stop() error {
 		}
 	}
 	failed("stop serving", n.stopServing(ctx))
-	if n.recorder != nil {
+	if n.spool != nil {
 		failed("drain records", n.drain(ctx))
 	}
 	if n.maintenance != nil {
@@ -220,8 +222,8 @@ const straggle = 2 * time.Second
 // answered or ctx is done. That clients keep theirs open is no fault.
 func (n *Node) stopServing(ctx context.Context) (err error) {
 	if n.front != nil {
-		if left := n.front.listener.Drain(ctx); left > 0 {
-			n.logger.Warn("cutting what did not end within DRAIN_TIMEOUT", "connections", left)
+		if open := n.front.listener.Drain(ctx); open > 0 {
+			n.logger.Warn("cutting what did not end within DRAIN_TIMEOUT", "connections", open)
 		}
 	}
 	if n.gateway != nil {
@@ -249,13 +251,18 @@ func within(limit time.Duration, do func()) {
 	}
 }
 
-// recordDrain is what the recorder gets to write and ship, even when calls took all of DRAIN_TIMEOUT.
+// recordDrain is what records get to be written and shipped, even when calls took all of DRAIN_TIMEOUT.
 const recordDrain = 10 * time.Second
 
 func (n *Node) drain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordDrain)
 	defer cancel()
-	return n.recorder.Close(ctx)
+	n.spool.Drain(ctx)
+	var shipped error
+	if n.shipper != nil {
+		shipped = n.shipper.Close(ctx)
+	}
+	return errors.Join(shipped, n.spool.Close())
 }
 
 // Serve runs a node until ctx is done.

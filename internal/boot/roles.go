@@ -7,7 +7,8 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/application"
-	"callgate/internal/calls"
+	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/spool"
 	"callgate/internal/catalog"
 	"callgate/internal/config"
 	"callgate/internal/console"
@@ -23,10 +24,14 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("access: %w", err)
 	}
-	node, _ := os.Hostname()
-	n.recorder, err = calls.Open(ctx, calls.Config{
-		SpoolDir: c.SpoolDir, Node: node, RingBytes: c.RecordRingBytes, MaxBytes: c.SpoolMaxBytes, SealAfter: c.SpoolSealAfter,
-	}, n.pool, c.ClickHouseURL, n.logger, n.registry)
+	n.spool, err = spool.Open(ctx, spool.Config{
+		Dir: c.SpoolDir, RingBytes: c.RecordRingBytes, MaxBytes: c.SpoolMaxBytes, SealAfter: c.SpoolSealAfter,
+	}, n.logger, n.registry)
+	if err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	host, _ := os.Hostname()
+	n.shipper, err = ledger.Ship(ctx, ledger.Config{Node: host}, n.spool, n.pool, c.ClickHouseURL, n.logger, n.registry)
 	if err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
@@ -34,7 +39,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Grant:            n.resolver.Grant,
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
-		Record:           n.recorder.Add,
+		Record:           n.spool.Add,
 		AllowPrivate:     c.AllowPrivate,
 		ConnectTimeout:   c.ConnectTimeout,
 		HeaderTimeout:    c.HeaderTimeout,
@@ -70,7 +75,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	if n.stats, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
 		return fmt.Errorf("statistics: %w", err)
 	}
-	if n.maintenance, err = calls.Maintain(n.pool, c.ClickHouseURL, n.logger, n.registry); err != nil {
+	if n.maintenance, err = ledger.Maintain(n.pool, c.ClickHouseURL, n.logger, n.registry); err != nil {
 		return fmt.Errorf("maintenance: %w", err)
 	}
 	n.applications = application.New(n.pool, n.keyring, n.pepper)
@@ -83,7 +88,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Catalog:              n.catalog,
 		Pool:                 n.pool,
 		Stats:                n.stats,
-		Ledger:               calls.NewLedger(n.pool),
+		Ledger:               ledger.New(n.pool),
 		Guard:                n.guard.Guard,
 		Announcer:            access.NewAnnouncer(n.pool, n.redis, n.logger),
 		PublicBaseURL:        c.PublicBaseURL,

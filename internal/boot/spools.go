@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/calls"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/config"
 )
 
@@ -24,16 +24,16 @@ func Spools(ctx context.Context, stores config.Config, args []string, out io.Wri
 		return err
 	}
 	defer pool.Close()
-	ledger := calls.NewLedger(pool)
+	known := ledger.New(pool)
 	switch {
 	case len(args) == 0:
-		return listSpools(ctx, ledger, out)
+		return listSpools(ctx, known, out)
 	case len(args) == 2 && args[0] == "retire":
 		id, err := uuid.Parse(args[1])
 		if err != nil {
 			return fmt.Errorf("%q is no id of a spool", args[1])
 		}
-		if err := ledger.Retire(ctx, id); err != nil {
+		if err := known.Retire(ctx, id); err != nil {
 			return fmt.Errorf("retire spool %s: %w", id, err)
 		}
 		_, err = fmt.Fprintf(out, "spool %s is retired\n", id)
@@ -42,8 +42,8 @@ func Spools(ctx context.Context, stores config.Config, args []string, out io.Wri
 	return errors.New(spoolsUsage)
 }
 
-func listSpools(ctx context.Context, ledger *calls.Ledger, out io.Writer) error {
-	spools, err := ledger.Spools(ctx)
+func listSpools(ctx context.Context, known *ledger.Ledger, out io.Writer) error {
+	spools, err := known.Spools(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
-	"callgate/internal/calls"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/config"
 	"callgate/internal/console"
@@ -47,7 +47,7 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 		Catalog:      catalog.New(pool, nil, false),
 		Pool:         pool,
 		Stats:        reader,
-		Ledger:       calls.NewLedger(pool),
+		Ledger:       ledger.New(pool),
 		Logger:       logger,
 	}).Verify(ctx, owners, days, out)
 	if err := errors.Join(err, reader.Close()); err != nil {

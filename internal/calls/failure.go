@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"fmt"
 	"mime"
 	"strings"
 )
@@ -24,6 +25,33 @@ type FailureInput struct {
 	UpstreamContentType string
 	UpstreamEncoding    string   // Content-Encoding of UpstreamBody
 	Secrets             []string // exact values never to be shown
+}
+
+// Size is the memory an input takes, in bytes.
+func (in *FailureInput) Size() int {
+	n := len(in.Message) + len(in.Method) + len(in.Path) + len(in.RawQuery) + cap(in.Body) + len(in.ContentType) + cap(in.UpstreamBody)
+	for _, secret := range in.Secrets {
+		n += len(secret)
+	}
+	return n
+}
+
+// Redact makes the failure's detail of what is known of the call, which is forgotten. It fails only
+// by a fault of its own: then the detail says no more than why the call failed.
+func (r *Record) Redact() (err error) {
+	in := r.Unredacted
+	if in == nil {
+		return nil
+	}
+	r.Unredacted = nil
+	defer func() {
+		if p := recover(); p != nil { // an input nobody thought of must not cost the record
+			r.Failure = &Failure{Message: cut(in.Message, maxMessage), BodyNote: NotFullyRead}
+			err = fmt.Errorf("panic in the redaction: %v", p)
+		}
+	}()
+	r.Failure = NewFailure(*in)
+	return nil
 }
 
 // NewFailure makes the detail that is kept of a failed call: redacted and bounded as api.md says

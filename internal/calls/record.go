@@ -2,6 +2,8 @@ package calls
 
 import (
 	"crypto/rand"
+	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +30,7 @@ type Record struct {
 	RequestBytes  int64
 	ResponseBytes int64
 	Failure       *Failure // nil for a success
-	// Unredacted is what the failure's detail is to be made of (Recorder.Add does it); nil for a
+	// Unredacted is what the failure's detail is to be made of (Redact does it, in spool); nil for a
 	// success. It never leaves memory.
 	Unredacted *FailureInput
 }
@@ -36,9 +38,39 @@ type Record struct {
 // idleRecords are records that were written, for reuse.
 var idleRecords = sync.Pool{New: func() any { return new(Record) }}
 
-// TakeRecord returns an empty record, to be filled and handed to Recorder.Add: once it is written,
+// TakeRecord returns an empty record, to be filled and handed to the spool: once it is written,
 // another call may get it.
 func TakeRecord() *Record { return idleRecords.Get().(*Record) }
+
+// Release empties a record that is written, and gives it back for another call.
+func (r *Record) Release() {
+	*r = Record{}
+	idleRecords.Put(r)
+}
+
+// MinStart and MaxStart are the first and the first impossible start that can be stored, in Unix
+// milliseconds: 2000-01-01 and 2101-01-01 in UTC. Outside these years ClickHouse would clamp the time,
+// and with it the day.
+const (
+	MinStart = 946_684_800_000
+	MaxStart = 4_133_980_800_000
+)
+
+// maxModel bounds the capability id of a record, in characters.
+const maxModel = 256
+
+// MakeStorable makes r one that can always be stored: its start inside the years ClickHouse keeps, its
+// texts valid UTF-8 and bounded, and its detail of at most maxDetail bytes, or else dropped.
+func (r *Record) MakeStorable(maxDetail int) {
+	if ms := r.Start.UnixMilli(); ms < MinStart || ms >= MaxStart {
+		r.Start = time.Now()
+	}
+	r.StatusCode, r.UpstreamCode = min(r.StatusCode, math.MaxUint16), min(r.UpstreamCode, math.MaxUint16)
+	r.Model = cut(strings.ToValidUTF8(r.Model, "\uFFFD"), maxModel)
+	if f := r.Failure; f != nil && f.Size() > maxDetail {
+		r.Failure = nil
+	}
+}
 
 // EndedBy tells who or what ended a call.
 type EndedBy string
@@ -100,6 +132,11 @@ type Failure struct {
 	RequestBody []byte   // redacted JSON, <= 16 KB; nil when BodyNote says why
 	Query       []byte   // redacted JSON object of strings
 	BodyNote    BodyNote // empty when the body is kept
+}
+
+// Size is the number of bytes the detail's texts take.
+func (f *Failure) Size() int {
+	return len(f.Message) + len(f.Method) + len(f.Path) + len(f.RequestBody) + len(f.Query) + len(f.BodyNote)
 }
 
 // BodyNote says why a failed call's body is not kept; the first that holds (api.md).

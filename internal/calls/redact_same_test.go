@@ -23,7 +23,7 @@ func TestRedactionIsWhatItWasBeforeItWasLinear(t *testing.T) {
 			}
 		}
 	}
-	for seed := range uint64(fromEnvironment("REDACTION_SAME", 10_000)) {
+	for seed := range uint64(numberFrom("REDACTION_SAME", 10_000)) {
 		p := &planter{Rand: rand.New(rand.NewPCG(seed, 12))}
 		p.core = "z" + p.pick(letters+"0123456789", 22) + "7"
 		check("planted", p.failure())

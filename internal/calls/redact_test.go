@@ -212,7 +212,7 @@ func FuzzNewFailure(f *testing.F) {
 		if !utf8.ValidString(show(got)) || !json.Valid(got.Query) || got.RequestBody != nil && !json.Valid(got.RequestBody) {
 			t.Errorf("%+v", got)
 		}
-		if len(got.RequestBody) > maxBody || len(got.Query) > maxBody || utf8.RuneCountInString(got.Message) > maxMessage || got.size() > maxPayload/2 {
+		if len(got.RequestBody) > maxBody || len(got.Query) > maxBody || utf8.RuneCountInString(got.Message) > maxMessage || got.Size() > (128<<10)/2 {
 			t.Errorf("%d bytes of body, %d of query", len(got.RequestBody), len(got.Query))
 		}
 		if strings.Contains(show(got), "cafe") {

@@ -3,7 +3,9 @@ package calls
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -180,8 +182,8 @@ func dear(most time.Duration) (plain time.Duration, is bool) {
 // TestNoInputCostsTheRedactionMoreThanAMillisecond searches for REDACTION_SECONDS (2) for what 32 KB
 // can cost at worst; the first version took 87 ms.
 func TestNoInputCostsTheRedactionMoreThanAMillisecond(t *testing.T) {
-	long := time.Duration(fromEnvironment("REDACTION_SECONDS", 2)) * time.Second
-	worst, most := climb(NewFailure, uint64(fromEnvironment("REDACTION_SEED", 1)), long)
+	long := time.Duration(numberFrom("REDACTION_SECONDS", 2)) * time.Second
+	worst, most := climb(NewFailure, uint64(numberFrom("REDACTION_SEED", 1)), long)
 	plain, is := dear(most)
 	t.Logf("%s at most, %s for ordinary text: %s", most, plain, worst)
 	if is {
@@ -197,4 +199,12 @@ func FuzzNoInputCostsTheRedactionMoreThanAMillisecond(f *testing.F) {
 			t.Errorf("%s costs %s", worst, most)
 		}
 	})
+}
+
+// numberFrom is a positive number set by the environment, or its default.
+func numberFrom(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
 }

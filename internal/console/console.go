@@ -15,7 +15,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/application"
-	"callgate/internal/calls"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/identity"
 	"callgate/internal/stats"
@@ -28,7 +28,7 @@ type Deps struct {
 	Catalog      *catalog.Store
 	Pool         *pgxpool.Pool // for the audit list
 	Stats        *stats.Reader
-	Ledger       *calls.Ledger
+	Ledger       *ledger.Ledger
 	Announcer    *access.Announcer
 	// Guard, if set, tells whether PostgreSQL answers: an error when not, else a context that ends
 	// when it stops to, and what releases it.

@@ -20,6 +20,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
@@ -68,7 +69,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Catalog:      catalog.New(m.pool, ring, true),
 		Pool:         m.pool,
 		Stats:        reader,
-		Ledger:       calls.NewLedger(m.pool),
+		Ledger:       ledger.New(m.pool),
 		Announcer:    access.NewAnnouncer(m.pool, rdb, log),
 		Logger:       log,
 	})

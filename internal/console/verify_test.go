@@ -10,7 +10,7 @@ import (
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
-	"callgate/internal/calls"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
@@ -22,7 +22,7 @@ func (w *watcher) verify(reader *stats.Reader) (Verification, string) {
 	var out strings.Builder
 	v := &verifier{out: &out, attempts: 3, pause: 20 * time.Millisecond, console: New(Deps{
 		Applications: application.New(w.pool, nil, secret.Pepper{}), Catalog: catalog.New(w.pool, nil, false),
-		Pool: w.pool, Stats: reader, Ledger: calls.NewLedger(w.pool),
+		Pool: w.pool, Stats: reader, Ledger: ledger.New(w.pool),
 	})}
 	owners, err := v.console.Applications.Owners(w.t.Context())
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 
 	"callgate/internal/application"
 	"callgate/internal/calls"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/console"
 	"callgate/internal/embedded"
@@ -170,7 +171,7 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: console.Fail(log)})
 	console.New(console.Deps{
 		Identity: people, Applications: store, Catalog: catalog.New(pool, ring, true), Pool: pool, Stats: reader,
-		Ledger: calls.NewLedger(pool), Now: clock, Logger: log,
+		Ledger: ledger.New(pool), Now: clock, Logger: log,
 	}).Register(app)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

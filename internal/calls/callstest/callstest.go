@@ -1,0 +1,87 @@
+// Package callstest is what the tests of calls and its rooms share: call records of every kind, ways to
+// damage a segment, and settings from the environment.
+package callstest
+
+import (
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/calls"
+)
+
+// Quiet is a logger that says nothing.
+var Quiet = slog.New(slog.DiscardHandler)
+
+// Application made the calls below, and Owner owns it.
+var (
+	Application = uuid.MustParse("0190a0a0-0000-7000-8000-000000000001")
+	Owner       = uuid.MustParse("0190a0a0-0000-7000-8000-000000000002")
+)
+
+// Success is a finished call that started at start.
+func Success(start time.Time) *calls.Record {
+	return &calls.Record{
+		ApplicationID: Application, UserID: Owner, CallID: calls.NewCallID(start), Model: "gpt-4o-mini", Start: start,
+		Duration: 1234567 * time.Microsecond, StatusCode: 200, Success: true, FirstByte: 210 * time.Millisecond,
+		EndedBy: calls.Complete, UpstreamCode: 200, RequestBytes: 1024, ResponseBytes: 20_480,
+	}
+}
+
+// Failed is a call whose upstream could not be reached, with its detail.
+func Failed(start time.Time) *calls.Record {
+	r := Success(start)
+	r.StatusCode, r.Success, r.UpstreamCode = 502, false, 0
+	r.FirstByte, r.EndedBy, r.ReasonType, r.ReasonCode = -1, calls.UpstreamAbort, calls.ConnectionFailed, calls.UpstreamUnreachable
+	r.Failure = calls.NewFailure(calls.FailureInput{
+		Message: "the upstream could not be reached", Method: "POST", Path: "/v1/chat/completions", RawQuery: "model=gpt-4o-mini&a=1",
+		Body: []byte(`{"messages":[{"role":"user","content":"hello"}]}`), BodyBytes: 48, FullyRead: true, ContentType: "application/json",
+	})
+	return r
+}
+
+// Refused is a failed call as the gateway hands it over: its detail is not made yet. Its body has n bytes
+// besides a secret.
+func Refused(start time.Time, n int) *calls.Record {
+	r := Success(start)
+	r.StatusCode, r.Success, r.EndedBy, r.ReasonType, r.ReasonCode = 403, false, calls.Denied, calls.PermissionDenied, calls.ApplicationDisabled
+	body := `{"api_key":"hunter2-canary","text":"` + strings.Repeat("x", n) + `"}`
+	r.Unredacted = &calls.FailureInput{
+		Method: "POST", Path: "/v1/x", Body: []byte(body), BodyBytes: int64(len(body)), FullyRead: true, ContentType: "application/json",
+	}
+	return r
+}
+
+// Mixed is the i-th of a row of calls: every tenth fails.
+func Mixed(start time.Time, i int) *calls.Record {
+	if i%10 == 9 {
+		return Failed(start)
+	}
+	return Success(start)
+}
+
+// Eventually polls until what is true.
+func Eventually(t testing.TB, within time.Duration, what string, is func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for !is() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+		time.Sleep(5 * time.Millisecond) // between two looks, not for something to happen
+	}
+}
+
+// FromEnvironment is a positive number set by the environment, or its default; `make chaos` sets
+// the long version of an experiment.
+func FromEnvironment(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
+}

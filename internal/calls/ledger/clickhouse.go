@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+const (
+	dialTimeout   = 3 * time.Second
+	insertTimeout = time.Minute // of one batch; what it leaves uncertain is settled by its token
+	lookTimeout   = 30 * time.Second
+)
+
+// openClickHouse prepares connections; it dials nothing. The settings are those under which a
+// token makes an insert, its rollups included, count once.
+func openClickHouse(url string) (driver.Conn, error) {
+	options, err := clickhouse.ParseDSN(url)
+	if err != nil {
+		return nil, errors.New("CLICKHOUSE_URL is not a valid DSN") // the cause would show the password
+	}
+	if options.DialTimeout == 0 {
+		options.DialTimeout = dialTimeout
+	}
+	if options.Settings == nil {
+		options.Settings = clickhouse.Settings{}
+	}
+	options.Settings["insert_deduplicate"] = 1
+	options.Settings["async_insert"] = 0
+	options.Settings["deduplicate_blocks_in_dependent_materialized_views"] = 1
+	options.Settings["materialized_views_ignore_errors"] = 0
+	options.MaxOpenConns, options.MaxIdleConns = 3, 2
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("open clickhouse: %w", err)
+	}
+	return conn, nil
+}
+
+// insert sends columns as one block under a deduplication token.
+func insert(ctx context.Context, conn driver.Conn, query, token string, columns []any) error {
+	ctx, cancel := context.WithTimeout(ctx, insertTimeout)
+	defer cancel()
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
+	batch, err := conn.PrepareBatch(ctx, query) // a fresh one for every attempt (clickhouse-go#1420)
+	if err != nil {
+		return fmt.Errorf("begin insert: %w", err)
+	}
+	for i, column := range columns {
+		if err := batch.Column(i).Append(column); err != nil {
+			return errors.Join(fmt.Errorf("fill column %d: %w", i, err), batch.Abort())
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("insert: %w", err)
+	}
+	return nil
+}
+
+// countRows asks how many rows of a batch a table ("calls" or "call_failures") holds.
+func countRows(ctx context.Context, conn driver.Conn, table string, b *batch) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	var count uint64
+	err := conn.QueryRow(ctx, `SELECT count() FROM `+table+` WHERE batch_id = {batch:String}
+		AND start_time >= fromUnixTimestamp64Milli({from:Int64}, 'Asia/Shanghai')
+		AND start_time < fromUnixTimestamp64Milli({to:Int64}, 'Asia/Shanghai')`,
+		clickhouse.Named("batch", b.token),
+		clickhouse.Named("from", fmt.Sprint(b.day.Start().UnixMilli())),
+		clickhouse.Named("to", fmt.Sprint(b.day.End().UnixMilli()))).Scan(&count)
+	if err != nil {
+		return 0, fmt.Errorf("look for batch %s: %w", b.token, err)
+	}
+	return int(count), nil
+}
+
+// serverStart asks when the ClickHouse server was started, within a second.
+func serverStart(ctx context.Context, conn driver.Conn) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	var seconds uint32
+	if err := conn.QueryRow(ctx, `SELECT toUInt32(uptime())`).Scan(&seconds); err != nil {
+		return time.Time{}, fmt.Errorf("ask for the server's uptime: %w", err)
+	}
+	return time.Now().Add(-time.Duration(seconds) * time.Second), nil
+}

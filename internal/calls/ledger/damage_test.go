@@ -1,0 +1,130 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/calls/callstest"
+	"callgate/internal/calls/spool"
+)
+
+// frameEnds are the ends of a segment's header and of each of its frames, as its format says.
+func frameEnds(data []byte) (ends []int) {
+	for end := 52; ; end += callstest.FrameHeader + int(binary.LittleEndian.Uint32(data[end+4:])) {
+		if ends = append(ends, end); end == len(data) {
+			return ends
+		}
+	}
+}
+
+// frame is one of a segment, as its format says.
+func frame(segment uuid.UUID, sequence uint32, payload string) []byte {
+	head := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
+	head = binary.LittleEndian.AppendUint32(head, sequence)
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	for _, part := range [][]byte{segment[:], head, []byte(payload)} {
+		_, _ = sum.Write(part)
+	}
+	return append(binary.LittleEndian.AppendUint32(append([]byte("\xc5CGf"), head...), sum.Sum32()), payload...)
+}
+
+// segmentID is the id in a segment's name.
+func segmentID(path string) uuid.UUID {
+	_, id, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".segment"), "-")
+	return uuid.MustParse(id)
+}
+
+// injured makes a segment of its own spool in dir, damaged at a byte, and tells how many of its records are
+// whole and how many can be known to be missing.
+func injured(t *testing.T, dir string, j callstest.Injury, at int) (whole, missed int) {
+	t.Helper()
+	own := t.TempDir()
+	records := callstest.Sample()
+	spooled(t, own, records...)
+	path := segments(t, own, ".segment")[0]
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at = min(at, len(data)-1) // lengths differ by a byte or two
+	lost, missed := j.Expect(frameEnds(data), at)
+	for i := range records {
+		if !lost(i) {
+			whole++
+		}
+	}
+	if err := os.WriteFile(path, j.Injure(data, at), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Dir(path)
+	if err := os.Rename(home, filepath.Join(dir, filepath.Base(home))); err != nil {
+		t.Fatal(err)
+	}
+	return whole, missed
+}
+
+// TestSegmentsDamagedInEveryByteAreShippedButForTheDamagedRecords ships such segments to ClickHouse,
+// every byte's in `make chaos`.
+func TestSegmentsDamagedInEveryByteAreShippedButForTheDamagedRecords(t *testing.T) {
+	t.Parallel()
+	s := openStores(t)
+	dir, one := t.TempDir(), t.TempDir()
+	spooled(t, one, callstest.Sample()...)
+	intact, err := os.ReadFile(segments(t, one, ".segment")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept, missed int64
+	files := 0
+	for at := 0; at < len(intact)-callstest.FrameHeader; at += callstest.FromEnvironment("CHAOS_DAMAGE_STEP", 173) {
+		for _, j := range callstest.Injuries {
+			whole, counted := injured(t, dir, j, at)
+			kept, missed, files = kept+int64(whole), missed+int64(counted), files+1
+		}
+	}
+	began := time.Now()
+	r := s.open(t, spool.Config{Dir: dir})
+	callstest.Eventually(t, 30*time.Minute, "all segments are shipped", func() bool { return r.Backlog() == 0 })
+	if err := shut(r); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.counted(t); n != kept {
+		t.Errorf("%d calls are counted of %d intact ones", n, kept)
+	}
+	if got := s.missed(t, ids(callstest.Application), rangeOfToday()); got != missed {
+		t.Errorf("%d are counted as missed, want %d", got, missed)
+	}
+	t.Logf("%d damaged segments in %v: %d intact records, all counted; %d missed", files, time.Since(began).Round(time.Millisecond), kept, missed)
+}
+
+// TestASegmentThatCannotBeReadHoldsBackNoOther puts a directory where a segment should be: reading
+// fails, as on a bad disk.
+func TestASegmentThatCannotBeReadHoldsBackNoOther(t *testing.T) {
+	t.Parallel()
+	s := openStores(t)
+	dir := t.TempDir()
+	spooled(t, dir, many(10)...)
+	home := filepath.Dir(segments(t, dir, ".segment")[0])
+	unreadable := filepath.Join(home, fmt.Sprintf("%012d-%s%s", 0, uuid.New(), ".segment"))
+	if err := os.Mkdir(unreadable, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(unreadable, then, then); err != nil { // the oldest goes first
+		t.Fatal(err)
+	}
+	r := s.open(t, spool.Config{Dir: dir})
+	callstest.Eventually(t, 30*time.Second, "all others are counted", func() bool { return s.number(t, `SELECT toInt64(count()) FROM calls`) == 10 })
+	callstest.Eventually(t, 30*time.Second, "only the unreadable one waits", func() bool { return r.Backlog() == 1 })
+	if err := os.Remove(unreadable); err != nil {
+		t.Fatal(err)
+	}
+}

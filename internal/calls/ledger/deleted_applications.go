@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// sweepAtOnce bounds the applications of one round; each statement deletes in one partition.
+	sweepAtOnce = 200
+	// lateRows is how long after its deletion an application's last rows may come, when no spool
+	// is held up: calls in flight end within CALL_TIMEOUT.
+	lateRows = 24 * time.Hour
+)
+
+// sweptTables are all that hold an application's calls.
+var sweptTables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "app_models"}
+
+// hide tells ClickHouse which applications are deleted, so that its live_ views forget them.
+// Doing it twice changes nothing.
+func (m *Maintenance) hide(ctx context.Context) error {
+	deleted, err := m.deleted(ctx, `hidden_at IS NULL`)
+	if err != nil || len(deleted) == 0 {
+		return err
+	}
+	batch, err := m.conn.PrepareBatch(ctx, `INSERT INTO deleted_applications (application_id, deleted_at)`)
+	if err != nil {
+		return fmt.Errorf("hide deleted applications: %w", err)
+	}
+	for _, d := range deleted {
+		if err := batch.Append(d.ID, d.DeletedAt); err != nil {
+			return fmt.Errorf("hide deleted applications: %w", err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("hide deleted applications: %w", err)
+	}
+	return m.note(ctx, `UPDATE deleted_applications SET hidden_at = now() WHERE id = ANY($1)`, deleted)
+}
+
+// sweep removes the rows of hidden applications: once soon, and again when neither time nor the
+// ledger leaves room for late ones. Ids are never reused, so a row removed is never missed.
+func (m *Maintenance) sweep(ctx context.Context) error {
+	fresh, err := m.deleted(ctx, `hidden_at IS NOT NULL AND swept_at IS NULL`)
+	if err != nil {
+		return err
+	}
+	if err := m.remove(ctx, fresh, `UPDATE deleted_applications SET swept_at = now() WHERE id = ANY($1)`); err != nil {
+		return err
+	}
+	m.metrics.swept.Add(float64(len(fresh)))
+	through, err := m.ledger.Through(ctx)
+	if err != nil {
+		return err
+	}
+	if now := m.now(); now.Before(through) {
+		through = now
+	}
+	late, err := m.deleted(ctx, `swept_at IS NOT NULL AND purged_at IS NULL AND deleted_at < $2`, through.Add(-lateRows))
+	if err != nil {
+		return err
+	}
+	return m.remove(ctx, late, `UPDATE deleted_applications SET purged_at = now() WHERE id = ANY($1)`)
+}
+
+type deletedApplication struct {
+	ID        uuid.UUID
+	DeletedAt time.Time
+}
+
+func (m *Maintenance) deleted(ctx context.Context, condition string, args ...any) ([]deletedApplication, error) {
+	rows, err := m.pool.Query(ctx, `SELECT id, deleted_at FROM deleted_applications
+		WHERE purged_at IS NULL AND `+condition+` ORDER BY deleted_at LIMIT $1`, append([]any{sweepAtOnce}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("deleted applications: %w", err)
+	}
+	deleted, err := pgx.CollectRows(rows, pgx.RowToStructByPos[deletedApplication])
+	if err != nil {
+		return nil, fmt.Errorf("deleted applications: %w", err)
+	}
+	return deleted, nil
+}
+
+func (m *Maintenance) note(ctx context.Context, update string, deleted []deletedApplication) error {
+	if _, err := m.pool.Exec(ctx, update, idsOf(deleted)); err != nil {
+		return fmt.Errorf("note the state of deleted applications: %w", err)
+	}
+	return nil
+}
+
+func idsOf(deleted []deletedApplication) []uuid.UUID {
+	ids := make([]uuid.UUID, len(deleted))
+	for i, d := range deleted {
+		ids[i] = d.ID
+	}
+	return ids
+}
+
+// remove deletes every row of the applications, partition by partition, and notes that it has.
+func (m *Maintenance) remove(ctx context.Context, deleted []deletedApplication, update string) error {
+	if len(deleted) == 0 {
+		return nil
+	}
+	ids := clickhouse.Named("applications", idsOf(deleted))
+	for _, table := range sweptTables {
+		partitions, err := m.partitions(ctx, table, ids)
+		if err != nil {
+			return err
+		}
+		for _, partition := range partitions {
+			ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+			err := m.conn.Exec(ctx, `DELETE FROM `+table+` IN PARTITION ID '`+partition+`' WHERE application_id IN {applications:Array(UUID)}`, ids)
+			cancel()
+			if err != nil {
+				return fmt.Errorf("sweep %s: %w", table, err)
+			}
+		}
+	}
+	m.log.Info("calls of deleted applications were removed", "applications", len(deleted))
+	return m.note(ctx, update, deleted)
+}
+
+// partitions are those of a table that hold rows of the applications. Their ids are ClickHouse's
+// own: digits, or "all".
+func (m *Maintenance) partitions(ctx context.Context, table string, ids any) ([]string, error) {
+	rows, err := m.conn.Query(ctx, `SELECT DISTINCT _partition_id FROM `+table+` WHERE application_id IN {applications:Array(UUID)}`, ids)
+	if err != nil {
+		return nil, fmt.Errorf("partitions of %s: %w", table, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var partitions []string
+	for rows.Next() {
+		var partition string
+		if err := rows.Scan(&partition); err != nil {
+			return nil, fmt.Errorf("partitions of %s: %w", table, err)
+		}
+		partitions = append(partitions, partition)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("partitions of %s: %w", table, err)
+	}
+	return partitions, nil
+}

@@ -1,0 +1,99 @@
+package ledger
+
+import (
+	"math"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/calls/spool"
+)
+
+const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
+	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped)`
+
+// callColumns are the columns of insertCalls, reused from batch to batch.
+type callColumns struct {
+	application, call, user                []uuid.UUID
+	start                                  []int64 // Unix milliseconds
+	model, endedBy, reasonType, reasonCode []any   // strings, see repeat
+	batch                                  []any
+	duration                               []uint32
+	firstByte                              []*uint32
+	firstByteOf                            []uint32
+	status, upstream                       []uint16
+	success, streamed, stamped             []bool // stamped: the server notes when it got the row
+	requestBytes, responseBytes            []uint64
+}
+
+func (c *callColumns) fill(rows []spool.Row, token string) []any {
+	c.firstByteOf = resize(c.firstByteOf, len(rows))
+	for _, column := range []*[]uuid.UUID{&c.application, &c.call, &c.user} {
+		*column = resize(*column, len(rows))
+	}
+	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch} {
+		*column = resize(*column, len(rows))
+	}
+	c.start, c.duration, c.firstByte = resize(c.start, len(rows)), resize(c.duration, len(rows)), resize(c.firstByte, len(rows))
+	c.status, c.upstream = resize(c.status, len(rows)), resize(c.upstream, len(rows))
+	c.success, c.streamed, c.stamped = resize(c.success, len(rows)), resize(c.streamed, len(rows)), resize(c.stamped, len(rows))
+	c.requestBytes, c.responseBytes = resize(c.requestBytes, len(rows)), resize(c.responseBytes, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		c.application[i], c.call[i], c.user[i] = r.Application, r.Call, r.User
+		c.start[i], c.duration[i] = r.Start, milliseconds(r.DurationUS)
+		repeat(c.model, i, r.Model)
+		repeat(c.endedBy, i, r.EndedBy)
+		repeat(c.reasonType, i, r.ReasonType)
+		repeat(c.reasonCode, i, r.ReasonCode)
+		repeat(c.batch, i, token)
+		c.status[i], c.upstream[i], c.success[i], c.streamed[i], c.stamped[i] = r.Status, r.Upstream, r.Success, r.Streamed, true
+		c.requestBytes[i], c.responseBytes[i] = r.RequestBytes, r.ResponseBytes
+		c.firstByte[i] = nil
+		if r.HasFirstByte {
+			c.firstByteOf[i] = milliseconds(r.FirstByteUS)
+			c.firstByte[i] = &c.firstByteOf[i]
+		}
+	}
+	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
+		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped}
+}
+
+// repeat sets column[i] to text, as the value of the row before when it is the same: the driver
+// would allocate one for every row of a low-cardinality column given as strings.
+func repeat(column []any, i int, text string) {
+	if i > 0 && column[i-1] == text {
+		column[i] = column[i-1]
+		return
+	}
+	column[i] = text
+}
+
+const insertFailures = `INSERT INTO call_failures (application_id, start_time, call_id, message, method, path, request_body, query, body_note, batch_id)`
+
+// failureColumns returns the columns of insertFailures for the rows that carry a detail.
+func failureColumns(rows []spool.Row, token string) (columns []any, count int) {
+	var application, call []uuid.UUID
+	var start []int64
+	var message, method, path, body, query, note, batch []string
+	for i := range rows {
+		r := &rows[i]
+		if !r.HasFailure {
+			continue
+		}
+		f := &r.Failure
+		application, call, start = append(application, r.Application), append(call, r.Call), append(start, r.Start)
+		message, method, path = append(message, f.Message), append(method, f.Method), append(path, f.Path)
+		body, query, note, batch = append(body, f.Body), append(query, f.Query), append(note, f.Note), append(batch, token)
+	}
+	return []any{application, start, call, message, method, path, body, query, note, batch}, len(call)
+}
+
+func resize[T any](column []T, n int) []T {
+	if cap(column) < n {
+		return make([]T, n)
+	}
+	return column[:n]
+}
+
+// milliseconds cuts finer digits off, and what no UInt32 holds (49 days).
+func milliseconds(us uint64) uint32 { return uint32(min(us/1000, math.MaxUint32)) }

@@ -1,0 +1,113 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"callgate/internal/beijing"
+	"callgate/internal/fault"
+)
+
+// Ledger says how complete the statistics are. Its methods fail with fault.Unavailable when
+// PostgreSQL cannot be asked.
+type Ledger struct {
+	pool *pgxpool.Pool
+}
+
+// New reads the ledger through pool.
+func New(pool *pgxpool.Pool) *Ledger { return &Ledger{pool: pool} }
+
+// Through is the time before which every ended call is in ClickHouse or counted as missed
+// (dataThrough of api.md). Read it before ClickHouse is asked. Without any live spool it is now.
+func (l *Ledger) Through(ctx context.Context) (time.Time, error) {
+	now := time.Now()
+	var through *time.Time
+	if err := l.pool.QueryRow(ctx, `SELECT min(through) FROM spools WHERE NOT retired`).Scan(&through); err != nil {
+		return time.Time{}, unavailable(err)
+	}
+	if through == nil {
+		return now, nil
+	}
+	return *through, nil
+}
+
+// Coverage says how whole the statistics of some applications and days are.
+type Coverage struct {
+	Through time.Time // as Ledger.Through
+	Missed  int64     // calls known to be missing
+	Since   time.Time // when this installation began to collect calls (spec section 4.1, rule 10)
+}
+
+// Coverage is asked before ClickHouse is, as Through. Records so damaged that they name no
+// application count as missed for everybody: they may be anybody's.
+func (l *Ledger) Coverage(ctx context.Context, applications []uuid.UUID, r beijing.Range) (c Coverage, err error) {
+	now := time.Now()
+	var through *time.Time
+	err = l.pool.QueryRow(ctx, `
+		SELECT (SELECT min(through) FROM spools WHERE NOT retired),
+			(SELECT coalesce(sum(calls), 0)::bigint FROM dropped_calls
+			 WHERE day BETWEEN $1 AND $2 AND (application_id = ANY($3) OR application_id = $4)),
+			started_at FROM collection`,
+		date(r.Start), date(r.End), applications, uuid.Nil).Scan(&through, &c.Missed, &c.Since)
+	if err != nil {
+		return Coverage{}, unavailable(err)
+	}
+	c.Through = now
+	if through != nil {
+		c.Through = *through
+	}
+	return c, nil
+}
+
+// Retire declares a spool whose gateway will never come back lost, so that it no longer holds
+// Through back. NotFound when there is no such spool.
+func (l *Ledger) Retire(ctx context.Context, spool uuid.UUID) error {
+	tag, err := l.pool.Exec(ctx, `UPDATE spools SET retired = true, updated_at = now() WHERE id = $1`, spool)
+	if err != nil {
+		return unavailable(err)
+	}
+	if tag.RowsAffected() == 0 {
+		return fault.Absent()
+	}
+	return nil
+}
+
+// Spool is one gateway's spool as the ledger knows it.
+type Spool struct {
+	ID        uuid.UUID
+	Node      string
+	Through   time.Time
+	UpdatedAt time.Time
+}
+
+// Spools lists the spools that are not retired, the one furthest behind first.
+func (l *Ledger) Spools(ctx context.Context) ([]Spool, error) {
+	rows, err := l.pool.Query(ctx, `SELECT id, node, through, updated_at FROM spools WHERE NOT retired ORDER BY through, id`)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	defer rows.Close()
+	var spools []Spool
+	for rows.Next() {
+		var s Spool
+		if err := rows.Scan(&s.ID, &s.Node, &s.Through, &s.UpdatedAt); err != nil {
+			return nil, unavailable(err)
+		}
+		spools = append(spools, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, unavailable(err)
+	}
+	return spools, nil
+}
+
+func unavailable(err error) error {
+	return fault.Wrap(fault.Unavailable, fmt.Errorf("read the ledger: %w", err), "the call ledger is unavailable")
+}
+
+// date is a day as PostgreSQL's driver takes it.
+func date(d beijing.Day) time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }

@@ -1,0 +1,207 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"callgate/internal/calls/callstest"
+	"callgate/internal/calls/spool"
+	"callgate/internal/embedded"
+)
+
+// cutter cuts the connection to ClickHouse when an insert has been applied and its answer is on the
+// way. Its toxics know it by a name, for they are made from JSON.
+type cutter struct {
+	mu      sync.Mutex
+	table   string // of the insert under way
+	batch   string // its token
+	planned map[string]int
+	cut     int
+	applied int // cuts after which the rows of the insert were there
+	there   func(table, batch string) bool
+}
+
+var tokenOf = regexp.MustCompile(`[0-9a-f-]{36}/\d{4}-\d\d-\d\d/\d+`)
+
+// The two halves of a cutter on every connection: one sees what is asked, the other the answers.
+type (
+	insertSeen struct{ Cutter string }
+	answerLost struct{ Cutter string }
+)
+
+var cutters sync.Map // of *cutter, by name
+
+func init() {
+	toxics.Register("insert_seen", &insertSeen{})
+	toxics.Register("answer_lost", &answerLost{})
+}
+
+// Pipe passes everything on and notes which table is written to.
+func (s *insertSeen) Pipe(stub *toxics.ToxicStub) {
+	found, _ := cutters.Load(s.Cutter)
+	c := found.(*cutter)
+	for {
+		select {
+		case <-stub.Interrupt:
+			return
+		case chunk := <-stub.Input:
+			if chunk == nil {
+				stub.Close()
+				return
+			}
+			if at := bytes.Index(chunk.Data, []byte("INSERT INTO call")); at >= 0 {
+				table := "calls"
+				if bytes.HasPrefix(chunk.Data[at:], []byte("INSERT INTO call_failures")) {
+					table = "call_failures"
+				}
+				c.mu.Lock()
+				c.table, c.batch = table, string(tokenOf.Find(chunk.Data))
+				c.mu.Unlock()
+			}
+			stub.Output <- chunk
+		}
+	}
+}
+
+// endOfStream is the packet with which ClickHouse says that an insert is done.
+const endOfStream = 5
+
+// Pipe passes everything on but the end of an insert that is to be cut: that closes the connection.
+func (l *answerLost) Pipe(stub *toxics.ToxicStub) {
+	found, _ := cutters.Load(l.Cutter)
+	c := found.(*cutter)
+	for {
+		select {
+		case <-stub.Interrupt:
+			return
+		case chunk := <-stub.Input:
+			if chunk == nil || chunk.Data[len(chunk.Data)-1] == endOfStream && c.cuts() {
+				stub.Close()
+				return
+			}
+			stub.Output <- chunk
+		}
+	}
+}
+
+// cuts tells whether this answer is to be lost, and asks ClickHouse itself whether the insert was
+// applied.
+func (c *cutter) cuts() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	table := c.table
+	if c.table = ""; table == "" || c.planned[table] == 0 {
+		return false
+	}
+	c.planned[table]--
+	c.cut++
+	if c.there(table, c.batch) {
+		c.applied++
+	}
+	return true
+}
+
+// plan sets how many answers about each table are lost, and tells how many are still to be.
+func (c *cutter) plan(calls, failures int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.planned = map[string]int{"calls": calls, "call_failures": failures}
+}
+
+// through puts a toxiproxy with the cutter's toxics in front of a DSN.
+func (c *cutter) through(t *testing.T, dsn string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := uuid.NewString()
+	cutters.Store(name, c)
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	proxy := toxiproxy.NewProxy(server, name, "127.0.0.1:0", u.Host)
+	for _, toxic := range []string{
+		`{"type":"insert_seen","stream":"upstream","attributes":{"Cutter":"` + name + `"}}`,
+		`{"type":"answer_lost","stream":"downstream","attributes":{"Cutter":"` + name + `"}}`,
+	} {
+		if _, err := proxy.Toxics.AddToxicJson(bytes.NewBufferString(toxic)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := proxy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Stop)
+	u.Host = proxy.Listen
+	return u.String()
+}
+
+// TestConnectionsCutAfterTheInsertWasAppliedLoseAndDoubleNothing loses the answers of inserts that
+// were applied, one to three times each: while ClickHouse still knows their tokens, and when it
+// knows none, so that only the look for batch_id stands between a repetition and a double count.
+func TestConnectionsCutAfterTheInsertWasAppliedLoseAndDoubleNothing(t *testing.T) {
+	t.Parallel()
+	cuts := callstest.FromEnvironment("CHAOS_CUTS", 12)
+	engines := embedded.Own(t) // resets of connections are hard on an engine
+	s := connect(t, engines.ClickHouseURL(), engines.DatabaseURL())
+	waves := cutAnswers(t, s, "tokens are known", cuts/2, dedupWindow)
+	for _, table := range sweptTables {
+		if err := s.conn.Exec(t.Context(), `ALTER TABLE `+table+` MODIFY SETTING non_replicated_deduplication_window = 0`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waves += cutAnswers(t, s, "tokens are forgotten", cuts-cuts/2, -1)
+	if n := s.counted(t); n != int64(waves*wave) {
+		t.Errorf("%d calls are counted of %d", n, waves*wave)
+	}
+	if n := s.number(t, `SELECT toInt64(count()) FROM call_failures`); n != int64(waves*wave/10) {
+		t.Errorf("%d details are kept of %d", n, waves*wave/10)
+	}
+}
+
+const wave = 20 // calls, a tenth of them failures
+
+// cutAnswers ships waves of calls until so many connections were cut, and tells how many waves.
+func cutAnswers(t *testing.T, s *stores, when string, cuts int, remembered time.Duration) (waves int) {
+	t.Helper()
+	c := &cutter{there: func(table, batch string) bool {
+		var n uint64
+		err := s.conn.QueryRow(context.Background(), `SELECT count() FROM `+table+` WHERE batch_id = $1`, batch).Scan(&n)
+		return err == nil && n > 0
+	}}
+	conn, err := openClickHouse(c.through(t, s.url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := openSpool(t, spool.Config{SealAfter: 5 * time.Millisecond})
+	r := &recorder{from, newShipper(Config{Retain: time.Minute}, from, conn, s.pool, callstest.Quiet)}
+	r.shipper.dedupWindow = remembered
+	r.shipper.start()
+	for ; c.cut < cuts; waves++ {
+		c.plan(1+rand.IntN(3), rand.IntN(2))
+		for i := range wave {
+			r.Add(callstest.Mixed(time.Now(), i))
+		}
+		callstest.Eventually(t, 30*time.Second, "the wave is shipped", func() bool {
+			return r.Written() == uint64(waves*wave+wave) && r.Pending().Oldest == spool.Never
+		})
+	}
+	if err := shut(r); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %d connections cut in %d waves of %d calls, %d of them after the insert was applied", when, c.cut, waves, wave, c.applied)
+	if c.applied != c.cut {
+		t.Errorf("%d of %d connections were cut before the insert was applied", c.cut-c.applied, c.cut)
+	}
+	return waves
+}

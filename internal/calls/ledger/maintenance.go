@@ -1,0 +1,157 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// maintenanceLock is the advisory lock of PostgreSQL under which one node at a time maintains.
+const maintenanceLock = 0x6d61696e7461696e // "maintain"
+
+const (
+	maintenanceEvery = time.Second      // how soon a deleted application is hidden from the views
+	maintenanceRetry = 20 * time.Second // after a failure, and until a busy day is compared again
+	statementTimeout = 10 * time.Minute // of one statement
+)
+
+// Maintenance keeps what is stored right in the background: calls of deleted applications are
+// hidden and swept (deleted_applications.go), and every closed day's rollups are compared with its calls and
+// repaired (reconcile.go). Every node may run one; they take turns.
+type Maintenance struct {
+	pool    *pgxpool.Pool
+	ledger  *Ledger
+	conn    driver.Conn
+	log     *slog.Logger
+	now     func() time.Time
+	margin  time.Duration // by which the ledger must be past a comparison: clocks of nodes differ
+	metrics *maintenanceMetrics
+
+	mu     sync.Mutex
+	later  map[string]time.Time // when a task that failed or could not be settled is due again
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+type maintenanceMetrics struct {
+	checked, repaired, duplicates, swept prometheus.Counter
+}
+
+func newMaintenance(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger) (*Maintenance, error) {
+	conn, err := openClickHouse(clickhouseURL)
+	if err != nil {
+		return nil, err
+	}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "callgate", Subsystem: "maintenance", Name: name, Help: help})
+	}
+	return &Maintenance{
+		pool: pool, ledger: New(pool), conn: conn, log: log, now: time.Now, margin: 2 * time.Second, later: map[string]time.Time{},
+		metrics: &maintenanceMetrics{
+			checked:    counter("days_checked_total", "Days whose rollups agreed with their calls."),
+			repaired:   counter("rollup_rows_repaired_total", "Difference rows added to rollups that disagreed with the calls."),
+			duplicates: counter("duplicate_calls_total", "Rows of checked days whose call id is there more than once; must stay 0."),
+			swept:      counter("applications_swept_total", "Deleted applications whose calls were removed."),
+		},
+	}, nil
+}
+
+// Maintain starts the background work. It succeeds while the stores are down. reg may be nil.
+func Maintain(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger, reg prometheus.Registerer) (*Maintenance, error) {
+	m, err := newMaintenance(pool, clickhouseURL, log)
+	if err != nil {
+		return nil, err
+	}
+	if reg != nil {
+		for _, c := range []prometheus.Collector{m.metrics.checked, m.metrics.repaired, m.metrics.duplicates, m.metrics.swept} {
+			err = errors.Join(err, reg.Register(c))
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("register maintenance metrics: %w", err), m.conn.Close())
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m.cancel = cancel
+	// Hiding waits for no sweep, and twice is as good as once: every node does it.
+	m.done.Go(func() { m.run(ctx, "hide deleted applications", m.hide) })
+	m.done.Go(func() { m.run(ctx, "take the turn", m.takeTurn) })
+	return m, nil
+}
+
+// Close breaks off what is being done, which is safe at any point, and ends.
+func (m *Maintenance) Close() error {
+	m.cancel()
+	m.done.Wait()
+	if err := m.conn.Close(); err != nil {
+		return fmt.Errorf("close maintenance: %w", err)
+	}
+	return nil
+}
+
+func (m *Maintenance) run(ctx context.Context, task string, run func(context.Context) error) {
+	tick := time.NewTicker(maintenanceEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			m.try(ctx, task, run)
+		}
+	}
+}
+
+// try runs a task unless it is put off, and puts it off when it fails.
+func (m *Maintenance) try(ctx context.Context, task string, run func(context.Context) error) {
+	m.mu.Lock()
+	due := m.later[task]
+	m.mu.Unlock()
+	if time.Now().Before(due) {
+		return
+	}
+	err := run(ctx)
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	m.mu.Lock()
+	m.later[task] = time.Now().Add(maintenanceRetry)
+	m.mu.Unlock()
+	if errors.Is(err, errNotSettled) {
+		m.log.Info("a day with arriving calls is compared later", "error", err)
+		return
+	}
+	m.log.Warn("maintenance of call records failed; it is tried again", "task", task, "error", err)
+}
+
+// takeTurn does what is due, if no other node is at it.
+func (m *Maintenance) takeTurn(ctx context.Context) error {
+	conn, err := m.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Release()
+	var ours bool
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(maintenanceLock)).Scan(&ours); err != nil {
+		return fmt.Errorf("take the maintenance lock: %w", err)
+	}
+	if !ours {
+		return nil
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
+		defer cancel()
+		if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, int64(maintenanceLock)); err != nil {
+			_ = conn.Conn().Close(ctx) // the lock goes with its connection
+		}
+	}()
+	m.try(ctx, "sweep deleted applications", m.sweep)
+	m.try(ctx, "compare rollups", m.reconcile)
+	return nil
+}

@@ -1,0 +1,54 @@
+package spool
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/calls"
+	"callgate/internal/calls/callstest"
+)
+
+func TestARecordSurvivesItsEncoding(t *testing.T) {
+	start := time.UnixMilli(1_790_000_000_123)
+	odd := callstest.Failed(start)
+	odd.EndedBy, odd.ReasonType, odd.ReasonCode = "new_end", "new_type", "new_code" // of a later version
+	odd.Failure.BodyNote = "new_note"
+	early := callstest.Success(start)
+	early.CallID = uuid.UUID{0: 0xff, 1: 0xff} // its time is not the start's
+	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "foreign id": early} {
+		var got Row
+		if err := decodePayload(string(appendPayload(nil, r)), &got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got.Application != r.ApplicationID || got.User != r.UserID || got.Call != r.CallID || got.Start != r.Start.UnixMilli() ||
+			got.DurationUS != 1234567 || int(got.Status) != r.StatusCode || got.Success != r.Success || got.Model != r.Model ||
+			got.EndedBy != string(r.EndedBy) || got.ReasonType != string(r.ReasonType) || got.ReasonCode != string(r.ReasonCode) ||
+			got.HasFirstByte != (r.FirstByte >= 0) || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if f := r.Failure; f != nil && got.Failure != (FailureRow{f.Message, f.Method, f.Path, string(f.RequestBody), string(f.Query), string(f.BodyNote)}) {
+			t.Errorf("%s: %+v", name, got.Failure)
+		}
+	}
+}
+
+func TestASuccessfulRecordTakesAtMostTwoHundredBytes(t *testing.T) {
+	r := callstest.Success(time.Now())
+	r.Model = "a-capability-identifier-of-the-greatest-length-that-is-allowed-64"
+	if size := frameHeader + len(appendPayload(nil, r)); size > 200 {
+		t.Errorf("%d bytes", size)
+	}
+}
+
+func FuzzDecodePayload(f *testing.F) {
+	f.Add(string(appendPayload(nil, callstest.Success(time.UnixMilli(1_790_000_000_000)))))
+	f.Add(string(appendPayload(nil, callstest.Failed(time.UnixMilli(1_790_000_000_000)))))
+	f.Fuzz(func(t *testing.T, payload string) {
+		var r Row
+		if decodePayload(payload, &r) == nil && (r.Start < calls.MinStart || r.Start >= calls.MaxStart) {
+			t.Errorf("start %d", r.Start)
+		}
+	})
+}
