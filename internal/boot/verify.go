@@ -17,6 +17,7 @@ import (
 	"callgate/internal/config"
 	"callgate/internal/console"
 	"callgate/internal/stats"
+	"callgate/internal/verify"
 )
 
 // Verify recomputes every statistic of the days from raw rows and compares it with what the API
@@ -42,14 +43,13 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 	if err != nil {
 		return errors.Join(err, reader.Close())
 	}
-	verified, err := console.New(console.Deps{
-		Applications: applications,
-		Catalog:      catalog.New(pool, nil, false),
-		Pool:         pool,
-		Stats:        reader,
-		Ledger:       ledger.New(pool),
-		Logger:       logger,
-	}).Verify(ctx, owners, days, out)
+	deps := verify.Deps{
+		Applications: applications, Catalog: catalog.New(pool, nil, false), Stats: reader, Ledger: ledger.New(pool),
+	}
+	deps.Answers = console.New(console.Deps{
+		Applications: deps.Applications, Catalog: deps.Catalog, Pool: pool, Stats: reader, Ledger: deps.Ledger, Logger: logger,
+	})
+	verified, err := verify.Run(ctx, deps, owners, days, out)
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return err
 	}

@@ -24,10 +24,11 @@ func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.usageListOf(ctx.UserContext(), principal(ctx).UserID, days, page)
+	return c.ApplicationList(ctx.UserContext(), principal(ctx).UserID, days, page)
 }
 
-func (c *Console) usageListOf(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (answer openapi.ApplicationUsagePage, err error) {
+// ApplicationList answers a page of an owner's applications with the figures of each.
+func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (answer openapi.ApplicationUsagePage, err error) {
 	found, total, err := c.Applications.List(ctx, owner, page, stats.PageSize)
 	if err != nil {
 		return answer, err
@@ -59,10 +60,11 @@ func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.overviewOf(ctx.UserContext(), principal(ctx).UserID, days)
+	return c.Overview(ctx.UserContext(), principal(ctx).UserID, days)
 }
 
-func (c *Console) overviewOf(ctx context.Context, owner uuid.UUID, days beijing.Range) (answer openapi.Overview, err error) {
+// Overview answers the figures of all applications of an owner.
+func (c *Console) Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (answer openapi.Overview, err error) {
 	all, err := c.Applications.All(ctx, owner)
 	if err != nil {
 		return answer, err
@@ -92,10 +94,11 @@ func (c *Console) oneApplicationStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.detailOf(ctx.UserContext(), a, days)
+	return c.ApplicationDetail(ctx.UserContext(), a, days)
 }
 
-func (c *Console) detailOf(ctx context.Context, a application.Application, days beijing.Range) (answer openapi.ApplicationStatistics, err error) {
+// ApplicationDetail answers the figures of one application.
+func (c *Console) ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (answer openapi.ApplicationStatistics, err error) {
 	answer.Application = openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}
 	usage, err := c.usage(ctx, []uuid.UUID{a.ID}, days, &answer.Coverage, &answer.Models)
 	if err != nil {
@@ -123,10 +126,11 @@ func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
 	if q.At != nil && ctx.Context().QueryArgs().Has("page") {
 		return nil, fault.InvalidFields(map[string]string{"at": "must not be given together with page"})
 	}
-	return c.flowOf(ctx.UserContext(), q)
+	return c.CallPage(ctx.UserContext(), q)
 }
 
-func (c *Console) flowOf(ctx context.Context, q stats.CallsQuery) (answer openapi.CallPage, err error) {
+// CallPage answers one page of the call flow; whose application q names is decided before.
+func (c *Console) CallPage(ctx context.Context, q stats.CallsQuery) (answer openapi.CallPage, err error) {
 	if answer.Coverage, err = c.coverageOf(ctx, []uuid.UUID{q.Application}, q.Range); err != nil {
 		return answer, err
 	}
@@ -149,7 +153,16 @@ func (c *Console) getCall(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(failedCallView)(c.Stats.Call(ctx.UserContext(), a.ID, call))
+	return c.FailedCall(ctx.UserContext(), a.ID, call)
+}
+
+// FailedCall answers why a call of an application failed.
+func (c *Console) FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error) {
+	found, err := c.Stats.Call(ctx, application, call)
+	if err != nil {
+		return openapi.FailedCall{}, err
+	}
+	return failedCallView(found), nil
 }
 
 // ownApplication is the application of the path; somebody else's is absent.

@@ -1,0 +1,116 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+	"callgate/internal/stats"
+)
+
+// findings are the differences of one account in one attempt.
+type findings struct {
+	applications int
+	calls        int64
+	differences  int
+	lines        []string
+	moving       bool
+	moved        beijing.Day // the first day on which rows arrived or went meanwhile
+}
+
+func (f *findings) differ(where, format string, values ...any) {
+	if f.differences++; len(f.lines) < maxLines {
+		f.lines = append(f.lines, where+": "+fmt.Sprintf(format, values...))
+	}
+}
+
+// compareAccount compares the overview and the list of an account, and all of its applications.
+func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days beijing.Range) (*findings, error) {
+	all, err := v.Applications.All(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	found := &findings{applications: len(all)}
+	account := stats.NewRecount()
+	ids := make([]uuid.UUID, len(all))
+	totals := make(map[uuid.UUID]stats.Metrics, len(all))
+	for i, a := range all {
+		recount, err := v.Stats.Recount(ctx, a.ID, days)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.compareApplication(ctx, found, owner, a.ID, days, recount); err != nil {
+			return nil, err
+		}
+		account.Merge(recount)
+		ids[i], totals[a.ID] = a.ID, recount.Summary()
+	}
+	if err := v.compareOverview(ctx, found, owner, days, account); err != nil {
+		return nil, err
+	}
+	if err := v.compareList(ctx, found, owner, days, totals); err != nil {
+		return nil, err
+	}
+	found.calls = account.Summary().Calls
+	return found, v.noteMoved(ctx, found, ids, days, account)
+}
+
+// noteMoved looks for days whose number of rows is no longer the one that was counted.
+func (v *verifier) noteMoved(ctx context.Context, found *findings, ids []uuid.UUID, days beijing.Range, account *stats.Recount) error {
+	if found.differences == 0 {
+		return nil
+	}
+	now, err := v.Stats.RowsPerDay(ctx, ids, days)
+	if err != nil {
+		return err
+	}
+	before := account.CallsPerDay()
+	for day := range days.Each() {
+		if now[day] != before[day] {
+			found.moving, found.moved = true, day
+			return nil
+		}
+	}
+	return nil
+}
+
+func (v *verifier) compareOverview(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, account *stats.Recount) error {
+	got, err := v.Answers.Overview(ctx, owner, days)
+	if err != nil {
+		return err
+	}
+	usage := account.Usage(days)
+	want := got
+	want.MetricsFields, want.Daily = figures(usage.Summary), each(usage.Daily, dayFigures)
+	if want.Models, err = v.named(ctx, usage.Models); err != nil {
+		return err
+	}
+	found.compare(fmt.Sprintf("account %s overview", owner), got, want)
+	return nil
+}
+
+// compareList reads every page of the account's list.
+func (v *verifier) compareList(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, totals map[uuid.UUID]stats.Metrics) error {
+	listed := 0
+	for page := 1; ; page++ {
+		got, err := v.Answers.ApplicationList(ctx, owner, days, page)
+		if err != nil {
+			return err
+		}
+		if len(got.Items) == 0 {
+			break
+		}
+		listed += len(got.Items)
+		for _, line := range got.Items {
+			want := line
+			want.MetricsFields = figures(totals[line.ID])
+			found.compare(fmt.Sprintf("account %s list, application %s", owner, line.ID), line, want)
+		}
+	}
+	if listed != len(totals) {
+		found.differ(fmt.Sprintf("account %s list", owner), "%d applications are listed, %d exist", listed, len(totals))
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package verify
+
+import (
+	"context"
+
+	"callgate/internal/openapi"
+	"callgate/internal/stats"
+)
+
+// How a recounted figure stands in an answer is said here once more, not asked of whoever answers.
+
+func each[T, V any](items []T, figure func(T) V) []V {
+	figures := make([]V, len(items))
+	for i, item := range items {
+		figures[i] = figure(item)
+	}
+	return figures
+}
+
+func figures(m stats.Metrics) openapi.MetricsFields { return openapi.MetricsFields(m) }
+
+func dayFigures(m stats.DayMetrics) openapi.DayMetrics {
+	return openapi.DayMetrics{Date: m.Date, MetricsFields: figures(m.Metrics)}
+}
+
+// named adds the names capabilities have now.
+func (v *verifier) named(ctx context.Context, usage []stats.ModelMetrics) ([]openapi.ModelMetrics, error) {
+	names, err := v.Catalog.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return each(usage, func(m stats.ModelMetrics) openapi.ModelMetrics {
+		return openapi.ModelMetrics{Model: m.Model, Name: names[m.Model], MetricsFields: figures(m.Metrics)}
+	}), nil
+}
+
+func callFigures(c stats.Call) openapi.CallFields {
+	return openapi.CallFields{
+		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
+		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: wide(c.FirstByteMs),
+	}
+}
+
+func callLine(c stats.Call) openapi.Call { return openapi.Call{CallFields: callFigures(c)} }
+
+// reasonOf is why a row's call failed, but for the message, which does not stand in the row.
+func reasonOf(row stats.FailedCall) *openapi.FailureReason {
+	r := row.Failure.Reason
+	if r == nil {
+		return nil
+	}
+	return &openapi.FailureReason{Type: r.Type, Code: r.Code, Message: r.Message, UpstreamStatus: wide(r.UpstreamStatus)}
+}
+
+func wide[N uint16 | uint32](n *N) *int64 {
+	if n == nil {
+		return nil
+	}
+	number := int64(*n)
+	return &number
+}

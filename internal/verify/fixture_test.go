@@ -1,0 +1,137 @@
+package verify
+
+import (
+	"database/sql"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/application"
+	"callgate/internal/beijing"
+	"callgate/internal/calls/ledger"
+	"callgate/internal/catalog"
+	"callgate/internal/console"
+	"callgate/internal/embedded"
+	"callgate/internal/roomtest"
+	"callgate/internal/secret"
+	"callgate/internal/stats"
+)
+
+// world is the stores with accounts in them, and what a verification of them asks.
+type world struct {
+	roomtest.Room
+	clickhouse *sql.DB
+	deps       Deps
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	room := roomtest.New(t)
+	url := embedded.ClickHouse(t)
+	db, err := sql.Open("clickhouse", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	reader, err := stats.Open(t.Context(), url, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reader.Close() })
+	deps := Deps{
+		Applications: application.New(room.Pool, room.Ring, secret.Pepper("a pepper of thirty-two bytes long")),
+		Catalog:      catalog.New(room.Pool, room.Ring, true), Stats: reader, Ledger: ledger.New(room.Pool),
+	}
+	deps.Answers = console.New(console.Deps{
+		Applications: deps.Applications, Catalog: deps.Catalog, Pool: room.Pool, Stats: reader, Ledger: deps.Ledger,
+	})
+	return &world{room, db, deps}
+}
+
+// verify runs a verification of the last 30 days without its long patience.
+func (w *world) verify() (Result, string) {
+	w.T.Helper()
+	var out strings.Builder
+	v := &verifier{Deps: w.deps, out: &out, attempts: 3, pause: 20 * time.Millisecond}
+	owners, err := w.deps.Applications.Owners(w.Ctx)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if err := v.run(w.Ctx, owners, beijing.LastDays(30, beijing.Today(time.Now()))); err != nil {
+		w.T.Fatalf("%v\n%s", err, out.String())
+	}
+	return v.result, out.String()
+}
+
+func (w *world) exec(statement string, arguments ...any) {
+	w.T.Helper()
+	if _, err := w.clickhouse.ExecContext(w.Ctx, statement, arguments...); err != nil {
+		w.T.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func (w *world) owner(name string) (id uuid.UUID) {
+	w.T.Helper()
+	id = uuid.New()
+	w.Exec(`INSERT INTO users (id, email) VALUES ($1, $2)`, id, name+"@example.com")
+	return id
+}
+
+func (w *world) application(owner uuid.UUID, name string) uuid.UUID {
+	w.T.Helper()
+	made, _, err := w.deps.Applications.Create(w.Ctx, owner, application.Draft{Name: name})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return made.ID
+}
+
+// capability has a name of its own beside its id.
+func (w *world) capability(id string) {
+	w.T.Helper()
+	group, name, url := "group-of-"+id, "Name of "+id, "https://upstream.example/v1"
+	if _, err := w.deps.Catalog.CreateGroup(w.Ctx, "root@example.com", catalog.GroupSettings{ID: &group, Name: &group}); err != nil {
+		w.T.Fatal(err)
+	}
+	_, err := w.deps.Catalog.Create(w.Ctx, "root@example.com", catalog.Settings{
+		ID: &id, Name: &name, GroupID: &group, UpstreamBaseURL: &url, UpstreamKey: &group,
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// succeeded stores one call of an hour ago.
+func (w *world) succeeded(application uuid.UUID, model string) {
+	w.T.Helper()
+	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by)
+		SELECT $1, now64(3) - INTERVAL 1 HOUR, generateUUIDv7(), $2, 77, 200, true, 'complete'`, application, model)
+}
+
+// populated is two accounts with calls, and the application that most of them are of.
+func populated(t *testing.T) (w *world, busy uuid.UUID) {
+	t.Helper()
+	w = newWorld(t)
+	w.capability("gpt")
+	w.capability("claude")
+	ada, eve := w.owner("ada"), w.owner("eve")
+	busy = w.application(ada, "busy")
+	w.application(ada, "never called")
+	theirs := w.application(eve, "theirs")
+	gone := w.application(eve, "deleted")
+	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, reason_type, reason_code, upstream_status)
+		SELECT $1, fromUnixTimestamp64Milli($2 - number * number * 600000) AS start,
+			toUUID(format('{}-{}-7000-8000-{}', left(leftPad(hex(toUInt64($2 - number * number * 600000)), 12, '0') AS ms, 8), right(ms, 4), leftPad(hex(number), 12, '0'))), ['gpt', 'claude', ''][number % 3 + 1],
+			pow(2, number % 18) + number, if(number % 4 = 3, 502, 200) AS status, status = 200, 'complete',
+			if(status = 200, '', 'upstream_http_error'), if(status = 200, '', 'upstream_status'), status
+		FROM numbers(57)`, busy, time.Now().UnixMilli()) // 22 days, most of them today
+	w.succeeded(theirs, "gpt")
+	w.succeeded(gone, "gpt")
+	if err := w.deps.Applications.Delete(w.Ctx, eve, gone); err != nil {
+		t.Fatal(err)
+	}
+	return w, busy
+}

@@ -1,0 +1,162 @@
+// Package verify proves the statistics: it recounts every one of them from the rows of calls, without
+// rollups, and compares that with what is answered. It knows the answers by the contract alone, and says
+// for itself how a figure stands in them, so that neither a wrong rollup nor a wrong answer goes unseen.
+package verify
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"callgate/internal/application"
+	"callgate/internal/beijing"
+	"callgate/internal/calls/ledger"
+	"callgate/internal/catalog"
+	"callgate/internal/fault"
+	"callgate/internal/openapi"
+	"callgate/internal/stats"
+)
+
+const (
+	// attempts and pause give rollups, which commit a moment after the rows they
+	// count, five seconds before a difference is one.
+	attempts = 10
+	pause    = 500 * time.Millisecond
+	// maxLines bounds what is remembered and printed of one account's differences.
+	maxLines = 200
+	// concurrency is how many accounts are compared at the same time.
+	concurrency = 4
+)
+
+// Answers is what answers the statistics endpoints, in the contract's own types: the console.
+type Answers interface {
+	Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (openapi.Overview, error)
+	ApplicationList(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (openapi.ApplicationUsagePage, error)
+	ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (openapi.ApplicationStatistics, error)
+	CallPage(ctx context.Context, q stats.CallsQuery) (openapi.CallPage, error)
+	FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error)
+}
+
+// Deps is everything a verification asks.
+type Deps struct {
+	Answers      Answers
+	Applications *application.Store
+	Catalog      *catalog.Store
+	Stats        *stats.Reader // of the rows
+	Ledger       *ledger.Ledger
+}
+
+// Result is what was compared and found.
+type Result struct {
+	Accounts, Applications int
+	Calls                  int64 // counted from the rows
+	Differences            int
+	Moving                 int // accounts of which the last days could not be compared: calls kept arriving
+}
+
+// Run asks what every statistics endpoint would answer for these accounts and their applications,
+// over these days, and compares it with a recount of the rows of calls (design section 2). Every
+// difference is a line on out. It works while calls arrive: what differs is compared again; days on
+// which the number of rows keeps changing meanwhile are left out, with a line that says so, and the
+// days before them are compared for themselves. Memory is bounded by the histograms of four applications.
+func Run(ctx context.Context, d Deps, owners []uuid.UUID, days beijing.Range, out io.Writer) (Result, error) {
+	v := &verifier{Deps: d, out: out, attempts: attempts, pause: pause}
+	err := v.run(ctx, owners, days)
+	return v.result, err
+}
+
+type verifier struct {
+	Deps
+	attempts int
+	pause    time.Duration
+
+	mu     sync.Mutex // guards the rest
+	out    io.Writer
+	result Result
+}
+
+func (v *verifier) run(ctx context.Context, owners []uuid.UUID, days beijing.Range) error {
+	through, err := v.Ledger.Through(ctx)
+	if err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrency)
+	for _, owner := range owners {
+		group.Go(func() error {
+			if err := v.account(groupCtx, owner, days); err != nil {
+				return fmt.Errorf("account %s: %w", owner, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	fmt.Fprintf(v.out, "%s to %s, data through %s: %d accounts, %d applications, %d calls; %d differences\n",
+		days.Start, days.End, beijing.Format(through), v.result.Accounts, v.result.Applications, v.result.Calls, v.result.Differences)
+	return nil
+}
+
+// account compares an account until there is no difference, or the difference is certain.
+func (v *verifier) account(ctx context.Context, owner uuid.UUID, days beijing.Range) error {
+	for attempt := 1; ; attempt++ {
+		found, err := v.compareAccount(ctx, owner, days)
+		vanished := err != nil && fault.KindOf(err) == fault.NotFound // deleted meanwhile: look again
+		switch {
+		case err != nil && (!vanished || attempt == v.attempts):
+			return err
+		case err == nil && (found.differences == 0 || attempt == v.attempts && !found.moving):
+			v.add(found)
+			return nil
+		case attempt < v.attempts:
+			if err := sleep(ctx, v.pause); err != nil {
+				return err
+			}
+			continue
+		}
+		v.keepsMoving(owner, found.moved)
+		if days.End = found.moved - 1; days.Days() < 1 {
+			return nil
+		}
+		attempt = 0
+	}
+}
+
+func (v *verifier) keepsMoving(owner uuid.UUID, from beijing.Day) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	fmt.Fprintf(v.out, "account %s: calls keep arriving; compared before %s only\n", owner, from)
+	v.result.Moving++
+}
+
+func (v *verifier) add(found *findings) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, line := range found.lines {
+		fmt.Fprintln(v.out, line)
+	}
+	if hidden := found.differences - len(found.lines); hidden > 0 {
+		fmt.Fprintf(v.out, "and %d more of this account\n", hidden)
+	}
+	v.result.Accounts++
+	v.result.Applications += found.applications
+	v.result.Calls += found.calls
+	v.result.Differences += found.differences
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,103 @@
+package verify
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+	"callgate/internal/openapi"
+)
+
+func TestVerifyFindsNothingWhereEveryStatisticIsRight(t *testing.T) {
+	w, _ := populated(t)
+	got, out := w.verify()
+	if want := (Result{Accounts: 2, Applications: 3, Calls: 58}); got != want {
+		t.Errorf("%+v, want %+v\n%s", got, want, out)
+	}
+}
+
+func TestVerifyNamesEveryStatisticThatIsWrong(t *testing.T) {
+	for name, planted := range map[string]struct{ statement, says string }{
+		"a rollup row too many": {`INSERT INTO usage_daily (application_id, day, model, calls, successes, duration_ms, durations)
+			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'gpt', 1, 1, 5, ([5], [1]))`, ".calls: "},
+		"a duration too long": {`INSERT INTO usage_daily (application_id, day, model, calls, successes, duration_ms, durations)
+			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'gpt', 0, 0, 5000000, ([], []))`, ".avgDurationMs: "},
+		"a histogram that slipped": {`INSERT INTO usage_daily (application_id, day, model, calls, successes, duration_ms, durations)
+			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'gpt', 0, 0, 0, ([500], [1000]))`, ".p50Ms: "},
+		"a model too many": {`INSERT INTO usage_daily (application_id, day, model, calls, successes, duration_ms, durations)
+			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'ghost', 1, 0, 0, ([0], [1]))`, "models: 4 are answered, the rows give 3"},
+		"an unknown historical model": {`ALTER TABLE app_models DELETE WHERE application_id = $1 SETTINGS mutations_sync = 1`, ".models: 0 are answered, the rows give 3"},
+		"rows without their rollups":  {`ALTER TABLE usage_daily DELETE WHERE application_id = $1 SETTINGS mutations_sync = 1`, "summary.calls: 0 is answered, the rows give 57"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, busy := populated(t)
+			w.exec(planted.statement, busy)
+			got, out := w.verify()
+			if got.Differences == 0 || !strings.Contains(out, planted.says) {
+				t.Errorf("%+v, %q is not in\n%s", got, planted.says, out)
+			}
+			if lines := strings.Count(out, "\n"); lines != 1+got.Differences && lines != 2+maxLines {
+				t.Errorf("%d differences in %d lines", got.Differences, lines)
+			}
+		})
+	}
+}
+
+func TestVerifyWhileCallsArriveNeverTakesThemForDifferences(t *testing.T) {
+	w, busy := populated(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var arriving sync.WaitGroup
+	var arrived int
+	arriving.Go(func() {
+		for tick := time.NewTicker(10 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+			_, err := w.clickhouse.ExecContext(t.Context(), `INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success)
+				SELECT $1, now64(3) - number, generateUUIDv7(number), 'gpt', 5, 200, true FROM numbers(3)`, busy)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			arrived++
+		}
+	})
+	if got, out := w.verify(); got.Differences != 0 {
+		t.Errorf("%+v\n%s", got, out)
+	}
+	cancel()
+	arriving.Wait()
+	got, out := w.verify()
+	if got.Differences != 0 || got.Moving != 0 || arrived == 0 {
+		t.Errorf("after %d inserts: %+v\n%s", arrived, got, out)
+	}
+	t.Logf("%d inserts while it ran", arrived)
+}
+
+// wrong answers some figures a little off.
+type wrong struct{ Answers }
+
+func (w wrong) Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (openapi.Overview, error) {
+	answer, err := w.Answers.Overview(ctx, owner, days)
+	answer.Successes, answer.Failures = answer.Failures, answer.Successes
+	return answer, err
+}
+
+func (w wrong) FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error) {
+	answer, err := w.Answers.FailedCall(ctx, application, call)
+	answer.DurationMs++
+	return answer, err
+}
+
+func TestVerifyNamesAnAnswerThatIsWrongThoughItsRollupsAreRight(t *testing.T) {
+	w, _ := populated(t)
+	w.deps.Answers = wrong{w.deps.Answers}
+	got, out := w.verify()
+	if got.Differences == 0 || !strings.Contains(out, "overview: .successes: ") || !strings.Contains(out, ": .durationMs: ") {
+		t.Errorf("%+v in\n%s", got, out)
+	}
+}
