@@ -1,185 +1,200 @@
 package gateway
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
+	"sync/atomic"
+	"time"
+
+	"callgate/internal/http1"
 )
 
-// answerBody reads an upstream's response body piece by piece out of the connection's buffer.
-type answerBody struct {
-	br      *bufio.Reader
-	left    int64 // bytes left of the body, or of the chunk; -1: until the connection ends
-	chunked bool
-	started bool // chunked: a chunk was begun, its end mark is still to come
-	ended   bool
+// keptBody is how much of a request body is kept for a failure's detail, in bytes: one more than
+// may be stored, so that a longer one is told from one that just fits. What one read brings is not cut.
+const keptBody = 16_385
+
+// requestBody is the caller's body on its way to the upstream. Its beginning is kept: for the
+// detail of a failure, and to send it again when a pooled connection turns out to be closed.
+type requestBody struct {
+	http1.Body
+	from     *http1.Conn
+	share    *share // of the application; nil when there is none
+	kept     []byte
+	spare    []byte // an earlier call's, empty, for kept
+	reserved int64  // of the gateway's byte budget
+	size     atomic.Int64
+	complete atomic.Bool   // the end was read
+	fault    error         // why the body has no end; nothing is read after it
+	withheld bool          // the caller waits to be told to send it
+	sending  chan struct{} // closed when the rest was sent or given up; nil when there is no rest
+	sent     bool          // all was written to the upstream; read after sending was closed
+	stopped  atomic.Bool   // the sender was interrupted: where it stopped reading is not known
+
+	// replay is what was sent after kept on a connection from the pool, as long as nothing says that
+	// any byte of the request has arrived.
+	replay []byte
 }
 
-var errFraming = errors.New("malformed chunked body")
+var (
+	errTooLarge     = errors.New("the request body is larger than allowed")
+	errNoBudget     = errors.New("the bodies of the calls in flight take all memory they may")
+	errBodyCutShort = errors.New("the request body ended early")
+	errChunks       = errors.New("the request body's chunks are malformed")
+)
 
-// maxChunkLine bounds a chunk's size line and a trailer line, in bytes.
-const maxChunkLine = 4 << 10
-
-func (b *answerBody) reset(br *bufio.Reader, head *answerHead) {
-	*b = answerBody{br: br, left: head.length, chunked: head.chunked}
-	if b.chunked {
-		b.left = 0
+// open looks at how the body is framed and reserves memory for what will be kept.
+func (b *requestBody) open(g *Gateway, x *http1.Exchange) error {
+	b.from, b.withheld = x.Conn, x.Continue
+	framing := x.Request.Body()
+	b.Begin(framing)
+	b.complete.Store(b.Ended())
+	keep := int64(keptBody)
+	if framing.Kind != http1.Chunked {
+		keep = min(framing.Length, keptBody)
 	}
-	b.ended = !b.chunked && b.left == 0
-}
-
-// ready tells whether a piece can be had without waiting for the upstream.
-func (b *answerBody) ready() bool {
-	buffered := b.br.Buffered()
-	if !b.chunked || buffered == 0 {
-		return buffered > 0 && !b.ended
-	}
-	start, _ := b.br.Peek(buffered)
-	line := bytes.IndexByte(start, '\n')
-	return line >= 0 && line+1 < buffered && start[0] != '0' // which begins the end of an empty body
-}
-
-// next waits for body bytes and returns what is there, at most one chunk. The bytes are good until
-// the next call; io.EOF is the proper end. A connection that ends before the body does is
-// io.ErrUnexpectedEOF. large, when not nil, is read into directly once the small buffer is empty.
-func (b *answerBody) next(large []byte) ([]byte, error) {
-	if b.chunked && b.left == 0 && !b.ended {
-		if err := b.nextChunk(); err != nil {
-			return nil, err
-		}
-	}
-	if b.ended {
-		return nil, io.EOF
-	}
-	if b.br.Buffered() == 0 && large != nil {
-		return b.readLarge(large)
-	}
-	if _, err := b.br.Peek(1); err != nil {
-		return nil, b.cut(err)
-	}
-	n := b.br.Buffered()
-	if b.left >= 0 {
-		n = int(min(int64(n), b.left))
-	}
-	piece, err := b.br.Peek(n)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := b.br.Discard(n); err != nil {
-		return nil, err
-	}
-	b.took(n)
-	return piece, nil
-}
-
-func (b *answerBody) readLarge(large []byte) ([]byte, error) {
-	if b.left >= 0 && int64(len(large)) > b.left {
-		large = large[:b.left]
-	}
-	n, err := b.br.Read(large)
-	if n == 0 && err != nil {
-		return nil, b.cut(err)
-	}
-	b.took(n)
-	return large[:n], nil
-}
-
-func (b *answerBody) took(n int) {
-	if b.left < 0 {
-		return
-	}
-	b.left -= int64(n)
-	b.ended = b.left == 0 && !b.chunked
-}
-
-// cut says what the connection's end means here.
-func (b *answerBody) cut(err error) error {
-	if !errors.Is(err, io.EOF) {
+	if err := g.reserve(b.share, keep); err != nil {
 		return err
 	}
-	if b.left < 0 {
-		b.ended = true
-		return io.EOF // a body without any framing ends with the connection
+	b.reserved = keep
+	if framing.Length > g.config.MaxBodyBytes {
+		return errTooLarge
 	}
-	return io.ErrUnexpectedEOF
+	return nil
 }
 
-// nextChunk reads a chunk's size line, and the trailers after the last chunk.
-func (b *answerBody) nextChunk() error {
-	if b.started {
-		line, err := b.line()
+func (b *requestBody) release(g *Gateway) {
+	_ = g.reserve(b.share, -b.reserved)
+	b.reserved = 0
+}
+
+// receive reads the beginning of the body, as far as it is kept.
+func (b *requestBody) receive(c *call) error {
+	if b.complete.Load() {
+		return nil
+	}
+	room := min(max(b.Framing().Length, int64(b.from.Buffer().Len())), keptBody)
+	if room <= int64(cap(b.spare)) {
+		b.kept, b.spare = b.spare, nil
+	} else {
+		b.kept = make([]byte, 0, room)
+	}
+	for len(b.kept) < keptBody && !b.complete.Load() {
+		piece, err := b.read(false)
 		if err != nil {
 			return err
 		}
-		if len(line) != 0 {
-			return errFraming
-		}
+		b.kept = append(b.kept, piece.Bytes()...)
+		c.progress.Add(moved)
 	}
-	line, err := b.line()
-	if err != nil {
-		return err
+	if b.size.Load() > c.gateway.config.MaxBodyBytes {
+		return errTooLarge
 	}
-	if b.left, err = chunkSize(line); err != nil {
-		return err
-	}
-	b.started = true
-	if b.left > 0 {
-		return nil
-	}
-	for range 128 { // trailers are dropped: nothing announced them to the caller
-		if line, err = b.line(); err != nil {
-			return err
-		}
-		if len(line) == 0 {
-			b.ended = true
-			return nil
-		}
-	}
-	return errFraming
+	return nil
 }
 
-// chunkSize reads a chunk's size line.
-func chunkSize(line []byte) (int64, error) {
-	size, _, _ := bytes.Cut(line, []byte(";"))
-	size = bytes.TrimRight(size, " \t")
-	if len(size) == 0 || len(size) > 15 || unhex(size[0]) > 15 {
-		return 0, errFraming
+var continueAnswer = []byte("HTTP/1.1 100 Continue\r\n\r\n")
+
+// read waits for the next bytes of the body; the end sets complete. After an error there are none.
+func (b *requestBody) read(large bool) (http1.Piece, error) {
+	for b.fault == nil {
+		if b.from.Buffer().Len() > 0 {
+			piece, err := b.Next(b.from.Buffer())
+			if err != nil {
+				b.fault = errChunks
+				break
+			}
+			b.size.Add(int64(piece.Len()))
+			if b.Ended() {
+				b.complete.Store(true)
+			}
+			if piece.Len() > 0 || b.Ended() {
+				return piece, nil
+			}
+		}
+		if b.withheld { // it will be read, so it is asked for (RFC 9110, section 10.1.1)
+			b.withheld = false
+			if _, err := b.from.Write(continueAnswer); err != nil {
+				b.fault = errBodyCutShort
+				break
+			}
+		}
+		switch _, err := b.from.Fill(large); {
+		case errors.Is(err, io.EOF):
+			b.fault = errBodyCutShort
+		case err != nil:
+			b.fault = err
+		}
 	}
-	n, err := strconv.ParseInt(string(size), 16, 64)
-	if err != nil {
-		return 0, errFraming
-	}
-	return n, nil
+	return http1.Piece{}, b.fault
 }
 
-// beginsChunk tells whether a chunked body can begin like this: its head has not gone to the caller
-// yet, who is better told than cut off.
-func beginsChunk(begun []byte) bool {
-	if len(begun) == 0 {
-		return true
-	}
-	line, _, whole := bytes.Cut(begun, []byte("\n"))
-	if !whole {
-		return unhex(begun[0]) < 16
-	}
-	_, err := chunkSize(bytes.TrimSuffix(line, []byte("\r")))
-	return err == nil
+// arrived tells whether the rest of a body of known length can be had without waiting.
+func (b *requestBody) arrived() bool {
+	return b.complete.Load() || b.Framing().Kind == http1.Sized && int64(b.from.Buffer().Len()) >= b.Left()
 }
 
-func (b *answerBody) line() ([]byte, error) {
-	line, err := b.br.ReadSlice('\n')
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil, io.ErrUnexpectedEOF
-	case errors.Is(err, bufio.ErrBufferFull):
-		return nil, fmt.Errorf("%w: line too long", errFraming)
-	case err != nil:
-		return nil, err
-	case len(line) > maxChunkLine:
-		return nil, errFraming
+// finishReading reads the small body of a call that is refused: the developer is shown it. It must
+// come soon, for nothing else depends on it.
+func (b *requestBody) finishReading(c *call) {
+	const soon = 5 * time.Second
+	if b.complete.Load() || b.sending != nil || b.withheld || b.reserved == 0 || b.Framing().Length > c.gateway.config.MaxBodyBytes {
+		return // all is there; or the connection is closed after, or there is no memory for it
 	}
-	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
+	if !b.arrived() {
+		c.hurry(soon)
+	}
+	if b.kept == nil && b.receive(c) != nil {
+		return
+	}
+	b.drain()
+}
+
+// drain reads what is left of the body of a refused request, so that the connection can serve the
+// next one: as much as a small body and a moment, never longer. A deadline may stay on the connection.
+func (b *requestBody) drain() {
+	const most, moment = 256 << 10, time.Second
+	if b.complete.Load() || b.withheld || b.Framing().Length > most {
+		return
+	}
+	hurried := !b.arrived()
+	if hurried {
+		_ = b.from.SetReadDeadline(time.Now().Add(moment))
+	}
+	for b.size.Load() < most && !b.complete.Load() {
+		if _, err := b.read(true); err != nil {
+			break
+		}
+	}
+	if hurried {
+		_ = b.from.SetReadDeadline(time.Time{})
+	}
+}
+
+// rest tells whether there is more to send than what was kept.
+func (b *requestBody) rest() bool { return !b.complete.Load() || len(b.replay) > 0 }
+
+// replayable tells whether everything read so far can be sent again.
+func (b *requestBody) replayable() bool {
+	return !b.stopped.Load() && b.size.Load() == int64(len(b.kept)+len(b.replay))
+}
+
+// maxReplay bounds what is held of a longer body to send it again, in bytes. It is let go of as soon
+// as the upstream acknowledges anything, so it is seldom more than a socket buffer.
+const maxReplay = 1 << 20
+
+// remember holds a piece for a second attempt, if the budget allows.
+func (b *requestBody) remember(g *Gateway, piece []byte) bool {
+	if len(b.replay)+len(piece) > maxReplay || g.reserve(b.share, int64(len(piece))) != nil {
+		b.forget(g)
+		return false
+	}
+	b.reserved += int64(len(piece))
+	b.replay = append(b.replay, piece...)
+	return true
+}
+
+func (b *requestBody) forget(g *Gateway) {
+	_ = g.reserve(b.share, -int64(len(b.replay)))
+	b.reserved -= int64(len(b.replay))
+	b.replay = nil
 }

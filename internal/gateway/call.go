@@ -2,22 +2,15 @@ package gateway
 
 import (
 	"context"
-	"encoding/hex"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/valyala/fasthttp"
 
 	"callgate/internal/access"
-	"callgate/internal/calls"
+	"callgate/internal/http1"
 )
-
-// keptBody is how much of a request body is kept for a failure's detail, in bytes: one more than
-// may be stored, so that a longer one is told from one that just fits.
-const keptBody = 16_385
 
 // phase is where a call is; it says which timeout counts and what is cut to end it.
 type phase uint8
@@ -44,45 +37,59 @@ const (
 // call is one attributed call from the moment its key was recognised until its record is made.
 type call struct {
 	gateway *Gateway
-	ctx     *fasthttp.RequestCtx
-	client  net.Conn
+	x       *http1.Exchange
+	client  *http1.Conn
 	start   time.Time
 	id      uuid.UUID
 
-	// What was asked.
-	head       requestHead
-	path       []byte // after the prefix
-	query      []byte
-	accessKey  string
-	grant      *access.Grant
-	capability *access.Capability // nil until the model was found to name one
-	restQuery  []byte             // the query without its model pairs
+	// What was asked. The slices point into text: the buffer the head was read into serves the body next.
+	text        []byte
+	method      string
+	path        []byte // after the prefix
+	query       []byte
+	restQuery   []byte // without its model pairs
+	bearer      []byte
+	contentType []byte
+	upgrade     bool
+	shown       bool
+	accessKey   string
+	grant       *access.Grant
+	capability  *access.Capability // nil until the model was found to name one
+	target      *target            // nil until the call may go there
 
 	share *share     // of the application
 	place *poolShare // of its share, what the call uses of a pool; nil while it uses none
 
-	request requestBody
-	relay   relay
-	secret  string // the upstream key
+	request   requestBody
+	secret    string  // the upstream key
+	out       *[]byte // what is written next begins here: the head for the upstream, then the caller's
+	headBytes int     // of the head for the upstream in out
 
 	// What came of it.
-	answer        answerHead
+	response      http1.Response
+	answer        http1.Body
+	first         http1.Piece   // of the answer, that came with its head
 	firstByte     time.Duration // negative until the upstream answered
+	status        int           // the upstream's; 0 until it answered
 	responseBytes int64
-	copied        []byte // bounded copy of an upstream's error answer
+	tail          int // bytes of framing written behind the last byte of the body
+	errorAnswer   errorAnswer
 	streamed      bool
-	relaying      bool // the server has the answer's body, and closes it
+	awaits        bool       // settle is still to be called
+	settler       func(bool) // settle, made once for all uses of this memory
 
 	// progress changes whenever bytes move in either direction: the sweeper tells silence by it, so
 	// that no clock is read on the way. Its lowest bits say that the caller is waited for.
 	progress atomic.Uint32
 
-	mu     sync.Mutex // guards what the sweeper may touch
-	phase  phase
-	cause  cause
-	conn   *upstreamConn      // in use by this call
-	cancel context.CancelFunc // of a dial in progress
-	ended  bool
+	mu       sync.Mutex // guards what the sweeper may touch
+	phase    phase
+	cause    cause
+	conn     *upstreamConn      // in use by this call
+	cancel   context.CancelFunc // of a dial in progress
+	ended    bool               // nothing is cut any more
+	recorded bool
+	hurried  bool // the caller's connection has a deadline
 
 	// Owned by the sweeper.
 	next, previous *call
@@ -92,21 +99,45 @@ type call struct {
 }
 
 // idleCalls are the calls that ended, for reuse: a call's own memory is most of what it needs.
-var idleCalls = sync.Pool{New: func() any { return new(call) }}
+var idleCalls sync.Pool
 
-func takeCall() *call { return idleCalls.Get().(*call) }
+func takeCall() *call {
+	if c, ok := idleCalls.Get().(*call); ok {
+		return c
+	}
+	c := new(call)
+	c.settler = c.settle
+	return c
+}
 
-// maxIdleBody bounds the memory for a request body that an ended call holds on to, in bytes.
-const maxIdleBody = 4 << 10
+// What an ended call holds on to for the next one, in bytes.
+const (
+	maxIdleBody = 4 << 10
+	maxIdleText = 1 << 10
+)
 
 // release gives the memory of an ended call to the next one; nobody may have a hold of it any more.
 func (c *call) release() {
-	spare := c.request.spare
+	giveHead(c.out)
+	spare, text := c.request.spare, c.text
 	if kept := c.request.kept; kept != nil && cap(kept) <= maxIdleBody {
 		spare = kept[:0]
 	}
-	*c = call{request: requestBody{spare: spare}}
+	if cap(text) > maxIdleText {
+		text = nil
+	}
+	*c = call{request: requestBody{spare: spare}, text: text[:0], settler: c.settler}
 	idleCalls.Put(c)
+}
+
+// keep copies what is needed of the head after the bytes of the connection went on.
+func (c *call) keep(head *requestHead) {
+	text := append(append(append(c.text[:0], head.target...), head.bearer...), head.contentType...)
+	target, rest := text[:len(head.target)], text[len(head.target):]
+	c.text, c.bearer, c.contentType = text, rest[:len(head.bearer)], rest[len(head.bearer):]
+	c.path, c.query, _ = splitTarget(target)
+	c.method = methodOf(c.x.Method())
+	c.upgrade, c.shown = head.upgrade, head.shown
 }
 
 // Steps of progress. Those that begin to wait for the caller set a bit, those that end it clear it
@@ -121,16 +152,6 @@ const (
 
 // awaitsCaller tells whether progress says that the caller is waited for.
 func awaitsCaller(progress uint32) bool { return progress&(toWrite|toReceive) != 0 }
-
-// lift takes away the deadline that the server set on the caller's connection for the head: what
-// follows may take as long as it moves, and the sweeper sees to those that stall. A cut stays.
-func (c *call) lift() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cause == uncut {
-		_ = c.client.SetReadDeadline(time.Time{})
-	}
-}
 
 // enter moves to a phase and restarts its timeout. It reports whether the call was not cut meanwhile.
 func (c *call) enter(p phase) bool {
@@ -168,20 +189,20 @@ func (c *call) cut(why cause) {
 // past is a deadline that ends every read and write at once.
 var past = time.Unix(1, 0)
 
-// lastWords is how long an upstream whose caller has closed first may take to end a response that
+// closingGrace is how long an upstream whose caller has closed first may take to end a response that
 // is complete so far: SDKs close after [DONE], without waiting for the end of the body.
-const lastWords = 100 * time.Millisecond
+const closingGrace = 100 * time.Millisecond
 
 func (c *call) cutLocked(why cause) {
 	if c.cause != uncut || c.ended {
 		return
 	}
-	c.cause = why
+	c.cause, c.hurried = why, true
 	if c.cancel != nil {
 		c.cancel()
 	}
 	if c.phase == relaying && why == clientGone {
-		end := time.Now().Add(lastWords)
+		end := time.Now().Add(closingGrace)
 		if c.conn != nil {
 			_ = c.conn.SetReadDeadline(end)
 		}
@@ -204,115 +225,21 @@ func (c *call) why() cause {
 	return c.cause
 }
 
-// nameIn tells the caller the call's id.
-func (c *call) nameIn(h *fasthttp.ResponseHeader) {
-	var buffer [36]byte // a UUID in text
-	text := buffer[:0]
-	for _, group := range [...][]byte{c.id[:4], c.id[4:6], c.id[6:8], c.id[8:10], c.id[10:]} {
-		if len(text) > 0 {
-			text = append(text, '-')
-		}
-		text = hex.AppendEncode(text, group)
-	}
-	h.SetBytesV("X-Call-Id", text)
-}
-
-// outcome is how a call ended, as the record has it.
-type outcome struct {
-	status  int
-	success bool
-	endedBy calls.EndedBy
-	kind    calls.ReasonType
-	code    calls.ReasonCode
-	message string // our own sentence for the failure's detail
-}
-
-// finish ends the call: it leaves the sweeper, and its one record is handed over. Only the first
-// call of it counts.
-func (c *call) finish(o outcome) {
+// hurry sets a deadline for what is still read of the caller.
+func (c *call) hurry(within time.Duration) {
 	c.mu.Lock()
-	if c.ended {
-		c.mu.Unlock()
-		return
+	defer c.mu.Unlock()
+	c.hurried = true
+	if c.cause == uncut {
+		_ = c.client.SetReadDeadline(time.Now().Add(within))
 	}
-	c.ended = true
-	c.mu.Unlock()
-	defer c.gateway.sweeper.remove(c) // last: a shutdown waits until no call is left there
-	duration := time.Since(c.start)
-	record := calls.TakeRecord()
-	*record = calls.Record{
-		ApplicationID: c.grant.ApplicationID,
-		UserID:        c.grant.OwnerID,
-		CallID:        c.id,
-		Start:         c.start,
-		Duration:      duration,
-		StatusCode:    o.status,
-		Success:       o.success,
-		Streamed:      c.streamed,
-		FirstByte:     c.firstByte,
-		EndedBy:       o.endedBy,
-		ReasonType:    o.kind,
-		ReasonCode:    o.code,
-		UpstreamCode:  c.answer.status,
-		RequestBytes:  c.request.size.Load(),
-		ResponseBytes: c.responseBytes,
-	}
-	if c.capability != nil {
-		record.Model = c.capability.ID
-	}
-	if !o.success {
-		record.Unredacted = c.unredacted(o)
-	}
-	c.gateway.metrics.ended(record)
-	c.request.release(c.gateway)
-	c.takePlace(nil)
-	c.share.leave()
-	c.gateway.config.Record(record)
 }
 
-// dismiss ends what never was a call: it leaves the sweeper, and no record is made.
-func (c *call) dismiss() {
+// unhurry takes the deadlines from the connection of a call that was recorded and is still to be answered.
+func (c *call) unhurry() {
 	c.mu.Lock()
-	c.ended = true
-	c.mu.Unlock()
-	c.share.leave()
-	c.gateway.sweeper.remove(c)
-}
-
-// unredacted is what the detail of a failed call is made of, after the call and beside it. The kept
-// bodies are handed over.
-func (c *call) unredacted(o outcome) *calls.FailureInput {
-	input := &calls.FailureInput{
-		Message:     o.message,
-		Method:      string(c.ctx.Method()),
-		Path:        string(c.path),
-		RawQuery:    string(c.query),
-		Body:        c.request.kept,
-		BodyBytes:   c.request.size.Load(),
-		FullyRead:   c.request.complete.Load(),
-		ContentType: string(c.head.contentType),
-		Secrets:     c.secrets(),
+	defer c.mu.Unlock()
+	if c.hurried {
+		_ = c.client.SetDeadline(time.Time{})
 	}
-	c.request.kept = nil
-	if o.code == calls.UpstreamStatus {
-		input.UpstreamBody = c.copied
-		input.UpstreamContentType = string(c.ctx.Response.Header.ContentType())
-		input.UpstreamEncoding = string(c.ctx.Response.Header.ContentEncoding())
-	}
-	return input
-}
-
-// secrets are the exact values that must not be shown to a developer.
-func (c *call) secrets() []string {
-	secrets := []string{c.accessKey}
-	if c.secret != "" {
-		secrets = append(secrets, c.secret)
-	}
-	if c.capability != nil {
-		secrets = append(secrets, c.capability.UpstreamBaseURL)
-		if t, err := c.gateway.upstreams.target(c.capability.UpstreamBaseURL); err == nil {
-			secrets = append(secrets, t.host)
-		}
-	}
-	return secrets
 }

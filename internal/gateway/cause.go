@@ -8,6 +8,7 @@ import (
 	"net"
 	"syscall"
 
+	"callgate/internal/http1"
 	"callgate/internal/upstream"
 )
 
@@ -51,13 +52,10 @@ func logged(err error) string {
 	return "it cannot be called"
 }
 
-// errHTTP2 is what an upstream's answer is that begins with an HTTP/2 frame.
-var errHTTP2 = errors.New("the answer is one of HTTP/2")
-
 // http2Only tells whether an upstream failed because it speaks nothing that the gateway does.
 func http2Only(err error) bool {
 	alert := remoteAlert(err)
-	return errors.Is(err, errHTTP2) || alert != nil && alert.Error() == "tls: no application protocol" // RFC 7301
+	return errors.Is(err, http1.ErrHTTP2) || alert != nil && alert.Error() == "tls: no application protocol" // RFC 7301
 }
 
 // remoteAlert is the TLS alert that the upstream sent, if it did. Its type has no name outside its package.

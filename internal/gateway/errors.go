@@ -2,11 +2,9 @@ package gateway
 
 import (
 	"encoding/json"
-	"io"
-	"net"
+	"net/http"
+	"strconv"
 	"strings"
-
-	"github.com/valyala/fasthttp"
 
 	"callgate/internal/calls"
 )
@@ -84,6 +82,11 @@ var (
 		message: "The request body did not arrive in time.", reason: calls.Timeout, reasonCode: calls.CallerTimeout}
 	refusedHead = refusal{status: 431, code: "invalid_request", kind: "invalid_request_error",
 		message: "The request line and headers are larger than 16 KB."}
+	refusedLate = refusal{status: 408, code: "caller_timeout", kind: "invalid_request_error",
+		message: "The request did not arrive in time."}
+	refusedUpgrade = refusal{status: 501, code: "invalid_request", kind: "invalid_request_error",
+		message: "Connections are not upgraded. Use HTTP without Upgrade; WebSocket is not supported.",
+		reason:  calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}
 	refusedTimeout = refusal{status: 504, code: "upstream_timeout", kind: "server_error", endedBy: calls.TimedOut,
 		message: "The upstream did not answer in time.", reason: calls.Timeout, reasonCode: calls.UpstreamTimeout}
 )
@@ -102,61 +105,48 @@ func (r refusal) body() []byte {
 	return text
 }
 
-// answer writes the refusal into the response, with X-Callgate-Error, which no relayed answer has. A caller whose body was not read to its end gets it
-// with the connection closed after: what is left of the body would be taken for the next request.
-func (r refusal) answer(ctx *fasthttp.RequestCtx, bodyRead bool) {
-	h := &ctx.Response.Header
-	ctx.SetStatusCode(r.status)
-	h.SetContentType("application/json")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Callgate-Error", r.code)
-	if r.status == 401 {
-		h.Set("WWW-Authenticate", "Bearer")
+// What refusals have in common with the rest of the gateway.
+const (
+	statusTooLarge      = 413
+	statusCallerTimeout = 408
+)
+
+// answering is how a refusal is answered.
+type answering struct {
+	id    []byte // of the call; empty when there is none
+	again bool   // another request may follow on the connection
+	old   bool   // the caller speaks HTTP/1.0
+	head  bool   // it asked for a head only
+}
+
+// append makes the whole answer, with X-Callgate-Error, which no relayed answer has.
+func (r refusal) append(out []byte, how answering) []byte {
+	line := func(name, value string) {
+		out = append(append(append(append(out, name...), ": "...), value...), "\r\n"...)
+	}
+	out = appendInt(append(out, "HTTP/1.1 "...), int64(r.status))
+	out = append(append(append(out, ' '), http.StatusText(r.status)...), "\r\n"...)
+	line("Content-Type", "application/json")
+	line("Cache-Control", "no-store")
+	line("X-Content-Type-Options", "nosniff")
+	line("X-Callgate-Error", r.code)
+	if len(how.id) > 0 {
+		out = appendCallID(out, how.id)
+	}
+	if r.status == http.StatusUnauthorized {
+		line("WWW-Authenticate", "Bearer")
 	}
 	if r.retryAfter != "" {
-		h.Set("Retry-After", r.retryAfter)
+		line("Retry-After", r.retryAfter)
 	}
 	if r.allow != "" {
-		h.Set("Allow", r.allow)
+		line("Allow", r.allow)
 	}
 	text := r.body()
-	if bodyRead {
-		ctx.Response.SetBodyRaw(text)
-		return
+	line("Content-Length", strconv.Itoa(len(text)))
+	out = append(appendConnection(out, how.again, how.old), "\r\n"...)
+	if how.head {
+		return out
 	}
-	ctx.SetConnectionClose()
-	if ctx.IsHead() {
-		return
-	}
-	answerLast(ctx, text)
-}
-
-// answerLast makes text the body of the last answer on the connection.
-func answerLast(ctx *fasthttp.RequestCtx, text []byte) {
-	ctx.Response.SetBodyStream(&lastAnswer{text: text, client: ctx.Conn()}, len(text))
-}
-
-// lastAnswer is a body after which the connection is closed with care.
-type lastAnswer struct {
-	text   []byte
-	client net.Conn
-}
-
-// Read is never used: fasthttp takes WriteTo.
-func (*lastAnswer) Read([]byte) (int, error) { return 0, io.EOF }
-
-// SupportsBodyWriteTo says that WriteTo does all that Read would.
-func (*lastAnswer) SupportsBodyWriteTo() bool { return true }
-
-// WriteTo writes the answer at once and then lets the caller finish sending.
-func (a *lastAnswer) WriteTo(w io.Writer) (int64, error) {
-	n, err := w.Write(a.text)
-	if f, ok := w.(interface{ Flush() error }); ok && err == nil {
-		err = f.Flush()
-	}
-	if err == nil {
-		linger(a.client)
-	}
-	return int64(n), err
+	return append(out, text...)
 }

@@ -10,9 +10,11 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"callgate/internal/http1"
 )
 
-// heads are buffers for request heads, and for the small bodies sent along in the same packet.
+// heads are buffers for heads, and for the small bodies that are written together with them.
 var heads = sync.Pool{New: func() any {
 	buffer := make([]byte, 0, 2<<10)
 	return &buffer
@@ -23,10 +25,19 @@ const (
 	maxTogether   = 8 << 10 // head and body up to this size are written at once
 )
 
+func takeHead() *[]byte { return heads.Get().(*[]byte) }
+
+func giveHead(buffer *[]byte) {
+	if buffer != nil && cap(*buffer) <= maxPooledHead {
+		heads.Put(buffer)
+	}
+}
+
+var errCut = errors.New("the call was cut")
+
 // forward sends the request to the upstream and reads the head of its answer. On success the call
-// owns the connection, and the answer's head stands in the response. A connection from the pool that
-// was closed before the request reached the upstream is replaced once, when nothing can have been
-// acted on and the whole body can be sent again.
+// owns the connection. A connection from the pool that was closed before the request reached the upstream
+// is replaced once, when nothing can have been acted on and the whole body can be sent again.
 func (c *call) forward(t *target) (*upstreamConn, error) {
 	for fresh := false; ; fresh = true {
 		conn, err := c.connect(t.pool, fresh)
@@ -34,13 +45,13 @@ func (c *call) forward(t *target) (*upstreamConn, error) {
 			return nil, err
 		}
 		before := conn.socket.written
-		if err = c.exchange(conn, t, before); err == nil {
-			if conn.reused {
+		if err = c.exchange(conn, before); err == nil {
+			if conn.reused && !t.pool.keepsOpen.Load() {
 				t.pool.keepsOpen.Store(true)
 			}
 			return conn, nil
 		}
-		stale := !fresh && conn.reused && connectionEnded(err) && conn.br.Buffered() == 0 && unacknowledged(conn.socket.Conn, before)
+		stale := !fresh && conn.reused && connectionEnded(err) && conn.Buffer().Len() == 0 && unacknowledged(conn.socket.Conn, before)
 		patience := time.Duration(0)
 		if stale {
 			patience = lastWrite // its next write fails
@@ -63,6 +74,12 @@ func connectionEnded(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
+// timedOut tells a timeout from other faults.
+func timedOut(err error) bool {
+	var fault net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &fault) && fault.Timeout()
+}
+
 func (c *call) connect(pool *connPool, fresh bool) (*upstreamConn, error) {
 	if !c.takePlace(pool) {
 		return nil, errShareExhausted
@@ -79,7 +96,7 @@ func (c *call) connect(pool *connPool, fresh bool) (*upstreamConn, error) {
 	if !c.use(conn) {
 		c.leave()
 		pool.drop(conn)
-		return nil, errors.New("the call was cut")
+		return nil, errCut
 	}
 	return conn, nil
 }
@@ -102,122 +119,133 @@ func (c *call) dial(pool *connPool) (*upstreamConn, error) {
 	return conn, err
 }
 
-// exchange writes the request, or its beginning with the rest to follow, and reads the answer's head.
-func (c *call) exchange(conn *upstreamConn, t *target, before uint64) error {
-	writeErr := c.write(conn, t)
+// exchange writes the request, or its beginning with the rest to follow, and reads the answer's head and
+// what of the body came with it.
+func (c *call) exchange(conn *upstreamConn, before uint64) error {
+	writeErr := c.write(conn)
 	if !c.enter(waiting) {
-		return errors.New("the call was cut")
+		return errCut
 	}
 	c.request.sending = nil
 	if writeErr == nil && c.request.rest() {
 		c.request.sending = make(chan struct{})
-		c.lift()
 		go c.send(conn, before)
 	}
 	// Also after a failed write: an upstream may have answered before it closed.
-	from := origin{target: t, path: c.path, model: c.capability.ID, bodiless: c.ctx.IsHead()}
-	br, err := readAnswer(conn.br, conn.Conn, &c.ctx.Response.Header, &c.answer, &from)
-	conn.large = conn.large || br != conn.br
-	conn.br = br
+	err := c.readAnswer(conn.Conn)
 	if err != nil {
-		c.answer.status = 0
 		if writeErr != nil {
 			err = writeErr
 		}
 		return fmt.Errorf("exchange with the upstream: %w", err)
 	}
-	c.firstByte = time.Since(c.start)
+	c.firstByte, c.status = time.Since(c.start), c.response.Status
 	return nil
 }
 
-func (c *call) write(conn *upstreamConn, t *target) error {
-	pooled := heads.Get().(*[]byte)
-	out := c.appendHead((*pooled)[:0], t)
+// maxAnswerHead bounds an upstream's response head, in bytes; maxInterim how many 1xx answers may
+// precede the final one.
+const (
+	maxAnswerHead = http1.MaxHead
+	maxInterim    = 32
+)
+
+var errAnswer = errors.New("malformed answer")
+
+// readAnswer reads the head of the final response. Its body is begun too: one that cannot be read is better
+// told to the caller than cut off.
+func (c *call) readAnswer(conn *http1.Conn) error {
+	r := &c.response
+	for range maxInterim {
+		r.Reset()
+		n, err := readHead(conn, r)
+		switch {
+		case err != nil:
+			return err
+		case r.Status == 101:
+			return fmt.Errorf("%w: protocol switched without being asked", errAnswer)
+		}
+		conn.Discard(n)
+		if r.Status < 200 {
+			continue
+		}
+		c.answer.Begin(r.Body([]byte(c.method)))
+		if c.first = (http1.Piece{}); c.answer.Ended() || conn.Buffer().Len() == 0 {
+			return nil
+		}
+		if c.first, err = c.answer.Next(conn.Buffer()); err != nil {
+			return fmt.Errorf("%w: %w", errAnswer, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: too many interim responses", errAnswer)
+}
+
+func readHead(conn *http1.Conn, r *http1.Response) (n int, err error) {
+	for {
+		if unread := conn.Unread(); len(unread) > 0 {
+			switch n, err := r.Parse(unread, maxAnswerHead); {
+			case errors.Is(err, http1.ErrHTTP2):
+				return 0, err
+			case err != nil:
+				return 0, fmt.Errorf("%w: %w", errAnswer, err)
+			case n > 0:
+				return n, nil
+			}
+		}
+		if _, err := conn.Fill(false); err != nil {
+			if errors.Is(err, io.EOF) && conn.Buffer().Len() > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+	}
+}
+
+// write sends the head, and with it what was received of the body.
+func (c *call) write(conn *upstreamConn) error {
+	out, kept := (*c.out)[:c.headBytes], c.request.kept
 	defer func() {
-		if cap(out) <= maxPooledHead {
-			*pooled = out[:0]
-			heads.Put(pooled)
+		if cap(out) > cap(*c.out) { // it grew, the head in it
+			*c.out = out
 		}
 	}()
-	kept := c.request.kept
-	chunked := c.request.length < 0
+	chunked := c.request.Framing().Kind == http1.Chunked
 	if chunked && len(kept) > 0 {
-		out = strconv.AppendInt(out, int64(len(kept)), 16)
-		out = append(out, '\r', '\n')
+		out = append(strconv.AppendInt(out, int64(len(kept)), 16), '\r', '\n')
 	}
 	if len(out)+len(kept) <= maxTogether {
 		out = append(out, kept...)
-		kept = nil
-	}
-	if len(kept) > 0 {
+	} else {
 		if _, err := conn.Write(out); err != nil {
 			return err
 		}
 		if _, err := conn.Write(kept); err != nil {
 			return err
 		}
-		out = out[:0]
+		return c.writeEnd(conn, chunked)
 	}
 	if chunked {
-		if len(c.request.kept) > 0 {
+		if len(kept) > 0 {
 			out = append(out, '\r', '\n')
 		}
 		if !c.request.rest() {
 			out = append(out, "0\r\n\r\n"...)
 		}
 	}
-	if len(out) > 0 {
-		if _, err := conn.Write(out); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := conn.Write(out)
+	return err
 }
 
-// appendHead writes the request head for the upstream: the caller's own lines, our key, our framing.
-func (c *call) appendHead(out []byte, t *target) []byte {
-	out = append(out, c.ctx.Method()...)
-	out = append(out, ' ')
-	start := len(out)
-	out = append(out, t.path...)
-	out = append(out, c.path...)
-	if len(out) == start {
-		out = append(out, '/')
+// writeEnd ends the chunk that was written apart from its head.
+func (c *call) writeEnd(conn *upstreamConn, chunked bool) error {
+	if !chunked {
+		return nil
 	}
-	if len(c.restQuery) > 0 {
-		out = append(out, '?')
-		out = append(out, c.restQuery...)
+	end := "\r\n"
+	if !c.request.rest() {
+		end += "0\r\n\r\n"
 	}
-	out = append(out, " HTTP/1.1\r\nHost: "...)
-	out = append(out, t.host...)
-	out = append(out, '\r', '\n')
-	out = c.head.appendForwarded(out)
-	switch c.capability.UpstreamAuth {
-	case "x-api-key":
-		out = append(out, "X-Api-Key: "...)
-	case "api-key":
-		out = append(out, "Api-Key: "...)
-	default:
-		out = append(out, "Authorization: Bearer "...)
-	}
-	out = append(out, c.secret...)
-	switch {
-	case c.request.length < 0:
-		out = append(out, "\r\nTransfer-Encoding: chunked"...)
-	case c.head.length || c.request.length > 0 || expectsBody(c.ctx.Method()):
-		out = append(out, "\r\nContent-Length: "...)
-		out = strconv.AppendInt(out, c.request.length, 10)
-	}
-	return append(out, "\r\n\r\n"...)
-}
-
-// expectsBody names the methods whose empty body is announced.
-func expectsBody(method []byte) bool {
-	return string(method) == "POST" || string(method) == "PUT" || string(method) == "PATCH"
-}
-
-// timedOut tells a timeout from other faults.
-func timedOut(err error) bool {
-	var fault net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &fault) && fault.Timeout()
+	_, err := conn.Write([]byte(end))
+	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/calls"
+	"callgate/internal/http1"
 )
 
 func TestOurOwnAnswersAndOnlyTheyNameTheirError(t *testing.T) {
@@ -241,24 +242,30 @@ func TestOnlyWhatACapabilityAllowsIsForwarded(t *testing.T) {
 
 // BenchmarkHeadsOfACall is what the passes over both heads of a usual call cost.
 func BenchmarkHeadsOfACall(b *testing.B) {
-	request := []byte("Host: gate\r\nAuthorization: Bearer " + goodKey + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\nAccept: application/json\r\n" +
+	request := []byte("POST /gateway/v1/chat/completions?model=m HTTP/1.1\r\nHost: gate\r\nAuthorization: Bearer " + goodKey +
+		"\r\nContent-Type: application/json\r\nContent-Length: 2\r\nAccept: application/json\r\n" +
 		"User-Agent: OpenAI/Python 1.2.3\r\nX-Stainless-Lang: python\r\nX-Stainless-OS: Linux\r\nX-Stainless-Retry-Count: 0\r\nAccept-Encoding: gzip\r\n\r\n")
 	response := []byte("HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: 2\r\nopenai-version: 2020\r\n" +
 		"openai-processing-ms: 12\r\nx-ratelimit-limit-requests: 100\r\nx-ratelimit-remaining-requests: 99\r\nx-request-id: req_1\r\nServer: cloudflare\r\n" +
 		"CF-RAY: 1\r\nVary: Accept-Encoding\r\nStrict-Transport-Security: max-age=1\r\nalt-svc: h3\r\nSet-Cookie: a=b\r\n\r\n")
-	from := origin{target: &target{scheme: "https", host: "api.openai.com", path: "/v1", mark: mark("api.openai.com")}, model: "m"}
-	var asked requestHead
-	var answered answerHead
-	out, raw := make([]byte, 0, 4<<10), make([]byte, len(response))
+	to := &target{scheme: "https", host: "api.openai.com", path: "/v1", mark: mark("api.openai.com")}
+	c := takeCall()
+	c.x, c.target, c.capability, c.secret = new(http1.Exchange), to, &access.Capability{ID: "m"}, upstreamKey
+	out := make([]byte, 0, 4<<10)
 	b.ReportAllocs()
 	for b.Loop() {
-		if !asked.scan(request) {
+		var head requestHead
+		c.x.Reset()
+		if n, err := c.x.Parse(request, 16<<10); n == 0 || err != nil || !head.read(&c.x.Request) {
 			b.Fatal("malformed")
 		}
-		out = asked.appendForwarded(out[:0])
-		copy(raw, response)
-		if _, err := answered.filter(raw, &from); err != nil {
-			b.Fatal(err)
+		c.keep(&head)
+		out = c.appendForwarded(out[:0], to)
+		c.response.Reset()
+		if n, err := c.response.Parse(response, maxAnswerHead); n == 0 || err != nil {
+			b.Fatal("malformed")
 		}
+		c.answer.Begin(c.response.Body([]byte(c.method)))
+		out = c.appendAnswer(out[:0], true)
 	}
 }

@@ -1,28 +1,29 @@
 package gateway
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // methods are those that are forwarded (design section 4). TRACE would have an upstream repeat the
 // platform's key, and what nobody has defined is known to nobody.
 var methods = [...]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"}
 
-func isMethod(method []byte) bool {
+func isMethod(method string) bool { return slices.Contains(methods[:], method) }
+
+// methodOf is the text of a method; that of a known one is not made anew.
+func methodOf(method []byte) string {
 	for _, known := range methods {
 		if string(method) == known {
-			return true
+			return known
 		}
 	}
-	return false
+	return string(method)
 }
 
 // allowsMethod tells whether a capability's list has the method; an empty one has every method.
-func allowsMethod(list []string, method []byte) bool {
-	for _, allowed := range list {
-		if string(method) == allowed {
-			return true
-		}
-	}
-	return len(list) == 0
+func allowsMethod(list []string, method string) bool {
+	return len(list) == 0 || slices.Contains(list, method)
 }
 
 // allowsPath tells whether a path begins with one of a capability's list, whole segments of it; an
@@ -58,7 +59,7 @@ var removedIn = newNames(
 var removedOut = newNames(
 	// hop-by-hop, and what is ours to say
 	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade",
-	"x-callgate-*", "x-content-type-options",
+	"x-callgate-*", "x-call-id", "x-content-type-options",
 	// what a browser keeps for the whole origin, or reports to elsewhere
 	"set-cookie", "set-cookie2", "clear-site-data", "set-login", "nel", "report-to", "reporting-endpoints", "strict-transport-security",
 	"alt-svc", "accept-ch*", "critical-ch", "public-key-pins*", "expect-ct", "origin-agent-cluster", "sec-session-*", "secure-session-*",

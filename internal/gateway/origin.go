@@ -6,15 +6,16 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"callgate/internal/http1"
 )
 
 // origin is where an answer came from. The upstream's base URL is for administrators only (spec
 // section 2): what an answer tells of it is rewritten to the gateway's path, or does not pass.
 type origin struct {
-	target   *target
-	path     []byte // of the call, after the gateway's prefix
-	model    string // capability identifier
-	bodiless bool   // the answer has no body whatever its head says
+	target *target
+	path   []byte // of the call, after the gateway's prefix
+	model  string // capability identifier
 }
 
 // mark is what names an upstream in a header's value: a name with dots by itself, any other host
@@ -30,19 +31,19 @@ func mark(host string) []byte {
 	return []byte(name)
 }
 
-// rewrites tells whether a header line may not go to the caller as it is. Then value is what it says
-// instead; a nil one means that the line does not pass at all.
-func (o *origin) rewrites(name, line []byte) (value []byte, changed bool) {
+// rewrites tells whether a field may not go to the caller as it is. Then instead is what it says; a nil
+// one means that it does not pass at all.
+func (o *origin) rewrites(name, value []byte) (instead []byte, changed bool) {
 	switch {
-	case is(name, "location"), is(name, "content-location"):
-		return o.relocated(trim(line[len(name)+1:])), true
-	case is(name, "link"):
-		if bytes.IndexByte(line, '<') >= 0 {
-			return o.relinked(trim(line[len(name)+1:])), true
+	case http1.EqualFold(name, "location"), http1.EqualFold(name, "content-location"):
+		return o.relocated(value), true
+	case http1.EqualFold(name, "link"):
+		if bytes.IndexByte(value, '<') >= 0 {
+			return o.relinked(value), true
 		}
 	}
-	if bytes.Contains(line, o.target.mark) {
-		return o.relocated(trim(line[len(name)+1:])), true
+	if bytes.Contains(value, o.target.mark) {
+		return o.relocated(value), true
 	}
 	return nil, false
 }

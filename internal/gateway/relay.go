@@ -1,240 +1,181 @@
 package gateway
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
-	"callgate/internal/calls"
+	"callgate/internal/http1"
 )
 
-// maxCopied bounds what is copied of an upstream's error answer, in bytes.
-const maxCopied = 64 << 10
-
-var protocol11 = []byte("HTTP/1.1")
-
-// relay is the body of an upstream's answer on its way to the caller. The call's record is made here
-// and not in the handler: only here the fate of the last byte is known (design section 4).
-type relay struct {
-	call   *call
-	conn   *upstreamConn
-	body   answerBody
-	copies bool // the body is an error's and JSON
-}
-
-// begin prepares the response after its head was read. A response without a body ends here.
-func (c *call) begin(conn *upstreamConn) {
+// relay passes the answer on as it comes, until its end: what one read of the upstream brought goes to the
+// caller with one write. It reports whether another request may follow on the caller's connection.
+func (c *call) relay(conn *upstreamConn) (again bool) {
 	c.enter(relaying)
-	h := &c.ctx.Response.Header
-	h.SetNoDefaultContentType(true)
-	h.SetProtocol(protocol11)
-	h.ResetConnectionClose()
-	c.nameIn(h)
-	if !c.request.complete.Load() {
-		h.SetConnectionClose() // answered before the request was read
+	c.describe()
+	c.x.Peer.Trust() // the sweeper sees to callers that do not read
+	again = c.request.complete.Load() && !c.x.Last() && (c.answer.Framing().Kind <= http1.Sized || !c.x.Old)
+	if err := c.begin(again); err != nil {
+		return c.end(conn, again, nil, err)
 	}
-	contentType := h.ContentType()
-	c.streamed = len(contentType) >= 17 && is(contentType[:17], "text/event-stream")
-	r := &c.relay
-	*r = relay{call: c, conn: conn, copies: c.answer.status/100 != 2 && bytes.Contains(contentType, []byte("json"))}
-	status := c.answer.status
-	if c.ctx.IsHead() || status == 204 || status == 304 {
-		r.body.ended = true
-		var gone error
-		if left(c.client) { // the head is still to be sent
-			gone = net.ErrClosed
+	large, piece := false, c.first
+	for !c.answer.Ended() {
+		var err error
+		if piece, err = c.nextPiece(conn, large); err != nil {
+			return c.end(conn, again, err, nil)
 		}
-		_ = r.end(io.EOF, gone)
+		large = piece.Len() >= fullRead
+		if err := c.pass(piece); err != nil && (piece.Len() > 0 || !c.answer.Ended()) {
+			return c.end(conn, again, nil, err) // a lost end behind a body that was taken is no fault
+		}
+	}
+	return c.end(conn, again, nil, nil)
+}
+
+// fullRead is how much one small read brings at least when more waits: then the next one is large.
+const fullRead = 4000
+
+// nextPiece waits for the next piece of the answer's body. Where the end of the connection is that of the body,
+// it comes with an empty piece.
+func (c *call) nextPiece(conn *upstreamConn, large bool) (http1.Piece, error) {
+	if conn.Buffer().Len() == 0 {
+		switch _, err := conn.Fill(large); {
+		case errors.Is(err, io.EOF):
+			return http1.Piece{}, c.answer.Closed()
+		case err != nil:
+			return http1.Piece{}, err
+		}
+	}
+	return c.answer.Next(conn.Buffer())
+}
+
+// describe keeps what the record needs of the answer's head.
+func (c *call) describe() {
+	r := &c.response
+	for _, f := range r.Fields() {
+		switch name := r.Name(f); len(name) {
+		case len("content-type"):
+			if http1.EqualFold(name, "content-type") {
+				value := r.Value(f)
+				c.streamed = len(value) >= 17 && http1.EqualFold(value[:17], "text/event-stream")
+				if r.Status/100 != 2 {
+					c.errorAnswer.contentType = string(value)
+					c.errorAnswer.copies = bytes.Contains(value, []byte("json"))
+				}
+			}
+		case len("content-encoding"):
+			if r.Status/100 != 2 && http1.EqualFold(name, "content-encoding") {
+				c.errorAnswer.encoding = string(r.Value(f))
+			}
+		}
+	}
+}
+
+// begin writes the answer's head, with what of the body came with it.
+func (c *call) begin(again bool) error {
+	out := c.appendAnswer((*c.out)[:0], again)
+	*c.out = out
+	c.errorAnswer.add(c.first.Bytes())
+	body := c.frame(c.first)
+	if len(out)+len(body) <= maxTogether {
+		out = append(out, body...)
+		body, *c.out = nil, out
+	}
+	c.progress.Add(toWrite)
+	_, err := c.client.Write(out)
+	if err == nil && len(body) > 0 {
+		_, err = c.client.Write(body)
+	}
+	c.progress.Add(written)
+	if err == nil {
+		c.wrote(c.first)
+	}
+	giveHead(c.out)
+	c.out = nil
+	return err
+}
+
+// frame makes the bytes to write of a piece. Of an empty one only the end of the body is written.
+func (c *call) frame(piece http1.Piece) []byte {
+	if c.answer.Framing().Kind > http1.Sized && !c.x.Old {
+		return piece.Chunk(c.answer.Ended())
+	}
+	return piece.Bytes()
+}
+
+// pass writes one piece of the body.
+func (c *call) pass(piece http1.Piece) error {
+	c.progress.Add(toWrite)
+	c.errorAnswer.add(piece.Bytes())
+	var err error
+	if out := c.frame(piece); len(out) > 0 {
+		_, err = c.client.Write(out)
+	}
+	c.progress.Add(written)
+	if err == nil {
+		c.wrote(piece)
+	}
+	return err
+}
+
+// wrote counts the bytes of the body, and those of framing behind the last of them.
+func (c *call) wrote(piece http1.Piece) {
+	const chunkEnd, bodyEnd = len("\r\n"), len("0\r\n\r\n")
+	c.responseBytes += int64(piece.Len())
+	if c.answer.Framing().Kind <= http1.Sized || c.x.Old {
 		return
 	}
-	if caller, ok := c.client.(*callerConn); ok {
-		caller.Trust() // the sweeper sees to callers that do not read
+	if piece.Len() > 0 {
+		c.tail = chunkEnd
 	}
-	r.body.reset(conn.br, &c.answer)
-	c.ctx.Response.ImmediateHeaderFlush = !r.body.ready()
-	if c.answer.length < 0 && !c.ctx.Request.Header.IsHTTP11() {
-		r.hijack()
-		return
-	}
-	c.relaying = true
-	c.ctx.Response.SetBodyStream(r, int(c.answer.length))
-}
-
-// hijack relays a body of unknown length to a caller that knows no chunks: the end of the connection
-// is the end of the body.
-func (r *relay) hijack() {
-	r.call.relaying = true
-	ctx := r.call.ctx
-	ctx.Response.Header.SetConnectionClose()
-	head := bytes.Clone(ctx.Response.Header.Header())
-	flush := ctx.Response.ImmediateHeaderFlush
-	ctx.HijackSetNoResponse(true)
-	ctx.Hijack(func(client net.Conn) {
-		w := bufio.NewWriter(client)
-		_, _ = w.Write(head) // an error stays in w
-		if flush {
-			_ = w.Flush()
-		}
-		_, _ = r.WriteTo(w)
-		_ = r.Close()
-	})
-}
-
-// Read is never used: fasthttp takes WriteTo.
-func (*relay) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
-
-// SupportsBodyWriteTo says that WriteTo does all that Read would.
-func (*relay) SupportsBodyWriteTo() bool { return true }
-
-// Close ends the call's life. It makes the record when the body was never written: the head could
-// not be sent.
-func (r *relay) Close() error {
-	_ = r.end(nil, net.ErrClosed)
-	r.call.release()
-	return nil
-}
-
-// WriteTo writes and flushes every piece when it arrives, until the upstream's end. Any other end is
-// an error, upon which the server closes the caller's connection without ending the body.
-func (r *relay) WriteTo(w io.Writer) (n int64, err error) {
-	c := r.call
-	defer func() {
-		if p := recover(); p != nil {
-			c.gateway.logger.Error("panic while relaying", "call", c.id, "panic", p)
-			r.panicked()
-			err = fmt.Errorf("panic while relaying: %v", p)
-		}
-	}()
-	flusher, _ := w.(interface{ Flush() error })
-	var large *[]byte
-	defer func() {
-		if large != nil {
-			sendBuffers.Put(large)
-		}
-	}()
-	for {
-		var space []byte
-		if large != nil {
-			space = *large
-		}
-		piece, readErr := r.body.next(space)
-		if readErr != nil {
-			return n, r.end(readErr, nil)
-		}
-		c.progress.Add(toWrite)
-		if r.copies {
-			c.copied = append(c.copied, piece[:min(len(piece), maxCopied-len(c.copied))]...)
-		}
-		size, writeErr := w.Write(piece)
-		if writeErr == nil && flusher != nil {
-			writeErr = flusher.Flush()
-		}
-		c.progress.Add(written)
-		if writeErr != nil {
-			return n, r.end(nil, writeErr)
-		}
-		n += int64(size)
-		c.responseBytes = n
-		large = resize(large, len(piece))
+	if c.answer.Ended() {
+		c.tail += bodyEnd
 	}
 }
 
-// resize takes a large buffer once a piece filled the small one, and gives it back at the first
-// piece that would have fitted: a stream that is silent holds the small one only.
-func resize(large *[]byte, piece int) *[]byte {
-	switch {
-	case large == nil && piece >= answerBuffer:
-		return sendBuffers.Get().(*[]byte)
-	case large != nil && piece < answerBuffer:
-		sendBuffers.Put(large)
-		return nil
-	}
-	return large
-}
-
-// end gives the connection back or closes it, and makes the record. readErr is what the upstream's
-// side ended with (io.EOF is its proper end), writeErr what the caller's did. It returns the error
-// the server is to see: nil for a proper end.
-func (r *relay) end(readErr, writeErr error) error {
-	c, conn := r.call, r.conn
-	if conn == nil {
-		return net.ErrClosed
-	}
-	r.conn = nil
+// end gives the upstream's connection back or closes it, and makes the record, at once or when the next
+// read tells whether the caller is still there. readErr is what the upstream's side ended with, if not
+// properly, writeErr what the caller's did.
+func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool {
 	sent := c.stopSending(conn, 0)
 	uncut := c.leave()
-	complete := errors.Is(readErr, io.EOF) && writeErr == nil
-	if complete && uncut && sent && c.answer.keepAlive && r.body.ended && conn.br.Buffered() == 0 {
+	complete := readErr == nil && writeErr == nil
+	if complete && uncut && sent && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
 		conn.pool.put(conn, time.Now())
 	} else {
 		conn.pool.drop(conn)
 	}
 	c.takePlace(nil) // what follows may take a moment
-	if complete && !accepted(c.client) {
-		complete, writeErr = false, net.ErrClosed
+	switch {
+	case !complete:
+		c.finish(c.interrupted(writeErr != nil))
+		return false
+	case again && uncut:
+		c.awaits = true
+		c.x.Afterwards(c.settler)
+		return true
 	}
-	if complete {
+	c.judge(false)
+	if !c.request.complete.Load() {
+		linger(c.x)
+	}
+	return false
+}
+
+// judge makes the record of an answer that was written whole. A write to a caller that has already closed
+// succeeds: unless open says that it has not, its side is asked what it took. The framing behind the last
+// byte of the body need not have arrived.
+func (c *call) judge(open bool) {
+	if open || accepted(c.client.Conn, c.tail) {
 		c.finish(c.completed())
-		if !c.request.complete.Load() && r.body.br != nil {
-			linger(c.client)
-		}
-		return nil
+	} else {
+		c.finish(c.interrupted(true))
 	}
-	c.finish(c.interrupted(writeErr != nil))
-	return errors.Join(readErr, writeErr)
 }
 
-func (r *relay) panicked() {
-	if r.conn != nil {
-		r.call.stopSending(r.conn, 0)
-		r.call.leave()
-		r.conn.pool.drop(r.conn)
-		r.conn = nil
-	}
-	r.call.finish(outcome{status: 499, endedBy: calls.UpstreamAbort, kind: calls.InternalFault, code: calls.CodeInternal,
-		message: refusedInternal.message})
+// settle is called when it is known whether the caller is still there. It ends the call's life.
+func (c *call) settle(open bool) {
+	c.judge(open)
+	c.release()
 }
-
-// completed is the outcome of an answer that ended completely.
-func (c *call) completed() outcome {
-	status := c.answer.status
-	if status/100 == 2 {
-		return outcome{status: status, success: true, endedBy: calls.Complete}
-	}
-	return outcome{status: status, endedBy: calls.Complete, kind: calls.UpstreamHTTPError, code: calls.UpstreamStatus}
-}
-
-// statusIncomplete is recorded when a response did not end completely (spec section 2).
-const statusIncomplete = 499
-
-// interrupted is the outcome of an answer that did not end completely, or never began because of
-// the caller or a shutdown.
-func (c *call) interrupted(byClient bool) outcome {
-	o := outcome{status: statusIncomplete, kind: calls.Interrupted}
-	switch why := c.why(); {
-	case why == tooSlow:
-		o.endedBy, o.kind, o.code = calls.TimedOut, calls.Timeout, calls.UpstreamTimeout
-		o.message = "The upstream stopped sending, or the call took longer than allowed."
-	case why == callerSlow:
-		o.endedBy, o.kind, o.code = calls.TimedOut, calls.Timeout, calls.CallerTimeout
-		o.message = "The caller stopped reading the response, or sending its request, for longer than allowed."
-	case why == shuttingDown:
-		o.endedBy, o.code = calls.Shutdown, calls.CodeShutdown
-		o.message = "The gateway was shut down before the response ended."
-	case why != uncut || byClient:
-		o.endedBy, o.code = calls.ClientAbort, calls.ClientClosed
-		o.message = "The caller closed the connection before the response ended."
-	default:
-		o.endedBy, o.code = calls.UpstreamAbort, calls.UpstreamClosed
-		o.message = "The upstream closed the connection before the response ended."
-	}
-	return o
-}
-
-var _ fasthttp.BodyWriterTo = (*relay)(nil)

@@ -17,9 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
-	"github.com/valyala/fasthttp"
 	"go.uber.org/goleak"
 
 	"callgate/internal/access"
@@ -28,8 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+	goleak.VerifyTestMain(m)
 }
 
 const (
@@ -87,11 +84,11 @@ type rig struct {
 
 func newRig(t *testing.T, answer script, changes ...func(*Config)) *rig {
 	t.Helper()
-	return newRigOn(t, answer, func(*fiber.Config) {}, changes...)
+	return newRigOn(t, answer, http1.ListenerConfig{}, changes...)
 }
 
 // newRigOn is newRig on another listener.
-func newRigOn(t *testing.T, answer script, server func(*fiber.Config), changes ...func(*Config)) *rig {
+func newRigOn(t *testing.T, answer script, front http1.ListenerConfig, changes ...func(*Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, asked: make(chan asked, 1000), hungUp: make(chan int, 1000), records: make(chan *calls.Record, 1000)}
 	r.upstream = r.serveUpstream(answer)
@@ -140,34 +137,19 @@ func newRigOn(t *testing.T, answer script, server func(*fiber.Config), changes .
 		change(&config)
 	}
 	r.gateway = New(config)
-	settings := fiber.Config{DisableStartupMessage: true, Immutable: true}
-	ServerConfig(&settings)
-	server(&settings)
-	app := fiber.New(settings)
-	r.gateway.Register(app)
-	listener := listen(t)
-	r.address = listener.Addr().String()
+	socket := listen(t)
+	r.address = socket.Addr().String()
+	listener := http1.NewListener(socket, front)
+	server := &http1.Server{Handle: r.handle, Refuse: r.refuse}
 	served := make(chan error, 1)
-	front := http1.NewListener(listener, http1.ListenerConfig{})
-	app.Server().ConnState = func(conn net.Conn, state fasthttp.ConnState) {
-		if state == fasthttp.StateIdle {
-			conn.(*callerConn).Waiting()
-		}
-	}
-	handle := app.Server().Handler
-	app.Server().Handler = func(ctx *fasthttp.RequestCtx) {
-		ctx.Conn().(*callerConn).Serving()
-		handle(ctx)
-	}
-	go func() { served <- app.Listener(Listener(front)) }()
+	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		r.gateway.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if err := app.ShutdownWithContext(ctx); err != nil {
-			t.Errorf("server did not stop: %v", err)
+		listener.CloseAll()
+		if !server.Wait(5 * time.Second) {
+			t.Error("connections were served after they were closed")
 		}
-		if err := <-served; err != nil {
+		if err := <-served; !errors.Is(err, net.ErrClosed) {
 			t.Errorf("serve: %v", err)
 		}
 		for _, secret := range []string{r.upstream, goodKey, upstreamKey, "127.0.0.1"} {
@@ -180,6 +162,28 @@ func newRigOn(t *testing.T, answer script, server func(*fiber.Config), changes .
 		}
 	})
 	return r
+}
+
+// handle is the gateway among other handlers, of which there are none here.
+func (r *rig) handle(x *http1.Exchange) bool {
+	if Owns(x.Target()) {
+		return r.gateway.Handle(x)
+	}
+	_, err := io.WriteString(x.Conn, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+	return err == nil && x.Request.Body().Kind == http1.Empty
+}
+
+func (r *rig) refuse(x *http1.Exchange, fault error) {
+	if OwnsBeginning(x.Conn.Unread()) {
+		r.gateway.Refuse(x, fault)
+		return
+	}
+	status := "400 Bad Request"
+	if errors.Is(fault, http1.ErrHeadTooLong) {
+		status = "431 Request Header Fields Too Large"
+	}
+	_, _ = io.WriteString(x.Conn, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+	linger(x)
 }
 
 // safeBuffer collects what is logged.

@@ -75,19 +75,16 @@ func lookAt(conn net.Conn) (seen glance) {
 	return seen
 }
 
-// left tells whether the caller has closed its side of the connection.
-func left(conn net.Conn) bool { return lookAt(conn).ended }
-
-// accepted tells whether the caller's side took everything that was written to it. A write to a
-// caller that has already closed succeeds, and only the answer to it tells: a reset. Callers that
-// are still there cost one look; those that are not are waited for, lastWords at most.
-func accepted(conn net.Conn) bool {
+// accepted tells whether the caller's side took all that was written to it but the last tail bytes. A write
+// to a caller that has already closed succeeds, and only the answer to it tells: a reset. Callers that
+// are still there cost one look; those that are not are waited for, closingGrace at most.
+func accepted(conn net.Conn, tail int) bool {
 	const pause = 2 * time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {
 		switch seen := lookAt(conn); {
-		case !seen.ended || seen.waiting == 0:
+		case !seen.ended || seen.waiting <= tail:
 			return true
-		case seen.broken || waited >= lastWords:
+		case seen.broken || waited >= closingGrace:
 			return false
 		}
 		time.Sleep(pause)

@@ -12,9 +12,8 @@ func newProbe(net.Conn) *probe { return &probe{} }
 // closed is replaced when nothing was answered on it.
 func (*probe) quiet() bool { return true }
 
-// left and accepted cannot be told here: what the socket took counts as taken by the caller.
-func left(net.Conn) bool     { return false }
-func accepted(net.Conn) bool { return true }
+// accepted cannot be told here: what the socket took counts as taken by the caller.
+func accepted(net.Conn, int) bool { return true }
 
 // unacknowledged cannot be told here: a connection taken from the pool that ends without a byte of
 // an answer counts as closed before the request reached it.

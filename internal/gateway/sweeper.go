@@ -102,7 +102,7 @@ func (s *sweeper) remove(c *call) {
 	}
 	s.mu.Unlock()
 	if armed {
-		s.watcher.disarm(c.client)
+		s.watcher.disarm(c.client.Conn)
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *sweeper) look(c *call, now time.Time) {
 	}
 	quiet := now.Sub(c.changed)
 	if quiet >= silence && c.armed == 0 {
-		c.armed = s.watcher.arm(c.client, c)
+		c.armed = s.watcher.arm(c.client.Conn, c)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

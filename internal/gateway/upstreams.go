@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,8 +8,10 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"callgate/internal/http1"
 	"callgate/internal/upstream"
 )
 
@@ -22,23 +23,22 @@ const (
 	// upstream that closes after every answer without saying so does it in this time; one that was
 	// once seen to keep a connection open is trusted with it.
 	provingTime = 25 * time.Millisecond
-	// answerBuffer is the read buffer of an upstream connection. A held stream keeps it, so it is
-	// small; large bodies are read through a pooled one.
-	answerBuffer = 4 << 10
+	// restful is after which rest the pool looks at a connection before it is used again: an upstream
+	// that says something unasked, its farewell most of all, or closes, has most likely done so by then.
+	// One that was used a moment ago is not asked; if it is closed nonetheless, it is replaced.
+	restful = 10 * time.Millisecond
 )
 
 var errPoolExhausted = errors.New("all connections to the upstream are in use")
 
 // upstreamConn is one connection to an upstream, used by one call at a time.
 type upstreamConn struct {
-	net.Conn // what is read and written: the socket, or TLS over it
-	socket   *countedConn
-	br       *bufio.Reader
-	probe    *probe
-	pool     *connPool
-	idle     time.Time // when it was last given back
-	reused   bool
-	large    bool // br outgrew answerBuffer
+	*http1.Conn // over the socket, or TLS over it
+	socket      *countedConn
+	probe       *probe
+	pool        *connPool
+	idle        time.Time // when it was last given back
+	reused      bool
 }
 
 // countedConn counts the bytes written to a socket, so that they can be compared with what the
@@ -53,6 +53,15 @@ func (c *countedConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.written += uint64(max(n, 0))
 	return n, err
+}
+
+// SyscallConn gives the socket.
+func (c *countedConn) SyscallConn() (syscall.RawConn, error) {
+	socket, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return socket.SyscallConn()
 }
 
 // connPool keeps the connections to one scheme, host and port.
@@ -78,7 +87,7 @@ func (p *connPool) get(now time.Time, fresh bool) (*upstreamConn, error) {
 		if conn == nil {
 			break
 		}
-		if now.Sub(conn.idle) < idleConnLife && p.quiet(conn.probe) {
+		if rested := now.Sub(conn.idle); rested < restful || rested < idleConnLife && p.quiet(conn.probe) {
 			conn.reused = true
 			return conn, nil
 		}
@@ -147,7 +156,7 @@ func (p *connPool) connect(ctx context.Context) (*upstreamConn, error) {
 		return nil, fmt.Errorf("connect to the upstream: %w", err)
 	}
 	conn := &upstreamConn{socket: &countedConn{Conn: raw}, probe: newProbe(raw), pool: p}
-	conn.Conn = conn.socket
+	conn.Conn = http1.NewConn(conn.socket)
 	if p.tls != nil {
 		secure := tls.Client(conn.socket, p.tls)
 		if err := secure.HandshakeContext(ctx); err != nil {
@@ -157,17 +166,14 @@ func (p *connPool) connect(ctx context.Context) (*upstreamConn, error) {
 			}
 			return nil, fmt.Errorf("TLS with the upstream: %w", err)
 		}
-		conn.Conn = secure
+		conn.Conn = http1.NewConn(secure)
 	}
-	conn.br = bufio.NewReaderSize(conn.Conn, answerBuffer)
 	return conn, nil
 }
 
 // put gives back a connection whose last answer was read to its end.
 func (p *connPool) put(conn *upstreamConn, now time.Time) {
-	if conn.large {
-		conn.br, conn.large = bufio.NewReaderSize(conn.Conn, answerBuffer), false
-	}
+	conn.Settle()
 	conn.idle = now
 	p.mu.Lock()
 	p.idle = append(p.idle, conn)

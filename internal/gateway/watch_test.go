@@ -46,7 +46,7 @@ func TestCallerThatLeavesASilentCallIsNoticedAndTheUpstreamCallCancelled(t *test
 				<-r.hungUp
 				limit := 100 * time.Millisecond
 				if begun != "" {
-					limit += lastWords // the upstream may still end a response that is complete so far
+					limit += closingGrace // the upstream may still end a response that is complete so far
 				}
 				if noticed > limit {
 					t.Errorf("noticed after %v", noticed)

@@ -43,7 +43,8 @@ func (b *Body) Left() int64 { return b.left }
 
 // Next uses up unread bytes of buf and returns the bytes of the body among them, moved together; a piece
 // may be empty when only framing was there. It is good until buf is read into. Bytes behind the body's end
-// stay unread. ErrMalformed is a chunked body that has no end that can be found.
+// stay unread. ErrMalformed is a chunked body that has no end that can be found; what came before the fault is
+// returned first, and the faulty bytes stay unread.
 func (b *Body) Next(buf *Buffer) (Piece, error) {
 	if b.ended {
 		return Piece{}, nil

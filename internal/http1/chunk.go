@@ -28,6 +28,7 @@ type chunkState struct {
 	step    chunkStep
 	last    bool // the size was 0
 	digits  uint8
+	broken  bool     // the next byte cannot stand where it stands
 	framing int64    // bytes of framing in excess of data
 	name    [18]byte // of a trailer, in lower case, as far as framing fields are long
 	named   uint8
@@ -39,8 +40,11 @@ func (b *Body) nextChunks(buf *Buffer) (Piece, error) {
 	s := &b.chunks
 	for buf.r < buf.w && !b.ended {
 		if s.step != chunkData {
-			if err := b.framingByte(bytes[buf.r]); err != nil {
-				return Piece{}, err
+			if s.broken || b.framingByte(bytes[buf.r]) != nil {
+				if s.broken = true; from < 0 {
+					return Piece{}, ErrMalformed
+				}
+				break // what came before is the body's
 			}
 			buf.r++
 			continue

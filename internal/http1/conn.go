@@ -18,6 +18,7 @@ type Conn struct {
 	try   func(fd uintptr) bool
 	n     int // what try read
 	err   error
+	quiet func() // called once when the next Fill has to wait
 }
 
 // NewConn returns a connection over c.
@@ -38,7 +39,11 @@ func (c *Conn) Buffer() *Buffer { return c.buf }
 func (c *Conn) Unread() []byte { return c.buf.Unread() }
 
 // Discard uses up n unread bytes.
-func (c *Conn) Discard(n int) { c.buf.r += n }
+func (c *Conn) Discard(n int) {
+	if c.buf != nil {
+		c.buf.r += n
+	}
+}
 
 // Settle gives the buffer back if nothing unread is in it. Pieces of it are no longer good.
 func (c *Conn) Settle() {
@@ -47,6 +52,10 @@ func (c *Conn) Settle() {
 		c.buf = nil
 	}
 }
+
+// WhenQuiet has f called once, by the next Fill, if there is nothing to read yet and the peer has not closed
+// its side. A read that is made anyway tells it: nobody has to ask the socket for it.
+func (c *Conn) WhenQuiet(f func()) { c.quiet = f }
 
 // Fill waits for bytes and puts them behind the unread ones, whose place changes. It returns how many came;
 // io.EOF when the peer closed its side. large asks for a large buffer, for a body that fills small ones.
@@ -67,6 +76,24 @@ func (c *Conn) Fill(large bool) (int, error) {
 		return 0, err // a deadline, or closed
 	}
 	return c.n, c.err
+}
+
+// FillNow is Fill without waiting, whatever the deadline: io.EOF also when there is nothing yet.
+func (c *Conn) FillNow() (int, error) {
+	c.Settle()
+	if c.buf != nil {
+		c.buf = c.buf.roomier()
+	}
+	if c.raw == nil {
+		return 0, io.EOF
+	}
+	c.n, c.err = 0, nil
+	err := c.raw.Control(func(fd uintptr) {
+		if !c.tryRead(fd) {
+			c.err = io.EOF
+		}
+	})
+	return c.n, errors.Join(err, c.err)
 }
 
 func (c *Conn) takeBuffer() {
@@ -102,6 +129,10 @@ func (c *Conn) tryRead(fd uintptr) bool {
 			continue
 		case errors.Is(err, syscall.EAGAIN):
 			c.Settle()
+			if f := c.quiet; f != nil {
+				c.quiet = nil
+				f()
+			}
 			return false
 		}
 		c.n, c.err = max(n, 0), err

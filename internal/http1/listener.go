@@ -19,7 +19,10 @@ type ListenerConfig struct {
 	// WriteStall is how long a connection may take nothing of what is written to it before it is cut;
 	// 0: 30 s. One that takes anything at all, however slowly, lives.
 	WriteStall time.Duration
-	Logger     *slog.Logger
+	// IdleTimeout is how long a connection may wait for a request; 0: 5 minutes. HeadTimeout is how
+	// long the head of one may take to arrive; 0: a minute. Both are kept to seconds.
+	IdleTimeout, HeadTimeout time.Duration
+	Logger                   *slog.Logger
 }
 
 // ListenerStats is what a Listener has done since it was made, and holds now.
@@ -66,6 +69,12 @@ type Listener struct {
 func NewListener(of net.Listener, config ListenerConfig) *Listener {
 	if config.WriteStall <= 0 {
 		config.WriteStall = 30 * time.Second
+	}
+	if config.IdleTimeout <= 0 {
+		config.IdleTimeout = 5 * time.Minute
+	}
+	if config.HeadTimeout <= 0 {
+		config.HeadTimeout = time.Minute
 	}
 	if config.Logger == nil {
 		config.Logger = slog.Default()
@@ -168,10 +177,11 @@ func (l *Listener) tick() {
 		case now := <-ticker.C:
 			seconds := int64(now.Sub(l.started) / time.Second)
 			l.clock.Store(seconds)
-			if seconds%look == 0 || l.config.WriteStall < look*time.Second {
+			if seconds%look == 0 || min(l.config.WriteStall, l.config.HeadTimeout, l.config.IdleTimeout) < look*time.Second {
 				l.mu.Lock()
 				for c := l.first; c != nil; c = c.next {
 					l.watchWrite(c, now)
+					c.expire(seconds, int64(l.config.IdleTimeout/time.Second), int64(l.config.HeadTimeout/time.Second))
 				}
 				l.mu.Unlock()
 			}

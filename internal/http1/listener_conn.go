@@ -1,10 +1,7 @@
 package http1
 
 import (
-	"errors"
-	"io"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -18,6 +15,7 @@ const (
 	serving               // it is being answered
 	leaving               // was waiting when the listener began to drain
 	cutting               // was reading, for too long, when the listener drained
+	slow                  // was reading for longer than HeadTimeout
 	gone                  // closed by the listener
 )
 
@@ -63,7 +61,7 @@ func (c *Accepted) Serving() bool {
 		switch state := c.state.Load(); kind(state) {
 		case gone:
 			return false
-		case leaving, cutting: // the whole request came at the last moment
+		case leaving, cutting, slow: // the whole request came at the last moment, or is refused
 			c.stay(serving)
 			return true
 		default:
@@ -73,6 +71,19 @@ func (c *Accepted) Serving() bool {
 		}
 	}
 }
+
+// Reading marks the connection as one of which half a head has come.
+func (c *Accepted) Reading() {
+	if state := c.state.Load(); kind(state) == waiting {
+		c.state.CompareAndSwap(state, state&used|at(c.listener.clock.Load(), reading))
+	}
+}
+
+// leaves tells whether the listener wants the connection gone unless a request has arrived.
+func (c *Accepted) leaves() bool { return kind(c.state.Load()) == leaving }
+
+// late tells whether the head that is being read took longer than HeadTimeout.
+func (c *Accepted) late() bool { return kind(c.state.Load()) == slow }
 
 // Waiting marks the connection as one that is kept open for another request.
 func (c *Accepted) Waiting() {
@@ -86,10 +97,6 @@ func (c *Accepted) Waiting() {
 // server has a watch of its own on it. Only the goroutine that serves the connection may call it.
 func (c *Accepted) Trust() { c.trusted = true }
 
-// Dismissed tells whether it was the listener that ended the connection in the middle of a request,
-// not its peer.
-func (c *Accepted) Dismissed() bool { return kind(c.state.Load()) == cutting }
-
 // stay undoes leave.
 func (c *Accepted) stay(kind uint64) {
 	c.leaveMu.Lock()
@@ -99,7 +106,7 @@ func (c *Accepted) stay(kind uint64) {
 }
 
 // leave makes a connection end that waits for a request, and with hurry one that reads half of one.
-// What has arrived is still read: see Read.
+// A request that has arrived is still served.
 func (c *Accepted) leave(hurry bool) {
 	state := c.state.Load()
 	next := leaving
@@ -120,6 +127,18 @@ func (c *Accepted) leave(hurry bool) {
 	}
 }
 
+// expire ends what takes too long: a connection that waits for a request is closed, the reading of a head
+// that does not come is ended, so that it can be answered.
+func (c *Accepted) expire(now int64, idle, head int64) {
+	state := c.state.Load()
+	switch age := now - since(state); {
+	case kind(state) == waiting && age > idle:
+		c.leave(false)
+	case kind(state) == reading && age > head && c.state.CompareAndSwap(state, state&^(1<<kindBits-1)|slow):
+		_ = c.SetReadDeadline(past)
+	}
+}
+
 // dismiss closes a connection that is still in this state, and about which no byte has arrived that
 // nobody has read yet.
 func (c *Accepted) dismiss(state uint64) bool {
@@ -129,39 +148,6 @@ func (c *Accepted) dismiss(state uint64) bool {
 	c.listener.remove(c)
 	_ = c.Conn.Close()
 	return true
-}
-
-// Read reads from the socket and notices the beginning of a request.
-func (c *Accepted) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	for {
-		state := c.state.Load()
-		switch kind(state) {
-		case waiting:
-			if n > 0 && !c.state.CompareAndSwap(state, state&used|at(c.listener.clock.Load(), reading)) {
-				continue
-			}
-		case leaving:
-			return c.lastRead(p, n, err)
-		case gone:
-			return 0, net.ErrClosed
-		}
-		return n, err
-	}
-}
-
-// lastRead gives a request its chance that has arrived, but was not read, when the connection had to
-// leave; where none has, it is the connection's end.
-func (c *Accepted) lastRead(p []byte, n int, err error) (int, error) {
-	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
-		n = readNow(c.tcp, p)
-		err = nil
-	}
-	if n == 0 {
-		return 0, io.EOF
-	}
-	c.stay(reading)
-	return n, err
 }
 
 // Write writes to the socket. The listener cuts a connection that takes nothing of it for long.

@@ -27,12 +27,6 @@ func unread(conn *net.TCPConn) (some bool) {
 	return some
 }
 
-// readNow reads what has arrived, whatever the deadline.
-func readNow(conn *net.TCPConn, p []byte) (n int) {
-	onSocket(conn, func(fd int) { n, _ = unix.Read(fd, p) })
-	return max(n, 0)
-}
-
 // queuedBytes is how much of what was written the peer has not acknowledged.
 func queuedBytes(conn *net.TCPConn) (n int) {
 	onSocket(conn, func(fd int) { n, _ = unix.IoctlGetInt(fd, unix.SIOCOUTQ) })

@@ -8,6 +8,4 @@ import "net"
 
 func unread(*net.TCPConn) bool { return false }
 
-func readNow(*net.TCPConn, []byte) int { return 0 }
-
 func queuedBytes(*net.TCPConn) int { return 0 }

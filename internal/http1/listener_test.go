@@ -77,6 +77,7 @@ func TestNoFaultOfAcceptEndsTheListenerAndEachIsCountedButNotLogged(t *testing.T
 type stage struct {
 	t        *testing.T
 	listener *Listener
+	server   *Server
 	begun    chan string   // paths whose handling began
 	finish   chan struct{} // ends /held
 }
@@ -93,49 +94,40 @@ func newStage(t *testing.T, config ListenerConfig) *stage {
 	config.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	s := &stage{t: t, listener: NewListener(of, config), begun: make(chan string, 1000), finish: make(chan struct{})}
 	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			conn, err := s.listener.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { s.serve(conn.(*Accepted)) })
+	s.server = &Server{Handle: s.handle, Refuse: func(x *Exchange, fault error) {
+		status := "400 Bad Request"
+		if fault == ErrHeadTimeout {
+			status = "408 Request Timeout"
 		}
-	})
+		_, _ = io.WriteString(x.Conn, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+	}}
+	all.Go(func() { _ = s.server.Serve(s.listener) })
 	t.Cleanup(func() {
 		s.listener.CloseAll()
 		all.Wait()
+		s.server.serving.Wait()
 		<-s.listener.over
 	})
 	return s
 }
 
-func (s *stage) serve(conn *Accepted) {
-	defer func() { _ = conn.Close() }()
-	br := bufio.NewReader(conn)
-	for {
-		r, err := http.ReadRequest(br)
-		if err != nil || !conn.Serving() {
-			return
-		}
-		s.begun <- r.URL.Path
-		switch r.URL.Path {
-		case "/held":
-			<-s.finish
-		case "/large":
-			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n")
-			for range 1024 {
-				if _, err := conn.Write(make([]byte, 64<<10)); err != nil {
-					return
-				}
+func (s *stage) handle(x *Exchange) bool {
+	path, _, _ := strings.Cut(string(x.Target()), "?")
+	s.begun <- path
+	switch path {
+	case "/held":
+		<-s.finish
+	case "/large":
+		_, _ = io.WriteString(x.Conn, "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n")
+		for range 1024 {
+			if _, err := x.Conn.Write(make([]byte, 64<<10)); err != nil {
+				break
 			}
-			return
 		}
-		if _, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"); err != nil {
-			return
-		}
-		conn.Waiting()
+		return false
 	}
+	_, err := io.WriteString(x.Conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+	return err == nil && !x.Last()
 }
 
 func (s *stage) dial() net.Conn {

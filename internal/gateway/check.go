@@ -1,0 +1,195 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"callgate/internal/calls"
+)
+
+// handle takes a call through every check to the upstream and back; each exit makes one record. It
+// reports whether another request may follow on the connection.
+func (c *call) handle() (again bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			again = c.panicked(p)
+		}
+	}()
+	refused, t := c.prepare()
+	if refused != nil {
+		return c.refuse(*refused)
+	}
+	switch err := c.request.receive(c); {
+	case errors.Is(err, errTooLarge):
+		return c.refuse(refusedLarge)
+	case errors.Is(err, errChunks):
+		return c.refuse(refusedChunks)
+	case c.why() == callerSlow || timedOut(err) && c.why() == uncut:
+		return c.refuse(refusedStalled)
+	case err != nil || !c.enter(waiting):
+		return c.abandon()
+	}
+	conn, err := c.forward(t)
+	if err != nil {
+		return c.failed(err)
+	}
+	return c.relay(conn)
+}
+
+// prepare checks the call and makes the head that is forwarded. A refusal says what stands against it.
+func (c *call) prepare() (*refusal, *target) {
+	opened := c.request.open(c.gateway, c.x)
+	if refused := c.check(); refused != nil {
+		return refused, nil
+	}
+	switch {
+	case c.gateway.stopping.Load():
+		return &refusedStopping, nil
+	case errors.Is(opened, errTooLarge):
+		return &refusedLarge, nil
+	case errors.Is(opened, errShareExhausted):
+		return &refusedShare, nil
+	case opened != nil:
+		return &refusedBudget, nil
+	}
+	secret, err := c.gateway.config.OpenKey(c.capability)
+	if err == nil && strings.ContainsAny(secret, "\r\n\x00") {
+		err = errors.New("the upstream key cannot stand in a header")
+	}
+	if err != nil {
+		c.gateway.logger.Error("upstream key cannot be used", "capability", c.capability.ID, "error", err)
+		return &refusedInternal, nil
+	}
+	c.secret = secret
+	t, err := c.gateway.upstreams.target(c.capability.UpstreamBaseURL)
+	if err != nil {
+		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "cause", logged(err))
+		return &refusedUnreachable, nil
+	}
+	c.target = t
+	c.out = takeHead()
+	*c.out = c.appendForwarded((*c.out)[:0], t)
+	c.headBytes = len(*c.out)
+	return nil, t
+}
+
+// check finds the first reason to refuse the call, in the order of design section 4. A capability
+// that is named and exists is recorded whatever the reason.
+func (c *call) check() *refusal {
+	rest, model, count := splitModel(c.query, c.bearer)
+	c.restQuery = rest
+	if count == 1 && model != "" {
+		c.capability = c.gateway.config.Capability(model)
+	}
+	switch {
+	case !c.grant.Active:
+		return &refusedDisabled
+	case count > 1:
+		return &refusedModels
+	case model == "":
+		return &refusedNoModel
+	case c.capability == nil:
+		return &refusedUnknown
+	case !c.capability.Enabled:
+		return &refusedOff
+	case !c.grant.Bound(c.capability.ID):
+		return &refusedUnbound
+	case c.shown:
+		return &refusedShown
+	case !isMethod(c.method):
+		return &refusedMethod
+	case !allowsMethod(c.capability.AllowedMethods, c.method):
+		refused := refusedMethod
+		refused.allow = strings.Join(c.capability.AllowedMethods, ", ")
+		refused.message = "The capability does not allow this method. Use " + refused.allow + "."
+		return &refused
+	case c.upgrade:
+		return &refusedUpgrade
+	case checkPath(c.path) != nil:
+		return &refusedPath
+	case !allowsPath(c.capability.AllowedPaths, c.path):
+		return &refusedElsewhere
+	}
+	return nil
+}
+
+// refuse ends the call with an answer of our own. What is small of the body is read first: the
+// developer is shown it, and the connection can be used again.
+func (c *call) refuse(r refusal) (again bool) {
+	if r.status != statusTooLarge && r.status != statusCallerTimeout {
+		c.request.finishReading(c)
+	}
+	whole := c.request.complete.Load()
+	again = whole && !c.x.Last()
+	out := r.append(nil, answering{id: c.id[:], again: again, old: c.x.Old, head: c.method == "HEAD"})
+	endedBy := r.endedBy
+	if endedBy == "" {
+		endedBy = calls.Denied
+	}
+	c.finish(outcome{status: r.status, endedBy: endedBy, kind: r.reason, code: r.reasonCode, message: r.message})
+	c.unhurry()
+	_, err := c.client.Write(out)
+	if err == nil && !whole {
+		linger(c.x)
+	}
+	return again && err == nil
+}
+
+// failed ends a call whose request could not be exchanged for a response head.
+func (c *call) failed(err error) (again bool) {
+	switch why := c.why(); {
+	case why == tooLong || errors.Is(err, errTooLarge):
+		return c.refuse(refusedLarge)
+	case why == malformed:
+		return c.refuse(refusedChunks)
+	case why == tooSlow || why == uncut && timedOut(err):
+		return c.refuse(refusedTimeout)
+	case why == callerSlow:
+		return c.refuse(refusedStalled)
+	case why != uncut:
+		return c.abandon()
+	case errors.Is(err, errShareExhausted):
+		return c.refuse(refusedShare)
+	case errors.Is(err, errPoolExhausted):
+		return c.refuse(refusedPool)
+	}
+	c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "cause", logged(err))
+	switch {
+	case http2Only(err):
+		return c.refuse(refusedHTTP2)
+	case errors.Is(err, errAnswer):
+		return c.refuse(refusedAnswer)
+	}
+	return c.refuse(refusedUnreachable)
+}
+
+// abandon ends a call whose caller left before the answer began, or that a shutdown cut: nothing is
+// answered, the connection is closed.
+func (c *call) abandon() (again bool) {
+	c.finish(c.interrupted(true))
+	return false
+}
+
+// panicked turns a panic into a recorded 500, or, once the answer has begun, into a cut.
+func (c *call) panicked(p any) (again bool) {
+	c.gateway.logger.Error("panic in a call", "call", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	c.mu.Lock()
+	conn, answering, recorded := c.conn, c.phase == relaying, c.recorded
+	c.conn = nil
+	c.mu.Unlock()
+	if conn != nil {
+		c.stopSending(conn, 0)
+		conn.pool.drop(conn)
+	}
+	switch {
+	case recorded:
+		return false
+	case answering:
+		c.finish(outcome{status: statusIncomplete, endedBy: calls.UpstreamAbort, kind: calls.InternalFault, code: calls.CodeInternal,
+			message: refusedInternal.message})
+		return false
+	}
+	return c.refuse(refusedInternal)
+}

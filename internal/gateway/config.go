@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"callgate/internal/access"
+	"callgate/internal/calls"
+)
+
+// Config says what a gateway works with. Zero limits take the defaults of design section 4.
+type Config struct {
+	// Grant resolves an Access Key; its errors are access.ErrUnknownKey and others, which mean that
+	// the key could not be checked.
+	Grant func(ctx context.Context, accessKey string) (*access.Grant, error)
+	// Capability returns nil for an identifier that names none.
+	Capability func(id string) *access.Capability
+	// OpenKey unseals a capability's upstream key.
+	OpenKey func(*access.Capability) (string, error)
+	// Record takes a finished record and never blocks.
+	Record func(*calls.Record)
+
+	AllowPrivate     bool          // upstreams on loopback and private addresses
+	ConnectTimeout   time.Duration // name, connection and TLS; 10 s
+	HeaderTimeout    time.Duration // silence until the upstream's response head; 300 s
+	IdleTimeout      time.Duration // silence between bytes; 300 s
+	CallTimeout      time.Duration // the whole call; 30 min
+	MaxBodyBytes     int64         // of a request body; 64 MiB
+	MaxInflightBytes int64         // of the kept bodies of all calls in flight; 512 MiB
+	MaxUpstreamConns int           // per scheme, host and port; 4,096
+	ApplicationShare float64       // of the two above, that one application may take; 0.25
+
+	Logger   *slog.Logger
+	Registry prometheus.Registerer
+}
+
+func (c *Config) defaults() {
+	orDuration := func(d *time.Duration, fallback time.Duration) {
+		if *d <= 0 {
+			*d = fallback
+		}
+	}
+	orDuration(&c.ConnectTimeout, 10*time.Second)
+	orDuration(&c.HeaderTimeout, 300*time.Second)
+	orDuration(&c.IdleTimeout, 300*time.Second)
+	orDuration(&c.CallTimeout, 30*time.Minute)
+	if c.MaxBodyBytes <= 0 {
+		c.MaxBodyBytes = 64 << 20
+	}
+	if c.MaxInflightBytes <= 0 {
+		c.MaxInflightBytes = 512 << 20
+	}
+	if c.MaxUpstreamConns <= 0 {
+		c.MaxUpstreamConns = 4096
+	}
+	if c.ApplicationShare <= 0 {
+		c.ApplicationShare = 0.25
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+}

@@ -1,0 +1,167 @@
+package gateway
+
+import (
+	"time"
+
+	"callgate/internal/calls"
+	"callgate/internal/http1"
+)
+
+// outcome is how a call ended, as the record has it.
+type outcome struct {
+	status  int
+	success bool
+	endedBy calls.EndedBy
+	kind    calls.ReasonType
+	code    calls.ReasonCode
+	message string // our own sentence for the failure's detail
+}
+
+// errorAnswer is what is kept of an upstream's error answer, for the failure's detail.
+type errorAnswer struct {
+	copies                bool // the body is JSON
+	body                  []byte
+	contentType, encoding string
+}
+
+// maxCopied bounds what is copied of an upstream's error answer, in bytes.
+const maxCopied = 64 << 10
+
+func (a *errorAnswer) add(piece []byte) {
+	if a.copies {
+		a.body = append(a.body, piece[:min(len(piece), maxCopied-len(a.body))]...)
+	}
+}
+
+// completed is the outcome of an answer that ended completely.
+func (c *call) completed() outcome {
+	if c.status/100 == 2 {
+		return outcome{status: c.status, success: true, endedBy: calls.Complete}
+	}
+	return outcome{status: c.status, endedBy: calls.Complete, kind: calls.UpstreamHTTPError, code: calls.UpstreamStatus}
+}
+
+// statusIncomplete is recorded when a response did not end completely (spec section 2).
+const statusIncomplete = 499
+
+// interrupted is the outcome of an answer that did not end completely, or never began because of
+// the caller or a shutdown.
+func (c *call) interrupted(byClient bool) outcome {
+	o := outcome{status: statusIncomplete, kind: calls.Interrupted}
+	switch why := c.why(); {
+	case why == tooSlow:
+		o.endedBy, o.kind, o.code = calls.TimedOut, calls.Timeout, calls.UpstreamTimeout
+		o.message = "The upstream stopped sending, or the call took longer than allowed."
+	case why == callerSlow:
+		o.endedBy, o.kind, o.code = calls.TimedOut, calls.Timeout, calls.CallerTimeout
+		o.message = "The caller stopped reading the response, or sending its request, for longer than allowed."
+	case why == shuttingDown:
+		o.endedBy, o.code = calls.Shutdown, calls.CodeShutdown
+		o.message = "The gateway was shut down before the response ended."
+	case why != uncut || byClient:
+		o.endedBy, o.code = calls.ClientAbort, calls.ClientClosed
+		o.message = "The caller closed the connection before the response ended."
+	default:
+		o.endedBy, o.code = calls.UpstreamAbort, calls.UpstreamClosed
+		o.message = "The upstream closed the connection before the response ended."
+	}
+	return o
+}
+
+// finish ends the call: it leaves the sweeper, and its one record is handed over. Only the first
+// call of it counts.
+func (c *call) finish(o outcome) {
+	c.mu.Lock()
+	if c.recorded {
+		c.mu.Unlock()
+		return
+	}
+	c.ended, c.recorded = true, true
+	c.mu.Unlock()
+	defer c.gateway.sweeper.remove(c) // last: a shutdown waits until no call is left there
+	duration := time.Since(c.start)
+	record := calls.TakeRecord()
+	*record = calls.Record{
+		ApplicationID: c.grant.ApplicationID,
+		UserID:        c.grant.OwnerID,
+		CallID:        c.id,
+		Start:         c.start,
+		Duration:      duration,
+		StatusCode:    o.status,
+		Success:       o.success,
+		Streamed:      c.streamed,
+		FirstByte:     c.firstByte,
+		EndedBy:       o.endedBy,
+		ReasonType:    o.kind,
+		ReasonCode:    o.code,
+		UpstreamCode:  c.status,
+		RequestBytes:  c.request.size.Load(),
+		ResponseBytes: c.responseBytes,
+	}
+	if c.capability != nil {
+		record.Model = c.capability.ID
+	}
+	if !o.success {
+		record.Unredacted = c.unredacted(o)
+	}
+	c.gateway.metrics.ended(record)
+	c.request.release(c.gateway)
+	c.takePlace(nil)
+	c.share.leave()
+	c.gateway.config.Record(record)
+}
+
+// unredacted is what the detail of a failed call is made of, after the call and beside it. The kept
+// bodies are handed over.
+func (c *call) unredacted(o outcome) *calls.FailureInput {
+	input := &calls.FailureInput{
+		Message:     o.message,
+		Method:      c.method,
+		Path:        string(c.path),
+		RawQuery:    string(c.query),
+		Body:        c.request.kept,
+		BodyBytes:   c.request.size.Load(),
+		FullyRead:   c.request.complete.Load() && o.code != calls.RequestTooLarge, // nobody looks at the rest
+		ContentType: string(c.contentType),
+		Secrets:     c.secrets(),
+	}
+	c.request.kept = nil
+	if o.code == calls.UpstreamStatus {
+		input.UpstreamBody = c.errorAnswer.body
+		input.UpstreamContentType = c.errorAnswer.contentType
+		input.UpstreamEncoding = c.errorAnswer.encoding
+	}
+	return input
+}
+
+// secrets are the exact values that must not be shown to a developer.
+func (c *call) secrets() []string {
+	secrets := []string{c.accessKey}
+	if c.secret != "" {
+		secrets = append(secrets, c.secret)
+	}
+	if c.capability != nil {
+		secrets = append(secrets, c.capability.UpstreamBaseURL)
+		if t, err := c.gateway.upstreams.target(c.capability.UpstreamBaseURL); err == nil {
+			secrets = append(secrets, t.host)
+		}
+	}
+	return secrets
+}
+
+// linger reads for a moment what the caller still sends after it was answered: closing at once
+// would reset the connection, and the answer with it, before the caller has read it.
+func linger(x *http1.Exchange) {
+	if x.Peer.CloseWrite() != nil {
+		return
+	}
+	const most, moment = 8 << 20, time.Second
+	_ = x.Conn.SetReadDeadline(time.Now().Add(moment))
+	for read := 0; read < most; {
+		x.Conn.Discard(x.Conn.Buffer().Len())
+		n, err := x.Conn.Fill(true)
+		if read += n; err != nil {
+			break
+		}
+	}
+}
