@@ -6,22 +6,21 @@ import (
 	"math"
 	"net"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/valyala/fasthttp"
 
 	"callgate/internal/config"
 	"callgate/internal/gateway"
 	"callgate/internal/http1"
 )
 
-// front is the public side of a process: its listener, and what the server tells it of each request.
+// front is the public side of a process.
 type front struct {
 	listener *http1.Listener
-	leaving  atomic.Bool // answers end their connection
+	server   http1.Server
 }
 
 // refusedConnection answers a connection over MAX_CONNS. It is unread, so nobody knows whom it asked:
@@ -98,40 +97,32 @@ func (f *front) collectors(most int) []prometheus.Collector {
 	}
 }
 
-// tracked is what the server tells of a connection.
-type tracked interface {
-	Serving() bool
-	Waiting()
-}
-
-// follow makes the server tell what each connection is doing. It comes after all other handlers.
-func (f *front) follow(server *fasthttp.Server) {
-	handle := server.Handler
-	server.Handler = func(ctx *fasthttp.RequestCtx) {
-		if conn, ok := ctx.Conn().(tracked); ok && !conn.Serving() {
-			ctx.SetConnectionClose()
-			return
+// serve answers the requests of the front's connections: the gateway, where there is one, its own, the app all
+// others.
+func (f *front) serve(calls *gateway.Gateway, app *fiber.App) error {
+	rest := handOver(app)
+	f.server.MaxHead = maxHead
+	f.server.Handle, f.server.Refuse = rest.handle, rest.refuse
+	if calls != nil {
+		f.server.Handle = func(x *http1.Exchange) bool {
+			if gateway.Owns(x.Target()) {
+				return calls.Handle(x)
+			}
+			return rest.handle(x)
 		}
-		handle(ctx)
-		if f.leaving.Load() {
-			ctx.Response.Header.SetConnectionClose()
-		}
-	}
-	server.ConnState = func(c net.Conn, state fasthttp.ConnState) {
-		if state != fasthttp.StateIdle {
-			return
-		}
-		if conn, ok := c.(tracked); ok {
-			conn.Waiting()
+		f.server.Refuse = func(x *http1.Exchange, fault error) {
+			if gateway.OwnsBeginning(x.Conn.Unread()) {
+				calls.Refuse(x, fault)
+				return
+			}
+			rest.refuse(x, fault)
 		}
 	}
+	return f.server.Serve(f.listener)
 }
-
-// accept is what the server serves.
-func (f *front) accept() net.Listener { return gateway.Listener(f.listener) }
 
 // lameDuck tells callers to go elsewhere, and serves them, for a while.
 func (f *front) lameDuck(lasts time.Duration) {
-	f.leaving.Store(true)
+	f.server.Leave()
 	time.Sleep(lasts)
 }

@@ -7,21 +7,17 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"callgate/internal/fault"
-	"callgate/internal/gateway"
 )
 
 // drainBytes is what is read of a body that no handler wanted, so that its connection lives.
 const drainBytes = 64 << 10
 
-// finishRequest runs around every route but the gateway's, which has rules of its own. Bodies are
-// streamed and the server does not drain them: what a handler leaves unread would be taken for the
-// next request of the connection, so it is read here, or the connection is closed.
+// finishRequest runs around every route. Bodies are streamed: what a handler leaves unread would stand before
+// the next request of the connection, so it is read here, or the connection is closed.
 func finishRequest(c *fiber.Ctx) error {
-	// The gateway relays the upstream's Date, so the server adds none; a reset header gets one again.
-	c.Response().Header.Reset()
-	if gateway.Ambiguous(c.Request().Header.RawHeaders()) {
+	if len(c.Request().Header.PeekAll(fiber.HeaderAuthorization)) > 1 {
 		c.Context().SetConnectionClose()
-		return fault.New(fault.Invalid, "the request head can be read in two ways")
+		return fault.New(fault.Invalid, "the request has two Authorization lines")
 	}
 	err := c.Next()
 	body := c.Context().RequestBodyStream()

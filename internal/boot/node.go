@@ -76,7 +76,7 @@ func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func
 		return nil, err
 	}
 	n.app = n.newApp()
-	if c.Role != config.Console { // first: its calls pass no other handler
+	if c.Role != config.Console {
 		if err := n.startGateway(ctx); err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (n *Node) connect(ctx context.Context) (err error) {
 }
 
 func (n *Node) newApp() *fiber.App {
-	settings := fiber.Config{
+	c := fiber.Config{
 		DisableStartupMessage: true,
 		Immutable:             true, // what handlers keep must not be overwritten by the next request
 		ErrorHandler:          console.Fail(n.logger),
@@ -129,8 +129,8 @@ func (n *Node) newApp() *fiber.App {
 		ProxyHeader:             "X-Real-Ip",
 		EnableIPValidation:      true,
 	}
-	gateway.ServerConfig(&settings)
-	return fiber.New(settings)
+	settings(&c)
+	return fiber.New(c)
 }
 
 func (n *Node) listen() error {
@@ -144,9 +144,8 @@ func (n *Node) listen() error {
 		return err
 	}
 	n.front = public
-	public.follow(n.app.Server())
 	n.private = &http.Server{Handler: telemetry.PrivateHandler(n.registry), ReadHeaderTimeout: 10 * time.Second}
-	go func() { n.serving <- n.app.Listener(public.accept()) }()
+	go func() { n.serving <- public.serve(n.gateway, n.app) }()
 	go func() {
 		if err := n.private.Serve(private); !errors.Is(err, http.ErrServerClosed) {
 			n.serving <- err
@@ -233,9 +232,7 @@ func (n *Node) stopServing(ctx context.Context) (err error) {
 		return err
 	}
 	n.front.listener.CloseAll()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), straggle)
-	defer cancel()
-	if n.app.ShutdownWithContext(ctx) != nil {
+	if !n.front.server.Wait(straggle) {
 		n.logger.Warn("requests were still being handled when their connections were closed")
 	}
 	return err

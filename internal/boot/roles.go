@@ -52,7 +52,6 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Logger:           n.logger,
 		Registry:         n.registry,
 	})
-	n.gateway.Register(n.app)
 	return nil
 }
 

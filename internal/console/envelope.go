@@ -97,9 +97,6 @@ func (c *Console) route(h handler) fiber.Handler {
 func Fail(log *slog.Logger) fiber.ErrorHandler {
 	return func(ctx *fiber.Ctx, err error) error {
 		f := asFault(err)
-		if errors.Is(err, fiber.ErrRequestHeaderFieldsTooLarge) {
-			discardHead(ctx)
-		}
 		if ctx.GetRespHeader(requestID) == "" { // refused before common ran
 			identify(ctx)
 		}

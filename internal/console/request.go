@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	maxDiscarded   = 8 << 20 // bytes of a body or head that is refused
-	headPause      = 100 * time.Millisecond
+	maxDiscarded   = 8 << 20 // bytes of a body that is refused
 	requestTimeout = 30 * time.Second
 	retrySoon      = 2 * time.Second
 
@@ -56,22 +55,6 @@ func discard(ctx *fiber.Ctx) {
 	ctx.Context().SetConnectionClose()
 	if ctx.Request().IsBodyStream() {
 		_, _ = io.CopyN(io.Discard, ctx.Context().RequestBodyStream(), maxDiscarded)
-	}
-}
-
-// discardHead is discard for a head that is larger than the server reads: until its sender pauses.
-func discardHead(ctx *fiber.Ctx) {
-	conn := ctx.Context().Conn()
-	buffer := make([]byte, 16<<10)
-	for read := 0; read < maxDiscarded; {
-		if conn.SetReadDeadline(time.Now().Add(headPause)) != nil {
-			return
-		}
-		n, err := conn.Read(buffer)
-		if err != nil {
-			return
-		}
-		read += n
 	}
 }
 

@@ -122,14 +122,23 @@ func (c *call) dial(pool *connPool) (*upstreamConn, error) {
 // exchange writes the request, or its beginning with the rest to follow, and reads the answer's head and
 // what of the body came with it.
 func (c *call) exchange(conn *upstreamConn, before uint64) error {
-	writeErr := c.write(conn)
+	last, writeErr := c.write(conn)
 	if !c.enter(waiting) {
 		return errCut
 	}
 	c.request.sending = nil
-	if writeErr == nil && c.request.rest() {
-		c.request.sending = make(chan struct{})
-		go c.send(conn, before)
+	switch {
+	case writeErr != nil:
+	case c.request.rest():
+		if _, writeErr = conn.Write(last); writeErr == nil {
+			c.request.sending = make(chan struct{})
+			go c.send(conn, before)
+		}
+	default:
+		c.client.Settle() // while the answer is waited for, the caller's side needs no buffer
+		var direct int
+		direct, writeErr, _ = conn.WriteAndFill(last) // what the read ended with, the next one tells again
+		conn.socket.written += uint64(direct)
 	}
 	// Also after a failed write: an upstream may have answered before it closed.
 	err := c.readAnswer(conn.Conn)
@@ -202,50 +211,31 @@ func readHead(conn *http1.Conn, r *http1.Response) (n int, err error) {
 	}
 }
 
-// write sends the head, and with it what was received of the body.
-func (c *call) write(conn *upstreamConn) error {
+// write sends the head, and with it what was received of the body, but for the last bytes of that, which are
+// returned: what is written next may wait for the answer too.
+func (c *call) write(conn *upstreamConn) (last []byte, err error) {
 	out, kept := (*c.out)[:c.headBytes], c.request.kept
-	defer func() {
-		if cap(out) > cap(*c.out) { // it grew, the head in it
-			*c.out = out
-		}
-	}()
 	chunked := c.request.Framing().Kind == http1.Chunked
-	if chunked && len(kept) > 0 {
-		out = append(strconv.AppendInt(out, int64(len(kept)), 16), '\r', '\n')
-	}
-	if len(out)+len(kept) <= maxTogether {
-		out = append(out, kept...)
-	} else {
-		if _, err := conn.Write(out); err != nil {
-			return err
-		}
-		if _, err := conn.Write(kept); err != nil {
-			return err
-		}
-		return c.writeEnd(conn, chunked)
-	}
+	end := ""
 	if chunked {
 		if len(kept) > 0 {
-			out = append(out, '\r', '\n')
+			out = append(strconv.AppendInt(out, int64(len(kept)), 16), '\r', '\n')
+			end = "\r\n"
 		}
 		if !c.request.rest() {
-			out = append(out, "0\r\n\r\n"...)
+			end += "0\r\n\r\n"
 		}
 	}
-	_, err := conn.Write(out)
-	return err
-}
-
-// writeEnd ends the chunk that was written apart from its head.
-func (c *call) writeEnd(conn *upstreamConn, chunked bool) error {
-	if !chunked {
-		return nil
+	if together := len(out) + len(kept) + len(end); together > maxTogether {
+		if _, err := conn.Write(out); err != nil || !chunked {
+			return kept, err
+		}
+		_, err := conn.Write(kept)
+		return []byte(end), err
 	}
-	end := "\r\n"
-	if !c.request.rest() {
-		end += "0\r\n\r\n"
+	out = append(append(out, kept...), end...)
+	if cap(out) > cap(*c.out) { // it grew, the head in it
+		*c.out = out
 	}
-	_, err := conn.Write([]byte(end))
-	return err
+	return out, nil
 }

@@ -26,7 +26,7 @@ const (
 	// restful is after which rest the pool looks at a connection before it is used again: an upstream
 	// that says something unasked, its farewell most of all, or closes, has most likely done so by then.
 	// One that was used a moment ago is not asked; if it is closed nonetheless, it is replaced.
-	restful = 10 * time.Millisecond
+	restful = 100 * time.Millisecond
 )
 
 var errPoolExhausted = errors.New("all connections to the upstream are in use")

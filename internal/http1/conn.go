@@ -19,6 +19,10 @@ type Conn struct {
 	n     int // what try read
 	err   error
 	quiet func() // called once when the next Fill has to wait
+
+	first    []byte // written by try before it reads
+	written  int
+	writeErr error
 }
 
 // NewConn returns a connection over c.
@@ -78,6 +82,49 @@ func (c *Conn) Fill(large bool) (int, error) {
 	return c.n, c.err
 }
 
+// WriteAndFill writes p and waits for the peer's answer to it. It is Write and Fill without the read between
+// them that finds nothing, as no answer is there before the write. A write that fails does not keep from
+// reading: a peer may have answered before it closed. direct is how many bytes went to the socket past the
+// Write of the connection that NewConn was given.
+func (c *Conn) WriteAndFill(p []byte) (direct int, writeErr, err error) {
+	if c.raw == nil || c.buf.Len() > 0 {
+		_, writeErr = c.Write(p)
+		_, err = c.Fill(false)
+		return 0, writeErr, err
+	}
+	c.Settle()
+	c.large, c.n, c.err = false, 0, nil
+	c.first, c.written, c.writeErr = p, 0, nil
+	err = c.raw.Read(c.try)
+	rest := c.first
+	c.first = nil
+	switch {
+	case err != nil: // a deadline, or closed
+		return c.written, c.writeErr, err
+	case rest != nil: // the socket did not take all at once
+		_, writeErr = c.Write(rest)
+		_, err = c.Fill(false)
+		return c.written, writeErr, err
+	}
+	return c.written, c.writeErr, c.err
+}
+
+// tryWrite writes once what goes before the read. It reports whether all went.
+func (c *Conn) tryWrite(fd uintptr) (all bool) {
+	n, err := syscall.Write(int(fd), c.first)
+	c.written = max(n, 0)
+	switch {
+	case c.written == len(c.first):
+		c.first = nil
+	case err == nil, errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EINTR):
+		c.first = c.first[c.written:]
+		return false
+	default:
+		c.first, c.writeErr = nil, err
+	}
+	return true
+}
+
 // FillNow is Fill without waiting, whatever the deadline: io.EOF also when there is nothing yet.
 func (c *Conn) FillNow() (int, error) {
 	c.Settle()
@@ -121,6 +168,12 @@ func (c *Conn) took() {
 
 // tryRead reads once; it reports false when there is nothing yet, to be called again when there is.
 func (c *Conn) tryRead(fd uintptr) bool {
+	if c.first != nil {
+		all := c.tryWrite(fd)
+		if !all || c.writeErr == nil {
+			return !all // the rest is written in the ordinary way; or the answer is waited for
+		}
+	}
 	c.takeBuffer()
 	for {
 		n, err := syscall.Read(int(fd), c.buf.free())

@@ -69,3 +69,37 @@ func TestUnreadBytesStayWhateverIsReadBehindThem(t *testing.T) {
 		}
 	}
 }
+
+func TestWriteAndFillWritesAllHoweverLittleTheSocketTakes(t *testing.T) {
+	for _, size := range []int{1, 100, 8 << 20} {
+		near, far := socketPair(t)
+		_ = near.(*net.TCPConn).SetWriteBuffer(4 << 10)
+		c := NewConn(near)
+		go func() {
+			got, _ := io.ReadAll(io.LimitReader(far, int64(size)))
+			_, _ = io.WriteString(far, strings.Repeat("y", len(got)/size))
+		}()
+		direct, writeErr, err := c.WriteAndFill(bytes.Repeat([]byte("x"), size))
+		if writeErr != nil || err != nil || string(c.Unread()) != "y" || direct < 1 || direct > size {
+			t.Errorf("%d bytes: %d direct, %v, %v, read %q", size, direct, writeErr, err, c.Unread())
+		}
+		_ = c.Close()
+	}
+}
+
+func TestWriteAndFillReadsWhatAPeerSaidBeforeItClosed(t *testing.T) {
+	near, far := socketPair(t)
+	c := NewConn(near)
+	_, _ = io.WriteString(far, "no")
+	_ = far.(*net.TCPConn).CloseRead()
+	_ = far.Close()
+	time.Sleep(10 * time.Millisecond)
+	_, _, err := c.WriteAndFill([]byte("x"))
+	if err != nil || string(c.Unread()) != "no" {
+		t.Errorf("%v, read %q", err, c.Unread())
+	}
+	_ = c.SetReadDeadline(past)
+	if direct, _, err := c.WriteAndFill([]byte("x")); direct != 0 || !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, io.EOF) {
+		t.Errorf("after its deadline: wrote %d, %v", direct, err)
+	}
+}

@@ -24,6 +24,9 @@ func (h *Head) Value(f Field) []byte { return h.raw[f.valueStart:f.valueEnd] }
 // Line is the whole line, CR LF included.
 func (h *Head) Line(f Field) []byte { return h.raw[f.start:f.end] }
 
+// Raw is the whole head as it was sent, start line and the empty line at the end included.
+func (h *Head) Raw() []byte { return h.raw }
+
 // Fields are the header lines in their order. The slice is good until the head is parsed again.
 func (h *Head) Fields() []Field { return h.fields }
 

@@ -189,21 +189,23 @@ func (l *Listener) tick() {
 	}
 }
 
-// watchWrite cuts a connection whose Write has moved nothing for too long. The caller holds mu.
+// watchWrite cuts a connection that has taken nothing of what was written to it for too long, while a Write
+// waits for it or half a request of it has come. The caller holds mu.
 func (l *Listener) watchWrite(c *Accepted, now time.Time) {
 	writes := c.writes.Load()
-	if writes%2 == 0 { // not in a Write
+	writing := writes%2 != 0
+	if !writing && kind(c.state.Load()) != reading {
 		c.seenWrites = writes
 		return
 	}
 	queued := queuedBytes(c.tcp)
-	if writes != c.seenWrites || queued != c.seenQueued {
+	if writes != c.seenWrites || queued != c.seenQueued || queued == 0 && !writing {
 		c.seenWrites, c.seenQueued, c.stuck = writes, queued, now
 		return
 	}
 	if now.Sub(c.stuck) >= l.stall {
 		c.stuck = now
-		_ = c.SetWriteDeadline(past)
+		_ = c.SetDeadline(past)
 		l.stalled.Add(1)
 	}
 }
