@@ -1759,7 +1759,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The request body did not arrive in time; the upstream is not to blame. */
+        /** @description The request, or its body, did not arrive in time; the upstream is not to blame. */
         GatewayStalled: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -1917,6 +1917,33 @@ export interface components {
                     error?: {
                         /** @constant */
                         code?: "upstream_unreachable";
+                    };
+                } & components["schemas"]["GatewayError"];
+            };
+        };
+        /** @description Another protocol was asked for by Upgrade, such as WebSocket. An offer of h2c is passed over. */
+        GatewayUpgrade: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Call-Id": components["headers"]["CallId"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "Connections are not upgraded. Use HTTP without Upgrade; WebSocket is not supported.",
+                 *         "type": "invalid_request_error",
+                 *         "code": "invalid_request",
+                 *         "param": null
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    error?: {
+                        /** @constant */
+                        code?: "invalid_request";
                     };
                 } & components["schemas"]["GatewayError"];
             };
@@ -4498,6 +4525,7 @@ export interface operations {
             408: components["responses"]["GatewayStalled"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
+            501: components["responses"]["GatewayUpgrade"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
             504: components["responses"]["GatewayTimeout"];
@@ -4549,6 +4577,7 @@ export interface operations {
             413: components["responses"]["GatewayTooLarge"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
+            501: components["responses"]["GatewayUpgrade"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
             504: components["responses"]["GatewayTimeout"];
