@@ -24,7 +24,7 @@ type others struct {
 func handOver(app *fiber.App) *others {
 	server := app.Server()
 	server.SecureErrorLogMessage = true // a malformed request is not repeated in what is logged
-	routes := app.Handler() // it also builds the router
+	routes := app.Handler()             // it also builds the router
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
 		routes(ctx)
 		conn := ctx.Conn().(*oneRequest)

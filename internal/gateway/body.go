@@ -45,7 +45,7 @@ var (
 // open looks at how the body is framed and reserves memory for what will be kept.
 func (b *requestBody) open(g *Gateway, x *http1.Exchange) error {
 	b.from, b.withheld = x.Conn, x.Continue
-	framing := x.Request.Body()
+	framing := x.Body()
 	b.Begin(framing)
 	b.complete.Store(b.Ended())
 	keep := int64(keptBody)

@@ -19,10 +19,9 @@ func (c *call) relay(conn *upstreamConn) (again bool) {
 	if err := c.begin(again); err != nil {
 		return c.end(conn, again, nil, err)
 	}
-	large, piece := false, c.first
-	for !c.answer.Ended() {
-		var err error
-		if piece, err = c.nextPiece(conn, large); err != nil {
+	for large := false; !c.answer.Ended(); {
+		piece, err := c.nextPiece(conn, large)
+		if err != nil {
 			return c.end(conn, again, err, nil)
 		}
 		large = piece.Len() >= fullRead

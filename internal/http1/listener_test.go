@@ -3,6 +3,7 @@ package http1
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -96,7 +97,7 @@ func newStage(t *testing.T, config ListenerConfig) *stage {
 	var all sync.WaitGroup
 	s.server = &Server{Handle: s.handle, Refuse: func(x *Exchange, fault error) {
 		status := "400 Bad Request"
-		if fault == ErrHeadTimeout {
+		if errors.Is(fault, ErrHeadTimeout) {
 			status = "408 Request Timeout"
 		}
 		_, _ = io.WriteString(x.Conn, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

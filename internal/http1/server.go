@@ -111,7 +111,7 @@ func (c *served) afterwards(open bool) {
 }
 
 func (x *Exchange) release() {
-	x.Request.Reset()
+	x.Reset()
 	x.Conn, x.Peer, x.server, x.after = nil, nil, nil, nil
 	exchanges.Put(x)
 }
@@ -148,7 +148,7 @@ func (c *served) fill() error {
 func (c *served) exchange() (again bool) {
 	x := exchanges.Get().(*Exchange)
 	x.Conn, x.Peer, x.server = c.Conn, c.peer, c.server
-	x.Request.Reset()
+	x.Reset()
 	switch n, err := c.head(x); {
 	case err != nil:
 		if c.peer.Serving() {
