@@ -56,7 +56,7 @@ const maxHead = 16 << 10
 // handle answers one request. It reports whether another may follow on the connection.
 func (o *others) handle(x *http1.Exchange) (again bool) {
 	conn := &oneRequest{Conn: x.Conn, exchange: x, head: x.Raw(), closes: true}
-	conn.body.Begin(x.Request.Body())
+	conn.body.Begin(x.Body())
 	err := o.server.ServeConn(conn)
 	_ = x.Conn.SetDeadline(time.Time{})
 	return err == nil && conn.fault == nil && !conn.closes && conn.body.Ended()

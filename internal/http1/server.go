@@ -172,11 +172,16 @@ func (c *served) exchange() (again bool) {
 
 // head reads a request's head; n is 0 when the caller left.
 func (c *served) head(x *Exchange) (n int, err error) {
-	if bytes.HasPrefix(c.Unread(), []byte("\r\n")) { // of a caller that ended its last body with one (RFC 9112, section 2.2)
-		c.Discard(2)
-	}
-	for {
-		if unread := c.Unread(); len(unread) > 0 {
+	for begun := false; ; {
+		unread := c.Unread()
+		if !begun { // of a caller that ended its last body with an empty line (RFC 9112, section 2.2)
+			if bytes.HasPrefix(unread, []byte("\r\n")) {
+				c.Discard(2)
+				unread = unread[2:]
+			}
+			begun = len(unread) > 0 && string(unread) != "\r"
+		}
+		if begun {
 			if n, err := x.Parse(unread, c.server.MaxHead); n > 0 || err != nil {
 				return n, err
 			}
