@@ -114,8 +114,8 @@ func (n *Node) signInDemo(ctx context.Context, dataDir string, mails *embedded.M
 func (n *Node) demoCode(ctx context.Context, client string, mails *embedded.Mailbox) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 70*time.Second)
 	defer cancel()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
 	var asked time.Time
 	for {
 		if time.Since(asked) > 5*time.Second {
@@ -130,7 +130,7 @@ func (n *Node) demoCode(ctx context.Context, client string, mails *embedded.Mail
 		select {
 		case <-ctx.Done():
 			return "", fmt.Errorf("no sign-in mail came: %w", ctx.Err())
-		case <-look.C:
+		case <-poll.C:
 		}
 	}
 }

@@ -14,16 +14,16 @@ import (
 	"callgate/internal/openapi"
 )
 
-// entrance is what differs between the sign-in of developers and of administrators.
-type entrance struct {
+// realm is what differs between the sign-in of developers and of administrators.
+type realm struct {
 	audience               identity.Audience
 	cookie, path, sameSite string
 	browser, browserPath   string // the cookie by which a browser's own codes are told, sent to the sign-in alone
 }
 
 var (
-	developers     = entrance{identity.Developer, sessionCookie, "/", fiber.CookieSameSiteLaxMode, "callgate_browser", "/api/auth"}
-	administrators = entrance{identity.Admin, adminSessionCookie, "/api/admin", fiber.CookieSameSiteStrictMode, "callgate_admin_browser", "/api/admin/auth"}
+	developers     = realm{identity.Developer, sessionCookie, "/", fiber.CookieSameSiteLaxMode, "callgate_browser", "/api/auth"}
+	administrators = realm{identity.Admin, adminSessionCookie, "/api/admin", fiber.CookieSameSiteStrictMode, "callgate_admin_browser", "/api/admin/auth"}
 )
 
 // tokenView is a UserToken or an AdminToken.
@@ -35,7 +35,7 @@ func tokenView(token identity.Token, who identity.Principal) any {
 	return openapi.UserToken{Token: token.Value, ExpiresAt: expires, User: userView(who)}
 }
 
-func (c *Console) sendCode(ctx *fiber.Ctx, e entrance) (any, error) {
+func (c *Console) sendCode(ctx *fiber.Ctx, e realm) (any, error) {
 	body, err := signInBodyOf[openapi.CodeRequest](ctx)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (c *Console) sendCode(ctx *fiber.Ctx, e entrance) (any, error) {
 	return nil, c.Identity.SendCode(ctx.UserContext(), e.audience, body.Email, asker(ctx))
 }
 
-func (c *Console) logIn(ctx *fiber.Ctx, e entrance) (any, error) {
+func (c *Console) logIn(ctx *fiber.Ctx, e realm) (any, error) {
 	body, err := signInBodyOf[openapi.Credentials](ctx)
 	if err != nil {
 		return nil, err
@@ -65,12 +65,12 @@ func (c *Console) logIn(ctx *fiber.Ctx, e entrance) (any, error) {
 
 type askerKey struct{}
 
-// asker is who asks for a code or tries one; set by atDoor.
+// asker is who asks for a code or tries one; set by limitedSignIn.
 func asker(ctx *fiber.Ctx) identity.Asker { return ctx.Locals(askerKey{}).(identity.Asker) }
 
-// atDoor answers where anybody may come to sign in, within the limit of the asker, which is spent
+// limitedSignIn answers where anybody may come to sign in, within the limit of the asker, which is spent
 // before anything of the request's body is read. A browser gets the cookie that tells it from others.
-func (c *Console) atDoor(e entrance, next func(*fiber.Ctx, entrance) (any, error)) handler {
+func (c *Console) limitedSignIn(e realm, next func(*fiber.Ctx, realm) (any, error)) handler {
 	return func(ctx *fiber.Ctx) (any, error) {
 		if err := c.ownPages(ctx); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func (c *Console) atDoor(e entrance, next func(*fiber.Ctx, entrance) (any, error
 				ctx.Cookie(cookie)
 			}
 		}
-		if err := c.door.admit(who.Key()); err != nil {
+		if err := c.signIns.admit(who.Key()); err != nil {
 			return nil, err
 		}
 		ctx.Locals(askerKey{}, who)
@@ -98,7 +98,7 @@ func isBrowser(ctx *fiber.Ctx) bool {
 	return ctx.Get("Sec-Fetch-Site") != "" || ctx.Get(fiber.HeaderOrigin) != ""
 }
 
-func (c *Console) browserCookie(e entrance) *fiber.Cookie {
+func (c *Console) browserCookie(e realm) *fiber.Cookie {
 	cookie := c.cookieOf(e)
 	cookie.Name, cookie.Path, cookie.SameSite = e.browser, e.browserPath, fiber.CookieSameSiteStrictMode
 	return cookie
@@ -109,7 +109,7 @@ func (c *Console) renewAdminToken(ctx *fiber.Ctx) (any, error) {
 	return c.renewFor(ctx, administrators)
 }
 
-func (c *Console) renewFor(ctx *fiber.Ctx, e entrance) (any, error) {
+func (c *Console) renewFor(ctx *fiber.Ctx, e realm) (any, error) {
 	if err := c.ownPages(ctx); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (c *Console) renewFor(ctx *fiber.Ctx, e entrance) (any, error) {
 func (c *Console) logOut(ctx *fiber.Ctx) (any, error)      { return c.logOutFor(ctx, developers) }
 func (c *Console) adminLogOut(ctx *fiber.Ctx) (any, error) { return c.logOutFor(ctx, administrators) }
 
-func (c *Console) logOutFor(ctx *fiber.Ctx, e entrance) (any, error) {
+func (c *Console) logOutFor(ctx *fiber.Ctx, e realm) (any, error) {
 	if err := c.ownPages(ctx); err != nil {
 		return nil, err
 	}
@@ -136,8 +136,8 @@ func (c *Console) logOutFor(ctx *fiber.Ctx, e entrance) (any, error) {
 	return nil, err
 }
 
-// cookieOf is the session cookie of an entrance without its value; scripts never see it.
-func (c *Console) cookieOf(e entrance) *fiber.Cookie {
+// cookieOf is the session cookie of an realm without its value; scripts never see it.
+func (c *Console) cookieOf(e realm) *fiber.Cookie {
 	return &fiber.Cookie{
 		Name: e.cookie, Path: e.path, HTTPOnly: true, SameSite: e.sameSite,
 		Secure: strings.HasPrefix(c.PublicBaseURL, "https://"),

@@ -1,173 +1,25 @@
 package console
 
 import (
-	"context"
 	"encoding/json"
-	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 
-	"callgate/internal/catalog"
-	"callgate/internal/embedded"
 	"callgate/internal/fault"
-	"callgate/internal/identity"
 	"callgate/internal/secret"
 )
 
-// door is the management interface with what sign-in needs: a database and a mail server.
-type door struct {
-	t     *testing.T
-	app   *fiber.App
-	mails *embedded.Mailbox
-}
-
-const (
-	doorAdmin     = "root@example.com"
-	doorDeveloper = "dev@example.com"
-)
-
-func newDoor(t *testing.T, publicBaseURL string, changes ...func(*identity.Config)) *door {
-	t.Helper()
-	pool, err := pgxpool.New(t.Context(), embedded.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	d := &door{t: t, mails: embedded.Mails(t)}
-	mailer, err := identity.NewMailer(d.mails.URL(), "no-doorReply@callgate.test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := slog.New(slog.DiscardHandler)
-	settings := identity.Config{JWTSecret: []byte("a secret for tests, of 32 bytes or more"), AdminEmails: []string{doorAdmin}}
-	for _, change := range changes {
-		change(&settings)
-	}
-	people, err := identity.New(settings, pool, mailer, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		people.Close(ctx)
-	})
-	ring, err := secret.ParseKeyring("a:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.app = fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: Fail(log)})
-	New(Deps{
-		Identity: people, Catalog: catalog.New(pool, ring, true), Pool: pool,
-		PublicBaseURL: publicBaseURL, PublicGatewayURL: "https://gateway.example.com", Version: "1.2.3", FailureRetentionDays: 30, Logger: log,
-	}).Register(d.app)
-	return d
-}
-
-// doorReply is an answer of the management interface.
-type doorReply struct {
-	status  int
-	header  http.Header
-	cookies map[string]*http.Cookie
-	Code    int64
-	Msg     string
-	Data    json.RawMessage
-	Request string `json:"requestId"`
-}
-
-// ask sends a request; headers are name, value, name, value…
-func (d *door) ask(method, path, body string, headers ...string) doorReply {
-	d.t.Helper()
-	request := httptest.NewRequest(method, path, strings.NewReader(body))
-	request.Host = "console.example.com"
-	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	response := d.exchange(request, body)
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	got := doorReply{status: response.StatusCode, header: response.Header, cookies: map[string]*http.Cookie{}}
-	if err := json.Unmarshal(text, &got); err != nil {
-		d.t.Fatalf("%s %s answered %q: %v", method, path, text, err)
-	}
-	for _, cookie := range response.Cookies() {
-		got.cookies[cookie.Name] = cookie
-	}
-	return got
-}
-
-func (d *door) want(kind fault.Kind, got doorReply) {
-	d.t.Helper()
-	if got.status != statusOf[kind] || got.Code != codeOf[kind] || got.Request == "" || got.Request != got.header.Get("X-Request-Id") {
-		d.t.Fatalf("answered %d, %d %q, want %d", got.status, got.Code, got.Msg, codeOf[kind])
-	}
-}
-
-// ok demands success and data of exactly these names, and returns it.
-func (d *door) ok(got doorReply, names ...string) map[string]any {
-	d.t.Helper()
-	var data map[string]any
-	if got.status != 200 || got.Code != 0 || got.Msg != "ok" || json.Unmarshal(got.Data, &data) != nil || len(data) != len(names) {
-		d.t.Fatalf("answered %d, %d %q with %s, want %v", got.status, got.Code, got.Msg, got.Data, names)
-	}
-	for _, name := range names {
-		if _, there := data[name]; !there {
-			d.t.Fatalf("%s is missing in %s", name, got.Data)
-		}
-	}
-	return data
-}
-
-func (d *door) code(path, email string) string {
-	d.t.Helper()
-	before := len(d.mails.Mails(email))
-	if got := d.ask("POST", path+"/code", `{"email":"`+email+`"}`); got.status != 200 || string(got.Data) != "null" {
-		d.t.Fatalf("answered %d %s", got.status, got.Data)
-	}
-	for end := time.Now().Add(10 * time.Second); len(d.mails.Mails(email)) == before; time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			d.t.Fatal("no mail came within 10 s")
-		}
-	}
-	return d.mails.Mails(email)[0].Code
-}
-
-func (d *door) signIn(path, email string) (token string, session *http.Cookie, data map[string]any) {
-	d.t.Helper()
-	got := d.ask("POST", path+"/login", `{"email":"`+email+`","code":"`+d.code(path, email)+`"}`)
-	who := "user"
-	for _, cookie := range got.cookies {
-		if session = cookie; cookie.Name == adminSessionCookie {
-			who = "admin"
-		}
-	}
-	data = d.ok(got, "token", "expiresAt", who)
-	return data["token"].(string), session, data
-}
-
-func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
-func cookieOf(cookie *http.Cookie) []string {
-	return []string{"Cookie", cookie.Name + "=" + cookie.Value}
-}
-
 func TestDeveloperSignsInAsTheContractSays(t *testing.T) {
-	d := newDoor(t, "https://console.example.com")
-	token, session, data := d.signIn("/api/auth", doorDeveloper)
+	d := newAuthServer(t, "https://console.example.com")
+	token, session, data := d.signIn("/api/auth", authDeveloper)
 	user := data["user"].(map[string]any)
-	if len(user) != 2 || user["email"] != doorDeveloper || uuid.Validate(user["id"].(string)) != nil {
+	if len(user) != 2 || user["email"] != authDeveloper || uuid.Validate(user["id"].(string)) != nil {
 		t.Fatalf("user %v", user)
 	}
 	if at := data["expiresAt"].(string); !regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+08:00$`).MatchString(at) {
@@ -190,9 +42,9 @@ func TestDeveloperSignsInAsTheContractSays(t *testing.T) {
 }
 
 func TestAdministratorSignsInAsTheContractSays(t *testing.T) {
-	d := newDoor(t, "http://console.example.com")
-	token, session, data := d.signIn("/api/admin/auth", doorAdmin)
-	if !reflect.DeepEqual(data["admin"], map[string]any{"email": doorAdmin}) {
+	d := newAuthServer(t, "http://console.example.com")
+	token, session, data := d.signIn("/api/admin/auth", authAdmin)
+	if !reflect.DeepEqual(data["admin"], map[string]any{"email": authAdmin}) {
 		t.Fatalf("admin %v", data["admin"])
 	}
 	if session == nil || session.Name != "callgate_admin_session" || !session.HttpOnly || session.Secure ||
@@ -211,9 +63,9 @@ func TestAdministratorSignsInAsTheContractSays(t *testing.T) {
 }
 
 func TestCredentialsOpenOnlyTheirOwnInterface(t *testing.T) {
-	d := newDoor(t, "")
-	devToken, devSession, _ := d.signIn("/api/auth", doorDeveloper)
-	adminToken, adminSession, _ := d.signIn("/api/admin/auth", doorAdmin)
+	d := newAuthServer(t, "")
+	devToken, devSession, _ := d.signIn("/api/auth", authDeveloper)
+	adminToken, adminSession, _ := d.signIn("/api/admin/auth", authAdmin)
 	key := secret.Pepper("0123456789abcdef0123456789abcdef").Mint()
 
 	d.want(fault.NotAdministrator, d.ask("GET", "/api/admin/groups", "", bearer(devToken)...))
@@ -242,8 +94,8 @@ func TestCredentialsOpenOnlyTheirOwnInterface(t *testing.T) {
 }
 
 func TestSignOutEndsTheSessionAndForgetsTheCookie(t *testing.T) {
-	d := newDoor(t, "https://console.example.com")
-	token, session, _ := d.signIn("/api/auth", doorDeveloper)
+	d := newAuthServer(t, "https://console.example.com")
+	token, session, _ := d.signIn("/api/auth", authDeveloper)
 	for _, again := range []bool{false, true} {
 		out := d.ask("POST", "/api/auth/logout", "", cookieOf(session)...)
 		if again {
@@ -262,9 +114,9 @@ func TestSignOutEndsTheSessionAndForgetsTheCookie(t *testing.T) {
 }
 
 func TestSessionsAreListedAndEndedOverHTTP(t *testing.T) {
-	d := newDoor(t, "")
-	first, _, _ := d.signIn("/api/auth", doorDeveloper)
-	second, _, _ := d.signIn("/api/auth", doorDeveloper)
+	d := newAuthServer(t, "")
+	first, _, _ := d.signIn("/api/auth", authDeveloper)
+	second, _, _ := d.signIn("/api/auth", authDeveloper)
 	stranger, _, _ := d.signIn("/api/auth", "other@example.com")
 	listed := d.ok(d.ask("GET", "/api/auth/sessions", "", bearer(second)...), "items")["items"].([]any)
 	if len(listed) != 2 {
@@ -285,7 +137,7 @@ func TestSessionsAreListedAndEndedOverHTTP(t *testing.T) {
 	absent := d.ask("DELETE", "/api/auth/sessions/"+uuid.NewString(), "", bearer(stranger)...)
 	foreign := d.ask("DELETE", "/api/auth/sessions/"+id, "", bearer(stranger)...)
 	malformed := d.ask("DELETE", "/api/auth/sessions/1", "", bearer(stranger)...)
-	for _, got := range []doorReply{absent, foreign, malformed} {
+	for _, got := range []authReply{absent, foreign, malformed} {
 		d.want(fault.NotFound, got)
 		if got.Msg != absent.Msg || string(got.Data) != "null" {
 			t.Fatalf("%q is told from %q", got.Msg, absent.Msg)
@@ -299,9 +151,9 @@ func TestSessionsAreListedAndEndedOverHTTP(t *testing.T) {
 }
 
 func TestUnlistedAdministratorIsNotToldFromAListedOne(t *testing.T) {
-	d := newDoor(t, "")
-	d.code("/api/admin/auth", doorAdmin)
-	body := func(got doorReply) string {
+	d := newAuthServer(t, "")
+	d.code("/api/admin/auth", authAdmin)
+	body := func(got authReply) string {
 		got.header.Del("X-Request-Id")
 		got.header.Del("Date")
 		text, err := json.Marshal([]any{got.status, got.header, got.Code, got.Msg, got.Data})
@@ -312,14 +164,14 @@ func TestUnlistedAdministratorIsNotToldFromAListedOne(t *testing.T) {
 	}
 	const stranger = "stranger@example.com"
 	ask := func(email string) string { return body(d.ask("POST", "/api/admin/auth/code", `{"email":"`+email+`"}`)) }
-	if first, again, unlisted := ask("root2@example.com"), ask(doorAdmin), ask(stranger); first != unlisted || again != unlisted {
+	if first, again, unlisted := ask("root2@example.com"), ask(authAdmin), ask(stranger); first != unlisted || again != unlisted {
 		t.Fatalf("%s\n%s\n%s", first, again, unlisted)
 	}
 	for try := range 6 {
-		guess := func(email string) doorReply {
+		guess := func(email string) authReply {
 			return d.ask("POST", "/api/admin/auth/login", `{"email":"`+email+`","code":"not it"}`)
 		}
-		listed, unlisted := guess(doorAdmin), guess(stranger)
+		listed, unlisted := guess(authAdmin), guess(stranger)
 		wanted := fault.BadCredential
 		if try == 5 {
 			wanted = fault.TooManyAttempts
@@ -337,8 +189,8 @@ func TestUnlistedAdministratorIsNotToldFromAListedOne(t *testing.T) {
 }
 
 func TestBrowserRequestsOfOtherSitesAreRefused(t *testing.T) {
-	d := newDoor(t, "https://callgate.example.com")
-	_, session, _ := d.signIn("/api/auth", doorDeveloper)
+	d := newAuthServer(t, "https://callgate.example.com")
+	_, session, _ := d.signIn("/api/auth", authDeveloper)
 	foreign := [][]string{
 		{"Sec-Fetch-Site", "cross-site"},
 		{"Sec-Fetch-Site", "same-site"},
@@ -367,7 +219,7 @@ func TestBrowserRequestsOfOtherSitesAreRefused(t *testing.T) {
 }
 
 func TestSignInBodiesAreChecked(t *testing.T) {
-	d := newDoor(t, "")
+	d := newAuthServer(t, "")
 	for _, path := range []string{"/api/auth", "/api/admin/auth"} {
 		for _, body := range []string{"", "null", "[]", "{", `{"email":null}`, `{"email":7}`, `{}`, `{"email":"no address"}`, "{\"email\":\"\xff@b.c\"}"} {
 			d.want(fault.Invalid, d.ask("POST", path+"/code", body))
@@ -384,7 +236,7 @@ func TestSignInBodiesAreChecked(t *testing.T) {
 }
 
 func TestConfigurationIsPublic(t *testing.T) {
-	d := newDoor(t, "https://callgate.example.com")
+	d := newAuthServer(t, "https://callgate.example.com")
 	data := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "publicGatewayUrl", "oidc", "version", "failureRetentionDays")
 	want := map[string]any{
 		"publicBaseUrl": "https://callgate.example.com", "publicGatewayUrl": "https://gateway.example.com", "version": "1.2.3", "failureRetentionDays": float64(30),

@@ -49,9 +49,9 @@ type Console struct {
 	Deps
 	limiter *limiter
 
-	// Strangers are counted apart where codes are asked for and tried, so that a flood there does not
+	// Anonymous requests are counted apart where codes are asked for and tried, so that a flood there does not
 	// keep those behind the same address from going on with sessions they have.
-	strangers, door *limiter
+	anonymous, signIns *limiter
 
 	exports *exports
 }
@@ -63,7 +63,7 @@ func New(d Deps) *Console {
 	}
 	return &Console{
 		Deps: d, limiter: newLimiter(d.RateLimit, d.Now),
-		strangers: newLimiter(d.StrangerRateLimit, d.Now), door: newLimiter(d.StrangerRateLimit, d.Now),
+		anonymous: newLimiter(d.StrangerRateLimit, d.Now), signIns: newLimiter(d.StrangerRateLimit, d.Now),
 		exports: newExports(),
 	}
 }

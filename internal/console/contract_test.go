@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 // exchange sends a request past the network and holds the answer against the document.
-func (d *door) exchange(request *http.Request, body string) *http.Response {
+func (d *authServer) exchange(request *http.Request, body string) *http.Response {
 	d.t.Helper()
 	response, err := d.app.Test(request, 20_000)
 	if err != nil {
@@ -69,7 +69,7 @@ func (d *door) exchange(request *http.Request, body string) *http.Response {
 func TestEveryRouteIsDocumentedAndEveryDocumentedPathIsARoute(t *testing.T) {
 	placeholder := regexp.MustCompile(`:(\w+)`)
 	var served, promised []string
-	for _, route := range newDoor(t, "").app.GetRoutes(true) {
+	for _, route := range newAuthServer(t, "").app.GetRoutes(true) {
 		if strings.HasPrefix(route.Path, "/api/") && route.Method != http.MethodHead {
 			served = append(served, route.Method+" "+placeholder.ReplaceAllString(route.Path, "{$1}"))
 		}

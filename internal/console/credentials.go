@@ -71,11 +71,11 @@ func (c *Console) as(ctx *fiber.Ctx, who identity.Principal, next handler) (any,
 	return next(ctx)
 }
 
-// asStranger answers without asking who it is, within the limit of one network address
+// asAnonymous answers without asking who it is, within the limit of one network address
 // (STRANGER_RATE_LIMIT).
-func (c *Console) asStranger(next handler) handler {
+func (c *Console) asAnonymous(next handler) handler {
 	return func(ctx *fiber.Ctx) (any, error) {
-		if err := c.strangers.admit(identity.Network(ctx.IP())); err != nil {
+		if err := c.anonymous.admit(identity.Network(ctx.IP())); err != nil {
 			return nil, err
 		}
 		return next(ctx)

@@ -92,9 +92,9 @@ func TestOfSeveralSpellingsTheContractsWinsAndOfDuplicatesTheLast(t *testing.T) 
 }
 
 func TestSignInBodiesAreAtMostFourKilobytes(t *testing.T) {
-	d := newDoor(t, "")
+	d := newAuthServer(t, "")
 	for _, path := range []string{"/api/auth/code", "/api/auth/login", "/api/admin/auth/code", "/api/admin/auth/login"} {
-		large := `{"email":"` + doorDeveloper + `","code":"1","more":"` + strings.Repeat("a", maxSignInBody) + `"}`
+		large := `{"email":"` + authDeveloper + `","code":"1","more":"` + strings.Repeat("a", maxSignInBody) + `"}`
 		d.want(fault.TooLarge, d.ask("POST", path, large))
 		if got := d.ask("POST", path, large[:maxSignInBody-2]+`"}`); got.status == http.StatusRequestEntityTooLarge {
 			t.Errorf("%s: %d bytes are refused", path, maxSignInBody)
@@ -131,7 +131,7 @@ func TestStrangersAreLimitedByTheirAddressBeforeTheirBodiesAreRead(t *testing.T)
 		t.Errorf("Retry-After %q", seconds)
 	}
 	wait(neighbour, 400, "POST", "/api/auth/login")
-	// What the pages ask for is counted apart from what a flood at the door spends.
+	// What the pages ask for is counted apart from what a flood of sign-ins spends.
 	for range 3 {
 		wait(stranger, 200, "GET", "/api/config")
 	}

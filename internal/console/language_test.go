@@ -8,7 +8,7 @@ import (
 )
 
 func TestErrorsAreToldInTheLanguageAskedFor(t *testing.T) {
-	d := newDoor(t, "")
+	d := newAuthServer(t, "")
 	for wish, chinese := range map[string]bool{
 		"": false, "en": false, "fr": false, "*": false, "zh;q=0": false, "not a language, at all!": false,
 		"zh": true, "zh-CN": true, "zh-CN,zh;q=0.9,en;q=0.8": true, "zh-Hans": true, "zh-TW": true, "fr, zh;q=0.5, en;q=0.4": true,

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	limitWindow    = time.Minute
-	maxLimited     = 10_000 // callers remembered at once
-	limitSweepLeap = time.Second
+	limitWindow      = time.Minute
+	maxLimited       = 10_000 // callers remembered at once
+	evictionInterval = time.Second
 )
 
 // callerOf is whom a limit counts: a user or an administrator, whatever session or token speaks.
@@ -24,9 +24,9 @@ type limiter struct {
 	spacing time.Duration // a request uses up this much of the minute; 0 limits nothing
 	now     func() time.Time
 
-	mu    sync.Mutex
-	used  map[string]time.Time // when the caller's burst is whole again
-	swept time.Time
+	mu      sync.Mutex
+	used    map[string]time.Time // when the caller's burst is whole again
+	evicted time.Time
 }
 
 // newLimiter returns a limiter of perMinute requests; 0 limits nothing.
@@ -63,8 +63,8 @@ func (l *limiter) admit(key string) error {
 
 // makeRoom forgets the callers whose burst is whole again, or else any one.
 func (l *limiter) makeRoom(now time.Time) {
-	if now.Sub(l.swept) >= limitSweepLeap {
-		l.swept = now
+	if now.Sub(l.evicted) >= evictionInterval {
+		l.evicted = now
 		for key, whole := range l.used {
 			if !whole.After(now) {
 				delete(l.used, key)

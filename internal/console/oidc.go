@@ -25,7 +25,7 @@ func (c *Console) oidcLogin(ctx *fiber.Ctx) (any, error) {
 	if _, enabled := c.Identity.OIDCName(); !enabled {
 		return nil, fiber.ErrNotFound
 	}
-	if err := c.strangers.admit(identity.Network(ctx.IP())); err != nil {
+	if err := c.anonymous.admit(identity.Network(ctx.IP())); err != nil {
 		return c.oidcFailed(ctx, err, "")
 	}
 	address, attempt, err := c.Identity.StartOIDC(ctx.UserContext(), ctx.Query("next"))
@@ -45,7 +45,7 @@ func (c *Console) oidcCallback(ctx *fiber.Ctx) (any, error) {
 		return nil, fiber.ErrNotFound
 	}
 	ctx.Set(fiber.HeaderReferrerPolicy, "no-referrer") // the address holds the code
-	if err := c.strangers.admit(identity.Network(ctx.IP())); err != nil {
+	if err := c.anonymous.admit(identity.Network(ctx.IP())); err != nil {
 		return c.oidcFailed(ctx, err, "")
 	}
 	used := c.oidcCookie()

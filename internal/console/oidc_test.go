@@ -14,10 +14,10 @@ import (
 
 const companyConsole = "https://callgate.example.com"
 
-func newCompanyDoor(t *testing.T) (*door, *oidctest.Provider) {
+func newCompanyAuthServer(t *testing.T) (*authServer, *oidctest.Provider) {
 	t.Helper()
-	p := oidctest.New(t, doorDeveloper)
-	d := newDoor(t, companyConsole, func(c *identity.Config) {
+	p := oidctest.New(t, authDeveloper)
+	d := newAuthServer(t, companyConsole, func(c *identity.Config) {
 		c.OIDC = identity.OIDC{
 			Issuer: p.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret, Name: "Company",
 			RedirectURL: companyConsole + OIDCCallbackPath,
@@ -27,7 +27,7 @@ func newCompanyDoor(t *testing.T) (*door, *oidctest.Provider) {
 }
 
 // follow sends a browser's navigation and returns where it is redirected to, and the cookies set.
-func (d *door) follow(path string, cookies ...*http.Cookie) (location string, set map[string]*http.Cookie) {
+func (d *authServer) follow(path string, cookies ...*http.Cookie) (location string, set map[string]*http.Cookie) {
 	d.t.Helper()
 	request := httptest.NewRequest("GET", path, nil)
 	request.Header.Set("Sec-Fetch-Site", "cross-site") // so a browser says of the way back
@@ -48,7 +48,7 @@ func (d *door) follow(path string, cookies ...*http.Cookie) (location string, se
 }
 
 // begin goes to the provider and comes back with the callback's path and the attempt's cookie.
-func (d *door) begin(p *oidctest.Provider, query string) (path string, attempt *http.Cookie) {
+func (d *authServer) begin(p *oidctest.Provider, query string) (path string, attempt *http.Cookie) {
 	d.t.Helper()
 	address, set := d.follow("/api/auth/oidc/login" + query)
 	if !strings.HasPrefix(address, p.URL+"/authorize?") || set[oidcCookie] == nil {
@@ -58,7 +58,7 @@ func (d *door) begin(p *oidctest.Provider, query string) (path string, attempt *
 }
 
 func TestCompanySignInOpensTheSessionAndGoesOnToThePageAskedFor(t *testing.T) {
-	d, p := newCompanyDoor(t)
+	d, p := newCompanyAuthServer(t)
 	company := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "publicGatewayUrl", "oidc", "version", "failureRetentionDays")["oidc"].(map[string]any)
 	if company["enabled"] != true || company["name"] != "Company" {
 		t.Fatalf("configuration %v", company)
@@ -76,7 +76,7 @@ func TestCompanySignInOpensTheSessionAndGoesOnToThePageAskedFor(t *testing.T) {
 		t.Fatalf("the attempt is kept: %v", gone)
 	}
 	data := d.ok(d.ask("POST", "/api/auth/token", "", cookieOf(session)...), "token", "expiresAt", "user")
-	if user := data["user"].(map[string]any); user["email"] != doorDeveloper {
+	if user := data["user"].(map[string]any); user["email"] != authDeveloper {
 		t.Fatalf("signed in as %v", user)
 	}
 	if location, set = d.follow(path, attempt); location != "/sign-in?error=failed&next=%2Fapplications%3Fpage%3D2" || set[sessionCookie] != nil {
@@ -85,7 +85,7 @@ func TestCompanySignInOpensTheSessionAndGoesOnToThePageAskedFor(t *testing.T) {
 }
 
 func TestCompanySignInNeverLeadsToAnotherSite(t *testing.T) {
-	d, p := newCompanyDoor(t)
+	d, p := newCompanyAuthServer(t)
 	for _, next := range []string{"", "//evil.com", "https://evil.com", `/\evil.com`, "/\t/evil.com", "evil"} {
 		path, attempt := d.begin(p, "?next="+url.QueryEscape(next))
 		if location, set := d.follow(path, attempt); location != "/" || set[sessionCookie] == nil {
@@ -95,7 +95,7 @@ func TestCompanySignInNeverLeadsToAnotherSite(t *testing.T) {
 }
 
 func TestFailedCompanySignInEndsAtTheSignInPageWithoutDetail(t *testing.T) {
-	d, p := newCompanyDoor(t)
+	d, p := newCompanyAuthServer(t)
 	want := func(name, wanted, path string, cookies ...*http.Cookie) {
 		t.Helper()
 		location, set := d.follow(path, cookies...)
@@ -118,7 +118,7 @@ func TestFailedCompanySignInEndsAtTheSignInPageWithoutDetail(t *testing.T) {
 	path, attempt = d.begin(p, "")
 	want("unverified", "not_allowed", path, attempt)
 
-	fresh, away := newCompanyDoor(t)
+	fresh, away := newCompanyAuthServer(t)
 	away.Change(func() { away.Down = true })
 	location, _ := fresh.follow("/api/auth/oidc/login?next=/a")
 	if location != "/sign-in?error=unavailable" {

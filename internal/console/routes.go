@@ -4,9 +4,9 @@ import "github.com/gofiber/fiber/v2"
 
 // routes is the whole management interface at one look (api.md).
 func (c *Console) routes(api fiber.Router) {
-	public := func(h handler) fiber.Handler { return c.route(c.asStranger(h)) }
-	door := func(e entrance, h func(*fiber.Ctx, entrance) (any, error)) fiber.Handler {
-		return c.route(c.atDoor(e, h))
+	public := func(h handler) fiber.Handler { return c.route(c.asAnonymous(h)) }
+	signIn := func(e realm, h func(*fiber.Ctx, realm) (any, error)) fiber.Handler {
+		return c.route(c.limitedSignIn(e, h))
 	}
 	developer := func(h handler) fiber.Handler { return c.route(c.asDeveloper(h)) }
 	reader := func(h handler) fiber.Handler { return c.route(c.asStatisticsReader(h)) }
@@ -15,8 +15,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/config", public(c.config))
 	api.Use(c.guarded)
 
-	api.Post("/auth/code", door(developers, c.sendCode))
-	api.Post("/auth/login", door(developers, c.logIn))
+	api.Post("/auth/code", signIn(developers, c.sendCode))
+	api.Post("/auth/login", signIn(developers, c.logIn))
 	api.Post("/auth/token", public(c.renewToken))
 	api.Post("/auth/logout", public(c.logOut))
 	api.Get("/auth/me", reader(c.me))
@@ -48,8 +48,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/statistics/applications/:id/calls.csv", reader(c.exportCalls))
 	api.Get("/statistics/applications/:id/calls/:callId", reader(c.getCall))
 
-	api.Post("/admin/auth/code", door(administrators, c.sendCode))
-	api.Post("/admin/auth/login", door(administrators, c.logIn))
+	api.Post("/admin/auth/code", signIn(administrators, c.sendCode))
+	api.Post("/admin/auth/login", signIn(administrators, c.logIn))
 	api.Post("/admin/auth/token", public(c.renewAdminToken))
 	api.Post("/admin/auth/logout", public(c.adminLogOut))
 

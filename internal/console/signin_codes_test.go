@@ -25,10 +25,10 @@ func fromPage(cookies ...*http.Cookie) []string {
 
 func TestACodeIsGoodInTheBrowserThatAskedForItAlone(t *testing.T) {
 	for path, want := range map[string]struct{ email, browser, session string }{
-		"/api/auth":       {doorDeveloper, "callgate_browser", sessionCookie},
-		"/api/admin/auth": {doorAdmin, "callgate_admin_browser", adminSessionCookie},
+		"/api/auth":       {authDeveloper, "callgate_browser", sessionCookie},
+		"/api/admin/auth": {authAdmin, "callgate_admin_browser", adminSessionCookie},
 	} {
-		d := newDoor(t, "https://console.example.com")
+		d := newAuthServer(t, "https://console.example.com")
 		asked := d.ask("POST", path+"/code", `{"email":"`+want.email+`"}`, fromPage()...)
 		nonce := asked.cookies[want.browser]
 		if nonce == nil || !nonce.HttpOnly || !nonce.Secure || nonce.SameSite != http.SameSiteStrictMode || nonce.Path != path || !nonce.Expires.IsZero() {
@@ -60,17 +60,17 @@ func TestACodeIsGoodInTheBrowserThatAskedForItAlone(t *testing.T) {
 }
 
 func TestAProgramSignsInWithoutCookies(t *testing.T) {
-	d := newDoor(t, "")
-	got := d.ask("POST", "/api/auth/code", `{"email":"`+doorDeveloper+`"}`)
+	d := newAuthServer(t, "")
+	got := d.ask("POST", "/api/auth/code", `{"email":"`+authDeveloper+`"}`)
 	if got.status != 200 || len(got.cookies) != 0 {
 		t.Fatalf("answered %d with %v", got.status, got.cookies)
 	}
-	for end := time.Now().Add(10 * time.Second); len(d.mails.Mails(doorDeveloper)) == 0; time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); len(d.mails.Mails(authDeveloper)) == 0; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no mail came within 10 s")
 		}
 	}
-	in := d.ask("POST", "/api/auth/login", `{"email":"`+doorDeveloper+`","code":"`+d.mails.Mails(doorDeveloper)[0].Code+`"}`)
+	in := d.ask("POST", "/api/auth/login", `{"email":"`+authDeveloper+`","code":"`+d.mails.Mails(authDeveloper)[0].Code+`"}`)
 	if in.status != 200 || len(in.cookies) != 1 {
 		t.Fatalf("answered %d %s with %v", in.status, in.Msg, in.cookies)
 	}
