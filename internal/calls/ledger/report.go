@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,36 +84,15 @@ func (r *reporter) report(ctx context.Context, last bool) {
 	through := time.Now().Add(-handOver).UnixMilli()
 	// Drops come last: records move to the next place, or are counted as dropped, before they leave the last.
 	pending := r.spool.Pending()
-	r.mu.Lock()
-	var doubts []beijing.Day
-	for day := range r.doubts {
-		doubts = append(doubts, day)
-	}
-	r.mu.Unlock()
 	dropped, mark := r.spool.Drops.Unstored()
+	doubts := r.doubted()
 
 	batch := &pgx.Batch{}
-	for _, d := range dropped {
-		batch.Queue(`
-			INSERT INTO dropped_calls AS old (day, application_id, spool_id, calls) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (day, application_id, spool_id) DO UPDATE SET calls = greatest(old.calls, excluded.calls)`,
-			date(d.Key.Day), d.Key.Application, d.Key.Source, d.Calls)
-	}
+	queueDrops(batch, dropped)
 	for _, day := range doubts {
 		batch.Queue(`INSERT INTO rollup_doubts (day) VALUES ($1) ON CONFLICT (day) DO UPDATE SET noted_at = now()`, date(day))
 	}
-	var finished []uuid.UUID
-	for id, oldest := range pending.Per {
-		switch {
-		case id == r.spool.ID():
-			r.queue(batch, id, min(through, oldest), last)
-		case oldest == spool.Never:
-			finished = append(finished, id)
-			r.queue(batch, id, through, true)
-		case oldest > calls.MinStart:
-			r.queue(batch, id, min(through, oldest), false)
-		}
-	}
+	finished := r.queueSpools(batch, pending, through, last)
 	err := pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
 	if err != nil {
 		r.fail(fmt.Errorf("report to the ledger: %w", err))
@@ -123,10 +104,42 @@ func (r *reporter) report(ctx context.Context, last bool) {
 		r.spool.Retired(id)
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, day := range doubts {
 		delete(r.doubts, day)
 	}
-	r.mu.Unlock()
+}
+
+func (r *reporter) doubted() []beijing.Day {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.doubts))
+}
+
+func queueDrops(batch *pgx.Batch, dropped []spool.Drop) {
+	for _, d := range dropped {
+		batch.Queue(`
+			INSERT INTO dropped_calls AS old (day, application_id, spool_id, calls) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (day, application_id, spool_id) DO UPDATE SET calls = greatest(old.calls, excluded.calls)`,
+			date(d.Key.Day), d.Key.Application, d.Key.Source, d.Calls)
+	}
+}
+
+// queueSpools sets how far this spool and the adopted ones are through, and gives those of which nothing
+// waits any more.
+func (r *reporter) queueSpools(batch *pgx.Batch, pending spool.Pending, through int64, last bool) (finished []uuid.UUID) {
+	for id, oldest := range pending.Per {
+		switch {
+		case id == r.spool.ID():
+			r.queue(batch, id, min(through, oldest), last)
+		case oldest == spool.Never:
+			finished = append(finished, id)
+			r.queue(batch, id, through, true)
+		case oldest > calls.MinStart:
+			r.queue(batch, id, min(through, oldest), false)
+		}
+	}
+	return finished
 }
 
 // queue sets one spool's row. Through never goes back, and a spool retired by command stays so.

@@ -75,13 +75,13 @@ func (s *Shipper) next(now time.Time) (*spool.Segment, time.Duration) {
 // that answers with an error, or a file that cannot be read, puts off this segment only, a server
 // that cannot be reached all of them.
 func (s *Shipper) attempt(ctx context.Context, g *spool.Segment) time.Duration {
-	shipment := s.shipmentOf(g)
+	known := s.shipmentOf(g)
 	err := s.ship(ctx, g)
 	if err == nil {
 		if s.unreachable > 0 {
 			s.log.Info("clickhouse takes call records again")
 		}
-		s.unreachable, shipment.tries = 0, 0
+		s.unreachable, known.tries = 0, 0
 		s.spool.Confirm(g)
 		s.spool.SetReachable(true)
 		s.reporter.soon()
@@ -103,11 +103,11 @@ func (s *Shipper) attempt(ctx context.Context, g *spool.Segment) time.Duration {
 	s.unreachable = 0
 	s.spool.SetReachable(true)
 	s.metrics.refused.Inc()
-	if shipment.tries&(shipment.tries+1) == 0 { // 1st, 2nd, 4th, 8th … time
-		s.log.Error("call records of a segment cannot be shipped; they are tried again until they can", "segment", g.Name(), "tries", shipment.tries+1, "error", err)
+	if known.tries&(known.tries+1) == 0 { // 1st, 2nd, 4th, 8th … time
+		s.log.Error("call records of a segment cannot be shipped; they are tried again until they can", "segment", g.Name(), "tries", known.tries+1, "error", err)
 	}
-	shipment.tries++
-	shipment.due = time.Now().Add(backoff(retryRefused, retryRefusedMax, shipment.tries))
+	known.tries++
+	known.due = time.Now().Add(backoff(retryRefused, retryRefusedMax, known.tries))
 	return 0
 }
 
@@ -137,13 +137,13 @@ func (s *Shipper) ship(ctx context.Context, g *spool.Segment) error {
 		return err
 	}
 	batches := batchesOf(g, s.content.Rows)
-	shipment := s.shipmentOf(g)
-	if err := s.countDamage(g, shipment); err != nil {
+	known := s.shipmentOf(g)
+	if err := s.countDamage(g, known); err != nil {
 		return err
 	}
 	var refused error
 	for _, b := range batches {
-		a := shipment.attemptOf(b)
+		a := known.attemptOf(b)
 		if a.done {
 			continue
 		}
@@ -167,9 +167,9 @@ func (s *Shipper) ship(ctx context.Context, g *spool.Segment) error {
 
 // countDamage counts and keeps what of a segment cannot be sent, the first time it is tried; its rows are
 // sorted by day.
-func (s *Shipper) countDamage(g *spool.Segment, shipment *shipment) error {
+func (s *Shipper) countDamage(g *spool.Segment, known *shipment) error {
 	bad := len(s.content.Undecodable)
-	if bad+s.content.Damaged == 0 || len(shipment.batches) > 0 {
+	if bad+s.content.Damaged == 0 || len(known.batches) > 0 {
 		return nil
 	}
 	for _, undecodable := range s.content.Undecodable {
