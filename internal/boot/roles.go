@@ -56,9 +56,8 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 }
 
 // openUpstreamKey unseals at call time, after the permission check (spec section 2).
-func (n *Node) openUpstreamKey(c *access.Capability) (string, error) {
-	key, err := n.keyring.Open(c.UpstreamKey, secret.UpstreamKeyContext(c.ID))
-	return string(key), err
+func (n *Node) openUpstreamKey(c *access.Capability) ([]byte, error) {
+	return n.keyring.Open(c.UpstreamKey, secret.UpstreamKeyContext(c.ID))
 }
 
 func (n *Node) startConsole(ctx context.Context) (err error) {

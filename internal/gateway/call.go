@@ -61,7 +61,7 @@ type call struct {
 	place *poolShare // of its share, what the call uses of a pool; nil while it uses none
 
 	request   requestBody
-	secret    string  // the upstream key
+	secret    []byte  // the upstream key
 	out       *[]byte // what is written next begins here: the head for the upstream, then the caller's
 	headBytes int     // of the head for the upstream in out
 

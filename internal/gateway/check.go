@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -21,21 +22,27 @@ func (c *call) handle() (again bool) {
 	if refused != nil {
 		return c.refuse(*refused)
 	}
-	switch err := c.request.receive(c); {
-	case errors.Is(err, errTooLarge):
-		return c.refuse(refusedLarge)
-	case errors.Is(err, errChunks):
-		return c.refuse(refusedChunks)
-	case c.why() == callerSlow || timedOut(err) && c.why() == uncut:
-		return c.refuse(refusedStalled)
-	case err != nil || !c.enter(waiting):
-		return c.abandon()
+	if err := c.request.receive(c); err != nil || !c.enter(waiting) {
+		return c.unreceived(err)
 	}
 	conn, err := c.forward(t)
 	if err != nil {
 		return c.failed(err)
 	}
 	return c.relay(conn)
+}
+
+// unreceived ends a call whose request could not be read, or that was cut meanwhile.
+func (c *call) unreceived(err error) (again bool) {
+	switch why := c.why(); {
+	case errors.Is(err, errTooLarge):
+		return c.refuse(refusedLarge)
+	case errors.Is(err, errChunks):
+		return c.refuse(refusedChunks)
+	case why == callerSlow, why == uncut && timedOut(err):
+		return c.refuse(refusedStalled)
+	}
+	return c.abandon()
 }
 
 // prepare checks the call and makes the head that is forwarded. A refusal says what stands against it.
@@ -55,7 +62,7 @@ func (c *call) prepare() (*refusal, *target) {
 		return &refusedBudget, nil
 	}
 	secret, err := c.gateway.config.OpenKey(c.capability)
-	if err == nil && strings.ContainsAny(secret, "\r\n\x00") {
+	if err == nil && bytes.ContainsAny(secret, "\r\n\x00") {
 		err = errors.New("the upstream key cannot stand in a header")
 	}
 	if err != nil {

@@ -18,8 +18,8 @@ type Config struct {
 	Grant func(ctx context.Context, accessKey string) (*access.Grant, error)
 	// Capability returns nil for an identifier that names none.
 	Capability func(id string) *access.Capability
-	// OpenKey unseals a capability's upstream key.
-	OpenKey func(*access.Capability) (string, error)
+	// OpenKey unseals a capability's upstream key. What it returns is the caller's.
+	OpenKey func(*access.Capability) ([]byte, error)
 	// Record takes a finished record and never blocks.
 	Record func(*calls.Record)
 

@@ -137,8 +137,8 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 // secrets are the exact values that must not be shown to a developer.
 func (c *call) secrets() []string {
 	secrets := []string{c.accessKey}
-	if c.secret != "" {
-		secrets = append(secrets, c.secret)
+	if len(c.secret) > 0 {
+		secrets = append(secrets, string(c.secret))
 	}
 	if c.capability != nil {
 		secrets = append(secrets, c.capability.UpstreamBaseURL)

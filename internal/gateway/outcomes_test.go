@@ -18,9 +18,9 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 	r := newRig(t, answers(okAnswer), func(c *Config) {
 		c.MaxBodyBytes = 30_000
 		open := c.OpenKey
-		c.OpenKey = func(capability *access.Capability) (string, error) {
+		c.OpenKey = func(capability *access.Capability) ([]byte, error) {
 			if capability.ID == "x-key" {
-				return "", errors.New("sealed")
+				return nil, errors.New("sealed")
 			}
 			if capability.ID == "path" {
 				panic("open")

@@ -314,7 +314,7 @@ func TestShutdownWithoutALimitWaitsForEveryCall(t *testing.T) {
 func TestShutdownGivesUpOnACallThatIsStuck(t *testing.T) {
 	stuck := make(chan struct{})
 	r := newRig(t, answers(okAnswer), func(c *Config) {
-		c.OpenKey = func(*access.Capability) (string, error) { <-stuck; return upstreamKey, nil }
+		c.OpenKey = func(*access.Capability) ([]byte, error) { <-stuck; return []byte(upstreamKey), nil }
 	})
 	answered := make(chan answer, 1)
 	go func() { answered <- r.ask(post("/gateway/v1?model=m", goodKey, "{}")) }()

@@ -123,7 +123,7 @@ func newRigOn(t *testing.T, answer script, front http1.ListenerConfig, changes .
 			}
 			return c
 		},
-		OpenKey: func(*access.Capability) (string, error) { return upstreamKey, nil },
+		OpenKey: func(*access.Capability) ([]byte, error) { return []byte(upstreamKey), nil },
 		Record: func(record *calls.Record) {
 			if err := record.Redact(); err != nil {
 				t.Error(err)
