@@ -73,21 +73,23 @@ var removedOut = newNames(
 	"edge-control", "x-envoy-immediate-health-check-fail", "x-envoy-overloaded", "x-envoy-degraded",
 )
 
-// names are header names in lower case, to be found without allocating: whole ones by their length,
-// beginnings (given with a final *) by their first letter.
+// names are header names in lower case, to be found without allocating: whole ones by their length and
+// first letter, beginnings (given with a final *) by their first letter.
 type names struct {
 	whole      [40][]string
+	letters    [40]uint32 // by length, a bit for each first letter
 	beginnings [26][]string
 }
 
 func newNames(all ...string) *names {
 	s := new(names)
 	for _, name := range all {
+		first := name[0] - 'a'
 		if beginning, ok := strings.CutSuffix(name, "*"); ok {
-			first := beginning[0] - 'a'
 			s.beginnings[first] = append(s.beginnings[first], beginning)
 		} else {
 			s.whole[len(name)] = append(s.whole[len(name)], name)
+			s.letters[len(name)] |= 1 << first
 		}
 	}
 	return s
@@ -96,17 +98,21 @@ func newNames(all ...string) *names {
 // has tells whether a header's name is one of them, whatever its case. An underscore counts as the
 // hyphen that some servers take it for.
 func (s *names) has(name []byte) bool {
-	if len(name) < len(s.whole) {
+	if len(name) == 0 {
+		return false
+	}
+	first := (name[0] | 0x20) - 'a'
+	if first >= 26 {
+		return false
+	}
+	if len(name) < len(s.whole) && s.letters[len(name)]&(1<<first) != 0 {
 		for _, candidate := range s.whole[len(name)] {
 			if like(name, candidate) {
 				return true
 			}
 		}
 	}
-	if len(name) == 0 || name[0]|0x20 < 'a' || name[0]|0x20 > 'z' {
-		return false
-	}
-	for _, beginning := range s.beginnings[name[0]|0x20-'a'] {
+	for _, beginning := range s.beginnings[first] {
 		if len(name) >= len(beginning) && like(name[:len(beginning)], beginning) {
 			return true
 		}
@@ -114,7 +120,7 @@ func (s *names) has(name []byte) bool {
 	return false
 }
 
-// like is is, with underscores for hyphens.
+// like compares a name with a lower-case one, whatever its case, underscores taken for hyphens.
 func like(name []byte, lower string) bool {
 	for i, c := range name {
 		switch {
