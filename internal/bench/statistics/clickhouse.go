@@ -42,3 +42,19 @@ func (c clickhouse) ask(ctx context.Context, statement string, parameters ...any
 	}
 	return strings.TrimSpace(string(body)), nil
 }
+
+// work is what a server was asked and what it read for it.
+type work struct{ queries, rows float64 }
+
+// work is that of the server since it started, whoever asked, these questions too.
+func (c clickhouse) work(ctx context.Context) (w work, err error) {
+	const statement = `SELECT sumIf(value, event = 'SelectQuery'), sumIf(value, event = 'SelectedRows') FROM system.events`
+	told, err := c.ask(ctx, statement)
+	if err != nil {
+		return w, err
+	}
+	if _, err := fmt.Sscan(told, &w.queries, &w.rows); err != nil {
+		return w, fmt.Errorf("work of clickhouse: %w", err)
+	}
+	return w, nil
+}

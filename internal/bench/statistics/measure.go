@@ -43,7 +43,8 @@ func (b *bench) startConsole(ctx context.Context, l *ledger) (*console, error) {
 	c.cmd = exec.Command(b.binary, "serve", "--role", "console")
 	c.cmd.Env = append(b.environment(l), "LISTEN="+listen, "METRICS_LISTEN="+private, "LOG_LEVEL=warn", "ACCESS_KEY_PEPPER="+pepper,
 		"ENCRYPTION_KEYS="+ring, "JWT_SECRET="+pepper, "SMTP_URL="+b.engines.Mailbox().URL(), "MAIL_FROM=bench@example.com",
-		"ADMIN_EMAILS=admin@example.com", "API_RATE_LIMIT=0")
+		"ADMIN_EMAILS=admin@example.com", "API_RATE_LIMIT=0",
+		"DRAIN_DELAY=0s") // nobody is to be led elsewhere
 	c.cmd.Stdout, c.cmd.Stderr = c.said, c.said
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the console: %w", err)
@@ -138,11 +139,26 @@ func (c *console) cpu() (total time.Duration, err error) {
 	return total, nil
 }
 
+// spent is what was used up until now.
+type spent struct {
+	cpu time.Duration
+	work
+}
+
+func (c *console) spent(ctx context.Context, l *ledger) (s spent, err error) {
+	if s.cpu, err = c.cpu(); err != nil {
+		return s, err
+	}
+	s.work, err = l.work(ctx)
+	return s, err
+}
+
 // figures are the times of one kind of question.
 type figures struct {
 	Asked      int
 	Cold, Warm []time.Duration // ascending; warm: of each question the median of its rounds
 	CPU        time.Duration   // user and system time of ClickHouse and the console for one warm question
+	Work       work            // of ClickHouse for one warm question
 }
 
 func quantile(sorted []time.Duration, level float64) time.Duration {
@@ -212,7 +228,7 @@ func (b *bench) timed(ctx context.Context, l *ledger, questions []question) (f f
 	if f.Cold, err = c.all(ctx, questions); err != nil {
 		return f, err
 	}
-	before, err := c.cpu()
+	before, err := c.spent(ctx, l)
 	if err != nil {
 		return f, err
 	}
@@ -222,11 +238,13 @@ func (b *bench) timed(ctx context.Context, l *ledger, questions []question) (f f
 			return f, err
 		}
 	}
-	after, err := c.cpu()
+	after, err := c.spent(ctx, l)
 	if err != nil {
 		return f, err
 	}
-	f.CPU = (after - before) / time.Duration(b.warmRounds*len(questions))
+	asked := float64(b.warmRounds * len(questions))
+	f.CPU = time.Duration(float64(after.cpu-before.cpu) / asked)
+	f.Work = work{(after.queries - before.queries) / asked, (after.rows - before.rows) / asked}
 	for i := range questions {
 		var own []time.Duration
 		for _, round := range rounds {

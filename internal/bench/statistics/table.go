@@ -17,8 +17,8 @@ func printTable(to io.Writer, b *bench, measured [2]map[string]figures) error {
 	fmt.Fprintf(to, "\n%d calls of %d applications over %d days, %d in the crowded hour, %d in the busy one; %d CPUs, %s/%s, %s\n\n",
 		all.Written, b.applications, b.days, all.InHour[0], all.InHour[1], runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	w := tabwriter.NewWriter(to, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(w, "| question\t| asked\t| goal, warm\t| warm p50\t| warm p99\t| CPU\t| cold p50\t| cold p99\t| growth\t| \t|")
-	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
+	fmt.Fprintln(w, "| question\t| asked\t| goal, warm\t| warm p50\t| warm p99\t| CPU\t| queries\t| rows read\t| cold p50\t| cold p99\t| growth\t| \t|")
+	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
 	var most growth
 	for _, k := range b.kinds(nil) {
 		f := measured[whole][k.name]
@@ -26,15 +26,15 @@ func printTable(to io.Writer, b *bench, measured [2]map[string]figures) error {
 		if k.growth && grown.p50 > most.p50 {
 			most = grown
 		}
-		fmt.Fprintf(w, "| %s\t| %d\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", k.name, f.Asked, goalOf(k),
-			millis(quantile(f.Warm, 0.50)), millis(quantile(f.Warm, 0.99)), millis(f.CPU),
+		fmt.Fprintf(w, "| %s\t| %d\t| %s\t| %s\t| %s\t| %s\t| %.1f\t| %.0f\t| %s\t| %s\t| %s\t| %s\t|\n", k.name, f.Asked, goalOf(k),
+			millis(quantile(f.Warm, 0.50)), millis(quantile(f.Warm, 0.99)), millis(f.CPU), f.Work.queries, f.Work.rows,
 			millis(quantile(f.Cold, 0.50)), millis(quantile(f.Cold, 0.99)), grown, verdict(k, f))
 	}
 	met := "met"
 	if most.p50 > growthGoal {
 		met = "**missed**"
 	}
-	fmt.Fprintf(w, "| growth from %d to %d rows, the most\t| \t| ≤ × %.1f\t| × %.2f\t| × %.2f\t| × %.2f\t| \t| \t| %s\t| %s\t|\n",
+	fmt.Fprintf(w, "| growth from %d to %d rows, the most\t| \t| ≤ × %.1f\t| × %.2f\t| × %.2f\t| × %.2f\t| \t| \t| \t| \t| %s\t| %s\t|\n",
 		b.ledgers[tenth].Written, all.Written, growthGoal, most.p50, most.p99, most.cpu, most.of, met)
 	if err := w.Flush(); err != nil {
 		return err
