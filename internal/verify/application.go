@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
@@ -120,6 +121,10 @@ func (f *flow) add(row stats.FailedCall) {
 	}
 }
 
+// flowsAtOnce is how many pages of one application are asked for at the same time: as many accounts are
+// compared as leave the reader's connections to that.
+const flowsAtOnce = 2
+
 // errDifferent ends a walk at its first difference.
 var errDifferent = errors.New("different")
 
@@ -169,13 +174,16 @@ func (v *verifier) compareExport(ctx context.Context, found *findings, where str
 
 // compareFlow asks the first page of every filter, and all calls also in the middle and at the end.
 func (v *verifier) compareFlow(ctx context.Context, found *findings, where string, id uuid.UUID, days beijing.Range, f *flow) error {
+	var mu sync.Mutex // guards found
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(flowsAtOnce)
 	ask := func(by filter, page int, items []stats.Call) error {
 		q := stats.CallsQuery{Application: id, Range: days, Page: page, Result: by.result}
 		of := "all models"
 		if !by.anyModel {
 			q.Model, of = &by.model, fmt.Sprintf("model %q", by.model)
 		}
-		got, err := v.Answers.CallPage(ctx, q)
+		got, err := v.Answers.CallPage(groupCtx, q)
 		if err != nil {
 			return err
 		}
@@ -189,20 +197,18 @@ func (v *verifier) compareFlow(ctx context.Context, found *findings, where strin
 		}
 		slices.Sort(want.Models)
 		want.Models = slices.Compact(want.Models)
+		mu.Lock()
+		defer mu.Unlock()
 		found.compare(fmt.Sprintf("%s calls, %s, result %q, page %d", where, of, by.result, page), got, want)
 		return nil
 	}
 	for by, list := range f.lists {
-		if err := ask(by, 1, list.firstPage); err != nil {
-			return err
-		}
+		group.Go(func() error { return ask(by, 1, list.firstPage) })
 	}
-	for _, page := range slices.Sorted(maps.Keys(f.pages)) {
-		if err := ask(filter{anyModel: true}, page, f.pages[page]); err != nil {
-			return err
-		}
+	for page, items := range f.pages {
+		group.Go(func() error { return ask(filter{anyModel: true}, page, items) })
 	}
-	return nil
+	return group.Wait()
 }
 
 // compareFailures asks for the newest failed calls one by one.
