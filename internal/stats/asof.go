@@ -5,22 +5,21 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
-
 	"callgate/internal/beijing"
 )
 
 // A call flow is paged as of one instant, until: a call counts when it was recorded by then, whenever
 // it started, so that calls which arrive later, long ones with an old start among them, move no row.
 // Rollups do not know when a call was recorded. They count the hours nothing came into since; the rest
-// is counted from rows: the newest hours always, older ones where the rows say so.
+// is counted from rows: the newest hours always, older ones where the rows say so (arrivals.go). The
+// rows are asked after the rollups, so that they know of all that the rollups may hold too early.
 const (
 	// arrivalWindow is how long after its start a call can still be told to be new. One that is
 	// recorded later (a gateway was cut off for days) is in every list as soon as it is there.
 	arrivalWindow = 7 * 24 * time.Hour
 
-	// unsettled is how far back the newest recorded call is looked for. An INSERT takes no longer.
+	// unsettled is how long after a call was recorded it may not yet be seen, in the rows or the
+	// rollups. An INSERT takes no longer.
 	unsettled = 10 * time.Second
 
 	// oldestUntil and skew bound what until may be; outside, the list begins anew. They bound
@@ -37,157 +36,148 @@ const inTime = `(recorded_at <= fromUnixTimestamp64Milli({until:Int64}) OR start
 
 func (q CallsQuery) arrivals() time.Time { return q.Until.Add(-arrivalWindow) }
 
-// newestHours is when the hours begin that are always counted from rows.
-func (q CallsQuery) newestHours() int64 {
-	return q.Until.Add(-pastHour).Truncate(time.Hour).Unix()
-}
-
-const newestQuery = `
-SELECT toUnixTimestamp64Milli(now64(3)), toUnixTimestamp64Milli(max(recorded_at))
-FROM calls
-WHERE application_id = {application:UUID} AND recorded_at > now64(3) - toIntervalMillisecond({unsettled:Int64})
-  AND start_time >= now64(3) - toIntervalMillisecond({window:Int64}) AND ` // and the days
-
-// settle decides as of when a query without until, or with one that is out of bounds, is answered: when
-// the last call that can be seen was recorded. What is being inserted at this moment is later than that,
-// unless another gateway's INSERT overtakes it.
-func (r *Reader) settle(ctx context.Context, q *CallsQuery) error {
+func (r *Reader) inBounds(until time.Time) bool {
 	now := r.now()
-	if q.Until != nil && q.Until.After(now.Add(-oldestUntil)) && q.Until.Before(now.Add(skew)) {
-		return nil
-	}
-	var serverMs, newestMs int64
-	parameters := args("application", q.Application, "unsettled", unsettled.Milliseconds(), "window", arrivalWindow.Milliseconds(),
-		"from", q.Range.Start.Start().Unix(), "to", q.Range.End.End().Unix())
-	err := r.each(ctx, "newest call", newestQuery+since("from")+" AND "+before("to"), parameters, func(rows driver.Rows) error {
-		if err := rows.Scan(&serverMs, &newestMs); err != nil {
-			return unavailable(err, "read the newest call")
-		}
-		return nil
-	})
-	until := time.UnixMilli(max(newestMs, serverMs-unsettled.Milliseconds()))
-	q.Until, q.begins = &until, true
-	return err
+	return until.After(now.Add(-oldestUntil)) && until.Before(now.Add(skew))
 }
 
-// lateHoursQuery finds the older hours into which calls came since until.
-const lateHoursQuery = `
-SELECT DISTINCT intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600
-FROM calls
-WHERE application_id = {application:UUID} AND recorded_at > fromUnixTimestamp64Milli({until:Int64}) AND `
+// listing is how one list is counted.
+type listing struct {
+	r      *Reader
+	q      *CallsQuery
+	days   beijing.Range
+	began  time.Time   // before the rollups are asked
+	oldest int64       // Unix seconds from which on calls can be told to be new
+	newest int64       // when the hours begin that are counted from rows in any case
+	apart  beijing.Day // the days from here on are not counted by day
+	anew   bool        // what was settled is out of date
+}
 
-// asOf counts the calls of a query that were recorded by its until, by day or hour. What the first page
-// finds is remembered for the others.
-func (r *Reader) asOf(ctx context.Context, q CallsQuery) (tally, error) {
-	days := r.retained(q.Range)
-	if days.Days() < 1 {
-		return nil, nil
+// asOf counts the calls of a query that were recorded by its until, by day or hour. Without until the list
+// begins, as of now, which it sets. What it finds is remembered for the other pages.
+func (r *Reader) asOf(ctx context.Context, q *CallsQuery) (tally, error) {
+	l := r.listing(q)
+	if q.Until != nil {
+		if t, ok := r.parts.list(listOf(*q, l.days)); ok {
+			return slices.Clone(t), nil // its user narrows it in place
+		}
 	}
-	key := listOf(q, days)
-	if t, ok := r.parts.list(key); ok && !q.begins {
-		return slices.Clone(t), nil // its user narrows it in place
-	}
-	var t, newest tally
-	var late []int64
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		t, err = r.perDay(groupCtx, q)
-		return err
-	})
-	group.Go(func() (err error) {
-		newest, err = r.newestFromRows(groupCtx, q, days)
-		return err
-	})
-	group.Go(func() (err error) {
-		late, err = r.lateHours(groupCtx, q, max(days.Start.Start().Unix(), q.arrivals().Unix()), min(q.newestHours(), days.End.End().Unix()))
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	t, err := r.takeApart(ctx, q, t, newest, late)
+	t, err := l.count(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.parts.put(key, slices.Clone(t))
+	r.parts.put(listOf(*q, l.days), slices.Clone(t))
 	return t, nil
 }
 
-func (r *Reader) lateHours(ctx context.Context, q CallsQuery, from, to int64) (hours []int64, err error) {
-	if from >= to {
-		return nil, nil
+func (r *Reader) listing(q *CallsQuery) *listing {
+	l := &listing{r: r, q: q, days: r.retained(q.Range), began: time.Now()}
+	asOf := r.now()
+	if q.Until != nil {
+		asOf = *q.Until
 	}
-	query := lateHoursQuery + since("from") + " AND " + before("to")
-	err = r.each(ctx, "late calls", query, q.parameters("from", from, "to", to), func(rows driver.Rows) error {
-		var start int64
-		if err := rows.Scan(&start); err != nil {
-			return unavailable(err, "read late calls")
+	newest := asOf.Add(-pastHour).Truncate(time.Hour)
+	l.oldest, l.newest, l.apart = asOf.Add(-arrivalWindow).Unix(), newest.Unix(), beijing.DayOf(newest)
+	return l
+}
+
+func (l *listing) count(ctx context.Context) (tally, error) {
+	if l.days.Days() < 1 || l.days.End.End().Unix() <= l.oldest-int64(skew.Seconds()) {
+		if l.q.Until == nil { // the same at every instant
+			now := l.r.now()
+			l.q.Until = &now
 		}
-		hours = append(hours, start)
-		return nil
-	})
-	return hours, err
-}
-
-// fromRows counts some hours, given by their starts, from rows.
-func (r *Reader) fromRows(ctx context.Context, q CallsQuery, hours []int64) (tally, error) {
-	if len(hours) == 0 {
-		return nil, nil
+		return l.r.perDay(ctx, *l.q)
 	}
-	query := hoursFromRows(q, `intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600 IN {hours:Array(Int64)}`)
-	return r.rowTally(ctx, query, q.parameters("from", slices.Min(hours), "to", slices.Max(hours)+int64(hour), "hours", hours))
-}
-
-// newestFromRows counts what started from the newest hours on, from rows.
-func (r *Reader) newestFromRows(ctx context.Context, q CallsQuery, days beijing.Range) (tally, error) {
-	from, to := max(q.newestHours(), days.Start.Start().Unix()), days.End.End().Unix()
-	if from >= to {
-		return nil, nil
-	}
-	return r.rowTally(ctx, hoursFromRows(q, "true"), q.parameters("from", from, "to", to))
-}
-
-func (r *Reader) rowTally(ctx context.Context, query string, parameters []any) (tally, error) {
-	t, err := r.count(ctx, hour, query, parameters)
-	for i := range t {
-		t[i].fromRows = true
-	}
-	return t, err
-}
-
-// takeApart puts hours into the place of the days of which some hours were counted from rows: those
-// hours, and the others from the hourly rollup.
-func (r *Reader) takeApart(ctx context.Context, q CallsQuery, perDay, newest tally, late []int64) (tally, error) {
-	boundary := q.newestHours()
-	first := beijing.DayOf(time.Unix(boundary, 0)) // every day from here on
-	ofLate := map[beijing.Day]bool{}
-	for _, start := range late {
-		ofLate[beijing.DayOf(time.Unix(start, 0))] = true
-	}
-	apart := func(s span) bool { return s.day() >= first || ofLate[s.day()] }
-	from := boundary
-	for _, s := range perDay {
-		if apart(s) {
-			from = min(from, s.start)
-		}
-	}
-	var older, counted tally
-	group, groupCtx := errgroup.WithContext(ctx)
-	if from < boundary {
-		group.Go(func() (err error) {
-			older, err = r.count(groupCtx, hour, hoursOf(q), q.parameters("from", from, "to", boundary))
-			return err
-		})
-	}
-	group.Go(func() (err error) {
-		counted, err = r.fromRows(groupCtx, q, late)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	rolledUp, err := l.rolledUp(ctx)
+	if err != nil {
 		return nil, err
 	}
-	older = slices.DeleteFunc(older, func(s span) bool { return !apart(s) || slices.Contains(late, s.start) })
-	t := slices.Concat(newest, older, counted, slices.DeleteFunc(perDay, apart))
+	newest, late, err := l.newestHours(ctx, rolledUp)
+	if err != nil {
+		return nil, err
+	}
+	rolledUp = slices.DeleteFunc(rolledUp, func(s span) bool { return s.start >= l.newest })
+	if len(late) > 0 {
+		return l.takeApart(ctx, rolledUp, newest, late)
+	}
+	return joined(rolledUp, newest), nil
+}
+
+// rolledUp counts days and, of the newest ones, hours, from the rollups: also those that are counted from
+// rows. When the newest days hold little it is cheaper to count them from rows wholly.
+func (l *listing) rolledUp(ctx context.Context) (tally, error) {
+	days, err := l.r.countAll(ctx, daysOf(*l.q), l.q.parameters("start", l.days.Start, "end", l.days.End))
+	if err != nil {
+		return nil, err
+	}
+	rows := int64(0)
+	for _, s := range days {
+		if s.day() >= l.apart {
+			rows += s.rows
+		}
+	}
+	days = slices.DeleteFunc(days, func(s span) bool { return s.day() >= l.apart })
+	if rows <= l.r.reach.day {
+		l.newest = l.apart.Start().Unix()
+		return days, nil
+	}
+	from := max(l.apart, l.days.Start).Start().Unix()
+	hours, err := l.r.countAll(ctx, hoursOf(*l.q), l.q.parameters("from", from, "to", l.days.End.End().Unix()))
+	return append(days, hours...), err
+}
+
+// takeApart counts the hours into which calls came late from rows, and the others of their days from
+// the hourly rollup. Calls that come while it is asked make more hours late.
+func (l *listing) takeApart(ctx context.Context, rolledUp, newest tally, late []int64) (tally, error) {
+	for {
+		days, rest := rolledUp.cut(late)
+		if len(days) == 0 {
+			break
+		}
+		hours, err := l.hoursOf(ctx, days)
+		if err != nil {
+			return nil, err
+		}
+		var more []int64
+		if newest, more, err = l.newestHours(ctx, nil); err != nil {
+			return nil, err
+		}
+		rolledUp, late = append(rest, hours...), append(late, more...)
+	}
+	slices.Sort(late)
+	late = slices.Compact(late)
+	counted, err := l.fromRows(ctx, late)
+	if err != nil {
+		return nil, err
+	}
+	rolledUp = slices.DeleteFunc(rolledUp, func(s span) bool { return slices.Contains(late, s.start) })
+	return joined(rolledUp, newest, counted), nil
+}
+
+// cut gives the days that hold any of the hours, and the other spans.
+func (t tally) cut(hours []int64) (days, rest tally) {
+	for _, s := range t {
+		if s.unit == day && slices.ContainsFunc(hours, s.holds) {
+			days = append(days, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return days, rest
+}
+
+// hoursOf counts some days by hour, from the rollup.
+func (l *listing) hoursOf(ctx context.Context, days tally) (tally, error) {
+	oldest, newest := days[len(days)-1], days[0]
+	hours, err := l.r.count(ctx, hoursOf(*l.q), l.q.parameters("from", oldest.start, "to", newest.end()))
+	return slices.DeleteFunc(hours, func(s span) bool {
+		return !slices.ContainsFunc(days, func(d span) bool { return d.day() == s.day() })
+	}), err
+}
+
+func joined(parts ...tally) tally {
+	t := slices.Concat(parts...).used()
 	t.sort()
-	return t, nil
+	return t
 }

@@ -43,8 +43,6 @@ type CallsQuery struct {
 	// At asks Calls for the page that holds the newest call which started at or before it, whatever
 	// Page says; for the last page when none did.
 	At *time.Time
-
-	begins bool // Until was decided by settle
 }
 
 // parameters are those of every query below, and more.
@@ -107,15 +105,15 @@ func (r *Reader) Calls(ctx context.Context, q CallsQuery) (CallsPage, error) {
 }
 
 func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error {
-	if err := r.settle(ctx, &q); err != nil {
-		return err
+	if q.Until != nil && !r.inBounds(*q.Until) {
+		q.Until = nil
 	}
-	page.Until = *q.Until
 	for attempt := 1; ; attempt++ {
-		tally, err := r.tally(ctx, q)
+		tally, err := r.asOf(ctx, &q)
 		if err != nil {
 			return err
 		}
+		page.Until = *q.Until
 		page.Summary, page.Total = tally.summary(), tally.matches(q.Result)
 		if q.At != nil {
 			if q.Page, err = r.pageAt(ctx, q, tally); err != nil {

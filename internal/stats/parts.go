@@ -10,6 +10,9 @@ import (
 // keptSpans bounds the cache, to 43 MB: a span takes 48 bytes, an hour has at most 3,600.
 const keptSpans = 900_000
 
+// keptSettled bounds what is remembered of the newest hours, in spans, to 14 MB.
+const keptSettled = 300_000
+
 // partKey names what was counted for one application and one model, or all: a day by hour or an hour
 // by second, or the whole list of some days as of an instant.
 type partKey struct {
@@ -41,13 +44,20 @@ func listOf(q CallsQuery, days beijing.Range) partKey {
 // is never used.
 type partCache struct {
 	entries *otter.Cache[partKey, tally]
+	settled *otter.Cache[partKey, settled] // of the newest hours
 }
 
 func newPartCache() *partCache {
-	return &partCache{otter.Must(&otter.Options[partKey, tally]{
-		MaximumWeight: keptSpans,
-		Weigher:       func(_ partKey, t tally) uint32 { return uint32(len(t) + 1) },
-	})}
+	return &partCache{
+		entries: otter.Must(&otter.Options[partKey, tally]{
+			MaximumWeight: keptSpans,
+			Weigher:       func(_ partKey, t tally) uint32 { return uint32(len(t) + 1) },
+		}),
+		settled: otter.Must(&otter.Options[partKey, settled]{
+			MaximumWeight: keptSettled,
+			Weigher:       func(_ partKey, s settled) uint32 { return uint32(len(s.seconds) + 1) },
+		}),
+	}
 }
 
 // get returns the parts of a span if they still add up to what is counted of it now.

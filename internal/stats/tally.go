@@ -53,6 +53,8 @@ func (s span) day() beijing.Day { return beijing.DayOf(time.Unix(s.start, 0)) }
 
 func (s span) end() int64 { return s.start + int64(s.unit) }
 
+func (s span) holds(start int64) bool { return start >= s.start && start < s.end() }
+
 func (s span) matches(result Result) int64 {
 	switch result {
 	case OnlySuccesses:
@@ -128,7 +130,7 @@ const ofModel = `model = {model:String}`
 // secondsOf by hour and by second from the rows themselves.
 func daysOf(q CallsQuery) string {
 	return `
-SELECT toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + q.rolledUp() + `
+SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + q.rolledUp() + `
 FROM usage_daily AS u
 WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
 GROUP BY u.day`
@@ -136,57 +138,61 @@ GROUP BY u.day`
 
 func hoursOf(q CallsQuery) string {
 	return `
-SELECT toInt64(toUnixTimestamp(u.hour)) AS start,` + q.rolledUp() + `
+SELECT toInt64(3600) AS unit, toInt64(toUnixTimestamp(u.hour)) AS start,` + q.rolledUp() + `
 FROM usage_hourly AS u
 WHERE u.application_id = {application:UUID} AND u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({to:Int64})
 GROUP BY u.hour`
 }
 
-func hoursFromRows(q CallsQuery, which string) string {
+// hourOfRow is when the hour of a call's start begins, in Unix seconds.
+const hourOfRow = `intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600`
+
+func hoursFromRows(q CallsQuery) string {
 	return `
-SELECT intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600 AS start,` + q.counted() + `
+SELECT toInt64(3600) AS unit, ` + hourOfRow + ` AS start,` + q.counted() + `
 FROM calls
-WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + ` AND ` + which + `
+WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + ` AND ` + hourOfRow + ` IN {hours:Array(Int64)}
 GROUP BY start`
 }
 
 func secondsOf(q CallsQuery) string {
 	return `
-SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + q.counted() + `
+SELECT toInt64(1) AS unit, intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + q.counted() + `
 FROM calls
 WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
 GROUP BY start`
 }
 
-// tally counts the calls of a query.
-func (r *Reader) tally(ctx context.Context, q CallsQuery) (tally, error) {
-	if q.Until != nil {
-		return r.asOf(ctx, q)
-	}
-	return r.perDay(ctx, q)
-}
-
-// perDay counts the calls of a query by day, today as well, whenever they were recorded. The daily rollup follows the rows by a moment;
-// taking every day from it makes a total agree with every other statistic and never fall.
+// perDay counts the calls of a query by day, today as well, whenever they were recorded. The daily
+// rollup follows the rows by a moment; taking every day from it makes a total agree with every other
+// statistic and never fall.
 func (r *Reader) perDay(ctx context.Context, q CallsQuery) (tally, error) {
 	days := r.retained(q.Range)
 	if days.Days() < 1 {
 		return nil, nil
 	}
-	return r.count(ctx, day, daysOf(q), q.parameters("start", days.Start, "end", days.End))
+	return r.count(ctx, daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
-// count runs a query of start, rows, calls, successes of spans of one unit.
-func (r *Reader) count(ctx context.Context, by unit, query string, parameters []any) (tally, error) {
+// count runs a query of unit, start, rows, calls, successes of spans, and leaves out those without calls.
+func (r *Reader) count(ctx context.Context, query string, parameters []any) (tally, error) {
+	t, err := r.countAll(ctx, query, parameters)
+	return t.used(), err
+}
+
+func (t tally) used() tally {
+	return slices.DeleteFunc(t, func(s span) bool { return s.calls <= 0 })
+}
+
+// countAll is count with spans that hold calls of other models only.
+func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (tally, error) {
 	var t tally
 	err := r.each(ctx, "count calls", query, parameters, func(rows driver.Rows) error {
-		s := span{unit: by}
-		if err := rows.Scan(&s.start, &s.rows, &s.calls, &s.successes); err != nil {
+		var s span
+		if err := rows.Scan((*int64)(&s.unit), &s.start, &s.rows, &s.calls, &s.successes); err != nil {
 			return unavailable(err, "count calls")
 		}
-		if s.calls > 0 {
-			t = append(t, s)
-		}
+		t = append(t, s)
 		return nil
 	})
 	t.sort()
@@ -195,16 +201,16 @@ func (r *Reader) count(ctx context.Context, by unit, query string, parameters []
 
 // split counts a day by hour, or an hour by second, and remembers the parts.
 func (r *Reader) split(ctx context.Context, q CallsQuery, s span) (tally, error) {
-	by, query := second, secondsOf(q)
+	query := secondsOf(q)
 	if s.unit == day {
-		by, query = hour, hoursOf(q)
+		query = hoursOf(q)
 	}
 	key := partsOf(q, s)
 	if t, ok := r.parts.get(key, s); ok {
 		return t, nil
 	}
 	for pause := 2 * time.Millisecond; ; pause *= 2 {
-		t, err := r.count(ctx, by, query, q.parameters("from", s.start, "to", s.end()))
+		t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
 		if err != nil {
 			return nil, err
 		}

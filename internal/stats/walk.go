@@ -11,7 +11,7 @@ import (
 // connection that no other question uses: however slow yield is, they do not wait for it.
 // Faults: Unavailable, also after some calls were handed over.
 func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error) error {
-	days, err := r.tally(ctx, q)
+	days, err := r.perDay(ctx, q)
 	if err != nil {
 		return err
 	}

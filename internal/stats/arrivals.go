@@ -1,0 +1,131 @@
+package stats
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// arrivals is what the rows say: of the newest hours every second, of older ones which are late.
+type arrivals struct {
+	seconds map[int64]span // by start
+	late    []int64        // starts of hours
+	closed  map[int64]span // of seconds what is settled and stays as it is
+	latest  int64          // Unix milliseconds: by then every call recorded can be seen
+	last    int64          // when the last call was recorded
+	read    int64          // rows of the newest hours
+}
+
+// arrivedCalls counts, from rows, the newest hours by second, but for what was recorded by the base; of
+// older ones only what came since until, or so lately that the rollups may not hold it yet. One SELECT
+// for both reads one state of the table; its alternatives are both looked up in an index.
+func arrivedCalls(q CallsQuery) string {
+	lately := `now64(3) - toIntervalMillisecond({lately:Int64})`
+	if q.Until != nil {
+		lately = `least(fromUnixTimestamp64Milli({until:Int64}), ` + lately + `)`
+	}
+	whenever := q
+	whenever.Until = nil
+	const settled = `recorded_at <= fromUnixTimestamp64Milli({close:Int64})`
+	return `
+SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start, ` + q.countedIf("true") + `,
+    ` + whenever.countedIf(settled) + `, toUnixTimestamp64Milli(max(recorded_at))
+FROM calls
+WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
+  AND (` + since("newest") + ` AND recorded_at > fromUnixTimestamp64Milli({base:Int64}) OR ` + before("newest") + ` AND recorded_at > ` + lately + `)
+GROUP BY start
+UNION ALL SELECT toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toUnixTimestamp64Milli(now64(3)) - {unsettled:Int64}`
+}
+
+// countedIf counts calls of every model, those of the query, and successes among these.
+func (q CallsQuery) countedIf(condition string) string {
+	listed := condition + q.listed()
+	return `toInt64(countIf(` + condition + `)), toInt64(countIf(` + listed + `)), toInt64(countIf(success AND ` + listed + `))`
+}
+
+// arrived asks what arrived since the base.
+func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals, err error) {
+	a.seconds, a.closed = map[int64]span{}, map[int64]span{}
+	lately := unsettled + time.Since(l.began) // the rollups were asked meanwhile
+	parameters := l.q.parameters("from", max(l.oldest, l.days.Start.Start().Unix()), "to", l.days.End.End().Unix(), "newest", l.newest,
+		"base", base, "close", closing, "lately", lately.Milliseconds(), "unsettled", unsettled.Milliseconds())
+	err = l.r.each(ctx, "calls that arrived", arrivedCalls(*l.q), parameters, func(rows driver.Rows) error {
+		s, closed := span{unit: second, fromRows: true}, span{unit: second, fromRows: true}
+		var last int64
+		if err := rows.Scan(&s.start, &s.rows, &s.calls, &s.successes, &closed.rows, &closed.calls, &closed.successes, &last); err != nil {
+			return unavailable(err, "read calls that arrived")
+		}
+		closed.start, a.last = s.start, max(a.last, last)
+		switch {
+		case s.rows == 0:
+			a.latest = last
+		case s.start < l.newest:
+			a.late = append(a.late, s.start-s.start%int64(hour))
+		default:
+			a.read += s.rows
+			a.seconds[s.start], a.closed[s.start] = s, closed
+		}
+		return nil
+	})
+	slices.Sort(a.late)
+	a.late = slices.Compact(a.late)
+	return a, err
+}
+
+// newestHours counts the newest hours from rows, by hour, and finds the late ones. What was settled when
+// they were last counted is not read again, unless the rollup knows of more. A list that begins is as of
+// when the last call seen here was recorded: what is being inserted at this moment is later than that,
+// unless another gateway's INSERT overtakes it.
+func (l *listing) newestHours(ctx context.Context, rolledUp tally) (newest tally, late []int64, err error) {
+	key, known := l.settledKey(), nothingSettled
+	if s, ok := l.r.parts.settled.GetIfPresent(key); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
+		known = s
+	}
+	closing := max(known.base, l.r.now().Add(-2*unsettled).UnixMilli())
+	a, err := l.arrived(ctx, known.base, closing)
+	if err != nil {
+		return nil, nil, err
+	}
+	seconds := known.seconds.plus(a.seconds)
+	if newest = seconds.hours(); known.base >= 0 && newest.fewer(rolledUp, l.newest) {
+		l.anew = true
+		return l.newestHours(ctx, rolledUp)
+	}
+	if a.read > fewRows && closing <= a.latest {
+		l.r.parts.settled.Set(key, settled{closing, known.seconds.plus(a.closed)})
+	}
+	if l.q.Until == nil {
+		until := time.UnixMilli(max(a.last, a.latest))
+		l.q.Until = &until
+	}
+	l.keep(newest, seconds)
+	return newest, a.late, nil
+}
+
+// keep remembers the seconds of hours that may have to be split.
+func (l *listing) keep(hours, seconds tally) {
+	for _, h := range hours {
+		if h.rows <= l.r.reach.hour {
+			continue
+		}
+		var inside tally
+		for _, s := range seconds {
+			if h.holds(s.start) && s.calls > 0 {
+				inside = append(inside, s)
+			}
+		}
+		l.r.parts.put(partsOf(*l.q, h), inside)
+	}
+}
+
+// fromRows counts some hours, given by their starts, from rows.
+func (l *listing) fromRows(ctx context.Context, hours []int64) (tally, error) {
+	parameters := l.q.parameters("from", slices.Min(hours), "to", slices.Max(hours)+int64(hour), "hours", hours)
+	t, err := l.r.count(ctx, hoursFromRows(*l.q), parameters)
+	for i := range t {
+		t[i].fromRows = true
+	}
+	return t, err
+}
