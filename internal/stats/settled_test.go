@@ -1,0 +1,60 @@
+package stats
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+)
+
+// TestWhatIsSettledIsNeverToldForAll begins lists of a large newest hour while calls come that say when
+// they were recorded, and calls of an older version that do not.
+func TestWhatIsSettledIsNeverToldForAll(t *testing.T) {
+	l := newLedger(t)
+	now := time.Now()
+	random := rand.New(rand.NewPCG(7, 8))
+	application, gpt := uuid.New(), "gpt"
+	lately := func(n int) (rows []row) {
+		for range n {
+			rows = append(rows, randomRow(random, application, testModels[1+random.IntN(2)], now.Add(-time.Duration(random.IntN(300_000))*time.Millisecond)))
+		}
+		return rows
+	}
+	r := l.reader(now, "")
+	r.now = time.Now
+	r.reach = reaches{day: 100, hour: 200}
+	kept := 0
+	for i, arrive := range []func([]row) error{
+		func(rows []row) error { return insert(l.conn, rows) }, l.arrive,
+		func(rows []row) error { return insert(l.conn, rows) }, l.arrive,
+	} {
+		rows := lately([]int{3 * fewRows, 3, 1, 2}[i])
+		if err := arrive(rows); err != nil {
+			t.Fatal(err)
+		}
+		l.rows = append(l.rows, rows...)
+		for _, q := range []CallsQuery{{}, {Model: &gpt}, {Result: OnlyFailures}, {Model: &gpt, Result: OnlyFailures}} {
+			q.Application, q.Range, q.Page = application, beijing.LastDays(7, beijing.Today(now)), 1+random.IntN(5)
+			page, err := r.Calls(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := l.selected(q, 0)
+			if page.Total != int64(len(want)) {
+				t.Fatalf("round %d, %+v: %d calls, want %d", i, q, page.Total, len(want))
+			}
+			for at, c := range want[(q.Page-1)*PageSize : q.Page*PageSize] {
+				if page.Items[at].CallID != c.id {
+					t.Fatalf("round %d, %+v: call %d of page %d is another", i, q, at, q.Page)
+				}
+			}
+		}
+		kept = r.parts.settled.EstimatedSize()
+	}
+	if kept != 2 { // of all models, and of one
+		t.Errorf("%d counts were remembered: this test sees nothing", kept)
+	}
+}
