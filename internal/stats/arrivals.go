@@ -10,12 +10,12 @@ import (
 
 // arrivals is what the rows say: of the newest hours every second, of older ones which are late.
 type arrivals struct {
-	seconds map[int64]span // by start
-	late    []int64        // starts of hours
-	closed  map[int64]span // of seconds what is settled and stays as it is
-	latest  int64          // Unix milliseconds: by then every call recorded can be seen
-	last    int64          // when the last call was recorded
-	read    int64          // rows of the newest hours
+	seconds map[int64]timeBucket // by start
+	late    []int64              // starts of hours
+	closed  map[int64]timeBucket // of seconds what is settled and stays as it is
+	latest  int64                // Unix milliseconds: by then every call recorded can be seen
+	last    int64                // when the last call was recorded
+	read    int64                // rows of the newest hours
 }
 
 // arrivedCalls counts, from rows, the newest hours by second, but for what was recorded by the base; of
@@ -47,12 +47,12 @@ func (q CallsQuery) countedIf(condition string) string {
 
 // arrived asks what arrived since the base.
 func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals, err error) {
-	a.seconds, a.closed = map[int64]span{}, map[int64]span{}
+	a.seconds, a.closed = map[int64]timeBucket{}, map[int64]timeBucket{}
 	lately := unsettled + time.Since(l.began) // the rollups were asked meanwhile
 	parameters := l.q.parameters("from", max(l.oldest, l.days.Start.Start().Unix()), "to", l.days.End.End().Unix(), "newest", l.newest,
 		"base", base, "close", closing, "lately", lately.Milliseconds(), "unsettled", unsettled.Milliseconds())
 	err = l.r.each(ctx, "calls that arrived", arrivedCalls(*l.q), parameters, func(rows driver.Rows) error {
-		s, closed := span{unit: second, fromRows: true}, span{unit: second, fromRows: true}
+		s, closed := timeBucket{unit: second, fromRows: true}, timeBucket{unit: second, fromRows: true}
 		var last int64
 		if err := rows.Scan(&s.start, &s.rows, &s.calls, &s.successes, &closed.rows, &closed.calls, &closed.successes, &last); err != nil {
 			return unavailable(err, "read calls that arrived")
@@ -78,9 +78,9 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 // they were last counted is not read again, unless the rollup knows of more. A list that begins is as of
 // when the last call seen here was recorded: what is being inserted at this moment is later than that,
 // unless another gateway's INSERT overtakes it.
-func (l *listing) newestHours(ctx context.Context, rolledUp tally) (newest tally, late []int64, err error) {
+func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest series, late []int64, err error) {
 	key, known := l.settledKey(), nothingSettled
-	if s, ok := l.r.parts.settled.GetIfPresent(key); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
+	if s, ok := l.r.cache.settled.GetIfPresent(key); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
 		known = s
 	}
 	closing := max(known.base, l.r.now().Add(-2*unsettled).UnixMilli())
@@ -94,7 +94,7 @@ func (l *listing) newestHours(ctx context.Context, rolledUp tally) (newest tally
 		return l.newestHours(ctx, rolledUp)
 	}
 	if a.read > fewRows && closing <= a.latest {
-		l.r.parts.settled.Set(key, settled{closing, known.seconds.plus(a.closed)})
+		l.r.cache.settled.Set(key, settled{closing, known.seconds.plus(a.closed)})
 	}
 	if l.q.Until == nil {
 		until := time.UnixMilli(max(a.last, a.latest))
@@ -105,23 +105,23 @@ func (l *listing) newestHours(ctx context.Context, rolledUp tally) (newest tally
 }
 
 // keep remembers the seconds of hours that may have to be split.
-func (l *listing) keep(hours, seconds tally) {
+func (l *listing) keep(hours, seconds series) {
 	for _, h := range hours {
-		if h.rows <= l.r.reach.hour {
+		if h.rows <= l.r.limits.hour {
 			continue
 		}
-		var inside tally
+		var inside series
 		for _, s := range seconds {
 			if h.holds(s.start) && s.calls > 0 {
 				inside = append(inside, s)
 			}
 		}
-		l.r.parts.put(partsOf(*l.q, h), inside)
+		l.r.cache.put(partsKey(*l.q, h), inside)
 	}
 }
 
 // fromRows counts some hours, given by their starts, from rows.
-func (l *listing) fromRows(ctx context.Context, hours []int64) (tally, error) {
+func (l *listing) fromRows(ctx context.Context, hours []int64) (series, error) {
 	parameters := l.q.parameters("from", slices.Min(hours), "to", slices.Max(hours)+int64(hour), "hours", hours)
 	t, err := l.r.count(ctx, hoursFromRows(*l.q), parameters)
 	for i := range t {

@@ -55,10 +55,10 @@ type listing struct {
 
 // asOf counts the calls of a query that were recorded by its until, by day or hour. Without until the list
 // begins, as of now, which it sets. What it finds is remembered for the other pages.
-func (r *Reader) asOf(ctx context.Context, q *CallsQuery) (tally, error) {
+func (r *Reader) asOf(ctx context.Context, q *CallsQuery) (series, error) {
 	l := r.listing(q)
 	if q.Until != nil {
-		if t, ok := r.parts.list(listOf(*q, l.days)); ok {
+		if t, ok := r.cache.list(listKey(*q, l.days)); ok {
 			return slices.Clone(t), nil // its user narrows it in place
 		}
 	}
@@ -66,7 +66,7 @@ func (r *Reader) asOf(ctx context.Context, q *CallsQuery) (tally, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.parts.put(listOf(*q, l.days), slices.Clone(t))
+	r.cache.put(listKey(*q, l.days), slices.Clone(t))
 	return t, nil
 }
 
@@ -81,7 +81,7 @@ func (r *Reader) listing(q *CallsQuery) *listing {
 	return l
 }
 
-func (l *listing) count(ctx context.Context) (tally, error) {
+func (l *listing) count(ctx context.Context) (series, error) {
 	if l.days.Days() < 1 || l.days.End.End().Unix() <= l.oldest-int64(skew.Seconds()) {
 		if l.q.Until == nil { // the same at every instant
 			now := l.r.now()
@@ -97,7 +97,7 @@ func (l *listing) count(ctx context.Context) (tally, error) {
 	if err != nil {
 		return nil, err
 	}
-	rolledUp = slices.DeleteFunc(rolledUp, func(s span) bool { return s.start >= l.newest })
+	rolledUp = slices.DeleteFunc(rolledUp, func(s timeBucket) bool { return s.start >= l.newest })
 	if len(late) > 0 {
 		return l.takeApart(ctx, rolledUp, newest, late)
 	}
@@ -106,7 +106,7 @@ func (l *listing) count(ctx context.Context) (tally, error) {
 
 // rolledUp counts days and, of the newest ones, hours, from the rollups: also those that are counted from
 // rows. When the newest days hold little it is cheaper to count them from rows wholly.
-func (l *listing) rolledUp(ctx context.Context) (tally, error) {
+func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	days, err := l.r.countAll(ctx, daysOf(*l.q), l.q.parameters("start", l.days.Start, "end", l.days.End))
 	if err != nil {
 		return nil, err
@@ -117,8 +117,8 @@ func (l *listing) rolledUp(ctx context.Context) (tally, error) {
 			rows += s.rows
 		}
 	}
-	days = slices.DeleteFunc(days, func(s span) bool { return s.day() >= l.apart })
-	if rows <= l.r.reach.day {
+	days = slices.DeleteFunc(days, func(s timeBucket) bool { return s.day() >= l.apart })
+	if rows <= l.r.limits.day {
 		l.newest = l.apart.Start().Unix()
 		return days, nil
 	}
@@ -129,7 +129,7 @@ func (l *listing) rolledUp(ctx context.Context) (tally, error) {
 
 // takeApart counts the hours into which calls came late from rows, and the others of their days from
 // the hourly rollup. Calls that come while it is asked make more hours late.
-func (l *listing) takeApart(ctx context.Context, rolledUp, newest tally, late []int64) (tally, error) {
+func (l *listing) takeApart(ctx context.Context, rolledUp, newest series, late []int64) (series, error) {
 	for {
 		days, rest := rolledUp.cut(late)
 		if len(days) == 0 {
@@ -151,12 +151,12 @@ func (l *listing) takeApart(ctx context.Context, rolledUp, newest tally, late []
 	if err != nil {
 		return nil, err
 	}
-	rolledUp = slices.DeleteFunc(rolledUp, func(s span) bool { return slices.Contains(late, s.start) })
+	rolledUp = slices.DeleteFunc(rolledUp, func(s timeBucket) bool { return slices.Contains(late, s.start) })
 	return joined(rolledUp, newest, counted), nil
 }
 
-// cut gives the days that hold any of the hours, and the other spans.
-func (t tally) cut(hours []int64) (days, rest tally) {
+// cut gives the days that hold any of the hours, and the other buckets.
+func (t series) cut(hours []int64) (days, rest series) {
 	for _, s := range t {
 		if s.unit == day && slices.ContainsFunc(hours, s.holds) {
 			days = append(days, s)
@@ -168,15 +168,15 @@ func (t tally) cut(hours []int64) (days, rest tally) {
 }
 
 // hoursOf counts some days by hour, from the rollup.
-func (l *listing) hoursOf(ctx context.Context, days tally) (tally, error) {
+func (l *listing) hoursOf(ctx context.Context, days series) (series, error) {
 	oldest, newest := days[len(days)-1], days[0]
 	hours, err := l.r.count(ctx, hoursOf(*l.q), l.q.parameters("from", oldest.start, "to", newest.end()))
-	return slices.DeleteFunc(hours, func(s span) bool {
-		return !slices.ContainsFunc(days, func(d span) bool { return d.day() == s.day() })
+	return slices.DeleteFunc(hours, func(s timeBucket) bool {
+		return !slices.ContainsFunc(days, func(d timeBucket) bool { return d.day() == s.day() })
 	}), err
 }
 
-func joined(parts ...tally) tally {
+func joined(parts ...series) series {
 	t := slices.Concat(parts...).used()
 	t.sort()
 	return t

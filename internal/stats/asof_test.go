@@ -17,7 +17,7 @@ import (
 )
 
 // arrive inserts calls as the shipper does: the server notes when.
-func (l *ledger) arrive(rows []row) error {
+func (l *callStore) arrive(rows []row) error {
 	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
 	batch, err := l.conn.PrepareBatch(ctx, `INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success,
 		streamed, first_byte_ms, ended_by, reason_type, reason_code, stamped)`)
@@ -36,7 +36,7 @@ func (l *ledger) arrive(rows []row) error {
 // TestPagesOfOneInstantHoldEveryCallOnceWhileCallsArrive turns all pages of lists that begin one after
 // another while calls are recorded, new ones and late ones with a start of up to six days ago.
 func TestPagesOfOneInstantHoldEveryCallOnceWhileCallsArrive(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := time.Now()
 	random := rand.New(rand.NewPCG(13, 14))
 	application := uuid.New()
@@ -77,7 +77,7 @@ func TestPagesOfOneInstantHoldEveryCallOnceWhileCallsArrive(t *testing.T) {
 	r.now = time.Now
 	gpt := "gpt"
 	for i, q := range []CallsQuery{{}, {Result: OnlyFailures}, {Model: &gpt}, {Model: &gpt, Result: OnlySuccesses}, {}} {
-		r.reach = []reaches{standard, {day: 20, hour: 3}}[i%2]
+		r.limits = []scanLimits{defaultScanLimits, {day: 20, hour: 3}}[i%2]
 		q.Application, q.Range = application, beijing.LastDays(7, beijing.Today(now))
 		arrived := l.turnAll(r, q, func() []row {
 			mu.Lock()
@@ -94,7 +94,7 @@ func TestPagesOfOneInstantHoldEveryCallOnceWhileCallsArrive(t *testing.T) {
 
 // turnAll turns the pages of one list and checks that they hold together. It returns how many calls
 // were recorded meanwhile.
-func (l *ledger) turnAll(r *Reader, q CallsQuery, recorded func() []row) (arrived int) {
+func (l *callStore) turnAll(r *Reader, q CallsQuery, recorded func() []row) (arrived int) {
 	l.t.Helper()
 	known := len(recorded())
 	seen := map[uuid.UUID]bool{}
@@ -124,7 +124,7 @@ func (l *ledger) turnAll(r *Reader, q CallsQuery, recorded func() []row) (arrive
 		got = append(got, page.Items...)
 	}
 	all := recorded()
-	listed := &ledger{rows: slices.DeleteFunc(all, func(c row) bool { return !seen[c.id] && (q.Model == nil || c.model == *q.Model) && matchesResult(q, c) })}
+	listed := &callStore{rows: slices.DeleteFunc(all, func(c row) bool { return !seen[c.id] && (q.Model == nil || c.model == *q.Model) && matchesResult(q, c) })}
 	want, _ := listed.selected(q, 0)
 	if len(want) != len(got) {
 		l.t.Fatalf("%d calls on the pages, %d of them were recorded", len(got), len(want))
@@ -142,7 +142,7 @@ func matchesResult(q CallsQuery, c row) bool {
 }
 
 func TestAListThatBeganNowHoldsEveryCallRecordedBefore(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := time.Now()
 	random := rand.New(rand.NewPCG(1, 2))
 	application := uuid.New()
@@ -177,10 +177,10 @@ func TestAJumpFindsThePageOfAnInstant(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	now := clocks()[0]
-	l, applications := randomLedger(t, random, now)
+	l, applications := randomCallStore(t, random, now)
 	r := l.reader(now, "?session_timezone=America/Los_Angeles")
 	for i := range 60 {
-		r.reach = []reaches{standard, {day: 5, hour: 20}, {day: 50, hour: 2}}[i%3]
+		r.limits = []scanLimits{defaultScanLimits, {day: 5, hour: 20}, {day: 50, hour: 2}}[i%3]
 		q := CallsQuery{Application: applications[i%4], Range: randomRange(random, beijing.Today(now)), Result: []Result{AnyResult, OnlyFailures}[i%2]}
 		if i%5 == 0 {
 			q.Model = &testModels[1]

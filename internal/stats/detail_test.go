@@ -22,7 +22,7 @@ func failedRow(application uuid.UUID, start time.Time) row {
 }
 
 func TestAFailedCallTellsWhatWasKeptOfIt(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	r := l.reader(now, "")
 	application := uuid.New()
@@ -48,7 +48,7 @@ func TestAFailedCallTellsWhatWasKeptOfIt(t *testing.T) {
 }
 
 func TestANoteStandsInForABodyThatIsNotKept(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	application := uuid.New()
 	c := failedRow(application, now.Add(-time.Minute))
@@ -65,7 +65,7 @@ func TestANoteStandsInForABodyThatIsNotKept(t *testing.T) {
 }
 
 func TestADetailPastItsTimeToLiveIsExpiredAndKeepsItsReason(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	r := l.reader(now, "")
 	application := uuid.New()
@@ -87,7 +87,7 @@ func TestADetailPastItsTimeToLiveIsExpiredAndKeepsItsReason(t *testing.T) {
 }
 
 func TestAFailureWithoutDetailSaysThatNothingWasCollected(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	r := l.reader(now, "")
 	application := uuid.New()
@@ -105,7 +105,7 @@ func TestAFailureWithoutDetailSaysThatNothingWasCollected(t *testing.T) {
 }
 
 func TestACallIsFoundByItsOwnApplicationOnly(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	r := l.reader(now, "")
 	application := uuid.New()

@@ -6,4 +6,4 @@ import "time"
 func (r *Reader) At(now func() time.Time) { r.now = now }
 
 // Narrow makes pages be found by hours and seconds from a few calls on.
-func (r *Reader) Narrow(day, hour int64) { r.reach = reaches{day: day, hour: hour} }
+func (r *Reader) Narrow(day, hour int64) { r.limits = scanLimits{day: day, hour: hour} }

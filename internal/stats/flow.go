@@ -109,32 +109,32 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 		q.Until = nil
 	}
 	for attempt := 1; ; attempt++ {
-		tally, err := r.asOf(ctx, &q)
+		series, err := r.asOf(ctx, &q)
 		if err != nil {
 			return err
 		}
 		page.Until = *q.Until
-		page.Summary, page.Total = tally.summary(), tally.matches(q.Result)
+		page.Summary, page.Total = series.summary(), series.matches(q.Result)
 		if q.At != nil {
-			if q.Page, err = r.pageAt(ctx, q, tally); err != nil {
+			if q.Page, err = r.pageAt(ctx, q, series); err != nil {
 				return err
 			}
 		}
 		page.Page = q.Page
-		place, err := r.locate(ctx, q, tally)
+		window, err := r.locate(ctx, q, series)
 		if err != nil {
 			return err
 		}
-		if page.Items, err = r.read(ctx, q, place); err != nil {
+		if page.Items, err = r.read(ctx, q, window); err != nil {
 			return err
 		}
-		if len(page.Items) >= place.count {
+		if len(page.Items) >= window.count {
 			return nil
 		}
-		r.parts.forget(listOf(q, r.retained(q.Range)))
+		r.cache.forget(listKey(q, r.retained(q.Range)))
 		if attempt == attempts {
 			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application,
-				"counted", place.count, "found", len(page.Items))
+				"counted", window.count, "found", len(page.Items))
 			return nil
 		}
 	}
@@ -145,9 +145,9 @@ const callColumns = `
     call_id, toUnixTimestamp64Milli(start_time), toString(model), success, status_code, duration_ms,
     toString(ended_by), streamed, first_byte_ms`
 
-// selectCalls is the call flow of a query in some spans, the given order and no limit.
-func selectCalls(q CallsQuery, spans []span, order string, more ...any) (query string, parameters []any) {
-	condition, bounds := within(spans)
+// selectCalls is the call flow of a query in some buckets, the given order and no limit.
+func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
+	condition, bounds := within(buckets)
 	query = `
 SELECT` + callColumns + `
 FROM calls
@@ -169,8 +169,8 @@ func (q CallsQuery) filters() (conditions string) {
 	return conditions
 }
 
-// read reads the page's rows, from the nearer end of their spans.
-func (r *Reader) read(ctx context.Context, q CallsQuery, p place) ([]Call, error) {
+// read reads the page's rows, from the nearer end of their buckets.
+func (r *Reader) read(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, error) {
 	calls := make([]Call, 0, p.count)
 	if p.count == 0 {
 		return calls, nil
@@ -181,7 +181,7 @@ func (r *Reader) read(ctx context.Context, q CallsQuery, p place) ([]Call, error
 	if reversed {
 		order, offset = "ASC", fromOldest
 	}
-	query, parameters := selectCalls(q, p.spans, order, "count", int64(p.count), "offset", offset)
+	query, parameters := selectCalls(q, p.buckets, order, "count", int64(p.count), "offset", offset)
 	query += " LIMIT {count:Int64} OFFSET {offset:Int64}"
 	if p.rows() <= fewRows {
 		query += " SETTINGS optimize_read_in_order = 0"

@@ -15,7 +15,7 @@ import (
 // time, among them late ones with an old start: every page must be as long as its own total says,
 // and afterwards every call must be reached exactly once.
 func TestPagesHoldTogetherWhileCallsArrive(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	random := rand.New(rand.NewPCG(5, 6))
 	application := uuid.New()
@@ -56,7 +56,7 @@ func TestPagesHoldTogetherWhileCallsArrive(t *testing.T) {
 		}
 	})
 	r := l.reader(now, "")
-	r.reach = reaches{day: 30, hour: 60}
+	r.limits = scanLimits{day: 30, hour: 60}
 	q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now)), Page: 1}
 	seen := int64(0)
 	for range 80 {
@@ -97,7 +97,7 @@ func checkShape(t testing.TB, q CallsQuery, page CallsPage) {
 	}
 }
 
-func everyCallOnce(t *testing.T, l *ledger, r *Reader, q CallsQuery) {
+func everyCallOnce(t *testing.T, l *callStore, r *Reader, q CallsQuery) {
 	t.Helper()
 	reached := map[uuid.UUID]int{}
 	for q.Page = 1; ; q.Page++ {
@@ -124,7 +124,7 @@ func everyCallOnce(t *testing.T, l *ledger, r *Reader, q CallsQuery) {
 }
 
 func TestALateCallIsFoundInAnHourCountedBefore(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	application := uuid.New()
 	random := rand.New(rand.NewPCG(9, 10))
@@ -136,15 +136,15 @@ func TestALateCallIsFoundInAnHourCountedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.reader(now, "")
-	r.reach = reaches{day: 1, hour: 1}
+	r.limits = scanLimits{day: 1, hour: 1}
 	q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now))}
 	everyCallOnce(t, l, r, q)
-	counted := span{start: hourStart.Unix(), unit: hour, calls: 60, successes: countSuccesses(l.rows)}
+	counted := timeBucket{start: hourStart.Unix(), unit: hour, calls: 60, successes: countSuccesses(l.rows)}
 	ofDay := counted
 	ofDay.start, ofDay.unit = beijing.DayOf(hourStart).Start().Unix(), day
-	for _, s := range []span{counted, ofDay} {
-		if _, ok := r.parts.get(partsOf(q, s), s); !ok {
-			t.Errorf("the parts of a span of %d s were not remembered", s.unit)
+	for _, s := range []timeBucket{counted, ofDay} {
+		if _, ok := r.cache.get(partsKey(q, s), s); !ok {
+			t.Errorf("the parts of a bucket of %d s were not remembered", s.unit)
 		}
 	}
 	l.add(randomRow(random, application, "gpt", hourStart.Add(30*time.Minute)))
@@ -161,7 +161,7 @@ func countSuccesses(rows []row) (n int64) {
 }
 
 func TestEveryPageOfALargeHourIsFound(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	application := uuid.New()
 	hourStart := now.Truncate(time.Hour).Add(-24 * time.Hour)

@@ -20,15 +20,15 @@ import (
 // from the first to the last, while calls are written to days before and after. PAGES_CALLS raises
 // the number of calls.
 func TestAllPagesHoldEveryCallOnceInOrderWhileCallsArriveOnOtherDays(t *testing.T) {
-	calls, reach := 2_000, reaches{day: 300, hour: 100}
+	calls, limits := 2_000, scanLimits{day: 300, hour: 100}
 	if text := os.Getenv("PAGES_CALLS"); text != "" {
 		var err error
 		if calls, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
-		reach = standard
+		limits = defaultScanLimits
 	}
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	today := beijing.Today(now)
 	random := rand.New(rand.NewPCG(11, 12))
@@ -70,7 +70,7 @@ func TestAllPagesHoldEveryCallOnceInOrderWhileCallsArriveOnOtherDays(t *testing.
 		}
 	})
 	r := l.reader(now, "")
-	r.reach = reach
+	r.limits = limits
 	began := time.Now()
 	var group errgroup.Group
 	group.SetLimit(3)

@@ -26,7 +26,7 @@ func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.
 
 // TestAPageCostsFewQueries: what a query reads is little, what it costs to ask one is the price of a page.
 func TestAPageCostsFewQueries(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := time.Now()
 	today := beijing.Today(now)
 	random := rand.New(rand.NewPCG(5, 6))

@@ -2,7 +2,7 @@
 // applications, their call flow, and why one call failed. It only reads; internal/calls writes.
 //
 // The hard decision is how to page through a year of calls at the cost of the first page: counts
-// per day, hour and at need second find the place, and raw rows are read there only (flow.go).
+// per day, hour and at need second find the rows of a page, and no others are read (flow.go).
 package stats
 
 import (
@@ -44,14 +44,14 @@ const (
 
 // Reader asks ClickHouse. It is safe for concurrent use.
 type Reader struct {
-	conn  driver.Conn
-	slow  driver.Conn // for what is read at the pace of a client
-	log   *slog.Logger
-	now   func() time.Time
-	reach reaches
-	parts *partCache
+	conn   driver.Conn
+	slow   driver.Conn // for what is read at the pace of a client
+	log    *slog.Logger
+	now    func() time.Time
+	limits scanLimits
+	cache  *seriesCache
 
-	atOnce int
+	parallel int
 }
 
 // Open returns a reader of the database of clickhouseURL (native or HTTP DSN, several hosts
@@ -76,7 +76,7 @@ func Open(_ context.Context, clickhouseURL string, log *slog.Logger) (*Reader, e
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open statistics: %w", err), conn.Close())
 	}
-	return &Reader{conn: conn, slow: slow, log: log, now: time.Now, reach: standard, parts: newPartCache(), atOnce: standardAtOnce}, nil
+	return &Reader{conn: conn, slow: slow, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel}, nil
 }
 
 // Close closes the connections.

@@ -17,20 +17,20 @@ import (
 // that what the rollups answer can be proven. It holds one histogram per day and per model, however
 // many calls there are.
 type Recount struct {
-	total   tallied
-	byDay   map[beijing.Day]*tallied
-	byModel map[string]*tallied
+	total   aggregate
+	byDay   map[beijing.Day]*aggregate
+	byModel map[string]*aggregate
 }
 
-// tallied is a set of calls and how many of them fell into each duration bucket.
-type tallied struct {
+// aggregate is a set of calls and how many of them fell into each duration bucket.
+type aggregate struct {
 	calls, successes, durationMs int64
 	buckets                      map[uint16]int64
 }
 
 // NewRecount returns a recount of no calls.
 func NewRecount() *Recount {
-	return &Recount{byDay: map[beijing.Day]*tallied{}, byModel: map[string]*tallied{}}
+	return &Recount{byDay: map[beijing.Day]*aggregate{}, byModel: map[string]*aggregate{}}
 }
 
 // recountQuery works out day and bucket from the numbers themselves, not as the views do it.
@@ -59,7 +59,7 @@ func (r *Reader) Recount(ctx context.Context, application uuid.UUID, days beijin
 		var model string
 		var shift uint8
 		var bucket uint16
-		var part tallied
+		var part aggregate
 		if err := rows.Scan(&day, &model, &shift, &bucket, &part.calls, &part.successes, &part.durationMs); err != nil {
 			return unavailable(err, "recount")
 		}
@@ -73,7 +73,7 @@ func (r *Reader) Recount(ctx context.Context, application uuid.UUID, days beijin
 	return c, nil
 }
 
-func (c *Recount) add(day beijing.Day, model string, part *tallied) {
+func (c *Recount) add(day beijing.Day, model string, part *aggregate) {
 	c.total.add(part)
 	at(c.byDay, day).add(part)
 	at(c.byModel, model).add(part)
@@ -91,16 +91,16 @@ func (c *Recount) Merge(other *Recount) {
 	}
 }
 
-func at[K comparable](all map[K]*tallied, key K) *tallied {
+func at[K comparable](all map[K]*aggregate, key K) *aggregate {
 	t := all[key]
 	if t == nil {
-		t = &tallied{}
+		t = &aggregate{}
 		all[key] = t
 	}
 	return t
 }
 
-func (t *tallied) add(part *tallied) {
+func (t *aggregate) add(part *aggregate) {
 	t.calls += part.calls
 	t.successes += part.successes
 	t.durationMs += part.durationMs
@@ -113,7 +113,7 @@ func (t *tallied) add(part *tallied) {
 }
 
 // metrics takes the percentiles at the rank of figures: ceil(level * calls), the level a hair low.
-func (t *tallied) metrics() Metrics {
+func (t *aggregate) metrics() Metrics {
 	if t == nil || t.calls == 0 {
 		return Metrics{}
 	}

@@ -13,7 +13,7 @@ import (
 // TestWhatIsSettledIsNeverToldForAll begins lists of a large newest hour while calls come that say when
 // they were recorded, and calls of an older version that do not.
 func TestWhatIsSettledIsNeverToldForAll(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := time.Now()
 	random := rand.New(rand.NewPCG(7, 8))
 	application, gpt := uuid.New(), "gpt"
@@ -25,7 +25,7 @@ func TestWhatIsSettledIsNeverToldForAll(t *testing.T) {
 	}
 	r := l.reader(now, "")
 	r.now = time.Now
-	r.reach = reaches{day: 100, hour: 200}
+	r.limits = scanLimits{day: 100, hour: 200}
 	kept := 0
 	for i, arrive := range []func([]row) error{
 		func(rows []row) error { return insert(l.conn, rows) }, l.arrive,
@@ -52,7 +52,7 @@ func TestWhatIsSettledIsNeverToldForAll(t *testing.T) {
 				}
 			}
 		}
-		kept = r.parts.settled.EstimatedSize()
+		kept = r.cache.settled.EstimatedSize()
 	}
 	if kept != 2 { // of all models, and of one
 		t.Errorf("%d counts were remembered: this test sees nothing", kept)

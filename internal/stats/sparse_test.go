@@ -40,7 +40,7 @@ func (c *together) Query(ctx context.Context, query string, args ...any) (driver
 }
 
 // sparse writes twenty days of many calls, among them one of a rare model each.
-func (l *ledger) sparse(today beijing.Day, perDay int) (q CallsQuery) {
+func (l *callStore) sparse(today beijing.Day, perDay int) (q CallsQuery) {
 	l.t.Helper()
 	q = CallsQuery{Application: uuid.New(), Range: beijing.LastDays(30, today), Page: 1}
 	err := l.conn.Exec(l.t.Context(), `INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by)
@@ -59,11 +59,11 @@ func (l *ledger) sparse(today beijing.Day, perDay int) (q CallsQuery) {
 // TestTheDaysOfASparsePageAreAskedSideBySide: one after another they would never be as many at a time
 // as this waits for.
 func TestTheDaysOfASparsePageAreAskedSideBySide(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	today := beijing.Today(time.Now())
 	q := l.sparse(today, 6_000)
 	r := l.reader(time.Now(), "")
-	waiting := &together{Conn: r.conn, most: standardAtOnce, enough: make(chan struct{})}
+	waiting := &together{Conn: r.conn, most: defaultParallel, enough: make(chan struct{})}
 	r.conn = waiting
 	page, err := r.Calls(t.Context(), q)
 	if err != nil {
@@ -80,17 +80,17 @@ func TestTheDaysOfASparsePageAreAskedSideBySide(t *testing.T) {
 	r.conn = waiting.Conn
 	took := map[int][]time.Duration{}
 	for range 7 {
-		for _, r.atOnce = range []int{1, standardAtOnce} {
-			r.parts = newPartCache()
+		for _, r.parallel = range []int{1, defaultParallel} {
+			r.cache = newSeriesCache()
 			began := time.Now()
 			if _, err := r.Calls(t.Context(), q); err != nil {
 				t.Fatal(err)
 			}
-			took[r.atOnce] = append(took[r.atOnce], time.Since(began))
+			took[r.parallel] = append(took[r.parallel], time.Since(began))
 		}
 	}
 	for _, each := range took {
 		slices.Sort(each)
 	}
-	t.Logf("a sparse page, median of 7: %s one after another, %s side by side", took[1][3], took[standardAtOnce][3])
+	t.Logf("a sparse page, median of 7: %s one after another, %s side by side", took[1][3], took[defaultParallel][3])
 }

@@ -16,10 +16,10 @@ import (
 
 var testModels = []string{"", "gpt", "claude", "rare"}
 
-// randomLedger holds calls of four applications around now: dense hours, sparse weeks, the edges of
+// randomCallStore holds calls of four applications around now: dense hours, sparse weeks, the edges of
 // days and of what is retained, ties of a millisecond, and calls of the last minutes.
-func randomLedger(t *testing.T, random *rand.Rand, now time.Time) (l *ledger, applications []uuid.UUID) {
-	l = newLedger(t)
+func randomCallStore(t *testing.T, random *rand.Rand, now time.Time) (l *callStore, applications []uuid.UUID) {
+	l = newCallStore(t)
 	today := beijing.Today(now)
 	var rows []row
 	put := func(application uuid.UUID, start time.Time) {
@@ -87,7 +87,7 @@ func TestEveryFigureAgreesWithACountOfTheCallsThemselves(t *testing.T) {
 	for i, now := range clocks() {
 		seed := uint64(time.Now().UnixNano())
 		random := rand.New(rand.NewPCG(seed, 0))
-		l, applications := randomLedger(t, random, now)
+		l, applications := randomCallStore(t, random, now)
 		for _, settings := range []string{"", "?session_timezone=America/Los_Angeles", "?session_timezone=Pacific/Kiritimati"} {
 			t.Run(fmt.Sprintf("clock %d%s", i, settings), func(t *testing.T) {
 				t.Logf("seed %d", seed)
@@ -96,7 +96,7 @@ func TestEveryFigureAgreesWithACountOfTheCallsThemselves(t *testing.T) {
 					checkUsage(t, l, r, random, applications[:1+random.IntN(4)])
 				}
 				for cell := range 24 {
-					r.reach = []reaches{standard, {day: 5, hour: 20}, {day: 50, hour: 2}}[cell%3]
+					r.limits = []scanLimits{defaultScanLimits, {day: 5, hour: 20}, {day: 50, hour: 2}}[cell%3]
 					checkPage(t, l, r, random, applications[random.IntN(4)])
 				}
 			})
@@ -104,7 +104,7 @@ func TestEveryFigureAgreesWithACountOfTheCallsThemselves(t *testing.T) {
 	}
 }
 
-func checkUsage(t *testing.T, l *ledger, r *Reader, random *rand.Rand, applications []uuid.UUID) {
+func checkUsage(t *testing.T, l *callStore, r *Reader, random *rand.Rand, applications []uuid.UUID) {
 	t.Helper()
 	today := beijing.Today(r.now())
 	days := randomRange(random, today)
@@ -147,7 +147,7 @@ func checkUsage(t *testing.T, l *ledger, r *Reader, random *rand.Rand, applicati
 	}
 }
 
-func checkPage(t *testing.T, l *ledger, r *Reader, random *rand.Rand, application uuid.UUID) {
+func checkPage(t *testing.T, l *callStore, r *Reader, random *rand.Rand, application uuid.UUID) {
 	t.Helper()
 	today := beijing.Today(r.now())
 	q := CallsQuery{Application: application, Range: randomRange(random, today),
@@ -181,7 +181,7 @@ func checkPage(t *testing.T, l *ledger, r *Reader, random *rand.Rand, applicatio
 }
 
 // models is every model the application ever called, in any range.
-func (l *ledger) models(application uuid.UUID) []string {
+func (l *callStore) models(application uuid.UUID) []string {
 	var models []string
 	for _, c := range l.rows {
 		if c.application == application {
@@ -195,9 +195,9 @@ func (l *ledger) models(application uuid.UUID) []string {
 func TestAWalkIsAllPagesOneAfterTheOther(t *testing.T) {
 	now := clocks()[0]
 	random := rand.New(rand.NewPCG(1, 2))
-	l, applications := randomLedger(t, random, now)
+	l, applications := randomCallStore(t, random, now)
 	r := l.reader(now, "")
-	r.reach = reaches{day: 7, hour: 11}
+	r.limits = scanLimits{day: 7, hour: 11}
 	q := CallsQuery{Application: applications[0], Range: beijing.LastDays(20, beijing.Today(now))}
 	var walked, paged []Call
 	if err := r.Walk(t.Context(), q, func(c Call) error { walked = append(walked, c); return nil }); err != nil {
@@ -220,7 +220,7 @@ func TestAWalkIsAllPagesOneAfterTheOther(t *testing.T) {
 }
 
 func TestNoApplicationAndNoRetainedDayMeanNoCallsNotAnError(t *testing.T) {
-	l := newLedger(t)
+	l := newCallStore(t)
 	now := clocks()[0]
 	r := l.reader(now, "")
 	today := beijing.Today(now)

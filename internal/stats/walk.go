@@ -19,7 +19,7 @@ func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error)
 		if s.matches(q.Result) == 0 {
 			continue
 		}
-		query, parameters := selectCalls(q, []span{s}, "DESC")
+		query, parameters := selectCalls(q, []timeBucket{s}, "DESC")
 		err := stream(ctx, r.slow, "export calls", query, parameters, func(rows driver.Rows) error {
 			c, err := scanCall(rows)
 			if err != nil {

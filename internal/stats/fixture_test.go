@@ -49,15 +49,15 @@ type detail struct {
 	message, method, path, body, query, note string
 }
 
-// ledger is the oracle: the calls in a Go slice, and the same calls in ClickHouse.
-type ledger struct {
+// callStore is the oracle: the calls in a Go slice, and the same calls in ClickHouse.
+type callStore struct {
 	t    testing.TB
 	url  string
 	conn driver.Conn
 	rows []row
 }
 
-func newLedger(t testing.TB) *ledger {
+func newCallStore(t testing.TB) *callStore {
 	t.Helper()
 	url := embedded.ClickHouse(t)
 	options, err := clickhouse.ParseDSN(url)
@@ -69,11 +69,11 @@ func newLedger(t testing.TB) *ledger {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	return &ledger{t: t, url: url, conn: conn}
+	return &callStore{t: t, url: url, conn: conn}
 }
 
 // reader opens a Reader whose clock stands at now.
-func (l *ledger) reader(now time.Time, settings string) *Reader {
+func (l *callStore) reader(now time.Time, settings string) *Reader {
 	l.t.Helper()
 	r, err := Open(context.Background(), l.url+settings, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -84,7 +84,7 @@ func (l *ledger) reader(now time.Time, settings string) *Reader {
 	return r
 }
 
-func (l *ledger) add(rows ...row) {
+func (l *callStore) add(rows ...row) {
 	l.t.Helper()
 	l.rows = append(l.rows, rows...)
 	if err := insert(l.conn, rows); err != nil {
@@ -111,7 +111,7 @@ func insert(conn driver.Conn, rows []row) error {
 	return batch.Send()
 }
 
-func (l *ledger) addDetail(d detail) {
+func (l *callStore) addDetail(d detail) {
 	l.t.Helper()
 	err := l.conn.Exec(context.Background(), `INSERT INTO call_failures
 		(application_id, start_time, call_id, message, method, path, request_body, query, body_note, batch_id)
@@ -150,7 +150,7 @@ func randomRow(random *rand.Rand, application uuid.UUID, model string, start tim
 }
 
 // selected are the calls of a query, newest first, in the order ClickHouse gives to UUIDs.
-func (l *ledger) selected(q CallsQuery, from beijing.Day) (matching []row, summary CallsSummary) {
+func (l *callStore) selected(q CallsQuery, from beijing.Day) (matching []row, summary CallsSummary) {
 	for _, c := range l.rows {
 		if c.application != q.Application || !q.Range.Contains(c.day()) || c.day() < from || q.Model != nil && c.model != *q.Model {
 			continue

@@ -7,7 +7,7 @@ import (
 )
 
 // pageAt is the page that holds the newest call which started at or before q.At, or the last one.
-func (r *Reader) pageAt(ctx context.Context, q CallsQuery, t tally) (int, error) {
+func (r *Reader) pageAt(ctx context.Context, q CallsQuery, t series) (int, error) {
 	total := t.matches(q.Result)
 	newer, err := r.newerThanAt(ctx, q, t)
 	if err != nil || total == 0 {
@@ -17,7 +17,7 @@ func (r *Reader) pageAt(ctx context.Context, q CallsQuery, t tally) (int, error)
 }
 
 // newerThanAt counts the calls of a query that started after q.At.
-func (r *Reader) newerThanAt(ctx context.Context, q CallsQuery, t tally) (newer int64, err error) {
+func (r *Reader) newerThanAt(ctx context.Context, q CallsQuery, t series) (newer int64, err error) {
 	at := q.At.UnixMilli()
 	for _, s := range t {
 		switch {

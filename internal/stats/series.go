@@ -13,24 +13,24 @@ import (
 	"callgate/internal/beijing"
 )
 
-// reaches say how many rows may be walked through in a day and in an hour before the span is
+// scanLimits say how many rows may be walked through in a day and in an hour before the bucket is
 // narrowed. To narrow a day costs 24 rows of a rollup, to narrow an hour a read of all its rows.
-type reaches struct{ day, hour int64 }
+type scanLimits struct{ day, hour int64 }
 
-var standard = reaches{day: 5_000, hour: 50_000}
+var defaultScanLimits = scanLimits{day: 5_000, hour: 50_000}
 
-func (r reaches) of(u unit) int64 {
+func (l scanLimits) of(u unit) int64 {
 	switch u {
 	case day:
-		return r.day
+		return l.day
 	case hour:
-		return r.hour
+		return l.hour
 	default:
 		return 1 << 62 // nothing is narrower than a second
 	}
 }
 
-// unit is the length of a span in seconds.
+// unit is the length of a bucket in seconds.
 type unit int64
 
 const (
@@ -39,8 +39,8 @@ const (
 	day    unit = 24 * hour
 )
 
-// span is a day, an hour or a second and what was counted in it.
-type span struct {
+// timeBucket is a day, an hour or a second and what was counted in it.
+type timeBucket struct {
 	start     int64 // Unix seconds
 	unit      unit
 	rows      int64 // calls of every model: what reading it costs
@@ -49,13 +49,13 @@ type span struct {
 	fromRows  bool  // counted from rows: calls and successes are those recorded by the query's until
 }
 
-func (s span) day() beijing.Day { return beijing.DayOf(time.Unix(s.start, 0)) }
+func (s timeBucket) day() beijing.Day { return beijing.DayOf(time.Unix(s.start, 0)) }
 
-func (s span) end() int64 { return s.start + int64(s.unit) }
+func (s timeBucket) end() int64 { return s.start + int64(s.unit) }
 
-func (s span) holds(start int64) bool { return start >= s.start && start < s.end() }
+func (s timeBucket) holds(start int64) bool { return start >= s.start && start < s.end() }
 
-func (s span) matches(result Result) int64 {
+func (s timeBucket) matches(result Result) int64 {
 	switch result {
 	case OnlySuccesses:
 		return s.successes
@@ -66,11 +66,11 @@ func (s span) matches(result Result) int64 {
 	}
 }
 
-// tally is what was counted in a range of days, newest span first, empty spans left out. Spans do
+// series is what was counted in a range of days, newest bucket first, empty buckets left out. Buckets do
 // not overlap.
-type tally []span
+type series []timeBucket
 
-func (t tally) summary() (sum CallsSummary) {
+func (t series) summary() (sum CallsSummary) {
 	for _, s := range t {
 		sum.Calls += s.calls
 		sum.Successes += s.successes
@@ -79,24 +79,24 @@ func (t tally) summary() (sum CallsSummary) {
 	return sum
 }
 
-func (t tally) matches(result Result) (sum int64) {
+func (t series) matches(result Result) (sum int64) {
 	for _, s := range t {
 		sum += s.matches(result)
 	}
 	return sum
 }
 
-func (t tally) sort() {
-	slices.SortFunc(t, func(a, b span) int { return cmp.Compare(b.start, a.start) })
+func (t series) sort() {
+	slices.SortFunc(t, func(a, b timeBucket) int { return cmp.Compare(b.start, a.start) })
 }
 
-// replace puts what was counted inside a span into its place.
-func (t *tally) replace(whole span, parts []span) {
-	at := slices.IndexFunc(*t, func(s span) bool { return s.start == whole.start && s.unit == whole.unit })
+// replace puts what was counted inside a bucket into its place.
+func (t *series) replace(whole timeBucket, parts []timeBucket) {
+	at := slices.IndexFunc(*t, func(s timeBucket) bool { return s.start == whole.start && s.unit == whole.unit })
 	*t = slices.Replace(*t, at, at+1, parts...)
 }
 
-// rolledUp and counted are the two sources of a tally: calls of every model, those of the query's,
+// rolledUp and counted are the two sources of a series: calls of every model, those of the query's,
 // successes among these. Hours are counted in Unix time, which agrees with Beijing hours.
 func (q CallsQuery) rolledUp() string {
 	if q.Model == nil {
@@ -166,7 +166,7 @@ GROUP BY start`
 // perDay counts the calls of a query by day, today as well, whenever they were recorded. The daily
 // rollup follows the rows by a moment; taking every day from it makes a total agree with every other
 // statistic and never fall.
-func (r *Reader) perDay(ctx context.Context, q CallsQuery) (tally, error) {
+func (r *Reader) perDay(ctx context.Context, q CallsQuery) (series, error) {
 	days := r.retained(q.Range)
 	if days.Days() < 1 {
 		return nil, nil
@@ -174,21 +174,21 @@ func (r *Reader) perDay(ctx context.Context, q CallsQuery) (tally, error) {
 	return r.count(ctx, daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
-// count runs a query of unit, start, rows, calls, successes of spans, and leaves out those without calls.
-func (r *Reader) count(ctx context.Context, query string, parameters []any) (tally, error) {
+// count runs a query of unit, start, rows, calls, successes of buckets, and leaves out those without calls.
+func (r *Reader) count(ctx context.Context, query string, parameters []any) (series, error) {
 	t, err := r.countAll(ctx, query, parameters)
 	return t.used(), err
 }
 
-func (t tally) used() tally {
-	return slices.DeleteFunc(t, func(s span) bool { return s.calls <= 0 })
+func (t series) used() series {
+	return slices.DeleteFunc(t, func(s timeBucket) bool { return s.calls <= 0 })
 }
 
-// countAll is count with spans that hold calls of other models only.
-func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (tally, error) {
-	var t tally
+// countAll is count with buckets that hold calls of other models only.
+func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (series, error) {
+	var t series
 	err := r.each(ctx, "count calls", query, parameters, func(rows driver.Rows) error {
-		var s span
+		var s timeBucket
 		if err := rows.Scan((*int64)(&s.unit), &s.start, &s.rows, &s.calls, &s.successes); err != nil {
 			return unavailable(err, "count calls")
 		}
@@ -200,13 +200,13 @@ func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (
 }
 
 // split counts a day by hour, or an hour by second, and remembers the parts.
-func (r *Reader) split(ctx context.Context, q CallsQuery, s span) (tally, error) {
+func (r *Reader) split(ctx context.Context, q CallsQuery, s timeBucket) (series, error) {
 	query := secondsOf(q)
 	if s.unit == day {
 		query = hoursOf(q)
 	}
-	key := partsOf(q, s)
-	if t, ok := r.parts.get(key, s); ok {
+	key := partsKey(q, s)
+	if t, ok := r.cache.get(key, s); ok {
 		return t, nil
 	}
 	for pause := 2 * time.Millisecond; ; pause *= 2 {
@@ -215,7 +215,7 @@ func (r *Reader) split(ctx context.Context, q CallsQuery, s span) (tally, error)
 			return nil, err
 		}
 		if !t.behind(s) || pause > longestLag {
-			r.parts.put(key, t)
+			r.cache.put(key, t)
 			return t, nil
 		}
 		time.Sleep(pause)
@@ -227,27 +227,27 @@ func (r *Reader) split(ctx context.Context, q CallsQuery, s span) (tally, error)
 const longestLag = 32 * time.Millisecond
 
 // behind tells whether the parts do not yet hold what was counted of the whole.
-func (t tally) behind(whole span) bool {
+func (t series) behind(whole timeBucket) bool {
 	sum := t.summary()
 	return sum.Calls < whole.calls || sum.Successes < whole.successes
 }
 
-// within is the condition that a call started in one of the spans, newest first, and its
-// parameters. A page has never more spans than rows. Days are named, which finds their partitions
-// sooner than intervals do; of other spans, neighbours become one interval.
-func within(spans []span) (condition string, bounds []any) {
-	if !slices.ContainsFunc(spans, func(s span) bool { return s.unit != day }) {
-		days := make([]uint32, len(spans))
-		for i, s := range spans {
+// within is the condition that a call started in one of the buckets, newest first, and its
+// parameters. A page has never more buckets than rows. Days are named, which finds their partitions
+// sooner than intervals do; of other buckets, neighbours become one interval.
+func within(buckets []timeBucket) (condition string, bounds []any) {
+	if !slices.ContainsFunc(buckets, func(s timeBucket) bool { return s.unit != day }) {
+		days := make([]uint32, len(buckets))
+		for i, s := range buckets {
 			days[i] = s.day().Number()
 		}
 		return "toYYYYMMDD(start_time) IN {days:Array(UInt32)}", []any{"days", days}
 	}
 	var intervals []string
-	for i := 0; i < len(spans); {
-		from, to := spans[i].start, spans[i].end()
-		for i++; i < len(spans) && spans[i].end() == from; i++ {
-			from = spans[i].start
+	for i := 0; i < len(buckets); {
+		from, to := buckets[i].start, buckets[i].end()
+		for i++; i < len(buckets) && buckets[i].end() == from; i++ {
+			from = buckets[i].start
 		}
 		first, last := fmt.Sprintf("from%d", len(intervals)), fmt.Sprintf("to%d", len(intervals))
 		intervals = append(intervals, fmt.Sprintf("(%s AND %s)", since(first), before(last)))

@@ -1,0 +1,78 @@
+package stats
+
+import (
+	"github.com/google/uuid"
+	"github.com/maypok86/otter/v2"
+
+	"callgate/internal/beijing"
+)
+
+// maxCachedBuckets bounds the cache, to 43 MB: a bucket takes 48 bytes, an hour has at most 3,600.
+const maxCachedBuckets = 900_000
+
+// maxCachedSettled bounds what is remembered of the newest hours, in buckets, to 14 MB.
+const maxCachedSettled = 300_000
+
+// seriesKey names what was counted for one application and one model, or all: a day by hour or an hour
+// by second, or the whole list of some days as of an instant.
+type seriesKey struct {
+	application uuid.UUID
+	start       int64
+	unit        unit  // of a list its length
+	until       int64 // Unix milliseconds; 0 for what is the same at every instant
+	anyModel    bool
+	model       string
+}
+
+func partsKey(q CallsQuery, s timeBucket) seriesKey {
+	key := seriesKey{application: q.Application, start: s.start, unit: s.unit, anyModel: q.Model == nil}
+	if q.Model != nil {
+		key.model = *q.Model
+	}
+	if s.fromRows {
+		key.until = q.Until.UnixMilli()
+	}
+	return key
+}
+
+func listKey(q CallsQuery, days beijing.Range) seriesKey {
+	return partsKey(q, timeBucket{start: days.Start.Start().Unix(), unit: unit(days.Days()) * day, fromRows: true})
+}
+
+// seriesCache remembers how the calls of large days and hours lie in them. A late call changes the
+// day's or the hour's own count, which the rollup tells each time, so an entry that is out of date
+// is never used.
+type seriesCache struct {
+	entries *otter.Cache[seriesKey, series]
+	settled *otter.Cache[seriesKey, settled] // of the newest hours
+}
+
+func newSeriesCache() *seriesCache {
+	return &seriesCache{
+		entries: otter.Must(&otter.Options[seriesKey, series]{
+			MaximumWeight: maxCachedBuckets,
+			Weigher:       func(_ seriesKey, t series) uint32 { return uint32(len(t) + 1) },
+		}),
+		settled: otter.Must(&otter.Options[seriesKey, settled]{
+			MaximumWeight: maxCachedSettled,
+			Weigher:       func(_ seriesKey, s settled) uint32 { return uint32(len(s.seconds) + 1) },
+		}),
+	}
+}
+
+// get returns the parts of a bucket if they still add up to what is counted of it now.
+func (c *seriesCache) get(key seriesKey, now timeBucket) (series, bool) {
+	t, ok := c.entries.GetIfPresent(key)
+	if !ok {
+		return nil, false
+	}
+	sum := t.summary()
+	return t, sum.Calls == now.calls && sum.Successes == now.successes
+}
+
+// list returns what was counted as of an instant, which stays true.
+func (c *seriesCache) list(key seriesKey) (series, bool) { return c.entries.GetIfPresent(key) }
+
+func (c *seriesCache) forget(key seriesKey) { c.entries.Invalidate(key) }
+
+func (c *seriesCache) put(key seriesKey, t series) { c.entries.Set(key, t) }
