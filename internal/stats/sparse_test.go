@@ -24,7 +24,7 @@ type together struct {
 }
 
 func (c *together) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
-	if strings.Contains(query, "usage_hourly") && !strings.Contains(query, "usage_daily") {
+	if strings.Contains(query, "usage_hourly") {
 		c.mu.Lock()
 		if c.asked++; c.asked == c.most {
 			close(c.enough)
