@@ -76,6 +76,12 @@ chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), 
 	$(WITH_ENGINES) env FLOOD_CONNECTIONS=20000 FLOOD_FILES=4096 SILENT_CALLS=4150 go test -count=1 -v -timeout 30m -run 'LeaveTheProcessServing|LeaveTheOthersServed' ./cmd/callgate
 	$(WITH_ENGINES) env REVOCATION_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|FloodOf' ./cmd/callgate
 
+.PHONY: soak
+soak: export SOAK_SECONDS ?= 1800
+soak: export SOAK_RATE ?= 2000
+soak: ## mixed calls at SOAK_RATE (2000) a second for SOAK_SECONDS (1800): memory, goroutines and files stay as they were
+	$(WITH_ENGINES) go test -count=1 -v -timeout 4h -run 'MixedCalls' ./cmd/callgate
+
 .PHONY: check
 check: format vet lint pages-check generated race pages-test ## what must be green: format, vet, lint, generated files current, tests with -race
 
