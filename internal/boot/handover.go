@@ -76,24 +76,7 @@ func (o *others) refuse(x *http1.Exchange, fault error) {
 	ctx.SetConnectionClose()
 	w := bufio.NewWriter(x.Conn)
 	if ctx.Response.Write(w) == nil && w.Flush() == nil {
-		linger(x)
-	}
-}
-
-// linger reads for a moment what the caller still sends: a socket that is closed while it holds unread
-// bytes is reset, and the answer with it.
-func linger(x *http1.Exchange) {
-	const most, moment = 256 << 10, time.Second
-	if x.Peer.CloseWrite() != nil {
-		return
-	}
-	_ = x.Conn.SetReadDeadline(time.Now().Add(moment))
-	for read := 0; read < most; {
-		x.Conn.Discard(x.Conn.Buffer().Len())
-		n, err := x.Conn.Fill(true)
-		if read += n; err != nil {
-			return
-		}
+		x.Linger()
 	}
 }
 

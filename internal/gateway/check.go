@@ -139,7 +139,7 @@ func (c *call) refuse(r refusal) (again bool) {
 	c.unhurry()
 	_, err := c.client.Write(out)
 	if err == nil && !whole {
-		linger(c.x)
+		c.x.Linger()
 	}
 	return again && err == nil
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"callgate/internal/calls"
-	"callgate/internal/http1"
 )
 
 // outcome is how a call ended, as the record has it.
@@ -147,21 +146,4 @@ func (c *call) secrets() []string {
 		}
 	}
 	return secrets
-}
-
-// linger reads for a moment what the caller still sends after it was answered: closing at once
-// would reset the connection, and the answer with it, before the caller has read it.
-func linger(x *http1.Exchange) {
-	if x.Peer.CloseWrite() != nil {
-		return
-	}
-	const most, moment = 8 << 20, time.Second
-	_ = x.Conn.SetReadDeadline(time.Now().Add(moment))
-	for read := 0; read < most; {
-		x.Conn.Discard(x.Conn.Buffer().Len())
-		n, err := x.Conn.Fill(true)
-		if read += n; err != nil {
-			break
-		}
-	}
 }

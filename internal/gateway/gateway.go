@@ -96,7 +96,7 @@ func (g *Gateway) Refuse(x *http1.Exchange, fault error) {
 	}
 	g.metrics.refused.WithLabelValues(refused.code).Inc()
 	if _, err := x.Conn.Write(refused.append(nil, answering{})); err == nil {
-		linger(x)
+		x.Linger()
 	}
 }
 
@@ -154,7 +154,7 @@ func (g *Gateway) refuse(x *http1.Exchange, r refusal) (again bool) {
 	again = whole && !x.Last()
 	_, err := x.Conn.Write(r.append(nil, answering{again: again, old: x.Old, head: string(x.Method()) == "HEAD"}))
 	if err == nil && !whole {
-		linger(x)
+		x.Linger()
 	}
 	return again && err == nil
 }

@@ -157,7 +157,7 @@ func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool
 	}
 	c.judge(false)
 	if !c.request.complete.Load() {
-		linger(c.x)
+		c.x.Linger()
 	}
 	return false
 }

@@ -183,7 +183,7 @@ func (r *rig) refuse(x *http1.Exchange, fault error) {
 		status = "431 Request Header Fields Too Large"
 	}
 	_, _ = io.WriteString(x.Conn, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-	linger(x)
+	x.Linger()
 }
 
 // safeBuffer collects what is logged.

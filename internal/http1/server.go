@@ -82,6 +82,23 @@ func (x *Exchange) Last() bool { return !x.KeepAlive || x.server.leaving.Load() 
 // the caller has closed its side. Until then the exchange belongs to f.
 func (x *Exchange) Afterwards(f func(open bool)) { x.after = f }
 
+// Linger ends the answer to a request that was not read whole: it reads for a moment what the caller still
+// sends. A socket that is closed while it holds unread bytes is reset, and the answer with it.
+func (x *Exchange) Linger() {
+	const most, moment = 8 << 20, time.Second
+	if x.Peer.CloseWrite() != nil {
+		return
+	}
+	_ = x.Conn.SetReadDeadline(time.Now().Add(moment))
+	for read := 0; read < most; {
+		x.Conn.Discard(x.Conn.Buffer().Len())
+		n, err := x.Conn.Fill(true)
+		if read += n; err != nil {
+			return
+		}
+	}
+}
+
 // served is a connection that is being served.
 type served struct {
 	*Conn
