@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -26,12 +27,19 @@ type message struct {
 	carried []int  // body bytes in the first n bytes
 	ends    int    // from this many bytes on the receiver knows that it is whole; -1: it never does
 	chunked bool
+	method  string
 	arrives int // of a request: bytes of it at the upstream, about as many if it is in chunks
 }
 
-// compose frames body in chunks of at most chunk bytes, or by its length (0), or by the end of the
-// connection (-1).
-func compose(head, body string, chunk int) *message {
+// The framings beside chunks of so many bytes.
+const (
+	sized    = 0
+	untilEnd = -1 // of the connection
+	bodiless = -2
+)
+
+// compose frames body in chunks of at most chunk bytes, with trailers behind the last, or in another way.
+func compose(head, body string, chunk int, trailers string) *message {
 	m := &message{body: []byte(body), chunked: chunk > 0}
 	add := func(text string, isBody bool) {
 		m.bytes = append(m.bytes, text...)
@@ -45,9 +53,9 @@ func compose(head, body string, chunk int) *message {
 	}
 	m.carried = []int{0}
 	switch chunk {
-	case 0:
+	case sized:
 		head += fmt.Sprintf("Content-Length: %d\r\n", len(body))
-	case -1:
+	case untilEnd, bodiless:
 	default:
 		head += "Transfer-Encoding: chunked\r\n"
 	}
@@ -61,12 +69,12 @@ func compose(head, body string, chunk int) *message {
 		rest = rest[n:]
 	}
 	if chunk > 0 {
-		add("0\r\n\r\n", false)
+		add("0\r\n"+trailers+"\r\n", false)
 	} else {
 		add(body, true)
 	}
 	m.ends = len(m.bytes)
-	if chunk < 0 {
+	if chunk == untilEnd {
 		m.ends = -1
 	}
 	return m
@@ -78,24 +86,42 @@ type framing struct {
 	request, response int
 	contentType       string
 	again             bool // the request's framing is that of a framing before
+
+	method   string // POST
+	version  string // of the caller's HTTP: HTTP/1.1
+	interim  string // answers before the final one
+	more     string // lines of the answer's head
+	trailers string // of both
+	sizes    []int  // of the bodies; nil: all
 }
 
 var framings = []framing{
 	{name: "JSON", contentType: "application/json"},
 	{name: "chunks", request: 4_000, response: 3_000, contentType: "application/json"},
 	{name: "events", response: 100_000, contentType: "text/event-stream", again: true},
-	{name: "until the end", request: 100_000, response: -1, contentType: "application/json", again: true},
+	{name: "until the end", request: 100_000, response: untilEnd, contentType: "application/json", again: true},
+	{name: "old caller, length", version: "HTTP/1.0", contentType: "application/json", sizes: few, again: true},
+	{name: "old caller, chunks", version: "HTTP/1.0", response: 3_000, contentType: "application/json", sizes: few, again: true},
+	{name: "old caller, until the end", version: "HTTP/1.0", response: untilEnd, contentType: "application/json", sizes: few, again: true},
+	{name: "head only", method: "HEAD", response: bodiless, more: "Content-Length: 5000\r\n", contentType: "application/json", sizes: []int{0}, again: true},
+	{name: "interim answers", interim: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", contentType: "application/json", sizes: few, again: true},
+	{name: "trailers", request: 3_000, response: 4_000, trailers: "X-Sum: 1\r\nX-Other: 2\r\n", contentType: "application/json", sizes: few},
 }
+
+// few are the sizes for shapes whose bodies pass as those of others do.
+var few = []int{0, 1, 4_097}
 
 const placeholder = "00000000-0000-4000-8000-000000000000" // for the key, which is the application's id
 
 func (f framing) asks(size int) *message {
-	return compose("POST /gateway/v1/x?model=m&a=b HTTP/1.1\r\nHost: gate\r\nAuthorization: Bearer "+placeholder+"\r\nContent-Type: application/json\r\n",
-		noise(size), f.request)
+	m := compose(cmp.Or(f.method, "POST")+" /gateway/v1/x?model=m&a=b "+cmp.Or(f.version, "HTTP/1.1")+"\r\nHost: gate\r\nAuthorization: Bearer "+
+		placeholder+"\r\nContent-Type: application/json\r\n", noise(size), f.request, f.trailers)
+	m.method = f.method
+	return m
 }
 
 func (f framing) answers(size int) *message {
-	return compose("HTTP/1.1 200 OK\r\nContent-Type: "+f.contentType+"\r\n", noise(size), f.response)
+	return compose(f.interim+"HTTP/1.1 200 OK\r\nContent-Type: "+f.contentType+"\r\n"+f.more, noise(size), f.response, f.trailers)
 }
 
 // large is the size of a body that is cut at every byte once for each framing and side, not in every
@@ -168,7 +194,11 @@ func (l *socketLog) judge() verdict {
 // trials are shared out among several stages, because most of a trial is waiting for sockets.
 func TestEveryCutIsRecordedAsWhatItWas(t *testing.T) {
 	for _, shape := range framings {
-		for _, size := range []int{0, 1, 4_095, 4_096, 4_097, large} {
+		sizes := shape.sizes
+		if sizes == nil {
+			sizes = []int{0, 1, 4_095, 4_096, 4_097, large}
+		}
+		for _, size := range sizes {
 			t.Run(fmt.Sprintf("%s, %d bytes", shape.name, size), func(t *testing.T) {
 				t.Parallel()
 				request, response := shape.asks(size), shape.answers(size)

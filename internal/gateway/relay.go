@@ -148,6 +148,9 @@ func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool
 	c.takePlace(nil) // what follows may take a moment
 	switch {
 	case !complete:
+		if c.x.Old && c.answer.Framing().Kind > http1.Sized {
+			c.x.Peer.Abort() // its body ends with the connection: only a reset tells that this is no end
+		}
 		c.finish(c.interrupted(writeErr != nil))
 		return false
 	case again && uncut:

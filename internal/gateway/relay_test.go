@@ -144,10 +144,7 @@ func TestUpstreamDeathIsNeverTurnedIntoACleanEnd(t *testing.T) {
 					return false
 				})
 				a := r.ask(strings.Replace(post("/gateway/v1?model=m", goodKey, "{}"), "1.1", version, 1))
-				if a.err == nil && a.ContentLength >= 0 {
-					t.Errorf("the caller got a clean end: %q", a.body)
-				}
-				if a.err == nil && version == "1.1" {
+				if a.err == nil {
 					t.Errorf("the caller got a clean end: %q", a.body)
 				}
 				record := r.record()

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -281,7 +282,7 @@ func leave(conn *net.TCPConn, reset bool) {
 // read reads the head and n bytes of the body, or all of it and its end.
 func (s *stage) read(l *socketLog, conn net.Conn, n int, end bool) {
 	s.reader.Reset(conn)
-	response, err := http.ReadResponse(s.reader, nil)
+	response, err := http.ReadResponse(s.reader, &http.Request{Method: cmp.Or(l.request.method, "POST")})
 	if err != nil {
 		return
 	}

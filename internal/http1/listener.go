@@ -205,7 +205,7 @@ func (l *Listener) watchWrite(c *Accepted, now time.Time) {
 	}
 	if now.Sub(c.stuck) >= l.stall {
 		c.stuck = now
-		_ = c.tcp.SetLinger(0) // what it does not take is not kept for it
+		c.Abort() // what it does not take is not kept for it
 		_ = c.SetDeadline(past)
 		l.stalled.Add(1)
 	}

@@ -168,6 +168,9 @@ func (c *Accepted) Close() error {
 	return c.Conn.Close()
 }
 
+// Abort makes Close reset the connection instead of ending it.
+func (c *Accepted) Abort() { _ = c.tcp.SetLinger(0) }
+
 // CloseWrite ends the sending side.
 func (c *Accepted) CloseWrite() error { return c.tcp.CloseWrite() }
 

@@ -78,8 +78,11 @@ func (w *writer) run(giveUp <-chan struct{}) {
 				stopping = true
 			}
 		}
+		// One batch a wake: what comes meanwhile has signalled again, and is gathered first.
 		for batch := w.ring.take(); len(batch) > 0; batch = w.ring.take() {
-			w.store(batch, giveUp)
+			if w.store(batch, giveUp); !stopping {
+				break
+			}
 		}
 		if w.file != nil {
 			if _, due := w.due(); due || stopping {
