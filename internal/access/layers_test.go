@@ -72,7 +72,8 @@ func TestStampedeOnOneKeyIsOneLoad(t *testing.T) {
 	if _, err := r.load(fingerprintOf(a.key), w.pepper.Lookup(a.key)); err != nil {
 		t.Fatal(err)
 	}
-	if n, asked := loads(r, "postgres", "hit"), loads(r, "redis", "miss")+loads(r, "redis", "hit"); n != 1 || asked != 1 {
+	asked := loads(r, "redis", "miss") + loads(r, "redis", "hit") + loads(r, "redis", "error") // a busy machine's Redis may not answer in time
+	if n := loads(r, "postgres", "hit"); n != 1 || asked != 1 {
 		t.Fatalf("%d loads and %d questions to redis for one key", n, asked)
 	}
 }

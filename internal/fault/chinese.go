@@ -35,7 +35,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"the body is not UTF-8":                              "请求体不是 UTF-8 编码",
 	"must be UTF-8 text":                                 "必须是 UTF-8 文本",
 	"must be UTF-8 text without NUL":                     "必须是不含 NUL 的 UTF-8 文本",
-	"the request head can be read in two ways":           "请求头存在歧义",
+	"the request has two Authorization lines":            "请求带有两个 Authorization 头",
 	"the body must be a JSON object":                     "请求体必须是 JSON 对象",
 	"the body must be a JSON object, not a %s":           "请求体必须是 JSON 对象，不能是 {1}",
 	"the body is larger than %d bytes":                   "请求体超过 {1} 字节",

@@ -190,11 +190,11 @@ func (l *Listener) tick() {
 }
 
 // watchWrite cuts a connection that has taken nothing of what was written to it for too long, while a Write
-// waits for it or half a request of it has come. The caller holds mu.
+// waits for it or after the answer. The caller holds mu.
 func (l *Listener) watchWrite(c *Accepted, now time.Time) {
 	writes := c.writes.Load()
 	writing := writes%2 != 0
-	if !writing && kind(c.state.Load()) != reading {
+	if state := c.state.Load(); !writing && (kind(state) == serving || state&used == 0) {
 		c.seenWrites = writes
 		return
 	}
