@@ -17,7 +17,7 @@
 //     time of the read stands in the value, so neither a late write, nor a Redis that forgot to
 //     expire, nor a clock of ours can stretch it. Floors live 120 s.
 //   - A load that takes longer than 5 s is used for its own call and remembered nowhere.
-//   - When floors are dropped, memory is swept of the grants below them. So a grant in memory has
+//   - When floors are dropped, memory is evicted of the grants below them. So a grant in memory has
 //     been compared with every change since it was read, and needs no age limit; all the same it is
 //     read again in the background every five minutes.
 //

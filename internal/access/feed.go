@@ -21,7 +21,7 @@ const (
 	feedReread    = 30 * time.Second       // what every read returns again
 	feedForget    = 30 * time.Minute       // a longer gap empties memory; rows are kept an hour
 	floorLifetime = 2 * time.Minute
-	sweepInterval = 30 * time.Second
+	evictInterval = 30 * time.Second
 
 	// redisReach is how old, by the clock of Postgres, a reading from Redis may be: more than the
 	// lifetime of an entry, and less than that of a floor by what the clocks of two Postgres servers
@@ -48,7 +48,7 @@ type feed struct {
 	metrics    *metrics
 	kicked     chan struct{} // capacity 1
 	lifetime   time.Duration // of a floor
-	sweepEvery time.Duration
+	evictEvery time.Duration
 
 	floors    atomic.Pointer[map[uuid.UUID]floor]
 	confirmed atomic.Int64 // elapsed time at which the last successful read began; 0: none yet
@@ -57,7 +57,7 @@ type feed struct {
 
 	conn     *pgx.Conn
 	snapshot string
-	swept    time.Duration
+	evicted  time.Duration
 }
 
 func newFeed(connConfig *pgx.ConnConfig, elapsed func() time.Duration, m *memory, c *catalog, log *slog.Logger) *feed {
@@ -71,7 +71,7 @@ func newFeed(connConfig *pgx.ConnConfig, elapsed func() time.Duration, m *memory
 		log:        log,
 		kicked:     make(chan struct{}, 1),
 		lifetime:   floorLifetime,
-		sweepEvery: sweepInterval,
+		evictEvery: evictInterval,
 		snapshot:   nothingSeen,
 	}
 	f.floors.Store(&map[uuid.UUID]floor{})
@@ -228,15 +228,15 @@ func (f *feed) raise(changes []change, now time.Duration) (catalogBehind bool) {
 		}
 	}
 	f.floors.Store(&next)
-	if now-f.swept > f.sweepEvery {
-		f.swept = now
+	if now-f.evicted > f.evictEvery {
+		f.evicted = now
 		f.dropFloors(next, now)
 	}
 	f.metrics.floors.Set(float64(len(*f.floors.Load())))
 	return catalogBehind
 }
 
-// dropFloors sweeps memory of what is below the floors past their lifetime, then drops those.
+// dropFloors clears memory of what is below the floors past their lifetime, then drops those.
 func (f *feed) dropFloors(floors map[uuid.UUID]floor, now time.Duration) {
 	kept, dropped := make(map[uuid.UUID]floor), make(map[uuid.UUID]int64)
 	for id, at := range floors {
@@ -247,7 +247,7 @@ func (f *feed) dropFloors(floors map[uuid.UUID]floor, now time.Duration) {
 		}
 	}
 	if len(dropped) > 0 {
-		f.memory.sweep(dropped)
+		f.memory.evictBelow(dropped)
 		f.floors.Store(&kept)
 	}
 }

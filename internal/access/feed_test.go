@@ -30,7 +30,7 @@ func TestMemoryIsSweptBeforeAFloorIsDropped(t *testing.T) {
 	if len(*f.floors.Load()) != 1 {
 		t.Fatal("the floor was dropped before its time")
 	}
-	f.raise(nil, now+floorLifetime+sweepInterval)
+	f.raise(nil, now+floorLifetime+evictInterval)
 	if len(*f.floors.Load()) != 0 {
 		t.Fatal("the floor is kept for ever")
 	}

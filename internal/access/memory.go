@@ -62,9 +62,9 @@ func (m *memory) isUnknown(id fingerprint, now time.Duration) bool {
 	return ok && now < until
 }
 
-// sweep removes the grants below floors that are about to be dropped. One that was replaced in
+// evictBelow removes the grants below floors that are about to be dropped. One that was replaced in
 // between by a newer grant is lost with it, which costs a load.
-func (m *memory) sweep(dropped map[uuid.UUID]int64) {
+func (m *memory) evictBelow(dropped map[uuid.UUID]int64) {
 	for id, kept := range m.grants.All() {
 		if version, ok := dropped[kept.grant.ApplicationID]; ok && kept.grant.Version < version {
 			m.grants.Invalidate(id)

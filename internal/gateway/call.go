@@ -78,11 +78,11 @@ type call struct {
 	awaits        bool       // settle is still to be called
 	settler       func(bool) // settle, made once for all uses of this memory
 
-	// progress changes whenever bytes move in either direction: the sweeper tells silence by it, so
+	// progress changes whenever bytes move in either direction: the supervisor tells silence by it, so
 	// that no clock is read on the way. Its lowest bits say that the caller is waited for.
 	progress atomic.Uint32
 
-	mu       sync.Mutex // guards what the sweeper may touch
+	mu       sync.Mutex // guards what the supervisor may touch
 	phase    phase
 	cause    cause
 	conn     *upstreamConn      // in use by this call
@@ -91,7 +91,7 @@ type call struct {
 	recorded bool
 	hurried  bool // the caller's connection has a deadline
 
-	// Owned by the sweeper.
+	// Owned by the supervisor.
 	next, previous *call
 	seen           uint32
 	changed        time.Time // when progress was last seen to change
@@ -171,7 +171,7 @@ func (c *call) use(conn *upstreamConn) bool {
 	return c.cause == uncut
 }
 
-// leave takes the connection away from the sweeper's reach: after it, no deadline can be set on it
+// leave takes the connection away from the supervisor's reach: after it, no deadline can be set on it
 // by a late cut. It reports whether none was.
 func (c *call) leave() (clean bool) {
 	c.mu.Lock()

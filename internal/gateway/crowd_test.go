@@ -90,11 +90,11 @@ func TestEveryCallOfACrowdIsRecordedOnceAndLeavesNothingBehind(t *testing.T) {
 	if successes < complete {
 		t.Errorf("%d successes recorded, %d seen", successes, complete)
 	}
-	waitFor(t, func() bool { return r.gateway.sweeper.len() == 0 })
+	waitFor(t, func() bool { return r.gateway.supervisor.len() == 0 })
 	if n := r.gateway.reserved.Load(); n != 0 {
 		t.Errorf("%d bytes of the budget are still taken", n)
 	}
-	if n := r.gateway.sweeper.watcher.count(); n != 0 {
+	if n := r.gateway.supervisor.watcher.count(); n != 0 {
 		t.Errorf("%d sockets are still watched", n)
 	}
 	r.gateway.upstreams.each(func(p *connPool) {

@@ -67,7 +67,7 @@ func (c *call) interrupted(byClient bool) outcome {
 	return o
 }
 
-// finish ends the call: it leaves the sweeper, and its one record is handed over. Only the first
+// finish ends the call: it leaves the supervisor, and its one record is handed over. Only the first
 // call of it counts.
 func (c *call) finish(o outcome) {
 	c.mu.Lock()
@@ -77,7 +77,7 @@ func (c *call) finish(o outcome) {
 	}
 	c.ended, c.recorded = true, true
 	c.mu.Unlock()
-	defer c.gateway.sweeper.remove(c) // last: a shutdown waits until no call is left there
+	defer c.gateway.supervisor.remove(c) // last: a shutdown waits until no call is left there
 	duration := time.Since(c.start)
 	record := calls.TakeRecord()
 	*record = calls.Record{

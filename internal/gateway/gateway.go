@@ -22,15 +22,15 @@ import (
 
 // Gateway serves /gateway/*.
 type Gateway struct {
-	config    Config
-	logger    *slog.Logger
-	metrics   *metrics
-	upstreams upstreams
-	sweeper   *sweeper
-	shares    shares
-	reserved  atomic.Int64
-	stopping  atomic.Bool // no time is left for new calls
-	closed    atomic.Bool
+	config     Config
+	logger     *slog.Logger
+	metrics    *metrics
+	upstreams  upstreams
+	supervisor *supervisor
+	shares     shares
+	reserved   atomic.Int64
+	stopping   atomic.Bool // no time is left for new calls
+	closed     atomic.Bool
 }
 
 // New returns a gateway; Close or Shutdown ends its goroutines.
@@ -46,7 +46,7 @@ func New(config Config) *Gateway {
 	}
 	g.shares.bytes = part(config.ApplicationShare, config.MaxInflightBytes)
 	g.shares.conns = int32(part(config.ApplicationShare, int64(config.MaxUpstreamConns)))
-	g.sweeper = newSweeper(limits{header: config.HeaderTimeout, idle: config.IdleTimeout, whole: config.CallTimeout}, func(now time.Time) {
+	g.supervisor = newSupervisor(limits{header: config.HeaderTimeout, idle: config.IdleTimeout, whole: config.CallTimeout}, func(now time.Time) {
 		g.upstreams.each(func(p *connPool) { p.evict(now.Add(-idleConnLife)) })
 		g.shares.tidy(now)
 	})
@@ -119,7 +119,7 @@ func (g *Gateway) admit(x *http1.Exchange, head *requestHead) (*call, *refusal) 
 	c.gateway, c.x, c.client, c.start, c.id = g, x, x.Conn, start, calls.NewCallID(start)
 	c.accessKey, c.grant, c.firstByte = accessKey, grant, -1
 	c.keep(head)
-	if !g.sweeper.add(c) { // after Shutdown: the process ends, nobody takes a record any more
+	if !g.supervisor.add(c) { // after Shutdown: the process ends, nobody takes a record any more
 		c.release()
 		return nil, &refusedStopping
 	}
@@ -173,7 +173,7 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 	ticker := time.NewTicker(shutdownLook)
 	defer ticker.Stop()
 	var end time.Time
-	for done := ctx.Done(); !g.sweeper.finish(); {
+	for done := ctx.Done(); !g.supervisor.finish(); {
 		select {
 		case <-done:
 			g.stopping.Store(true)
@@ -184,9 +184,9 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 			continue
 		}
 		// Again each time: some were between two steps when the others were cut.
-		g.sweeper.each(func(c *call) { c.cut(shuttingDown) })
+		g.supervisor.each(func(c *call) { c.cut(shuttingDown) })
 		if time.Now().After(end) {
-			return fmt.Errorf("%d calls did not end %v after they were cut", g.sweeper.len(), cutTime)
+			return fmt.Errorf("%d calls did not end %v after they were cut", g.supervisor.len(), cutTime)
 		}
 	}
 	return nil
@@ -197,7 +197,7 @@ func (g *Gateway) Close() {
 	if g.closed.Swap(true) {
 		return
 	}
-	g.sweeper.close()
+	g.supervisor.close()
 	g.upstreams.each(func(p *connPool) { p.evict(time.Now().Add(time.Hour)) })
 }
 

@@ -80,8 +80,8 @@ func lateness() (most func() time.Duration) {
 			case <-stop:
 				worst <- late
 				return
-			case <-time.After(sweepEvery):
-				late = max(late, time.Since(began)-sweepEvery)
+			case <-time.After(lookEvery):
+				late = max(late, time.Since(began)-lookEvery)
 			}
 		}
 	}()
@@ -148,7 +148,7 @@ type resources struct{ goroutines, files, watched, inFlight, open int }
 func (r *rig) resources() (n resources) {
 	r.gateway.upstreams.each(func(p *connPool) { p.evict(time.Now().Add(time.Hour)) })
 	r.gateway.upstreams.each(func(p *connPool) { n.open, _ = p.count() })
-	n.watched, n.inFlight = r.gateway.sweeper.watcher.count(), r.gateway.sweeper.len()
+	n.watched, n.inFlight = r.gateway.supervisor.watcher.count(), r.gateway.supervisor.len()
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		r.t.Fatal(err)

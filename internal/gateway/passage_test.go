@@ -218,7 +218,7 @@ func TestNothingACallerSendsBecomesAMetricsLabel(t *testing.T) {
 			<-r.asked
 		}
 	}
-	waitFor(t, func() bool { return r.gateway.sweeper.len() == 0 })
+	waitFor(t, func() bool { return r.gateway.supervisor.len() == 0 })
 	for len(r.records) > 0 {
 		<-r.records
 	}

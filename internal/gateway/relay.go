@@ -14,7 +14,7 @@ import (
 func (c *call) relay(conn *upstreamConn) (again bool) {
 	c.enter(relaying)
 	c.describe()
-	c.x.Peer.Trust() // the sweeper sees to callers that do not read
+	c.x.Peer.Trust() // the supervisor sees to callers that do not read
 	again = c.request.complete.Load() && !c.x.Last() && (c.answer.Framing().Kind <= http1.Sized || !c.x.Old)
 	if err := c.begin(again); err != nil {
 		return c.end(conn, again, nil, err)

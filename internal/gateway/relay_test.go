@@ -315,7 +315,7 @@ func TestShutdownGivesUpOnACallThatIsStuck(t *testing.T) {
 	})
 	answered := make(chan answer, 1)
 	go func() { answered <- r.ask(post("/gateway/v1?model=m", goodKey, "{}")) }()
-	waitFor(t, func() bool { return r.gateway.sweeper.len() == 1 })
+	waitFor(t, func() bool { return r.gateway.supervisor.len() == 1 })
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	began := time.Now()

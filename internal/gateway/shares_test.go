@@ -64,7 +64,7 @@ func TestOneApplicationLeavesTheOthersTheirShare(t *testing.T) {
 			if a := r.ask(post("/gateway/v1?model=m", numbered(1), test.body)); a.StatusCode != 200 || !r.record().Success {
 				t.Errorf("the first application, later: %d", a.StatusCode)
 			}
-			waitFor(t, func() bool { return r.gateway.sweeper.len() == 0 })
+			waitFor(t, func() bool { return r.gateway.supervisor.len() == 0 })
 			r.gateway.shares.known.Range(func(_, found any) bool {
 				one := found.(*share)
 				if one.calls.Load() != 0 || one.bytes.Load() != 0 {

@@ -267,7 +267,7 @@ func TestNoRequestIsAnsweredWithTheAnswerOfAnother(t *testing.T) {
 		})
 	}
 	all.Wait()
-	waitFor(t, func() bool { return r.gateway.sweeper.len() == 0 })
+	waitFor(t, func() bool { return r.gateway.supervisor.len() == 0 })
 	if stray.Load() != 0 || compared.Load() < callers*rounds/2 {
 		t.Errorf("%d answers compared, %d of them of another request", compared.Load(), stray.Load())
 	}

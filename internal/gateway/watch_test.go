@@ -77,7 +77,7 @@ func (r *rig) rested() {
 
 // armed counts the calls whose callers are watched.
 func (r *rig) armed() (n int) {
-	r.gateway.sweeper.each(func(c *call) {
+	r.gateway.supervisor.each(func(c *call) {
 		if c.armed != 0 {
 			n++
 		}
@@ -114,7 +114,7 @@ func TestCallerThatClosesAfterTheLastEventIsASuccessWhenTheUpstreamEndsSoon(t *t
 	waitFor(t, func() bool { return r.armed() == 1 })
 	_ = conn.Close()
 	waitFor(t, func() (gone bool) {
-		r.gateway.sweeper.each(func(c *call) { gone = c.why() == clientGone })
+		r.gateway.supervisor.each(func(c *call) { gone = c.why() == clientGone })
 		return gone
 	})
 	close(left)

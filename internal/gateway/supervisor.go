@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// sweepEvery is how often the calls in flight are looked at. Timeouts are exact to it.
-	sweepEvery = 20 * time.Millisecond
-	// silence is for how long no sweep must have seen anything move before a caller's socket is watched:
-	// calls that are answered faster pay nothing for the watch. With the distance of sweeps it makes 40
+	// lookEvery is how often the calls in flight are looked at. Timeouts are exact to it.
+	lookEvery = 20 * time.Millisecond
+	// silence is for how long no look must have seen anything move before a caller's socket is watched:
+	// calls that are answered faster pay nothing for the watch. With the distance of looks it makes 40
 	// to 60 ms of real silence.
 	silence = 30 * time.Millisecond
 )
 
-// sweeper looks after all calls in flight from one goroutine: it watches the callers of silent ones
+// supervisor looks after all calls in flight from one goroutine: it watches the callers of silent ones
 // and cuts those that are out of time, so that a call needs no timer and no goroutine of its own.
-type sweeper struct {
+type supervisor struct {
 	limits  limits
 	watcher *watcher
 
@@ -34,14 +34,14 @@ type sweeper struct {
 
 type limits struct{ header, idle, whole time.Duration }
 
-func newSweeper(l limits, tidy func(time.Time)) *sweeper {
-	s := &sweeper{limits: l, tidy: tidy, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+func newSupervisor(l limits, tidy func(time.Time)) *supervisor {
+	s := &supervisor{limits: l, tidy: tidy, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.watcher = newWatcher(s.gone)
 	s.done.Go(s.run)
 	return s
 }
 
-func (s *sweeper) close() {
+func (s *supervisor) close() {
 	s.mu.Lock()
 	s.ended = true
 	s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *sweeper) close() {
 }
 
 // add begins to look after a call. It reports false when none is taken any more.
-func (s *sweeper) add(c *call) bool {
+func (s *supervisor) add(c *call) bool {
 	c.changed = c.start
 	s.mu.Lock()
 	if s.ended {
@@ -76,7 +76,7 @@ func (s *sweeper) add(c *call) bool {
 }
 
 // finish ends the taking of calls if none is in flight, and reports whether it did.
-func (s *sweeper) finish() bool {
+func (s *supervisor) finish() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = s.ended || s.count == 0
@@ -84,7 +84,7 @@ func (s *sweeper) finish() bool {
 }
 
 // remove ends it. After it returned, the call is touched by nobody else.
-func (s *sweeper) remove(c *call) {
+func (s *supervisor) remove(c *call) {
 	s.mu.Lock()
 	if c.previous != nil {
 		c.previous.next = c.next
@@ -107,7 +107,7 @@ func (s *sweeper) remove(c *call) {
 }
 
 // each visits the calls in flight.
-func (s *sweeper) each(visit func(*call)) {
+func (s *supervisor) each(visit func(*call)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := s.first; c != nil; c = c.next {
@@ -115,8 +115,8 @@ func (s *sweeper) each(visit func(*call)) {
 	}
 }
 
-func (s *sweeper) run() {
-	ticker := time.NewTicker(sweepEvery)
+func (s *supervisor) run() {
+	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	const tidyEvery = 5 * time.Second
 	tidied := time.Now()
@@ -134,26 +134,26 @@ func (s *sweeper) run() {
 				ticker.Reset(tidyEvery)
 			}
 		case <-s.wake:
-			ticker.Reset(sweepEvery)
+			ticker.Reset(lookEvery)
 		}
 	}
 }
 
-// rest reports true when there is nothing to look after: the next call will wake the sweeper.
-func (s *sweeper) rest() bool {
+// rest reports true when there is nothing to look after: the next call will wake the supervisor.
+func (s *supervisor) rest() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resting = s.count == 0
 	return s.resting
 }
 
-func (s *sweeper) len() int {
+func (s *supervisor) len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
-func (s *sweeper) look(c *call, now time.Time) {
+func (s *supervisor) look(c *call, now time.Time) {
 	if p := c.progress.Load(); p != c.seen {
 		c.seen, c.changed = p, now
 	}
@@ -176,7 +176,7 @@ func (s *sweeper) look(c *call, now time.Time) {
 }
 
 // gone is told by the watcher; the token was given by arm. A call cannot end while it is cut here.
-func (s *sweeper) gone(token uint64) {
+func (s *supervisor) gone(token uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.watcher.call(token); c != nil {
