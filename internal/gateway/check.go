@@ -18,14 +18,13 @@ func (c *call) handle() (again bool) {
 			again = c.panicked(p)
 		}
 	}()
-	refused, t := c.prepare()
-	if refused != nil {
+	if refused := c.prepare(); refused != nil {
 		return c.refuse(*refused)
 	}
 	if err := c.request.receive(c); err != nil || !c.enter(waiting) {
 		return c.unreceived(err)
 	}
-	conn, err := c.forward(t)
+	conn, err := c.forward()
 	if err != nil {
 		return c.failed(err)
 	}
@@ -46,20 +45,20 @@ func (c *call) unreceived(err error) (again bool) {
 }
 
 // prepare checks the call and makes the head that is forwarded. A refusal says what stands against it.
-func (c *call) prepare() (*refusal, *target) {
+func (c *call) prepare() *refusal {
 	opened := c.request.open(c.gateway, c.x)
 	if refused := c.check(); refused != nil {
-		return refused, nil
+		return refused
 	}
 	switch {
 	case c.gateway.stopping.Load():
-		return &refusedStopping, nil
+		return &refusedStopping
 	case errors.Is(opened, errTooLarge):
-		return &refusedLarge, nil
+		return &refusedLarge
 	case errors.Is(opened, errShareExhausted):
-		return &refusedShare, nil
+		return &refusedShare
 	case opened != nil:
-		return &refusedBudget, nil
+		return &refusedBudget
 	}
 	secret, err := c.gateway.config.OpenKey(c.capability)
 	if err == nil && bytes.ContainsAny(secret, "\r\n\x00") {
@@ -67,19 +66,19 @@ func (c *call) prepare() (*refusal, *target) {
 	}
 	if err != nil {
 		c.gateway.logger.Error("upstream key cannot be used", "capability", c.capability.ID, "error", err)
-		return &refusedInternal, nil
+		return &refusedInternal
 	}
 	c.secret = secret
 	t, err := c.gateway.upstreams.target(c.capability.UpstreamBaseURL)
 	if err != nil {
 		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "cause", logged(err))
-		return &refusedUnreachable, nil
+		return &refusedUnreachable
 	}
 	c.target = t
 	c.out = takeHead()
 	*c.out = c.appendForwarded((*c.out)[:0], t)
 	c.headBytes = len(*c.out)
-	return nil, t
+	return nil
 }
 
 // check finds the first reason to refuse the call, in the order of design section 4. A capability

@@ -38,16 +38,17 @@ var errCut = errors.New("the call was cut")
 // forward sends the request to the upstream and reads the head of its answer. On success the call
 // owns the connection. A connection from the pool that was closed before the request reached the upstream
 // is replaced once, when nothing can have been acted on and the whole body can be sent again.
-func (c *call) forward(t *target) (*upstreamConn, error) {
+func (c *call) forward() (*upstreamConn, error) {
+	pool := c.target.pool
 	for fresh := false; ; fresh = true {
-		conn, err := c.connect(t.pool, fresh)
+		conn, err := c.connect(pool, fresh)
 		if err != nil {
 			return nil, err
 		}
 		before := conn.socket.written
 		if err = c.exchange(conn, before); err == nil {
-			if conn.reused && !t.pool.keepsOpen.Load() {
-				t.pool.keepsOpen.Store(true)
+			if conn.reused && !pool.keepsOpen.Load() {
+				pool.keepsOpen.Store(true)
 			}
 			return conn, nil
 		}
@@ -58,12 +59,12 @@ func (c *call) forward(t *target) (*upstreamConn, error) {
 		}
 		c.stopSending(conn, patience)
 		retry := c.leave() && stale && c.request.replayable()
-		t.pool.drop(conn)
+		pool.drop(conn)
 		if !retry {
 			c.takePlace(nil)
 			return nil, err
 		}
-		t.pool.keepsOpen.Store(false)
+		pool.keepsOpen.Store(false)
 		c.gateway.metrics.retries.Inc()
 	}
 }
