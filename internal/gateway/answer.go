@@ -8,7 +8,8 @@ import (
 )
 
 // appendAnswer adds the head of the upstream's answer for the caller: the upstream's own lines byte for byte
-// but those that may not pass, how the body is framed now, and what guards it.
+// but those that may not pass, how the body is framed now, and what guards it. The one pass over the head also
+// finds what the record needs of it.
 func (c *call) appendAnswer(out []byte, again bool) []byte {
 	r := &c.response
 	out = append(appendInt(append(out, "HTTP/1.1 "...), int64(r.Status)), ' ')
@@ -28,6 +29,7 @@ func (c *call) appendAnswer(out []byte, again bool) []byte {
 			out = append(append(append(append(out, name...), ": "...), instead...), "\r\n"...)
 		}
 	}
+	c.describe(&g)
 	out = appendCallID(g.append(out), c.id[:])
 	return append(appendConnection(out, again, c.x.Old), "\r\n"...)
 }
@@ -77,6 +79,8 @@ type guard struct {
 	varied   bool // Vary names Authorization, or all
 	private  bool // Cache-Control forbids shared caches to keep it
 	document bool // a browser could run it as a page
+
+	contentType, encoding []byte // as they pass
 }
 
 var (
@@ -96,6 +100,7 @@ func (g *guard) passes(name, value []byte, hop bool) bool {
 		}
 	case len("content-type"):
 		if http1.EqualFold(name, "content-type") { // named by Connection or not: the body cannot be read without it
+			g.contentType = value
 			g.document = g.document || isDocument(value)
 			return true
 		}
@@ -105,6 +110,7 @@ func (g *guard) passes(name, value []byte, hop bool) bool {
 		}
 	case len("content-encoding"):
 		if http1.EqualFold(name, "content-encoding") { // likewise
+			g.encoding = value
 			return true
 		}
 	case len("x-accel-buffering"):

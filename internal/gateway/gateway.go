@@ -79,7 +79,7 @@ func (g *Gateway) Handle(x *http1.Exchange) (again bool) {
 		return g.refuse(x, *refused)
 	}
 	again = c.handle()
-	if !again || !c.awaits {
+	if !c.awaits {
 		c.release()
 	}
 	return again

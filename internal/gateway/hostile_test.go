@@ -250,6 +250,7 @@ func BenchmarkHeadsOfACall(b *testing.B) {
 		"CF-RAY: 1\r\nVary: Accept-Encoding\r\nStrict-Transport-Security: max-age=1\r\nalt-svc: h3\r\nSet-Cookie: a=b\r\n\r\n")
 	to := &target{scheme: "https", host: "api.openai.com", path: "/v1", mark: mark("api.openai.com")}
 	c := takeCall()
+	c.status = 200
 	c.x, c.target, c.capability, c.secret = new(http1.Exchange), to, &access.Capability{ID: "m"}, []byte(upstreamKey)
 	out := make([]byte, 0, 4<<10)
 	b.ReportAllocs()

@@ -13,7 +13,6 @@ import (
 // caller with one write. It reports whether another request may follow on the caller's connection.
 func (c *call) relay(conn *upstreamConn) (again bool) {
 	c.enter(relaying)
-	c.describe()
 	c.x.Peer.Trust() // the supervisor sees to callers that do not read
 	again = c.request.complete.Load() && !c.x.Last() && (c.answer.Framing().Kind <= http1.Sized || !c.x.Old)
 	if err := c.begin(again); err != nil {
@@ -50,23 +49,12 @@ func (c *call) nextPiece(conn *upstreamConn, large bool) (http1.Piece, error) {
 }
 
 // describe keeps what the record needs of the answer's head.
-func (c *call) describe() {
-	r := &c.response
-	for _, f := range r.Fields() {
-		switch name := r.Name(f); len(name) {
-		case len("content-type"):
-			if http1.EqualFold(name, "content-type") {
-				value := r.Value(f)
-				c.streamed = len(value) >= 17 && http1.EqualFold(value[:17], "text/event-stream")
-				if r.Status/100 != 2 {
-					c.errorAnswer.contentType = string(value)
-					c.errorAnswer.copies = bytes.Contains(value, []byte("json"))
-				}
-			}
-		case len("content-encoding"):
-			if r.Status/100 != 2 && http1.EqualFold(name, "content-encoding") {
-				c.errorAnswer.encoding = string(r.Value(f))
-			}
+func (c *call) describe(g *guard) {
+	kind := g.contentType
+	c.streamed = len(kind) >= 17 && http1.EqualFold(kind[:17], "text/event-stream")
+	if c.status/100 != 2 {
+		c.errorAnswer = errorAnswer{
+			copies: bytes.Contains(kind, []byte("json")), contentType: string(kind), encoding: string(g.encoding),
 		}
 	}
 }

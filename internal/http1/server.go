@@ -108,7 +108,11 @@ type served struct {
 	open   func()    // calls it
 }
 
-var exchanges = sync.Pool{New: func() any { return new(Exchange) }}
+var exchanges = sync.Pool{New: func() any {
+	x := new(Exchange)
+	x.Reset()
+	return x
+}}
 
 func (c *served) serve() {
 	c.open = func() { c.afterwards(true) }
@@ -128,7 +132,7 @@ func (c *served) afterwards(open bool) {
 }
 
 func (x *Exchange) release() {
-	x.Reset()
+	x.Reset() // here and not when it is taken: it must not hold on to a buffer
 	x.Conn, x.Peer, x.server, x.after = nil, nil, nil, nil
 	exchanges.Put(x)
 }
@@ -165,7 +169,6 @@ func (c *served) fill() error {
 func (c *served) exchange() (again bool) {
 	x := exchanges.Get().(*Exchange)
 	x.Conn, x.Peer, x.server = c.Conn, c.peer, c.server
-	x.Reset()
 	switch n, err := c.head(x); {
 	case err != nil:
 		if c.peer.Serving() {
