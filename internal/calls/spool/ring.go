@@ -21,6 +21,7 @@ type ring struct {
 	oldest  int64 // least end of the waiting records, Unix ms
 	taken   int64 // least end of the records the writer holds, Unix ms
 	closed  bool
+	beating bool // the writer comes by itself
 	wake    chan struct{}
 
 	drops        *Drops
@@ -53,21 +54,23 @@ func (r *ring) add(record *calls.Record) {
 		r.drops.add(record)
 		return
 	}
-	first := len(r.waiting) == 0
+	first := len(r.waiting) == 0 && !r.beating
 	r.waiting = append(r.waiting, record)
 	r.bytes += size
 	r.oldest = min(r.oldest, end)
 	r.mu.Unlock()
-	if first {
+	if first { // only after a rest: waking another goroutine costs more than most of a call's own work
 		signal(r.wake)
 	}
 }
 
-// take hands all waiting records to the writer, which must call written before it takes again.
+// take hands all waiting records to the writer, which must call written before it takes again. After some it
+// comes again without being woken; after none it is woken by the next.
 func (r *ring) take() []*calls.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	batch := r.waiting
+	r.beating = len(batch) > 0
 	r.waiting, r.spare = r.spare[:0], nil
 	r.taken, r.oldest = r.oldest, Never
 	return batch

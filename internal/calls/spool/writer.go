@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	gather     = time.Millisecond       // the writer lets records gather so long after the first
+	beat       = 2 * time.Millisecond   // between two writes while records come
 	sealAfter  = 500 * time.Millisecond // age of its first record at which a segment is sealed
 	syncEvery  = 200 * time.Millisecond
 	retryWrite = 250 * time.Millisecond
@@ -60,48 +60,43 @@ func newWriter(config Config, s *Spool) *writer {
 // the ring, and is tried again; giveUp ends that after stop.
 func (w *writer) run(giveUp <-chan struct{}) {
 	defer w.sync.close()
-	alarm := time.NewTimer(time.Hour)
-	defer alarm.Stop()
-	stopping := false
-	for {
+	next := time.NewTimer(time.Hour)
+	defer next.Stop()
+	for stopping := false; !stopping; {
+		select {
+		case <-w.ring.wake:
+		case <-w.spool.caughtUp:
+		case <-next.C:
+		case <-w.stop:
+			stopping = true
+		}
+		wrote := w.writeWaiting(stopping, giveUp)
+		wait := time.Hour
 		if w.file != nil {
-			wait, _ := w.due()
-			alarm.Reset(wait)
-		}
-		if !stopping {
-			select {
-			case <-w.ring.wake:
-				pause(w.stop, gather)
-			case <-w.spool.caughtUp:
-			case <-alarm.C:
-			case <-w.stop:
-				stopping = true
-			}
-		}
-		// One batch a wake: what comes meanwhile has signalled again, and is gathered first.
-		for batch := w.ring.take(); len(batch) > 0; batch = w.ring.take() {
-			if w.store(batch, giveUp); !stopping {
-				break
-			}
-		}
-		if w.file != nil {
-			if _, due := w.due(); due || stopping {
+			if left, due := w.due(); due || stopping {
 				w.seal()
+			} else {
+				wait = left
 			}
 		}
-		if stopping {
-			return
+		if wrote {
+			wait = min(wait, beat)
 		}
+		next.Reset(wait)
 	}
 }
 
-// pause waits, but not beyond done.
-func pause(done <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
+// writeWaiting writes what waits in the ring, or goes on until nothing comes any more. It reports whether there
+// was anything.
+func (w *writer) writeWaiting(all bool, giveUp <-chan struct{}) bool {
+	for some := false; ; some = true {
+		batch := w.ring.take()
+		if len(batch) == 0 {
+			return some
+		}
+		if w.store(batch, giveUp); !all {
+			return true
+		}
 	}
 }
 
