@@ -34,18 +34,41 @@ func TestWarmCallAsksNoStoreAndAllocatesNothing(t *testing.T) {
 	if after := loads(r, "redis", "miss") + loads(r, "redis", "hit") + loads(r, "postgres", "hit"); after != before {
 		t.Errorf("%d loads by warm calls", after-before)
 	}
+	var recent Recent
+	key, other := []byte(a.key), []byte(w.newApp("draw").key)
+	if g, err := r.GrantFor(ctx, &recent, other); err != nil || !g.Bound("draw") {
+		t.Fatalf("first key of the connection: %+v, %v", g, err)
+	}
+	allocations = testing.AllocsPerRun(1000, func() {
+		if g, err := r.GrantFor(ctx, &recent, key); err != nil || g.ApplicationID != a.id {
+			t.Fatal("the connection's key is refused, or another's grant given")
+		}
+	})
+	if allocations != 0 {
+		t.Errorf("%v allocations per warm call of a connection", allocations)
+	}
 }
 
 func BenchmarkWarmGrant(b *testing.B) {
-	b.ReportAllocs()
 	r := &Resolver{memory: newMemory(1000), feed: newFeed(blankConfig(), nil, nil, nil, nil), config: Config{StaleOnError: time.Hour}, began: time.Now()}
 	r.metrics = newMetrics(nil, r.feedAge, r.memory.grants.EstimatedSize)
 	r.feed.confirmed.Store(1)
 	key := secret.Pepper("pepper").Mint()
 	r.memory.remember(fingerprintOf(key), NewGrant(uuid.New(), uuid.New(), true, 1, "chat"), r.elapsed())
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
+	b.Run("first of a connection", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
 			if _, err := r.Grant(context.Background(), key); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("next of a connection", func(b *testing.B) {
+		b.ReportAllocs()
+		var recent Recent
+		shown := []byte(key)
+		for b.Loop() {
+			if _, err := r.GrantFor(context.Background(), &recent, shown); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -36,6 +36,7 @@ const (
 type memory struct {
 	grants  *otter.Cache[fingerprint, *entry]
 	unknown *otter.Cache[fingerprint, time.Duration] // until when
+	changes atomic.Uint64                            // counted after each, see Recent
 }
 
 func newMemory(entries int) *memory {
@@ -49,12 +50,15 @@ func (m *memory) remember(id fingerprint, grant *Grant, now time.Duration) {
 	kept := &entry{grant: grant}
 	kept.readAgain.Store(int64(now + readAgainAfter + rand.N(readAgainAfter/5))) //nolint:gosec // jitter, not a secret
 	m.grants.Set(id, kept)
+	m.changes.Add(1)
 	m.unknown.Invalidate(id)
 }
 
 func (m *memory) rememberUnknown(id fingerprint, now time.Duration) {
 	m.unknown.Set(id, now+unknownLifetime)
-	m.grants.Invalidate(id)
+	if _, known := m.grants.Invalidate(id); known {
+		m.changes.Add(1)
+	}
 }
 
 func (m *memory) isUnknown(id fingerprint, now time.Duration) bool {
@@ -70,10 +74,12 @@ func (m *memory) evictBelow(dropped map[uuid.UUID]int64) {
 			m.grants.Invalidate(id)
 		}
 	}
+	m.changes.Add(1)
 }
 
 func (m *memory) forget() {
 	m.grants.InvalidateAll()
+	m.changes.Add(1)
 	m.unknown.InvalidateAll()
 }
 

@@ -93,16 +93,27 @@ func orDefault[T int | time.Duration](value, otherwise T) T {
 // latter may wrap the end of ctx, which ends the wait but not the load others may share.
 // The key's bytes are not kept.
 func (r *Resolver) Grant(ctx context.Context, accessKey string) (*Grant, error) {
-	id := fingerprintOf(accessKey)
+	return r.grant(ctx, fingerprintOf(accessKey), accessKey)
+}
+
+func (r *Resolver) grant(ctx context.Context, id fingerprint, accessKey string) (*Grant, error) {
 	now := r.elapsed()
-	if kept, ok := r.memory.grants.GetIfPresent(id); ok && r.trusted(now) && r.feed.allows(kept.grant) {
-		if due := kept.readAgain.Load(); int64(now) > due && kept.readAgain.CompareAndSwap(due, int64(now+retryReadAgain)) {
-			r.readAgain(id, r.pepper.Lookup(accessKey))
-		}
-		r.metrics.memory.Inc()
+	if kept, ok := r.memory.grants.GetIfPresent(id); ok && r.usable(kept, accessKey, now) {
 		return kept.grant, nil
 	}
 	return r.resolve(ctx, id, accessKey, now)
+}
+
+// usable tells whether what memory holds for a key may be used. It sees to it that it is read again in time.
+func (r *Resolver) usable(kept *entry, accessKey string, now time.Duration) bool {
+	if !r.trusted(now) || !r.feed.allows(kept.grant) {
+		return false
+	}
+	if due := kept.readAgain.Load(); int64(now) > due && kept.readAgain.CompareAndSwap(due, int64(now+retryReadAgain)) {
+		r.readAgain(fingerprintOf(accessKey), r.pepper.Lookup(accessKey))
+	}
+	r.metrics.memory.Inc()
+	return true
 }
 
 // resolve is the way of a key that is not in memory. A malformed key never reaches a store.

@@ -16,41 +16,56 @@ const bound = 2 * time.Second
 // ample is how long a test waits for what it sets up itself.
 const ample = 20 * time.Second
 
+// grantor is a gateway, or a connection to it that has shown a key before.
+type grantor interface {
+	Grant(ctx context.Context, accessKey string) (*Grant, error)
+	Capability(id string) *Capability
+}
+
+type connection struct {
+	*Resolver
+	recent Recent
+}
+
+func (c *connection) Grant(ctx context.Context, accessKey string) (*Grant, error) {
+	return c.GrantFor(ctx, &c.recent, []byte(accessKey))
+}
+
 // deeds are the changes, each returning what shows that it is effective on a gateway.
-var deeds = map[string]func(*world, app) (effective func(*Resolver) bool){
-	"disable": func(w *world, a app) func(*Resolver) bool {
+var deeds = map[string]func(*world, app) (effective func(grantor) bool){
+	"disable": func(w *world, a app) func(grantor) bool {
 		w.disable(a)
-		return func(r *Resolver) bool {
+		return func(r grantor) bool {
 			g, err := r.Grant(context.Background(), a.key)
 			return err == nil && !g.Active
 		}
 	},
-	"unbind": func(w *world, a app) func(*Resolver) bool {
+	"unbind": func(w *world, a app) func(grantor) bool {
 		w.exec(`DELETE FROM application_capabilities WHERE application_id = $1 AND capability_id = 'chat'`, a.id)
-		return func(r *Resolver) bool {
+		return func(r grantor) bool {
 			g, err := r.Grant(context.Background(), a.key)
 			return err == nil && !g.Bound("chat") && g.Bound("draw")
 		}
 	},
-	"rotate": func(w *world, a app) func(*Resolver) bool {
+	"rotate": func(w *world, a app) func(grantor) bool {
 		next := w.pepper.Mint()
 		w.setKey(a.id, next)
-		return func(r *Resolver) bool {
+		return func(r grantor) bool {
 			g, err := r.Grant(context.Background(), next)
 			return err == nil && g.ApplicationID == a.id && isUnknown(r, a)
 		}
 	},
-	"delete": func(w *world, a app) func(*Resolver) bool {
+	"delete": func(w *world, a app) func(grantor) bool {
 		w.exec(`DELETE FROM applications WHERE id = $1`, a.id)
-		return func(r *Resolver) bool { return isUnknown(r, a) }
+		return func(r grantor) bool { return isUnknown(r, a) }
 	},
-	"disable the capability": func(w *world, _ app) func(*Resolver) bool {
+	"disable the capability": func(w *world, _ app) func(grantor) bool {
 		w.exec(`UPDATE capabilities SET status = 'disabled' WHERE id = 'chat'`)
-		return func(r *Resolver) bool { return !r.Capability("chat").Enabled }
+		return func(r grantor) bool { return !r.Capability("chat").Enabled }
 	},
 }
 
-func isUnknown(r *Resolver, a app) bool {
+func isUnknown(r grantor, a app) bool {
 	_, err := r.Grant(context.Background(), a.key)
 	return errors.Is(err, ErrUnknownKey)
 }
@@ -60,6 +75,7 @@ func (w *world) revoke(how string, announce func(app), gateways ...*Resolver) {
 	w.Helper()
 	w.exec(`UPDATE capabilities SET status = 'enabled' WHERE id = 'chat'`)
 	apps := map[string]app{}
+	grantors := map[string][]grantor{}
 	for name := range deeds {
 		a := w.newApp("chat", "draw")
 		apps[name] = a
@@ -68,6 +84,13 @@ func (w *world) revoke(how string, announce func(app), gateways ...*Resolver) {
 			if g := w.must(r, a.key); !g.Active || !g.Bound("chat") || g.OwnerID != w.owner {
 				w.Fatalf("grant before the change: %+v", g)
 			}
+			warm := &connection{Resolver: r}
+			for range 2 {
+				if g, err := warm.Grant(context.Background(), a.key); err != nil || !g.Active || warm.recent.entry == nil {
+					w.Fatalf("grant of the connection before the change: %+v, %v", g, err)
+				}
+			}
+			grantors[name] = append(grantors[name], r, warm)
 		}
 	}
 	var waiting sync.WaitGroup
@@ -76,7 +99,7 @@ func (w *world) revoke(how string, announce func(app), gateways ...*Resolver) {
 		began := time.Now()
 		announce(apps[name])
 		waiting.Go(func() {
-			for _, r := range gateways {
+			for _, r := range grantors[name] {
 				for !effective(r) {
 					if time.Since(began) > bound {
 						w.Errorf("%s, %s: not effective after %v", name, how, bound)

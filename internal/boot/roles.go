@@ -36,7 +36,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		return fmt.Errorf("recording: %w", err)
 	}
 	n.gateway = gateway.New(gateway.Config{
-		Grant:            n.resolver.Grant,
+		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
 		Record:           n.spool.Add,

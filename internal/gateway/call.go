@@ -52,7 +52,6 @@ type call struct {
 	contentType []byte
 	upgrade     bool
 	shown       bool
-	accessKey   string
 	grant       *access.Grant
 	capability  *access.Capability // nil until the model was found to name one
 	target      *target            // nil until the call may go there

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	// Grant resolves an Access Key; its errors are access.ErrUnknownKey and others, which mean that
 	// the key could not be checked.
-	Grant func(ctx context.Context, accessKey string) (*access.Grant, error)
+	Grant func(ctx context.Context, recent *access.Recent, accessKey []byte) (*access.Grant, error)
 	// Capability returns nil for an identifier that names none.
 	Capability func(id string) *access.Capability
 	// OpenKey unseals a capability's upstream key. What it returns is the caller's.

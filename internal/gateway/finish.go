@@ -135,7 +135,7 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 
 // secrets are the exact values that must not be shown to a developer.
 func (c *call) secrets() []string {
-	secrets := []string{c.accessKey}
+	secrets := []string{string(c.bearer)}
 	if len(c.secret) > 0 {
 		secrets = append(secrets, string(c.secret))
 	}

@@ -104,8 +104,12 @@ func (g *Gateway) Refuse(x *http1.Exchange, fault error) {
 // which ends with one record. Otherwise it returns the refusal.
 func (g *Gateway) admit(x *http1.Exchange, head *requestHead) (*call, *refusal) {
 	start := time.Now()
-	accessKey := string(head.bearer)
-	grant, err := g.grant(accessKey)
+	recent, _ := x.Peer.Memo.(*access.Recent)
+	if recent == nil {
+		recent = new(access.Recent)
+		x.Peer.Memo = recent
+	}
+	grant, err := g.grant(recent, head.bearer)
 	switch {
 	case errors.Is(err, access.ErrUnknownKey) && head.shown:
 		return nil, &refusedShown
@@ -117,7 +121,7 @@ func (g *Gateway) admit(x *http1.Exchange, head *requestHead) (*call, *refusal) 
 	}
 	c := takeCall()
 	c.gateway, c.x, c.client, c.start, c.id = g, x, x.Conn, start, calls.NewCallID(start)
-	c.accessKey, c.grant, c.firstByte = accessKey, grant, -1
+	c.grant, c.firstByte = grant, -1
 	c.keep(head)
 	if !g.supervisor.add(c) { // after Shutdown: the process ends, nobody takes a record any more
 		c.release()
@@ -128,17 +132,17 @@ func (g *Gateway) admit(x *http1.Exchange, head *requestHead) (*call, *refusal) 
 	return c, nil
 }
 
-func (g *Gateway) grant(accessKey string) (grant *access.Grant, err error) {
+func (g *Gateway) grant(recent *access.Recent, accessKey []byte) (grant *access.Grant, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			g.logger.Error("panic while checking a key", "panic", p, "stack", string(debug.Stack()))
 			err = errors.New("panic while checking a key")
 		}
 	}()
-	if accessKey == "" {
+	if len(accessKey) == 0 {
 		return nil, access.ErrUnknownKey
 	}
-	return g.config.Grant(context.Background(), accessKey)
+	return g.config.Grant(context.Background(), recent, accessKey)
 }
 
 // refuse answers a request that is attributed to nobody. What is small of its body is read, so that its

@@ -38,8 +38,8 @@ func numbered(n int) (key string) {
 	return id.String()
 }
 
-func grantOfNumber(_ context.Context, key string) (*access.Grant, error) {
-	id, err := uuid.Parse(key)
+func grantOfNumber(_ context.Context, _ *access.Recent, key []byte) (*access.Grant, error) {
+	id, err := uuid.ParseBytes(key)
 	if err != nil {
 		return nil, access.ErrUnknownKey
 	}

@@ -64,8 +64,8 @@ func newRigOn(t *testing.T, answer script, front http1.ListenerConfig, changes .
 	r := &rig{t: t, asked: make(chan asked, 1000), hungUp: make(chan int, 1000), records: make(chan *calls.Record, 1000)}
 	r.upstream = r.serveUpstream(answer)
 	config := Config{
-		Grant: func(_ context.Context, key string) (*access.Grant, error) {
-			switch key {
+		Grant: func(_ context.Context, _ *access.Recent, key []byte) (*access.Grant, error) {
+			switch string(key) {
 			case goodKey:
 				return access.NewGrant(application, owner, true, 1, "m", "off", "dead", "x-key", "path"), nil
 			case "cg-disabled":

@@ -102,8 +102,8 @@ func newStage(t *testing.T, response *message) *stage {
 	})
 	s.rig = newRig(t, answers(""), func(c *Config) {
 		c.Capability = capabilityAt(s.address)
-		c.Grant = func(_ context.Context, key string) (*access.Grant, error) {
-			application, err := uuid.Parse(key) // each trial has its own
+		c.Grant = func(_ context.Context, _ *access.Recent, key []byte) (*access.Grant, error) {
+			application, err := uuid.ParseBytes(key) // each trial has its own
 			if err != nil {
 				return nil, access.ErrUnknownKey
 			}

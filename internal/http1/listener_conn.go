@@ -43,6 +43,9 @@ type Accepted struct {
 	state    atomic.Uint64
 	leaveMu  sync.Mutex // held while a deadline is set that makes the connection leave
 
+	// Memo is what the server's user remembers of the connection from one request to the next.
+	Memo any
+
 	trusted bool          // of the goroutine that serves the connection
 	writes  atomic.Uint64 // odd during a Write
 
