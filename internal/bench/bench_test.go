@@ -29,12 +29,12 @@ func TestEveryRowOfTheBenchmarkIsMeasured(t *testing.T) {
 	own := embedded.Stores(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := run(ctx, quick, binary, "", stores{own.DatabaseURL, own.ClickHouseURL, own.RedisURL})
+	r, err := run(ctx, quick, []string{binary}, "", stores{own.DatabaseURL, own.ClickHouseURL, own.RedisURL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	if err := r.print(&table, quick); err != nil {
+	if err := r.print(&table, quick, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []string{

@@ -20,7 +20,7 @@ func serveLoop(listener net.Listener, upstream string) error {
 			return err
 		}
 		go func() {
-			l := loop{pool: p, caller: http1.NewConn(conn)}
+			l := loop{pool: p, caller: http1.NewConn(http1.NewSocket(conn))}
 			for l.forward() == nil {
 			}
 			_ = l.caller.Close()
@@ -184,7 +184,7 @@ func (p *loopPool) get() (*http1.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return http1.NewConn(conn), nil
+	return http1.NewConn(http1.NewSocket(conn)), nil
 }
 
 func (p *loopPool) put(c *http1.Conn) {

@@ -27,6 +27,7 @@ func main() {
 	}
 	e := full
 	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
+	beside := flag.String("beside", "", "other builds of callgate, separated by commas, of the same schema: measured in turns with it, a column each")
 	only := flag.String("only", "", "one row: "+strings.Join(rowNames, ", "))
 	flag.IntVar(&e.rounds, "rounds", full.rounds, "rounds of every comparison")
 	flag.IntVar(&e.held, "held", full.held, "streams held for the memory row; both ends need a file descriptor each")
@@ -34,12 +35,16 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	fail(onEngines(ctx, *binary, func(s stores) error {
-		r, err := run(ctx, e, *binary, *only, s)
+		r, err := run(ctx, e, append([]string{*binary}, splitList(*beside)...), *only, s)
 		if err != nil {
 			return err
 		}
-		return r.print(os.Stdout, e)
+		return r.print(os.Stdout, e, splitList(*beside))
 	}))
+}
+
+func splitList(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
 func fail(err error) {
@@ -74,16 +79,16 @@ func onEngines(ctx context.Context, binary string, work func(stores) error) (err
 	return work(s)
 }
 
-// run measures every row, or only one.
-func run(ctx context.Context, e effort, binary, only string, s stores) (results, error) {
-	b, err := newBench(ctx, e, binary, s)
+// run measures every row, or only one. binaries are callgate and what is measured beside it.
+func run(ctx context.Context, e effort, binaries []string, only string, s stores) (results, error) {
+	b, err := newBench(ctx, e, binaries, s)
 	if err != nil {
 		return nil, err
 	}
 	defer b.close()
 	r := results{}
-	flat := func(c contestants) []*subject { return []*subject{c.bare, c.nginx, c.loop, c.ours} }
-	streamed := func(c contestants) []*subject { return []*subject{c.fiber, c.nginx, c.loop, c.ours} }
+	flat := func(c contestants) []*subject { return append(c.others, c.bare, c.nginx, c.loop, c.ours) }
+	streamed := func(c contestants) []*subject { return append(c.others, c.fiber, c.nginx, c.loop, c.ours) }
 	for _, row := range []struct {
 		name    string
 		measure func(context.Context, results) error

@@ -66,9 +66,9 @@ func furnish(ctx context.Context, s stores, upstream, secure string) (accessKey 
 func ptr[T any](v T) *T { return &v }
 
 // launchOurs starts the real binary with everything on, its spool in dir.
-func launchOurs(ctx context.Context, binary, dir string, s stores, accessKey string) (*subject, error) {
+func launchOurs(ctx context.Context, name, binary, dir string, s stores, accessKey string) (*subject, error) {
 	ours := &subject{
-		name: "callgate", address: freeAddress(), private: freeAddress(),
+		name: name, address: freeAddress(), private: freeAddress(),
 		prefix: "/gateway", query: "?model=" + capability, key: accessKey,
 	}
 	cmd := exec.Command(binary, "serve", "--role", "gateway")

@@ -9,8 +9,8 @@ import (
 // bench is the mock, the stores, and whatever is measured at the moment.
 type bench struct {
 	effort   effort
-	binary   string
-	dir      string // of nginx, the spools and the mock's certificate
+	binaries []string // callgate, and those beside it
+	dir      string   // of nginx, the spools and the mock's certificate
 	stores   stores
 	key      string
 	upstream *subject
@@ -18,12 +18,12 @@ type bench struct {
 	running  []*subject
 }
 
-func newBench(ctx context.Context, e effort, binary string, s stores) (*bench, error) {
+func newBench(ctx context.Context, e effort, binaries []string, s stores) (*bench, error) {
 	dir, err := os.MkdirTemp("", "callgate-bench-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{effort: e, binary: binary, dir: dir, stores: s, secure: freeAddress()}
+	b := &bench{effort: e, binaries: binaries, dir: dir, stores: s, secure: freeAddress()}
 	if err = writeCertificate(dir); err == nil {
 		b.upstream, err = b.started(launchRole(ctx, "upstream", b.secure, dir))
 	}
@@ -61,21 +61,36 @@ func (b *bench) stopAfter(kept int) {
 // and ours.
 type contestants struct {
 	bare, fiber, nginx, loop, ours *subject // nginx is nil when it is not installed
+	others                         []*subject
 }
 
 // contestants starts everything that is compared, anew, before the mock at upstream.
 func (b *bench) contestants(ctx context.Context, upstream string) (c contestants, err error) {
 	b.stopAfter(1)
-	var faults [5]error
+	var faults [4]error
 	c.bare, faults[0] = b.started(launchRole(ctx, "fasthttp", upstream))
 	c.fiber, faults[1] = b.started(launchRole(ctx, "fiber", upstream))
 	c.loop, faults[2] = b.started(launchRole(ctx, "loop", upstream))
 	c.nginx, faults[3] = b.started(launchNginx(ctx, b.dir, upstream))
-	spool, err := os.MkdirTemp(b.dir, "spool")
-	if err == nil {
-		c.ours, faults[4] = b.started(launchOurs(ctx, b.binary, spool, b.stores, b.key))
+	err = errors.Join(faults[:]...)
+	for i := 0; i < len(b.binaries) && err == nil; i++ {
+		if i == 0 {
+			c.ours, err = b.gateway(ctx, "callgate", b.binaries[i])
+			continue
+		}
+		var other *subject
+		other, err = b.gateway(ctx, b.binaries[i], b.binaries[i])
+		c.others = append(c.others, other)
 	}
-	return c, errors.Join(append(faults[:], err)...)
+	return c, err
+}
+
+func (b *bench) gateway(ctx context.Context, name, binary string) (*subject, error) {
+	spool, err := os.MkdirTemp(b.dir, "spool")
+	if err != nil {
+		return nil, err
+	}
+	return b.started(launchOurs(ctx, name, binary, spool, b.stores, b.key))
 }
 
 // memory measures each subject as it comes fresh from its start.
@@ -84,7 +99,7 @@ func (b *bench) memory(ctx context.Context, r results) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range []*subject{c.fiber, c.loop, c.nginx, c.ours} {
+	for _, s := range append(c.others, c.fiber, c.loop, c.nginx, c.ours) {
 		if s == nil {
 			continue
 		}
@@ -117,7 +132,11 @@ func (b *bench) secureCalls(ctx context.Context, r results) error {
 	if err != nil {
 		return err
 	}
-	ours := *c.ours
-	ours.query = "?model=" + secureCapability
-	return b.effort.interleaved(ctx, r, rowSecure, b.effort.calls(jsonPath), bare, &ours)
+	subjects := []*subject{bare}
+	for _, s := range append(c.others, c.ours) {
+		secure := *s
+		secure.query = "?model=" + secureCapability
+		subjects = append(subjects, &secure)
+	}
+	return b.effort.interleaved(ctx, r, rowSecure, b.effort.calls(jsonPath), subjects...)
 }

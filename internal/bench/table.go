@@ -12,22 +12,24 @@ import (
 )
 
 // print writes the table: the goals are those of the call path.
-func (r results) print(to io.Writer, e effort) error {
+func (r results) print(to io.Writer, e effort, beside []string) error {
 	fmt.Fprintf(to, "%s, %s, %d CPUs, %s/%s, %s\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"), processor(), runtime.NumCPU(),
 		runtime.GOOS, runtime.GOARCH, runtime.Version())
 	fmt.Fprintf(to, "medians of %d rounds in turns; %d connections, 1 KB each way; %d paced streams; %d held streams\n\n",
 		e.rounds, e.clients, e.streams, e.held)
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "| what\t| goal\t| result\t| callgate\t| reference\t| floor\t| nginx\t|")
-	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
-	for _, line := range r.lines() {
+	header := append([]string{"what", "goal", "result", "callgate", "reference", "floor", "nginx"}, beside...)
+	fmt.Fprintln(w, "| "+strings.Join(header, "\t| ")+"\t|")
+	fmt.Fprintln(w, strings.Repeat("|---\t", len(header))+"|")
+	for _, line := range r.lines(beside) {
 		fmt.Fprintln(w, "| "+strings.Join(line, "\t| ")+"\t|")
 	}
 	return w.Flush()
 }
 
-// lines are the rows that were measured: ratios to the reference, round by round, and the medians.
-func (r results) lines() (lines [][]string) {
+// lines are the rows that were measured: ratios to the reference, round by round, and the medians; of each
+// build beside callgate the median, and what callgate is to it.
+func (r results) lines(beside []string) (lines [][]string) {
 	micros := func(value float64) string { return fmt.Sprintf("%.1f µs", value) }
 	add := func(cells ...string) { lines = append(lines, cells) }
 	compare := func(row, reference, what, goal string, pick func(*figures) []float64, show func(float64) string) {
@@ -41,8 +43,15 @@ func (r results) lines() (lines [][]string) {
 			}
 			return show(median(pick(subjects[subject])))
 		}
-		add(what, goal, spread(pairs(pick(subjects["callgate"]), pick(subjects[reference]))),
-			middle("callgate"), middle(reference), middle("loop"), middle("nginx"))
+		ours := pick(subjects["callgate"])
+		cells := []string{
+			what, goal, spread(pairs(ours, pick(subjects[reference]))),
+			middle("callgate"), middle(reference), middle("loop"), middle("nginx"),
+		}
+		for _, other := range beside {
+			cells = append(cells, middle(other)+", "+spread(pairs(ours, pick(subjects[other]))))
+		}
+		add(cells...)
 	}
 	cpu := func(f *figures) []float64 { return f.cpu }
 	compare(rowCall, "fasthttp", "CPU per call ÷ bare fasthttp proxy", "≤ 1.10", cpu, micros)
