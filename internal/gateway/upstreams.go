@@ -155,7 +155,7 @@ func (p *connPool) connect(ctx context.Context) (*upstreamConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the upstream: %w", err)
 	}
-	conn := &upstreamConn{socket: &countedConn{Conn: raw}, probe: newProbe(raw), pool: p}
+	conn := &upstreamConn{socket: &countedConn{Conn: http1.NewSocket(raw)}, probe: newProbe(raw), pool: p}
 	conn.Conn = http1.NewConn(conn.socket)
 	if p.tls != nil {
 		secure := tls.Client(conn.socket, p.tls)

@@ -111,7 +111,7 @@ func (c *Conn) WriteAndFill(p []byte) (direct int, writeErr, err error) {
 
 // tryWrite writes once what goes before the read. It reports whether all went.
 func (c *Conn) tryWrite(fd uintptr) (all bool) {
-	n, err := syscall.Write(int(fd), c.first)
+	n, err := write(fd, c.first)
 	c.written = max(n, 0)
 	switch {
 	case c.written == len(c.first):
@@ -176,7 +176,7 @@ func (c *Conn) tryRead(fd uintptr) bool {
 	}
 	c.takeBuffer()
 	for {
-		n, err := syscall.Read(int(fd), c.buf.free())
+		n, err := read(fd, c.buf.free())
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue

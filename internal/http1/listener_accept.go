@@ -37,7 +37,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if !ok {
 			return conn, nil
 		}
-		c := &Accepted{Conn: tcp, tcp: tcp, listener: l}
+		c := &Accepted{Conn: NewSocket(tcp), tcp: tcp, listener: l}
 		c.state.Store(at(l.clock.Load(), waiting))
 		l.add(c)
 		return c, nil
