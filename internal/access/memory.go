@@ -2,6 +2,7 @@ package access
 
 import (
 	"crypto/sha256"
+	"iter"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -32,17 +33,30 @@ const (
 	unknownLifetime = 5 * time.Second // longest a not-found is remembered
 )
 
+// cache is an otter.Cache. As an interface it is compiled here alone, and not once more by each package that
+// imports this one; values that are pointers share what is compiled.
+type cache[V any] interface {
+	GetIfPresent(id fingerprint) (V, bool)
+	Set(id fingerprint, value V) (V, bool)
+	Invalidate(id fingerprint) (V, bool)
+	InvalidateAll()
+	All() iter.Seq2[fingerprint, V]
+	EstimatedSize() int
+	CleanUp()
+	StopAllGoroutines() bool
+}
+
 // memory holds grants and not-founds, both bounded by their number.
 type memory struct {
-	grants  *otter.Cache[fingerprint, *entry]
-	unknown *otter.Cache[fingerprint, time.Duration] // until when
-	changes atomic.Uint64                            // counted after each, see Recent
+	grants  cache[*entry]
+	unknown cache[*time.Duration] // until when
+	changes atomic.Uint64         // counted after each, see Recent
 }
 
 func newMemory(entries int) *memory {
 	return &memory{
 		grants:  otter.Must(&otter.Options[fingerprint, *entry]{MaximumSize: entries}),
-		unknown: otter.Must(&otter.Options[fingerprint, time.Duration]{MaximumSize: unknownEntries}),
+		unknown: otter.Must(&otter.Options[fingerprint, *time.Duration]{MaximumSize: unknownEntries}),
 	}
 }
 
@@ -55,7 +69,8 @@ func (m *memory) remember(id fingerprint, grant *Grant, now time.Duration) {
 }
 
 func (m *memory) rememberUnknown(id fingerprint, now time.Duration) {
-	m.unknown.Set(id, now+unknownLifetime)
+	until := now + unknownLifetime
+	m.unknown.Set(id, &until)
 	if _, known := m.grants.Invalidate(id); known {
 		m.changes.Add(1)
 	}
@@ -63,7 +78,7 @@ func (m *memory) rememberUnknown(id fingerprint, now time.Duration) {
 
 func (m *memory) isUnknown(id fingerprint, now time.Duration) bool {
 	until, ok := m.unknown.GetIfPresent(id)
-	return ok && now < until
+	return ok && now < *until
 }
 
 // evictBelow removes the grants below floors that are about to be dropped. One that was replaced in

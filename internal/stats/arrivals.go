@@ -81,7 +81,7 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest series, late []int64, err error) {
 	key, known := l.settledKey(), nothingSettled
 	if s, ok := l.r.cache.settled.GetIfPresent(key); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
-		known = s
+		known = *s
 	}
 	closing := max(known.base, l.r.now().Add(-2*unsettled).UnixMilli())
 	a, err := l.arrived(ctx, known.base, closing)
@@ -94,7 +94,7 @@ func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest seri
 		return l.newestHours(ctx, rolledUp)
 	}
 	if a.read > fewRows && closing <= a.latest {
-		l.r.cache.settled.Set(key, settled{closing, known.seconds.plus(a.closed)})
+		l.r.cache.settled.Set(key, &settled{closing, known.seconds.plus(a.closed)})
 	}
 	if l.q.Until == nil {
 		until := time.UnixMilli(max(a.last, a.latest))

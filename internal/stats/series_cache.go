@@ -39,30 +39,39 @@ func listKey(q CallsQuery, days beijing.Range) seriesKey {
 	return partsKey(q, timeBucket{start: days.Start.Start().Unix(), unit: unit(days.Days()) * day, fromRows: true})
 }
 
+// cache is an otter.Cache. As an interface it is compiled here alone, and not once more by each package that
+// imports this one; values that are pointers share what is compiled.
+type cache[V any] interface {
+	GetIfPresent(key seriesKey) (V, bool)
+	Set(key seriesKey, value V) (V, bool)
+	Invalidate(key seriesKey) (V, bool)
+	EstimatedSize() int
+}
+
 // seriesCache remembers how the calls of large days and hours lie in them. A late call changes the
 // day's or the hour's own count, which the rollup tells each time, so an entry that is out of date
 // is never used.
 type seriesCache struct {
-	entries *otter.Cache[seriesKey, series]
-	settled *otter.Cache[seriesKey, settled] // of the newest hours
+	entries cache[*series]
+	settled cache[*settled] // of the newest hours
 }
 
 func newSeriesCache() *seriesCache {
 	return &seriesCache{
-		entries: otter.Must(&otter.Options[seriesKey, series]{
+		entries: otter.Must(&otter.Options[seriesKey, *series]{
 			MaximumWeight: maxCachedBuckets,
-			Weigher:       func(_ seriesKey, t series) uint32 { return uint32(len(t) + 1) },
+			Weigher:       func(_ seriesKey, t *series) uint32 { return uint32(len(*t) + 1) },
 		}),
-		settled: otter.Must(&otter.Options[seriesKey, settled]{
+		settled: otter.Must(&otter.Options[seriesKey, *settled]{
 			MaximumWeight: maxCachedSettled,
-			Weigher:       func(_ seriesKey, s settled) uint32 { return uint32(len(s.seconds) + 1) },
+			Weigher:       func(_ seriesKey, s *settled) uint32 { return uint32(len(s.seconds) + 1) },
 		}),
 	}
 }
 
 // get returns the parts of a bucket if they still add up to what is counted of it now.
 func (c *seriesCache) get(key seriesKey, now timeBucket) (series, bool) {
-	t, ok := c.entries.GetIfPresent(key)
+	t, ok := c.list(key)
 	if !ok {
 		return nil, false
 	}
@@ -71,8 +80,14 @@ func (c *seriesCache) get(key seriesKey, now timeBucket) (series, bool) {
 }
 
 // list returns what was counted as of an instant, which stays true.
-func (c *seriesCache) list(key seriesKey) (series, bool) { return c.entries.GetIfPresent(key) }
+func (c *seriesCache) list(key seriesKey) (series, bool) {
+	t, ok := c.entries.GetIfPresent(key)
+	if !ok {
+		return nil, false
+	}
+	return *t, true
+}
 
 func (c *seriesCache) forget(key seriesKey) { c.entries.Invalidate(key) }
 
-func (c *seriesCache) put(key seriesKey, t series) { c.entries.Set(key, t) }
+func (c *seriesCache) put(key seriesKey, t series) { c.entries.Set(key, &t) }

@@ -1,6 +1,5 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vitest/config';
-import type { Plugin } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 // The server fills these into every page it sends; `npm run dev` has no such server.
 const placeholders: Plugin = {
@@ -37,10 +36,5 @@ export default defineConfig(({ command }) => ({
   server: {
     host: '127.0.0.1',
     proxy: Object.fromEntries(['/api', '/gateway', '/docs', '/openapi.yaml', '/dev'].map((path) => [path, product])),
-  },
-  test: {
-    environment: 'jsdom',
-    include: ['src/**/*.test.{ts,tsx}'],
-    reporters: process.env['GO_STYLE'] ? ['./build/vitest-lines.mjs'] : ['default'],
   },
 }));
