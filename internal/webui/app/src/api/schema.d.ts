@@ -1867,7 +1867,11 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The gateway has too many calls in flight or is shutting down, or the Access Key cannot be checked now. */
+        /**
+         * @description The gateway has too many calls in flight or is shutting down, or the Access Key cannot be checked
+         *     now. The same answer (`overloaded`), to any path, is all that a connection beyond MAX_CONNS gets:
+         *     it is closed unread, and no call is recorded.
+         */
         GatewayUnavailable: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
