@@ -9,6 +9,8 @@ NPM := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Numb
 WITH_ENGINES := go run ./internal/embedded/testengines --
 # Packages are tested two at a time: their engines share the machine.
 TEST := go test -p 2 -count=1 -timeout 30m $(TESTFLAGS)
+# A module of its own: tests and tools whose libraries the product is not made of.
+IN_CHECKS := cd internal/checks &&
 FUZZTIME ?= 60s
 comma := ,
 # As the image's: without C, and without what only debuggers read. The compiler collects its garbage only
@@ -33,11 +35,13 @@ run: build ## start the whole product on embedded stores with demo data
 .PHONY: test
 test: ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
 	$(WITH_ENGINES) $(TEST) ./...
+	$(IN_CHECKS) $(TEST) ./...
 	$(MAKE) pages-test
 
 .PHONY: race
 race: ## all tests under the race detector
 	$(WITH_ENGINES) $(TEST) -race ./...
+	$(IN_CHECKS) $(TEST) -race ./...
 
 .PHONY: bench
 bench: build ## what a call costs beside bare proxies and nginx; BENCHFLAGS="-held 8000 -rounds 9"
@@ -156,10 +160,12 @@ format: ## fail on files gofmt would change
 vet: ## go vet, with and without the embedded engines
 	go vet ./...
 	go vet -tags embedded ./internal/boot ./cmd/callgate
+	$(IN_CHECKS) go vet ./...
 
 .PHONY: lint
 lint: $(LINT) ## golangci-lint: import directions and the rest
 	$(LINT) run ./...
+	$(IN_CHECKS) $(CURDIR)/$(LINT) run ./...
 
 $(LINT):
 	@mkdir -p bin
@@ -171,10 +177,12 @@ generate: $(TEST_PACKAGES) ## write generated files anew
 	go generate ./...
 	npm --prefix $(APP) run --silent generate
 	go mod tidy
+	$(IN_CHECKS) go mod tidy
 
 .PHONY: generated
 generated: $(TEST_PACKAGES) ## fail when a generated file is not current
 	go mod tidy -diff
+	$(IN_CHECKS) go mod tidy -diff
 	@before=$$(git status --porcelain); go generate ./... && npm --prefix $(APP) run --silent generate >/dev/null && [ "$$before" = "$$(git status --porcelain)" ] || { echo "generated files are not current: run make generate"; exit 1; }
 
 .PHONY: clean

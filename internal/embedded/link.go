@@ -16,10 +16,12 @@ type Link struct {
 	listener net.Listener
 	done     chan struct{}
 
-	mu    sync.Mutex
-	cut   bool
-	conns map[net.Conn]struct{}
-	users sync.WaitGroup
+	mu       sync.Mutex
+	cut      bool
+	asked    func(piece []byte) (passes bool) // nil: everything does
+	answered func(piece []byte) (passes bool)
+	conns    map[net.Conn]struct{}
+	users    sync.WaitGroup
 }
 
 // NewLink puts a link in front of the store of a DSN; the test uses URL in the DSN's place.
@@ -66,6 +68,16 @@ func (l *Link) Mend() {
 	l.cut = false
 }
 
+// Inspect shows a test what passes on the connections made from now on, before it is passed on: asked
+// gets every piece of at most 32 KiB that a client sends, answered every one of the store. A piece that
+// does not pass is lost, and its connection broken. Both are called by the connections' own
+// goroutines, and may not keep the piece.
+func (l *Link) Inspect(asked, answered func(piece []byte) (passes bool)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked, l.answered = asked, answered
+}
+
 func (l *Link) accept() {
 	defer close(l.done)
 	for {
@@ -90,14 +102,39 @@ func (l *Link) carry(client net.Conn) {
 		return
 	}
 	defer l.drop(store)
+	l.mu.Lock()
+	asked, answered := l.asked, l.answered
+	l.mu.Unlock()
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(client, store)
+		_, _ = io.Copy(inspected(client, answered), store)
 		_ = client.Close()
 	})
-	_, _ = io.Copy(store, client)
+	_, _ = io.Copy(inspected(store, asked), client)
 	_ = store.Close()
 	back.Wait()
+}
+
+// inspected is a connection that takes only what passes.
+func inspected(to net.Conn, passes func(piece []byte) bool) io.Writer {
+	if passes == nil {
+		return to
+	}
+	return inspector{to, passes}
+}
+
+type inspector struct {
+	to     io.Writer
+	passes func(piece []byte) bool
+}
+
+var errLost = errors.New("lost on the link")
+
+func (i inspector) Write(piece []byte) (int, error) {
+	if !i.passes(piece) {
+		return 0, errLost
+	}
+	return i.to.Write(piece)
 }
 
 // hold registers a connection, or closes it if the link is cut.

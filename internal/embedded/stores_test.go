@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -82,6 +83,28 @@ func TestACutLinkIsAnOutageAndAMendedOneIsNot(t *testing.T) {
 	link.Mend()
 	if err := client.Ping(t.Context()).Err(); err != nil {
 		t.Errorf("a mended link does not work: %v", err)
+	}
+}
+
+func TestALinkLosesWhatIsNotToPassAndNothingElse(t *testing.T) {
+	dsn := embedded.Redis(t)
+	link := embedded.NewLink(t, dsn)
+	link.Inspect(
+		func(asked []byte) bool { return !bytes.Contains(asked, []byte("unheard")) },
+		func(answered []byte) bool { return !bytes.Contains(answered, []byte("unseen")) },
+	)
+	direct, client := redisClient(t, dsn), redisClient(t, link.URL())
+	if err := client.Set(t.Context(), "first", "unseen", 0).Err(); err != nil {
+		t.Errorf("a request that may pass fails: %v", err)
+	}
+	if answer, err := client.Get(t.Context(), "first").Result(); err == nil {
+		t.Errorf("an answer that is lost arrives: %q", answer)
+	}
+	if err := client.Set(t.Context(), "second", "unheard", 0).Err(); err == nil {
+		t.Error("a request that is lost is answered")
+	}
+	if keys, err := direct.Keys(t.Context(), "*").Result(); err != nil || len(keys) != 1 || keys[0] != "first" {
+		t.Errorf("the store has %q, %v", keys, err)
 	}
 }
 

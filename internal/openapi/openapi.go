@@ -2,7 +2,7 @@
 // source of truth, and the page that shows it. internal/openapi/contract holds real answers against it.
 package openapi
 
-//go:generate go tool oapi-codegen -config types.yaml openapi.yaml
+//go:generate go -C ../checks tool oapi-codegen -config ../openapi/types.yaml ../openapi/openapi.yaml
 
 import (
 	_ "embed" // the document

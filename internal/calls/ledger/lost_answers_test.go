@@ -4,24 +4,17 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
-	"net/url"
 	"regexp"
 	"sync"
 	"testing"
 	"time"
-
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
-	"github.com/Shopify/toxiproxy/v2/toxics"
-	"github.com/google/uuid"
-	"github.com/rs/zerolog"
 
 	"callgate/internal/calls/callstest"
 	"callgate/internal/calls/spool"
 	"callgate/internal/embedded"
 )
 
-// cutter cuts the connection to ClickHouse when an insert has been applied and its answer is on the
-// way. Its toxics know it by a name, for they are made from JSON.
+// cutter cuts the connection to ClickHouse when an insert was applied and its answer is on the way.
 type cutter struct {
 	mu      sync.Mutex
 	table   string // of the insert under way
@@ -34,65 +27,28 @@ type cutter struct {
 
 var tokenOf = regexp.MustCompile(`[0-9a-f-]{36}/\d{4}-\d\d-\d\d/\d+`)
 
-// The two halves of a cutter on every connection: one sees what is asked, the other the answers.
-type (
-	insertSeen struct{ Cutter string }
-	answerLost struct{ Cutter string }
-)
-
-var cutters sync.Map // of *cutter, by name
-
-func init() {
-	toxics.Register("insert_seen", &insertSeen{})
-	toxics.Register("answer_lost", &answerLost{})
-}
-
-// Pipe passes everything on and notes which table is written to.
-func (s *insertSeen) Pipe(stub *toxics.ToxicStub) {
-	found, _ := cutters.Load(s.Cutter)
-	c := found.(*cutter)
-	for {
-		select {
-		case <-stub.Interrupt:
-			return
-		case chunk := <-stub.Input:
-			if chunk == nil {
-				stub.Close()
-				return
-			}
-			if at := bytes.Index(chunk.Data, []byte("INSERT INTO call")); at >= 0 {
-				table := "calls"
-				if bytes.HasPrefix(chunk.Data[at:], []byte("INSERT INTO call_failures")) {
-					table = "call_failures"
-				}
-				c.mu.Lock()
-				c.table, c.batch = table, string(tokenOf.Find(chunk.Data))
-				c.mu.Unlock()
-			}
-			stub.Output <- chunk
-		}
+// asked lets everything pass and notes which table is written to.
+func (c *cutter) asked(piece []byte) bool {
+	at := bytes.Index(piece, []byte("INSERT INTO call"))
+	if at < 0 {
+		return true
 	}
+	table := "calls"
+	if bytes.HasPrefix(piece[at:], []byte("INSERT INTO call_failures")) {
+		table = "call_failures"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.table, c.batch = table, string(tokenOf.Find(piece))
+	return true
 }
 
 // endOfStream is the packet with which ClickHouse says that an insert is done.
 const endOfStream = 5
 
-// Pipe passes everything on but the end of an insert that is to be cut: that closes the connection.
-func (l *answerLost) Pipe(stub *toxics.ToxicStub) {
-	found, _ := cutters.Load(l.Cutter)
-	c := found.(*cutter)
-	for {
-		select {
-		case <-stub.Interrupt:
-			return
-		case chunk := <-stub.Input:
-			if chunk == nil || chunk.Data[len(chunk.Data)-1] == endOfStream && c.cuts() {
-				stub.Close()
-				return
-			}
-			stub.Output <- chunk
-		}
-	}
+// answered lets everything pass but the end of an insert that is to be cut.
+func (c *cutter) answered(piece []byte) bool {
+	return piece[len(piece)-1] != endOfStream || !c.cuts()
 }
 
 // cuts tells whether this answer is to be lost, and asks ClickHouse itself whether the insert was
@@ -117,33 +73,6 @@ func (c *cutter) plan(calls, failures int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.planned = map[string]int{"calls": calls, "call_failures": failures}
-}
-
-// through puts a toxiproxy with the cutter's toxics in front of a DSN.
-func (c *cutter) through(t *testing.T, dsn string) string {
-	t.Helper()
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := uuid.NewString()
-	cutters.Store(name, c)
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	proxy := toxiproxy.NewProxy(server, name, "127.0.0.1:0", u.Host)
-	for _, toxic := range []string{
-		`{"type":"insert_seen","stream":"upstream","attributes":{"Cutter":"` + name + `"}}`,
-		`{"type":"answer_lost","stream":"downstream","attributes":{"Cutter":"` + name + `"}}`,
-	} {
-		if _, err := proxy.Toxics.AddToxicJson(bytes.NewBufferString(toxic)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := proxy.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(proxy.Stop)
-	u.Host = proxy.Listen
-	return u.String()
 }
 
 // TestConnectionsCutAfterTheInsertWasAppliedLoseAndDoubleNothing loses the answers of inserts that
@@ -179,7 +108,9 @@ func cutAnswers(t *testing.T, s *stores, when string, cuts int, remembered time.
 		err := s.conn.QueryRow(context.Background(), `SELECT count() FROM `+table+` WHERE batch_id = $1`, batch).Scan(&n)
 		return err == nil && n > 0
 	}}
-	conn, err := openClickHouse(c.through(t, s.url))
+	link := embedded.NewLink(t, s.url)
+	link.Inspect(c.asked, c.answered)
+	conn, err := openClickHouse(link.URL())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,4 @@
-// Package deploy holds what operators start Callgate with; its tests read those files as the real
-// tools would, because no test machine runs a Docker engine.
-package deploy
+package checks
 
 import (
 	"os"
@@ -18,18 +16,25 @@ import (
 	"callgate/internal/config"
 )
 
+// root is the product's module, as these tests see it.
+const root = "../.."
+
+// deployed is a file of deploy/. What operators start Callgate with is read here as the real tools
+// would, because no test machine runs a Docker engine.
+func deployed(name string) string { return filepath.Join(root, "deploy", name) }
+
 // madeEnv runs make-env.sh in a copy of the layout and fills in what it asks for.
 func madeEnv(t *testing.T) (variables []string) {
 	t.Helper()
-	root := t.TempDir()
-	script, err := os.ReadFile("make-env.sh")
+	copied := t.TempDir()
+	script, err := os.ReadFile(deployed("make-env.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(root, "deploy"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(copied, "deploy"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(root, "deploy", "make-env.sh")
+	path := filepath.Join(copied, "deploy", "make-env.sh")
 	if err := os.WriteFile(path, script, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +44,7 @@ func madeEnv(t *testing.T) (variables []string) {
 	if out, err := exec.Command(path).CombinedOutput(); err == nil {
 		t.Fatalf("make-env.sh overwrote secrets:\n%s", out)
 	}
-	env, err := os.ReadFile(filepath.Join(root, ".env"))
+	env, err := os.ReadFile(filepath.Join(copied, ".env"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +60,7 @@ func madeEnv(t *testing.T) (variables []string) {
 
 func compose(t *testing.T, variables []string) (*types.Project, error) {
 	t.Helper()
-	options, err := cli.NewProjectOptions([]string{"../docker-compose.yml"}, cli.WithEnv(variables))
+	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")}, cli.WithEnv(variables))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +110,7 @@ func TestComposeSaysWhatIsMissingWithoutSecrets(t *testing.T) {
 }
 
 func TestFrontObeysNoAnswerAndSendsEveryGatewayPathToTheGateway(t *testing.T) {
-	front, err := os.ReadFile("front.conf")
+	front, err := os.ReadFile(deployed("front.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +136,7 @@ func TestFrontObeysNoAnswerAndSendsEveryGatewayPathToTheGateway(t *testing.T) {
 }
 
 func TestDockerfileBuildsThisModule(t *testing.T) {
-	file, err := os.Open("Dockerfile")
+	file, err := os.Open(deployed("Dockerfile"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +153,7 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 		t.Fatalf("%d stages, want the pages, a build and a small image", len(stages))
 	}
 	pages, build, image := stages[0], stages[1], stages[2]
-	module, err := os.ReadFile("../go.mod")
+	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +167,7 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 			continue
 		}
 		for _, source := range from.SourcePaths {
-			if _, err := os.Stat(filepath.Join("..", source)); err != nil {
+			if _, err := os.Stat(filepath.Join(root, source)); err != nil {
 				t.Errorf("COPY %s: %v", source, err)
 			}
 		}
