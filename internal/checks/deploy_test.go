@@ -102,6 +102,34 @@ func TestComposeStartsEveryRoleOnOfficialImages(t *testing.T) {
 	}
 }
 
+// TestComposeScalesGatewaysAndConsolesAsWritten demands that nothing of a role can be had only once on a host,
+// and that the front looks for containers that come later.
+func TestComposeScalesGatewaysAndConsolesAsWritten(t *testing.T) {
+	project, err := compose(t, madeEnv(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, err := os.ReadFile("front.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"gateway", "console"} {
+		service := project.Services[name]
+		if len(service.Ports) > 0 || service.ContainerName != "" || service.Hostname != "" {
+			t.Errorf("two of %s collide: ports %v, container %q, host %q", name, service.Ports, service.ContainerName, service.Hostname)
+		}
+		found := regexp.MustCompile(`upstream ` + name + ` \{[^}]*\bzone [^}]*\bserver ` + name + `:8080 resolve;`).Match(front)
+		if !found || !regexp.MustCompile(`(?m)^resolver 127\.0\.0\.11 valid=\d+s;`).Match(front) {
+			t.Errorf("front does not notice another %s", name)
+		}
+	}
+	gateway := project.Services["gateway"]
+	dir := gateway.Environment.ToMapping()["SPOOL_DIR"]
+	if len(gateway.Volumes) != 1 || gateway.Volumes[0].Target != dir || gateway.Volumes[0].Type != types.VolumeTypeVolume {
+		t.Errorf("gateways do not share a volume for %s: %+v", dir, gateway.Volumes)
+	}
+}
+
 func TestComposeSaysWhatIsMissingWithoutSecrets(t *testing.T) {
 	_, err := compose(t, nil)
 	if err == nil || !strings.Contains(err.Error(), "deploy/make-env.sh") {

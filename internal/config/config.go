@@ -87,6 +87,7 @@ type Config struct {
 	// unverified is refused all the same.
 	OIDCTrustEmail bool `env:"OIDC_TRUST_EMAIL" envDefault:"false"`
 
+	// SpoolDir may be shared by any number of gateways; SpoolMaxBytes bounds what each of them wrote and adopted.
 	SpoolDir         string        `env:"SPOOL_DIR" envDefault:"spool"`
 	RecordRingBytes  int           `env:"RECORD_RING_BYTES" envDefault:"67108864"`
 	SpoolMaxBytes    int64         `env:"SPOOL_MAX_BYTES"` // default: what the disk holds

@@ -18,7 +18,7 @@ func endOf(r *calls.Record) int64 { return r.Start.UnixMilli() + r.Duration.Mill
 // Never when there are none, math.MinInt64 when a damaged segment hides it.
 type Pending struct {
 	Oldest int64
-	Per    map[uuid.UUID]int64 // of this spool and each adopted one
+	Per    map[uuid.UUID]int64 // of this spool and each adopted one of which the ledger is not told everything
 }
 
 // Pending looks for records in the order they move: from the redaction to the ring to a segment. They are in
@@ -29,12 +29,16 @@ func (s *Spool) Pending() Pending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := Pending{Oldest: inMemory, Per: map[uuid.UUID]int64{s.id: inMemory}}
-	for _, id := range s.adopted {
-		now.Per[id] = Never
+	for id, h := range s.adopted {
+		if !h.told {
+			now.Per[id] = Never
+		}
 	}
 	note := func(g *Segment) {
 		now.Oldest = min(now.Oldest, g.oldest)
-		now.Per[g.Spool] = min(now.Per[g.Spool], g.oldest)
+		if oldest, known := now.Per[g.Spool]; known {
+			now.Per[g.Spool] = min(oldest, g.oldest)
+		}
 	}
 	for _, g := range s.unsent {
 		note(g)

@@ -16,18 +16,18 @@ import (
 // segments are all files of the spool, adopted ones too, and what is known of them.
 type segments struct {
 	mu          sync.Mutex
-	open        *Segment   // being written
-	unsent      []*Segment // sealed, oldest first
-	sent        []*Segment // confirmed, kept for a while
-	bytes       int64      // of all segments
-	adopted     []uuid.UUID
-	unreachable bool          // ClickHouse is
-	sealed      chan struct{} // a segment was sealed
-	caughtUp    chan struct{} // what waits may be sealed: ClickHouse can be reached again, or has caught up
+	open        *Segment            // being written
+	unsent      []*Segment          // sealed, oldest first
+	sent        []*Segment          // confirmed, kept for a while
+	bytes       int64               // of all segments
+	adopted     map[uuid.UUID]*home // of ended processes, until they are removed
+	unreachable bool                // ClickHouse is
+	sealed      chan struct{}       // a segment was sealed
+	caughtUp    chan struct{}       // what waits may be sealed: ClickHouse can be reached again, or has caught up
 }
 
 func newSegments() segments {
-	return segments{sealed: make(chan struct{}, 1), caughtUp: make(chan struct{}, 1)}
+	return segments{adopted: map[uuid.UUID]*home{}, sealed: make(chan struct{}, 1), caughtUp: make(chan struct{}, 1)}
 }
 
 // signal wakes whoever waits for a channel of one place.

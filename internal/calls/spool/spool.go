@@ -18,9 +18,9 @@ import (
 
 // Config is what an operator can say about a spool. Zero values mean the defaults.
 type Config struct {
-	Dir       string        // on a disk that outlives the process; one process at a time
+	Dir       string        // on a disk that outlives the process; any number of processes may share it
 	RingBytes int           // memory for records not yet written, default 64 MiB
-	MaxBytes  int64         // bytes the spool may take on disk, default: what the disk holds
+	MaxBytes  int64         // bytes this process and what it adopted may take on disk, default: what the disk holds
 	SealAfter time.Duration // age at which a segment is sealed, default 500 ms; longer with many gateways
 }
 
@@ -35,15 +35,16 @@ func (c Config) withDefaults() Config {
 }
 
 // Spool takes finished calls and keeps them on disk. Its directory has one subdirectory per process that
-// ever wrote there, named by its spool id, which holds its segments. A lock lets one process at a time own
-// them all.
+// writes or wrote there, named by its spool id, which holds its segments. A lock on each lets one process at
+// a time own it: the one that writes it or, after that one's end, one that adopted it.
 type Spool struct {
 	// Drops are the calls that will be missing from the statistics.
 	Drops *Drops
 
 	dir  string
 	id   uuid.UUID
-	lock *os.File
+	lock *os.File // on the directory, shared
+	own  *home
 	log  *slog.Logger
 
 	redaction *redactionQueue
@@ -53,14 +54,18 @@ type Spool struct {
 	segments
 
 	writing  sync.WaitGroup
+	adopting sync.WaitGroup
+	leaving  chan struct{} // closed: nothing is adopted any more
+	leave    sync.Once
 	giveUp   chan struct{} // closed: what cannot be written is dropped
 	draining sync.Once
 	closing  sync.Once
 	closed   error
 }
 
-// Open takes over the spool directory, with what earlier processes left there, begins a spool of its own
-// and accepts records. ctx bounds the opening alone. reg may be nil.
+// Open adopts what processes that have ended left in the spool directory, begins a spool of its own there and
+// accepts records; what others leave later it adopts within some seconds. ctx bounds the opening alone. reg
+// may be nil.
 func Open(ctx context.Context, config Config, log *slog.Logger, reg prometheus.Registerer) (*Spool, error) {
 	s, err := open(ctx, config.withDefaults(), log)
 	if err != nil {
@@ -68,42 +73,38 @@ func Open(ctx context.Context, config Config, log *slog.Logger, reg prometheus.R
 	}
 	if reg != nil {
 		if err := s.register(reg); err != nil {
-			return nil, errors.Join(err, s.lock.Close())
-		}
-	}
-	for _, id := range s.adopted {
-		if err := s.Drops.adopt(s.homeOf(id)); err != nil {
-			log.Error("cannot adopt counts of dropped calls", "error", err)
+			return nil, errors.Join(err, s.release())
 		}
 	}
 	s.redaction.done.Go(s.redaction.run)
 	s.writer.sync.start(log)
 	s.writing.Go(func() { s.writer.run(s.giveUp) })
+	s.adopting.Go(s.adoptLater)
 	return s, nil
 }
 
-// open locks the directory and adopts what is in it.
+// open shares the directory, adopts what is in it, and makes a home.
 func open(ctx context.Context, config Config, log *slog.Logger) (*Spool, error) {
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("spool directory: %w", err)
 	}
 	s := newSpool(config, log)
 	var err error
-	if s.lock, err = lockDir(ctx, config.Dir); err != nil {
+	if s.lock, err = shareDir(ctx, config.Dir); err != nil {
 		return nil, err
 	}
-	if err := s.adopt(); err != nil {
-		return nil, errors.Join(err, s.lock.Close())
+	if err = s.adopt(); err == nil {
+		s.own, err = makeHome(ctx, config.Dir, s.id)
 	}
-	if err := os.Mkdir(s.home(), 0o700); err != nil {
-		return nil, errors.Join(fmt.Errorf("spool directory: %w", err), s.lock.Close())
+	if err != nil {
+		return nil, errors.Join(err, s.release())
 	}
 	return s, nil
 }
 
 func newSpool(config Config, log *slog.Logger) *Spool {
 	id := uuid.New()
-	s := &Spool{dir: config.Dir, id: id, log: log, segments: newSegments(), giveUp: make(chan struct{})}
+	s := &Spool{dir: config.Dir, id: id, log: log, segments: newSegments(), leaving: make(chan struct{}), giveUp: make(chan struct{})}
 	s.Drops = newDrops(id, s.home())
 	s.ring = newRing(config.RingBytes, s.Drops)
 	s.redaction = newRedactionQueue(s.ring, log)
@@ -115,9 +116,7 @@ func newSpool(config Config, log *slog.Logger) *Spool {
 func (s *Spool) ID() uuid.UUID { return s.id }
 
 // home is where this process writes.
-func (s *Spool) home() string { return s.homeOf(s.id) }
-
-func (s *Spool) homeOf(id uuid.UUID) string { return filepath.Join(s.dir, id.String()) }
+func (s *Spool) home() string { return filepath.Join(s.dir, s.id.String()) }
 
 // Add hands over a finished call, from any goroutine, without ever waiting for a disk or a store. The
 // detail of a failed one is made beside the caller, unless it is small or very much waits already.
@@ -137,10 +136,11 @@ func (s *Spool) Written() uint64 { return s.writer.written.Load() }
 // Lost returns how many details and records were dropped since Open because memory was full.
 func (s *Spool) Lost() (details, records uint64) { return s.ring.lost() }
 
-// Drain stops accepting records, and writes, seals and syncs what it holds. Once ctx is done, what cannot
-// be written is dropped and counted.
+// Drain stops adopting and accepting records, and writes, seals and syncs what it holds. Once ctx is done, what
+// cannot be written is dropped and counted.
 func (s *Spool) Drain(ctx context.Context) {
 	s.draining.Do(func() {
+		s.stopAdopting()
 		s.redaction.close()
 		s.ring.close()
 		close(s.writer.stop)
@@ -150,9 +150,18 @@ func (s *Spool) Drain(ctx context.Context) {
 	})
 }
 
-// Close lets the next process have the directory. Nobody may use the spool any more. What is not confirmed
-// waits there. Calling it again gives the same answer.
+func (s *Spool) stopAdopting() {
+	s.leave.Do(func() { close(s.leaving) })
+	s.adopting.Wait()
+}
+
+// Close frees what this process wrote and adopted. Nobody may use the spool any more. What is not confirmed
+// waits there, and is adopted by the next process or one that shares the directory. Calling it again gives
+// the same answer.
 func (s *Spool) Close() error {
-	s.closing.Do(func() { s.closed = s.lock.Close() })
+	s.closing.Do(func() {
+		s.stopAdopting()
+		s.closed = s.release()
+	})
 	return s.closed
 }
