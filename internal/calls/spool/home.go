@@ -113,7 +113,7 @@ func shareDir(ctx context.Context, dir string) (lock *os.File, err error) {
 		return err
 	})
 	if errors.Is(err, errTaken) {
-		err = fmt.Errorf("spool directory %s belongs to another running process, of a version that does not share it; stop that one first: %w", dir, err)
+		err = fmt.Errorf("spool directory %s belongs to a running process of an older version, which shares it with nobody; stop that one first", dir)
 	}
 	return lock, err
 }
