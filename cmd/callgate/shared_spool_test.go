@@ -34,7 +34,7 @@ func TestOfThreeGatewaysOnOneSpoolDirectoryAKilledOnesCallsAreCountedByTheOthers
 	})
 	killed := time.Now()
 	nodes[0].kill()
-	eventually(t, 12*time.Second, "the killed gateway's spool is shipped", func() error {
+	eventually(t, 20*time.Second, "the killed gateway's spool is shipped", func() error {
 		if n := h.spoolsBehind(t); n != 2 {
 			return fmt.Errorf("%d spools", n)
 		}
@@ -46,6 +46,9 @@ func TestOfThreeGatewaysOnOneSpoolDirectoryAKilledOnesCallsAreCountedByTheOthers
 	<-done
 	h.dev.awaitThrough(h.app, time.Now(), 30*time.Second)
 	h.awaitNoDoubts(t)
+	if _, missed, err := h.dev.completeness(h.app); err != nil || missed != 0 {
+		t.Errorf("%d are missed, %v", missed, err)
+	}
 
 	found := load.count(t, h.environment["CLICKHOUSE_URL"])
 	t.Logf("the killed gateway's spool was shipped after %v; %d calls seen, %d rows, %d attempts without an answer, %d lost, %d doubled",

@@ -13,8 +13,8 @@ import (
 	"callgate/internal/embedded"
 )
 
-// adoption is within which time a living process has shipped what an ended one left.
-const adoption = 12 * time.Second
+// adoption is within which time a living process has shipped what an ended one left, on a busy machine too.
+const adoption = 20 * time.Second
 
 func TestOfProcessesOnOneDirectoryAKilledOnesRecordsAreShippedOnceByTheOthers(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 )
 
 // adoptEvery is how often a process looks for spools of others that have ended.
-const adoptEvery = 5 * time.Second
+const adoptEvery = 3 * time.Second
 
 // adoptLater adopts what processes leave behind that end while this one runs.
 func (s *Spool) adoptLater() {

@@ -67,7 +67,7 @@ func TestProcessesThatShareADirectoryAdoptOnlyWhatEndedOnesLeft(t *testing.T) {
 	leave(t, left)
 	began := time.Now()
 	others := func() []uuid.UUID { return append(unsentOf(spools[1]), unsentOf(spools[2])...) }
-	callstest.Eventually(t, 2*adoptEvery, "what the first one left is adopted", func() bool { return slices.Contains(others(), left.id) })
+	callstest.Eventually(t, 10*time.Second, "what the first one left is adopted", func() bool { return slices.Contains(others(), left.id) })
 	t.Logf("adopted after %v", time.Since(began).Round(10*time.Millisecond))
 	for _, s := range spools[1:] {
 		if err := s.adopt(); err != nil {
