@@ -109,7 +109,7 @@ func TestComposeScalesGatewaysAndConsolesAsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	front, err := os.ReadFile("front.conf")
+	front, err := os.ReadFile(deployed("front.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
