@@ -194,13 +194,15 @@ func (l *Listener) tick() {
 func (l *Listener) watchWrite(c *Accepted, now time.Time) {
 	writes := c.writes.Load()
 	writing := writes%2 != 0
-	if state := c.state.Load(); !writing && (kind(state) == serving || state&used == 0) {
+	state := c.state.Load()
+	if !writing && (kind(state) == serving || state&used == 0) {
 		c.seenWrites = writes
 		return
 	}
 	queued := queuedBytes(c.tcp)
-	if writes != c.seenWrites || queued != c.seenQueued || queued == 0 && !writing {
-		c.seenWrites, c.seenQueued, c.stuck = writes, queued, now
+	// Another state: it has been served since, and what is queued is of another answer, be it as long.
+	if state != c.seenState || writes != c.seenWrites || queued != c.seenQueued || queued == 0 && !writing {
+		c.seenState, c.seenWrites, c.seenQueued, c.stuck = state, writes, queued, now
 		return
 	}
 	if now.Sub(c.stuck) >= l.stall {

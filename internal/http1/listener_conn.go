@@ -52,6 +52,7 @@ type Accepted struct {
 	// Guarded by the listener's mu.
 	next, previous *Accepted
 	removed        bool
+	seenState      uint64
 	seenWrites     uint64
 	seenQueued     int
 	stuck          time.Time
