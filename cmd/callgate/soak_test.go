@@ -52,7 +52,7 @@ func TestHoursOfMixedCallsLeaveNothingBehind(t *testing.T) {
 	h.awaitNoDoubts(t)
 	found := load.count(t, h.environment["CLICKHOUSE_URL"])
 	if len(found.lost)+found.doubled+len(load.failed)+load.broken > 0 {
-		t.Errorf("%d lost, %d doubled, %d calls failed (%.1q), %d without an answer", len(found.lost), found.doubled, len(load.failed), load.failed, load.broken)
+		t.Errorf("%d lost, %d doubled, %d calls failed (%.1q), %d without an answer (%q)", len(found.lost), found.doubled, len(load.failed), load.failed, load.broken, load.breaks)
 	}
 	verified(t, h.environment)
 }

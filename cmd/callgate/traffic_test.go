@@ -35,6 +35,7 @@ type traffic struct {
 	seen   []sighting
 	failed []string // answers that were not 200 and whole
 	broken int      // attempts without an answer
+	breaks []string // why, of some
 }
 
 // run calls until ctx is done or, when most is not 0, that many calls were answered.
@@ -100,6 +101,7 @@ func (f *traffic) call(c *http.Client, gateway int) (s sighting, err error) {
 	if err != nil {
 		f.mu.Lock()
 		f.broken++
+		f.breaks = append(f.breaks, fmt.Sprintf("%v after %v", err, time.Since(began)))
 		f.mu.Unlock()
 		return s, err
 	}
@@ -138,6 +140,7 @@ func (f *traffic) join(part *traffic) {
 	f.seen = append(f.seen, part.seen...)
 	f.failed = append(f.failed, part.failed...)
 	f.broken += part.broken
+	f.breaks = append(f.breaks, part.breaks...)
 }
 
 // pace is the mean number of answers a second, the least in any, and how many seconds had fewer
