@@ -108,6 +108,7 @@ func (b *requestBody) read(large bool) (http1.Piece, error) {
 				b.complete.Store(true)
 			}
 			if piece.Len() > 0 || b.Ended() {
+				b.withheld = false // it came unasked; asking later could fall into the answer
 				return piece, nil
 			}
 		}

@@ -250,3 +250,28 @@ func TestCallerThatAsksToContinueIsToldToAndForwarded(t *testing.T) {
 	}
 	r.record()
 }
+
+// What is asked for too late could fall into the answer, which another goroutine writes by then.
+func TestCallerWhoseBodyBeganUnaskedIsNotToldToContinue(t *testing.T) {
+	r := newRig(t, answers(okAnswer))
+	conn := r.dial()
+	body := noise(2 * keptBody)
+	whole := post("/gateway/v1?model=m", goodKey, body, "Expect: 100-continue")
+	most := len(whole) - 1
+	_, _ = io.WriteString(conn, whole[:most])
+	go func() {
+		time.Sleep(50 * time.Millisecond) // the gateway waits for the rest
+		_, _ = io.WriteString(conn, whole[most:])
+	}()
+	br := bufio.NewReader(conn)
+	if line, err := br.Peek(len("HTTP/1.1 200")); err != nil || string(line) != "HTTP/1.1 200" {
+		t.Fatalf("%q %v", line, err)
+	}
+	if a := r.read(br, "POST"); a.StatusCode != 200 {
+		t.Errorf("answer %d %v", a.StatusCode, a.err)
+	}
+	if got := r.next(); string(got.body) != body {
+		t.Errorf("the upstream got %d bytes of %d", len(got.body), len(body))
+	}
+	r.record()
+}

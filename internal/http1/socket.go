@@ -4,20 +4,22 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 )
 
 // Socket is a TCP connection whose system calls are not announced to Go's scheduler as calls that may block:
 // the socket is non-blocking. An announced one wakes the runtime's monitor thread whenever the process had
-// nothing to do before, which at a moderate rate costs more than the call itself. One goroutine at a time may
-// write.
+// nothing to do before, which at a moderate rate costs more than the call itself. Any number of goroutines may
+// use it, as any net.Conn.
 type Socket struct {
 	*net.TCPConn
 	raw syscall.RawConn
 	try func(fd uintptr) bool
 
-	rest []byte // what try has to write
-	err  error
+	writing sync.Mutex
+	rest    []byte // what try has to write
+	err     error
 }
 
 // NewSocket returns c as a Socket, or c itself where it is no TCP connection.
@@ -35,8 +37,10 @@ func NewSocket(c net.Conn) net.Conn {
 	return s
 }
 
-// Write writes p whole, or says why not.
+// Write writes p whole, or tells how much of it and why not more: a deadline, the end of either side.
 func (s *Socket) Write(p []byte) (int, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.rest, s.err = p, nil
 	err := s.raw.Write(s.try)
 	n := len(p) - len(s.rest)
