@@ -1,12 +1,18 @@
 import axe from 'axe-core';
 import { expect, test as plain, type BrowserContext, type Page } from '@playwright/test';
+import { addDays, dayOf } from '../src/range/days';
 import { Administrator, Developer } from './people';
 import { administrator } from './product';
 
 export { expect };
 export * from './people';
 
+/** Milliseconds that a test takes at most, on a slow machine. */
+const LONGEST_TEST = 90_000;
+
 interface Fixtures {
+  /** "Today" is one day for a whole test: one that would begin shortly before Beijing's midnight waits for it. */
+  oneDay: undefined;
   /** Faults a test provokes on purpose; anything else the browser complains of fails it. */
   expected: RegExp[];
   watched: undefined;
@@ -22,6 +28,14 @@ interface Kept {
 
 export const test = plain.extend<Fixtures, Kept>({
   baseURL: async ({}, use) => use(process.env['CALLGATE_BASE']!),
+  oneDay: [
+    async ({}, use) => {
+      const left = Date.parse(`${addDays(dayOf(Date.now()), 1)}T00:00:00+08:00`) - Date.now();
+      if (left < LONGEST_TEST) await new Promise((midnight) => setTimeout(midnight, left));
+      await use(undefined);
+    },
+    { auto: true, timeout: 2 * LONGEST_TEST },
+  ],
   expected: async ({}, use) => use([/\/api\/(admin\/)?auth\/token .*401/]), // nobody is signed in
   watched: [
     async ({ context, baseURL, expected }, use) => {
