@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	beat       = 2 * time.Millisecond   // between two writes while records come
+	beat       = 1 * time.Millisecond   // between two writes while records come
 	sealAfter  = 500 * time.Millisecond // age of its first record at which a segment is sealed
 	syncEvery  = 200 * time.Millisecond
 	retryWrite = 250 * time.Millisecond
