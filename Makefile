@@ -33,13 +33,13 @@ run: build ## start the whole product on embedded stores with demo data
 	@exec ./bin/callgate dev
 
 .PHONY: test
-test: ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
+test: programs ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
 	$(WITH_ENGINES) $(TEST) ./...
 	$(IN_CHECKS) $(TEST) ./...
 	$(MAKE) pages-test
 
 .PHONY: race
-race: ## all tests under the race detector
+race: programs ## all tests under the race detector
 	$(WITH_ENGINES) $(TEST) -race ./...
 	$(IN_CHECKS) $(TEST) -race ./...
 
@@ -143,6 +143,15 @@ chromium:
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; } || \
 	  npm --prefix $(APP) exec -- playwright install chromium
+
+# What deploy/ configures is tested with the programs themselves, Debian's where apt may be used.
+PROGRAMS := nginx:nginx-light
+.PHONY: programs
+programs:
+	@missing=(); for program in $(PROGRAMS); do command -v $${program%%:*} >/dev/null || missing+=($${program##*:}); done; \
+	  [ $${#missing[@]} = 0 ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; } || \
+	  { echo "the tests of deploy/ need these packages: $${missing[*]}"; exit 1; }
 
 .PHONY: screenshots
 screenshots: $(TEST_PACKAGES) build chromium ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots

@@ -21,6 +21,7 @@ import (
 type front struct {
 	listener *http1.Listener
 	server   http1.Server
+	clients  clients
 }
 
 // refusedConnection answers a connection over MAX_CONNS. It is unread, so nobody knows whom it asked:
@@ -40,9 +41,16 @@ func openFront(c config.Config, logger *slog.Logger, registry prometheus.Registe
 	if short {
 		logger.Warn("MAX_CONNS does not fit the limit of open files; raise it (ulimit -n)", "MAX_CONNS", c.MaxConns, "used", most)
 	}
-	f := &front{listener: http1.NewListener(socket, http1.ListenerConfig{
-		MaxConns: most, Refusal: refusedConnection, WriteStall: c.ClientWriteTimeout, Logger: logger,
-	})}
+	proxies, err := http1.ParseProxies(c.TrustedProxies)
+	if err != nil {
+		_ = socket.Close()
+		return nil, fmt.Errorf("TRUSTED_PROXIES: %w", err)
+	}
+	settings := http1.ListenerConfig{MaxConns: most, Refusal: refusedConnection, WriteStall: c.ClientWriteTimeout, Logger: logger}
+	if c.ProxyProtocol {
+		settings.ProxyHeaderFrom = proxies
+	}
+	f := &front{listener: http1.NewListener(socket, settings), clients: clients{proxies, c.ClientAddressHeader}}
 	registry.MustRegister(f.collectors(most)...)
 	return f, nil
 }
@@ -93,6 +101,7 @@ func (f *front) collectors(most int) []prometheus.Collector {
 		counter("callgate_connections_refused_total", "Connections answered 503 and closed, unread, because too many were open.", func(s http1.ListenerStats) int64 { return s.Refused }),
 		counter("callgate_connections_gave_way_total", "Connections closed for a new one while they waited for a request.", func(s http1.ListenerStats) int64 { return s.GaveWay }),
 		counter("callgate_connections_stalled_total", "Connections cut because they took nothing of an answer for CLIENT_WRITE_TIMEOUT.", func(s http1.ListenerStats) int64 { return s.Stalled }),
+		counter("callgate_proxy_headers_refused_total", "Connections of TRUSTED_PROXIES closed because they did not begin with a PROXY protocol header.", func(s http1.ListenerStats) int64 { return s.ProxyHeadersRefused }),
 		counter("callgate_accept_failures_total", "Failed attempts to accept a connection; out of descriptors, above all.", func(s http1.ListenerStats) int64 { return s.AcceptFailures }),
 	}
 }
@@ -100,7 +109,7 @@ func (f *front) collectors(most int) []prometheus.Collector {
 // serve answers the requests of the front's connections: the gateway, where there is one, its own, the app all
 // others.
 func (f *front) serve(calls *gateway.Gateway, app *fiber.App) error {
-	rest := handOver(app)
+	rest := handOver(app, f.clients)
 	f.server.MaxHead = maxHead
 	f.server.Handle, f.server.Refuse = rest.handle, rest.refuse
 	if calls != nil {

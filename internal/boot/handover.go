@@ -21,11 +21,12 @@ type others struct {
 
 // handOver makes an app answer requests of an http1.Server. Bodies are read as they come: handlers bound
 // them.
-func handOver(app *fiber.App) *others {
+func handOver(app *fiber.App, from clients) *others {
 	server := app.Server()
 	server.SecureErrorLogMessage = true // a malformed request is not repeated in what is logged
 	routes := app.Handler()             // it also builds the router
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
+		from.tell(ctx)
 		routes(ctx)
 		conn := ctx.Conn().(*oneRequest)
 		if conn.exchange.Last() || !conn.body.Ended() {

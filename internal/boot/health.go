@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"callgate/internal/config"
 	"callgate/internal/console"
+	"callgate/internal/http1"
 )
 
 // checkTimeout bounds one question to one store.
@@ -78,7 +80,7 @@ func Health(ctx context.Context, environ []string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Transport: &http.Transport{DialContext: dialer(environ), DisableKeepAlives: true}}).Do(req)
 	if err != nil {
 		return fmt.Errorf("not ready: %w", err)
 	}
@@ -88,6 +90,19 @@ func Health(ctx context.Context, environ []string) error {
 		return fmt.Errorf("not ready: %s", answer)
 	}
 	return nil
+}
+
+// dialer connects, and where the process expects it of loopback says that no proxy's client connects.
+func dialer(environ []string) func(ctx context.Context, network, address string) (net.Conn, error) {
+	proxies, _ := http1.ParseProxies(strings.Split(lookup(environ, "TRUSTED_PROXIES", ""), ","))
+	expected, _ := strconv.ParseBool(lookup(environ, "PROXY_PROTOCOL", "false"))
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil && expected && proxies.Trust(http1.AddrOf(conn.LocalAddr())) {
+			_, err = conn.Write(http1.OwnProxyHeader())
+		}
+		return conn, err
+	}
 }
 
 // lookup is the value of a variable of environ, or absent when it is unset or empty.

@@ -124,10 +124,8 @@ func (n *Node) newApp() *fiber.App {
 		Immutable:             true, // what handlers keep must not be overwritten by the next request
 		ErrorHandler:          console.Fail(n.logger),
 
+		// Fiber would believe whoever connects; what proxies say of the client is in its address already (clients).
 		EnableTrustedProxyCheck: true,
-		TrustedProxies:          n.config.TrustedProxies,
-		ProxyHeader:             "X-Real-Ip",
-		EnableIPValidation:      true,
 	}
 	settings(&c)
 	return fiber.New(c)

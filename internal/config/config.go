@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"reflect"
 	"sort"
 	"strings"
@@ -40,9 +39,12 @@ type Config struct {
 	// which then serves nothing of the console.
 	PublicGatewayURL string `env:"PUBLIC_GATEWAY_URL"`
 	LogLevel         string `env:"LOG_LEVEL" envDefault:"info"`
-	// TrustedProxies are addresses or CIDRs whose X-Real-IP tells the client's address for the
-	// sign-in limits; from anybody else the header is ignored.
-	TrustedProxies []string `env:"TRUSTED_PROXIES"`
+	// TrustedProxies are addresses or CIDRs that are believed about the client's address: in
+	// ClientAddressHeader, X-Real-IP or X-Forwarded-For, and with ProxyProtocol in the header (version 2) that
+	// each of their connections must begin with. From anybody else both are ignored or refused.
+	TrustedProxies      []string `env:"TRUSTED_PROXIES"`
+	ClientAddressHeader string   `env:"CLIENT_ADDRESS_HEADER" envDefault:"X-Real-IP"`
+	ProxyProtocol       bool     `env:"PROXY_PROTOCOL" envDefault:"false"`
 
 	DatabaseURL   string `env:"DATABASE_URL"`
 	ClickHouseURL string `env:"CLICKHOUSE_URL"`
@@ -204,14 +206,7 @@ func (c *Config) faults() []string {
 	}
 	c.storeFaults(fault)
 	needURL(fault, "REDIS_URL", c.RedisURL, "redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster")
-	for _, proxy := range c.TrustedProxies {
-		if _, err := netip.ParsePrefix(proxy); err == nil {
-			continue
-		}
-		if _, err := netip.ParseAddr(proxy); err != nil {
-			fault("TRUSTED_PROXIES must list addresses or CIDRs")
-		}
-	}
+	c.proxyFaults(fault)
 	if c.PublicBaseURL != "" {
 		needURL(fault, "PUBLIC_BASE_URL", c.PublicBaseURL, "http", "https")
 	}

@@ -42,6 +42,29 @@ func (c *Config) consoleFaults(fault func(string, ...any)) {
 	}
 }
 
+// The values of CLIENT_ADDRESS_HEADER.
+const (
+	RealIP       = "X-Real-IP"
+	ForwardedFor = "X-Forwarded-For"
+)
+
+func (c *Config) proxyFaults(fault func(string, ...any)) {
+	for _, proxy := range c.TrustedProxies {
+		if _, err := netip.ParsePrefix(proxy); err == nil {
+			continue
+		}
+		if _, err := netip.ParseAddr(proxy); err != nil {
+			fault("TRUSTED_PROXIES must list addresses or CIDRs")
+		}
+	}
+	if c.ClientAddressHeader != RealIP && c.ClientAddressHeader != ForwardedFor {
+		fault("CLIENT_ADDRESS_HEADER must be X-Real-IP or X-Forwarded-For: the one that your proxies write")
+	}
+	if c.ProxyProtocol && len(c.TrustedProxies) == 0 {
+		fault("PROXY_PROTOCOL=true needs TRUSTED_PROXIES: the addresses or CIDRs of the proxies that send its header")
+	}
+}
+
 // companyFaults judges the company's login. What it fetches decides who is let in, so it must not be
 // changed on its way.
 func (c *Config) companyFaults(fault func(string, ...any)) {

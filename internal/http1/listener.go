@@ -22,7 +22,11 @@ type ListenerConfig struct {
 	// IdleTimeout is how long a connection may wait for a request; 0: 5 minutes. HeadTimeout is how
 	// long the head of one may take to arrive; 0: a minute. Both are kept to seconds.
 	IdleTimeout, HeadTimeout time.Duration
-	Logger                   *slog.Logger
+	// ProxyHeaderFrom are proxies whose connections have to begin with a header of the PROXY protocol,
+	// version 2, within 5 s and 2 KiB; the client it names is the connection's RemoteAddr then. From anybody
+	// else such a header is no request.
+	ProxyHeaderFrom Proxies
+	Logger          *slog.Logger
 }
 
 // ListenerStats is what a Listener has done since it was made, and holds now.
@@ -33,6 +37,8 @@ type ListenerStats struct {
 	GaveWay        int64 // closed for a new one while they waited for a request
 	Stalled        int64 // cut because they took nothing
 	AcceptFailures int64 // failed calls of Accept
+	// ProxyHeadersRefused are connections of proxies that were closed for want of a proper header.
+	ProxyHeadersRefused int64
 }
 
 // Listener is what stands before a server's accept loop: no fault of Accept ends it, no flood of
@@ -60,9 +66,12 @@ type Listener struct {
 	open  int
 	ended bool          // over is closed
 	stall time.Duration // WriteStall, less while draining
+	// unintroduced are connections without a PROXY protocol header.
+	unintroduced complaint
 
 	lingering                                           atomic.Int32
 	accepted, refused, gaveWay, stalled, acceptFailures atomic.Int64
+	proxyHeadersRefused                                 atomic.Int64
 }
 
 // NewListener takes over a TCP listener. Close, and the end of every connection, ends its goroutine.
@@ -95,6 +104,7 @@ func (l *Listener) Stats() ListenerStats {
 	return ListenerStats{
 		Open: open, Accepted: l.accepted.Load(), Refused: l.refused.Load(), GaveWay: l.gaveWay.Load(),
 		Stalled: l.stalled.Load(), AcceptFailures: l.acceptFailures.Load(),
+		ProxyHeadersRefused: l.proxyHeadersRefused.Load(),
 	}
 }
 

@@ -46,6 +46,7 @@ type Accepted struct {
 	// Memo is what the server's user remembers of the connection from one request to the next.
 	Memo any
 
+	source  net.Addr      // the client a proxy named; nil: none did
 	trusted bool          // of the goroutine that serves the connection
 	writes  atomic.Uint64 // odd during a Write
 
@@ -56,6 +57,14 @@ type Accepted struct {
 	seenWrites     uint64
 	seenQueued     int
 	stuck          time.Time
+}
+
+// RemoteAddr is the peer's address, or the client's a proxy has named.
+func (c *Accepted) RemoteAddr() net.Addr {
+	if c.source != nil {
+		return c.source
+	}
+	return c.tcp.RemoteAddr()
 }
 
 // Serving marks the connection as busy with a request. It reports false when the listener has closed

@@ -116,7 +116,9 @@ var exchanges = sync.Pool{New: func() any {
 
 func (c *served) serve() {
 	c.open = func() { c.afterwards(true) }
-	for c.await() && c.exchange() {
+	if !c.peer.expectsProxyHeader() || c.introduced() {
+		for c.await() && c.exchange() {
+		}
 	}
 	c.afterwards(false)
 	_ = c.Close()
