@@ -158,3 +158,24 @@ func TestTheDataTeamsPasswordIsLongOrUnset(t *testing.T) {
 		}
 	}
 }
+
+func TestWhomToBelieveAboutClientsIsSaidInFull(t *testing.T) {
+	for _, changes := range [][]string{
+		{"TRUSTED_PROXIES", "10.0.0.0/8,::1", "CLIENT_ADDRESS_HEADER", "X-Forwarded-For", "PROXY_PROTOCOL", "true"},
+		{"CLIENT_ADDRESS_HEADER", "X-Real-IP"},
+	} {
+		if _, err := Load(environ(good(), changes...), Gateway); err != nil {
+			t.Errorf("%v: %v", changes, err)
+		}
+	}
+	for want, changes := range map[string][]string{
+		"TRUSTED_PROXIES must list": {"TRUSTED_PROXIES", "front"},
+		"CLIENT_ADDRESS_HEADER":     {"TRUSTED_PROXIES", "10.0.0.0/8", "CLIENT_ADDRESS_HEADER", "Forwarded"},
+		"needs TRUSTED_PROXIES":     {"PROXY_PROTOCOL", "true"},
+		"PROXY_PROTOCOL":            {"PROXY_PROTOCOL", "v2"},
+	} {
+		if _, err := Load(environ(good(), changes...), Gateway); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", changes, err)
+		}
+	}
+}
