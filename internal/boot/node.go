@@ -30,6 +30,7 @@ import (
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 	"callgate/internal/telemetry"
+	"callgate/internal/traces"
 )
 
 // Version is what GET /api/config tells; the build sets it.
@@ -49,6 +50,7 @@ type Node struct {
 	spool        *spool.Spool
 	shipper      *ledger.Shipper
 	gateway      *gateway.Gateway
+	traces       *traces.Tracer // nil: calls are not traced
 	identity     *identity.Service
 	applications *application.Store
 	catalog      *catalog.Store
@@ -182,6 +184,7 @@ func (n *Node) Stop() error {
 		}
 	}
 	failed("stop serving", n.stopServing(ctx))
+	n.closeTraces()
 	if n.spool != nil {
 		failed("drain records", n.drain(ctx))
 	}
@@ -210,6 +213,17 @@ func (n *Node) Stop() error {
 		within(straggle, n.pool.Close) // it waits for those who still ask
 	}
 	return errors.Join(faults...)
+}
+
+// lastSpans is what the last spans get to reach their collector, which is no fault of ours when it is away.
+const lastSpans = 3 * time.Second
+
+func (n *Node) closeTraces() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
+	defer cancel()
+	if err := n.traces.Close(ctx); err != nil {
+		n.logger.Warn("the last spans were not sent", "error", err)
+	}
 }
 
 // straggle is what a request that outlived its connection gets to notice it.

@@ -3,6 +3,7 @@ package boot
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 
 	"callgate/internal/access"
@@ -16,6 +17,7 @@ import (
 	"callgate/internal/identity"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
+	"callgate/internal/traces"
 )
 
 func (n *Node) startGateway(ctx context.Context) (err error) {
@@ -35,11 +37,15 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
+	if n.traces, err = n.newTracer(host); err != nil {
+		return fmt.Errorf("traces: %w", err)
+	}
 	n.gateway = gateway.New(gateway.Config{
 		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
 		Record:           n.spool.Add,
+		Traces:           n.traces,
 		AllowPrivate:     c.AllowPrivate,
 		ConnectTimeout:   c.ConnectTimeout,
 		HeaderTimeout:    c.HeaderTimeout,
@@ -53,6 +59,26 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Registry:         n.registry,
 	})
 	return nil
+}
+
+// newTracer returns nil where OTEL_EXPORTER_OTLP_ENDPOINT is unset.
+func (n *Node) newTracer(host string) (*traces.Tracer, error) {
+	c := n.config
+	if c.TraceEndpoint == "" {
+		return nil, nil
+	}
+	endpoint, err := url.Parse(c.TraceEndpoint)
+	if err != nil {
+		return nil, err
+	}
+	headers, err := traces.ParseHeaders(c.TraceHeaders)
+	if err != nil {
+		return nil, err
+	}
+	return traces.New(traces.Config{
+		Endpoint: endpoint, Headers: headers, Ratio: c.TraceRatio, Version: Version,
+		Instance: fmt.Sprintf("%s-%d", host, os.Getpid()), Logger: n.logger, Registry: n.registry,
+	}), nil
 }
 
 // openUpstreamKey unseals at call time, after the permission check (spec section 2).

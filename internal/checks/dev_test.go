@@ -26,8 +26,8 @@ type dev struct {
 }
 
 // startDev builds the real binary from the product's own module and runs it on engines of its own
-// until the test ends.
-func startDev(t *testing.T) dev {
+// until the test ends. environment is set besides what it needs.
+func startDev(t *testing.T, environment ...string) dev {
 	t.Helper()
 	binary := os.Getenv("CALLGATE_BINARY") // another version, to compare with
 	if binary == "" {
@@ -40,8 +40,8 @@ func startDev(t *testing.T) dev {
 	}
 	address := freeAddress(t)
 	cmd := exec.CommandContext(t.Context(), binary, "dev")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ENGINES_DIR=" + os.Getenv("ENGINES_DIR"),
-		"LISTEN=" + address, "DATA_DIR=" + t.TempDir(), "API_RATE_LIMIT=0"} // tests ask faster than people
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ENGINES_DIR=" + os.Getenv("ENGINES_DIR"),
+		"LISTEN=" + address, "DATA_DIR=" + t.TempDir(), "API_RATE_LIMIT=0"}, environment...) // tests ask faster than people
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
 	var stderr bytes.Buffer

@@ -107,6 +107,13 @@ type Config struct {
 	// take: more than 0, at most 1.
 	MaxApplicationShare float64 `env:"MAX_APPLICATION_SHARE" envDefault:"0.25"`
 
+	// TraceEndpoint is an OpenTelemetry collector's OTLP/HTTP address; empty: calls are not traced. TraceHeaders are
+	// name=value pairs separated by commas; TraceRatio is of the calls without a trace of their caller's.
+	TraceEndpoint string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
+	TraceHeaders  string  `env:"OTEL_EXPORTER_OTLP_HEADERS"`
+	TraceProtocol string  `env:"OTEL_EXPORTER_OTLP_PROTOCOL" envDefault:"http/protobuf"`
+	TraceRatio    float64 `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"0.01"`
+
 	MaxConns           int           `env:"MAX_CONNS" envDefault:"0"` // 0: what the limit of open files allows, at most 65536
 	ClientWriteTimeout time.Duration `env:"CLIENT_WRITE_TIMEOUT" envDefault:"30s"`
 	DrainDelay         time.Duration `env:"DRAIN_DELAY" envDefault:"5s"`

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"callgate/internal/traces"
 )
 
 func (c *Config) consoleFaults(fault func(string, ...any)) {
@@ -124,8 +126,25 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 	if !(c.MaxApplicationShare > 0 && c.MaxApplicationShare <= 1) {
 		fault("MAX_APPLICATION_SHARE must be more than 0 and at most 1, such as 0.25")
 	}
+	c.traceFaults(fault)
 	if c.SpoolMaxBytes < 0 {
 		fault("SPOOL_MAX_BYTES must be a number of bytes; 0 or none means what the disk holds")
+	}
+}
+
+func (c *Config) traceFaults(fault func(string, ...any)) {
+	if c.TraceEndpoint == "" {
+		return
+	}
+	needURL(fault, "OTEL_EXPORTER_OTLP_ENDPOINT", c.TraceEndpoint, "http", "https")
+	if _, err := traces.ParseHeaders(c.TraceHeaders); err != nil {
+		fault("OTEL_EXPORTER_OTLP_HEADERS must be name=value, several separated by commas, other characters percent-encoded")
+	}
+	if c.TraceProtocol != "http/protobuf" {
+		fault("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf; collectors take it on port 4318")
+	}
+	if !(c.TraceRatio >= 0 && c.TraceRatio <= 1) {
+		fault("OTEL_TRACES_SAMPLER_ARG must be a ratio from 0 to 1, such as 0.01")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
+	"callgate/internal/traces"
 )
 
 // applicationStatistics lists the account's applications with the figures of each.
@@ -235,6 +236,12 @@ func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
 			return stats.CallsQuery{}, err
 		}
 		q.Model = &model
+	}
+	if ctx.Context().QueryArgs().Has("traceId") {
+		q.TraceID = strings.Clone(ctx.Query("traceId"))
+		if !traces.ValidTraceID(q.TraceID) {
+			return stats.CallsQuery{}, fault.InvalidFields(map[string]string{"traceId": "must be 32 lower-case hexadecimal digits, not all zero"})
+		}
 	}
 	switch result := stats.Result(ctx.Query("result")); result {
 	case stats.AnyResult:

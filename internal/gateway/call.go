@@ -10,6 +10,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/http1"
+	"callgate/internal/traces"
 )
 
 // phase is where a call is; it says which timeout counts and what is cut to end it.
@@ -52,6 +53,7 @@ type call struct {
 	contentType []byte
 	upgrade     bool
 	shown       bool
+	trace       traces.Context
 	grant       *access.Grant
 	capability  *access.Capability // nil until the model was found to name one
 	target      *target            // nil until the call may go there

@@ -9,6 +9,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/calls"
+	"callgate/internal/traces"
 )
 
 // Config says what a gateway works with. Zero limits take the defaults of design section 4.
@@ -22,6 +23,8 @@ type Config struct {
 	OpenKey func(*access.Capability) ([]byte, error)
 	// Record takes a finished record and never blocks.
 	Record func(*calls.Record)
+	// Traces makes sampled calls spans; nil: no call is, and traceparent is a header as any other.
+	Traces *traces.Tracer
 
 	AllowPrivate     bool          // upstreams on loopback and private addresses
 	ConnectTimeout   time.Duration // name, connection and TLS; 10 s

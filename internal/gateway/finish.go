@@ -100,6 +100,10 @@ func (c *call) finish(o outcome) {
 	if c.capability != nil {
 		record.Model = c.capability.ID
 	}
+	record.Trace = c.trace.Trace
+	if c.trace.Sampled() {
+		c.gateway.config.Traces.End(c.trace, record, c.method, c.path)
+	}
 	if !o.success {
 		record.Unredacted = c.unredacted(o)
 	}

@@ -123,6 +123,9 @@ func (g *Gateway) admit(x *http1.Exchange, head *requestHead) (*call, *refusal) 
 	c.gateway, c.x, c.client, c.start, c.id = g, x, x.Conn, start, calls.NewCallID(start)
 	c.grant, c.firstByte = grant, -1
 	c.keep(head)
+	if g.config.Traces != nil {
+		c.trace = g.config.Traces.Begin(head.traceparent)
+	}
 	if !g.supervisor.add(c) { // after Shutdown: the process ends, nobody takes a record any more
 		c.release()
 		return nil, &refusedStopping

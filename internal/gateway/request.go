@@ -12,14 +12,15 @@ type requestHead struct {
 	target      []byte
 	bearer      []byte // Access Key, nil when there is none
 	contentType []byte
-	upgrade     bool // to a protocol that is not forwarded
-	shown       bool // a browser wants to show or run the answer, not to hand it to a script
+	traceparent []byte // nil when there is none, or more than one
+	upgrade     bool   // to a protocol that is not forwarded
+	shown       bool   // a browser wants to show or run the answer, not to hand it to a script
 }
 
 // read looks at every field once. It reports false for a head with two Authorization fields.
 func (h *requestHead) read(r *http1.Request) bool {
 	*h = requestHead{target: r.Target()}
-	authorizations := 0
+	authorizations, traceparents := 0, 0
 	for _, f := range r.Fields() {
 		name := r.Name(f)
 		switch len(name) {
@@ -27,6 +28,14 @@ func (h *requestHead) read(r *http1.Request) bool {
 			if http1.EqualFold(name, "authorization") {
 				authorizations++
 				h.bearer = bearer(r.Value(f))
+			}
+		case len("traceparent"):
+			if http1.EqualFold(name, "traceparent") {
+				if traceparents++; traceparents == 1 {
+					h.traceparent = r.Value(f)
+				} else {
+					h.traceparent = nil
+				}
 			}
 		case len("content-type"):
 			if http1.EqualFold(name, "content-type") {
@@ -113,10 +122,13 @@ func (c *call) appendForwarded(out []byte, t *target) []byte {
 	r := &c.x.Request
 	for _, f := range r.Fields() {
 		line := r.Line(f)
-		if f.Hop || removedIn.has(r.Name(f)) || bytes.Contains(line, c.bearer) {
+		if f.Hop || removedIn.has(r.Name(f)) || bytes.Contains(line, c.bearer) || c.trace.Sampled() && http1.EqualFold(r.Name(f), "traceparent") {
 			continue
 		}
 		out = append(out, line...)
+	}
+	if c.trace.Sampled() {
+		out = append(c.trace.AppendTraceparent(append(out, "traceparent: "...)), '\r', '\n')
 	}
 	switch c.capability.UpstreamAuth {
 	case "x-api-key":

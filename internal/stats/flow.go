@@ -36,6 +36,7 @@ type CallsQuery struct {
 	Page        int     // from 1
 	Model       *string // nil: all; empty: calls that named no capability that exists
 	Result      Result  // narrows items and total, not the summary
+	TraceID     string  // of the trace the calls belong to; empty: of any or none
 
 	// Until is the instant as of which Calls answers: those of a first page, for its other pages. Nil,
 	// or more than a day ago, or to come: now.
@@ -50,6 +51,9 @@ func (q CallsQuery) parameters(more ...any) []any {
 	more = append(more, "application", q.Application)
 	if q.Model != nil {
 		more = append(more, "model", *q.Model)
+	}
+	if q.TraceID != "" {
+		more = append(more, "trace", q.TraceID)
 	}
 	if q.Until != nil {
 		more = append(more, "until", q.Until.UnixMilli(), "arrivals", q.arrivals().UnixMilli())
@@ -107,6 +111,9 @@ func (r *Reader) Calls(ctx context.Context, q CallsQuery) (CallsPage, error) {
 func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error {
 	if q.Until != nil && !r.inBounds(*q.Until) {
 		q.Until = nil
+	}
+	if q.TraceID != "" {
+		return r.tracedPage(ctx, q, page)
 	}
 	for attempt := 1; ; attempt++ {
 		series, err := r.asOf(ctx, &q)

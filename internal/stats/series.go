@@ -117,6 +117,9 @@ func (q CallsQuery) listed() (conditions string) {
 	if q.Model != nil {
 		conditions = " AND " + ofModel
 	}
+	if q.TraceID != "" {
+		conditions += " AND " + ofTrace
+	}
 	if q.Until != nil {
 		conditions += " AND " + inTime
 	}

@@ -11,6 +11,13 @@ import (
 // connection that no other question uses: however slow yield is, they do not wait for it.
 // Faults: Unavailable, also after some calls were handed over.
 func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error) error {
+	if q.TraceID != "" {
+		buckets := daysOfTrace(r.retained(q.Range))
+		if len(buckets) == 0 {
+			return nil
+		}
+		return r.walk(ctx, q, buckets, yield)
+	}
 	days, err := r.perDay(ctx, q)
 	if err != nil {
 		return err
@@ -19,17 +26,20 @@ func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error)
 		if s.matches(q.Result) == 0 {
 			continue
 		}
-		query, parameters := selectCalls(q, []timeBucket{s}, "DESC")
-		err := stream(ctx, r.slow, "export calls", query, parameters, func(rows driver.Rows) error {
-			c, err := scanCall(rows)
-			if err != nil {
-				return err
-			}
-			return yield(c)
-		})
-		if err != nil {
+		if err := r.walk(ctx, q, []timeBucket{s}, yield); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (r *Reader) walk(ctx context.Context, q CallsQuery, buckets []timeBucket, yield func(Call) error) error {
+	query, parameters := selectCalls(q, buckets, "DESC")
+	return stream(ctx, r.slow, "export calls", query, parameters, func(rows driver.Rows) error {
+		c, err := scanCall(rows)
+		if err != nil {
+			return err
+		}
+		return yield(c)
+	})
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/hex"
 	"math"
 
 	"github.com/google/uuid"
@@ -9,7 +10,7 @@ import (
 )
 
 const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
-	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped)`
+	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id)`
 
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
@@ -17,6 +18,7 @@ type callColumns struct {
 	start                                  []int64 // Unix milliseconds
 	model, endedBy, reasonType, reasonCode []any   // strings, see repeat
 	batch                                  []any
+	trace                                  []string // hexadecimal, empty: none
 	duration                               []uint32
 	firstByte                              []*uint32
 	firstByteOf                            []uint32
@@ -36,7 +38,7 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	c.start, c.duration, c.firstByte = resize(c.start, len(rows)), resize(c.duration, len(rows)), resize(c.firstByte, len(rows))
 	c.status, c.upstream = resize(c.status, len(rows)), resize(c.upstream, len(rows))
 	c.success, c.streamed, c.stamped = resize(c.success, len(rows)), resize(c.streamed, len(rows)), resize(c.stamped, len(rows))
-	c.requestBytes, c.responseBytes = resize(c.requestBytes, len(rows)), resize(c.responseBytes, len(rows))
+	c.requestBytes, c.responseBytes, c.trace = resize(c.requestBytes, len(rows)), resize(c.responseBytes, len(rows)), resize(c.trace, len(rows))
 	for i := range rows {
 		r := &rows[i]
 		c.application[i], c.call[i], c.user[i] = r.Application, r.Call, r.User
@@ -48,14 +50,21 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 		repeat(c.batch, i, token)
 		c.status[i], c.upstream[i], c.success[i], c.streamed[i], c.stamped[i] = r.Status, r.Upstream, r.Success, r.Streamed, true
 		c.requestBytes[i], c.responseBytes[i] = r.RequestBytes, r.ResponseBytes
-		c.firstByte[i] = nil
+		c.trace[i], c.firstByte[i] = traceID(&r.Trace), nil
 		if r.HasFirstByte {
 			c.firstByteOf[i] = milliseconds(r.FirstByteUS)
 			c.firstByte[i] = &c.firstByteOf[i]
 		}
 	}
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
-		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped}
+		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace}
+}
+
+func traceID(id *[16]byte) string {
+	if *id == [16]byte{} {
+		return ""
+	}
+	return hex.EncodeToString(id[:])
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

@@ -20,11 +20,15 @@ const payloadVersion = 1
 // far below it; a record built otherwise loses its detail rather than exceed it.
 const maxPayload = 128 << 10
 
+// noTrace is the trace of a call that belongs to none.
+var noTrace [16]byte
+
 const (
 	flagSuccess = 1 << iota
 	flagStreamed
 	flagFirstByte
 	flagFailure
+	flagTrace
 )
 
 // The values that are stored as one byte, by position plus one; others are written out after a 0.
@@ -59,6 +63,9 @@ func appendPayload(b []byte, r *calls.Record) []byte {
 	if r.Failure != nil {
 		flags |= flagFailure
 	}
+	if r.Trace != noTrace {
+		flags |= flagTrace
+	}
 	b = append(b, flags)
 	b = binary.AppendVarint(b, r.Start.UnixMilli()-idMilli(r.CallID))
 	b = binary.AppendUvarint(b, uint64(max(r.Duration, 0)/time.Microsecond))
@@ -73,6 +80,9 @@ func appendPayload(b []byte, r *calls.Record) []byte {
 	b = appendCode(b, reasonTypeCodes, string(r.ReasonType))
 	b = appendCode(b, reasonCodeCodes, string(r.ReasonCode))
 	b = appendText(b, r.Model)
+	if r.Trace != noTrace {
+		b = append(b, r.Trace[:]...)
+	}
 	if f := r.Failure; f != nil {
 		b = appendText(b, f.Message)
 		b = appendText(b, f.Method)

@@ -15,9 +15,11 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 	odd := callstest.Failed(start)
 	odd.EndedBy, odd.ReasonType, odd.ReasonCode = "new_end", "new_type", "new_code" // of a later version
 	odd.Failure.BodyNote = "new_note"
+	traced := callstest.Failed(start)
+	traced.Trace = [16]byte{0: 1, 15: 0xff}
 	early := callstest.Success(start)
 	early.CallID = uuid.UUID{0: 0xff, 1: 0xff} // its time is not the start's
-	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "foreign id": early} {
+	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "of a trace": traced, "foreign id": early} {
 		var got Row
 		if err := decodePayload(string(appendPayload(nil, r)), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -25,7 +27,7 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 		if got.Application != r.ApplicationID || got.User != r.UserID || got.Call != r.CallID || got.Start != r.Start.UnixMilli() ||
 			got.DurationUS != 1234567 || int(got.Status) != r.StatusCode || got.Success != r.Success || got.Model != r.Model ||
 			got.EndedBy != string(r.EndedBy) || got.ReasonType != string(r.ReasonType) || got.ReasonCode != string(r.ReasonCode) ||
-			got.HasFirstByte != (r.FirstByte >= 0) || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
+			got.HasFirstByte != (r.FirstByte >= 0) || got.Trace != r.Trace || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if f := r.Failure; f != nil && got.Failure != (FailureRow{f.Message, f.Method, f.Path, string(f.RequestBody), string(f.Query), string(f.BodyNote)}) {

@@ -18,6 +18,7 @@ type Row struct {
 	RequestBytes, ResponseBytes                 uint64
 	Success, Streamed, HasFirstByte, HasFailure bool
 	EndedBy, ReasonType, ReasonCode, Model      string
+	Trace                                       [16]byte // zero: none
 	Failure                                     FailureRow
 }
 
@@ -52,13 +53,16 @@ func decodePayload(payload string, r *Row) error {
 	r.ReasonType = d.code(reasonTypeCodes)
 	r.ReasonCode = d.code(reasonCodeCodes)
 	r.Model = d.text()
+	if r.Trace = noTrace; flags&flagTrace != 0 {
+		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
+	}
 	r.Failure = FailureRow{}
 	if r.HasFailure {
 		f := &r.Failure
 		f.Message, f.Method, f.Path, f.Body, f.Query = d.text(), d.text(), d.text(), d.text(), d.text()
 		f.Note = d.code(noteCodes)
 	}
-	if d.failed || d.rest != "" || flags >= flagFailure<<1 || r.Start < calls.MinStart || r.Start >= calls.MaxStart {
+	if d.failed || d.rest != "" || flags >= flagTrace<<1 || r.Start < calls.MinStart || r.Start >= calls.MaxStart {
 		return errPayload
 	}
 	return nil

@@ -2426,6 +2426,11 @@ export interface components {
          */
         Start: string;
         /**
+         * @description Only calls of this trace (W3C Trace Context), where the gateway traces calls.
+         * @example 4bf92f3577b34da6a3ce929d0e0e4736
+         */
+        TraceId: string;
+        /**
          * @description As of when: the `until` of the answer that began the list. Without it: now.
          * @example 2026-08-17T09:42:09.870+08:00
          */
@@ -4174,6 +4179,11 @@ export interface operations {
                  */
                 start?: components["parameters"]["Start"];
                 /**
+                 * @description Only calls of this trace (W3C Trace Context), where the gateway traces calls.
+                 * @example 4bf92f3577b34da6a3ce929d0e0e4736
+                 */
+                traceId?: components["parameters"]["TraceId"];
+                /**
                  * @description As of when: the `until` of the answer that began the list. Without it: now.
                  * @example 2026-08-17T09:42:09.870+08:00
                  */
@@ -4272,6 +4282,11 @@ export interface operations {
                  * @example 2026-08-11
                  */
                 start?: components["parameters"]["Start"];
+                /**
+                 * @description Only calls of this trace (W3C Trace Context), where the gateway traces calls.
+                 * @example 4bf92f3577b34da6a3ce929d0e0e4736
+                 */
+                traceId?: components["parameters"]["TraceId"];
             };
             header?: never;
             path: {
