@@ -47,7 +47,7 @@ var readable = []struct {
 }{
 	{"live_calls", []string{
 		"application_id", "user_id", "call_id", "start_time", "day", "model", "duration_ms", "status_code", "success", "streamed",
-		"first_byte_ms", "ended_by", "reason_type", "reason_code", "upstream_status", "request_bytes", "response_bytes",
+		"first_byte_ms", "ended_by", "reason_type", "reason_code", "upstream_status", "request_bytes", "response_bytes", "trace_id",
 	}},
 	{"live_failures", []string{"application_id", "call_id", "start_time", "day", "message", "method", "body_note"}},
 	{"live_usage_daily", []string{"application_id", "day", "model", "calls", "successes", "failures", "duration_ms"}},

@@ -76,10 +76,10 @@ func ValidTraceID(text string) bool {
 
 // begun is a new trace, or none: of ratio of the calls.
 func begun(ratio float64) (c Context) {
-	if ratio < 1 && rand.Float64() >= ratio {
+	if ratio < 1 && rand.Float64() >= ratio { //nolint:gosec // chance, not secrecy
 		return Context{}
 	}
-	for c.Trace == [16]byte{} {
+	for c.Trace == [16]byte{} { //nolint:gosec // ids are told to everybody
 		put(c.Trace[:8], rand.Uint64())
 		put(c.Trace[8:], rand.Uint64())
 	}
