@@ -79,14 +79,14 @@ func begun(ratio float64) (c Context) {
 	if ratio < 1 && rand.Float64() >= ratio { //nolint:gosec // chance, not secrecy
 		return Context{}
 	}
-	for c.Trace == [16]byte{} { //nolint:gosec // ids are told to everybody
-		put(c.Trace[:8], rand.Uint64())
-		put(c.Trace[8:], rand.Uint64())
+	for c.Trace == [16]byte{} {
+		put(c.Trace[:8], rand.Uint64()) //nolint:gosec // ids are told to everybody
+		put(c.Trace[8:], rand.Uint64()) //nolint:gosec // ids are told to everybody
 	}
 	return c
 }
 
 func newSpan() (id [8]byte) {
-	put(id[:], rand.Uint64N(math.MaxUint64)+1)
+	put(id[:], rand.Uint64N(math.MaxUint64)+1) //nolint:gosec // ids are told to everybody
 	return id
 }
