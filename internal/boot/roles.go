@@ -33,7 +33,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		return fmt.Errorf("recording: %w", err)
 	}
 	host, _ := os.Hostname()
-	n.shipper, err = ledger.Ship(ctx, ledger.Config{Node: host}, n.spool, n.pool, c.ClickHouseURL, n.logger, n.registry)
+	n.shipper, err = ledger.Ship(ctx, ledger.Config{Node: host, Role: string(c.Role), Version: Version}, n.spool, n.pool, c.ClickHouseURL, n.logger, n.registry)
 	if err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}

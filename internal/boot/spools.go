@@ -33,24 +33,52 @@ func Spools(ctx context.Context, stores config.Config, args []string, out io.Wri
 		if err != nil {
 			return fmt.Errorf("%q is no id of a spool", args[1])
 		}
-		if err := known.Retire(ctx, id); err != nil {
+		retired, err := known.Retire(ctx, id, commandLine)
+		if err != nil {
 			return fmt.Errorf("retire spool %s: %w", id, err)
 		}
-		_, err = fmt.Fprintf(out, "spool %s is retired\n", id)
+		_, err = fmt.Fprintf(out, "spool %s is retired; %s\n", id, lostWith(retired))
 		return err
 	}
 	return errors.New(spoolsUsage)
 }
 
-func listSpools(ctx context.Context, known *ledger.Ledger, out io.Writer) error {
-	spools, err := known.Spools(ctx)
-	if err != nil {
-		return err
+// commandLine is who did what, in the audit trail, for deeds of no administrator who has signed in.
+const commandLine = "command line"
+
+// lostWith says what a spool that was given up takes with it.
+func lostWith(s ledger.Spool) string {
+	if s.GivenUp == nil || s.GivenUp.Calls == nil {
+		return "how many calls it held is not known"
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tNODE\tTHROUGH\tLAST REPORT")
-	for _, s := range spools {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.ID, s.Node, beijing.Format(s.Through), beijing.Format(s.UpdatedAt))
-	}
-	return table.Flush()
+	return fmt.Sprintf("%d calls that it held count as missed", *s.GivenUp.Calls)
 }
+
+func listSpools(ctx context.Context, known *ledger.Ledger, out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tHOST\tSTATE\tTHROUGH\tLAST REPORT\tHELD CALLS\tHELD BYTES")
+	for page := 1; ; page++ {
+		spools, total, err := known.Spools(ctx, page, spoolsAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, s := range spools {
+			if s.State == ledger.GivenUp {
+				continue
+			}
+			calls, bytes := "?", "?"
+			if s.Gateway != nil {
+				bytes = fmt.Sprint(s.Gateway.HeldBytes)
+				if held := s.Gateway.Held(); held != nil {
+					calls = fmt.Sprint(*held)
+				}
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Node, s.State, beijing.Format(s.Through), beijing.Format(s.UpdatedAt), calls, bytes)
+		}
+		if page*spoolsAtOnce >= total {
+			return table.Flush()
+		}
+	}
+}
+
+const spoolsAtOnce = 100

@@ -37,6 +37,7 @@ func newFuzzer(t *testing.T, seed uint64) *fuzzer {
 	})
 	f := &fuzzer{watcher: w, random: rand.New(rand.NewPCG(seed, 0)), desk: w.admin, capabilities: []string{"steady", "a", "b:1", "c"}, groups: []string{"g"}}
 	f.seed(f.capabilities...)
+	f.loseSpool()
 	f.dev = f.signedIn(identity.Developer)
 	owner := &client{f.manager, f.dev.Token.Value}
 	for i := range 5 {
@@ -181,6 +182,8 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 				return pick(f, f.groups), true
 			case strings.Contains(op.Path, "/capabilities/{id}"):
 				return f.capability(op), true
+			case strings.HasPrefix(op.Path, "/api/admin/spools/"):
+				return lostSpool, true
 			}
 			return pick(f, f.applications), true
 		case "path capabilityId", "capabilityIds[]":

@@ -21,6 +21,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/application"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
@@ -65,6 +66,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 		Catalog:      catalog.New(pool, ring, true),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
+		Ledger:       ledger.New(pool),
 		Logger:       log,
 	}), log)
 	m.admin = m.signIn(identity.Admin, managingAdmin)

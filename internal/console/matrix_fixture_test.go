@@ -36,6 +36,7 @@ func newCrowd(t *testing.T) *crowd {
 	t.Helper()
 	w := newWatcher(t)
 	w.seed("gpt")
+	w.loseSpool()
 	c := &crowd{watcher: w}
 	c.right, c.other = w.session(identity.Developer, "right@example.com"), w.session(identity.Developer, "other@example.com")
 	c.desk = w.session(identity.Admin, managingAdmin)

@@ -86,6 +86,8 @@ var matrix = []route{
 	{"PATCH", "/api/admin/capabilities/gpt", backOffice, `{"description":"Changed"}`, 200},
 	{"PATCH", "/api/admin/capabilities/gpt/status", backOffice, `{"status":"enabled"}`, 200},
 	{"GET", "/api/admin/audit", backOffice, "", 200},
+	{"GET", "/api/admin/spools", backOffice, "", 200},
+	{"POST", "/api/admin/spools/" + lostSpool + "/retire", backOffice, "", 200},
 }
 
 // owned tells whether the path names an object that belongs to one user.

@@ -66,4 +66,6 @@ func (c *Console) routes(api fiber.Router) {
 	api.Patch("/admin/capabilities/:id", admin(ofIdentifier(c.updateCapability)))
 	api.Patch("/admin/capabilities/:id/status", admin(ofIdentifier(c.setCapabilityStatus)))
 	api.Get("/admin/audit", admin(c.listAudit))
+	api.Get("/admin/spools", admin(c.listSpools))
+	api.Post("/admin/spools/:id/retire", admin(ofID(c.retireSpool)))
 }

@@ -180,7 +180,7 @@ type AuditEntry struct {
 	// Action What was done to what, e.g. capability.update.
 	Action string `json:"action"`
 
-	// Actor An e-mail address.
+	// Actor An e-mail address, or `command line`.
 	Actor string `json:"actor"`
 
 	// At Beijing time with milliseconds.
@@ -655,6 +655,57 @@ type SessionItems struct {
 
 // SortOrder defines model for SortOrder.
 type SortOrder = int64
+
+// Spool defines model for Spool.
+type Spool struct {
+	ID uuid.UUID `json:"id"`
+
+	// HeldBytes Bytes on its disk that are not in the statistics.
+	HeldBytes *int64 `json:"heldBytes"`
+
+	// HeldCalls Calls in them when its gateway was last seen; null where nobody has counted them. Those of its last second may come on top.
+	HeldCalls *int64 `json:"heldCalls"`
+
+	// Host The host of the gateway that reports it; may be empty.
+	Host string `json:"host"`
+
+	// LastSeenAt When its own gateway last reported.
+	LastSeenAt *string `json:"lastSeenAt"`
+
+	// MissedCalls Of a retired one the calls that count as missed; null where nobody knows how many there were.
+	MissedCalls *int64 `json:"missedCalls"`
+
+	// OldestAt The end of the oldest call it holds; null where it holds none.
+	OldestAt *string `json:"oldestAt"`
+
+	// ReportedAt When it was last reported.
+	ReportedAt Time    `json:"reportedAt"`
+	RetiredAt  *string `json:"retiredAt"`
+
+	// RetiredBy An e-mail address, or `command line`.
+	RetiredBy *string `json:"retiredBy"`
+
+	// Role What its gateway serves, all or gateway. This and the following are null for a gateway of a version that did not tell.
+	Role *string `json:"role"`
+
+	// StartedAt A time, as others.
+	StartedAt *string `json:"startedAt"`
+
+	// State `live`: its gateway reports. `adopted`: its gateway has ended, and another one ships what it left. `silent`: nobody has reported it for 10 s; it holds the statistics back. `retired`: given up.
+	State string `json:"state"`
+
+	// Through Every call that ended before it is in the statistics or counted as missed.
+	Through Time    `json:"through"`
+	Version *string `json:"version"`
+}
+
+// SpoolPage defines model for SpoolPage.
+type SpoolPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []Spool `json:"items"`
+}
 
 // Success The envelope of an answer; data is what the operation says.
 type Success struct {

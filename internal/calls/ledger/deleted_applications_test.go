@@ -124,12 +124,12 @@ func TestLateRowsOfADeletedApplicationAreSweptAfterADayWhenNoSpoolIsBehind(t *te
 	}
 	s.execute(t, `UPDATE deleted_applications SET deleted_at = now() - interval '25 hours'`)
 	dead := uuid.New()
-	s.execute(t, `INSERT INTO spools (id, node, through) VALUES ($1, 'dead', now() - interval '24 hours 59 minutes')`, dead)
+	s.execute(t, `INSERT INTO spools (id, node, through, updated_at) VALUES ($1, 'dead', now() - interval '24 hours 59 minutes', now() - interval '1 hour')`, dead)
 	sweep()
 	if s.rowsOf(t, gone) == 0 {
 		t.Fatal("swept for the last time though a spool may hold more")
 	}
-	if err := m.ledger.Retire(t.Context(), dead); err != nil {
+	if _, err := m.ledger.Retire(t.Context(), dead, "root@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	sweep()

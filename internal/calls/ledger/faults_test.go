@@ -115,7 +115,7 @@ func TestKilledProcessLosesNothingThatWasWritten(t *testing.T) {
 		t.Logf("round %d: %d written, %d counted", round, written, counted-total)
 		total = counted
 	}
-	spools, err := New(s.pool).Spools(t.Context())
+	spools, err := s.waitedFor(t.Context())
 	if err != nil || len(spools) != 0 {
 		t.Errorf("adopted spools are not retired: %v, %v", spools, err)
 	}
@@ -170,7 +170,7 @@ func TestOpensWhileBothStoresAreDownAndCatchesUp(t *testing.T) {
 		t.Errorf("%d of 1000 calls are counted", n)
 	}
 	callstest.Eventually(t, 10*time.Second, "the ledger knows the spool", func() bool {
-		spools, err := New(s.pool).Spools(t.Context())
+		spools, err := s.waitedFor(t.Context())
 		return err == nil && len(spools) == 1
 	})
 }
@@ -194,7 +194,7 @@ func TestWhatCloseCannotShipTheNextProcessDoes(t *testing.T) {
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("Close took %s beyond its time", took)
 	}
-	spools, err := New(s.pool).Spools(t.Context())
+	spools, err := s.waitedFor(t.Context())
 	if err != nil || len(spools) != 1 {
 		t.Fatalf("the spool does not hold dataThrough back: %v %v", spools, err)
 	}
@@ -205,7 +205,7 @@ func TestWhatCloseCannotShipTheNextProcessDoes(t *testing.T) {
 	if n := s.counted(t); n != 1_000 {
 		t.Errorf("%d of 1000 calls are counted", n)
 	}
-	if spools, err = New(s.pool).Spools(t.Context()); err != nil || len(spools) != 0 {
+	if spools, err = s.waitedFor(t.Context()); err != nil || len(spools) != 0 {
 		t.Errorf("spools are not retired: %v %v", spools, err)
 	}
 }

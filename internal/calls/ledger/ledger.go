@@ -63,48 +63,6 @@ func (l *Ledger) Coverage(ctx context.Context, applications []uuid.UUID, r beiji
 	return c, nil
 }
 
-// Retire declares a spool whose gateway will never come back lost, so that it no longer holds
-// Through back. NotFound when there is no such spool.
-func (l *Ledger) Retire(ctx context.Context, spool uuid.UUID) error {
-	tag, err := l.pool.Exec(ctx, `UPDATE spools SET retired = true, updated_at = now() WHERE id = $1`, spool)
-	if err != nil {
-		return unavailable(err)
-	}
-	if tag.RowsAffected() == 0 {
-		return fault.Absent()
-	}
-	return nil
-}
-
-// Spool is one gateway's spool as the ledger knows it.
-type Spool struct {
-	ID        uuid.UUID
-	Node      string
-	Through   time.Time
-	UpdatedAt time.Time
-}
-
-// Spools lists the spools that are not retired, the one furthest behind first.
-func (l *Ledger) Spools(ctx context.Context) ([]Spool, error) {
-	rows, err := l.pool.Query(ctx, `SELECT id, node, through, updated_at FROM spools WHERE NOT retired ORDER BY through, id`)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	defer rows.Close()
-	var spools []Spool
-	for rows.Next() {
-		var s Spool
-		if err := rows.Scan(&s.ID, &s.Node, &s.Through, &s.UpdatedAt); err != nil {
-			return nil, unavailable(err)
-		}
-		spools = append(spools, s)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, unavailable(err)
-	}
-	return spools, nil
-}
-
 func unavailable(err error) error {
 	return fault.Wrap(fault.Unavailable, fmt.Errorf("read the ledger: %w", err), "the call ledger is unavailable")
 }

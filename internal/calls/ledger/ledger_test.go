@@ -126,7 +126,7 @@ func TestADeadSpoolHoldsThroughBackUntilItIsAdoptedOrRetired(t *testing.T) {
 	died := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
 	adopted, forsaken := uuid.New(), uuid.New()
 	for _, id := range ids(adopted, forsaken) {
-		if _, err := s.pool.Exec(t.Context(), `INSERT INTO spools (id, node, through) VALUES ($1, 'dead', $2)`, id, died); err != nil {
+		if _, err := s.pool.Exec(t.Context(), `INSERT INTO spools (id, node, through, updated_at) VALUES ($1, 'dead', $2, now() - interval '1 hour')`, id, died); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,17 +136,17 @@ func TestADeadSpoolHoldsThroughBackUntilItIsAdoptedOrRetired(t *testing.T) {
 	if err := shut(s.open(t, spool.Config{Dir: dir})); err != nil {
 		t.Fatal(err)
 	}
-	left, err := ledger.Spools(t.Context())
+	left, err := s.waitedFor(t.Context())
 	if err != nil || len(left) != 1 || left[0].ID != forsaken || !s.through(t).Equal(died) {
 		t.Fatalf("spools %+v, %v, through %s", left, err, s.through(t))
 	}
-	if err := ledger.Retire(t.Context(), forsaken); err != nil {
+	if _, err := ledger.Retire(t.Context(), forsaken, "root@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	if age := time.Since(s.through(t)); age > time.Second {
 		t.Errorf("without a live spool through is %s old", age)
 	}
-	if err := ledger.Retire(t.Context(), uuid.New()); fault.KindOf(err) != fault.NotFound {
+	if _, err := ledger.Retire(t.Context(), uuid.New(), "root@example.com"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("retiring an unknown spool: %v", err)
 	}
 }

@@ -31,15 +31,18 @@ const (
 // known to be missing. Reports state totals, so that one whose fate is uncertain can be repeated.
 type reporter struct {
 	pool  *pgxpool.Pool
-	node  string
 	spool *spool.Spool
 	log   *slog.Logger
 	stop  chan struct{}
 	wake  chan struct{}
 
+	node, role, version string // of this process, which began at
+	started             time.Time
+
 	mu     sync.Mutex
 	doubts map[beijing.Day]bool // days whose rollups are to be compared
 
+	reports      int
 	failed       int    // reports in a row
 	warned, shed uint64 // losses already warned about
 }
@@ -93,6 +96,10 @@ func (r *reporter) report(ctx context.Context, last bool) {
 		batch.Queue(`INSERT INTO rollup_doubts (day) VALUES ($1) ON CONFLICT (day) DO UPDATE SET noted_at = now()`, date(day))
 	}
 	finished := r.queueSpools(batch, pending, through, last)
+	r.queueHeartbeat(batch, pending, last)
+	if r.reports++; r.reports == 1 {
+		queueForgetting(batch)
+	}
 	err := pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
 	if err != nil {
 		r.fail(fmt.Errorf("report to the ledger: %w", err))
@@ -134,6 +141,7 @@ func (r *reporter) queueSpools(batch *pgx.Batch, pending spool.Pending, through 
 			r.queue(batch, id, min(through, oldest), last)
 		case oldest == spool.Never:
 			finished = append(finished, id)
+			queueReturn(batch, id)
 			r.queue(batch, id, through, true)
 		case oldest > calls.MinStart:
 			r.queue(batch, id, min(through, oldest), false)

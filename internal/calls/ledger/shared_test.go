@@ -37,7 +37,7 @@ func TestOfProcessesOnOneDirectoryAKilledOnesRecordsAreShippedOnceByTheOthers(t 
 	killed := time.Now()
 	record()
 	callstest.Eventually(t, adoption, "the ledger waits for the living only", func() bool {
-		spools, err := New(s.pool).Spools(t.Context())
+		spools, err := s.waitedFor(t.Context())
 		return err == nil && len(spools) == 3
 	})
 	t.Logf("%d records of the killed process shipped %v after its end", written, time.Since(killed).Round(10*time.Millisecond))
@@ -50,7 +50,7 @@ func TestOfProcessesOnOneDirectoryAKilledOnesRecordsAreShippedOnceByTheOthers(t 
 	if n := s.counted(t) - 3*each; n < written || n > written+500 {
 		t.Errorf("%d calls of the killed process are counted, %d were written", n, written)
 	}
-	if spools, err := New(s.pool).Spools(t.Context()); err != nil || len(spools) != 0 {
+	if spools, err := s.waitedFor(t.Context()); err != nil || len(spools) != 0 {
 		t.Errorf("spools are not retired: %v %v", spools, err)
 	}
 }
@@ -77,7 +77,7 @@ func TestWhatAProcessLeavesOnASharedDirectoryALivingOneShips(t *testing.T) {
 	}
 	_, dropped := leaving.Lost()
 	callstest.Eventually(t, adoption, "the ledger waits for the living only", func() bool {
-		spools, err := New(s.pool).Spools(t.Context())
+		spools, err := s.waitedFor(t.Context())
 		return err == nil && len(spools) == 1 && spools[0].ID == living.ID()
 	})
 	if n := s.counted(t); n != 3_000-int64(dropped) {
@@ -107,7 +107,7 @@ func TestTheDirectoryOfAVersionThatSharedItWithNobodyIsShippedWhole(t *testing.T
 		opened = append(opened, s.openRetaining(t, spool.Config{Dir: dir}, 100*time.Millisecond))
 	}
 	callstest.Eventually(t, adoption, "the ledger waits for the living only, and the ended ones' homes are removed", func() bool {
-		spools, err := New(s.pool).Spools(t.Context())
+		spools, err := s.waitedFor(t.Context())
 		homes, _ := filepath.Glob(filepath.Join(dir, "*-*"))
 		return err == nil && len(spools) == 3 && len(homes) == 6
 	})

@@ -18,8 +18,10 @@ import (
 
 // Config is what an operator can say about shipping. Zero values mean the defaults.
 type Config struct {
-	Node   string        // name of this gateway in the ledger
-	Retain time.Duration // how long a confirmed segment is kept, default 5 min
+	Node    string        // name of this gateway's host in the ledger
+	Role    string        // of this process, and
+	Version string        // its version, for its heartbeat
+	Retain  time.Duration // how long a confirmed segment is kept, default 5 min
 }
 
 // Shipper sends the sealed segments of a spool to ClickHouse, oldest first, until all of each is confirmed,
@@ -76,7 +78,7 @@ func newShipper(config Config, from *spool.Spool, conn driver.Conn, pool *pgxpoo
 	return &Shipper{
 		spool: from, conn: conn, log: log, metrics: newMetrics(), retain: config.Retain, dedupWindow: dedupWindow,
 		reporter: &reporter{
-			pool: pool, node: config.Node, spool: from, log: log,
+			pool: pool, node: config.Node, role: config.Role, version: config.Version, started: time.Now(), spool: from, log: log,
 			stop: make(chan struct{}), wake: make(chan struct{}, 1), doubts: map[beijing.Day]bool{},
 		},
 		shipments: map[*spool.Segment]*shipment{}, stop: make(chan struct{}),

@@ -106,7 +106,7 @@ func TestCloseShipsEverythingAndRetiresTheSpool(t *testing.T) {
 	if n := s.number(t, `SELECT toInt64(count()) FROM call_failures`); n != 500 {
 		t.Errorf("%d of 500 details are kept", n)
 	}
-	spools, err := New(s.pool).Spools(t.Context())
+	spools, err := s.waitedFor(t.Context())
 	if err != nil || len(spools) != 0 {
 		t.Errorf("spools after Close: %v, %v", spools, err)
 	}

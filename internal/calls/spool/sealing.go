@@ -63,7 +63,7 @@ func (w *writer) seal() {
 	}
 	w.buffer = b[:0]
 	w.file = nil
-	w.spool.appended(int64(len(b)), Never)
+	w.spool.appended(int64(len(b)), Never, nil)
 	w.spool.seal()
 	w.sync.end()
 }

@@ -47,6 +47,7 @@ type Segment struct {
 	dir     string
 	size    int64
 	oldest  int64 // least end of its records, Unix ms; math.MinInt64 when unknown
+	calls   tally // of its records; none of an adopted one, which nobody has read yet
 	removed atomic.Bool
 }
 

@@ -46,10 +46,13 @@ func (s *Spool) begin(g *Segment) {
 	s.bytes += segmentHeader
 }
 
-// appended notes what was written to the open segment: bytes, and the least end of the records in them.
-func (s *Spool) appended(bytes, oldest int64) {
+// appended notes what was written to the open segment: bytes, the records in them by day, and their least end.
+func (s *Spool) appended(bytes, oldest int64, counted tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, n := range counted {
+		s.open.calls = s.open.calls.add(n.day, n.calls)
+	}
 	s.open.size += bytes
 	s.open.oldest = min(s.open.oldest, oldest)
 	s.bytes += bytes

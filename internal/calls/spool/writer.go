@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"callgate/internal/beijing"
 	"callgate/internal/calls"
 )
 
@@ -44,6 +45,7 @@ type writer struct {
 	began    time.Time
 	buffer   []byte
 	ends     []int // of the frames in buffer
+	counted  tally // of the records in buffer
 	sync     syncer
 	written  atomic.Uint64 // records for which write has returned
 
@@ -156,12 +158,14 @@ func (w *writer) append(batch []*calls.Record) (int, error) {
 	}
 	w.buffer, w.ends = b, ends
 	count, err := w.write(b, ends)
+	w.counted = w.counted[:0]
 	for _, record := range batch[:count] {
 		oldest = min(oldest, endOf(record))
+		w.counted = w.counted.add(beijing.DayOf(record.Start), 1)
 	}
 	if count > 0 {
 		w.sequence += uint32(count)
-		w.spool.appended(int64(ends[count-1]), oldest)
+		w.spool.appended(int64(ends[count-1]), oldest, w.counted)
 		w.written.Add(uint64(count))
 	}
 	if w.torn || w.sequence == MaxRecords || w.size >= w.largest() {

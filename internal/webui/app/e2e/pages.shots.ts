@@ -266,5 +266,6 @@ test('back office', async ({ page, administrator }: { page: Page; administrator:
     await page.getByRole('link', { name: words.admin.nav.audit }).locator('visible=true').click();
     await page.locator('.ant-modal').waitFor();
   }));
+  await shoot(page, 'admin-spools', '/admin/spools');
   await shoot(page, 'admin-audit', '/admin/audit');
 });

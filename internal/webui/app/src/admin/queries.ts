@@ -4,6 +4,7 @@ import { changedMeanwhile, ifUnchanged } from '../api/error';
 
 export type Capability = Schemas['AdminCapability'];
 export type Group = Schemas['Group'];
+export type Spool = Schemas['Spool'];
 export type Status = Schemas['CapabilityStatus'];
 
 export interface Filter {
@@ -16,6 +17,7 @@ export interface Filter {
 /** Rows of a list; a group that has more cannot be ordered by hand. */
 export const LIST_SIZE = 50;
 export const AUDIT_SIZE = 20;
+export const SPOOLS_SIZE = 20;
 
 export const officeQueries = {
   groups: () => queryOptions({ queryKey: ['groups', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/groups', { signal }))).items }),
@@ -31,12 +33,14 @@ export const officeQueries = {
   capability: (id: string) => queryOptions({ queryKey: ['capabilities', 'get', { id }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/capabilities/{id}', { params: { path: { id } }, signal })), staleTime: 0 }),
   audit: (page: number) =>
     queryOptions({ queryKey: ['audit', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+  spools: (page: number) =>
+    queryOptions({ queryKey: ['spools', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/spools', { params: { query: { page, size: SPOOLS_SIZE } }, signal })), staleTime: 0, refetchInterval: 5_000, placeholderData: keepPreviousData }),
 };
 
 /** What a change of the catalog makes old. */
 function useRefresh() {
   const client = useQueryClient();
-  return (...features: ('groups' | 'capabilities')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
+  return (...features: ('groups' | 'capabilities' | 'spools')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
 }
 
 /** An order, and the newest `updatedAt` of what was ordered, as it was read. */
@@ -142,6 +146,12 @@ export function useSave(id: string | null) {
       return refresh('capabilities');
     },
   });
+}
+
+/** Gives up a spool; it stays in the list for a while. */
+export function useRetire() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (id: string) => unwrap(api.POST('/api/admin/spools/{id}/retire', { params: { path: { id } } })), onSettled: () => refresh('spools') });
 }
 
 export function useCheck() {

@@ -265,6 +265,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/spools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where gateways keep calls until they are in the statistics
+         * @description Those that are waited for, the one furthest behind first, then those retired in the last 90 days. The first one's `through` is the statistics' `dataThrough`.
+         */
+        get: operations["listSpools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/spools/{id}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give up a spool whose disk will never come back
+         * @description The statistics no longer wait for it. The calls it was known to hold count as `missed`, on their days and for everybody, since they may be anybody's. Idempotent, and recorded in the audit trail. Should the disk turn up after all, a gateway that finds it counts its calls, and they are no longer missed.
+         */
+        post: operations["retireSpool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/applications": {
         parameters: {
             query?: never;
@@ -1031,7 +1077,7 @@ export interface components {
         AuditEntry: {
             /** @description What was done to what, e.g. capability.update. */
             action: string;
-            /** @description An e-mail address. */
+            /** @description An e-mail address, or `command line`. */
             actor: string;
             at: components["schemas"]["Time"];
             changes: components["schemas"]["AuditChange"][];
@@ -1355,6 +1401,42 @@ export interface components {
         };
         /** Format: int64 */
         SortOrder: number;
+        Spool: {
+            /** @description Bytes on its disk that are not in the statistics. */
+            heldBytes: number | null;
+            /** @description Calls in them when its gateway was last seen; null where nobody has counted them. Those of its last second may come on top. */
+            heldCalls: number | null;
+            /** @description The host of the gateway that reports it; may be empty. */
+            host: string;
+            /** Format: uuid */
+            id: string;
+            /** @description When its own gateway last reported. */
+            lastSeenAt: string | null;
+            /** @description Of a retired one the calls that count as missed; null where nobody knows how many there were. */
+            missedCalls: number | null;
+            /** @description The end of the oldest call it holds; null where it holds none. */
+            oldestAt: string | null;
+            /** @description When it was last reported. */
+            reportedAt: components["schemas"]["Time"];
+            retiredAt: string | null;
+            /** @description An e-mail address, or `command line`. */
+            retiredBy: string | null;
+            /** @description What its gateway serves, all or gateway. This and the following are null for a gateway of a version that did not tell. */
+            role: string | null;
+            /** @description A time, as others. */
+            startedAt: string | null;
+            /**
+             * @description `live`: its gateway reports. `adopted`: its gateway has ended, and another one ships what it left. `silent`: nobody has reported it for 10 s; it holds the statistics back. `retired`: given up.
+             * @enum {string}
+             */
+            state: "live" | "adopted" | "silent" | "retired";
+            /** @description Every call that ended before it is in the statistics or counted as missed. */
+            through: components["schemas"]["Time"];
+            version: string | null;
+        };
+        SpoolPage: {
+            items: components["schemas"]["Spool"][];
+        } & components["schemas"]["PageFields"];
         /** @description The envelope of an answer; data is what the operation says. */
         Success: {
             /** @constant */
@@ -2250,6 +2332,27 @@ export interface components {
             };
             content: {
                 "*/*": unknown;
+            };
+        };
+        /** @description A gateway reports it. One that ends in order ships what it holds. */
+        SpoolInUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "this spool is in use: gateway-2 reported it 1 s ago. Stop that gateway first; one that ends in order ships what it holds",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
             };
         };
         /** @description The body is larger than 1 MiB (4 KiB of a sign-in request), or the head than 16 KiB. */
@@ -3186,6 +3289,132 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
             409: components["responses"]["GroupItemsChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSpools: {
+        parameters: {
+            query?: {
+                /** @description A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                size?: components["parameters"]["Size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *             "host": "gateway-2",
+                     *             "state": "silent",
+                     *             "through": "2026-08-17T09:31:00.000+08:00",
+                     *             "reportedAt": "2026-08-17T09:31:01.000+08:00",
+                     *             "role": "gateway",
+                     *             "version": "1.4.0",
+                     *             "startedAt": "2026-08-16T09:00:00.000+08:00",
+                     *             "lastSeenAt": "2026-08-17T09:31:01.000+08:00",
+                     *             "oldestAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "heldBytes": 48210,
+                     *             "heldCalls": 512,
+                     *             "retiredAt": null,
+                     *             "retiredBy": null,
+                     *             "missedCalls": null
+                     *           }
+                     *         ],
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "size": 10
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["SpoolPage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retireSpool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The spool. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *         "host": "gateway-2",
+                     *         "state": "retired",
+                     *         "through": "2026-08-17T09:31:00.000+08:00",
+                     *         "reportedAt": "2026-08-17T09:31:01.000+08:00",
+                     *         "role": "gateway",
+                     *         "version": "1.4.0",
+                     *         "startedAt": "2026-08-16T09:00:00.000+08:00",
+                     *         "lastSeenAt": "2026-08-17T09:31:01.000+08:00",
+                     *         "oldestAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "heldBytes": 48210,
+                     *         "heldCalls": 512,
+                     *         "retiredAt": "2026-08-17T10:05:00.000+08:00",
+                     *         "retiredBy": "root@example.com",
+                     *         "missedCalls": 512
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Spool"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["SpoolInUse"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];

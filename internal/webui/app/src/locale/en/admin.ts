@@ -3,7 +3,7 @@ import type zh from '../zh/admin';
 
 const admin: Same<typeof zh> = {
   band: 'Back office',
-  nav: { groups: 'Groups', capabilities: 'Capabilities', audit: 'Audit' },
+  nav: { groups: 'Groups', capabilities: 'Capabilities', spools: 'Spools', audit: 'Audit' },
   confirm: { leave: 'There are unsaved changes. Leave?', stay: 'Keep editing', leaveNow: 'Discard changes' },
   order: { handle: 'Move {{name}}', hint: 'Drag, or press Alt+↑/↓, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
   groups: {
@@ -93,6 +93,31 @@ const admin: Same<typeof zh> = {
     unsaved: 'Unsaved changes',
     clean: 'No changes',
   },
+  spools: {
+    title: 'Spools',
+    about: 'Each gateway keeps calls on its disk until they are in the statistics. One that nobody reports holds all statistics back.',
+    gateway: 'Gateway',
+    state: 'State',
+    through: 'Complete through',
+    seen: 'Last seen',
+    held: 'Held back',
+    action: 'Action',
+    version: 'Version {{version}}',
+    states: { live: 'Live', adopted: 'Adopted', silent: 'Silent', retired: 'Retired' },
+    calls: 'Calls: {{n}}',
+    bytes: '{{n}} KB',
+    missed: 'Missed calls: {{n}}',
+    unknown: 'Number of calls not known',
+    retiredBy: '{{by}}, {{at}}',
+    retire: 'Retire',
+    retireOf: 'Retire {{name}}',
+    ask: 'Retire the spool of {{name}}?',
+    askText: 'Only when its disk will never come back: start a gateway on the disk, and nothing is lost. The statistics then no longer wait for it.',
+    retireKnown: 'Calls it held when last seen, which then count as missed: {{n}}.',
+    retireUnknown: 'How many calls it held is not known.',
+    done: 'The spool of {{name}} is retired; the statistics no longer wait for it.',
+    empty: 'No gateway has reported yet.',
+  },
   audit: {
     title: 'Audit',
     at: 'Time',
@@ -107,10 +132,10 @@ const admin: Same<typeof zh> = {
     sentTo: 'sent to {{to}}',
     actions: {
       capability__create: 'Created capability', capability__update: 'Edited capability', capability__set_status: 'Changed capability status', capability__reorder: 'Reordered capabilities', capability__check: 'Checked connection',
-      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', application__create: 'Created application', application__update: 'Edited application', application__set_status: 'Changed application status', application__bind: 'Bound capability', application__delete: 'Deleted application', administrator__sign_in: 'Signed in to the back office', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key',
+      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', application__create: 'Created application', application__update: 'Edited application', application__set_status: 'Changed application status', application__bind: 'Bound capability', application__delete: 'Deleted application', administrator__sign_in: 'Signed in to the back office', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key', spool__retire: 'Retired spool',
     },
     fields: {
-      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key', capabilityIds: 'Bound capabilities',
+      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key', capabilityIds: 'Bound capabilities', through: 'Complete through', missedCalls: 'Missed calls',
     },
   },
 };

@@ -1,6 +1,6 @@
 const admin = {
   band: '管理后台',
-  nav: { groups: '分组', capabilities: '能力', audit: '审计' },
+  nav: { groups: '分组', capabilities: '能力', spools: '暂存', audit: '审计' },
   confirm: { leave: '有未保存的修改，要离开吗？', stay: '继续编辑', leaveNow: '放弃修改' },
   order: { handle: '移动 {{name}}', hint: '拖动，或按 Alt+↑/↓ 调整顺序', moved: '{{name}} 移到第 {{place}} 位，共 {{total}} 位', changed: '期间有人改了顺序，保留哪一个？', changedText: '对方：{{theirs}}。我的：{{ours}}。', ours: '保存我的', theirs: '保留对方的' },
   groups: {
@@ -90,6 +90,31 @@ const admin = {
     unsaved: '有未保存的修改',
     clean: '没有修改',
   },
+  spools: {
+    title: '暂存',
+    about: '每个网关把调用记录暂存在自己的磁盘上，直到进入统计。没有网关上报的暂存会让全部统计停在原处。',
+    gateway: '网关',
+    state: '状态',
+    through: '数据完整至',
+    seen: '最近上报',
+    held: '尚未入库',
+    action: '操作',
+    version: '版本 {{version}}',
+    states: { live: '在线', adopted: '已接管', silent: '失联', retired: '已放弃' },
+    calls: '{{n}} 次调用',
+    bytes: '{{n}} KB',
+    missed: '缺失 {{n}} 次调用',
+    unknown: '调用数未知',
+    retiredBy: '{{by}}，{{at}}',
+    retire: '放弃',
+    retireOf: '放弃 {{name}}',
+    ask: '放弃 {{name}} 的暂存？',
+    askText: '仅当它的磁盘再也找不回来时才这样做：在该磁盘上启动一个网关，就不会有任何丢失。放弃后统计不再等它。',
+    retireKnown: '最近一次上报时它还有 {{n}} 次调用，放弃后计为缺失。',
+    retireUnknown: '它还有多少次调用未知。',
+    done: '已放弃 {{name}} 的暂存，统计不再等它。',
+    empty: '还没有网关上报。',
+  },
   audit: {
     title: '审计',
     at: '时间',
@@ -104,10 +129,10 @@ const admin = {
     sentTo: '发往 {{to}}',
     actions: {
       capability__create: '新建能力', capability__update: '修改能力', capability__set_status: '切换能力状态', capability__reorder: '调整能力顺序', capability__check: '检查连接',
-      group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', application__create: '新建应用', application__update: '修改应用', application__set_status: '切换应用状态', application__bind: '绑定能力', application__delete: '删除应用', administrator__sign_in: '管理员登录', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key',
+      group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', application__create: '新建应用', application__update: '修改应用', application__set_status: '切换应用状态', application__bind: '绑定能力', application__delete: '删除应用', administrator__sign_in: '管理员登录', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key', spool__retire: '放弃暂存',
     },
     fields: {
-      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', order: '顺序', sentTo: '发往', accessKey: 'Access Key', capabilityIds: '绑定的能力',
+      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', order: '顺序', sentTo: '发往', accessKey: 'Access Key', capabilityIds: '绑定的能力', through: '数据完整至', missedCalls: '缺失调用',
     },
   },
 } as const;

@@ -1,0 +1,122 @@
+import '../ui/field.css';
+import './admin.css';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
+import { Block, Empty, TableBones } from '../ui/Block';
+import { notify } from '../ui/notice';
+import { Pages } from '../ui/Pages';
+import { Tag } from '../ui/Tag';
+import { usePage } from '../ui/usePage';
+import { useTitle } from '../ui/useTitle';
+import { officeQueries, SPOOLS_SIZE, useRetire, type Spool } from './queries';
+
+const Confirm = lazy(() => import('../ui/Confirm'));
+
+const columns = ['gateway', 'state', 'through', 'seen', 'held'] as const;
+const kinds = { live: 'ok', adopted: 'ok', silent: 'warn', retired: 'off' } as const;
+
+/** Where gateways keep calls until they are in the statistics; a lost one is given up here. */
+export function Component() {
+  const { t } = useTranslation(['admin', 'common']);
+  useTitle(t('spools.title'));
+  const [page, setPage] = usePage();
+  const query = useQuery(officeQueries.spools(page));
+  return (
+    <>
+      <div className="page-head"><h1>{t('spools.title')}</h1></div>
+      <section className="block" aria-label={t('spools.title')}>
+        <p className="second spools-about">{t('spools.about')}</p>
+        <Block query={query} height={240} bones={<TableBones roomy className="spools" head={<Columns />} rows={4} columns={6} />}>
+          {({ items, total }) => items.length > 0 ? (
+            <>
+              <Table items={items} />
+              <Pages page={page} total={total} size={SPOOLS_SIZE} onPage={setPage} />
+            </>
+          ) : total > 0 ? (
+            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>
+          ) : <Empty text={t('spools.empty')} />}
+        </Block>
+      </section>
+    </>
+  );
+}
+
+function Columns() {
+  const { t } = useTranslation('admin');
+  return (
+    <thead>
+      <tr>
+        {columns.map((key) => <th key={key} scope="col">{t(`spools.${key}`)}</th>)}
+        <th scope="col" className="right"><span className="unseen">{t('spools.action')}</span></th>
+      </tr>
+    </thead>
+  );
+}
+
+function Table({ items }: { items: Spool[] }) {
+  return (
+    <table className="table spools">
+      <Columns />
+      <tbody>{items.map((spool) => <Row key={spool.id} spool={spool} />)}</tbody>
+    </table>
+  );
+}
+
+function Row({ spool }: { spool: Spool }) {
+  const { t } = useTranslation('admin');
+  const format = useFormat();
+  const version = spool.version === null ? '' : t('spools.version', { version: spool.version });
+  const seen = spool.lastSeenAt ?? spool.reportedAt;
+  return (
+    <tr>
+      <td><strong className="spool-host" title={spool.host}>{spool.host || '—'}</strong><code className="meta spool-id" title={spool.id}>{spool.id}</code>{version && <span className="meta">{version}</span>}</td>
+      <Cell name="state"><Tag kind={kinds[spool.state]}>{t(`spools.states.${spool.state}`)}</Tag></Cell>
+      <Cell name="through"><span className="number" title={format.exactTime(spool.through)}>{format.time(spool.through)}</span></Cell>
+      <Cell name="seen"><span className="number" title={format.exactTime(seen)}>{format.time(seen)}</span></Cell>
+      <Cell name="held"><Held spool={spool} /></Cell>
+      <td className="right">{spool.state === 'silent' && <Retire spool={spool} />}</td>
+    </tr>
+  );
+}
+
+/** A cell that names its column where there is no room for heads. */
+function Cell({ name, children }: { name: (typeof columns)[number]; children: ReactNode }) {
+  const { t } = useTranslation('admin');
+  return <td><span className="meta close">{t(`spools.${name}`)}</span> {children}</td>;
+}
+
+function Held({ spool }: { spool: Spool }) {
+  const { t } = useTranslation('admin');
+  const format = useFormat();
+  if (spool.state === 'retired') {
+    const by = t('spools.retiredBy', { by: spool.retiredBy ?? '—', at: spool.retiredAt === null ? '—' : format.time(spool.retiredAt) });
+    return <>{spool.missedCalls === null ? t('spools.unknown') : t('spools.missed', { n: format.count(spool.missedCalls) })}<span className="meta spool-by">{by}</span></>;
+  }
+  const calls = spool.heldCalls === null ? t('spools.unknown') : t('spools.calls', { n: format.count(spool.heldCalls) });
+  return <>{calls}{spool.heldBytes !== null && spool.heldBytes > 0 && <span className="meta"> · {t('spools.bytes', { n: format.count(Math.ceil(spool.heldBytes / 1024)) })}</span>}</>;
+}
+
+function Retire({ spool }: { spool: Spool }) {
+  const { t } = useTranslation('admin');
+  const format = useFormat();
+  const [asking, setAsking] = useState(false);
+  const { mutateAsync } = useRetire();
+  const name = spool.host || spool.id;
+  const lost = spool.heldCalls === null ? t('spools.retireUnknown') : t('spools.retireKnown', { n: format.count(spool.heldCalls) });
+  const run = async () => {
+    await mutateAsync(spool.id);
+    notify('ok', t('spools.done', { name }));
+  };
+  return (
+    <>
+      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('spools.retireOf', { name })}>{t('spools.retire')}</button>
+      {asking && (
+        <Suspense fallback={null}>
+          <Confirm danger title={t('spools.ask', { name })} text={`${t('spools.askText')} ${lost}`} action={t('spools.retire')} typed={name} run={run} onClosed={() => setAsking(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
