@@ -42,7 +42,7 @@ func TestEveryAccessKeyIsResealedWhileOthersRotateAndNoVersionRises(t *testing.T
 	var running sync.WaitGroup
 	for range cap(total) {
 		running.Go(func() {
-			done, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
+			done, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, func(int) {}, slog.New(slog.DiscardHandler))
 			if err != nil || done.Unopened != 0 || done.Left != 0 {
 				t.Errorf("%+v, %v", done, err)
 			}
@@ -71,7 +71,7 @@ func TestEveryAccessKeyIsResealedWhileOthersRotateAndNoVersionRises(t *testing.T
 			t.Errorf("revealed %q, %v", key, err)
 		}
 	}
-	if again, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, slog.New(slog.DiscardHandler)); err != nil || again != (secret.Resealing{}) {
+	if again, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, func(int) {}, slog.New(slog.DiscardHandler)); err != nil || again != (secret.Resealing{}) {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
 }
@@ -93,7 +93,7 @@ func TestAKeyRotatedDuringResealingKeepsItsNewValue(t *testing.T) {
 	}
 	var running sync.WaitGroup
 	running.Go(func() {
-		done, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
+		done, err := both.Reseal(w.Ctx, w.Pool, secret.AccessKeys, func(int) {}, slog.New(slog.DiscardHandler))
 		if err != nil || done.Sealed+done.Left != 1 {
 			t.Errorf("%+v, %v", done, err)
 		}
@@ -113,7 +113,7 @@ func TestWhatCannotBeOpenedIsCountedAndLeftAsItIs(t *testing.T) {
 	good, _ := w.create(owner, "Good")
 	bad, _ := w.create(owner, "Bad")
 	w.Exec(`UPDATE access_keys SET sealed = '\x0102' WHERE application_id = $1`, bad.ID)
-	done, err := ring(t, "new", "test").Reseal(w.Ctx, w.Pool, secret.AccessKeys, slog.New(slog.DiscardHandler))
+	done, err := ring(t, "new", "test").Reseal(w.Ctx, w.Pool, secret.AccessKeys, func(int) {}, slog.New(slog.DiscardHandler))
 	if err != nil || done != (secret.Resealing{Sealed: 1, Unopened: 1}) {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -124,7 +124,7 @@ func TestWhatCannotBeOpenedIsCountedAndLeftAsItIs(t *testing.T) {
 	if _, err := only.RevealKey(w.Ctx, owner, good.ID, "dev@example.com"); err != nil {
 		t.Error(err)
 	}
-	done, err = ring(t, "new").Reseal(w.Ctx, w.Pool, secret.UpstreamKeys, slog.New(slog.DiscardHandler))
+	done, err = ring(t, "new").Reseal(w.Ctx, w.Pool, secret.UpstreamKeys, func(int) {}, slog.New(slog.DiscardHandler))
 	if err != nil || done.Unopened != 4 || done.Left != 0 { // the fixture's capabilities hold no sealed value
 		t.Errorf("%+v, %v", done, err)
 	}

@@ -8,12 +8,13 @@ import (
 	"log/slog"
 
 	"callgate/internal/config"
+	"callgate/internal/progress"
 	"callgate/internal/secret"
 )
 
 // RotateKeys brings every sealed value under the newest encryption key and writes to out how many
-// those were. It is an error when some are not: then the older keys must stay in ENCRYPTION_KEYS.
-func RotateKeys(ctx context.Context, c config.Config, out io.Writer, logger *slog.Logger) error {
+// those were; shown tells how far it is. It is an error when some are not: then the older keys must stay in ENCRYPTION_KEYS.
+func RotateKeys(ctx context.Context, c config.Config, out io.Writer, shown progress.Output, logger *slog.Logger) error {
 	ring, err := secret.ParseKeyring(c.EncryptionKeys)
 	if err != nil {
 		return fmt.Errorf("ENCRYPTION_KEYS: %w", err)
@@ -25,7 +26,13 @@ func RotateKeys(ctx context.Context, c config.Config, out io.Writer, logger *slo
 	defer pool.Close()
 	var faults []error
 	for _, column := range []secret.Column{secret.AccessKeys, secret.UpstreamKeys} {
-		done, err := ring.Reseal(ctx, pool, column, logger)
+		total, err := ring.CountStale(ctx, pool, column)
+		if err != nil {
+			return err
+		}
+		meter := shown.Begin(column.String()+" sealed again", int64(total))
+		done, err := ring.Reseal(ctx, pool, column, func(n int) { meter.Add(int64(n)) }, logger)
+		meter.End()
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package boot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -14,33 +13,19 @@ import (
 	"callgate/internal/config"
 )
 
-const spoolsUsage = "usage: callgate spools [retire <id>]"
-
-// Spools lists the spools that hold dataThrough back, or retires one whose disk will never come
-// back: its calls that were not shipped are given up.
-func Spools(ctx context.Context, stores config.Config, args []string, out io.Writer) error {
+// RetireSpool gives up a spool whose disk will never come back: its calls that were not shipped are lost.
+func RetireSpool(ctx context.Context, stores config.Config, id uuid.UUID, out io.Writer) error {
 	pool, err := openPostgres(ctx, stores.DatabaseURL)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	known := ledger.New(pool)
-	switch {
-	case len(args) == 0:
-		return listSpools(ctx, known, out)
-	case len(args) == 2 && args[0] == "retire":
-		id, err := uuid.Parse(args[1])
-		if err != nil {
-			return fmt.Errorf("%q is no id of a spool", args[1])
-		}
-		retired, err := known.Retire(ctx, id, commandLine)
-		if err != nil {
-			return fmt.Errorf("retire spool %s: %w", id, err)
-		}
-		_, err = fmt.Fprintf(out, "spool %s is retired; %s\n", id, lostWith(retired))
-		return err
+	retired, err := ledger.New(pool).Retire(ctx, id, commandLine)
+	if err != nil {
+		return fmt.Errorf("retire spool %s: %w", id, err)
 	}
-	return errors.New(spoolsUsage)
+	_, err = fmt.Fprintf(out, "spool %s is retired; %s\n", id, lostWith(retired))
+	return err
 }
 
 // commandLine is who did what, in the audit trail, for deeds of no administrator who has signed in.
@@ -54,7 +39,14 @@ func lostWith(s ledger.Spool) string {
 	return fmt.Sprintf("%d calls that it held count as missed", *s.GivenUp.Calls)
 }
 
-func listSpools(ctx context.Context, known *ledger.Ledger, out io.Writer) error {
+// ListSpools lists the spools that hold dataThrough back, or could.
+func ListSpools(ctx context.Context, stores config.Config, out io.Writer) error {
+	pool, err := openPostgres(ctx, stores.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	known := ledger.New(pool)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tHOST\tSTATE\tTHROUGH\tLAST REPORT\tHELD CALLS\tHELD BYTES")
 	for page := 1; ; page++ {

@@ -16,6 +16,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/config"
 	"callgate/internal/console"
+	"callgate/internal/progress"
 	"callgate/internal/stats"
 	"callgate/internal/verify"
 )
@@ -23,8 +24,8 @@ import (
 // Verify recomputes every statistic of the days from raw rows and compares it with what the API
 // answers (design section 2). from and to are days as the API takes them, both empty: the last 7
 // days; account is the e-mail address of the only account looked at, empty: all. Differences are lines
-// on out, and an error. It needs the stores only, no secrets.
-func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, logger *slog.Logger) error {
+// on out, and an error; shown tells how far it is. It needs the stores only, no secrets.
+func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, shown progress.Output, logger *slog.Logger) error {
 	days, err := beijing.ParseRange(from, to, beijing.Today(time.Now()))
 	if err != nil {
 		return err
@@ -49,7 +50,10 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 	deps.Answers = console.New(console.Deps{
 		Applications: deps.Applications, Catalog: deps.Catalog, Pool: pool, Stats: reader, Ledger: deps.Ledger, Logger: logger,
 	})
+	meter := shown.Begin("accounts verified", int64(len(owners)))
+	deps.Verified = func() { meter.Add(1) }
 	verified, err := verify.Run(ctx, deps, owners, days, out)
+	meter.End()
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return err
 	}

@@ -42,8 +42,8 @@ const (
 // Reseal brings every value of a column under the newest key of the ring. It may run beside serving
 // processes, beside itself and any number of times: rows are locked for one short batch, and what is
 // under the newest key already is not touched. No version is raised, for no grant changes
-// (sql/00006_resealing.sql). Values that cannot be opened are logged by their row's id.
-func (k *Keyring) Reseal(ctx context.Context, pool *pgxpool.Pool, column Column, log *slog.Logger) (done Resealing, err error) {
+// (sql/00006_resealing.sql). Values that cannot be opened are logged by their row's id. looked is told of every batch.
+func (k *Keyring) Reseal(ctx context.Context, pool *pgxpool.Pool, column Column, looked func(rows int), log *slog.Logger) (done Resealing, err error) {
 	for last, more := column.least, true; more; {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 			batch, err := k.lockStale(ctx, tx, column, last)
@@ -57,19 +57,28 @@ func (k *Keyring) Reseal(ctx context.Context, pool *pgxpool.Pool, column Column,
 			sealed, err := k.resealRows(ctx, tx, column, batch, log)
 			done.Sealed += sealed
 			done.Unopened += len(batch) - sealed
+			looked(len(batch))
 			return err
 		})
 		if err != nil {
 			return done, fmt.Errorf("reseal %s: %w", column, err)
 		}
 	}
-	var stale int
-	err = pool.QueryRow(ctx, `SELECT count(*) FROM `+column.table+` WHERE `+column.stale(), k.prefix()).Scan(&stale)
+	stale, err := k.CountStale(ctx, pool, column)
 	if err != nil {
-		return done, fmt.Errorf("count what is left of %s: %w", column, err)
+		return done, err
 	}
 	done.Left = max(0, stale-done.Unopened)
 	return done, nil
+}
+
+// CountStale counts the values of a column that are under another key than the newest.
+func (k *Keyring) CountStale(ctx context.Context, pool *pgxpool.Pool, column Column) (n int, err error) {
+	err = pool.QueryRow(ctx, `SELECT count(*) FROM `+column.table+` WHERE `+column.stale(), k.prefix()).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count what is left of %s: %w", column, err)
+	}
+	return n, nil
 }
 
 // stale is the condition of a value under another key than the one whose prefix is $1.

@@ -49,6 +49,7 @@ type Deps struct {
 	Catalog      *catalog.Store
 	Stats        *stats.Reader // of the rows
 	Ledger       *ledger.Ledger
+	Verified     func() // called after each account, by several goroutines; nil: nobody counts them
 }
 
 // Result is what was compared and found.
@@ -91,6 +92,9 @@ func (v *verifier) run(ctx context.Context, owners []uuid.UUID, days beijing.Ran
 		group.Go(func() error {
 			if err := v.account(groupCtx, owner, days); err != nil {
 				return fmt.Errorf("account %s: %w", owner, err)
+			}
+			if v.Verified != nil {
+				v.Verified()
 			}
 			return nil
 		})
