@@ -15,7 +15,7 @@ func TestMemoryIsSweptBeforeAFloorIsDropped(t *testing.T) {
 	m := newMemory(10)
 	defer m.close()
 	f := newFeed(blankConfig(), nil, m, newCatalog(), slog.New(slog.DiscardHandler))
-	f.metrics = newMetrics(nil, func() time.Duration { return 0 }, m.grants.EstimatedSize)
+	f.metrics = newMetrics(nil, func() time.Duration { return 0 }, m.grants.EstimatedSize, func() bool { return false })
 	changed, other := uuid.New(), uuid.New()
 	stale, renewed, apart := fingerprint{1}, fingerprint{2}, fingerprint{3}
 	m.remember(stale, NewGrant(changed, uuid.New(), true, 4), 0)
@@ -45,7 +45,7 @@ func TestFloorsNeverSink(t *testing.T) {
 	m := newMemory(10)
 	defer m.close()
 	f := newFeed(blankConfig(), nil, m, newCatalog(), slog.New(slog.DiscardHandler))
-	f.metrics = newMetrics(nil, func() time.Duration { return 0 }, m.grants.EstimatedSize)
+	f.metrics = newMetrics(nil, func() time.Duration { return 0 }, m.grants.EstimatedSize, func() bool { return false })
 	id := uuid.New()
 	for _, version := range []int64{7, 5, 9, 8} { // as transactions commit, in any order
 		before := (*f.floors.Load())[id].version

@@ -19,7 +19,7 @@ type metrics struct {
 	capabilities                    prometheus.Gauge
 }
 
-func newMetrics(reg prometheus.Registerer, feedAge func() time.Duration, remembered func() int) *metrics {
+func newMetrics(reg prometheus.Registerer, feedAge func() time.Duration, remembered func() int, paused func() bool) *metrics {
 	factory := promauto.With(reg)
 	grants := factory.NewCounterVec(prometheus.CounterOpts{
 		Name: "callgate_access_grants_total", Help: "Access Keys resolved, by the layer that answered.",
@@ -33,6 +33,14 @@ func newMetrics(reg prometheus.Registerer, feedAge func() time.Duration, remembe
 	factory.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "callgate_access_memory_entries", Help: "Grants held in memory.",
 	}, func() float64 { return float64(remembered()) })
+	factory.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "callgate_access_redis_breaker_open", Help: "1 while Redis is left alone after repeated failures and PostgreSQL is asked instead, else 0.",
+	}, func() float64 {
+		if paused() {
+			return 1
+		}
+		return 0
+	})
 	return &metrics{
 		memory:      grants.WithLabelValues("memory"),
 		redis:       grants.WithLabelValues("redis"),

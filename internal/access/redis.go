@@ -67,6 +67,13 @@ func (l *link) allow() bool {
 	return true
 }
 
+// paused tells whether the breaker keeps commands back.
+func (l *link) paused() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failures >= breakerFailures
+}
+
 func (l *link) report(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -73,7 +73,7 @@ func Open(ctx context.Context, config Config, pool *pgxpool.Pool, rdb redis.Univ
 	}
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	r.feed = newFeed(pool.Config().ConnConfig, r.elapsed, r.memory, r.catalog, log)
-	r.metrics = newMetrics(reg, r.feedAge, r.memory.grants.EstimatedSize)
+	r.metrics = newMetrics(reg, r.feedAge, r.memory.grants.EstimatedSize, r.cache.link.paused)
 	r.feed.metrics = r.metrics
 	r.feed.step(ctx)
 	r.aside(func() { r.feed.run(r.ctx) })

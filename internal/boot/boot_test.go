@@ -20,7 +20,7 @@ func TestRedisURLChoosesTheKindOfClient(t *testing.T) {
 		"rediss+cluster://redis.example.com:7000":                            &redis.ClusterClient{},
 		"redis+cluster://127.0.0.1:7000?addr=127.0.0.1:7001&dial_timeout=1s": &redis.ClusterClient{},
 	} {
-		client, err := openRedis(url)
+		client, err := openRedis(url, nil)
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue
@@ -37,7 +37,7 @@ func TestBadRedisURLsAreRefusedWithoutTheirPassword(t *testing.T) {
 		"redis://:canary@127.0.0.1:6379/notanumber", "redis+sentinel://:canary@127.0.0.1:26379/x",
 		"redis+cluster://:canary@127.0.0.1:7000?dial_timeout=soon",
 	} {
-		client, err := openRedis(url)
+		client, err := openRedis(url, nil)
 		if err == nil {
 			_ = client.Close()
 			t.Errorf("%s is accepted", url)
@@ -67,7 +67,7 @@ func TestDevSecretsAreMadeOnceAndKeptPrivate(t *testing.T) {
 }
 
 func TestDatabaseURLFaultsHideThePassword(t *testing.T) {
-	_, err := openPostgres(t.Context(), "postgres://user:canary@host:notaport/db")
+	_, err := openPostgres(t.Context(), "postgres://user:canary@host:notaport/db", nil)
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Fatalf("got %v", err)
 	}

@@ -57,6 +57,8 @@ type Node struct {
 	stats        *stats.Reader
 	maintenance  *ledger.Maintenance
 	guard        *guard
+	watch        *watch
+	certificates *telemetry.Certificates
 
 	app     *fiber.App
 	health  *health
@@ -106,6 +108,7 @@ func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func
 			return nil, err
 		}
 	}
+	n.watch = n.startWatch()
 	return n, n.listen()
 }
 
@@ -113,10 +116,11 @@ func (n *Node) connect(ctx context.Context) (err error) {
 	if n.keyring, err = secret.ParseKeyring(n.config.EncryptionKeys); err != nil {
 		return fmt.Errorf("ENCRYPTION_KEYS: %w", err)
 	}
-	if n.pool, err = openPostgres(ctx, n.config.DatabaseURL); err != nil {
+	n.certificates = telemetry.NewCertificates(n.registry)
+	if n.pool, err = openPostgres(ctx, n.config.DatabaseURL, n.certificates.Watch); err != nil {
 		return err
 	}
-	n.redis, err = openRedis(n.config.RedisURL)
+	n.redis, err = openRedis(n.config.RedisURL, n.certificates.Watch)
 	return err
 }
 
@@ -196,6 +200,9 @@ func (n *Node) Stop() error {
 	}
 	if n.guard != nil {
 		n.guard.Close()
+	}
+	if n.watch != nil {
+		n.watch.Close()
 	}
 	if n.resolver != nil {
 		n.resolver.Close()

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"strings"
 	"time"
@@ -17,9 +18,12 @@ const (
 	connectTimeout   = 3 * time.Second
 )
 
+// watchTLS is told of the TLS configuration that a kind of peer is spoken to with, nil where there is none.
+type watchTLS func(peer string, config *tls.Config)
+
 // openPostgres makes the pool; it does not connect. pool_max_conns and session settings in the URL
 // win over ours.
-func openPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
+func openPostgres(ctx context.Context, url string, watch watchTLS) (*pgxpool.Pool, error) {
 	unusable := errors.New("DATABASE_URL cannot be used") // pgx's own words may hold the password
 	settings, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -37,6 +41,12 @@ func openPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	}
 	if !strings.Contains(url, "connect_timeout") {
 		settings.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if watch != nil {
+		watch("postgres", settings.ConnConfig.TLSConfig)
+		for _, other := range settings.ConnConfig.Fallbacks {
+			watch("postgres", other.TLSConfig)
+		}
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, settings)
 	if err != nil {

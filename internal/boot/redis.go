@@ -24,15 +24,15 @@ func (silent) Printf(context.Context, string, ...any) {}
 // openRedis makes the client REDIS_URL asks for: redis:// a single server,
 // redis+sentinel://host:port/db?master_name=… sentinels, redis+cluster:// a cluster; rediss, before a
 // plus too, is the same by TLS. It does not connect.
-func openRedis(text string) (redis.UniversalClient, error) {
-	client, err := newRedis(text)
+func openRedis(text string, watch watchTLS) (redis.UniversalClient, error) {
+	client, err := newRedis(text, watch)
 	if err != nil {
 		return nil, fmt.Errorf("REDIS_URL: %w", hideURL(err, text))
 	}
 	return client, nil
 }
 
-func newRedis(text string) (redis.UniversalClient, error) {
+func newRedis(text string, watch watchTLS) (redis.UniversalClient, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	plain, kind, _ := strings.Cut(scheme, "+")
 	plain += "://" + rest
@@ -44,6 +44,7 @@ func newRedis(text string) (redis.UniversalClient, error) {
 		}
 		options.ContextTimeoutEnabled, options.MaxRetries = true, noRetries
 		underOwnNames(options.TLSConfig)
+		watch.redis(options.TLSConfig)
 		return redis.NewFailoverClient(options), nil
 	case "cluster":
 		options, err := redis.ParseClusterURL(plain)
@@ -52,6 +53,7 @@ func newRedis(text string) (redis.UniversalClient, error) {
 		}
 		options.ContextTimeoutEnabled, options.MaxRetries = true, noRetries
 		underOwnNames(options.TLSConfig)
+		watch.redis(options.TLSConfig)
 		return redis.NewClusterClient(options), nil
 	}
 	options, err := redis.ParseURL(text)
@@ -59,6 +61,7 @@ func newRedis(text string) (redis.UniversalClient, error) {
 		return nil, err
 	}
 	options.ContextTimeoutEnabled, options.MaxRetries = true, noRetries
+	watch.redis(options.TLSConfig)
 	return redis.NewClient(options), nil
 }
 
@@ -67,6 +70,13 @@ func newRedis(text string) (redis.UniversalClient, error) {
 func underOwnNames(c *tls.Config) {
 	if c != nil {
 		c.ServerName, c.MinVersion = "", tls.VersionTLS12
+	}
+}
+
+// redis is watch of Redis' configuration, where somebody watches.
+func (watch watchTLS) redis(config *tls.Config) {
+	if watch != nil {
+		watch("redis", config)
 	}
 }
 

@@ -159,7 +159,7 @@ func TestEveryKindOfRedisIsReachedByTLSUnderItsOwnName(t *testing.T) {
 		"cluster":  fmt.Sprintf("rediss+cluster://127.0.0.1:%d", r.startNode(true)),
 		"sentinel": fmt.Sprintf("rediss+sentinel://localhost:%d/0?master_name=main", r.startSentinel(single)),
 	} {
-		client, err := openRedis(url)
+		client, err := openRedis(url, nil)
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/url"
 	"os"
@@ -57,6 +58,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		ApplicationShare: c.MaxApplicationShare,
 		Logger:           n.logger,
 		Registry:         n.registry,
+		WatchTLS:         func(c *tls.Config) { n.certificates.Watch("upstream", c) },
 	})
 	return nil
 }

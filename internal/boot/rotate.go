@@ -19,7 +19,7 @@ func RotateKeys(ctx context.Context, c config.Config, out io.Writer, shown progr
 	if err != nil {
 		return fmt.Errorf("ENCRYPTION_KEYS: %w", err)
 	}
-	pool, err := openPostgres(ctx, c.DatabaseURL)
+	pool, err := openPostgres(ctx, c.DatabaseURL, nil)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 // RetireSpool gives up a spool whose disk will never come back: its calls that were not shipped are lost.
 func RetireSpool(ctx context.Context, stores config.Config, id uuid.UUID, out io.Writer) error {
-	pool, err := openPostgres(ctx, stores.DatabaseURL)
+	pool, err := openPostgres(ctx, stores.DatabaseURL, nil)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func lostWith(s ledger.Spool) string {
 
 // ListSpools lists the spools that hold dataThrough back, or could.
 func ListSpools(ctx context.Context, stores config.Config, out io.Writer) error {
-	pool, err := openPostgres(ctx, stores.DatabaseURL)
+	pool, err := openPostgres(ctx, stores.DatabaseURL, nil)
 	if err != nil {
 		return err
 	}

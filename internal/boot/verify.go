@@ -30,7 +30,7 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 	if err != nil {
 		return err
 	}
-	pool, err := openPostgres(ctx, stores.DatabaseURL)
+	pool, err := openPostgres(ctx, stores.DatabaseURL, nil)
 	if err != nil {
 		return err
 	}

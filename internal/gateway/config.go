@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"time"
 
@@ -38,6 +39,8 @@ type Config struct {
 
 	Logger   *slog.Logger
 	Registry prometheus.Registerer
+	// WatchTLS is given the TLS configuration of every upstream before it is used; nil: nobody watches.
+	WatchTLS func(*tls.Config)
 }
 
 func (c *Config) defaults() {

@@ -41,7 +41,7 @@ func New(config Config) *Gateway {
 		logger: config.Logger,
 		upstreams: upstreams{
 			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, quiet: (*probe).quiet,
-			sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
+			watchTLS: config.WatchTLS, sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
 		},
 	}
 	g.shares.bytes = part(config.ApplicationShare, config.MaxInflightBytes)

@@ -229,6 +229,7 @@ type upstreams struct {
 	limit        int
 	quiet        func(*probe) bool
 	sessions     tls.ClientSessionCache
+	watchTLS     func(*tls.Config) // see Config.WatchTLS
 
 	targets sync.Map // base URL -> *target
 	mu      sync.Mutex
@@ -262,6 +263,9 @@ func (u *upstreams) target(baseURL string) (*target, error) {
 			pool.tls = &tls.Config{
 				ServerName: parsed.Hostname(), MinVersion: tls.VersionTLS12,
 				NextProtos: []string{"http/1.1"}, ClientSessionCache: u.sessions,
+			}
+			if u.watchTLS != nil {
+				u.watchTLS(pool.tls)
 			}
 		}
 		u.pools[key] = pool

@@ -20,6 +20,7 @@ func (s *Spool) register(reg prometheus.Registerer) error {
 			func() float64 { return float64(read()) })
 	}
 	all := []prometheus.Collector{
+		newHomes(s, s.writer.limit),
 		counter("records_appended_total", "Call records written to the spool.", s.Written),
 		counter("write_errors_total", "Failed writes to the spool; records wait in memory meanwhile.", s.writer.writeErrors.Load),
 		gauge("bytes", "Bytes of all spool segments on disk, sent ones included.", func() float64 { return float64(s.total()) }),

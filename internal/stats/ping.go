@@ -1,0 +1,14 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+)
+
+// Ping asks ClickHouse whether it answers.
+func (r *Reader) Ping(ctx context.Context) error {
+	if err := r.conn.Ping(ctx); err != nil {
+		return fmt.Errorf("ask clickhouse: %w", err)
+	}
+	return nil
+}
