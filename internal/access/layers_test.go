@@ -51,7 +51,7 @@ func TestWarmCallAsksNoStoreAndAllocatesNothing(t *testing.T) {
 
 func BenchmarkWarmGrant(b *testing.B) {
 	r := &Resolver{memory: newMemory(1000), feed: newFeed(blankConfig(), nil, nil, nil, nil), config: Config{StaleOnError: time.Hour}, began: time.Now()}
-	r.metrics = newMetrics(nil, r.feedAge, r.memory.grants.EstimatedSize)
+	r.metrics = newMetrics(nil, r.feedAge, r.memory.grants.EstimatedSize, func() bool { return false })
 	r.feed.confirmed.Store(1)
 	key := secret.Pepper("pepper").Mint()
 	r.memory.remember(fingerprintOf(key), NewGrant(uuid.New(), uuid.New(), true, 1, "chat"), r.elapsed())

@@ -1,0 +1,29 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+func TestStandingIsThatOfTheSpoolFurthestBehindAndCountsSilentOnes(t *testing.T) {
+	s := openStores(t)
+	ledger := New(s.pool)
+	standing, err := ledger.Standing(t.Context())
+	if err != nil || standing.Silent != 0 || time.Since(standing.Through) > time.Second {
+		t.Fatalf("without any spool: %+v, %v", standing, err)
+	}
+	for _, spool := range []struct{ through, updated, retired string }{
+		{"1 second", "1 second", "false"}, {"20 minutes", "1 second", "false"}, {"5 minutes", "5 minutes", "false"}, {"2 hours", "2 hours", "true"},
+	} {
+		if _, err := s.pool.Exec(t.Context(), `INSERT INTO spools (id, node, through, updated_at, retired) VALUES ($1, 'a', now() - $2::interval, now() - $3::interval, $4)`,
+			uuid.New(), spool.through, spool.updated, spool.retired == "true"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	standing, err = ledger.Standing(t.Context())
+	if age := time.Since(standing.Through); err != nil || standing.Silent != 1 || age < 20*time.Minute || age > 21*time.Minute {
+		t.Errorf("%+v, %v", standing, err)
+	}
+}
