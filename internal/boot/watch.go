@@ -27,6 +27,7 @@ type watch struct {
 	up      *prometheus.GaugeVec
 	through atomic.Int64 // Unix milliseconds; 0: not known yet
 	silent  atomic.Int64
+	held    atomic.Int64
 
 	stop  context.CancelFunc
 	ended sync.WaitGroup
@@ -80,8 +81,9 @@ func (w *watch) ledgerMetrics() []prometheus.Collector {
 			}
 			return math.NaN()
 		}),
-		gauge("silent_spools", "Spools that hold dataThrough back and have not reported for a minute: gateways that are lost, or cannot reach PostgreSQL.",
+		gauge("silent_spools", "Spools that hold dataThrough back and have not reported for 10 s: gateways that are lost, or cannot reach PostgreSQL.",
 			func() float64 { return float64(w.silent.Load()) }),
+		gauge("silent_bytes", "Bytes that these spools held when they last reported.", func() float64 { return float64(w.held.Load()) }),
 	}
 }
 
@@ -92,6 +94,7 @@ func (w *watch) readLedger(ctx context.Context) {
 	}
 	w.through.Store(standing.Through.UnixMilli())
 	w.silent.Store(int64(standing.Silent))
+	w.held.Store(standing.Held)
 }
 
 // every runs ask now and at intervals, until the watch ends; each time within watchReply.

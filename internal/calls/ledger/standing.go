@@ -6,21 +6,23 @@ import (
 	"time"
 )
 
-// silentAfter is how long a spool that reports every second must have been silent to count as such.
-const silentAfter = time.Minute
-
 // Standing is how far the whole ledger is.
 type Standing struct {
 	Through time.Time // as Ledger.Through
-	Silent  int       // spools that hold Through back and have not reported for a minute
+	Silent  int       // spools that are Silent
+	Held    int64     // bytes that these held when they last reported
 }
 
 // Standing tells how far the ledger is, for those who watch over it.
 func (l *Ledger) Standing(ctx context.Context) (s Standing, err error) {
 	s.Through = time.Now()
 	var through *time.Time
-	err = l.pool.QueryRow(ctx, `SELECT min(through), count(*) FILTER (WHERE updated_at < now() - make_interval(secs => $1))
-		FROM spools WHERE NOT retired`, silentAfter.Seconds()).Scan(&through, &s.Silent)
+	err = l.pool.QueryRow(ctx, `
+		WITH known AS (
+			SELECT s.through, s.updated_at <= now() - make_interval(secs => $1) AS silent, g.held_bytes
+			FROM spools s LEFT JOIN gateways g ON g.spool_id = s.id WHERE NOT s.retired)
+		SELECT min(through), count(*) FILTER (WHERE silent), coalesce(sum(held_bytes) FILTER (WHERE silent), 0)::bigint FROM known`,
+		silentAfter.Seconds()).Scan(&through, &s.Silent, &s.Held)
 	if err != nil {
 		return Standing{}, unavailable(err)
 	}

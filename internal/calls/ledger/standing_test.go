@@ -17,13 +17,17 @@ func TestStandingIsThatOfTheSpoolFurthestBehindAndCountsSilentOnes(t *testing.T)
 	for _, spool := range []struct{ through, updated, retired string }{
 		{"1 second", "1 second", "false"}, {"20 minutes", "1 second", "false"}, {"5 minutes", "5 minutes", "false"}, {"2 hours", "2 hours", "true"},
 	} {
+		id := uuid.New()
 		if _, err := s.pool.Exec(t.Context(), `INSERT INTO spools (id, node, through, updated_at, retired) VALUES ($1, 'a', now() - $2::interval, now() - $3::interval, $4)`,
-			uuid.New(), spool.through, spool.updated, spool.retired == "true"); err != nil {
+			id, spool.through, spool.updated, spool.retired == "true"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.pool.Exec(t.Context(), `INSERT INTO gateways (spool_id, host, role, version, started_at, held_bytes) VALUES ($1, 'a', 'gateway', '1', now(), 100)`, id); err != nil {
 			t.Fatal(err)
 		}
 	}
 	standing, err = ledger.Standing(t.Context())
-	if age := time.Since(standing.Through); err != nil || standing.Silent != 1 || age < 20*time.Minute || age > 21*time.Minute {
+	if age := time.Since(standing.Through); err != nil || standing.Silent != 1 || standing.Held != 100 || age < 20*time.Minute || age > 21*time.Minute {
 		t.Errorf("%+v, %v", standing, err)
 	}
 }
