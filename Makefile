@@ -76,12 +76,15 @@ chaos: export CHAOS_RANDOM_KILLS ?= 200
 chaos: export CHAOS_QUEUED ?= 2000000
 chaos: export CHAOS_CUTS ?= 500
 chaos: export CHAOS_DAMAGE_STEP ?= 1
-chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk
+chaos: export FAILOVERS ?= 10
+chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk, FAILOVERS (10) of PostgreSQL and of a real Redis
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk' ./cmd/callgate
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged' ./internal/calls/...
 	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
 	$(WITH_ENGINES) env FLOOD_CONNECTIONS=20000 FLOOD_FILES=4096 SILENT_CALLS=4150 go test -count=1 -v -timeout 30m -run 'LeaveTheProcessServing|LeaveTheOthersServed' ./cmd/callgate
 	$(WITH_ENGINES) env REVOCATION_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|FloodOf' ./cmd/callgate
+	go test -count=1 -v -timeout 60m -run 'PostgreSQLFailover' ./cmd/callgate
+	EMBEDDED_REDIS=server go test -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
 
 .PHONY: soak
 soak: export SOAK_SECONDS ?= 1800
@@ -144,14 +147,14 @@ chromium:
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; } || \
 	  npm --prefix $(APP) exec -- playwright install chromium
 
-# What deploy/ configures is tested with the programs themselves, Debian's where apt may be used.
-PROGRAMS := nginx:nginx-light
+# What stands around Callgate is tested with the programs themselves, Debian's where apt may be used.
+PROGRAMS := nginx:nginx-light pgbouncer:pgbouncer
 .PHONY: programs
 programs:
 	@missing=(); for program in $(PROGRAMS); do command -v $${program%%:*} >/dev/null || missing+=($${program##*:}); done; \
 	  [ $${#missing[@]} = 0 ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; } || \
-	  { echo "the tests of deploy/ need these packages: $${missing[*]}"; exit 1; }
+	  { echo "the tests need these packages: $${missing[*]}"; exit 1; }
 
 .PHONY: screenshots
 screenshots: $(TEST_PACKAGES) build chromium ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -50,16 +51,30 @@ type target struct {
 
 func newEstate(t *testing.T) *estate {
 	engines := embedded.Own(t)
-	e := &estate{t: t, upstream: newScripted(t), environment: production(t, engines)}
-	migrate(t, e.environment)
+	e := &estate{}
 	e.postgres, e.gateRedis = embedded.NewLink(t, engines.DatabaseURL()), embedded.NewLink(t, engines.RedisURL())
 	e.deskRedis = embedded.NewLink(t, engines.RedisURL())
+	e.open(t, engines, map[string]string{"DATABASE_URL": e.postgres.URL(), "REDIS_URL": e.gateRedis.URL()}, map[string]string{"REDIS_URL": e.deskRedis.URL()})
+	options, err := redis.ParseURL(engines.RedisURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.redis = redis.NewClient(options)
+	t.Cleanup(func() { _ = e.redis.Close() })
+	return e
+}
+
+// open starts the processes on engines, the gateways with some settings of their own and the console with others.
+func (e *estate) open(t *testing.T, engines *embedded.Engines, ofGates, ofDesk map[string]string) {
+	t.Helper()
+	e.t, e.upstream, e.environment = t, newScripted(t), production(t, engines)
+	maps.Copy(e.environment, ofDesk)
+	migrate(t, e.environment)
 	for i := range e.gates {
 		own := production(t, engines)
-		own["DATABASE_URL"], own["REDIS_URL"] = e.postgres.URL(), e.gateRedis.URL()
+		maps.Copy(own, ofGates)
 		e.gates[i] = start(t, own, "serve", "--role", "gateway")
 	}
-	e.environment["REDIS_URL"] = e.deskRedis.URL()
 	e.startDesk()
 	e.desk.mails = func(email string) (string, error) {
 		if caught := engines.Mailbox().Mails(email); len(caught) > 0 {
@@ -73,14 +88,8 @@ func newEstate(t *testing.T) *estate {
 	if e.sql, err = pgx.Connect(t.Context(), engines.DatabaseURL()); err != nil {
 		t.Fatal(err)
 	}
-	options, err := redis.ParseURL(engines.RedisURL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.redis = redis.NewClient(options)
-	t.Cleanup(func() { _ = e.redis.Close(); _ = e.sql.Close(context.Background()) })
+	t.Cleanup(func() { _ = e.sql.Close(context.Background()) })
 	e.good = e.newTarget("good", "spare")
-	return e
 }
 
 func (e *estate) startDesk() {

@@ -18,6 +18,14 @@ const migrationLock = 0x63616c6c67617465 // "callgate"
 // at once: they take turns. With readerPassword it also makes the data team's account in ClickHouse,
 // or changes its password.
 func Migrate(ctx context.Context, databaseURL, clickhouseURL, readerPassword string) error {
+	pool, err := openPostgres(ctx, databaseURL, nil)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := refuseTransactionPooling(ctx, pool); err != nil {
+		return err
+	}
 	if err := sql.Up(ctx, databaseURL); err != nil {
 		return err
 	}

@@ -120,6 +120,9 @@ func (n *Node) connect(ctx context.Context) (err error) {
 	if n.pool, err = openPostgres(ctx, n.config.DatabaseURL, n.certificates.Watch); err != nil {
 		return err
 	}
+	if err = refuseTransactionPooling(ctx, n.pool); err != nil {
+		return err
+	}
 	n.redis, err = openRedis(n.config.RedisURL, n.certificates.Watch)
 	return err
 }

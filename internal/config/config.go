@@ -164,7 +164,7 @@ func LoadRotation(environ []string) (Config, error) {
 	c := Config{DatabaseURL: variables["DATABASE_URL"], EncryptionKeys: variables["ENCRYPTION_KEYS"]}
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	needURL(fault, "DATABASE_URL", c.DatabaseURL, "postgres", "postgresql")
+	needDatabase(fault, c.DatabaseURL)
 	c.keyringFaults(fault)
 	return c, joined(faults)
 }
@@ -235,7 +235,7 @@ func (c *Config) faults() []string {
 }
 
 func (c *Config) storeFaults(fault func(string, ...any)) {
-	needURL(fault, "DATABASE_URL", c.DatabaseURL, "postgres", "postgresql")
+	needDatabase(fault, c.DatabaseURL)
 	needURL(fault, "CLICKHOUSE_URL", c.ClickHouseURL, "clickhouse", "tcp", "http", "https")
 }
 

@@ -159,6 +159,25 @@ func TestTheDataTeamsPasswordIsLongOrUnset(t *testing.T) {
 	}
 }
 
+func TestSeveralHostsOfPostgreSQLNeedOneThatTakesWrites(t *testing.T) {
+	const hosts = "postgres://u:canary-password@db1:5432,db2:5432/callgate"
+	for url, works := range map[string]bool{
+		hosts: false, hosts + "?target_session_attrs=any": false, hosts + "?target_session_attrs=standby": false,
+		hosts + "?target_session_attrs=read-write": true, hosts + "?sslmode=verify-full&target_session_attrs=primary": true,
+	} {
+		_, err := Load(environ(good(), "DATABASE_URL", url), All)
+		if (err == nil) != works {
+			t.Errorf("%s: %v", url, err)
+		}
+		if err != nil && (!strings.Contains(err.Error(), "target_session_attrs=read-write") || strings.Contains(err.Error(), "canary")) {
+			t.Errorf("it says %v", err)
+		}
+		if _, err := LoadRotation(environ(good(), "DATABASE_URL", url)); (err == nil) != works {
+			t.Errorf("rotate-keys, %s: %v", url, err)
+		}
+	}
+}
+
 func TestWhomToBelieveAboutClientsIsSaidInFull(t *testing.T) {
 	for _, changes := range [][]string{
 		{"TRUSTED_PROXIES", "10.0.0.0/8,::1", "CLIENT_ADDRESS_HEADER", "X-Forwarded-For", "PROXY_PROTOCOL", "true"},

@@ -148,6 +148,18 @@ func (c *Config) traceFaults(fault func(string, ...any)) {
 	}
 }
 
+// needDatabase judges DATABASE_URL. Of several hosts a standby would take connections too, and refuse every write.
+func needDatabase(fault func(string, ...any), text string) {
+	needURL(fault, "DATABASE_URL", text, "postgres", "postgresql")
+	parsed, err := url.Parse(text)
+	if err != nil || !strings.Contains(parsed.Host, ",") {
+		return
+	}
+	if wanted := parsed.Query().Get("target_session_attrs"); wanted != "read-write" && wanted != "primary" {
+		fault("DATABASE_URL names several hosts: add target_session_attrs=read-write, so that only the one that takes writes is used")
+	}
+}
+
 func needURL(fault func(string, ...any), name, text string, schemes ...string) {
 	parsed, err := url.Parse(text)
 	if text == "" || err != nil || parsed.Host == "" {
