@@ -50,7 +50,8 @@ type Node struct {
 	spool        *spool.Spool
 	shipper      *ledger.Shipper
 	gateway      *gateway.Gateway
-	traces       *traces.Tracer // nil: calls are not traced
+	traces       *traces.Tracer     // nil: calls are not traced
+	callLog      *telemetry.CallLog // nil: calls are not logged
 	identity     *identity.Service
 	applications *application.Store
 	catalog      *catalog.Store
@@ -192,6 +193,7 @@ func (n *Node) Stop() error {
 	}
 	failed("stop serving", n.stopServing(ctx))
 	n.closeTraces()
+	n.callLog.Close()
 	if n.spool != nil {
 		failed("drain records", n.drain(ctx))
 	}

@@ -18,6 +18,7 @@ import (
 	"callgate/internal/identity"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
+	"callgate/internal/telemetry"
 	"callgate/internal/traces"
 )
 
@@ -41,11 +42,13 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	if n.traces, err = n.newTracer(host); err != nil {
 		return fmt.Errorf("traces: %w", err)
 	}
+	n.callLog = telemetry.NewCallLog(os.Stderr, telemetry.CallsLogged(c.CallLog), n.registry)
 	n.gateway = gateway.New(gateway.Config{
 		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
 		Record:           n.spool.Add,
+		Log:              n.callLog,
 		Traces:           n.traces,
 		AllowPrivate:     c.AllowPrivate,
 		ConnectTimeout:   c.ConnectTimeout,

@@ -107,6 +107,7 @@ type Config struct {
 	// take: more than 0, at most 1.
 	MaxApplicationShare float64 `env:"MAX_APPLICATION_SHARE" envDefault:"0.25"`
 
+	CallLog string `env:"CALL_LOG" envDefault:"off"` // off, failures or all
 	// TraceEndpoint is an OpenTelemetry collector's OTLP/HTTP address; empty: calls are not traced. TraceHeaders are
 	// name=value pairs separated by commas; TraceRatio is of the calls without a trace of their caller's.
 	TraceEndpoint string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT"`

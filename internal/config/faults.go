@@ -127,6 +127,9 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 		fault("MAX_APPLICATION_SHARE must be more than 0 and at most 1, such as 0.25")
 	}
 	c.traceFaults(fault)
+	if !slices.Contains([]string{"off", "failures", "all"}, c.CallLog) {
+		fault("CALL_LOG must be off, failures or all")
+	}
 	if c.SpoolMaxBytes < 0 {
 		fault("SPOOL_MAX_BYTES must be a number of bytes; 0 or none means what the disk holds")
 	}

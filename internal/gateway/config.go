@@ -10,6 +10,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/calls"
+	"callgate/internal/telemetry"
 	"callgate/internal/traces"
 )
 
@@ -24,6 +25,8 @@ type Config struct {
 	OpenKey func(*access.Capability) ([]byte, error)
 	// Record takes a finished record and never blocks.
 	Record func(*calls.Record)
+	// Log writes a line for each call; nil: none.
+	Log *telemetry.CallLog
 	// Traces makes sampled calls spans; nil: no call is, and traceparent is a header as any other.
 	Traces *traces.Tracer
 

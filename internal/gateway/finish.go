@@ -107,6 +107,7 @@ func (c *call) finish(o outcome) {
 	if !o.success {
 		record.Unredacted = c.unredacted(o)
 	}
+	c.gateway.config.Log.Add(record)
 	c.gateway.metrics.ended(record)
 	c.request.release(c.gateway)
 	c.takePlace(nil)
