@@ -88,7 +88,7 @@ var onlyWithTLS = []string{"callgate_certificate_not_after_seconds"}
 // what it exports against METRICS.md; the queries of the dashboard are then asked of what was read.
 func TestMetricsAreDocumentedAndShownByTheOperatorsDashboard(t *testing.T) {
 	address := freeAddress(t)
-	d := startDev(t, "METRICS_LISTEN="+address, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+freeAddress(t))
+	d := startDev(t, "METRICS_LISTEN="+address, "CALL_LOG=failures", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+freeAddress(t))
 	began := time.Now()
 	var read prometheus
 	take := func() map[string]*dto.MetricFamily {
