@@ -35,8 +35,19 @@ run: build ## start the whole product on embedded stores with demo data
 .PHONY: test
 test: programs ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
 	$(WITH_ENGINES) $(TEST) ./...
+	$(ON_TWO_SHARDS) $(TEST) -run '$(SHARDED)' ./internal/stats ./internal/verify
 	$(IN_CHECKS) $(TEST) ./...
 	$(MAKE) pages-test
+
+# What runs a second time on a cluster of two shards in make test: figures, pages, the oracle and verify in short.
+ON_TWO_SHARDS := EMBEDDED_SHARDS=2 $(WITH_ENGINES)
+SHARDED := EveryFigure|Oracle|VerifyFinds|VerifyNamesEvery
+
+.PHONY: cluster
+cluster: export ORACLE_QUESTIONS ?= 2000
+cluster: ## all tests of statistics, verify, the console and the data team on two shards of real engines
+	$(ON_TWO_SHARDS) $(TEST) -v ./internal/stats ./internal/verify ./internal/console
+	$(ON_TWO_SHARDS) $(TEST) -v -run 'TheDataTeamReads' ./clickhouse
 
 .PHONY: race
 race: programs ## all tests under the race detector
@@ -77,9 +88,10 @@ chaos: export CHAOS_QUEUED ?= 2000000
 chaos: export CHAOS_CUTS ?= 500
 chaos: export CHAOS_DAMAGE_STEP ?= 1
 chaos: export FAILOVERS ?= 10
-chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk, FAILOVERS (10) of PostgreSQL and of a real Redis
-	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk' ./cmd/callgate
-	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged' ./internal/calls/...
+chaos: export CHAOS_SHARD_KILLS ?= 50
+chaos: ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), of shards (CHAOS_SHARD_KILLS), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk, FAILOVERS (10) of PostgreSQL and of a real Redis
+	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk|AShardThatHangs' ./cmd/callgate
+	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged|KilledShard' ./internal/calls/...
 	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
 	$(WITH_ENGINES) env FLOOD_CONNECTIONS=20000 FLOOD_FILES=4096 SILENT_CALLS=4150 go test -count=1 -v -timeout 30m -run 'LeaveTheProcessServing|LeaveTheOthersServed' ./cmd/callgate
 	$(WITH_ENGINES) env REVOCATION_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|FloodOf' ./cmd/callgate

@@ -7,10 +7,13 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	_ "time/tzdata" // the driver looks up the zones of columns and server; a bare container has none
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"
+
+	"callgate/internal/cluster"
 )
 
 // Migrations are the goose files of this directory.
@@ -18,20 +21,28 @@ import (
 //go:embed *.sql
 var Migrations embed.FS
 
-// Up brings the database of clickhouseURL (native or http DSN) to the newest version and creates it
-// when it does not exist. It is safe to run twice; ClickHouse has no lock to offer, so callers on
-// several nodes must take one elsewhere.
-func Up(ctx context.Context, clickhouseURL string) error {
-	options, err := driver.ParseDSN(clickhouseURL)
+// Up brings the database of an address (native or http DSN, or a cluster's) to the newest version and creates
+// it when it does not exist; of a cluster on every node (cluster.go). It is safe to run twice; ClickHouse has
+// no lock to offer, so callers on several nodes must take one elsewhere.
+func Up(ctx context.Context, address string) error {
+	options, name, err := cluster.Parse(address)
 	if err != nil {
-		return fmt.Errorf("clickhouse URL: %w", err)
+		return err
 	}
+	if name != "" {
+		return upCluster(ctx, options, name)
+	}
+	return up(ctx, options, Migrations)
+}
+
+// up brings one database of one server to the newest version.
+func up(ctx context.Context, options *driver.Options, migrations fs.FS) error {
 	if err := createDatabase(ctx, *options); err != nil {
 		return err
 	}
 	db := driver.OpenDB(options)
 	defer func() { _ = db.Close() }()
-	provider, err := goose.NewProvider(goose.DialectClickHouse, db, Migrations)
+	provider, err := goose.NewProvider(goose.DialectClickHouse, db, migrations)
 	if err != nil {
 		return fmt.Errorf("clickhouse migrations: %w", err)
 	}

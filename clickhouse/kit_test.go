@@ -19,6 +19,7 @@ import (
 
 	"callgate/clickhouse"
 	"callgate/internal/beijing"
+	"callgate/internal/cluster"
 	"callgate/internal/embedded"
 )
 
@@ -54,7 +55,7 @@ const secretText = "not for data teams"
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	engines := embedded.Own(t)
-	options, err := driver.ParseDSN(engines.ClickHouseURL())
+	options, _, err := cluster.Parse(engines.ClickHouseURL())
 	if err != nil {
 		t.Fatal(err)
 	}

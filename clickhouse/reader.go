@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"callgate/internal/cluster"
 )
 
 // The data team's account and the role that holds its rights. A company grants the role to accounts
@@ -66,13 +69,32 @@ func ReaderGrants(database string) []string {
 }
 
 // Reader makes the data team's account with this password, its role, limits and quota, or brings them
-// up to date. It may be repeated. The server must keep accounts of its own, and the account of
-// clickhouseURL must be allowed to make them. The password goes there as a hash.
-func Reader(ctx context.Context, clickhouseURL, password string) error {
-	options, err := driver.ParseDSN(clickhouseURL)
+// up to date; of a cluster on every node. It may be repeated. The servers must keep accounts of their own, and
+// the account of the address must be allowed to make them. The password goes there as a hash.
+func Reader(ctx context.Context, address, password string) error {
+	options, name, err := cluster.Parse(address)
 	if err != nil {
-		return fmt.Errorf("clickhouse URL: %w", err)
+		return err
 	}
+	nodes := []*driver.Options{options}
+	if name != "" {
+		layout, err := known(ctx, options, name)
+		if err != nil {
+			return err
+		}
+		nodes = nodes[:0]
+		for _, node := range layout.Nodes() {
+			nodes = append(nodes, cluster.OfNode(options, node, options.Auth.Database))
+		}
+	}
+	var faults []error
+	for _, node := range nodes {
+		faults = append(faults, makeReader(ctx, node, password))
+	}
+	return errors.Join(faults...)
+}
+
+func makeReader(ctx context.Context, options *driver.Options, password string) error {
 	db := driver.OpenDB(options)
 	defer func() { _ = db.Close() }()
 	for _, statement := range readerStatements(options.Auth.Database, password) {

@@ -13,6 +13,7 @@ import (
 
 	"callgate/clickhouse"
 	"callgate/internal/beijing"
+	"callgate/internal/cluster"
 	"callgate/internal/embedded"
 )
 
@@ -25,7 +26,7 @@ type store struct {
 func open(t *testing.T) store {
 	t.Helper()
 	url := embedded.ClickHouse(t)
-	options, err := driver.ParseDSN(url)
+	options, _, err := cluster.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +265,7 @@ func TestRowsLiveAsLongAsTheDesignSays(t *testing.T) {
 	ttl := func(table, want string) {
 		t.Helper()
 		engine := column[string](s, "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = '"+table+"'")[0]
-		if !strings.Contains(engine, want) || !strings.Contains(engine, "non_replicated_deduplication_window = 10000") {
+		if !strings.Contains(engine, want) || !strings.Contains(engine, "non_replicated_deduplication_window = 10000") || !strings.Contains(engine, " replicated_deduplication_window = 10000") {
 			t.Errorf("%s: %s", table, engine)
 		}
 	}

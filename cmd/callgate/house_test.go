@@ -31,8 +31,13 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
+	return newHouseOn(t, embedded.Own(t))
+}
+
+func newHouseOn(t *testing.T, engines *embedded.Engines) *house {
+	t.Helper()
 	up := newScripted(t)
-	h := &house{engines: embedded.Own(t)}
+	h := &house{engines: engines}
 	h.environment = production(t, h.engines)
 	migrate(t, h.environment)
 	desk := start(t, h.environment, "serve", "--role", "console")

@@ -20,7 +20,7 @@ import (
 func operate(t *testing.T, environment map[string]string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, args...)
-	for _, name := range []string{"DATABASE_URL", "CLICKHOUSE_URL"} {
+	for _, name := range []string{"DATABASE_URL", "CLICKHOUSE_URL", "CLICKHOUSE_CLUSTER"} {
 		cmd.Env = append(cmd.Env, name+"="+environment[name])
 	}
 	out, err := cmd.CombinedOutput()

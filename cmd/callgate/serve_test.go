@@ -17,7 +17,8 @@ import (
 // production is what an operator sets for serve on engines.
 func production(t *testing.T, engines *embedded.Engines) map[string]string {
 	return map[string]string{
-		"DATABASE_URL": engines.DatabaseURL(), "CLICKHOUSE_URL": engines.ClickHouseURL(), "REDIS_URL": engines.RedisURL(),
+		"DATABASE_URL": engines.DatabaseURL(), "CLICKHOUSE_URL": engines.ClickHouseDSN(), "CLICKHOUSE_CLUSTER": engines.ClickHouseCluster(),
+		"REDIS_URL":  engines.RedisURL(),
 		"JWT_SECRET": strings.Repeat("jwt-secret ", 4), "ACCESS_KEY_PEPPER": strings.Repeat("pepper ", 6),
 		"ENCRYPTION_KEYS": "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))),
 		"ADMIN_EMAILS":    "admin@callgate.local", "SMTP_URL": engines.Mailbox().URL(), "MAIL_FROM": "callgate@example.com",

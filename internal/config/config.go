@@ -14,6 +14,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"callgate/internal/cluster"
 	"callgate/internal/secret"
 )
 
@@ -46,9 +47,11 @@ type Config struct {
 	ClientAddressHeader string   `env:"CLIENT_ADDRESS_HEADER" envDefault:"X-Real-IP"`
 	ProxyProtocol       bool     `env:"PROXY_PROTOCOL" envDefault:"false"`
 
-	DatabaseURL   string `env:"DATABASE_URL"`
-	ClickHouseURL string `env:"CLICKHOUSE_URL"`
-	RedisURL      string `env:"REDIS_URL"`
+	DatabaseURL string `env:"DATABASE_URL"`
+	// ClickHouseURL is CLICKHOUSE_URL and, when it is loaded, holds the name of the cluster too (cluster.Address).
+	ClickHouseURL     string `env:"CLICKHOUSE_URL"`
+	ClickHouseCluster string `env:"CLICKHOUSE_CLUSTER"` // one of the servers' remote_servers; empty: one server
+	RedisURL          string `env:"REDIS_URL"`
 
 	// JWTSecrets: the first signs, all verify.
 	JWTSecrets      []string `env:"JWT_SECRET"`
@@ -153,9 +156,10 @@ func LoadMigration(environ []string) (Config, error) {
 // LoadStores reads only what commands on the stores alone need: DATABASE_URL and CLICKHOUSE_URL.
 func LoadStores(environ []string) (Config, error) {
 	variables := env.ToMap(environ)
-	c := Config{DatabaseURL: variables["DATABASE_URL"], ClickHouseURL: variables["CLICKHOUSE_URL"]}
+	c := Config{DatabaseURL: variables["DATABASE_URL"], ClickHouseURL: variables["CLICKHOUSE_URL"], ClickHouseCluster: variables["CLICKHOUSE_CLUSTER"]}
 	var faults []string
 	c.storeFaults(func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) })
+	c.ClickHouseURL = cluster.Address(c.ClickHouseURL, c.ClickHouseCluster)
 	return c, joined(faults)
 }
 
@@ -238,6 +242,7 @@ func (c *Config) faults() []string {
 func (c *Config) storeFaults(fault func(string, ...any)) {
 	needDatabase(fault, c.DatabaseURL)
 	needURL(fault, "CLICKHOUSE_URL", c.ClickHouseURL, "clickhouse", "tcp", "http", "https")
+	c.clusterFaults(fault)
 }
 
 func (c *Config) keyringFaults(fault func(string, ...any)) {
@@ -249,6 +254,7 @@ func (c *Config) keyringFaults(fault func(string, ...any)) {
 }
 
 func (c *Config) normalise() {
+	c.ClickHouseURL = cluster.Address(c.ClickHouseURL, c.ClickHouseCluster)
 	if c.PublicBaseURL == "" {
 		c.PublicBaseURL = "http://" + c.Listen
 	}

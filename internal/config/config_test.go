@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"callgate/internal/cluster"
 )
 
 const (
@@ -195,6 +197,35 @@ func TestWhomToBelieveAboutClientsIsSaidInFull(t *testing.T) {
 	} {
 		if _, err := Load(environ(good(), changes...), Gateway); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", changes, err)
+		}
+	}
+}
+
+// TestSeveralServersAreOneClickHouseOnlyAsACluster: each of several servers that know nothing of each other would
+// get a part of the calls.
+func TestSeveralServersAreOneClickHouseOnlyAsACluster(t *testing.T) {
+	const two = "clickhouse://u:canary-password@ch1:9000,ch2:9000/callgate"
+	for _, c := range []struct{ url, cluster, says string }{
+		{two, "", "a part of the calls"},
+		{"clickhouse://u:p@ch1:9000/callgate?alt_hosts=ch2:9000", "", "a part of the calls"},
+		{"https://u:p@ch1:8443/callgate", "main", "clickhouse://"},
+		{"clickhouse://u:p@ch1:9000", "main", "must name the database"},
+		{two, "main", ""},
+		{"clickhouse://u:p@ch1:9000/callgate", "main", ""},
+	} {
+		_, err := Load(environ(good(), "CLICKHOUSE_URL", c.url, "CLICKHOUSE_CLUSTER", c.cluster), All)
+		stores, storesErr := LoadStores(environ(good(), "CLICKHOUSE_URL", c.url, "CLICKHOUSE_CLUSTER", c.cluster))
+		if c.says == "" {
+			_, name, parseErr := cluster.Parse(stores.ClickHouseURL)
+			if err != nil || storesErr != nil || parseErr != nil || name != c.cluster {
+				t.Errorf("%s of %q: %v, %v, %v, cluster %q", c.url, c.cluster, err, storesErr, parseErr, name)
+			}
+			continue
+		}
+		for _, err := range []error{err, storesErr} {
+			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "canary") {
+				t.Errorf("%s of %q: %v", c.url, c.cluster, err)
+			}
 		}
 	}
 }

@@ -163,6 +163,25 @@ func needDatabase(fault func(string, ...any), text string) {
 	}
 }
 
+// clusterFaults judges the two settings of ClickHouse together. Several servers that are no cluster would each
+// get a part of the calls, and every answer would be of a part.
+func (c *Config) clusterFaults(fault func(string, ...any)) {
+	parsed, err := url.Parse(c.ClickHouseURL)
+	if err != nil {
+		return // needURL says so
+	}
+	query := parsed.Query()
+	several := strings.Contains(parsed.Host, ",") || query.Has("hosts") || query.Has("alt_hosts")
+	switch {
+	case c.ClickHouseCluster == "" && several:
+		fault("CLICKHOUSE_URL names several hosts without CLICKHOUSE_CLUSTER: each would get a part of the calls, and every statistic would show a part; name one, or set CLICKHOUSE_CLUSTER to their cluster in remote_servers")
+	case c.ClickHouseCluster != "" && parsed.Scheme != "clickhouse" && parsed.Scheme != "tcp":
+		fault("CLICKHOUSE_CLUSTER needs a CLICKHOUSE_URL that begins with clickhouse://, for nodes are reached at the native ports that remote_servers gives")
+	case c.ClickHouseCluster != "" && strings.Trim(parsed.Path, "/") == "":
+		fault("CLICKHOUSE_URL must name the database when CLICKHOUSE_CLUSTER is set, such as clickhouse://user:password@host:9000,host2:9000/callgate")
+	}
+}
+
 func needURL(fault func(string, ...any), name, text string, schemes ...string) {
 	parsed, err := url.Parse(text)
 	if text == "" || err != nil || parsed.Host == "" {

@@ -206,6 +206,11 @@ func (c *Console) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.
 	if err != nil {
 		return openapi.Coverage{}, err
 	}
+	if fetched, ok, err := c.Stats.Fetched(ctx); err != nil {
+		return openapi.Coverage{}, err
+	} else if ok && fetched.Before(known.Through) {
+		known.Through = fetched
+	}
 	return openapi.Coverage{
 		Start: days.Start, End: days.End,
 		DataThrough: beijing.Format(known.Through), Missed: known.Missed, CollectedSince: beijing.Format(known.Since),

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
@@ -18,6 +19,7 @@ import (
 	"callgate/internal/calls"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
+	"callgate/internal/cluster"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
 	"callgate/internal/secret"
@@ -37,10 +39,11 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 	t.Helper()
 	m := newManager(t, changes...)
 	url := embedded.ClickHouse(t)
-	db, err := sql.Open("clickhouse", url)
+	at, _, err := cluster.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
+	db := clickhouse.OpenDB(at)
 	t.Cleanup(func() { _ = db.Close() })
 	log := slog.New(slog.DiscardHandler)
 	reader, err := stats.Open(t.Context(), url, log)

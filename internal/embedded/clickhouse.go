@@ -27,108 +27,13 @@ import (
 // account is the name of the one user of both databases, and of the database itself.
 const account = "callgate"
 
-// clickHouseConfig is the server's configuration. Pools are those of a two-core machine; no
-// system log table is configured, so an idle engine writes nothing.
-var clickHouseConfig = template.Must(template.New("config.xml").Parse(`<clickhouse>
-  <path>{{.Dir}}/data/</path>
-  <listen_host>127.0.0.1</listen_host>
-  <tcp_port>{{.TCP}}</tcp_port>
-  <http_port>{{.HTTP}}</http_port>
-  <users_config>{{.Dir}}/users.xml</users_config>
-  <logger>
-    <log>{{.Dir}}/server.log</log>
-    <size>10M</size>
-    <count>2</count>
-  </logger>
-  <max_server_memory_usage>3221225472</max_server_memory_usage>
-  <mark_cache_size>134217728</mark_cache_size>
-  <index_mark_cache_size>33554432</index_mark_cache_size>
-  <uncompressed_cache_size>0</uncompressed_cache_size>
-  <background_pool_size>4</background_pool_size>
-  <background_common_pool_size>2</background_common_pool_size>
-  <background_fetches_pool_size>1</background_fetches_pool_size>
-  <background_move_pool_size>1</background_move_pool_size>
-  <background_schedule_pool_size>4</background_schedule_pool_size>
-  <asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>
-  <database_atomic_delay_before_drop_table_sec>5</database_atomic_delay_before_drop_table_sec>
-  <merge_tree>
-    <number_of_free_entries_in_pool_to_execute_mutation>2</number_of_free_entries_in_pool_to_execute_mutation>
-    <number_of_free_entries_in_pool_to_lower_max_size_of_merge>2</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
-    <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>2</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
-  </merge_tree>
-</clickhouse>
-`))
+// Cluster is what the shards of Options.Shards are called.
+const Cluster = "callgate"
 
-// clickHouseUsers: the engine runs its start-up statements as "default", without a password, and
-// that session lasts as long as the engine. A limit of one session per user therefore shuts
-// "default" to everybody else, before the first port is opened. The engine keeps no accounts of its
-// own, so the data team's, which a server gets from clickhouse.Reader, stands here.
-var clickHouseUsers = template.Must(template.New("users.xml").Parse(`<clickhouse>
-  <profiles>
-    <default>
-      <async_insert>0</async_insert>
-      <insert_deduplicate>1</insert_deduplicate>
-    </default>
-    <keeper><max_sessions_for_user>1</max_sessions_for_user></keeper>
-    <{{.Reader}}>
-      <readonly>2</readonly>
-      {{- range .ReaderLimits}}
-      <{{.Name}}>{{.Value}}</{{.Name}}>
-      {{- end}}
-      <constraints>
-        {{- range .ReaderLimits}}
-        <{{.Name}}><min>1</min><max>{{.Value}}</max></{{.Name}}>
-        {{- end}}
-      </constraints>
-    </{{.Reader}}>
-  </profiles>
-  <quotas>
-    <default/>
-    <{{.Reader}}>
-      <interval>
-        <duration>3600</duration>
-        {{- range .ReaderQuota}}
-        <{{.Name}}>{{.Value}}</{{.Name}}>
-        {{- end}}
-      </interval>
-    </{{.Reader}}>
-  </quotas>
-  <users>
-    <default>
-      <no_password/>
-      <networks><ip>127.0.0.1</ip></networks>
-      <profile>keeper</profile>
-      <quota>default</quota>
-      <grants>
-        <query>GRANT SYSTEM LISTEN ON *.*</query>
-        <query>GRANT CREATE TEMPORARY TABLE ON *.*</query>
-        <query>GRANT READ ON FILE</query>
-      </grants>
-    </default>
-    <{{.Account}}>
-      <password_sha256_hex>{{.PasswordHash}}</password_sha256_hex>
-      <networks><ip>127.0.0.1</ip></networks>
-      <profile>default</profile>
-      <quota>default</quota>
-      <access_management>1</access_management>
-    </{{.Account}}>
-    <{{.Reader}}>
-      <password_sha256_hex>{{.ReaderHash}}</password_sha256_hex>
-      <networks><ip>127.0.0.1</ip></networks>
-      <profile>{{.Reader}}</profile>
-      <quota>{{.Reader}}</quota>
-      <grants>
-        {{- range .ReaderGrants}}
-        <query>{{.}}</query>
-        {{- end}}
-      </grants>
-    </{{.Reader}}>
-  </users>
-</clickhouse>
-`))
-
-// clickHouse is the embedded ClickHouse: its directory and how to reach it.
+// clickHouse is the embedded ClickHouse, or one shard of it: its directory and how to reach it.
 type clickHouse struct {
+	name     string // also of its native port
+	shards   []string
 	lib      string
 	dir      string
 	password string
@@ -138,11 +43,11 @@ type clickHouse struct {
 
 func (c *clickHouse) engine() engine {
 	return engine{
-		name:    "clickhouse",
+		name:    c.name,
 		log:     filepath.Join(c.dir, "stderr.log"),
 		command: c.command,
 		repick: func() error {
-			return c.ports.repick("clickhouse", "clickhouse_http")
+			return c.ports.repick(c.name, c.name+"_http")
 		},
 		ready:     c.ready,
 		interrupt: func(_ int, stdin io.Closer) error { return stdin.Close() },
@@ -152,10 +57,11 @@ func (c *clickHouse) engine() engine {
 // command re-executes this binary: see init in role.go.
 func (c *clickHouse) command() (*exec.Cmd, error) {
 	values := map[string]any{
-		"Dir": c.dir, "TCP": c.ports.of("clickhouse"), "HTTP": c.ports.of("clickhouse_http"),
+		"Dir": c.dir, "TCP": c.ports.of(c.name), "HTTP": c.ports.of(c.name + "_http"),
 		"Account": account, "PasswordHash": sha256Hex(c.password),
 		"Reader": clickhouse.ReaderUser, "ReaderHash": sha256Hex(c.reader), "ReaderGrants": clickhouse.ReaderGrants(account),
 		"ReaderLimits": clickhouse.ReaderLimits, "ReaderQuota": clickhouse.ReaderQuota,
+		"Cluster": Cluster, "Password": c.password, "Shards": c.portsOf(c.shards),
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("clickhouse directory: %w", err)
@@ -181,6 +87,14 @@ func (c *clickHouse) command() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// portsOf are the native ports of shards.
+func (c *clickHouse) portsOf(shards []string) (found []int) {
+	for _, name := range shards {
+		found = append(found, c.ports.of(name))
+	}
+	return found
+}
+
 func sha256Hex(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -194,15 +108,15 @@ func (c *clickHouse) ready(ctx context.Context) error {
 
 // url is the native DSN of one database.
 func (c *clickHouse) url(database string) string {
-	return dsn("clickhouse", account, c.password, c.ports.of("clickhouse"), database)
+	return dsn("clickhouse", account, c.password, c.ports.of(c.name), database)
 }
 
 func (c *clickHouse) httpURL(database string) string {
-	return dsn("http", account, c.password, c.ports.of("clickhouse_http"), database)
+	return dsn("http", account, c.password, c.ports.of(c.name+"_http"), database)
 }
 
 func (c *clickHouse) readerURL(database string) string {
-	return dsn("http", clickhouse.ReaderUser, c.reader, c.ports.of("clickhouse_http"), database)
+	return dsn("http", clickhouse.ReaderUser, c.reader, c.ports.of(c.name+"_http"), database)
 }
 
 func dsn(scheme, user, password string, port int, database string) string {

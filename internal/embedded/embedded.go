@@ -32,6 +32,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Ephemeral gives up durability against a power cut for speed: for data that is thrown away.
 	Ephemeral bool
+	// Shards is the number of ClickHouse engines, 1 if 0. Several know each other as the cluster of that name.
+	Shards int
 }
 
 // Engines are the running stores, mail catcher and demo upstream of one DATA_DIR.
@@ -43,6 +45,7 @@ type Engines struct {
 	spawner  *spawner
 	pg       *postgres
 	ch       *clickHouse
+	others   []*clickHouse // shards but the first
 	mail     *Mailbox
 	upstream *Upstream
 	memory   *miniredis.Miniredis // nil when redis is a child
@@ -81,13 +84,17 @@ func Start(ctx context.Context, options Options) (_ *Engines, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.place(found, options.Ephemeral); err != nil {
+	if err := e.place(found, options); err != nil {
 		return nil, err
 	}
 	if err := stopLeftover(filepath.Join(e.pg.dir, "data")); err != nil {
 		return nil, err
 	}
-	if err := e.state.ports.settle("postgres", "clickhouse", "clickhouse_http", "redis", "smtp", "upstream"); err != nil {
+	parts := []string{"postgres", "redis", "smtp", "upstream"}
+	for _, c := range e.shards() {
+		parts = append(parts, c.name, c.name+"_http")
+	}
+	if err := e.state.ports.settle(parts...); err != nil {
 		return nil, err
 	}
 	if err := e.startAll(ctx); err != nil {
@@ -97,7 +104,7 @@ func Start(ctx context.Context, options Options) (_ *Engines, err error) {
 }
 
 // place decides where each engine lives and as whom PostgreSQL runs.
-func (e *Engines) place(found binaries, ephemeral bool) error {
+func (e *Engines) place(found binaries, options Options) error {
 	dir := e.state.postgresDir()
 	runAs, err := unprivileged(dir)
 	if err != nil {
@@ -117,10 +124,9 @@ func (e *Engines) place(found binaries, ephemeral bool) error {
 	}
 	e.pg = &postgres{
 		native: native, dir: dir, log: filepath.Join(e.dir, "postgres.log"), password: e.state.PostgresPassword,
-		ephemeral: ephemeral, ports: e.state.ports, runAs: runAs,
+		ephemeral: options.Ephemeral, ports: e.state.ports, runAs: runAs,
 	}
-	e.ch = &clickHouse{lib: found.libchdb, dir: filepath.Join(e.dir, "clickhouse"), password: e.state.ClickHousePassword,
-		reader: e.state.ReaderPassword, ports: e.state.ports}
+	e.placeShards(found, options.Shards)
 	return nil
 }
 
@@ -129,30 +135,32 @@ func (e *Engines) startAll(ctx context.Context) error {
 	e.spawner = newSpawner()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var postgresChild, clickHouseChild *child
-	var postgresErr, clickHouseErr error
-	var both sync.WaitGroup
-	both.Go(func() {
-		if postgresErr = e.pg.prepare(ctx, e.spawner); postgresErr == nil {
-			postgresChild, postgresErr = startChild(ctx, e.pg.engine(), e.spawner, e.logger, e.republish)
+	var starting sync.WaitGroup
+	shards := e.shards()
+	children, faults := make([]*child, 1+len(shards)), make([]error, 1+len(shards))
+	starting.Go(func() {
+		if faults[0] = e.pg.prepare(ctx, e.spawner); faults[0] == nil {
+			children[0], faults[0] = startChild(ctx, e.pg.engine(), e.spawner, e.logger, e.republish)
 		}
-		if postgresErr != nil {
+		if faults[0] != nil {
 			cancel()
 		}
 	})
-	both.Go(func() {
-		clickHouseChild, clickHouseErr = startChild(ctx, e.ch.engine(), e.spawner, e.logger, e.republish)
-		if clickHouseErr != nil {
-			cancel()
-		}
-	})
-	both.Wait()
-	for _, started := range []*child{postgresChild, clickHouseChild} {
+	for i, shard := range shards {
+		starting.Go(func() {
+			children[1+i], faults[1+i] = startChild(ctx, shard.engine(), e.spawner, e.logger, e.republish)
+			if faults[1+i] != nil {
+				cancel()
+			}
+		})
+	}
+	starting.Wait()
+	for _, started := range children {
 		if started != nil {
 			e.children = append(e.children, started)
 		}
 	}
-	if err := errors.Join(postgresErr, clickHouseErr); err != nil {
+	if err := errors.Join(faults...); err != nil {
 		return err
 	}
 	return errors.Join(e.startRedis(ctx), e.startMail(), e.startUpstream())
@@ -235,9 +243,6 @@ func (e *Engines) shutDown() error {
 
 // DatabaseURL is the DSN of the PostgreSQL database callgate.
 func (e *Engines) DatabaseURL() string { return e.pg.url(account) }
-
-// ClickHouseURL is the native DSN of the ClickHouse database callgate.
-func (e *Engines) ClickHouseURL() string { return e.ch.url(account) }
 
 // ClickHouseHTTPURL is the HTTP DSN of the same database.
 func (e *Engines) ClickHouseHTTPURL() string { return e.ch.httpURL(account) }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +18,14 @@ import (
 
 // enginesVariable names the connections.env of engines that several test processes share.
 const enginesVariable = "CALLGATE_TEST_ENGINES"
+
+// shardsVariable makes the tests' ClickHouse a cluster of so many shards.
+const shardsVariable = "EMBEDDED_SHARDS"
+
+func shardsOfTests() int {
+	shards, _ := strconv.Atoi(os.Getenv(shardsVariable))
+	return shards
+}
 
 // hostTimeout covers an installation of the engines on a slow line.
 const hostTimeout = 5 * time.Minute
@@ -29,7 +38,7 @@ func RunWithEngines(ctx context.Context, logger *slog.Logger, run func(environme
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	engines, err := Start(ctx, Options{DataDir: dir, Logger: logger, Ephemeral: true})
+	engines, err := Start(ctx, Options{DataDir: dir, Logger: logger, Ephemeral: true, Shards: shardsOfTests()})
 	if err != nil {
 		return err
 	}

@@ -69,30 +69,6 @@ func Postgres(t TB) string {
 	return withDatabase(admin, name)
 }
 
-// ClickHouse gives a test its own migrated ClickHouse database, as a native DSN.
-func ClickHouse(t TB) string {
-	t.Helper()
-	native, admin := connection(t, "CLICKHOUSE_URL"), connection(t, "CLICKHOUSE_HTTP_URL")
-	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
-	defer cancel()
-	name := "test_" + randomHex(8)
-	if err := queryClickHouse(ctx, admin, "CREATE DATABASE "+name); err != nil {
-		t.Fatalf("create the test's database: %v", err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
-		defer cancel()
-		if err := queryClickHouse(ctx, admin, "DROP DATABASE IF EXISTS "+name); err != nil {
-			t.Logf("drop the test's database: %v", err)
-		}
-	})
-	dsn := withDatabase(native, name)
-	if err := clickhouse.Up(ctx, dsn); err != nil {
-		t.Fatalf("migrate the test's database: %v", err)
-	}
-	return dsn
-}
-
 // Redis gives a test its own empty Redis: one in this process, or, with EMBEDDED_REDIS=server, a
 // numbered database of the shared redis-server (channels are shared there, as Redis has it).
 func Redis(t TB) string {
@@ -158,6 +134,11 @@ func DemoUpstream(t TB) *Upstream {
 // They take about two seconds to start; tests that kill nothing use Stores.
 func Own(t TB) *Engines {
 	t.Helper()
+	return own(t, shardsOfTests())
+}
+
+func own(t TB, shards int) *Engines {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
 	defer cancel()
 	dir, err := temporaryDir()
@@ -165,7 +146,7 @@ func Own(t TB) *Engines {
 		t.Fatalf("%v", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	engines, err := Start(ctx, Options{DataDir: dir, Logger: slog.New(slog.DiscardHandler), Ephemeral: true})
+	engines, err := Start(ctx, Options{DataDir: dir, Logger: slog.New(slog.DiscardHandler), Ephemeral: true, Shards: shards})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/cluster"
 	"callgate/internal/embedded"
 )
 
@@ -60,7 +61,7 @@ type callStore struct {
 func newCallStore(t testing.TB) *callStore {
 	t.Helper()
 	url := embedded.ClickHouse(t)
-	options, err := clickhouse.ParseDSN(url)
+	options, _, err := cluster.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func newCallStore(t testing.TB) *callStore {
 // reader opens a Reader whose clock stands at now.
 func (l *callStore) reader(now time.Time, settings string) *Reader {
 	l.t.Helper()
-	r, err := Open(context.Background(), l.url+settings, slog.New(slog.DiscardHandler))
+	r, err := Open(context.Background(), embedded.WithSettings(l.url, settings), slog.New(slog.DiscardHandler))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 
 	"callgate/internal/application"
 	"callgate/internal/calls"
+	"callgate/internal/cluster"
+	"callgate/internal/embedded"
 )
 
 // furnish makes an account with two pages of applications, one with a few and one with none, and
@@ -65,7 +67,7 @@ func (o *oracle) furnish(pool *pgxpool.Pool, store *application.Store) registere
 // fill makes the calls and writes them, with times in the zone this process lives in.
 func (o *oracle) fill(clickhouseURL string, deleted registered) {
 	o.t.Helper()
-	options, err := clickhouse.ParseDSN(clickhouseURL)
+	options, _, err := cluster.Parse(clickhouseURL)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -75,9 +77,7 @@ func (o *oracle) fill(clickhouseURL string, deleted registered) {
 	}
 	defer func() { _ = conn.Close() }()
 	for _, table := range []string{"calls", "call_failures", "usage_daily", "usage_hourly"} { // the clock stands in years gone by
-		if err := conn.Exec(o.t.Context(), "ALTER TABLE "+table+" REMOVE TTL"); err != nil {
-			o.t.Fatal(err)
-		}
+		embedded.OnShards(o.t, clickhouseURL, "ALTER TABLE "+table+" REMOVE TTL")
 	}
 	owned := append(slices.Concat(o.accounts...), deleted)
 	for _, start := range o.starts(3_000) {

@@ -139,7 +139,7 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	o.fill(clickhouseURL, deleted)
 
 	if zone := sessionZones[random.IntN(len(sessionZones))]; zone != "" {
-		clickhouseURL += "?session_timezone=" + url.QueryEscape(zone)
+		clickhouseURL = embedded.WithSettings(clickhouseURL, "?session_timezone="+url.QueryEscape(zone))
 	}
 	log := slog.New(slog.DiscardHandler)
 	reader, err := stats.Open(t.Context(), clickhouseURL, log)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Ping asks ClickHouse whether it answers.
+// Ping asks ClickHouse whether it answers; of a cluster every shard.
 func (r *Reader) Ping(ctx context.Context) error {
 	if err := r.conn.Ping(ctx); err != nil {
 		return fmt.Errorf("ask clickhouse: %w", err)

@@ -15,13 +15,13 @@ import (
 
 // counted counts the queries of a reader.
 type counted struct {
-	driver.Conn
+	asker
 	asked atomic.Int64
 }
 
 func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
 	c.asked.Add(1)
-	return c.Conn.Query(ctx, query, args...)
+	return c.asker.Query(ctx, query, args...)
 }
 
 // TestAPageCostsFewQueries: what a query reads is little, what it costs to ask one is the price of a page.
@@ -41,7 +41,7 @@ func TestAPageCostsFewQueries(t *testing.T) {
 	}
 	r := l.reader(now, "")
 	r.now = time.Now
-	conn := &counted{Conn: r.conn}
+	conn := &counted{asker: r.conn}
 	r.conn = conn
 	var until time.Time
 	for _, c := range []struct {

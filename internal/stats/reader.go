@@ -18,6 +18,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"callgate/internal/beijing"
+	"callgate/internal/cluster"
 	"callgate/internal/fault"
 )
 
@@ -44,8 +45,9 @@ const (
 
 // Reader asks ClickHouse. It is safe for concurrent use.
 type Reader struct {
-	conn   driver.Conn
-	slow   driver.Conn // for what is read at the pace of a client
+	conn   asker
+	slow   asker         // for what is read at the pace of a client
+	pool   *cluster.Pool // conn, of a cluster
 	log    *slog.Logger
 	now    func() time.Time
 	limits scanLimits
@@ -54,13 +56,20 @@ type Reader struct {
 	parallel int
 }
 
-// Open returns a reader of the database of clickhouseURL (native or HTTP DSN, several hosts
-// allowed). Nothing is connected before the first question, so it succeeds while ClickHouse is
-// down; the error is about the URL only, and does not repeat it.
-func Open(_ context.Context, clickhouseURL string, log *slog.Logger) (*Reader, error) {
-	options, err := clickhouse.ParseDSN(clickhouseURL)
+// asker is one server, or a cluster through any of its nodes.
+type asker interface {
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+	Ping(ctx context.Context) error
+	Close() error
+}
+
+// Open returns a reader of the database of an address (native or HTTP DSN, or a cluster's). Nothing is connected
+// before the first question, so it succeeds while ClickHouse is down; the error is about the address only, and
+// does not repeat it.
+func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) {
+	options, name, err := cluster.Parse(address)
 	if err != nil {
-		return nil, errors.New("open statistics: CLICKHOUSE_URL is not a ClickHouse address")
+		return nil, fmt.Errorf("open statistics: %w", err)
 	}
 	options.DialTimeout = cmp.Or(options.DialTimeout, dialTimeout)
 	options.ConnMaxLifetime = cmp.Or(options.ConnMaxLifetime, connectionLife)
@@ -68,15 +77,59 @@ func Open(_ context.Context, clickhouseURL string, log *slog.Logger) (*Reader, e
 	exports.MaxOpenConns, exports.MaxIdleConns = exportConnections, idleExports
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
-	conn, err := clickhouse.Open(options)
+	r := &Reader{log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel}
+	if name == "" {
+		err = r.connect(options, &exports)
+	} else {
+		err = r.join(options, &exports, name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open statistics: %w", err)
 	}
-	slow, err := clickhouse.Open(&exports)
+	return r, nil
+}
+
+// connect prepares the connections to a single server.
+func (r *Reader) connect(options, exports *clickhouse.Options) error {
+	conn, err := clickhouse.Open(options)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open statistics: %w", err), conn.Close())
+		return err
 	}
-	return &Reader{conn: conn, slow: slow, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel}, nil
+	slow, err := clickhouse.Open(exports)
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	r.conn, r.slow = conn, slow
+	return nil
+}
+
+// join prepares those to a cluster.
+func (r *Reader) join(options, exports *clickhouse.Options, name string) error {
+	pool, err := cluster.Open(options, name)
+	if err != nil {
+		return err
+	}
+	slow, err := pool.Beside(exports)
+	if err != nil {
+		return errors.Join(err, pool.Close())
+	}
+	r.conn, r.slow, r.pool = pool, slow, pool
+	return nil
+}
+
+// Fetched is the time before which the calls that were inserted are in the answers to what is asked from now on.
+// It bounds dataThrough on a cluster whose replicas fetch from each other; ok is false where nothing does, and
+// nothing is asked of a single server. Faults: Unavailable.
+func (r *Reader) Fetched(ctx context.Context) (fetched time.Time, ok bool, err error) {
+	if r.pool == nil {
+		return time.Time{}, false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	if fetched, err = r.pool.Fetched(ctx); err != nil {
+		return time.Time{}, false, unavailable(err, "lag of replicas")
+	}
+	return fetched, !fetched.IsZero(), nil
 }
 
 // Close closes the connections.
@@ -104,7 +157,7 @@ func (r *Reader) each(ctx context.Context, doing, query string, args []any, scan
 }
 
 // stream is each without a time limit of its own.
-func stream(ctx context.Context, conn driver.Conn, doing, query string, args []any, scan func(driver.Rows) error) error {
+func stream(ctx context.Context, conn asker, doing, query string, args []any, scan func(driver.Rows) error) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {
 		return unavailable(err, doing)

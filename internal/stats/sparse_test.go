@@ -16,7 +16,7 @@ import (
 
 // together holds the queries that count a day by hour until most of them wait, and counts them.
 type together struct {
-	driver.Conn
+	asker
 	most   int
 	mu     sync.Mutex
 	asked  int
@@ -36,7 +36,7 @@ func (c *together) Query(ctx context.Context, query string, args ...any) (driver
 			return nil, ctx.Err()
 		}
 	}
-	return c.Conn.Query(ctx, query, args...)
+	return c.asker.Query(ctx, query, args...)
 }
 
 // sparse writes twenty days of many calls, among them one of a rare model each.
@@ -63,7 +63,7 @@ func TestTheDaysOfASparsePageAreAskedSideBySide(t *testing.T) {
 	today := beijing.Today(time.Now())
 	q := l.sparse(today, 6_000)
 	r := l.reader(time.Now(), "")
-	waiting := &together{Conn: r.conn, most: defaultParallel, enough: make(chan struct{})}
+	waiting := &together{asker: r.conn, most: defaultParallel, enough: make(chan struct{})}
 	r.conn = waiting
 	page, err := r.Calls(t.Context(), q)
 	if err != nil {
@@ -77,7 +77,7 @@ func TestTheDaysOfASparsePageAreAskedSideBySide(t *testing.T) {
 			t.Errorf("call %d is of %s, want %s", i, c.StartTime, want)
 		}
 	}
-	r.conn = waiting.Conn
+	r.conn = waiting.asker
 	took := map[int][]time.Duration{}
 	for range 7 {
 		for _, r.parallel = range []int{1, defaultParallel} {

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
+	"callgate/internal/cluster"
 	"callgate/internal/console"
 	"callgate/internal/embedded"
 	"callgate/internal/roomtest"
@@ -24,6 +26,7 @@ import (
 type world struct {
 	roomtest.Room
 	clickhouse *sql.DB
+	url        string
 	deps       Deps
 }
 
@@ -31,10 +34,11 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	room := roomtest.New(t)
 	url := embedded.ClickHouse(t)
-	db, err := sql.Open("clickhouse", url)
+	options, _, err := cluster.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
+	db := clickhouse.OpenDB(options)
 	t.Cleanup(func() { _ = db.Close() })
 	reader, err := stats.Open(t.Context(), url, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -48,7 +52,7 @@ func newWorld(t *testing.T) *world {
 	deps.Answers = console.New(console.Deps{
 		Applications: deps.Applications, Catalog: deps.Catalog, Pool: room.Pool, Stats: reader, Ledger: deps.Ledger,
 	})
-	return &world{room, db, deps}
+	return &world{room, db, url, deps}
 }
 
 // verify runs a verification of the last 30 days without its long patience.

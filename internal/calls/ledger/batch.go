@@ -1,23 +1,23 @@
 package ledger
 
 import (
-	"fmt"
 	"slices"
 
 	"callgate/internal/beijing"
 	"callgate/internal/calls/spool"
 )
 
-// batch is what one INSERT carries: rows of one Beijing day of one segment, in record order.
+// batch is what one INSERT carries: rows of one Beijing day of one segment, and of a cluster one shard, in record
+// order.
 type batch struct {
 	day   beijing.Day
 	token string
 	rows  []spool.Row
 }
 
-// batchesOf divides the rows of a segment by Beijing day, in record order within each day, the same way
-// whoever does it. It sorts rows by day.
-func batchesOf(g *spool.Segment, rows []spool.Row) []*batch {
+// batchesOf divides the rows of a segment that are a shard's by Beijing day, in record order within each day, the
+// same way whoever does it. It sorts rows by day.
+func (s *shard) batchesOf(g *spool.Segment, rows []spool.Row) []*batch {
 	byDay := func(a, b spool.Row) int { return int(dayOf(a.Start)) - int(dayOf(b.Start)) }
 	if !slices.IsSortedFunc(rows, byDay) {
 		slices.SortStableFunc(rows, byDay)
@@ -31,7 +31,7 @@ func batchesOf(g *spool.Segment, rows []spool.Row) []*batch {
 		}
 		for ; from < to; n++ {
 			end := min(from+spool.MaxRecords, to)
-			batches = append(batches, &batch{day, fmt.Sprintf("%s/%s/%d", g.ID, day, n), rows[from:end]})
+			batches = append(batches, &batch{day, s.token(g.ID, day, n), rows[from:end]})
 			from = end
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -18,34 +19,30 @@ const (
 
 // openClickHouse prepares connections; it dials nothing. The settings are those under which a
 // token makes an insert, its rollups included, count once.
-func openClickHouse(url string) (driver.Conn, error) {
-	options, err := clickhouse.ParseDSN(url)
-	if err != nil {
-		return nil, errors.New("CLICKHOUSE_URL is not a valid DSN") // the cause would show the password
-	}
+func openClickHouse(of *clickhouse.Options) (driver.Conn, error) {
+	options := *of
 	if options.DialTimeout == 0 {
 		options.DialTimeout = dialTimeout
 	}
-	if options.Settings == nil {
-		options.Settings = clickhouse.Settings{}
-	}
+	options.Settings = clickhouse.Settings{}
+	maps.Copy(options.Settings, of.Settings)
 	options.Settings["insert_deduplicate"] = 1
 	options.Settings["async_insert"] = 0
 	options.Settings["deduplicate_blocks_in_dependent_materialized_views"] = 1
 	options.Settings["materialized_views_ignore_errors"] = 0
 	options.MaxOpenConns, options.MaxIdleConns = 3, 2
-	conn, err := clickhouse.Open(options)
+	conn, err := clickhouse.Open(&options)
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse: %w", err)
 	}
 	return conn, nil
 }
 
-// insert sends columns as one block under a deduplication token.
-func insert(ctx context.Context, conn driver.Conn, query, token string, columns []any) error {
+// insert sends columns as one block with settings, its deduplication token among them.
+func insert(ctx context.Context, conn driver.Conn, query string, settings clickhouse.Settings, columns []any) error {
 	ctx, cancel := context.WithTimeout(ctx, insertTimeout)
 	defer cancel()
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 	batch, err := conn.PrepareBatch(ctx, query) // a fresh one for every attempt (clickhouse-go#1420)
 	if err != nil {
 		return fmt.Errorf("begin insert: %w", err)

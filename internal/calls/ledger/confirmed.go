@@ -13,19 +13,22 @@ const pruneEvery = 15 * time.Second
 
 // prune deletes segments confirmed long enough ago. ClickHouse does not sync on insert: if the
 // server was started again since, its power may have failed, and the rows are looked for first.
-func (s *Shipper) prune(ctx context.Context) {
+func (s *lane) prune(ctx context.Context) {
 	maps.DeleteFunc(s.shipments, func(g *spool.Segment, _ *shipment) bool { return g.Removed() })
 	old := s.spool.SentBefore(time.Now().Add(-s.retain))
 	if len(old) == 0 {
 		return
 	}
-	started, err := serverStart(ctx, s.conn)
+	started, err := s.shard.started(ctx)
 	if err != nil {
 		return // ClickHouse is away: they are kept longer
 	}
 	for _, g := range old {
+		if s.segments.released(s, g) {
+			continue
+		}
 		if g.Sent.After(started.Add(2 * time.Second)) {
-			s.spool.Remove(g)
+			s.segments.release(s, g)
 		} else if !s.recheck(ctx, g) {
 			return
 		}
@@ -34,14 +37,14 @@ func (s *Shipper) prune(ctx context.Context) {
 
 // recheck removes a segment whose batches are all still there, and takes it back otherwise; false
 // when ClickHouse could not be asked.
-func (s *Shipper) recheck(ctx context.Context, g *spool.Segment) bool {
+func (s *lane) recheck(ctx context.Context, g *spool.Segment) bool {
 	if err := s.content.Read(g); err != nil {
-		s.spool.Remove(g) // the writer made room with it
+		s.segments.release(s, g) // the writer made room with it
 		return true
 	}
 	missing := false
-	for _, b := range batchesOf(g, s.content.Rows) {
-		found, err := countRows(ctx, s.conn, "calls", b)
+	for _, b := range s.batchesOf(g) {
+		found, err := s.shard.count(ctx, "calls", b)
 		if err != nil {
 			return false
 		}
@@ -60,26 +63,27 @@ func (s *Shipper) recheck(ctx context.Context, g *spool.Segment) bool {
 		}
 	}
 	if !missing {
-		s.spool.Remove(g)
+		s.segments.release(s, g)
 		return true
 	}
 	s.log.Error("clickhouse was restarted and lost confirmed call records; they are sent again", "segment", g.Name())
-	if err := s.spool.Revoke(g); err != nil {
+	s.shipmentOf(g).sent = false
+	if err := s.segments.revoke(s, g); err != nil {
 		s.log.Error("cannot send a segment again", "segment", g.Name(), "error", err)
 	}
 	return true
 }
 
 // restoreFailures sends the details of a batch again whose calls are there, but none of them.
-func (s *Shipper) restoreFailures(ctx context.Context, b *batch) error {
+func (s *lane) restoreFailures(ctx context.Context, b *batch) error {
 	columns, count := failureColumns(b.rows, b.token)
 	if count == 0 {
 		return nil
 	}
-	found, err := countRows(ctx, s.conn, "call_failures", b)
+	found, err := s.shard.count(ctx, "call_failures", b)
 	if err != nil || found > 0 {
 		return err
 	}
 	s.log.Warn("clickhouse was restarted and lost failure details; they are sent again", "batch", b.token)
-	return insert(ctx, s.conn, insertFailures, b.token+"/restored", columns)
+	return s.shard.insert(ctx, insertFailures, b.token+"/restored", columns)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
@@ -28,7 +29,15 @@ func (m *Maintenance) hide(ctx context.Context) error {
 	if err != nil || len(deleted) == 0 {
 		return err
 	}
-	batch, err := m.conn.PrepareBatch(ctx, `INSERT INTO deleted_applications (application_id, deleted_at)`)
+	if err := m.servers.each(ctx, func(ctx context.Context, on *shard) error { return hideOn(ctx, on.conn(), deleted) }); err != nil {
+		return err
+	}
+	return m.note(ctx, `UPDATE deleted_applications SET hidden_at = now() WHERE id = ANY($1)`, deleted)
+}
+
+// hideOn tells one server, or shard: each is told of all, for it looks among those that it knows.
+func hideOn(ctx context.Context, conn driver.Conn, deleted []deletedApplication) error {
+	batch, err := conn.PrepareBatch(ctx, `INSERT INTO deleted_applications (application_id, deleted_at)`)
 	if err != nil {
 		return fmt.Errorf("hide deleted applications: %w", err)
 	}
@@ -40,7 +49,7 @@ func (m *Maintenance) hide(ctx context.Context) error {
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("hide deleted applications: %w", err)
 	}
-	return m.note(ctx, `UPDATE deleted_applications SET hidden_at = now() WHERE id = ANY($1)`, deleted)
+	return nil
 }
 
 // sweep removes the rows of hidden applications: once soon, and again when neither time nor the
@@ -107,28 +116,38 @@ func (m *Maintenance) remove(ctx context.Context, deleted []deletedApplication, 
 		return nil
 	}
 	ids := clickhouse.Named("applications", idsOf(deleted))
+	if err := m.servers.each(ctx, func(ctx context.Context, on *shard) error { return removeFrom(ctx, on.conn(), ids) }); err != nil {
+		return err
+	}
+	m.log.Info("calls of deleted applications were removed", "applications", len(deleted))
+	return m.note(ctx, update, deleted)
+}
+
+// removeFrom deletes on one server, or shard. Its replicas need not all be there: those that are away follow
+// when they are back.
+func removeFrom(ctx context.Context, conn driver.Conn, ids any) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"lightweight_deletes_sync": 1}))
 	for _, table := range sweptTables {
-		partitions, err := m.partitions(ctx, table, ids)
+		partitions, err := partitionsOf(ctx, conn, table, ids)
 		if err != nil {
 			return err
 		}
 		for _, partition := range partitions {
 			ctx, cancel := context.WithTimeout(ctx, statementTimeout)
-			err := m.conn.Exec(ctx, `DELETE FROM `+table+` IN PARTITION ID '`+partition+`' WHERE application_id IN {applications:Array(UUID)}`, ids)
+			err := conn.Exec(ctx, `DELETE FROM `+table+` IN PARTITION ID '`+partition+`' WHERE application_id IN {applications:Array(UUID)}`, ids)
 			cancel()
 			if err != nil {
 				return fmt.Errorf("sweep %s: %w", table, err)
 			}
 		}
 	}
-	m.log.Info("calls of deleted applications were removed", "applications", len(deleted))
-	return m.note(ctx, update, deleted)
+	return nil
 }
 
-// partitions are those of a table that hold rows of the applications. Their ids are ClickHouse's
+// partitionsOf are those of a table that hold rows of the applications. Their ids are ClickHouse's
 // own: digits, or "all".
-func (m *Maintenance) partitions(ctx context.Context, table string, ids any) ([]string, error) {
-	rows, err := m.conn.Query(ctx, `SELECT DISTINCT _partition_id FROM `+table+` WHERE application_id IN {applications:Array(UUID)}`, ids)
+func partitionsOf(ctx context.Context, conn driver.Conn, table string, ids any) ([]string, error) {
+	rows, err := conn.Query(ctx, `SELECT DISTINCT _partition_id FROM `+table+` WHERE application_id IN {applications:Array(UUID)}`, ids)
 	if err != nil {
 		return nil, fmt.Errorf("partitions of %s: %w", table, err)
 	}

@@ -17,7 +17,7 @@ func (s *stores) maintenance(t testing.TB) *Maintenance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = m.conn.Close() })
+	t.Cleanup(func() { _ = m.servers.close() })
 	m.margin = 0
 	return m
 }

@@ -16,6 +16,7 @@ import (
 
 	"callgate/internal/calls/callstest"
 	"callgate/internal/calls/spool"
+	"callgate/internal/cluster"
 	"callgate/internal/embedded"
 )
 
@@ -38,7 +39,7 @@ func connect(t testing.TB, clickhouseURL, databaseURL string) *stores {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	options, err := clickhouse.ParseDSN(clickhouseURL)
+	options, _, err := cluster.Parse(clickhouseURL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,12 +110,12 @@ func cutAnswers(t *testing.T, s *stores, when string, cuts int, remembered time.
 	}}
 	link := embedded.NewLink(t, s.url)
 	link.Inspect(c.asked, c.answered)
-	conn, err := openClickHouse(link.URL())
+	to, err := openServers(link.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	from := openSpool(t, spool.Config{SealAfter: 5 * time.Millisecond})
-	r := &recorder{from, newShipper(Config{Retain: time.Minute}, from, conn, s.pool, callstest.Quiet)}
+	r := &recorder{from, newShipper(Config{Retain: time.Minute}, from, to, s.pool, callstest.Quiet)}
 	r.shipper.dedupWindow = remembered
 	r.shipper.start()
 	for ; c.cut < cuts; waves++ {

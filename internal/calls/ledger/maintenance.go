@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -28,7 +27,7 @@ const (
 type Maintenance struct {
 	pool    *pgxpool.Pool
 	ledger  *Ledger
-	conn    driver.Conn
+	servers *servers
 	log     *slog.Logger
 	now     func() time.Time
 	margin  time.Duration // by which the ledger must be past a comparison: clocks of nodes differ
@@ -44,8 +43,8 @@ type maintenanceMetrics struct {
 	checked, repaired, duplicates, swept prometheus.Counter
 }
 
-func newMaintenance(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger) (*Maintenance, error) {
-	conn, err := openClickHouse(clickhouseURL)
+func newMaintenance(pool *pgxpool.Pool, address string, log *slog.Logger) (*Maintenance, error) {
+	servers, err := openServers(address)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +52,7 @@ func newMaintenance(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger) 
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "callgate", Subsystem: "maintenance", Name: name, Help: help})
 	}
 	return &Maintenance{
-		pool: pool, ledger: New(pool), conn: conn, log: log, now: time.Now, margin: 2 * time.Second, later: map[string]time.Time{},
+		pool: pool, ledger: New(pool), servers: servers, log: log, now: time.Now, margin: 2 * time.Second, later: map[string]time.Time{},
 		metrics: &maintenanceMetrics{
 			checked:    counter("days_checked_total", "Days whose rollups agreed with their calls."),
 			repaired:   counter("rollup_rows_repaired_total", "Difference rows added to rollups that disagreed with the calls."),
@@ -64,8 +63,8 @@ func newMaintenance(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger) 
 }
 
 // Maintain starts the background work. It succeeds while the stores are down. reg may be nil.
-func Maintain(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger, reg prometheus.Registerer) (*Maintenance, error) {
-	m, err := newMaintenance(pool, clickhouseURL, log)
+func Maintain(pool *pgxpool.Pool, address string, log *slog.Logger, reg prometheus.Registerer) (*Maintenance, error) {
+	m, err := newMaintenance(pool, address, log)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +73,7 @@ func Maintain(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger, reg pr
 			err = errors.Join(err, reg.Register(c))
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("register maintenance metrics: %w", err), m.conn.Close())
+			return nil, errors.Join(fmt.Errorf("register maintenance metrics: %w", err), m.servers.close())
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -89,7 +88,7 @@ func Maintain(pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger, reg pr
 func (m *Maintenance) Close() error {
 	m.cancel()
 	m.done.Wait()
-	if err := m.conn.Close(); err != nil {
+	if err := m.servers.close(); err != nil {
 		return fmt.Errorf("close maintenance: %w", err)
 	}
 	return nil

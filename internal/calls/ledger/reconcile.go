@@ -106,9 +106,26 @@ func (m *Maintenance) check(ctx context.Context, day, closed beijing.Day, began 
 // difference is certain only when it is the same, of the same calls, before and after the ledger
 // has confirmed all that was handed over by the first look.
 func (m *Maintenance) repair(ctx context.Context, day beijing.Day) (repaired int, err error) {
+	err = m.servers.each(ctx, func(ctx context.Context, on *shard) error {
+		added, err := m.repairOn(ctx, on, day)
+		repaired += added
+		return err
+	})
+	if repaired > 0 {
+		m.metrics.repaired.Add(float64(repaired))
+		m.log.Warn("rollups disagreed with their calls and were repaired", "day", day, "rows", repaired)
+	}
+	return repaired, err
+}
+
+// repairOn is repair on one server, or shard: rollups stand beside their calls.
+func (m *Maintenance) repairOn(ctx context.Context, on *shard, day beijing.Day) (repaired int, err error) {
+	if err := on.settled(ctx); err != nil {
+		return 0, err
+	}
 	seen := map[differenceKey]uint64{}
 	for _, r := range rollups {
-		err := m.differences(ctx, r, day, func(d *difference) error {
+		err := differences(ctx, on.conn(), r, day, func(d *difference) error {
 			seen[d.key(r)] = d.fingerprint()
 			return nil
 		})
@@ -122,9 +139,12 @@ func (m *Maintenance) repair(ctx context.Context, day beijing.Day) (repaired int
 	if err := m.awaitConfirmed(ctx, time.Now().Add(m.margin)); err != nil {
 		return 0, err
 	}
+	if err := on.settled(ctx); err != nil {
+		return 0, err
+	}
 	for _, r := range rollups {
-		writer := &repairs{m: m, rollup: r}
-		err := m.differences(ctx, r, day, func(d *difference) error {
+		writer := &repairs{on: on, rollup: r}
+		err := differences(ctx, on.conn(), r, day, func(d *difference) error {
 			if seen[d.key(r)] != d.fingerprint() {
 				return nil
 			}
@@ -138,8 +158,6 @@ func (m *Maintenance) repair(ctx context.Context, day beijing.Day) (repaired int
 	if repaired == 0 {
 		return 0, errNotSettled
 	}
-	m.metrics.repaired.Add(float64(repaired))
-	m.log.Warn("rollups disagreed with their calls and were repaired", "day", day, "rows", repaired)
 	return repaired, nil
 }
 
@@ -165,16 +183,19 @@ func (m *Maintenance) awaitConfirmed(ctx context.Context, until time.Time) error
 // duplicates counts the calls of a day, and the rows whose call id is there already. It looks hour
 // by hour, for the ids of a day may not fit into memory; rows of one call have one start.
 func (m *Maintenance) duplicates(ctx context.Context, day beijing.Day) (calls, duplicates int64, err error) {
-	for hour := day.Start(); hour.Before(day.End()); hour = hour.Add(time.Hour) {
-		ctx, cancel := context.WithTimeout(ctx, statementTimeout)
-		var rows, ids int64
-		err := m.conn.QueryRow(ctx, `SELECT toInt64(count()), toInt64(uniqExact(call_id)) FROM calls WHERE `+between,
-			span(hour, hour.Add(time.Hour))...).Scan(&rows, &ids)
-		cancel()
-		if err != nil {
-			return 0, 0, fmt.Errorf("count calls of %s: %w", day, err)
+	err = m.servers.each(ctx, func(ctx context.Context, on *shard) error {
+		for hour := day.Start(); hour.Before(day.End()); hour = hour.Add(time.Hour) {
+			ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+			var rows, ids int64
+			err := on.conn().QueryRow(ctx, `SELECT toInt64(count()), toInt64(uniqExact(call_id)) FROM calls WHERE `+between,
+				span(hour, hour.Add(time.Hour))...).Scan(&rows, &ids)
+			cancel()
+			if err != nil {
+				return fmt.Errorf("count calls of %s: %w", day, err)
+			}
+			calls, duplicates = calls+rows, duplicates+rows-ids
 		}
-		calls, duplicates = calls+rows, duplicates+rows-ids
-	}
-	return calls, duplicates, nil
+		return nil
+	})
+	return calls, duplicates, err
 }

@@ -59,9 +59,11 @@ func (s *stores) agrees(t testing.TB, m *Maintenance, first beijing.Day) {
 	t.Helper()
 	for day := first; day < first+3; day++ {
 		for _, r := range rollups {
-			err := m.differences(t.Context(), r, day, func(d *difference) error {
-				t.Errorf("%s of %s: %+v", r.table, day, d)
-				return nil
+			err := m.servers.each(t.Context(), func(ctx context.Context, on *shard) error {
+				return differences(ctx, on.conn(), r, day, func(d *difference) error {
+					t.Errorf("%s of %s: %+v", r.table, day, d)
+					return nil
+				})
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +92,7 @@ func TestRollupsThatDisagreeWithTheirCallsAreRepaired(t *testing.T) {
 			t.Parallel()
 			s, m, first := threeDays(t)
 			for _, statement := range planted {
-				if err := m.conn.Exec(t.Context(), statement); err != nil {
+				if err := m.servers.found[0].conn().Exec(t.Context(), statement); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -111,7 +113,7 @@ func TestADayOfDoubtIsComparedAgainEvenIfItWasChecked(t *testing.T) {
 	t.Parallel()
 	s, m, first := threeDays(t)
 	s.settled(t, m)
-	if err := m.conn.Exec(t.Context(), `TRUNCATE TABLE usage_hourly`); err != nil {
+	if err := m.servers.found[0].conn().Exec(t.Context(), `TRUNCATE TABLE usage_hourly`); err != nil {
 		t.Fatal(err)
 	}
 	for day := first; day < first+3; day++ {
@@ -162,7 +164,7 @@ func TestNoDayIsClosedBeforeTheLedgerIsPastIt(t *testing.T) {
 func TestNoDayIsRepairedWhileASpoolMayStillHoldItsCalls(t *testing.T) {
 	t.Parallel()
 	s, m, first := threeDays(t)
-	if err := m.conn.Exec(t.Context(), `TRUNCATE TABLE usage_daily`); err != nil {
+	if err := m.servers.found[0].conn().Exec(t.Context(), `TRUNCATE TABLE usage_daily`); err != nil {
 		t.Fatal(err)
 	}
 	s.execute(t, `INSERT INTO spools (id, node, through) VALUES ($1, 'behind', now() - interval '1 hour')`, uuid.New())
@@ -179,7 +181,7 @@ func TestNoDayIsRepairedWhileASpoolMayStillHoldItsCalls(t *testing.T) {
 func TestCallsStoredTwiceAreReportedNotRemoved(t *testing.T) {
 	t.Parallel()
 	s, m, first := threeDays(t)
-	if err := m.conn.Exec(t.Context(), `INSERT INTO calls SELECT * FROM calls WHERE toHour(start_time) = 12`); err != nil {
+	if err := m.servers.found[0].conn().Exec(t.Context(), `INSERT INTO calls SELECT * FROM calls WHERE toHour(start_time) = 12`); err != nil {
 		t.Fatal(err)
 	}
 	rows := s.number(t, `SELECT toInt64(count()) FROM calls`)
@@ -197,7 +199,7 @@ func TestCallsStoredTwiceAreReportedNotRemoved(t *testing.T) {
 func TestSeveralNodesTakeTurnsAtMaintenance(t *testing.T) {
 	t.Parallel()
 	s, one, first := threeDays(t)
-	if err := one.conn.Exec(t.Context(), `TRUNCATE TABLE usage_daily`); err != nil {
+	if err := one.servers.found[0].conn().Exec(t.Context(), `TRUNCATE TABLE usage_daily`); err != nil {
 		t.Fatal(err)
 	}
 	gone := uuid.Must(uuid.NewV7())

@@ -28,8 +28,14 @@ func (s *stores) dataPaths(t *testing.T, tables ...string) []string {
 // tokens is not.
 func (s *stores) failPower(t *testing.T, engines *embedded.Engines, tables ...string) {
 	t.Helper()
+	s.failPowerOf(t, engines, "clickhouse", tables...)
+}
+
+// failPowerOf is failPower of one of several engines; s must be connected to it.
+func (s *stores) failPowerOf(t *testing.T, engines *embedded.Engines, name string, tables ...string) {
+	t.Helper()
 	paths := s.dataPaths(t, tables...)
-	up, err := engines.Down("clickhouse")
+	up, err := engines.Down(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
@@ -102,10 +103,10 @@ HAVING calls != 0 OR successes != 0 OR duration != 0 OR arrayExists(n -> n != 0,
 }
 
 // differences hands each difference of a day to yield.
-func (m *Maintenance) differences(ctx context.Context, r rollup, day beijing.Day, yield func(*difference) error) error {
+func differences(ctx context.Context, conn driver.Conn, r rollup, day beijing.Day, yield func(*difference) error) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	rows, err := m.conn.Query(ctx, r.query(), span(day.Start(), day.End())...)
+	rows, err := conn.Query(ctx, r.query(), span(day.Start(), day.End())...)
 	if err != nil {
 		return fmt.Errorf("compare %s: %w", r.table, err)
 	}
@@ -129,7 +130,7 @@ func (m *Maintenance) differences(ctx context.Context, r rollup, day beijing.Day
 // own, under which it is repeated when its fate is uncertain: it counts once. A block given up
 // shows, or does not, when the day is compared again.
 type repairs struct {
-	m      *Maintenance
+	on     *shard
 	rollup rollup
 	block  []difference
 	added  int
@@ -167,7 +168,7 @@ func (w *repairs) insert(ctx context.Context, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, insertTimeout)
 	defer cancel()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
-	batch, err := w.m.conn.PrepareBatch(ctx, `INSERT INTO `+w.rollup.table+
+	batch, err := w.on.conn().PrepareBatch(ctx, `INSERT INTO `+w.rollup.table+
 		` (application_id, `+w.rollup.column+`, model, calls, successes, duration_ms, durations)`)
 	if err != nil {
 		return fmt.Errorf("begin insert: %w", err)

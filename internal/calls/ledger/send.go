@@ -18,7 +18,7 @@ var errNotThere = errors.New("batch was confirmed but is not there")
 // send inserts a batch, so that it counts once whatever became of earlier attempts. Within
 // dedupWindow of the first the same token is enough, and repairs rollups too; later its rows are
 // looked for. After an uncertain attempt a confirmation is not believed unseen (ClickHouse#118089).
-func (s *Shipper) send(ctx context.Context, b *batch, a *attempt) error {
+func (s *lane) send(ctx context.Context, b *batch, a *attempt) error {
 	uncertain := !a.first.IsZero()
 	failuresThere := 0
 	if uncertain {
@@ -28,7 +28,7 @@ func (s *Shipper) send(ctx context.Context, b *batch, a *attempt) error {
 			if err != nil || settled {
 				return err
 			}
-			if failuresThere, err = countRows(ctx, s.conn, "call_failures", b); err != nil {
+			if failuresThere, err = s.shard.count(ctx, "call_failures", b); err != nil {
 				return err
 			}
 			if a.suspect {
@@ -46,17 +46,17 @@ func (s *Shipper) send(ctx context.Context, b *batch, a *attempt) error {
 		token += "/" + strconv.Itoa(a.resends)
 	}
 	if columns, count := failureColumns(b.rows, b.token); count > failuresThere {
-		if err := insert(ctx, s.conn, insertFailures, token, columns); err != nil {
+		if err := s.shard.insert(ctx, insertFailures, token, columns); err != nil {
 			return fmt.Errorf("failures of batch %s: %w", b.token, err)
 		}
 	}
-	if err := insert(ctx, s.conn, insertCalls, token, s.columns.fill(b.rows, b.token)); err != nil {
+	if err := s.shard.insert(ctx, insertCalls, token, s.columns.fill(b.rows, b.token)); err != nil {
 		return fmt.Errorf("batch %s: %w", b.token, err)
 	}
 	if !uncertain {
 		return nil
 	}
-	found, err := countRows(ctx, s.conn, "calls", b)
+	found, err := s.shard.count(ctx, "calls", b)
 	if err == nil && found == 0 {
 		a.suspect = true
 		return fmt.Errorf("batch %s: %w", b.token, errNotThere)
@@ -67,8 +67,8 @@ func (s *Shipper) send(ctx context.Context, b *batch, a *attempt) error {
 // settle tells whether a batch's rows are there already. Then they may lack in the rollups, which
 // commit separately: the day is marked for comparison. Fewer rows than were sent mean that rows
 // of deleted applications have been swept since, for an insert is atomic.
-func (s *Shipper) settle(ctx context.Context, b *batch) (bool, error) {
-	found, err := countRows(ctx, s.conn, "calls", b)
+func (s *lane) settle(ctx context.Context, b *batch) (bool, error) {
+	found, err := s.shard.count(ctx, "calls", b)
 	if err != nil || found == 0 {
 		return false, err
 	}

@@ -20,7 +20,7 @@ const (
 )
 
 // run ships until ctx is done; once stop is closed, until nothing waits.
-func (s *Shipper) run(ctx context.Context) {
+func (s *lane) run(ctx context.Context) {
 	prune := time.NewTicker(min(pruneEvery, max(s.retain/4, time.Millisecond)))
 	defer prune.Stop()
 	s.prune(ctx)
@@ -33,7 +33,7 @@ func (s *Shipper) run(ctx context.Context) {
 			}
 			continue
 		}
-		if stop == nil && s.spool.Backlog() == 0 {
+		if stop == nil && s.backlog() == 0 {
 			return
 		}
 		if wait == 0 {
@@ -44,7 +44,7 @@ func (s *Shipper) run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-stop:
 			stop = nil
-		case <-s.spool.Sealed():
+		case <-s.sealed:
 		case <-timer.C:
 		case <-prune.C:
 			s.prune(ctx)
@@ -54,11 +54,14 @@ func (s *Shipper) run(ctx context.Context) {
 }
 
 // next returns the first segment to be sent now, or how long until one is due (0: none waits).
-func (s *Shipper) next(now time.Time) (*spool.Segment, time.Duration) {
+func (s *lane) next(now time.Time) (*spool.Segment, time.Duration) {
 	var soonest time.Duration
 	for g := range s.spool.Unsent() {
 		var wait time.Duration
 		if known := s.shipments[g]; known != nil {
+			if known.sent {
+				continue // others have not sent theirs
+			}
 			wait = known.due.Sub(now)
 		}
 		if wait <= 0 {
@@ -71,37 +74,48 @@ func (s *Shipper) next(now time.Time) (*spool.Segment, time.Duration) {
 	return nil, soonest
 }
 
+// backlog is the number of segments of which the lane's part waits to be sent.
+func (s *lane) backlog() (waiting int) {
+	for g := range s.spool.Unsent() {
+		if known := s.shipments[g]; known == nil || !known.sent {
+			waiting++
+		}
+	}
+	return waiting
+}
+
 // attempt ships a segment or puts it off. It returns how long to leave ClickHouse alone: a server
 // that answers with an error, or a file that cannot be read, puts off this segment only, a server
 // that cannot be reached all of them.
-func (s *Shipper) attempt(ctx context.Context, g *spool.Segment) time.Duration {
+func (s *lane) attempt(ctx context.Context, g *spool.Segment) time.Duration {
 	known := s.shipmentOf(g)
 	err := s.ship(ctx, g)
 	if err == nil {
 		if s.unreachable > 0 {
-			s.log.Info("clickhouse takes call records again")
+			s.log.Info("clickhouse takes call records again", s.named()...)
 		}
-		s.unreachable, known.tries = 0, 0
-		s.spool.Confirm(g)
-		s.spool.SetReachable(true)
+		s.unreachable, known.tries, known.sent = 0, 0, true
+		s.segments.confirm(s, g)
+		s.segments.reach(s, true)
 		s.reporter.soon()
 		return 0
 	}
 	if ctx.Err() != nil {
 		return 0
 	}
+	s.shard.failed()
 	var refusal *clickhouse.Exception
 	var disk *fs.PathError // the segment cannot be read, or its quarantine not written
-	if !errors.As(err, &refusal) && !errors.As(err, &disk) && !errors.Is(err, errNotThere) {
+	if !errors.As(err, &refusal) && !errors.As(err, &disk) && !errors.Is(err, errNotThere) && !errors.Is(err, errNotSure) {
 		if s.unreachable%30 == 0 {
-			s.log.Warn("cannot ship call records; they wait in the spool", "error", err, "segments", s.spool.Backlog())
+			s.log.Warn("cannot ship call records; they wait in the spool", s.named("error", err, "segments", s.backlog())...)
 		}
 		s.unreachable++
-		s.spool.SetReachable(false)
+		s.segments.reach(s, false)
 		return backoff(retryUnreachable, retryUnreachableMax, s.unreachable)
 	}
 	s.unreachable = 0
-	s.spool.SetReachable(true)
+	s.segments.reach(s, true)
 	s.metrics.refused.Inc()
 	if known.tries&(known.tries+1) == 0 { // 1st, 2nd, 4th, 8th … time
 		s.log.Error("call records of a segment cannot be shipped; they are tried again until they can", "segment", g.Name(), "tries", known.tries+1, "error", err)
@@ -127,7 +141,7 @@ func pause(done <-chan struct{}, d time.Duration) {
 
 // ship sends every batch of g that is not confirmed yet. Batches are independent: one that is
 // refused does not keep back the others.
-func (s *Shipper) ship(ctx context.Context, g *spool.Segment) error {
+func (s *lane) ship(ctx context.Context, g *spool.Segment) error {
 	err := s.content.Read(g)
 	if errors.Is(err, fs.ErrNotExist) {
 		s.log.Error("a segment vanished from the spool; its calls are missing", "segment", g.Name())
@@ -136,7 +150,7 @@ func (s *Shipper) ship(ctx context.Context, g *spool.Segment) error {
 	if err != nil {
 		return err
 	}
-	batches := batchesOf(g, s.content.Rows)
+	batches := s.batchesOf(g)
 	known := s.shipmentOf(g)
 	if err := s.countDamage(g, known); err != nil {
 		return err
@@ -156,7 +170,7 @@ func (s *Shipper) ship(ctx context.Context, g *spool.Segment) error {
 			if b.day <= closedDay(time.Now()) { // it came late: what was compared then is not all
 				s.reporter.doubt(b.day)
 			}
-		case errors.As(err, &refusal) || errors.Is(err, errNotThere):
+		case errors.As(err, &refusal) || errors.Is(err, errNotThere) || errors.Is(err, errNotSure):
 			refused = errors.Join(refused, err)
 		default:
 			return err
@@ -165,11 +179,17 @@ func (s *Shipper) ship(ctx context.Context, g *spool.Segment) error {
 	return refused
 }
 
-// countDamage counts and keeps what of a segment cannot be sent, the first time it is tried; its rows are
-// sorted by day.
-func (s *Shipper) countDamage(g *spool.Segment, known *shipment) error {
+// batchesOf are the batches of what was read that are for the shard.
+func (s *lane) batchesOf(g *spool.Segment) []*batch {
+	s.content.Rows = s.shard.own(s.content.Rows)
+	return s.shard.batchesOf(g, s.content.Rows)
+}
+
+// countDamage counts and keeps what of a segment cannot be sent, the first time it is tried, whatever the number
+// of shards; its rows are sorted by day.
+func (s *lane) countDamage(g *spool.Segment, known *shipment) error {
 	bad := len(s.content.Undecodable)
-	if bad+s.content.Damaged == 0 || len(known.batches) > 0 {
+	if bad+s.content.Damaged == 0 || len(known.batches) > 0 || s.shard.number > 1 {
 		return nil
 	}
 	for _, undecodable := range s.content.Undecodable {

@@ -115,7 +115,7 @@ func TestBatchesAreCutAlikeByWhoeverReadsTheSegment(t *testing.T) {
 		if err := read.Read(g); err != nil {
 			t.Fatal(err)
 		}
-		return batchesOf(g, read.Rows)
+		return new(shard).batchesOf(g, read.Rows)
 	}
 	first, second := cut(), cut()
 	if len(first) != 3 || len(second) != 3 {

@@ -10,6 +10,7 @@ import (
 type shipment struct {
 	due     time.Time // not before
 	tries   int
+	sent    bool      // the lane's part of it
 	sealed  time.Time // of an adopted segment; zero for one of this process
 	batches map[string]*attempt
 }
@@ -22,7 +23,7 @@ type attempt struct {
 	resends int  // how often it was confirmed without being there
 }
 
-func (s *Shipper) shipmentOf(g *spool.Segment) *shipment {
+func (s *lane) shipmentOf(g *spool.Segment) *shipment {
 	known := s.shipments[g]
 	if known == nil {
 		known = &shipment{batches: map[string]*attempt{}}

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -25,10 +24,23 @@ type Config struct {
 }
 
 // Shipper sends the sealed segments of a spool to ClickHouse, oldest first, until all of each is confirmed,
-// and tells the ledger.
+// and tells the ledger. Each shard of a cluster has a lane of its own, so that one that is away holds up its own
+// batches and no others; a single server is one lane.
 type Shipper struct {
+	shipping
+	servers *servers
+	lanes   []*lane
+
+	sending, reporting sync.WaitGroup
+	cancel             context.CancelFunc
+	closing            sync.Once
+	closed             error
+}
+
+// shipping is what the lanes share.
+type shipping struct {
 	spool    *spool.Spool
-	conn     driver.Conn
+	segments *progress
 	reporter *reporter
 	log      *slog.Logger
 	metrics  *metrics
@@ -36,33 +48,23 @@ type Shipper struct {
 	retain      time.Duration // how long a confirmed segment is kept
 	dedupWindow time.Duration // how long a token is certainly remembered
 
-	// Touched by the shipping goroutine alone.
-	shipments   map[*spool.Segment]*shipment
-	content     spool.Content
-	columns     callColumns
-	unreachable int // attempts in a row in which ClickHouse could not be reached
-
-	stop                chan struct{} // closed: end when nothing waits
-	shipping, reporting sync.WaitGroup
-	cancel              context.CancelFunc
-	closing             sync.Once
-	closed              error
+	stop chan struct{} // closed: end when nothing waits
 }
 
 // Ship starts to ship what is in a spool. It succeeds while ClickHouse or PostgreSQL is down: records then
 // wait. ctx bounds the start alone. reg may be nil.
-func Ship(ctx context.Context, config Config, from *spool.Spool, pool *pgxpool.Pool, clickhouseURL string, log *slog.Logger, reg prometheus.Registerer) (*Shipper, error) {
+func Ship(ctx context.Context, config Config, from *spool.Spool, pool *pgxpool.Pool, address string, log *slog.Logger, reg prometheus.Registerer) (*Shipper, error) {
 	if config.Retain <= 0 {
 		config.Retain = 5 * time.Minute
 	}
-	conn, err := openClickHouse(clickhouseURL)
+	servers, err := openServers(address)
 	if err != nil {
 		return nil, err
 	}
-	s := newShipper(config, from, conn, pool, log)
+	s := newShipper(config, from, servers, pool, log)
 	if reg != nil {
 		if err := s.metrics.register(reg); err != nil {
-			return nil, errors.Join(err, conn.Close())
+			return nil, errors.Join(err, servers.close())
 		}
 	}
 	// The ledger knows this spool before it is given a record, or else the statistics would claim to be
@@ -74,21 +76,21 @@ func Ship(ctx context.Context, config Config, from *spool.Spool, pool *pgxpool.P
 	return s, nil
 }
 
-func newShipper(config Config, from *spool.Spool, conn driver.Conn, pool *pgxpool.Pool, log *slog.Logger) *Shipper {
-	return &Shipper{
-		spool: from, conn: conn, log: log, metrics: newMetrics(), retain: config.Retain, dedupWindow: dedupWindow,
+func newShipper(config Config, from *spool.Spool, to *servers, pool *pgxpool.Pool, log *slog.Logger) *Shipper {
+	return &Shipper{servers: to, shipping: shipping{
+		spool: from, segments: newProgress(from), log: log, metrics: newMetrics(), retain: config.Retain, dedupWindow: dedupWindow,
 		reporter: &reporter{
 			pool: pool, node: config.Node, role: config.Role, version: config.Version, started: time.Now(), spool: from, log: log,
 			stop: make(chan struct{}), wake: make(chan struct{}, 1), doubts: map[beijing.Day]bool{},
 		},
-		shipments: map[*spool.Segment]*shipment{}, stop: make(chan struct{}),
-	}
+		stop: make(chan struct{}),
+	}}
 }
 
 func (s *Shipper) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
-	s.shipping.Go(func() { s.run(ctx) })
+	s.sending.Go(func() { s.send(ctx) })
 	s.reporting.Go(s.reporter.run)
 }
 
@@ -106,7 +108,7 @@ const finalReport = 2 * time.Second
 func (s *Shipper) close(ctx context.Context) error {
 	close(s.stop)
 	giveUp := context.AfterFunc(ctx, s.cancel)
-	s.shipping.Wait()
+	s.sending.Wait()
 	giveUp()
 	s.cancel()
 
@@ -118,7 +120,7 @@ func (s *Shipper) close(ctx context.Context) error {
 	defer cancel()
 	s.reporter.report(final, unsent == 0)
 
-	err := s.conn.Close()
+	err := s.servers.close()
 	if unsent > 0 {
 		err = errors.Join(err, fmt.Errorf("%d segments of call records are left in the spool: %w", unsent, context.Cause(ctx)))
 	}

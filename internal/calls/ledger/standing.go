@@ -32,9 +32,10 @@ func (l *Ledger) Standing(ctx context.Context) (s Standing, err error) {
 	return s, nil
 }
 
-// Ping asks ClickHouse whether it answers, on a connection of the shipper's.
+// Ping asks ClickHouse whether it answers, on a connection of the shipper's; of a cluster every shard.
 func (s *Shipper) Ping(ctx context.Context) error {
-	if err := s.conn.Ping(ctx); err != nil {
+	err := s.servers.each(ctx, func(ctx context.Context, on *shard) error { return on.conn().Ping(ctx) })
+	if err != nil {
 		return fmt.Errorf("ask clickhouse: %w", err)
 	}
 	return nil

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	layout "callgate/internal/cluster"
+	"callgate/internal/embedded"
+	"callgate/internal/openapi"
+)
+
+// shardsOfTests are the engines by the number of their shard.
+var shardsOfTests = []string{"clickhouse", "clickhouse2"}
+
+// shardedHouse is a house whose ClickHouse is two shards, and an application with its load on each.
+func shardedHouse(t *testing.T) (h *house, apps []string, load []*traffic) {
+	t.Helper()
+	h = newHouseOn(t, embedded.OwnCluster(t, 2))
+	gate := h.node(t)
+	apps, load = make([]string, 2), make([]*traffic, 2)
+	for made := 0; slices.Contains(load, nil); made++ {
+		app, key := h.dev.application(fmt.Sprint("application ", made), "chat")
+		if on := layout.Of(uuid.MustParse(app), 2); load[on] == nil {
+			apps[on], load[on] = app, &traffic{gateways: []string{gate.base}, key: key, callers: 6, rate: 150}
+		}
+	}
+	for _, f := range load { // the gateway knows the keys
+		eventually(t, 10*time.Second, "a call is answered", func() error {
+			first := &traffic{gateways: f.gateways, key: f.key, callers: 1}
+			first.run(t.Context(), 1)
+			if len(first.failed) > 0 {
+				return fmt.Errorf("%v", first.failed)
+			}
+			f.join(first)
+			return nil
+		})
+	}
+	return h, apps, load
+}
+
+// TestShardsKilledUnderLoadCostNoCallAndNoRecord kills one shard or the other while applications of both are
+// called. Statistics of what lies on a dead shard are said to be unavailable, those of the other are right.
+func TestShardsKilledUnderLoadCostNoCallAndNoRecord(t *testing.T) {
+	kills := fromEnvironment("CHAOS_SHARD_KILLS", 4)
+	h, apps, load := shardedHouse(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for _, f := range load {
+		running.Go(func() { f.run(ctx, 0) })
+	}
+	refused := 0
+	for i := range kills {
+		dead := i % 2
+		h.answers(t, apps, -1)
+		up, err := h.engines.Down(shardsOfTests[dead])
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.answers(t, apps, dead)
+		refused++
+		if err := up(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	running.Wait()
+	h.settle(t, apps, load)
+	t.Logf("%d kills of a shard", refused)
+}
+
+// TestAShardThatHangsCostsAnAnswerThreeSecondsAndNoCall stops a shard as a hanging disk or network does.
+func TestAShardThatHangsCostsAnAnswerThreeSecondsAndNoCall(t *testing.T) {
+	h, apps, load := shardedHouse(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for _, f := range load {
+		running.Go(func() { f.run(ctx, 0) })
+	}
+	for hangs, name := range shardsOfTests {
+		h.answers(t, apps, -1)
+		pid := h.engines.PIDs()[name]
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		thaw := sync.OnceFunc(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+		t.Cleanup(thaw)
+		for range 3 {
+			h.answers(t, apps, hangs)
+		}
+		thaw()
+	}
+	cancel()
+	running.Wait()
+	h.settle(t, apps, load)
+}
+
+// machine is what a busy machine may add to an answer's time.
+const machine = time.Second
+
+// answers asks for the statistics of each application and of the account, with a shard that is gone, or none.
+func (h *house) answers(t *testing.T, apps []string, gone int) {
+	t.Helper()
+	var slowest atomic.Int64
+	ask := func(path string) (int, envelope) {
+		began := time.Now()
+		status, e := h.dev.try("GET", path, nil)
+		if took := int64(time.Since(began)); took > slowest.Load() {
+			slowest.Store(took)
+		}
+		return status, e
+	}
+	for on, app := range apps {
+		for _, path := range []string{"", "/calls"} {
+			path = "/api/statistics/applications/" + app + path
+			if on == gone {
+				if status, e := ask(path); status != 503 || e.Code != 50301 {
+					t.Errorf("%s of the shard that is gone: %d %d %s", path, status, e.Code, e.Data)
+				}
+				continue
+			}
+			check := func() error {
+				status, e := ask(path)
+				var data struct{ Total int64 }
+				if err := json.Unmarshal(e.Data, &data); status != 200 || err != nil {
+					return fmt.Errorf("%s: %d %d %s", path, status, e.Code, e.Msg)
+				}
+				return nil
+			}
+			if gone >= 0 {
+				if err := check(); err != nil {
+					t.Error(err)
+				}
+				continue
+			}
+			eventually(t, 20*time.Second, "the statistics of a shard that is back", check)
+		}
+	}
+	if status, e := ask("/api/statistics/applications/overview"); gone >= 0 && (status != 503 || e.Code != 50301) {
+		t.Errorf("the overview of an account on a shard that is gone: %d %d %s", status, e.Code, e.Data)
+	}
+	if took := time.Duration(slowest.Load()); took > 3*time.Second+machine {
+		t.Errorf("an answer took %v", took)
+	}
+}
+
+// settle waits until everything is counted, and compares it with what was answered.
+func (h *house) settle(t *testing.T, apps []string, load []*traffic) {
+	t.Helper()
+	over := time.Now()
+	for _, app := range apps {
+		h.dev.awaitThrough(app, over, 2*time.Minute)
+	}
+	h.awaitNoDoubts(t)
+	all := &traffic{}
+	for on, f := range load {
+		counted := do[openapi.ApplicationStatistics](h.dev, "GET", "/api/statistics/applications/"+apps[on], nil)
+		if int(counted.Summary.Calls) != len(f.seen) {
+			t.Errorf("the statistics count %d of %d calls on shard %d", counted.Summary.Calls, len(f.seen), on+1)
+		}
+		all.join(f)
+	}
+	found := all.count(t, h.environment["CLICKHOUSE_URL"])
+	if len(all.failed)+all.broken+len(found.lost)+found.doubled > 0 {
+		t.Errorf("%d calls failed, %d had no answer, %d are lost, %d doubled", len(all.failed), all.broken, len(found.lost), found.doubled)
+	}
+	mean, least, _ := all.pace(0)
+	t.Logf("%d calls (%.0f a second, %d in the slowest), %d rows: %d failed, %d lost, %d doubled", len(all.seen), mean, least, found.rows, len(all.failed)+all.broken, len(found.lost), found.doubled)
+	verified(t, h.environment)
+}

@@ -1,0 +1,212 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"callgate/internal/calls/spool"
+	"callgate/internal/cluster"
+)
+
+// shard is where batches go: a single server, or one shard of a cluster through any of its replicas.
+type shard struct {
+	number, of int // from 1; both 0 of a single server
+
+	mu       sync.Mutex
+	replicas []replica
+	current  int // the replica that is used as long as it works
+	live     liveReplicas
+}
+
+type replica struct {
+	address string
+	conn    driver.Conn
+}
+
+// conn is the replica that is used now.
+func (s *shard) conn() driver.Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.replicas[s.current%len(s.replicas)].conn
+}
+
+// failed makes another replica the one that is used.
+func (s *shard) failed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current = (s.current + 1) % len(s.replicas)
+	s.live = liveReplicas{}
+}
+
+func (s *shard) all() []replica {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.replicas)
+}
+
+// token names a batch: its segment, day, shard of a cluster, and number.
+func (s *shard) token(segment fmt.Stringer, day fmt.Stringer, n int) string {
+	if s.of == 0 {
+		return fmt.Sprintf("%s/%s/%d", segment, day, n)
+	}
+	return fmt.Sprintf("%s/%s/%d-of-%d/%d", segment, day, s.number, s.of, n)
+}
+
+// own keeps the rows of the shard's applications.
+func (s *shard) own(rows []spool.Row) []spool.Row {
+	if s.of < 2 {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(r spool.Row) bool { return cluster.Of(r.Application, s.of) != s.number-1 })
+}
+
+// insert sends columns as one block under a deduplication token. On replicas it is durable when as many have it
+// as the quorum says; then deduplication is Keeper's, and a retry through another replica counts once too.
+func (s *shard) insert(ctx context.Context, query, token string, columns []any) error {
+	settings := clickhouse.Settings{"insert_deduplication_token": token}
+	quorum, err := s.quorum(ctx)
+	if err != nil {
+		return err
+	}
+	if quorum != "" {
+		settings["insert_quorum"], settings["insert_quorum_timeout"] = quorum, quorumTimeout.Milliseconds()
+	}
+	return insert(ctx, s.conn(), query, settings, columns)
+}
+
+const (
+	quorumTimeout = 20 * time.Second
+	liveFor       = 5 * time.Second
+)
+
+// liveReplicas is how many replicas of a shard were there, and when that was asked.
+type liveReplicas struct {
+	count uint32
+	asked time.Time
+}
+
+// quorum is how many replicas must have a batch: most of three and more, both of two unless one is away, which
+// fetches it later. Empty where there are no replicas.
+func (s *shard) quorum(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	replicas, live := len(s.replicas), s.live
+	s.mu.Unlock()
+	switch {
+	case replicas < 2:
+		return "", nil
+	case replicas > 2:
+		return "auto", nil
+	}
+	if time.Since(live.asked) > liveFor {
+		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+		defer cancel()
+		if err := s.conn().QueryRow(ctx, `SELECT min(active_replicas) FROM system.replicas WHERE database = currentDatabase() AND table = 'calls'`).Scan(&live.count); err != nil {
+			return "", fmt.Errorf("ask for live replicas: %w", err)
+		}
+		live.asked = time.Now()
+		s.mu.Lock()
+		s.live = live
+		s.mu.Unlock()
+	}
+	if live.count < 2 {
+		return "", nil
+	}
+	return "2", nil
+}
+
+// errNotSure means that no replica that could be asked has everything, so that rows it lacks may be elsewhere.
+var errNotSure = errors.New("no replica that answers has fetched everything")
+
+// count asks how many rows of a batch a table ("calls" or "call_failures") holds. Of replicas any may have them;
+// that there are none counts only from one that had fetched everything before it was asked.
+func (s *shard) count(ctx context.Context, table string, b *batch) (int, error) {
+	replicas := s.all()
+	if len(replicas) == 1 {
+		return countRows(ctx, replicas[0].conn, table, b)
+	}
+	var faults []error
+	sure := false
+	for _, r := range replicas {
+		current, err := isCurrent(ctx, r.conn, table)
+		if err == nil {
+			var found int
+			if found, err = countRows(ctx, r.conn, table, b); err == nil && found > 0 {
+				return found, nil
+			}
+		}
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		sure = sure || current
+	}
+	if sure {
+		return 0, nil
+	}
+	return 0, errors.Join(append(faults, fmt.Errorf("look for batch %s: %w", b.token, errNotSure))...)
+}
+
+// isCurrent tells whether a replica has everything that the log in Keeper names.
+func isCurrent(ctx context.Context, conn driver.Conn, table string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	var current uint64
+	err := conn.QueryRow(ctx, `SELECT count() FROM system.replicas WHERE database = currentDatabase() AND table = {table:String}
+		AND NOT is_readonly AND NOT is_session_expired AND inserts_in_queue = 0 AND log_pointer > log_max_index`, clickhouse.Named("table", table)).Scan(&current)
+	if err != nil {
+		return false, fmt.Errorf("ask a replica how far it is: %w", err)
+	}
+	return current > 0, nil
+}
+
+// started asks when the server was started, within a second; of replicas the latest one that answers.
+func (s *shard) started(ctx context.Context) (latest time.Time, err error) {
+	var faults []error
+	for _, r := range s.all() {
+		at, err := serverStart(ctx, r.conn)
+		if err != nil {
+			faults = append(faults, err)
+		} else if at.After(latest) {
+			latest = at
+		}
+	}
+	if latest.IsZero() {
+		return latest, errors.Join(faults...)
+	}
+	return latest, nil
+}
+
+// settled waits until the replica that is used has what others have of the calls and their rollups: they arrive
+// there one after the other, and would seem to disagree.
+func (s *shard) settled(ctx context.Context) error {
+	if len(s.all()) < 2 {
+		return nil
+	}
+	for _, table := range []string{"calls", "usage_daily", "usage_hourly"} {
+		current, err := isCurrent(ctx, s.conn(), table)
+		if err != nil {
+			s.failed()
+			return err
+		}
+		if !current {
+			s.failed()
+			return errNotSettled
+		}
+	}
+	return nil
+}
+
+func (s *shard) close() error {
+	var faults []error
+	for _, r := range s.all() {
+		faults = append(faults, r.conn.Close())
+	}
+	return errors.Join(faults...)
+}
