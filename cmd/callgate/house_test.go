@@ -24,7 +24,7 @@ import (
 type house struct {
 	engines     *embedded.Engines
 	environment map[string]string
-	dev         client
+	admin, dev  client
 	app, key    string
 	ledger      *sql.DB
 }
@@ -47,7 +47,8 @@ func newHouseOn(t *testing.T, engines *embedded.Engines) *house {
 		}
 		return "", fmt.Errorf("no mail")
 	}
-	desk.administrator().capability("chat", up.URL, upstreamKey)
+	h.admin = desk.administrator()
+	h.admin.capability("chat", up.URL, upstreamKey)
 	h.dev = desk.developer("dev@example.com")
 	h.app, h.key = h.dev.application("Load", "chat")
 	var err error

@@ -14,6 +14,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"callgate/internal/embedded"
+	"callgate/internal/openapi"
 )
 
 // operate runs an operator's command on the stores of environment.
@@ -135,4 +136,67 @@ func TestALostSpoolHoldsTheStatisticsBackUntilItIsRetired(t *testing.T) {
 			t.Errorf("spools %v: %s", args, out)
 		}
 	}
+}
+
+// TestWhatALostGatewayHeldIsMissedOnceItIsRetiredInTheBackOffice kills a gateway while ClickHouse is away, and
+// loses its disk: the statistics wait, then go on and say how many calls are missing.
+func TestWhatALostGatewayHeldIsMissedOnceItIsRetiredInTheBackOffice(t *testing.T) {
+	h := newHouse(t)
+	clickhouse := embedded.NewLink(t, h.environment["CLICKHOUSE_URL"])
+	lost := h.node(t, "CLICKHOUSE_URL="+clickhouse.URL(), "SPOOL_DIR="+filepath.Join(t.TempDir(), "lost"))
+	made := func(calls int) {
+		for range calls {
+			j := &journey{process: &process{t: t, base: lost.base}, key: h.key}
+			if status, _, body := j.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`)); status != 200 {
+				t.Fatalf("%d %s", status, body)
+			}
+		}
+	}
+	only := func() openapi.Spool {
+		page := do[openapi.SpoolPage](h.admin, "GET", "/api/admin/spools", nil)
+		if len(page.Items) != 1 {
+			t.Fatalf("%d spools", len(page.Items))
+		}
+		return page.Items[0]
+	}
+	made(10)
+	var counted int // these, and what it took until the key was known
+	eventually(t, 20*time.Second, "everything is counted", func() (err error) {
+		if counted, err = h.dev.counted(h.app); err == nil && (counted < 10 || *only().HeldCalls > 0) {
+			err = fmt.Errorf("%d are, %d are held", counted, *only().HeldCalls)
+		}
+		return err
+	})
+	clickhouse.Cut()
+	made(25)
+	eventually(t, 20*time.Second, "the back office sees what is held", func() error {
+		if s := only(); s.State != "live" || s.HeldCalls == nil || *s.HeldCalls != 25 || s.OldestAt == nil || *s.Role != "gateway" {
+			return fmt.Errorf("%+v", s)
+		}
+		return nil
+	})
+	lost.kill()
+	killed := time.Now()
+	path := "/api/admin/spools/" + only().ID.String() + "/retire"
+	if status, e := h.admin.try("POST", path, nil); status != 409 {
+		t.Errorf("right after its last report: %d %s", status, e.Msg)
+	}
+	eventually(t, 30*time.Second, "it is silent", func() error {
+		if s := only(); s.State != "silent" {
+			return fmt.Errorf("it is %s", s.State)
+		}
+		return nil
+	})
+	if through, missed, err := h.dev.completeness(h.app); err != nil || missed != 0 || through.After(killed) {
+		t.Errorf("while it is waited for: through %v, %d missed, %v", through, missed, err)
+	}
+	if s := do[openapi.Spool](h.admin, "POST", path, nil); s.State != "retired" || *s.MissedCalls != 25 || *s.RetiredBy != "admin@callgate.local" {
+		t.Errorf("%+v", s)
+	}
+	through, missed, err := h.dev.completeness(h.app)
+	if err != nil || missed != 25 || !through.After(killed) {
+		t.Errorf("once it is retired: through %v, %d missed, %v", through, missed, err)
+	}
+	h.dev.awaitCalls(h.app, 5*time.Second, counted)
+	verified(t, h.environment)
 }
