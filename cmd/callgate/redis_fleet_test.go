@@ -5,11 +5,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -123,6 +119,7 @@ func cluster(t *testing.T) *redisFleet {
 	client := redis.NewClusterClient(options)
 	f.use(client)
 	if realRedis() {
+		f.awaitReplicas(client)
 		f.fail = func() { f.kill(f.fullest(client)) }
 	}
 	return f
@@ -188,37 +185,6 @@ func (f *redisFleet) fullest(client *redis.ClusterClient) (port int) {
 	return port
 }
 
-func (f *redisFleet) inProcess() *miniredis.Miniredis {
-	f.t.Helper()
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
-	if err := m.StartTLS(&tls.Config{Certificates: []tls.Certificate{f.pair}, MinVersion: tls.VersionTLS12}); err != nil {
-		f.t.Fatal(err)
-	}
-	f.t.Cleanup(m.Close)
-	return m
-}
-
-// playSentinel names whoever is the master now.
-func (f *redisFleet) playSentinel(master *atomic.Int64) (port int) {
-	f.t.Helper()
-	s, err := server.NewServerTLS("127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{f.pair}, MinVersion: tls.VersionTLS12})
-	if err == nil {
-		err = s.Register("SENTINEL", func(c *server.Peer, _ string, args []string) {
-			if strings.EqualFold(args[0], "get-master-addr-by-name") {
-				c.WriteStrings([]string{"127.0.0.1", fmt.Sprint(master.Load())})
-				return
-			}
-			c.WriteLen(0)
-		})
-	}
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.t.Cleanup(s.Close)
-	return s.Addr().Port
-}
-
 // awaitSentinel waits until a sentinel knows the replica and the other sentinels.
 func (f *redisFleet) awaitSentinel(port int) {
 	f.t.Helper()
@@ -233,55 +199,22 @@ func (f *redisFleet) awaitSentinel(port int) {
 	})
 }
 
-// run starts a redis-server, or with that as the first line a sentinel.
-func (f *redisFleet) run(lines ...string) (port int) {
+// awaitReplicas waits until each master's replica has its data: one that has none does not take over.
+func (f *redisFleet) awaitReplicas(client *redis.ClusterClient) {
 	f.t.Helper()
-	dir := f.t.TempDir()
-	port = clusterPort(f.t)
-	var role []string
-	if lines[0] == "sentinel" {
-		lines, role = lines[1:], []string{"--sentinel"}
-	}
-	certificate, key := filepath.Join(f.authority.dir, "server.crt"), filepath.Join(f.authority.dir, "server.key")
-	lines = append([]string{"bind 127.0.0.1", "port 0", fmt.Sprintf("tls-port %d", port), "tls-auth-clients no", "tls-cert-file " + certificate,
-		"tls-key-file " + key, "tls-ca-cert-file " + f.authority.file, `save ""`, "dir " + dir}, lines...)
-	config := filepath.Join(dir, "redis.conf")
-	if err := os.WriteFile(config, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
-	child := exec.Command("redis-server", append([]string{config}, role...)...)
-	if err := child.Start(); err != nil {
-		f.t.Fatal(err)
-	}
-	f.children[port] = child
-	f.t.Cleanup(func() { f.kill(port) })
-	return port
-}
-
-func (f *redisFleet) kill(port int) {
-	child := f.children[port]
-	_ = child.Process.Kill()
-	_ = child.Wait()
-}
-
-// clusterPort is a free port, as is the one 10,000 above, which a cluster's node uses too.
-func clusterPort(t *testing.T) int {
-	t.Helper()
-	for range 1000 {
-		port := 15_000 + rand.IntN(17_000)
-		free := true
-		for _, each := range []int{port, port + 10_000} {
-			listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", each))
-			if err != nil {
-				free = false
-				break
+	eventually(f.t, 60*time.Second, "three replicas follow", func() error {
+		var following atomic.Int64
+		client.ReloadState(f.t.Context())
+		err := client.ForEachSlave(f.t.Context(), func(ctx context.Context, server *redis.Client) error {
+			info, err := server.Info(ctx, "replication").Result()
+			if strings.Contains(info, "master_link_status:up") {
+				following.Add(1)
 			}
-			_ = listener.Close()
+			return err
+		})
+		if err == nil && following.Load() != 3 {
+			err = fmt.Errorf("%d do", following.Load())
 		}
-		if free {
-			return port
-		}
-	}
-	t.Fatal("no free port on 127.0.0.1")
-	return 0
+		return err
+	})
 }

@@ -119,10 +119,12 @@ func (r *redisTLS) startSentinel(master int) (port int) {
 // run starts a redis-server on a free port, with the certificate of that name.
 func (r *redisTLS) run(name string, lines ...string) (port int) {
 	r.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	r.must(err)
-	port = listener.Addr().(*net.TCPAddr).Port
-	_ = listener.Close()
+	for port == 0 || port > 55_000 { // a cluster's node uses the port 10,000 above too
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		r.must(err)
+		port = listener.Addr().(*net.TCPAddr).Port
+		_ = listener.Close()
+	}
 	in := func(file string) string { return filepath.Join(r.dir, file) }
 	lines = append(lines, "bind 127.0.0.1", "port 0", fmt.Sprintf("tls-port %d", port), "tls-auth-clients no", `save ""`, "dir "+r.dir,
 		"tls-cert-file "+in(name+".crt"), "tls-key-file "+in(name+".key"), "tls-ca-cert-file "+in("node.crt"))
