@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,8 +24,8 @@ const root = "../.."
 // would, because no test machine runs a Docker engine.
 func deployed(name string) string { return filepath.Join(root, "deploy", name) }
 
-// madeEnv runs make-env.sh in a copy of the layout and fills in what it asks for.
-func madeEnv(t *testing.T) (variables []string) {
+// madeEnv runs make-env.sh for some profiles in a copy of the layout and fills in what it asks for.
+func madeEnv(t *testing.T, profiles ...string) (variables []string) {
 	t.Helper()
 	copied := t.TempDir()
 	script, err := os.ReadFile(deployed("make-env.sh"))
@@ -38,7 +39,7 @@ func madeEnv(t *testing.T) (variables []string) {
 	if err := os.WriteFile(path, script, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(path).CombinedOutput(); err != nil {
+	if out, err := exec.Command(path, profiles...).CombinedOutput(); err != nil {
 		t.Fatalf("make-env.sh: %v\n%s", err, out)
 	}
 	if out, err := exec.Command(path).CombinedOutput(); err == nil {
@@ -60,7 +61,7 @@ func madeEnv(t *testing.T) (variables []string) {
 
 func compose(t *testing.T, variables []string) (*types.Project, error) {
 	t.Helper()
-	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")}, cli.WithEnv(variables))
+	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")}, cli.WithEnv(variables), cli.WithDefaultProfiles())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,13 +201,34 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 			}
 		}
 	}
-	var user string
-	for _, command := range image.Commands {
-		if u, ok := command.(*instructions.UserCommand); ok {
-			user = u.User
+	compiled := 0
+	for _, command := range build.Commands {
+		run, ok := command.(*instructions.RunCommand)
+		if !ok || !strings.Contains(run.CmdLine[0], "go build") {
+			continue
+		}
+		compiled++
+		if tags := regexp.MustCompile(`-tags (\S+)`).FindStringSubmatch(run.CmdLine[0]); tags == nil || tags[1] != "webui" || !strings.Contains(run.CmdLine[0], "CGO_ENABLED=0") {
+			t.Errorf("the image's binary is built by %q: with the engines of callgate dev, or not for any base image", run.CmdLine[0])
 		}
 	}
-	if user == "" || user == "root" {
+	if compiled != 1 {
+		t.Errorf("%d programs are compiled", compiled)
+	}
+	var user string
+	for _, command := range image.Commands {
+		switch c := command.(type) {
+		case *instructions.UserCommand:
+			user = c.User
+		case *instructions.CopyCommand: // of what was built, the program alone
+			if c.From != "build" || !slices.Contains([]string{"/out/callgate", "/etc/ssl/certs/ca-certificates.crt"}, c.SourcePaths[0]) {
+				t.Errorf("the image holds %s", c.SourcePaths)
+			}
+		case *instructions.VolumeCommand:
+			t.Errorf("the image makes volumes of its own: %s", c.Volumes)
+		}
+	}
+	if user != "10001:10001" { // by number, or Kubernetes cannot tell that it is not root
 		t.Errorf("the image runs as %q", user)
 	}
 }
