@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -74,6 +76,17 @@ func TestMonitoringFindsEveryPodOnceAndHasTheRules(t *testing.T) {
 				}
 			default:
 				t.Errorf("an object of kind %s", c.Kind)
+			}
+		}
+		metrics, err := os.ReadFile(filepath.Join(dir, "..", "METRICS.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range of[*autoscalingv2.HorizontalPodAutoscaler](m) {
+			for _, by := range h.Spec.Metrics {
+				if by.Pods != nil && !strings.Contains(string(metrics), "\n| `"+by.Pods.Metric.Name+"` |") {
+					t.Errorf("%s scales by %s, which is no metric", h.Name, by.Pods.Metric.Name)
+				}
 			}
 		}
 		for _, board := range of[*corev1.ConfigMap](m) {
