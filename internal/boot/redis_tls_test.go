@@ -20,7 +20,11 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/redis/go-redis/v9"
+
+	"callgate/internal/telemetry"
 )
 
 // redisTLS is a Redis that speaks TLS only: in process, or with EMBEDDED_REDIS=server the real one.
@@ -161,7 +165,8 @@ func TestEveryKindOfRedisIsReachedByTLSUnderItsOwnName(t *testing.T) {
 		"cluster":  fmt.Sprintf("rediss+cluster://127.0.0.1:%d", r.startNode(true)),
 		"sentinel": fmt.Sprintf("rediss+sentinel://localhost:%d/0?master_name=main", r.startSentinel(single)),
 	} {
-		client, err := openRedis(url, nil)
+		metrics := prometheus.NewRegistry()
+		client, err := openRedis(url, telemetry.NewCertificates(metrics).Watch)
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue
@@ -171,6 +176,9 @@ func TestEveryKindOfRedisIsReachedByTLSUnderItsOwnName(t *testing.T) {
 		r.until(func(ctx context.Context) error { return client.Set(ctx, "said", kind, time.Minute).Err() })
 		if got, err := client.Get(t.Context(), "said").Result(); err != nil || got != kind {
 			t.Errorf("%s: %q, %v", kind, got, err)
+		}
+		if n, err := testutil.GatherAndCount(metrics, "callgate_certificate_not_after_seconds"); n != 1 || err != nil {
+			t.Errorf("%s: %d certificates are told when they end, %v", kind, n, err)
 		}
 	}
 }

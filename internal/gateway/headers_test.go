@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -117,18 +118,22 @@ func TestUpstreamCertificateIsVerified(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
+	var seen atomic.Int32
 	r := newRig(t, answers(okAnswer), func(c *Config) {
 		c.Capability = func(id string) *access.Capability {
 			return &access.Capability{ID: id, Enabled: true, UpstreamBaseURL: server.URL, UpstreamAuth: "bearer"}
 		}
+		c.WatchTLS = func(c *tls.Config) {
+			c.VerifyConnection = func(tls.ConnectionState) error { seen.Add(1); return nil }
+		}
 	})
-	if a := r.ask(post("/gateway/v1?model=m", goodKey, "{}")); a.StatusCode != 502 {
+	if a := r.ask(post("/gateway/v1?model=m", goodKey, "{}")); a.StatusCode != 502 || seen.Load() != 0 {
 		t.Fatalf("an unknown authority: %d", a.StatusCode)
 	}
 	r.record()
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
-	r.gateway.upstreams.each(func(p *connPool) { p.tls = &tls.Config{RootCAs: roots, ServerName: "example.com"} })
+	r.gateway.upstreams.each(func(p *connPool) { p.tls.RootCAs, p.tls.ServerName = roots, "example.com" })
 	body := noise(300_000)
 	for range 3 {
 		r.rested()
@@ -142,6 +147,9 @@ func TestUpstreamCertificateIsVerified(t *testing.T) {
 			t.Errorf("%d connections for calls in turn", open)
 		}
 	})
+	if n := seen.Load(); n != 1 {
+		t.Errorf("who watches certificates saw %d of one connection", n)
+	}
 }
 
 func TestPrivateUpstreamsAreRefusedWhenDialled(t *testing.T) {
