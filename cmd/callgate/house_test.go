@@ -27,6 +27,7 @@ type house struct {
 	admin, dev  client
 	app, key    string
 	ledger      *sql.DB
+	slowest     time.Duration // of the answers without a shard
 }
 
 func newHouse(t *testing.T) *house {

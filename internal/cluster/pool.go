@@ -143,10 +143,14 @@ func (p *Pool) Prefer(node int) {
 	clear(p.turns.away)
 }
 
-// order is the nodes in the order to ask them.
+// order is the nodes in the order to ask them. A name that stands alone is tried again, for it may lead to another
+// of several nodes.
 func (t *turns) order() []int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if len(t.away) == 1 {
+		return []int{0, 0}
+	}
 	now := time.Now()
 	var present, away []int
 	for i := range t.away {
