@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,6 +89,9 @@ func (n *node) up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := n.join(ctx, conn); err != nil {
+		return err
+	}
 	if err := n.upDatabase(ctx, n.shard(), tables); err != nil {
 		return err
 	}
@@ -140,6 +144,59 @@ func (n *node) keeper(ctx context.Context, conn native.Conn) (bool, error) {
 		return false, errors.New("the server has no macros shard and replica, by which replicated tables find each other: configure <macros>")
 	}
 	return keeper > 0 && plain == 0, nil
+}
+
+// join makes the tables of a new replica as another one of its shard has them by now: Keeper takes no replica whose
+// columns are those of an early version. What migrations say after that changes nothing. A replica that does not
+// answer is passed over.
+func (n *node) join(ctx context.Context, conn native.Conn) error {
+	for _, shard := range n.layout {
+		if !slices.Contains(shard.Replicas, n.address) {
+			continue
+		}
+		for _, address := range shard.Replicas {
+			if address == n.address {
+				continue
+			}
+			tables, err := n.tablesOf(ctx, address)
+			if err != nil || len(tables) == 0 {
+				continue
+			}
+			tables = slices.Insert(tables, 0, "CREATE DATABASE "+identifier(n.shard()))
+			for _, statement := range tables {
+				if err := conn.Exec(ctx, ifMissing.Replace(statement)); err != nil {
+					return fmt.Errorf("make the tables of a new replica: %w", err)
+				}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+var ifMissing = strings.NewReplacer("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ", "CREATE DATABASE ", "CREATE DATABASE IF NOT EXISTS ")
+
+// tablesOf are the statements that make the tables of another node.
+func (n *node) tablesOf(ctx context.Context, address string) (statements []string, err error) {
+	other, err := driver.Open(cluster.OfNode(n.options, address, "default"))
+	if err != nil {
+		return nil, fmt.Errorf("open clickhouse: %w", err)
+	}
+	defer func() { _ = other.Close() }()
+	rows, err := other.Query(ctx, `SELECT create_table_query FROM system.tables
+		WHERE database = {shard:String} AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%'`, driver.Named("shard", n.shard()))
+	if err != nil {
+		return nil, fmt.Errorf("ask for tables: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var statement string
+		if err := rows.Scan(&statement); err != nil {
+			return nil, fmt.Errorf("ask for tables: %w", err)
+		}
+		statements = append(statements, statement)
+	}
+	return statements, rows.Err()
 }
 
 // codeMetadataBehind is ClickHouse's CANNOT_ASSIGN_ALTER: this replica has not yet heard of what another one

@@ -192,3 +192,33 @@ func statementsOf(t *testing.T, files fs.FS) map[string][]string {
 	}
 	return found
 }
+
+// TestANewReplicasTablesAreThoseOfItsShardByNow: here two servers stand for replicas of one shard.
+func TestANewReplicasTablesAreThoseOfItsShardByNow(t *testing.T) {
+	engines := embedded.OwnCluster(t, 2)
+	nodes := nodesOf(t, engines.ClickHouseURL())
+	options, _, err := cluster.Parse(engines.ClickHouseURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes[1].exec(t.Context(), "DROP DATABASE callgate_shard")
+	layout := cluster.Layout{{Number: 1, Replicas: options.Addr}}
+	for range 2 {
+		if err := clickhouse.Join(t.Context(), options, options.Addr[1], layout); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const structure = `SELECT table || '.' || name || ' ' || type || ' ' || default_expression FROM system.columns
+		WHERE database = 'callgate_shard' AND table IN (SELECT name FROM system.tables WHERE database = 'callgate_shard' AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%')
+		ORDER BY table, position`
+	if was, is := column[string](nodes[0], structure), column[string](nodes[1], structure); len(was) < 40 || !slices.Equal(was, is) {
+		t.Errorf("%d columns, then %d:\n%v", len(was), len(is), is)
+	}
+	if err := clickhouse.Up(t.Context(), engines.ClickHouseURL()); err != nil {
+		t.Fatal(err)
+	}
+	insertOfMany(nodes[1])
+	if n := column[int64](nodes[1], "SELECT sum(calls) FROM usage_hourly"); n[0] != manyIDs {
+		t.Errorf("%d calls are counted of %d", n[0], manyIDs)
+	}
+}

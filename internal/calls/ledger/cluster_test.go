@@ -119,11 +119,30 @@ func TestAKilledShardLosesAndDoublesNothing(t *testing.T) {
 	if err := shut(r); err != nil {
 		t.Fatal(err)
 	}
+	if n := s.number(t, `SELECT toInt64(count()) FROM calls`); n != int64(added) {
+		t.Errorf("%d calls are there of %d", n, added)
+	}
+	// A kill may take rows that were confirmed, but not their rollups: then the day is in doubt, and repaired.
+	doubtful, m := s.doubts(t), s.maintenance(t)
+	callstest.Eventually(t, time.Minute, "days in doubt are compared", func() bool {
+		if err := m.reconcile(t.Context()); err != nil {
+			t.Log(err)
+		}
+		return s.doubts(t) == 0
+	})
 	if n := s.counted(t); n != int64(added) {
 		t.Errorf("%d calls are counted of %d", n, added)
 	}
 	s.perShard(t)
-	t.Logf("%d kills of a shard during %d calls", kills, added)
+	t.Logf("%d kills of a shard during %d calls, %d days in doubt", kills, added, doubtful)
+}
+
+func (s *stores) doubts(t *testing.T) (days int) {
+	t.Helper()
+	if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM rollup_doubts`).Scan(&days); err != nil {
+		t.Fatal(err)
+	}
+	return days
 }
 
 // TestAShardThatIsAwayOrHangsHoldsUpItsOwnCallsAlone: those of the other are there as soon as ever, and its own
