@@ -207,6 +207,8 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 			return pick(f, []string{"GET", "POST", "QUERY"}), true
 		case "allowedPaths[]":
 			return pick(f, []string{"/v1", "/v1/chat/completions"}), true
+		case "traceId":
+			return strings.Repeat("4b", 16), true
 		case "until", "at":
 			return beijing.Format(f.now.Add(-time.Duration(f.random.IntN(3600)) * time.Second)), true
 		case "email":
