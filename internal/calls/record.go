@@ -27,7 +27,7 @@ type Record struct {
 	ReasonType    ReasonType // empty for a success
 	ReasonCode    ReasonCode // empty for a success
 	UpstreamCode  int        // status the upstream answered, 0 when it did not
-	Trace         [16]byte   // W3C trace id; zero when the call belongs to no trace
+	Trace         TraceID
 	RequestBytes  int64
 	ResponseBytes int64
 	Failure       *Failure // nil for a success

@@ -119,15 +119,15 @@ func (c *call) appendForwarded(out []byte, t *target) []byte {
 	}
 	out = append(append(out, " HTTP/1.1\r\nHost: "...), t.host...)
 	out = append(out, '\r', '\n')
-	r := &c.x.Request
+	r, sampled := &c.x.Request, c.trace.Sampled()
 	for _, f := range r.Fields() {
 		line := r.Line(f)
-		if f.Hop || removedIn.has(r.Name(f)) || bytes.Contains(line, c.bearer) || c.trace.Sampled() && http1.EqualFold(r.Name(f), "traceparent") {
+		if f.Hop || removedIn.has(r.Name(f)) || bytes.Contains(line, c.bearer) || sampled && http1.EqualFold(r.Name(f), "traceparent") {
 			continue
 		}
 		out = append(out, line...)
 	}
-	if c.trace.Sampled() {
+	if sampled {
 		out = append(c.trace.AppendTraceparent(append(out, "traceparent: "...)), '\r', '\n')
 	}
 	switch c.capability.UpstreamAuth {

@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"encoding/hex"
 	"io"
 	"log/slog"
 	"sync"
@@ -108,8 +107,8 @@ func (l *CallLog) write(r *calls.Record) {
 	if !r.Success {
 		attrs = append(attrs, slog.String("reasonType", string(r.ReasonType)), slog.String("reasonCode", string(r.ReasonCode)), slog.Int("upstreamStatus", r.UpstreamCode))
 	}
-	if r.Trace != [16]byte{} {
-		attrs = append(attrs, slog.String("traceId", hex.EncodeToString(r.Trace[:])))
+	if trace := r.Trace.String(); trace != "" {
+		attrs = append(attrs, slog.String("traceId", trace))
 	}
 	line := slog.NewRecord(time.Now(), slog.LevelInfo, "call", 0)
 	line.AddAttrs(attrs...)

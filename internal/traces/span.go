@@ -29,7 +29,7 @@ type span struct {
 }
 
 func spanOf(c Context, r *calls.Record, method, operation, provider string) span {
-	s := span{
+	return span{
 		Context: c, call: r.CallID.String(), application: r.ApplicationID.String(),
 		method: method, operation: operation, provider: provider, model: r.Model,
 		start: r.Start, duration: r.Duration, firstByte: r.FirstByte,
@@ -37,7 +37,6 @@ func spanOf(c Context, r *calls.Record, method, operation, provider string) span
 		requestBytes: r.RequestBytes, responseBytes: r.ResponseBytes,
 		success: r.Success, streamed: r.Streamed, endedBy: string(r.EndedBy), reason: string(r.ReasonCode),
 	}
-	return s
 }
 
 // operations tells by a path's end what is asked, and in whose language: the provider itself is known

@@ -4,25 +4,19 @@ import (
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
+
+	"callgate/internal/calls"
 )
 
 // Context is a call's place in a trace (W3C Trace Context, level 1). The zero value belongs to none.
 type Context struct {
-	Trace  [16]byte // the trace; zero: none
-	Parent [8]byte  // span of the caller; zero: the call begins the trace
-	Span   [8]byte  // span of the call; zero: it is not sampled
+	Trace  calls.TraceID
+	Parent [8]byte // span of the caller; zero: the call begins the trace
+	Span   [8]byte // span of the call; zero: it is not sampled
 }
 
 // Sampled tells whether the call has a span of its own, which its upstream is told.
 func (c *Context) Sampled() bool { return c.Span != [8]byte{} }
-
-// TraceID is the trace in 32 hexadecimal digits, empty without one.
-func (c *Context) TraceID() string {
-	if c.Trace == [16]byte{} {
-		return ""
-	}
-	return hex.EncodeToString(c.Trace[:])
-}
 
 // AppendTraceparent adds the value of the header that makes the call's span the parent of what its
 // upstream does.
@@ -51,7 +45,7 @@ func parse(header []byte) (c Context, sampled, ok bool) {
 	var version, flags [1]byte
 	ok = unhex(version[:], header[:2]) && unhex(c.Trace[:], header[traceAt:parentAt-1]) &&
 		unhex(c.Parent[:], header[parentAt:flagsAt-1]) && unhex(flags[:], header[flagsAt:headerEnd])
-	if !ok || version[0] == 0xff || c.Trace == [16]byte{} || c.Parent == [8]byte{} {
+	if !ok || version[0] == 0xff || c.Trace == (calls.TraceID{}) || c.Parent == [8]byte{} {
 		return Context{}, false, false
 	}
 	return c, flags[0]&1 == 1, true
@@ -70,19 +64,20 @@ func unhex(to, digits []byte) bool {
 
 // ValidTraceID tells whether text is a trace id: 32 lower-case hexadecimal digits, not all zero.
 func ValidTraceID(text string) bool {
-	var id [16]byte
-	return len(text) == 2*len(id) && unhex(id[:], []byte(text)) && id != [16]byte{}
+	var id calls.TraceID
+	return len(text) == 2*len(id) && unhex(id[:], []byte(text)) && id != (calls.TraceID{})
 }
 
-// begun is a new trace, or none: of ratio of the calls.
+// begun is the first span of a new trace, or none: of ratio of the calls.
 func begun(ratio float64) (c Context) {
 	if ratio < 1 && rand.Float64() >= ratio { //nolint:gosec // chance, not secrecy
 		return Context{}
 	}
-	for c.Trace == [16]byte{} {
+	for c.Trace == (calls.TraceID{}) {
 		put(c.Trace[:8], rand.Uint64()) //nolint:gosec // ids are told to everybody
 		put(c.Trace[8:], rand.Uint64()) //nolint:gosec // ids are told to everybody
 	}
+	c.Span = newSpan()
 	return c
 }
 

@@ -32,7 +32,7 @@ func TestOnlyATraceparentOfTheStandardIsJoined(t *testing.T) {
 		"00-" + traceID + "-" + spanID + "-0x":                  false,
 	} {
 		c := tracer.Begin([]byte(header))
-		if joined := c.TraceID() == traceID; joined != joins {
+		if joined := c.Trace.String() == traceID; joined != joins {
 			t.Errorf("%q joined: %v", header, joined)
 		}
 		if sampled := joins && !strings.HasSuffix(header, "-00"); c.Sampled() != sampled {
@@ -84,8 +84,8 @@ func FuzzTraceparent(f *testing.F) {
 		if !ok {
 			return
 		}
-		if !ValidTraceID(c.TraceID()) || !strings.Contains(string(header), c.TraceID()) {
-			t.Errorf("%q is of the trace %s", header, c.TraceID())
+		if !ValidTraceID(c.Trace.String()) || !strings.Contains(string(header), c.Trace.String()) {
+			t.Errorf("%q is of the trace %s", header, c.Trace.String())
 		}
 	})
 }

@@ -86,11 +86,7 @@ func (t *Tracer) Begin(traceparent []byte) Context {
 			return c
 		}
 	}
-	c := begun(t.config.Ratio)
-	if c.Trace != [16]byte{} {
-		c.Span = newSpan()
-	}
-	return c
+	return begun(t.config.Ratio)
 }
 
 // End hands over the span of a sampled call whose record is complete. method and path are the

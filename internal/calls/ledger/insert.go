@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/hex"
 	"math"
 
 	"github.com/google/uuid"
@@ -50,7 +49,7 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 		repeat(c.batch, i, token)
 		c.status[i], c.upstream[i], c.success[i], c.streamed[i], c.stamped[i] = r.Status, r.Upstream, r.Success, r.Streamed, true
 		c.requestBytes[i], c.responseBytes[i] = r.RequestBytes, r.ResponseBytes
-		c.trace[i], c.firstByte[i] = traceID(&r.Trace), nil
+		c.trace[i], c.firstByte[i] = r.Trace.String(), nil
 		if r.HasFirstByte {
 			c.firstByteOf[i] = milliseconds(r.FirstByteUS)
 			c.firstByte[i] = &c.firstByteOf[i]
@@ -58,13 +57,6 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	}
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
 		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace}
-}
-
-func traceID(id *[16]byte) string {
-	if *id == [16]byte{} {
-		return ""
-	}
-	return hex.EncodeToString(id[:])
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

@@ -20,9 +20,6 @@ const payloadVersion = 1
 // far below it; a record built otherwise loses its detail rather than exceed it.
 const maxPayload = 128 << 10
 
-// noTrace is the trace of a call that belongs to none.
-var noTrace [16]byte
-
 const (
 	flagSuccess = 1 << iota
 	flagStreamed
@@ -63,7 +60,7 @@ func appendPayload(b []byte, r *calls.Record) []byte {
 	if r.Failure != nil {
 		flags |= flagFailure
 	}
-	if r.Trace != noTrace {
+	if r.Trace != (calls.TraceID{}) {
 		flags |= flagTrace
 	}
 	b = append(b, flags)
@@ -80,7 +77,7 @@ func appendPayload(b []byte, r *calls.Record) []byte {
 	b = appendCode(b, reasonTypeCodes, string(r.ReasonType))
 	b = appendCode(b, reasonCodeCodes, string(r.ReasonCode))
 	b = appendText(b, r.Model)
-	if r.Trace != noTrace {
+	if r.Trace != (calls.TraceID{}) {
 		b = append(b, r.Trace[:]...)
 	}
 	if f := r.Failure; f != nil {

@@ -18,7 +18,7 @@ type Row struct {
 	RequestBytes, ResponseBytes                 uint64
 	Success, Streamed, HasFirstByte, HasFailure bool
 	EndedBy, ReasonType, ReasonCode, Model      string
-	Trace                                       [16]byte // zero: none
+	Trace                                       calls.TraceID
 	Failure                                     FailureRow
 }
 
@@ -53,7 +53,7 @@ func decodePayload(payload string, r *Row) error {
 	r.ReasonType = d.code(reasonTypeCodes)
 	r.ReasonCode = d.code(reasonCodeCodes)
 	r.Model = d.text()
-	if r.Trace = noTrace; flags&flagTrace != 0 {
+	if r.Trace = (calls.TraceID{}); flags&flagTrace != 0 {
 		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
 	}
 	r.Failure = FailureRow{}
