@@ -19,6 +19,9 @@ var (
 	latest   = Date(2100, 12, 31)
 )
 
+// Bounds gives the first and the last day that anybody may name (api.md, "Common").
+func Bounds() (first, last Day) { return earliest, latest }
+
 // Range is the days from Start to End, both included.
 type Range struct {
 	Start Day `json:"start"`

@@ -1,0 +1,85 @@
+package pricing
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// holder keeps the book that was loaded last, with its version.
+type holder struct {
+	mu      sync.Mutex
+	version uuid.UUID
+	book    *Book
+}
+
+// Book gives the book as it is now: every question asks PostgreSQL for its version, one row, and loads the
+// prices only when that is another one than before.
+func (s *Store) Book(ctx context.Context) (*Book, error) {
+	var version uuid.UUID
+	if err := s.pool.QueryRow(ctx, `SELECT version FROM price_book`).Scan(&version); err != nil {
+		return nil, fmt.Errorf("price book: %w", err)
+	}
+	if held := s.held.of(version); held != nil {
+		return held, nil
+	}
+	return s.load(ctx)
+}
+
+func (h *holder) of(version uuid.UUID) *Book {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.version != version {
+		return nil
+	}
+	return h.book
+}
+
+// load reads version and prices of one moment. Of loads that overlap the last to end is held: if its book is
+// the older one, the next question finds another version and loads again.
+func (s *Store) load(ctx context.Context) (*Book, error) {
+	var version uuid.UUID
+	var prices []Price
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err := pgx.BeginTxFunc(ctx, s.pool, snapshot, func(tx pgx.Tx) (err error) {
+		if err = tx.QueryRow(ctx, `SELECT version FROM price_book`).Scan(&version); err != nil {
+			return err
+		}
+		prices, err = query(ctx, tx, ``)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load price book: %w", err)
+	}
+	book := NewBook(prices)
+	s.held.mu.Lock()
+	defer s.held.mu.Unlock()
+	s.held.version, s.held.book = version, book
+	return book, nil
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+const selectPrices = `
+	SELECT id, capability_id, upstream_model, from_day - date '1970-01-01', currency, input, cached, cache_write, output,
+	       created_by, updated_by, created_at, updated_at
+	FROM prices `
+
+// query reads the prices that a condition leaves.
+func query(ctx context.Context, db querier, condition string, args ...any) ([]Price, error) {
+	rows, err := db.Query(ctx, selectPrices+condition, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Price, err error) {
+		err = row.Scan(&p.ID, &p.CapabilityID, &p.UpstreamModel, &p.From, &p.Currency, &p.Input, &p.Cached, &p.CacheWrite, &p.Output,
+			&p.CreatedBy, &p.UpdatedBy, &p.CreatedAt, &p.UpdatedAt)
+		return p, err
+	})
+}
