@@ -206,8 +206,13 @@ const codeMetadataBehind = 517
 // upDatabase migrates one database of the node. Another replica of the shard may have done it already, for the
 // tables, and this one be about to hear of it.
 func (n *node) upDatabase(ctx context.Context, database string, migrations fs.FS) error {
+	return whileBehind(ctx, func() error { return up(ctx, cluster.OfNode(n.options, n.address, database), migrations) })
+}
+
+// whileBehind repeats a change for as long as its replica has not heard of the one before, within reason.
+func whileBehind(ctx context.Context, change func() error) error {
 	for attempt := 0; ; attempt++ {
-		err := up(ctx, cluster.OfNode(n.options, n.address, database), migrations)
+		err := change()
 		var refused *driver.Exception
 		if err == nil || attempt == 20 || !errors.As(err, &refused) || refused.Code != codeMetadataBehind {
 			return err

@@ -55,14 +55,14 @@ func migrateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring PostgreSQL and ClickHouse to this binary's version",
-		Long:  "Brings PostgreSQL and ClickHouse to this binary's version; safe to repeat, and by several nodes at once.\nCLICKHOUSE_READER_PASSWORD makes the data team's account too.",
+		Long:  "Brings PostgreSQL and ClickHouse to this binary's version; safe to repeat, and by several nodes at once.\nCalls are kept as long as STATISTICS_RETENTION_DAYS, CALL_RETENTION_DAYS and FAILURE_RETENTION_DAYS say from then on.\nCLICKHOUSE_READER_PASSWORD makes the data team's account too.",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			stores, err := config.LoadMigration(os.Environ())
 			if err != nil {
 				return err
 			}
-			return boot.Migrate(c.Context(), stores.DatabaseURL, stores.ClickHouseURL, stores.ClickHouseReaderPassword)
+			return boot.Migrate(c.Context(), stores)
 		},
 	}
 }
@@ -77,7 +77,7 @@ func verifyCommand() *cobra.Command {
 		Example: "  callgate verify --from 2026-11-01 --to 2026-11-30",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			stores, err := config.LoadStores(os.Environ())
+			stores, err := config.LoadKeptStores(os.Environ())
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func dev(ctx context.Context, environ []string, dataDir string, engines *embedde
 	if err != nil {
 		return err
 	}
-	if err := Migrate(ctx, c.DatabaseURL, c.ClickHouseURL, ""); err != nil { // the engine comes with its reader
+	if err := Migrate(ctx, c); err != nil { // the engine comes with its reader
 		return err
 	}
 	n, err := Start(ctx, c, logger, func(app *fiber.App) { serveMails(app, engines.Mailbox()) })

@@ -2,11 +2,18 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"callgate/clickhouse"
+	"callgate/internal/beijing"
+	"callgate/internal/calls/ledger"
+	"callgate/internal/config"
+	"callgate/internal/retention"
 	"callgate/sql"
 )
 
@@ -14,11 +21,11 @@ import (
 // because ClickHouse has none. Any number will do as long as nothing else uses it.
 const migrationLock = 0x63616c6c67617465 // "callgate"
 
-// Migrate brings both stores to the newest version. It is safe to run twice and by several nodes
-// at once: they take turns. With readerPassword it also makes the data team's account in ClickHouse,
-// or changes its password.
-func Migrate(ctx context.Context, databaseURL, clickhouseURL, readerPassword string) error {
-	pool, err := openPostgres(ctx, databaseURL, nil)
+// Migrate brings both stores to the newest version, and makes calls live as long as they are to be kept. It is safe
+// to run twice and by several nodes at once: they take turns. With ClickHouseReaderPassword it also makes the data
+// team's account in ClickHouse, or changes its password.
+func Migrate(ctx context.Context, c config.Config) error {
+	pool, err := openPostgres(ctx, c.DatabaseURL, nil)
 	if err != nil {
 		return err
 	}
@@ -26,10 +33,10 @@ func Migrate(ctx context.Context, databaseURL, clickhouseURL, readerPassword str
 	if err := refuseTransactionPooling(ctx, pool); err != nil {
 		return err
 	}
-	if err := sql.Up(ctx, databaseURL); err != nil {
+	if err := sql.Up(ctx, c.DatabaseURL); err != nil {
 		return err
 	}
-	conn, err := pgx.Connect(ctx, databaseURL)
+	conn, err := pgx.Connect(ctx, c.DatabaseURL)
 	if err != nil {
 		return fmt.Errorf("connect to postgres: %w", err)
 	}
@@ -37,8 +44,19 @@ func Migrate(ctx context.Context, databaseURL, clickhouseURL, readerPassword str
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil {
 		return fmt.Errorf("lock migrations: %w", err)
 	}
-	if err := clickhouse.Up(ctx, clickhouseURL); err != nil || readerPassword == "" {
+	err = errors.Join(clickhouse.Up(ctx, c.ClickHouseURL), retain(ctx, pool, c.ClickHouseURL, c.Retention()))
+	if err != nil || c.ClickHouseReaderPassword == "" {
 		return err
 	}
-	return clickhouse.Reader(ctx, clickhouseURL, readerPassword)
+	return clickhouse.Reader(ctx, c.ClickHouseURL, c.ClickHouseReaderPassword)
+}
+
+// retain notes what longer times to live will not bring back, and sets them. A node of a cluster that is away keeps
+// its own until it is back, as with migrations; what is noted then is the worst of those that answered.
+func retain(ctx context.Context, pool *pgxpool.Pool, clickhouseURL string, days retention.Days) error {
+	lived, err := clickhouse.Lived(ctx, clickhouseURL)
+	if noted := ledger.NoteRetention(ctx, pool, lived, days, beijing.Today(time.Now())); noted != nil {
+		return errors.Join(err, noted)
+	}
+	return errors.Join(err, clickhouse.Retain(ctx, clickhouseURL, days))
 }

@@ -104,7 +104,8 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	if n.stats, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
 		return fmt.Errorf("statistics: %w", err)
 	}
-	if n.maintenance, err = ledger.Maintain(n.pool, c.ClickHouseURL, n.logger, n.registry); err != nil {
+	n.stats.Keep(c.Retention())
+	if n.maintenance, err = ledger.Maintain(n.pool, c.ClickHouseURL, c.Retention(), n.logger, n.registry); err != nil {
 		return fmt.Errorf("maintenance: %w", err)
 	}
 	n.applications = application.New(n.pool, n.keyring, n.pepper)
@@ -112,21 +113,21 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	n.catalog = catalog.New(n.pool, n.keyring, c.AllowPrivate)
 	n.guard = startGuard(n.pool, n.logger)
 	console.New(console.Deps{
-		Identity:             n.identity,
-		Applications:         n.applications,
-		Catalog:              n.catalog,
-		Pool:                 n.pool,
-		Stats:                n.stats,
-		Ledger:               ledger.New(n.pool),
-		Guard:                n.guard.Guard,
-		Announcer:            access.NewAnnouncer(n.pool, n.redis, n.logger),
-		PublicBaseURL:        c.PublicBaseURL,
-		PublicGatewayURL:     c.PublicGatewayURL,
-		Version:              Version,
-		FailureRetentionDays: stats.FailureRetentionDays,
-		RateLimit:            c.APIRateLimit,
-		StrangerRateLimit:    c.StrangerRateLimit,
-		Logger:               n.logger,
+		Identity:          n.identity,
+		Applications:      n.applications,
+		Catalog:           n.catalog,
+		Pool:              n.pool,
+		Stats:             n.stats,
+		Ledger:            ledger.New(n.pool),
+		Guard:             n.guard.Guard,
+		Announcer:         access.NewAnnouncer(n.pool, n.redis, n.logger),
+		PublicBaseURL:     c.PublicBaseURL,
+		PublicGatewayURL:  c.PublicGatewayURL,
+		Version:           Version,
+		Retention:         c.Retention(),
+		RateLimit:         c.APIRateLimit,
+		StrangerRateLimit: c.StrangerRateLimit,
+		Logger:            n.logger,
 	}).Register(n.app)
 	return nil
 }

@@ -17,12 +17,13 @@ import (
 	"callgate/internal/config"
 	"callgate/internal/console"
 	"callgate/internal/progress"
+	"callgate/internal/retention"
 	"callgate/internal/stats"
 	"callgate/internal/verify"
 )
 
 // Verify recomputes every statistic of the days from raw rows and compares it with what the API
-// answers (design section 2). from and to are days as the API takes them, both empty: the last 7
+// answers (design section 2), of days whose calls are still kept. from and to are days as the API takes them, both empty: the last 7
 // days; account is the e-mail address of the only account looked at, empty: all. Differences are lines
 // on out, and an error; shown tells how far it is. It needs the stores only, no secrets.
 func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, shown progress.Output, logger *slog.Logger) error {
@@ -39,6 +40,10 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 	if err != nil {
 		return fmt.Errorf("statistics: %w", err)
 	}
+	reader.Keep(stores.Retention())
+	if days, err = recountable(ctx, ledger.New(pool), stores.Retention(), days, out); err != nil {
+		return errors.Join(err, reader.Close())
+	}
 	applications := application.New(pool, nil, nil) // no key is opened
 	owners, err := ownersOf(ctx, applications, account)
 	if err != nil {
@@ -48,7 +53,7 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 		Applications: applications, Catalog: catalog.New(pool, nil, false), Stats: reader, Ledger: ledger.New(pool),
 	}
 	deps.Answers = console.New(console.Deps{
-		Applications: deps.Applications, Catalog: deps.Catalog, Pool: pool, Stats: reader, Ledger: deps.Ledger, Logger: logger,
+		Applications: deps.Applications, Catalog: deps.Catalog, Pool: pool, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(), Logger: logger,
 	})
 	meter := shown.Begin("accounts verified", int64(len(owners)))
 	deps.Verified = func() { meter.Add(1) }
@@ -61,6 +66,24 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 		return fmt.Errorf("%d differences", verified.Differences)
 	}
 	return nil
+}
+
+// recountable are the days of a range whose calls are all kept. Figures outlive them, and have nothing to be compared with.
+func recountable(ctx context.Context, l *ledger.Ledger, kept retention.Days, days beijing.Range, out io.Writer) (beijing.Range, error) {
+	today := beijing.Today(time.Now())
+	left, err := l.Left(ctx, today)
+	if err != nil {
+		return days, err
+	}
+	first := max(left.Calls, kept.CallsFrom(today))
+	if days.End < first {
+		return days, fmt.Errorf("calls are kept from %s on (CALL_RETENTION_DAYS): days before cannot be recounted", first)
+	}
+	if days.Start < first {
+		_, err = fmt.Fprintf(out, "calls are kept from %s on (CALL_RETENTION_DAYS): days before it are not compared\n", first)
+		days.Start = first
+	}
+	return days, err
 }
 
 func ownersOf(ctx context.Context, applications *application.Store, account string) ([]uuid.UUID, error) {

@@ -110,6 +110,11 @@ type Config struct {
 	// take: more than 0, at most 1.
 	MaxApplicationShare float64 `env:"MAX_APPLICATION_SHARE" envDefault:"0.25"`
 
+	// StatisticsRetention and the others are retention.Days; CallRetention 0 is as StatisticsRetention.
+	StatisticsRetention int `env:"STATISTICS_RETENTION_DAYS" envDefault:"399"`
+	CallRetention       int `env:"CALL_RETENTION_DAYS" envDefault:"0"`
+	FailureRetention    int `env:"FAILURE_RETENTION_DAYS" envDefault:"30"`
+
 	CallLog string `env:"CALL_LOG" envDefault:"off"` // off, failures or all
 	// TraceEndpoint is an OpenTelemetry collector's OTLP/HTTP address; empty: calls are not traced. TraceHeaders are
 	// name=value pairs separated by commas; TraceRatio is of the calls without a trace of their caller's.
@@ -142,10 +147,10 @@ func Load(environ []string, role Role) (Config, error) {
 	return c, nil
 }
 
-// LoadMigration reads only what `callgate migrate` needs: the stores and, for the data team's account,
+// LoadMigration reads only what `callgate migrate` needs: the stores, how long calls are kept and, for the data team's account,
 // CLICKHOUSE_READER_PASSWORD.
 func LoadMigration(environ []string) (Config, error) {
-	c, err := LoadStores(environ)
+	c, err := LoadKeptStores(environ)
 	c.ClickHouseReaderPassword = env.ToMap(environ)["CLICKHOUSE_READER_PASSWORD"]
 	if err == nil && c.ClickHouseReaderPassword != "" && len(c.ClickHouseReaderPassword) < 16 {
 		err = joined([]string{"CLICKHOUSE_READER_PASSWORD must be at least 16 characters, or unset for no such account"})
@@ -236,6 +241,7 @@ func (c *Config) faults() []string {
 		fault("SPOOL_DIR must name a directory that outlives the process")
 	}
 	c.limitFaults(fault)
+	c.Retention().Faults(fault)
 	return faults
 }
 

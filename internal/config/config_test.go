@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"callgate/internal/cluster"
+
+	"callgate/internal/retention"
 )
 
 const (
@@ -227,5 +229,26 @@ func TestSeveralServersAreOneClickHouseOnlyAsACluster(t *testing.T) {
 				t.Errorf("%s of %q: %v", c.url, c.cluster, err)
 			}
 		}
+	}
+}
+
+func TestRetentionIsWithinBoundsAndInItself(t *testing.T) {
+	for _, bad := range [][]string{
+		{"STATISTICS_RETENTION_DAYS", "6"}, {"STATISTICS_RETENTION_DAYS", "3651"}, {"STATISTICS_RETENTION_DAYS", "a year"},
+		{"CALL_RETENTION_DAYS", "6"}, {"CALL_RETENTION_DAYS", "400"}, {"CALL_RETENTION_DAYS", "-1"},
+		{"FAILURE_RETENTION_DAYS", "0"}, {"FAILURE_RETENTION_DAYS", "21", "CALL_RETENTION_DAYS", "20"},
+	} {
+		for name, load := range map[string]func() error{
+			"serve":   func() error { _, err := Load(environ(good(), bad...), All); return err },
+			"migrate": func() error { _, err := LoadMigration(environ(good(), bad...)); return err },
+		} {
+			if err := load(); err == nil || !strings.Contains(err.Error(), bad[0]) {
+				t.Errorf("%s takes %v: %v", name, bad, err)
+			}
+		}
+	}
+	c, err := Load(environ(good(), "STATISTICS_RETENTION_DAYS", "800"), All)
+	if want := (retention.Days{Statistics: 800, Calls: 800, Failures: 30}); err != nil || c.Retention() != want {
+		t.Errorf("%+v, %v", c.Retention(), err)
 	}
 }

@@ -196,6 +196,7 @@ func (c *Console) config(*fiber.Ctx) (any, error) {
 	name, enabled := c.Identity.OIDCName()
 	return openapi.Config{
 		PublicBaseURL: c.PublicBaseURL, PublicGatewayURL: c.PublicGatewayURL, OIDC: openapi.CompanySignIn{Enabled: enabled, Name: name},
-		Version: c.Version, FailureRetentionDays: int64(c.FailureRetentionDays),
+		Version: c.Version, StatisticsRetentionDays: int64(c.Retention.Statistics), CallRetentionDays: int64(c.Retention.Calls),
+		FailureRetentionDays: int64(c.Retention.Failures),
 	}, nil
 }

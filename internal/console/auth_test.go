@@ -237,9 +237,10 @@ func TestSignInBodiesAreChecked(t *testing.T) {
 
 func TestConfigurationIsPublic(t *testing.T) {
 	d := newAuthServer(t, "https://callgate.example.com")
-	data := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "publicGatewayUrl", "oidc", "version", "failureRetentionDays")
+	data := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "publicGatewayUrl", "oidc", "version", "statisticsRetentionDays", "callRetentionDays", "failureRetentionDays")
 	want := map[string]any{
-		"publicBaseUrl": "https://callgate.example.com", "publicGatewayUrl": "https://gateway.example.com", "version": "1.2.3", "failureRetentionDays": float64(30),
+		"publicBaseUrl": "https://callgate.example.com", "publicGatewayUrl": "https://gateway.example.com", "version": "1.2.3",
+		"statisticsRetentionDays": float64(399), "callRetentionDays": float64(399), "failureRetentionDays": float64(30),
 		"oidc": map[string]any{"enabled": false, "name": ""},
 	}
 	if !reflect.DeepEqual(data, want) {

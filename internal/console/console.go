@@ -18,6 +18,7 @@ import (
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/identity"
+	"callgate/internal/retention"
 	"callgate/internal/stats"
 )
 
@@ -34,14 +35,14 @@ type Deps struct {
 	// when it stops to, and what releases it.
 	Guard func(context.Context) (context.Context, context.CancelFunc, error)
 
-	PublicGatewayURL     string // where applications reach the gateway, without a trailing slash
-	PublicBaseURL        string // without a trailing slash; https makes cookies Secure
-	Version              string
-	FailureRetentionDays int
-	RateLimit            int // requests a minute of each user or administrator; 0: unlimited
-	StrangerRateLimit    int // requests a minute of each network address without a credential; 0: unlimited
-	Now                  func() time.Time
-	Logger               *slog.Logger
+	PublicGatewayURL  string // where applications reach the gateway, without a trailing slash
+	PublicBaseURL     string // without a trailing slash; https makes cookies Secure
+	Version           string
+	Retention         retention.Days // zero: retention.Default
+	RateLimit         int            // requests a minute of each user or administrator; 0: unlimited
+	StrangerRateLimit int            // requests a minute of each network address without a credential; 0: unlimited
+	Now               func() time.Time
+	Logger            *slog.Logger
 }
 
 // Console answers /api.
@@ -60,6 +61,9 @@ type Console struct {
 func New(d Deps) *Console {
 	if d.Now == nil {
 		d.Now = time.Now
+	}
+	if d.Retention == (retention.Days{}) {
+		d.Retention = retention.Default
 	}
 	return &Console{
 		Deps: d, limiter: newLimiter(d.RateLimit, d.Now),

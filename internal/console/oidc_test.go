@@ -59,7 +59,7 @@ func (d *authServer) begin(p *oidctest.Provider, query string) (path string, att
 
 func TestCompanySignInOpensTheSessionAndGoesOnToThePageAskedFor(t *testing.T) {
 	d, p := newCompanyAuthServer(t)
-	company := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "publicGatewayUrl", "oidc", "version", "failureRetentionDays")["oidc"].(map[string]any)
+	company := d.ok(d.ask("GET", "/api/config", ""), "publicBaseUrl", "publicGatewayUrl", "oidc", "version", "statisticsRetentionDays", "callRetentionDays", "failureRetentionDays")["oidc"].(map[string]any)
 	if company["enabled"] != true || company["name"] != "Company" {
 		t.Fatalf("configuration %v", company)
 	}

@@ -132,7 +132,7 @@ func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
 
 // CallPage answers one page of the call flow; whose application q names is decided before.
 func (c *Console) CallPage(ctx context.Context, q stats.CallsQuery) (answer openapi.CallPage, err error) {
-	if answer.Coverage, err = c.coverageOf(ctx, []uuid.UUID{q.Application}, q.Range); err != nil {
+	if answer.Coverage, err = c.callCoverageOf(ctx, q.Application, q.Range); err != nil {
 		return answer, err
 	}
 	page, err := c.Stats.Calls(ctx, q)
@@ -202,20 +202,34 @@ func (c *Console) named(ctx context.Context, usage []stats.ModelMetrics) ([]open
 // coverageOf must be asked before ClickHouse is: what the ledger calls complete by now is there
 // when ClickHouse answers later.
 func (c *Console) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
+	coverage, _, err := c.coverage(ctx, ids, days)
+	return coverage, err
+}
+
+// callCoverageOf is coverageOf for the calls themselves, of which less may be kept.
+func (c *Console) callCoverageOf(ctx context.Context, id uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
+	coverage, calls, err := c.coverage(ctx, []uuid.UUID{id}, days)
+	coverage.RetainedFrom = calls
+	return coverage, err
+}
+
+// coverage also gives the first day whose calls are kept.
+func (c *Console) coverage(ctx context.Context, ids []uuid.UUID, days beijing.Range) (coverage openapi.Coverage, calls beijing.Day, err error) {
 	known, err := c.Ledger.Coverage(ctx, ids, days)
 	if err != nil {
-		return openapi.Coverage{}, err
+		return coverage, 0, err
 	}
+	today := beijing.Today(c.Now())
 	if fetched, ok, err := c.Stats.Fetched(ctx); err != nil {
-		return openapi.Coverage{}, err
+		return coverage, 0, err
 	} else if ok && fetched.Before(known.Through) {
 		known.Through = fetched
 	}
 	return openapi.Coverage{
 		Start: days.Start, End: days.End,
 		DataThrough: beijing.Format(known.Through), Missed: known.Missed, CollectedSince: beijing.Format(known.Since),
-		RetainedFrom: stats.RetainedFrom(beijing.Today(c.Now())),
-	}, nil
+		RetainedFrom: max(known.Left.Statistics, c.Retention.StatisticsFrom(today)),
+	}, max(known.Left.Calls, c.Retention.CallsFrom(today)), nil
 }
 
 // daysOf reads the query parameters start and end. One that is there but empty is no date.

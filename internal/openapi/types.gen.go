@@ -399,6 +399,10 @@ type CompanySignIn struct {
 
 // Config defines model for Config.
 type Config struct {
+	// CallRetentionDays Days before today whose calls are listed; at most statisticsRetentionDays.
+	CallRetentionDays Count `json:"callRetentionDays"`
+
+	// FailureRetentionDays Days, today included, whose failed calls keep their redacted request.
 	FailureRetentionDays Count         `json:"failureRetentionDays"`
 	OIDC                 CompanySignIn `json:"oidc"`
 
@@ -407,7 +411,10 @@ type Config struct {
 
 	// PublicGatewayURL Where applications reach the gateway; the same, or a host of its own. Without a trailing slash.
 	PublicGatewayURL string `json:"publicGatewayUrl"`
-	Version          string `json:"version"`
+
+	// StatisticsRetentionDays Days before today whose figures are answered.
+	StatisticsRetentionDays Count  `json:"statisticsRetentionDays"`
+	Version                 string `json:"version"`
 }
 
 // Count defines model for Count.
@@ -427,7 +434,7 @@ type Coverage struct {
 	// Missed Calls known to be missing from the range; normally 0.
 	Missed Count `json:"missed"`
 
-	// RetainedFrom The first day that is still kept.
+	// RetainedFrom The first day of which what is asked for is still kept; of calls it may be later than of figures.
 	RetainedFrom Date `json:"retainedFrom"`
 
 	// Start A Beijing day.

@@ -71,7 +71,7 @@ func (r *Reader) asOf(ctx context.Context, q *CallsQuery) (series, error) {
 }
 
 func (r *Reader) listing(q *CallsQuery) *listing {
-	l := &listing{r: r, q: q, days: r.retained(q.Range), began: time.Now()}
+	l := &listing{r: r, q: q, days: r.keptCalls(q.Range), began: time.Now()}
 	asOf := r.now()
 	if q.Until != nil {
 		asOf = *q.Until

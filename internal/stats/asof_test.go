@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/retention"
 )
 
 // arrive inserts calls as the shipper does: the server notes when.
@@ -185,7 +186,7 @@ func TestAJumpFindsThePageOfAnInstant(t *testing.T) {
 		if i%5 == 0 {
 			q.Model = &testModels[1]
 		}
-		matching, _ := l.selected(q, RetainedFrom(beijing.Today(now)))
+		matching, _ := l.selected(q, retention.Default.StatisticsFrom(beijing.Today(now)))
 		at := q.Range.Start.Start().Add(time.Duration(random.Int64N(int64(q.Range.Days()+1) * int64(24*time.Hour)))).Truncate(time.Millisecond)
 		if len(matching) > 0 && random.IntN(2) == 0 {
 			at = matching[random.IntN(len(matching))].start.Add(time.Duration(random.IntN(3)-1) * time.Millisecond)

@@ -56,7 +56,7 @@ LIMIT 1`
 func (r *Reader) Call(ctx context.Context, application, callID uuid.UUID) (FailedCall, error) {
 	start, ok := startOf(callID)
 	today := beijing.Today(r.now())
-	if !ok || beijing.DayOf(start) < RetainedFrom(today) {
+	if !ok || beijing.DayOf(start) < r.days.CallsFrom(today) {
 		return FailedCall{}, fault.Absent()
 	}
 	parameters := args("application", application, "start", start.UnixMilli(), "call", callID)
@@ -74,7 +74,7 @@ func (r *Reader) Call(ctx context.Context, application, callID uuid.UUID) (Faile
 		return FailedCall{}, fault.New(fault.NoFailureDetail, "this call succeeded, so there is no failure detail")
 	}
 	// The day decides, not whether a merge has dropped the rows yet.
-	if beijing.DayOf(start)+FailureRetentionDays <= today {
+	if beijing.DayOf(start) < r.days.FailuresFrom(today) {
 		note := expired
 		found.Failure.Collected = found.Failure.Reason != nil
 		found.Failure.BodyNote = &note

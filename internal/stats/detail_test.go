@@ -13,6 +13,7 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/embedded"
 	"callgate/internal/fault"
+	"callgate/internal/retention"
 )
 
 func failedRow(application uuid.UUID, start time.Time) row {
@@ -69,7 +70,7 @@ func TestADetailPastItsTimeToLiveIsExpiredAndKeepsItsReason(t *testing.T) {
 	now := clocks()[0]
 	r := l.reader(now, "")
 	application := uuid.New()
-	edge := (beijing.Today(now) - FailureRetentionDays).End() // first moment of the oldest day that is kept
+	edge := (beijing.Today(now) - beijing.Day(retention.Default.Failures)).End() // first moment of the oldest day that is kept
 	kept, gone := failedRow(application, edge), failedRow(application, edge.Add(-time.Millisecond))
 	l.add(kept, gone)
 	l.addDetail(detail{call: kept, message: "why", method: "POST", path: "/", query: "{}", note: "empty"})
@@ -109,7 +110,7 @@ func TestACallIsFoundByItsOwnApplicationOnly(t *testing.T) {
 	now := clocks()[0]
 	r := l.reader(now, "")
 	application := uuid.New()
-	old := failedRow(application, RetainedFrom(beijing.Today(now)).Start().Add(-time.Millisecond))
+	old := failedRow(application, retention.Default.StatisticsFrom(beijing.Today(now)).Start().Add(-time.Millisecond))
 	ok, failed := randomRow(rand.New(rand.NewPCG(1, 1)), application, "gpt", now), failedRow(application, now)
 	ok.success = true
 	l.add(old, ok, failed)

@@ -92,7 +92,7 @@ type CallsPage struct {
 }
 
 // Calls gives one page of an application's call flow, newest first; calls of the same millisecond
-// stand in a fixed order. A page past the end is empty. Days before RetainedFrom are empty.
+// stand in a fixed order. A page past the end is empty. Days whose calls are not kept are empty.
 // Faults: Unavailable.
 func (r *Reader) Calls(ctx context.Context, q CallsQuery) (CallsPage, error) {
 	var page CallsPage
@@ -138,7 +138,7 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 		if len(page.Items) >= window.count {
 			return nil
 		}
-		r.cache.forget(listKey(q, r.retained(q.Range)))
+		r.cache.forget(listKey(q, r.keptCalls(q.Range)))
 		if attempt == attempts {
 			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application,
 				"counted", window.count, "found", len(page.Items))

@@ -20,16 +20,10 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/cluster"
 	"callgate/internal/fault"
+	"callgate/internal/retention"
 )
 
 const (
-	// retainedDays is how far back statistics are answered; rows live 35 days longer, so that
-	// totals and pages agree at the edge (clickhouse/00001_calls.sql).
-	retainedDays = 399
-
-	// FailureRetentionDays is the time to live of call_failures (clickhouse/00001_calls.sql).
-	FailureRetentionDays = 30
-
 	queryTimeout = 20 * time.Second
 	dialTimeout  = 3 * time.Second
 	retryAfter   = 2 * time.Second
@@ -48,6 +42,7 @@ type Reader struct {
 	conn   asker
 	slow   asker         // for what is read at the pace of a client
 	pool   *cluster.Pool // conn, of a cluster
+	days   retention.Days
 	log    *slog.Logger
 	now    func() time.Time
 	limits scanLimits
@@ -77,7 +72,7 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 	exports.MaxOpenConns, exports.MaxIdleConns = exportConnections, idleExports
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
-	r := &Reader{log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel}
+	r := &Reader{days: retention.Default, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel}
 	if name == "" {
 		err = r.connect(options, &exports)
 	} else {
@@ -88,6 +83,9 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 	}
 	return r, nil
 }
+
+// Keep says how far back is answered, where that is not retention.Default; before anything is asked.
+func (r *Reader) Keep(days retention.Days) { r.days = days }
 
 // connect prepares the connections to a single server.
 func (r *Reader) connect(options, exports *clickhouse.Options) error {
@@ -140,12 +138,15 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// RetainedFrom is the first day statistics are answered for.
-func RetainedFrom(today beijing.Day) beijing.Day { return today - retainedDays }
+// keptStatistics cuts what is older than the statistics that are answered off a range. The result may hold no day.
+func (r *Reader) keptStatistics(days beijing.Range) beijing.Range {
+	days.Start = max(days.Start, r.days.StatisticsFrom(beijing.Today(r.now())))
+	return days
+}
 
-// retained cuts what is older than RetainedFrom off a range. The result may hold no day.
-func (r *Reader) retained(days beijing.Range) beijing.Range {
-	days.Start = max(days.Start, RetainedFrom(beijing.Today(r.now())))
+// keptCalls is keptStatistics for the calls themselves, of which less may be kept.
+func (r *Reader) keptCalls(days beijing.Range) beijing.Range {
+	days.Start = max(days.Start, r.days.CallsFrom(beijing.Today(r.now())))
 	return days
 }
 

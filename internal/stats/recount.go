@@ -49,7 +49,7 @@ GROUP BY day, of_model, shift, bucket`
 // the range: seconds for millions of calls. Faults: Unavailable.
 func (r *Reader) Recount(ctx context.Context, application uuid.UUID, days beijing.Range) (*Recount, error) {
 	c := NewRecount()
-	days = r.retained(days)
+	days = r.keptCalls(days)
 	if days.Days() < 1 {
 		return c, nil
 	}
@@ -178,7 +178,7 @@ GROUP BY day`
 // Recount. Faults: Unavailable.
 func (r *Reader) RowsPerDay(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[beijing.Day]int64, error) {
 	perDay := map[beijing.Day]int64{}
-	days = r.retained(days)
+	days = r.keptCalls(days)
 	if len(applications) == 0 || days.Days() < 1 {
 		return perDay, nil
 	}

@@ -170,7 +170,7 @@ GROUP BY start`
 // rollup follows the rows by a moment; taking every day from it makes a total agree with every other
 // statistic and never fall.
 func (r *Reader) perDay(ctx context.Context, q CallsQuery) (series, error) {
-	days := r.retained(q.Range)
+	days := r.keptCalls(q.Range)
 	if days.Days() < 1 {
 		return nil, nil
 	}

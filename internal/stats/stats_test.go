@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/retention"
 )
 
 var testModels = []string{"", "gpt", "claude", "rare"}
@@ -47,7 +48,7 @@ func randomCallStore(t *testing.T, random *rand.Rand, now time.Time) (l *callSto
 		for range 100 { // the newest, some of them from clocks that are ahead
 			put(application, now.Add(time.Duration(random.Int64N(int64(3*time.Hour)))-2*time.Hour))
 		}
-		for _, d := range []beijing.Day{today, today - 6, RetainedFrom(today)} {
+		for _, d := range []beijing.Day{today, today - 6, retention.Default.StatisticsFrom(today)} {
 			put(application, d.Start())
 			put(application, d.Start().Add(-time.Millisecond))
 			put(application, d.End().Add(-time.Millisecond))
@@ -111,7 +112,7 @@ func checkUsage(t *testing.T, l *callStore, r *Reader, random *rand.Rand, applic
 	byDay, byModel, byApplication := map[beijing.Day][]row{}, map[string][]row{}, map[uuid.UUID][]row{}
 	var all []row
 	for _, c := range l.rows {
-		if slices.Contains(applications, c.application) && days.Contains(c.day()) && c.day() >= RetainedFrom(today) {
+		if slices.Contains(applications, c.application) && days.Contains(c.day()) && c.day() >= retention.Default.StatisticsFrom(today) {
 			byDay[c.day()] = append(byDay[c.day()], c)
 			byModel[c.model] = append(byModel[c.model], c)
 			byApplication[c.application] = append(byApplication[c.application], c)
@@ -156,7 +157,7 @@ func checkPage(t *testing.T, l *callStore, r *Reader, random *rand.Rand, applica
 		model := append(testModels, "never called")[random.IntN(len(testModels)+1)]
 		q.Model = &model
 	}
-	matching, summary := l.selected(q, RetainedFrom(today))
+	matching, summary := l.selected(q, retention.Default.StatisticsFrom(today))
 	last := (len(matching) + PageSize - 1) / PageSize
 	q.Page = []int{1, 2, max(last, 1), max(last-1, 1), last + 1, 1 + random.IntN(last+1), 1 << 31}[random.IntN(7)]
 
@@ -224,7 +225,7 @@ func TestNoApplicationAndNoRetainedDayMeanNoCallsNotAnError(t *testing.T) {
 	now := clocks()[0]
 	r := l.reader(now, "")
 	today := beijing.Today(now)
-	old := beijing.Range{Start: RetainedFrom(today) - 10, End: RetainedFrom(today) - 1}
+	old := beijing.Range{Start: retention.Default.StatisticsFrom(today) - 10, End: retention.Default.StatisticsFrom(today) - 1}
 	for _, ids := range [][]uuid.UUID{nil, {uuid.New()}} {
 		for _, days := range []beijing.Range{old, beijing.LastDays(7, today)} {
 			usage, err := r.Usage(t.Context(), ids, days)

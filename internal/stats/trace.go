@@ -29,7 +29,7 @@ func (r *Reader) tracedPage(ctx context.Context, q CallsQuery, page *CallsPage) 
 		q.Until = &now
 	}
 	page.Until, page.Page, page.Items = *q.Until, q.Page, []Call{}
-	buckets := daysOfTrace(r.retained(q.Range))
+	buckets := daysOfTrace(r.keptCalls(q.Range))
 	if len(buckets) == 0 {
 		return nil
 	}

@@ -39,13 +39,13 @@ GROUP BY GROUPING SETS ((u.day), (u.model), ())
 HAVING total != 0`
 
 // Usage gives the figures of one application, or of several together (spec section 4.1). Days
-// before RetainedFrom are empty. Faults: Unavailable.
+// before what is kept are empty. Faults: Unavailable.
 func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (Usage, error) {
 	usage := Usage{Daily: make([]DayMetrics, 0, days.Days()), Models: []ModelMetrics{}}
 	for day := range days.Each() {
 		usage.Daily = append(usage.Daily, DayMetrics{Date: day})
 	}
-	asked := r.retained(days)
+	asked := r.keptStatistics(days)
 	if len(applications) == 0 || asked.Days() < 1 {
 		return usage, nil
 	}
@@ -87,7 +87,7 @@ HAVING total != 0`
 // the zero Metrics is right for it. Faults: Unavailable.
 func (r *Reader) Totals(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[uuid.UUID]Metrics, error) {
 	totals := make(map[uuid.UUID]Metrics, len(applications))
-	days = r.retained(days)
+	days = r.keptStatistics(days)
 	if len(applications) == 0 || days.Days() < 1 {
 		return totals, nil
 	}

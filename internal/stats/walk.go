@@ -12,7 +12,7 @@ import (
 // Faults: Unavailable, also after some calls were handed over.
 func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error) error {
 	if q.TraceID != "" {
-		buckets := daysOfTrace(r.retained(q.Range))
+		buckets := daysOfTrace(r.keptCalls(q.Range))
 		if len(buckets) == 0 {
 			return nil
 		}

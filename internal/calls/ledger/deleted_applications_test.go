@@ -9,11 +9,12 @@ import (
 	"callgate/internal/calls"
 	"callgate/internal/calls/callstest"
 	"callgate/internal/calls/spool"
+	"callgate/internal/retention"
 )
 
 func (s *stores) maintenance(t testing.TB) *Maintenance {
 	t.Helper()
-	m, err := newMaintenance(s.pool, s.url, callstest.Quiet)
+	m, err := newMaintenance(s.pool, s.url, retention.Default, callstest.Quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,7 @@ type Coverage struct {
 	Through time.Time // as Ledger.Through
 	Missed  int64     // calls known to be missing
 	Since   time.Time // when this installation began to collect calls (spec section 4.1, rule 10)
+	Left    Left
 }
 
 // Coverage is asked before ClickHouse is, as Through. Records so damaged that they name no
@@ -47,16 +48,17 @@ type Coverage struct {
 func (l *Ledger) Coverage(ctx context.Context, applications []uuid.UUID, r beijing.Range) (c Coverage, err error) {
 	now := time.Now()
 	var through *time.Time
+	var kept keeping
 	err = l.pool.QueryRow(ctx, `
 		SELECT (SELECT min(through) FROM spools WHERE NOT retired),
 			(SELECT coalesce(sum(calls), 0)::bigint FROM dropped_calls
 			 WHERE day BETWEEN $1 AND $2 AND (application_id = ANY($3) OR application_id = $4)),
-			started_at FROM collection`,
-		date(r.Start), date(r.End), applications, uuid.Nil).Scan(&through, &c.Missed, &c.Since)
+			started_at, `+keepingColumns+` FROM collection`,
+		date(r.Start), date(r.End), applications, uuid.Nil).Scan(append([]any{&through, &c.Missed, &c.Since}, kept.fields()...)...)
 	if err != nil {
 		return Coverage{}, unavailable(err)
 	}
-	c.Through = now
+	c.Through, c.Left = now, kept.left(beijing.Today(now))
 	if through != nil {
 		c.Through = *through
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"callgate/internal/retention"
 )
 
 // maintenanceLock is the advisory lock of PostgreSQL under which one node at a time maintains.
@@ -28,6 +30,7 @@ type Maintenance struct {
 	pool    *pgxpool.Pool
 	ledger  *Ledger
 	servers *servers
+	days    retention.Days
 	log     *slog.Logger
 	now     func() time.Time
 	margin  time.Duration // by which the ledger must be past a comparison: clocks of nodes differ
@@ -43,7 +46,7 @@ type maintenanceMetrics struct {
 	checked, repaired, duplicates, swept prometheus.Counter
 }
 
-func newMaintenance(pool *pgxpool.Pool, address string, log *slog.Logger) (*Maintenance, error) {
+func newMaintenance(pool *pgxpool.Pool, address string, days retention.Days, log *slog.Logger) (*Maintenance, error) {
 	servers, err := openServers(address)
 	if err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func newMaintenance(pool *pgxpool.Pool, address string, log *slog.Logger) (*Main
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "callgate", Subsystem: "maintenance", Name: name, Help: help})
 	}
 	return &Maintenance{
-		pool: pool, ledger: New(pool), servers: servers, log: log, now: time.Now, margin: 2 * time.Second, later: map[string]time.Time{},
+		pool: pool, ledger: New(pool), servers: servers, days: days, log: log, now: time.Now, margin: 2 * time.Second, later: map[string]time.Time{},
 		metrics: &maintenanceMetrics{
 			checked:    counter("days_checked_total", "Days whose rollups agreed with their calls."),
 			repaired:   counter("rollup_rows_repaired_total", "Difference rows added to rollups that disagreed with the calls."),
@@ -62,9 +65,9 @@ func newMaintenance(pool *pgxpool.Pool, address string, log *slog.Logger) (*Main
 	}, nil
 }
 
-// Maintain starts the background work. It succeeds while the stores are down. reg may be nil.
-func Maintain(pool *pgxpool.Pool, address string, log *slog.Logger, reg prometheus.Registerer) (*Maintenance, error) {
-	m, err := newMaintenance(pool, address, log)
+// Maintain starts the background work; days is how long calls are kept. It succeeds while the stores are down. reg may be nil.
+func Maintain(pool *pgxpool.Pool, address string, days retention.Days, log *slog.Logger, reg prometheus.Registerer) (*Maintenance, error) {
+	m, err := newMaintenance(pool, address, days, log)
 	if err != nil {
 		return nil, err
 	}

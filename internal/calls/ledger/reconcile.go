@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// checkedDays is how far back statistics are answered; what is older expires (clickhouse/00001_calls.sql).
-	checkedDays = 399
 	// closedAfter is how long after midnight a day is compared: calls that began on it end by then.
 	closedAfter = time.Hour
 	// settleWithin is how long a comparison waits for the ledger to be past it.
@@ -31,8 +29,11 @@ var errNotSettled = errors.New("differences are not certain yet")
 // never compared. A day is closed when the ledger is past it too. Days that hold nothing any more
 // are taken off.
 func (m *Maintenance) reconcile(ctx context.Context) error {
-	today := beijing.Today(m.now())
-	if _, err := m.pool.Exec(ctx, `DELETE FROM rollup_doubts WHERE day < $1`, date(today-checkedDays)); err != nil {
+	first, err := m.firstChecked(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := m.pool.Exec(ctx, `DELETE FROM rollup_doubts WHERE day < $1`, date(first)); err != nil {
 		return fmt.Errorf("days of doubt: %w", err)
 	}
 	through, err := m.ledger.Through(ctx)
@@ -48,7 +49,7 @@ func (m *Maintenance) reconcile(ctx context.Context) error {
 			(SELECT d::date, 2 FROM generate_series(
 				greatest($1::date, (SELECT (started_at AT TIME ZONE 'Asia/Shanghai')::date FROM collection)), $2::date, interval '1 day') AS d
 			 WHERE NOT EXISTS (SELECT FROM day_checks c WHERE c.day = d::date) ORDER BY d LIMIT 1)
-		) AS due ORDER BY turn LIMIT 1`, date(today-checkedDays), date(closed)).Scan(&at, &began)
+		) AS due ORDER BY turn LIMIT 1`, date(first), date(closed)).Scan(&at, &began)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -56,6 +57,16 @@ func (m *Maintenance) reconcile(ctx context.Context) error {
 		return fmt.Errorf("the next day to compare: %w", err)
 	}
 	return m.check(ctx, beijing.Date(at.Date()), closed, began)
+}
+
+// firstChecked is the first day whose calls are all there: rollups outlive them, and are never repaired by what is left.
+func (m *Maintenance) firstChecked(ctx context.Context) (beijing.Day, error) {
+	today := beijing.Today(m.now())
+	left, err := m.ledger.Left(ctx, today)
+	if err != nil {
+		return 0, err
+	}
+	return max(left.Calls, m.days.CallsFrom(today)), nil
 }
 
 // check compares a day until nothing differs, and notes that it did. A day that is not closed yet

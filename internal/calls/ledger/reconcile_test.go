@@ -10,6 +10,7 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
 	"callgate/internal/calls/callstest"
+	"callgate/internal/retention"
 )
 
 // settled reconciles until no day is due.
@@ -206,7 +207,7 @@ func TestSeveralNodesTakeTurnsAtMaintenance(t *testing.T) {
 	s.execute(t, tombstone, gone, callstest.Owner, time.Now())
 	var nodes []*Maintenance
 	for range 3 {
-		m, err := Maintain(s.pool, s.url, callstest.Quiet, nil)
+		m, err := Maintain(s.pool, s.url, retention.Default, callstest.Quiet, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

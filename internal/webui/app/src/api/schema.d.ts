@@ -1221,12 +1221,17 @@ export interface components {
             name: string;
         };
         Config: {
+            /** @description Days before today whose calls are listed; at most statisticsRetentionDays. */
+            callRetentionDays: components["schemas"]["Count"];
+            /** @description Days, today included, whose failed calls keep their redacted request. */
             failureRetentionDays: components["schemas"]["Count"];
             oidc: components["schemas"]["CompanySignIn"];
             /** @description Where users reach this installation; without a trailing slash. */
             publicBaseUrl: string;
             /** @description Where applications reach the gateway; the same, or a host of its own. Without a trailing slash. */
             publicGatewayUrl: string;
+            /** @description Days before today whose figures are answered. */
+            statisticsRetentionDays: components["schemas"]["Count"];
             version: string;
         };
         Count: number;
@@ -1239,7 +1244,7 @@ export interface components {
             end: components["schemas"]["Date"];
             /** @description Calls known to be missing from the range; normally 0. */
             missed: components["schemas"]["Count"];
-            /** @description The first day that is still kept. */
+            /** @description The first day of which what is asked for is still kept; of calls it may be later than of figures. */
             retainedFrom: components["schemas"]["Date"];
             start: components["schemas"]["Date"];
         };
@@ -4199,6 +4204,8 @@ export interface operations {
                      *           "name": "Example"
                      *         },
                      *         "version": "1.4.0",
+                     *         "statisticsRetentionDays": 399,
+                     *         "callRetentionDays": 399,
                      *         "failureRetentionDays": 30
                      *       }
                      *     }

@@ -1,21 +1,25 @@
 import { useMemo, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Dayjs } from 'dayjs';
+import { configQueries } from '../session/queries';
 import { addDays } from './days';
 import { DatePicker, fromDay, toDay } from './picker';
 import { custom, MOST_DAYS, type Range } from './range';
 
-/** The calendar, loaded when it is first asked for. Days that cannot be chosen are off. */
+/** The calendar, loaded when it is first asked for. Days that cannot be chosen, or are no longer kept, are off. */
 export default function CustomRange({ range, today, open, onOpen, onChange }: { range: Range; today: string; open: boolean; onOpen: (open: boolean) => void; onChange: (range: Range) => void }) {
   const { t } = useTranslation();
   // The same objects in every render: new ones would undo the first day that was clicked.
   const value = useMemo<[Dayjs, Dayjs]>(() => [fromDay(range.start), fromDay(range.end)], [range.start, range.end]);
   // Of the two months the second is at most this one: days of later ones cannot be chosen.
   const newest = useMemo(() => fromDay(today), [today]);
+  const { data: config } = useQuery(configQueries.get());
+  const oldest = config ? addDays(today, -config.statisticsRetentionDays) : '2000-01-01';
   const [first, setFirst] = useState<string | null>(null);
   const off = (date: Dayjs) => {
     const day = toDay(date);
-    return day < '2000-01-01' || (first !== null && (day > addDays(first, MOST_DAYS - 1) || day < addDays(first, 1 - MOST_DAYS)));
+    return day < oldest || (first !== null && (day > addDays(first, MOST_DAYS - 1) || day < addDays(first, 1 - MOST_DAYS)));
   };
   return (
     <DatePicker.RangePicker
