@@ -96,9 +96,11 @@ func (c client) completeness(app string) (through time.Time, missed int64, err e
 	return data.DataThrough, data.Missed, nil
 }
 
-// node is a gateway that is killed and started again on its address and its spool.
+// node is a gateway, or a console, that is ended and started again on its address and its spool.
 type node struct {
 	base        string
+	program     string
+	role        string
 	environment []string
 	spool       string // its directory
 	disk        int    // bytes of a file system of its own for the spool; 0: the machine's
@@ -121,7 +123,7 @@ func (h *house) node(t *testing.T, more ...string) *node {
 func (h *house) prepare(t *testing.T, more ...string) *node {
 	t.Helper()
 	address := quietAddress(t)
-	n := &node{base: "http://" + address, spool: filepath.Join(t.TempDir(), "spool")}
+	n := &node{base: "http://" + address, program: binary, role: "gateway", spool: filepath.Join(t.TempDir(), "spool")}
 	if err := os.Mkdir(n.spool, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,7 @@ func quietAddress(t *testing.T) string {
 func (n *node) start(t *testing.T) {
 	t.Helper()
 	first := n.cmd == nil
-	cmd := exec.Command(binary, "serve", "--role", "gateway")
+	cmd := exec.Command(n.program, "serve", "--role", n.role)
 	cmd.Env = n.environment
 	if n.disk > 0 {
 		n.mount(cmd)
@@ -201,6 +203,21 @@ func (n *node) kill() {
 	n.ready.Store(false)
 	_ = n.cmd.Process.Kill()
 	<-n.ended
+}
+
+// leave ends the gateway as an operator does, who waits until it has gone.
+func (n *node) leave(t *testing.T) {
+	t.Helper()
+	n.ready.Store(false)
+	_ = n.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-n.ended:
+	case <-time.After(time.Minute):
+		t.Fatalf("%s did not end within a minute of SIGTERM", n.base)
+	}
+	if status := n.cmd.ProcessState; !status.Success() {
+		t.Errorf("%s ended with %v", n.base, status)
+	}
 }
 
 func (n *node) awaitReady(t *testing.T) {

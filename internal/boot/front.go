@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net"
 	"strconv"
 	"syscall"
 	"time"
@@ -33,7 +32,7 @@ var refusedConnection = func() []byte {
 }()
 
 func openFront(c config.Config, logger *slog.Logger, registry prometheus.Registerer) (*front, error) {
-	socket, err := net.Listen("tcp", c.Listen)
+	socket, err := http1.Listen(c.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("LISTEN: %w", err)
 	}

@@ -119,7 +119,7 @@ func TestComposeScalesGatewaysAndConsolesAsWritten(t *testing.T) {
 		if len(service.Ports) > 0 || service.ContainerName != "" || service.Hostname != "" {
 			t.Errorf("two of %s collide: ports %v, container %q, host %q", name, service.Ports, service.ContainerName, service.Hostname)
 		}
-		found := regexp.MustCompile(`upstream ` + name + ` \{[^}]*\bzone [^}]*\bserver ` + name + `:8080 resolve;`).Match(front)
+		found := regexp.MustCompile(`upstream ` + name + ` \{[^}]*\bzone [^}]*\bserver ` + name + `:8080 resolve[ ;]`).Match(front)
 		if !found || !regexp.MustCompile(`(?m)^resolver 127\.0\.0\.11 valid=\d+s;`).Match(front) {
 			t.Errorf("front does not notice another %s", name)
 		}

@@ -4,79 +4,28 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"callgate/internal/nginxtest"
 )
 
 // front is the real nginx with deploy/front.conf, before two servers in the place of the roles.
 type front struct {
-	t                *testing.T
-	base             string
+	*nginxtest.Front
 	gateway, console *httptest.Server
 }
 
-// startFront runs nginx on free ports. Of front.conf only the addresses are replaced, which need Docker's DNS and a
-// newer nginx.
+// startFront runs nginx with the shipped settings before two servers.
 func startFront(t *testing.T, gateway, console http.HandlerFunc) *front {
 	t.Helper()
-	program, err := exec.LookPath("nginx")
-	if err != nil {
-		t.Fatal("these tests need nginx on the PATH: apt-get install nginx-light, or run make as root")
-	}
-	f := &front{t: t, gateway: httptest.NewServer(gateway), console: httptest.NewServer(console)}
+	f := &front{gateway: httptest.NewServer(gateway), console: httptest.NewServer(console)}
 	t.Cleanup(func() { f.gateway.CloseClientConnections(); f.gateway.Close(); f.console.Close() })
-	text, err := os.ReadFile(deployed("front.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := freeAddress(t)
-	settings := string(text)
-	for pattern, with := range map[string]string{
-		`(?m)^resolver .*$`: "", `server gateway:8080 resolve;`: "server " + f.gateway.Listener.Addr().String() + ";",
-		`server console:8080 resolve;`: "server " + f.console.Listener.Addr().String() + ";", `listen 8080;`: "listen " + listen + ";",
-	} {
-		expression := regexp.MustCompile(pattern)
-		if !expression.MatchString(settings) {
-			t.Fatalf("front.conf has no %s", pattern)
-		}
-		settings = expression.ReplaceAllString(settings, with)
-	}
-	dir := t.TempDir()
-	main := fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
-events { worker_connections 512; }
-http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
-  uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-%[2]s }
-`, dir, settings)
-	path := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(path, []byte(main), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(program, "-c", path, "-p", dir)
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
-	f.base = "http://" + listen
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", listen)
-		if err == nil {
-			_ = conn.Close()
-			return f
-		}
-		if time.Now().After(end) {
-			log, _ := os.ReadFile(filepath.Join(dir, "error.log"))
-			t.Fatalf("nginx does not answer: %v\n%s", err, log)
-		}
-	}
+	f.Front = nginxtest.Start(t, []string{f.gateway.Listener.Addr().String()}, []string{f.console.Listener.Addr().String()})
+	return f
 }
 
 // within fails the test when nothing comes in time.
@@ -108,7 +57,7 @@ func TestFrontPassesEachPieceOfAStreamOnAsItComesAndTellsThatTheCallerLeft(t *te
 			}
 		}
 	}, http.NotFound)
-	response, err := http.Post(f.base+"/gateway/v1/chat/completions?model=m", "application/json", strings.NewReader("{}"))
+	response, err := http.Post(f.Base+"/gateway/v1/chat/completions?model=m", "application/json", strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +94,7 @@ func TestFrontPassesAnUploadOnAsItComes(t *testing.T) {
 	body, write := io.Pipe()
 	answered := make(chan error, 1)
 	go func() {
-		response, err := http.Post(f.base+"/gateway/v1/audio?model=m", "application/octet-stream", body)
+		response, err := http.Post(f.Base+"/gateway/v1/audio?model=m", "application/octet-stream", body)
 		if err == nil {
 			err = response.Body.Close()
 		}
@@ -170,7 +119,7 @@ func TestFrontSaysWhoAskedAndForWhichHostWhateverTheCallerClaims(t *testing.T) {
 	}
 	f := startFront(t, said, said)
 	for _, path := range []string{"/gateway", "/gateway/v1/models", "/", "/api/config", "/via/m/v1/models"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.base+path, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.Base+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,8 +52,11 @@ type Listener struct {
 	started time.Time
 	clock   atomic.Int64 // whole seconds since started
 	closed  atomic.Bool
-	closing chan struct{} // closed with the listener
-	over    chan struct{} // closed when the listener is closed and its last connection
+	// accepting is true from the first call of Accept until one says that the listener is closed: connections may
+	// still be added.
+	accepting atomic.Bool
+	closing   chan struct{} // closed with the listener
+	over      chan struct{} // closed when the listener is closed and its last connection
 
 	// Of Accept's goroutine.
 	backoff              time.Duration
@@ -74,7 +77,15 @@ type Listener struct {
 	proxyHeadersRefused                                 atomic.Int64
 }
 
-// NewListener takes over a TCP listener. Close, and the end of every connection, ends its goroutine.
+// Listen listens on a TCP address for a Listener. Its sockets are of TCP alone, and not of Multipath TCP as Go's own
+// choice is: those cannot be told to let nobody else in (acceptLast).
+func Listen(address string) (net.Listener, error) {
+	var config net.ListenConfig
+	config.SetMultipathTCP(false)
+	return config.Listen(context.Background(), "tcp", address)
+}
+
+// NewListener takes over a listener of Listen. Close, and the end of every connection, ends its goroutine.
 func NewListener(of net.Listener, config ListenerConfig) *Listener {
 	if config.WriteStall <= 0 {
 		config.WriteStall = 30 * time.Second
@@ -127,12 +138,16 @@ const (
 	// drainStall takes the place of WriteStall while draining.
 	drainStall = time.Second
 	drainLook  = 20 * time.Millisecond
+	// handshakes is what a connection that is being made gets to be there.
+	handshakes     = 100 * time.Millisecond
+	mostHandshakes = time.Second
 )
 
 // Drain ends accepting, lets go of every connection that is not being served, and waits for the
-// others until ctx is done. A request that has arrived is served. It returns how many connections
-// are left; CloseAll ends them.
+// others until ctx is done. A request that has arrived is served, and one whose connection was made shortly
+// before has headGrace to arrive. It returns how many connections are left; CloseAll ends them.
 func (l *Listener) Drain(ctx context.Context) (left int) {
+	l.acceptLast(ctx)
 	_ = l.Close()
 	began := time.Now()
 	l.mu.Lock()
@@ -149,14 +164,28 @@ func (l *Listener) Drain(ctx context.Context) (left int) {
 		}
 		left = l.open
 		l.mu.Unlock()
-		if left == 0 {
+		if left == 0 && !l.accepting.Load() {
 			return 0
 		}
 		select {
 		case <-ctx.Done():
 			return left
-		case <-l.over:
 		case <-ticker.C:
+		}
+	}
+}
+
+// acceptLast has every connection accepted that a peer takes for made. Closing the listener resets those that
+// nobody has accepted yet, and with them requests that may not be sent twice; so before that no new ones are let
+// in. Who tries meanwhile is refused a second later, and may turn to another server without a doubt.
+func (l *Listener) acceptLast(ctx context.Context) {
+	if l.closed.Load() || !ignoreAttempts(l.Listener) {
+		return
+	}
+	for began := time.Now(); ctx.Err() == nil; time.Sleep(drainLook) {
+		passed := time.Since(began)
+		if passed >= mostHandshakes || passed >= handshakes && unaccepted(l.Listener) == 0 {
+			return
 		}
 	}
 }

@@ -18,10 +18,12 @@ const (
 // Accept returns the next connection, a *Accepted where it is one of TCP. It fails only once the listener
 // is closed: whatever else goes wrong, want of descriptors above all, passes.
 func (l *Listener) Accept() (net.Conn, error) {
+	l.accepting.Store(true)
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
 			if l.closed.Load() || errors.Is(err, net.ErrClosed) {
+				l.accepting.Store(false)
 				return nil, net.ErrClosed
 			}
 			l.acceptFailed(err)

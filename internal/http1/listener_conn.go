@@ -118,13 +118,16 @@ func (c *Accepted) stay(kind uint64) {
 	_ = c.SetReadDeadline(time.Time{})
 }
 
-// leave makes a connection end that waits for a request, and with hurry one that reads half of one.
-// A request that has arrived is still served.
+// leave makes a connection end that waits for another request, and with hurry one that waits for its first or
+// reads half of one. A request that has arrived is still served.
 func (c *Accepted) leave(hurry bool) {
 	state := c.state.Load()
 	next := leaving
 	switch kind(state) {
 	case waiting:
+		if state&used == 0 && !hurry { // it may have come just now
+			return
+		}
 	case reading:
 		if !hurry {
 			return
@@ -146,7 +149,7 @@ func (c *Accepted) expire(now int64, idle, head int64) {
 	state := c.state.Load()
 	switch age := now - since(state); {
 	case kind(state) == waiting && age > idle:
-		c.leave(false)
+		c.leave(true)
 	case kind(state) == reading && age > head && c.state.CompareAndSwap(state, state&^(1<<kindBits-1)|slow):
 		_ = c.SetReadDeadline(past)
 	}

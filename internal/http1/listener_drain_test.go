@@ -3,7 +3,9 @@ package http1
 import (
 	"context"
 	"io"
+	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -27,11 +29,14 @@ func TestDrainingEndsAtOnceWhatIsNotServedAndServesWhatHasArrived(t *testing.T) 
 	s.await("all are there", open(5))
 	began, left := time.Now(), make(chan int, 1)
 	go func() { left <- s.listener.Drain(t.Context()) }()
-	if !ended(fresh) || !ended(idle) {
-		t.Error("connections without a request were not closed")
+	if !ended(idle) {
+		t.Error("a connection without a request was not closed")
 	}
-	if took := time.Since(began); took > headGrace/2 {
-		t.Errorf("connections without a request lived for %v", took)
+	if took := time.Since(began); took > handshakes+headGrace/2 {
+		t.Errorf("a connection without a request lived for %v", took)
+	}
+	if !ended(fresh) {
+		t.Error("a connection that was never used was not closed")
 	}
 	_, _ = io.ReadAll(half)
 	if took := time.Since(began); took > headGrace+time.Second {
@@ -107,4 +112,41 @@ func TestDrainGivesUpWithItsContext(t *testing.T) {
 		t.Errorf("%d left", left)
 	}
 	close(s.finish)
+}
+
+// TestNoConnectionThatWasMadeIsLostWhenAListenerDrains has clients call on a new connection each, one after the other,
+// while the listener drains: an attempt is refused, or its request is answered.
+func TestNoConnectionThatWasMadeIsLostWhenAListenerDrains(t *testing.T) {
+	made := 0
+	for range 3 {
+		s := newStage(t, ListenerConfig{})
+		go func() {
+			for range s.begun { // nobody else looks
+			}
+		}()
+		var all sync.WaitGroup
+		var answered atomic.Int64
+		for range 16 {
+			all.Go(func() {
+				for {
+					conn, err := net.Dial("tcp", s.listener.Addr().String())
+					if err != nil {
+						return
+					}
+					_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+					if status, _ := s.ask(conn, "/"); status != 200 {
+						t.Errorf("a connection was made, and its request got %d", status)
+					}
+					_ = conn.Close()
+					answered.Add(1)
+				}
+			})
+		}
+		s.await("calls are made", func(ListenerStats) bool { return answered.Load() > 500 })
+		s.listener.Drain(t.Context())
+		all.Wait()
+		made += int(answered.Load())
+		close(s.begun)
+	}
+	t.Logf("%d connections", made)
 }

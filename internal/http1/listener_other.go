@@ -9,3 +9,7 @@ import "net"
 func unread(*net.TCPConn) bool { return false }
 
 func queuedBytes(*net.TCPConn) int { return 0 }
+
+func ignoreAttempts(net.Listener) bool { return false }
+
+func unaccepted(net.Listener) int { return 0 }

@@ -87,7 +87,7 @@ const refusal = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\nConnec
 
 func newStage(t *testing.T, config ListenerConfig) *stage {
 	t.Helper()
-	of, err := net.Listen("tcp", "127.0.0.1:0")
+	of, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"callgate/internal/nginxtest"
+)
+
+// callsPerSecond is the load under which processes are replaced.
+const callsPerSecond = 500
+
+// TestProcessesRestartedInTurnBehindNginxCostNoCallAndNoRecord restarts three gateways that share a directory, and a
+// console, one after another, ROLLING_ROUNDS times. Calls of all kinds go through the real nginx with its shipped
+// settings meanwhile, and nobody calls twice.
+func TestProcessesRestartedInTurnBehindNginxCostNoCallAndNoRecord(t *testing.T) {
+	rounds := fromEnvironment("ROLLING_ROUNDS", 1)
+	h := newHouse(t)
+	shared := "SPOOL_DIR=" + filepath.Join(t.TempDir(), "spool")
+	all := []*node{h.node(t, shared), h.node(t, shared), h.node(t, shared)}
+	desk := h.prepare(t)
+	desk.role = "console"
+	desk.start(t)
+	desk.awaitReady(t)
+	f := newFleet(t, h, all, desk)
+	stop := f.load()
+	for range rounds {
+		for _, n := range append(all, desk) {
+			f.restart(t, n)
+		}
+	}
+	stop()
+	f.settle(t, h, f.probes)
+	t.Logf("%d rounds", rounds)
+}
+
+// fleet is what stands behind nginx, and the calls that go through it.
+type fleet struct {
+	*openLoad
+	front  *nginxtest.Front
+	probes int // calls made before the load
+}
+
+func newFleet(t *testing.T, h *house, gateways []*node, desk *node) *fleet {
+	t.Helper()
+	var addresses []string
+	for _, n := range gateways {
+		addresses = append(addresses, strings.TrimPrefix(n.base, "http://"))
+	}
+	f := &fleet{front: nginxtest.Start(t, addresses, []string{strings.TrimPrefix(desk.base, "http://")})}
+	f.openLoad = &openLoad{base: f.front.Base, key: h.key, rate: callsPerSecond}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("nginx says:\n%.5000s", complaints(f.front.Log()))
+		}
+	})
+	h.dev.awaitThrough(h.app, time.Now(), 30*time.Second)
+	f.probes = (&traffic{}).count(t, h.environment["CLICKHOUSE_URL"]).rows
+	return f
+}
+
+// load begins to make calls; the function it returns ends that.
+func (f *fleet) load() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { f.run(ctx); close(done) }()
+	return func() { cancel(); <-done }
+}
+
+// restart replaces a process by another one on its address, and waits until that one is ready.
+func (f *fleet) restart(t *testing.T, n *node) {
+	t.Helper()
+	n.leave(t)
+	n.start(t)
+	n.awaitReady(t)
+}
+
+// complaints is a log of nginx without what it says of answers that upstreams cut.
+func complaints(log string) string {
+	lines := strings.Split(log, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, "/v1/cut") }), "\n")
+}
