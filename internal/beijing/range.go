@@ -19,9 +19,6 @@ var (
 	latest   = Date(2100, 12, 31)
 )
 
-// Bounds gives the first and the last day that anybody may name (api.md, "Common").
-func Bounds() (first, last Day) { return earliest, latest }
-
 // Range is the days from Start to End, both included.
 type Range struct {
 	Start Day `json:"start"`
@@ -58,13 +55,13 @@ func ParseRange(start, end string, today Day) (Range, error) {
 	r := LastDays(DefaultDays, today)
 	var err error
 	if end != "" {
-		if r.End, err = parseBound("end", end); err != nil {
+		if r.End, err = ParseDate("end", end); err != nil {
 			return Range{}, err
 		}
 		r.Start = r.End - DefaultDays + 1
 	}
 	if start != "" {
-		if r.Start, err = parseBound("start", start); err != nil {
+		if r.Start, err = ParseDate("start", start); err != nil {
 			return Range{}, err
 		}
 	}
@@ -77,7 +74,9 @@ func ParseRange(start, end string, today Day) (Range, error) {
 	return r, nil
 }
 
-func parseBound(name, text string) (Day, error) {
+// ParseDate reads the date that a parameter or field of this name was given. The fault is InvalidDate for
+// what is no date or lies outside 2000 to 2100.
+func ParseDate(name, text string) (Day, error) {
 	d, err := ParseDay(text)
 	if err != nil {
 		return 0, fault.Wrap(fault.InvalidDate, err, "%s must be a date of the form YYYY-MM-DD", name)

@@ -56,7 +56,6 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must not contain line separators or characters that turn the direction of writing": "不能包含行分隔符或改变文字方向的字符",
 
 	// The price book.
-	"must lie between %s and %s":                                                              "必须在 {1} 与 {2} 之间",
 	"must be an ISO 4217 code in capitals, such as CNY or USD":                                "必须是大写的 ISO 4217 货币代码，例如 CNY 或 USD",
 	"must be a decimal such as 2.5, at least 0, below 1000000000, with at most four decimals": "必须是不小于 0、小于 1000000000、最多四位小数的十进制数，例如 2.5",
 	"no such capability":                            "没有这个能力",

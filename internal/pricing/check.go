@@ -22,26 +22,31 @@ var rateForm = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,4})?$`)
 // Draft is a price as an administrator enters it.
 type Draft struct {
 	CapabilityID  string
-	UpstreamModel *string     // nil: any model
-	From          beijing.Day // 2000 to 2100; days to come too
-	Currency      string      // ISO 4217, upper case
-	Input         string      // decimals per million tokens, at least 0, at most four decimals
-	Cached        *string     // nil: as Input
-	CacheWrite    *string     // nil: as Input
+	UpstreamModel *string // nil: any model
+	From          string  // YYYY-MM-DD, 2000 to 2100; days to come too
+	Currency      string  // ISO 4217, upper case
+	Input         string  // decimals per million tokens, at least 0, at most four decimals
+	Cached        *string // nil: as Input
+	CacheWrite    *string // nil: as Input
 	Output        string
 }
 
-// check gives the price that the draft means, or a fault that names every wrong field.
+// check gives the price that the draft means. The fault is InvalidDate, else Invalid with every wrong field.
 func (d Draft) check() (Price, error) {
 	wrong := fault.Fields{}
-	p := Price{CapabilityID: d.CapabilityID, From: d.From, Currency: d.Currency}
+	p := Price{CapabilityID: d.CapabilityID, Currency: d.Currency}
+	if d.From == "" {
+		wrong.Add("from", "is required")
+	} else {
+		var err error
+		if p.From, err = beijing.ParseDate("from", d.From); err != nil {
+			return Price{}, err
+		}
+	}
 	wrong.Text("capabilityId", d.CapabilityID, 1, maxIdentifier)
 	if d.UpstreamModel != nil {
 		p.UpstreamModel = *d.UpstreamModel
 		wrong.Name("upstreamModel", p.UpstreamModel, 1, maxModel)
-	}
-	if earliest, latest := beijing.Bounds(); d.From < earliest || d.From > latest {
-		wrong.Add("from", "must lie between %s and %s", earliest, latest)
 	}
 	checkCurrency(wrong, d.Currency)
 	p.Input = rate(wrong, "input", d.Input)

@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 
 // chat is a price of chat for any model from New Year on.
 func chat(change ...func(*Draft)) Draft {
-	d := Draft{CapabilityID: "chat", From: newYear, Currency: "CNY", Input: "2", Output: "8"}
+	d := Draft{CapabilityID: "chat", From: newYear.String(), Currency: "CNY", Input: "2", Output: "8"}
 	for _, c := range change {
 		c(&d)
 	}
@@ -80,7 +80,7 @@ func TestThePriceOfADayIsTheNewestOfItsModelElseOfAny(t *testing.T) {
 	w := newWorld(t)
 	model := func(name string) func(*Draft) { return func(d *Draft) { d.UpstreamModel = &name } }
 	from := func(day beijing.Day, input string) func(*Draft) {
-		return func(d *Draft) { d.From, d.Input = day, input }
+		return func(d *Draft) { d.From, d.Input = day.String(), input }
 	}
 	w.put(chat(from(newYear+10, "10")))
 	w.put(chat(from(newYear, "1")))
@@ -134,7 +134,7 @@ func TestTheBookIsLoadedOnlyWhenItChanged(t *testing.T) {
 	if again, err := w.Book(w.Ctx); err != nil || again != before {
 		t.Errorf("loaded again: %v", err)
 	}
-	w.put(chat(func(d *Draft) { d.From++ }))
+	w.put(chat(func(d *Draft) { d.From = (newYear + 1).String() }))
 	if after, err := w.Book(w.Ctx); err != nil || after == before {
 		t.Errorf("not loaded: %v", err)
 	}
@@ -163,8 +163,8 @@ func TestTheSameDayIsReplacedAndAnotherDayAddedAndEachIsAudited(t *testing.T) {
 	}
 	large := "large-2026"
 	w.put(chat(func(d *Draft) { d.UpstreamModel = &large }))
-	w.put(chat(func(d *Draft) { d.From++ }))
-	w.put(Draft{CapabilityID: "embed", From: newYear, Currency: "USD", Input: "0.02", Output: "0"})
+	w.put(chat(func(d *Draft) { d.From = (newYear + 1).String() }))
+	w.put(Draft{CapabilityID: "embed", From: newYear.String(), Currency: "USD", Input: "0.02", Output: "0"})
 	var listed []string
 	all, err := w.List(w.Ctx, "")
 	if err != nil {
@@ -201,8 +201,7 @@ func TestEveryWrongFieldOfAPriceIsNamed(t *testing.T) {
 		{func(d *Draft) { d.CapabilityID = "a\x00b" }, "capabilityId"},
 		{func(d *Draft) { d.UpstreamModel = &none }, "upstreamModel"},
 		{func(d *Draft) { long := strings.Repeat("m", 257); d.UpstreamModel = &long }, "upstreamModel"},
-		{func(d *Draft) { d.From = beijing.Date(1999, 12, 31) }, "from"},
-		{func(d *Draft) { d.From = beijing.Date(2101, 1, 1) }, "from"},
+		{func(d *Draft) { d.From = "" }, "from"},
 		{func(d *Draft) { d.Currency = "" }, "currency"},
 		{func(d *Draft) { d.Currency = "usd" }, "currency"},
 		{func(d *Draft) { d.Currency = "ZZZ" }, "currency"},
@@ -222,6 +221,10 @@ func TestEveryWrongFieldOfAPriceIsNamed(t *testing.T) {
 	for _, text := range []string{"0", "0.0001", "999999999.9999", "007.50"} {
 		w.put(chat(func(d *Draft) { d.Input = text }))
 	}
+	for _, text := range []string{"1999-12-31", "2101-01-01", "2026-02-30", "today", "2026-1-1"} {
+		_, err := w.Put(w.Ctx, admin, chat(func(d *Draft) { d.From = text }))
+		roomtest.MustFail(t, err, fault.InvalidDate)
+	}
 	_, err := w.Put(w.Ctx, admin, Draft{})
 	roomtest.MustFail(t, err, fault.Invalid, "capabilityId", "from", "currency", "input", "output")
 }
@@ -239,7 +242,7 @@ func TestACorrectionOfWhatSomebodyElseCorrectedIsRefused(t *testing.T) {
 	if _, err := w.Put(w.Ctx, admin, chat(), corrected.UpdatedAt.Truncate(time.Millisecond)); err != nil {
 		t.Error(err)
 	}
-	_, err = w.Put(w.Ctx, admin, chat(func(d *Draft) { d.From++ }), seen)
+	_, err = w.Put(w.Ctx, admin, chat(func(d *Draft) { d.From = (newYear + 1).String() }), seen)
 	roomtest.MustFail(t, err, fault.NotFound)
 }
 
@@ -248,7 +251,7 @@ func TestPutsAtOnceLeaveOneRowADayAndABookThatIsTheTable(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {
-			d := chat(func(d *Draft) { d.From, d.Input = newYear+beijing.Day(i%4), fmt.Sprint(i) })
+			d := chat(func(d *Draft) { d.From, d.Input = (newYear + beijing.Day(i%4)).String(), fmt.Sprint(i) })
 			if _, err := w.Put(w.Ctx, admin, d); err != nil {
 				t.Error(err)
 			}

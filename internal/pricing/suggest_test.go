@@ -1,0 +1,109 @@
+package pricing
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"callgate/internal/beijing"
+	"callgate/internal/fault"
+	"callgate/internal/roomtest"
+)
+
+func TestWhatIsSuggestedCanBeEntered(t *testing.T) {
+	models, prices := 0, 0
+	for _, p := range known().Providers {
+		for _, m := range p.Models {
+			models++
+			for _, s := range (catalogue{Providers: []provider{p}}).suggest(m.ID, "") {
+				from := "2026-01-01"
+				if s.From != nil {
+					from = s.From.String()
+				}
+				if _, err := (Draft{"chat", nil, from, s.Currency, s.Input, s.Cached, s.CacheWrite, s.Output}).check(); err != nil {
+					t.Errorf("%s %s: %+v: %v", p.ID, m.ID, s, err)
+				}
+				prices++
+			}
+		}
+	}
+	if models < 1000 || known().Source.License != "MIT" || !strings.Contains(known().Source.Notice, "Copyright (c) Pydantic") {
+		t.Errorf("%d models, source %+v", models, known().Source)
+	}
+	t.Logf("%d models of %d providers, %d prices, %+v", models, len(known().Providers), prices, known().Source.Version)
+}
+
+func TestSuggestionsAreOfTheUpstreamThenOfTheMakerExactNamesFirst(t *testing.T) {
+	for _, c := range []struct{ name, baseURL, want string }{
+		{"gpt-5", "https://api.openai.com/v1", "OpenAI gpt-5 exact"},
+		{"gpt-5-2025-08-07", "https://gateway.internal/v1", "OpenAI gpt-5 exact"},
+		{"gpt-5-mini-2099-01-01", "https://api.openai.com/v1", "OpenAI gpt-5-mini begins"},
+		{"openai/gpt-5", "https://openrouter.ai/api/v1", "OpenRouter openai/gpt-5 exact"},
+		{"openai/gpt-5", "https://gateway.internal", "OpenAI gpt-5 exact"},
+		{"Claude-Sonnet-4-5-20250929", "https://api.anthropic.com", "Anthropic claude-sonnet-4-5 begins"},
+		{"deepseek-chat", "https://api.deepseek.com", "Deepseek deepseek-chat exact"},
+		{"gemini-2.5-pro", "https://generativelanguage.googleapis.com/v1beta", "Google gemini-2.5-pro"},
+	} {
+		found := known().suggest(c.name, c.baseURL)
+		if len(found) == 0 {
+			t.Errorf("%s at %s: nothing, want %s", c.name, c.baseURL, c.want)
+			continue
+		}
+		got := found[0].Provider + " " + found[0].Model + map[bool]string{true: " exact", false: " begins"}[found[0].Exact]
+		if !strings.HasPrefix(got, c.want) || len(found) > maxSuggestions {
+			t.Errorf("%s at %s: %s, want %s", c.name, c.baseURL, got, c.want)
+		}
+	}
+	for _, name := range []string{"a-model-of-our-own", "g", "gpt", "gpt-5x0"} {
+		if found := known().suggest(name, "https://api.openai.com"); len(found) > 0 {
+			t.Errorf("%s: %+v", name, found[0])
+		}
+	}
+}
+
+func TestAPriceThatChangedOnADayIsSuggestedWithIt(t *testing.T) {
+	var days []string
+	for _, s := range known().suggest("deepseek-v4-flash", "https://api.deepseek.com") {
+		if s.Provider == "Deepseek" {
+			from := "nil"
+			if s.From != nil {
+				from = s.From.String()
+			}
+			days = append(days, fmt.Sprint(from, s.Input, s.Notes))
+		}
+	}
+	if got := fmt.Sprint(days); got != "[nil0.14[hourly] 2026-08-170.22[hourly]]" {
+		t.Errorf("suggested %s", got)
+	}
+}
+
+func TestACapabilityIsSuggestedPricesOfItsUpstreamModel(t *testing.T) {
+	w := newWorld(t)
+	w.Exec(`UPDATE capabilities SET upstream_model = 'gpt-5', upstream_base_url = 'https://api.openai.com/v1' WHERE id = 'chat'`)
+	ask := func(capability, model string) Suggestion {
+		t.Helper()
+		suggestions, source, err := w.Suggest(w.Ctx, capability, model)
+		if err != nil || len(suggestions) == 0 || source.Package == "" {
+			t.Fatalf("%s %s: %d, %+v, %v", capability, model, len(suggestions), source, err)
+		}
+		return suggestions[0]
+	}
+	if s := ask("chat", ""); s.Model != "gpt-5" || s.Provider != "OpenAI" || s.Currency != "USD" || !s.Exact {
+		t.Errorf("%+v", s)
+	}
+	if s := ask("chat", "gpt-4o"); s.Model != "gpt-4o" {
+		t.Errorf("%+v", s)
+	}
+	suggestions, _, err := w.Suggest(w.Ctx, "embed", "")
+	if err != nil || len(suggestions) > 0 {
+		t.Errorf("%v, %v", suggestions, err)
+	}
+	for _, unknown := range []string{"", "unknown", "a\x00b"} {
+		_, _, err := w.Suggest(w.Ctx, unknown, "")
+		roomtest.MustFail(t, err, fault.Invalid, "capability")
+	}
+	if prices, err := w.List(w.Ctx, ""); err != nil || len(prices) > 0 || w.holding("", beijing.Today(time.Now())) != "unpriced" {
+		t.Errorf("a suggestion was applied: %v, %v", prices, err)
+	}
+}
