@@ -16,6 +16,7 @@ import (
 	"callgate/internal/console"
 	"callgate/internal/gateway"
 	"callgate/internal/identity"
+	"callgate/internal/pricing"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 	"callgate/internal/telemetry"
@@ -116,6 +117,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Identity:          n.identity,
 		Applications:      n.applications,
 		Catalog:           n.catalog,
+		Pricing:           pricing.New(n.pool),
 		Pool:              n.pool,
 		Stats:             n.stats,
 		Ledger:            ledger.New(n.pool),

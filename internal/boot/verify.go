@@ -16,6 +16,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/config"
 	"callgate/internal/console"
+	"callgate/internal/pricing"
 	"callgate/internal/progress"
 	"callgate/internal/retention"
 	"callgate/internal/stats"
@@ -53,7 +54,7 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 		Applications: applications, Catalog: catalog.New(pool, nil, false), Stats: reader, Ledger: ledger.New(pool),
 	}
 	deps.Answers = console.New(console.Deps{
-		Applications: deps.Applications, Catalog: deps.Catalog, Pool: pool, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(), Logger: logger,
+		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: pricing.New(pool), Pool: pool, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(), Logger: logger,
 	})
 	meter := shown.Begin("accounts verified", int64(len(owners)))
 	deps.Verified = func() { meter.Add(1) }

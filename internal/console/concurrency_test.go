@@ -19,6 +19,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
+	"callgate/internal/pricing"
 	"callgate/internal/secret"
 )
 
@@ -55,6 +56,7 @@ func (m *manager) over(settings *pgxpool.Config) *manager {
 		Identity:     m.identity,
 		Applications: application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(pool, ring, true),
+		Pricing:      pricing.New(pool),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Logger:       log,

@@ -18,6 +18,7 @@ import (
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/identity"
+	"callgate/internal/pricing"
 	"callgate/internal/retention"
 	"callgate/internal/stats"
 )
@@ -27,6 +28,7 @@ type Deps struct {
 	Identity     *identity.Service
 	Applications *application.Store
 	Catalog      *catalog.Store
+	Pricing      *pricing.Store
 	Pool         *pgxpool.Pool // for the audit list
 	Stats        *stats.Reader
 	Ledger       *ledger.Ledger

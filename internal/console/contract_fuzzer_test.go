@@ -164,6 +164,9 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 		body["email"], body["code"] = email, f.mailed(email)
 	case "deleteApplication":
 		s.path["id"] = f.application(&client{f.manager, f.dev.Token.Value}, "to be deleted")
+	case "deletePrice":
+		made := f.desk.must(200, "PUT", "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)
+		s.path["id"] = field[string](f.t, made, "id")
 	case "getCall":
 		s.path["id"] = f.applications[0]
 	case "listCalls":
@@ -199,6 +202,16 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 			return "g", true
 		case "model":
 			return pick(f, append(f.capabilities, "")), true
+		case "upstreamModel":
+			return pick(f, []string{"gpt-5", "a-model"}), true
+		case "currency":
+			return pick(f, []string{"CNY", "USD"}), true
+		case "input", "output":
+			return pick(f, []string{"0", "2.5", "0.0001"}), true
+		case "cached", "cacheWrite":
+			return pick(f, []any{nil, "0.25"}), true
+		case "capability", "capabilityId":
+			return pick(f, f.capabilities), true
 		case "start":
 			return (today - beijing.Day(3+f.random.IntN(300))).String(), true
 		case "end":

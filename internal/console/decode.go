@@ -21,9 +21,9 @@ const (
 	maxSignInBody = 4 << 10 // bytes of a body that anybody may send
 )
 
-// bodyOf reads the body of a request into its type.
-func bodyOf[T any](ctx *fiber.Ctx) (body T, err error) {
-	err = decode(ctx, &body, maxBody)
+// bodyOf reads the body of a request into its type. The fields named may be null, which is as if left out.
+func bodyOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, err error) {
+	err = decode(ctx, &body, maxBody, nullable...)
 	return body, err
 }
 
@@ -34,9 +34,9 @@ func signInBodyOf[T any](ctx *fiber.Ctx) (body T, err error) {
 }
 
 // decode reads a JSON object of at most most bytes into dst. Unknown fields are ignored; a field given
-// as null, a wrong type and malformed JSON are Invalid, more bytes TooLarge. What a sender makes up
+// as null that is not among nullable, a wrong type and malformed JSON are Invalid, more bytes TooLarge. What a sender makes up
 // costs a pass over its bytes: only the fields of dst are kept and decoded.
-func decode(ctx *fiber.Ctx, dst any, most int) error {
+func decode(ctx *fiber.Ctx, dst any, most int, nullable ...string) error {
 	body, err := readBody(ctx, most)
 	if err != nil {
 		return err
@@ -57,15 +57,17 @@ func decode(ctx *fiber.Ctx, dst any, most int) error {
 	if !json.Valid(body) {
 		return jsonFault(json.Unmarshal(body, &json.RawMessage{}))
 	}
-	return decodeFields(knownMembers(object, fieldsOf(reflect.TypeOf(dst).Elem())), dst)
+	return decodeFields(knownMembers(object, fieldsOf(reflect.TypeOf(dst).Elem())), dst, nullable)
 }
 
 // decodeFields decodes one by one, so that every wrong field is told.
-func decodeFields(members []member, dst any) error {
+func decodeFields(members []member, dst any, nullable []string) error {
 	wrong := fault.Fields{}
 	for _, m := range members {
 		if string(m.value) == "null" {
-			wrong.Add(m.name, "must not be null; leave it out to keep it unset")
+			if !slices.Contains(nullable, m.name) {
+				wrong.Add(m.name, "must not be null; leave it out to keep it unset")
+			}
 			continue
 		}
 		var kind *json.UnmarshalTypeError

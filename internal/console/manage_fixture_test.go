@@ -25,6 +25,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
+	"callgate/internal/pricing"
 	"callgate/internal/secret"
 )
 
@@ -64,6 +65,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 		Identity:     m.identity,
 		Applications: application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(pool, ring, true),
+		Pricing:      pricing.New(pool),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Ledger:       ledger.New(pool),

@@ -85,6 +85,10 @@ var matrix = []route{
 	{"GET", "/api/admin/capabilities/gpt", backOffice, "", 200},
 	{"PATCH", "/api/admin/capabilities/gpt", backOffice, `{"description":"Changed"}`, 200},
 	{"PATCH", "/api/admin/capabilities/gpt/status", backOffice, `{"status":"enabled"}`, 200},
+	{"GET", "/api/admin/prices", backOffice, "", 200},
+	{"PUT", "/api/admin/prices", backOffice, `{"capabilityId":"gpt","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`, 200},
+	{"GET", "/api/admin/prices/suggestions", backOffice, "", 40001}, // of which capability
+	{"DELETE", "/api/admin/prices/" + gptPrice, backOffice, "", 200},
 	{"GET", "/api/admin/audit", backOffice, "", 200},
 	{"GET", "/api/admin/spools", backOffice, "", 200},
 	{"POST", "/api/admin/spools/" + lostSpool + "/retire", backOffice, "", 200},

@@ -25,9 +25,9 @@ const (
 	maxSize     = 100
 )
 
-// editOf reads the body of an edit and its precondition, which the room must be given.
-func editOf[T any](ctx *fiber.Ctx) (body T, seen []time.Time, err error) {
-	if body, err = bodyOf[T](ctx); err != nil {
+// editOf reads the body of an edit, as bodyOf, and its precondition, which the room must be given.
+func editOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, seen []time.Time, err error) {
+	if body, err = bodyOf[T](ctx, nullable...); err != nil {
 		return body, nil, err
 	}
 	seen, err = precondition(ctx)

@@ -417,6 +417,21 @@ type Config struct {
 	Version                 string `json:"version"`
 }
 
+// Cost What calls that reported tokens cost in one currency, an estimate. When none of them has a price, it is one cost whose amount and currency are null: not known, which is not 0.
+type Cost struct {
+	// Amount A decimal, exact: nothing was rounded on the way.
+	Amount *string `json:"amount"`
+
+	// Currency An ISO 4217 code. Costs of several currencies are never added up.
+	Currency *string `json:"currency"`
+
+	// PricedCalls Calls in the amount.
+	PricedCalls int64 `json:"pricedCalls"`
+
+	// UnpricedCalls Calls that reported tokens for which no price held; the same number in each currency.
+	UnpricedCalls int64 `json:"unpricedCalls"`
+}
+
 // Count defines model for Count.
 type Count = int64
 
@@ -448,6 +463,9 @@ type Credentials struct {
 	// Email An e-mail address.
 	Email Email `json:"email"`
 }
+
+// Currency An ISO 4217 code.
+type Currency = string
 
 // Date A Beijing day.
 type Date = beijing.Day
@@ -639,6 +657,127 @@ type PageFields struct {
 	Size  int64 `json:"size"`
 	Total Count `json:"total"`
 }
+
+// Price defines model for Price.
+type Price struct {
+	ID ID `json:"id"`
+
+	// CacheWrite Of input that was written to a cache; null where it costs what other input does.
+	CacheWrite *string `json:"cacheWrite"`
+
+	// Cached Of input that was read from a cache; null where it costs what other input does.
+	Cached *string `json:"cached"`
+
+	// CapabilityID Chosen once and never changed.
+	CapabilityID Identifier `json:"capabilityId"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time `json:"createdAt"`
+
+	// CreatedBy An e-mail address.
+	CreatedBy Email `json:"createdBy"`
+
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// From A Beijing day.
+	From Date `json:"from"`
+
+	// Input Units of the currency for a million tokens, as a decimal.
+	Input Rate `json:"input"`
+
+	// Output Units of the currency for a million tokens, as a decimal.
+	Output Rate `json:"output"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+
+	// UpdatedBy An e-mail address.
+	UpdatedBy Email `json:"updatedBy"`
+
+	// UpstreamModel The model that the upstream's answers name; null for any that has no price of its own.
+	UpstreamModel *string `json:"upstreamModel"`
+}
+
+// PriceDraft defines model for PriceDraft.
+type PriceDraft struct {
+	// CacheWrite Of input that was written to a cache; null or left out: as other input.
+	CacheWrite *string `json:"cacheWrite,omitempty"`
+
+	// Cached Of input that was read from a cache; null or left out: as other input.
+	Cached *string `json:"cached,omitempty"`
+
+	// CapabilityID Chosen once and never changed.
+	CapabilityID Identifier `json:"capabilityId"`
+
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// From The first Beijing day that it holds on; days to come too.
+	From string `json:"from"`
+
+	// Input Units of the currency for a million tokens, as a decimal.
+	Input Rate `json:"input"`
+
+	// Output Units of the currency for a million tokens, as a decimal.
+	Output Rate `json:"output"`
+
+	// UpstreamModel At most 256 characters; null or left out: any.
+	UpstreamModel *string `json:"upstreamModel,omitempty"`
+}
+
+// PriceItems defines model for PriceItems.
+type PriceItems struct {
+	Items []Price `json:"items"`
+}
+
+// PriceSource The catalogue that suggestions come from.
+type PriceSource struct {
+	License string `json:"license"`
+
+	// Notice The text of its licence.
+	Notice  string `json:"notice"`
+	Package string `json:"package"`
+	Version string `json:"version"`
+}
+
+// PriceSuggestion defines model for PriceSuggestion.
+type PriceSuggestion struct {
+	// Model As the catalogue names it.
+	Model      string  `json:"model"`
+	CacheWrite *string `json:"cacheWrite"`
+	Cached     *string `json:"cached"`
+
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// Exact Whether this is the model's whole name; else the model's begins with it.
+	Exact bool `json:"exact"`
+
+	// From The day it counts from, where the catalogue tells.
+	From *string `json:"from"`
+
+	// Input Units of the currency for a million tokens, as a decimal.
+	Input Rate `json:"input"`
+
+	// Notes What it leaves out: tiered (longer prompts cost more), hourly (some hours cost more), rounded (to four decimals), other_units (such as sound and images).
+	Notes []string `json:"notes"`
+
+	// Output Units of the currency for a million tokens, as a decimal.
+	Output   Rate   `json:"output"`
+	Provider string `json:"provider"`
+}
+
+// PriceSuggestions defines model for PriceSuggestions.
+type PriceSuggestions struct {
+	Items []PriceSuggestion `json:"items"`
+
+	// Source The catalogue that suggestions come from.
+	Source PriceSource `json:"source"`
+}
+
+// Rate Units of the currency for a million tokens, as a decimal.
+type Rate = string
 
 // Session defines model for Session.
 type Session struct {

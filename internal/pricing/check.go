@@ -21,14 +21,14 @@ var rateForm = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,4})?$`)
 
 // Draft is a price as an administrator enters it.
 type Draft struct {
-	CapabilityID  string
-	UpstreamModel *string // nil: any model
-	From          string  // YYYY-MM-DD, 2000 to 2100; days to come too
-	Currency      string  // ISO 4217, upper case
-	Input         string  // decimals per million tokens, at least 0, at most four decimals
-	Cached        *string // nil: as Input
 	CacheWrite    *string // nil: as Input
+	Cached        *string // nil: as Input
+	CapabilityID  string
+	Currency      string // ISO 4217, upper case
+	From          string // YYYY-MM-DD, 2000 to 2100; days to come too
+	Input         string // decimals per million tokens, at least 0, at most four decimals
 	Output        string
+	UpstreamModel *string // nil: any model
 }
 
 // check gives the price that the draft means. The fault is InvalidDate, else Invalid with every wrong field.

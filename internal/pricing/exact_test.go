@@ -83,7 +83,7 @@ func bookOf(t *testing.T, entries []entry) *Book {
 	}
 	var prices []Price
 	for _, e := range entries {
-		p, err := Draft{e.capability, optional(e.model), e.from.String(), e.currency, e.input, optional(e.cached), optional(e.cacheWrite), e.output}.check()
+		p, err := Draft{optional(e.cacheWrite), optional(e.cached), e.capability, e.currency, e.from.String(), e.input, e.output, optional(e.model)}.check()
 		if err != nil {
 			t.Fatalf("%+v: %v", e, err)
 		}

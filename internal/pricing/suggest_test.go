@@ -21,7 +21,7 @@ func TestWhatIsSuggestedCanBeEntered(t *testing.T) {
 				if s.From != nil {
 					from = s.From.String()
 				}
-				if _, err := (Draft{"chat", nil, from, s.Currency, s.Input, s.Cached, s.CacheWrite, s.Output}).check(); err != nil {
+				if _, err := (Draft{s.CacheWrite, s.Cached, "chat", s.Currency, from, s.Input, s.Output, nil}).check(); err != nil {
 					t.Errorf("%s %s: %+v: %v", p.ID, m.ID, s, err)
 				}
 				prices++

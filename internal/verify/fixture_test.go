@@ -17,6 +17,7 @@ import (
 	"callgate/internal/cluster"
 	"callgate/internal/console"
 	"callgate/internal/embedded"
+	"callgate/internal/pricing"
 	"callgate/internal/roomtest"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
@@ -50,7 +51,7 @@ func newWorld(t *testing.T) *world {
 		Catalog:      catalog.New(room.Pool, room.Ring, true), Stats: reader, Ledger: ledger.New(room.Pool),
 	}
 	deps.Answers = console.New(console.Deps{
-		Applications: deps.Applications, Catalog: deps.Catalog, Pool: room.Pool, Stats: reader, Ledger: deps.Ledger,
+		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: pricing.New(room.Pool), Pool: room.Pool, Stats: reader, Ledger: deps.Ledger,
 	})
 	return &world{room, db, url, deps}
 }

@@ -265,6 +265,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The price book
+         * @description Every price there is and was, by capability and upstream model (those of any model first), the newest first. On a Beijing day that price holds which began last of those of the upstream model, else of those of any model. Costs are computed from it when they are asked for, so that a corrected price shows at once. They are estimates, no bills.
+         */
+        get: operations["listPrices"];
+        /**
+         * Enter or correct a price
+         * @description Replaces the price of the same capability, upstream model and day, or adds one; what was before that day keeps its price. Recorded in the audit trail. With `If-Match`, a price that is not there any more is 404.
+         */
+        put: operations["putPrice"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/prices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take a price out of the book
+         * @description From its day on the price before it holds again, if there is one. Recorded in the audit trail with what the price was.
+         */
+        delete: operations["deletePrice"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/prices/suggestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Public prices that may fit a capability
+         * @description From a public catalogue that comes with the program; nothing is fetched, and nothing is entered by itself. Prices of the provider whose base URL is the capability's come first, then those of whoever makes the model, whole names before beginnings.
+         */
+        get: operations["suggestPrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/spools": {
         parameters: {
             query?: never;
@@ -1234,6 +1304,17 @@ export interface components {
             statisticsRetentionDays: components["schemas"]["Count"];
             version: string;
         };
+        /** @description What calls that reported tokens cost in one currency, an estimate. When none of them has a price, it is one cost whose amount and currency are null: not known, which is not 0. */
+        Cost: {
+            /** @description A decimal, exact: nothing was rounded on the way. */
+            amount: string | null;
+            /** @description An ISO 4217 code. Costs of several currencies are never added up. */
+            currency: string | null;
+            /** @description Calls in the amount. */
+            pricedCalls: number;
+            /** @description Calls that reported tokens for which no price held; the same number in each currency. */
+            unpricedCalls: number;
+        };
         Count: number;
         /** @description Which calls the answer can know about. */
         Coverage: {
@@ -1252,6 +1333,8 @@ export interface components {
             code: string;
             email: components["schemas"]["Email"];
         };
+        /** @description An ISO 4217 code. */
+        Currency: string;
         /**
          * Format: date
          * @description A Beijing day.
@@ -1386,6 +1469,74 @@ export interface components {
             size: number;
             total: components["schemas"]["Count"];
         };
+        Price: {
+            /** @description Of input that was read from a cache; null where it costs what other input does. */
+            cached: string | null;
+            /** @description Of input that was written to a cache; null where it costs what other input does. */
+            cacheWrite: string | null;
+            capabilityId: components["schemas"]["Identifier"];
+            createdAt: components["schemas"]["Time"];
+            createdBy: components["schemas"]["Email"];
+            currency: components["schemas"]["Currency"];
+            from: components["schemas"]["Date"];
+            id: components["schemas"]["Id"];
+            input: components["schemas"]["Rate"];
+            output: components["schemas"]["Rate"];
+            updatedAt: components["schemas"]["Time"];
+            updatedBy: components["schemas"]["Email"];
+            /** @description The model that the upstream's answers name; null for any that has no price of its own. */
+            upstreamModel: string | null;
+        };
+        PriceDraft: {
+            /** @description Of input that was read from a cache; null or left out: as other input. */
+            cached?: string | null;
+            /** @description Of input that was written to a cache; null or left out: as other input. */
+            cacheWrite?: string | null;
+            capabilityId: components["schemas"]["Identifier"];
+            currency: components["schemas"]["Currency"];
+            /**
+             * Format: date
+             * @description The first Beijing day that it holds on; days to come too.
+             */
+            from: string;
+            input: components["schemas"]["Rate"];
+            output: components["schemas"]["Rate"];
+            /** @description At most 256 characters; null or left out: any. */
+            upstreamModel?: string | null;
+        };
+        PriceItems: {
+            items: components["schemas"]["Price"][];
+        };
+        /** @description The catalogue that suggestions come from. */
+        PriceSource: {
+            license: string;
+            /** @description The text of its licence. */
+            notice: string;
+            package: string;
+            version: string;
+        };
+        PriceSuggestion: {
+            cached: string | null;
+            cacheWrite: string | null;
+            currency: components["schemas"]["Currency"];
+            /** @description Whether this is the model's whole name; else the model's begins with it. */
+            exact: boolean;
+            /** @description The day it counts from, where the catalogue tells. */
+            from: string | null;
+            input: components["schemas"]["Rate"];
+            /** @description As the catalogue names it. */
+            model: string;
+            /** @description What it leaves out: tiered (longer prompts cost more), hourly (some hours cost more), rounded (to four decimals), other_units (such as sound and images). */
+            notes: ("tiered" | "hourly" | "rounded" | "other_units")[];
+            output: components["schemas"]["Rate"];
+            provider: string;
+        };
+        PriceSuggestions: {
+            items: components["schemas"]["PriceSuggestion"][];
+            source: components["schemas"]["PriceSource"];
+        };
+        /** @description Units of the currency for a million tokens, as a decimal. */
+        Rate: string;
         Readiness: {
             parts: {
                 [key: string]: "up" | "down";
@@ -2193,6 +2344,31 @@ export interface components {
                 } & components["schemas"]["Error"];
             };
         };
+        /** @description A field is invalid, or a date is. */
+        InvalidOrDate: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40001,
+                 *       "msg": "some fields are invalid",
+                 *       "data": {
+                 *         "fields": {
+                 *           "currency": "is required"
+                 *         }
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    code?: 40001 | 40002;
+                } & components["schemas"]["Error"];
+            };
+        };
         /** @description A parameter or a date is invalid, or the range is. */
         InvalidRange: {
             headers: {
@@ -2317,6 +2493,40 @@ export interface components {
                 "application/json": {
                     data?: null;
                 } & components["schemas"]["Success"];
+            };
+        };
+        /** @description Somebody else has changed the price since it was read. Nothing was written; data is it as it is now. */
+        PriceChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                 *         "capabilityId": "gpt-5",
+                 *         "upstreamModel": null,
+                 *         "from": "2026-08-01",
+                 *         "currency": "USD",
+                 *         "input": "1.25",
+                 *         "cached": "0.125",
+                 *         "cacheWrite": null,
+                 *         "output": "10",
+                 *         "createdBy": "root@example.com",
+                 *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                 *         "updatedBy": "root@example.com",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Price"];
+                } & components["schemas"]["Changed"];
             };
         };
         /** @description Onwards. */
@@ -3294,6 +3504,239 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
             409: components["responses"]["GroupItemsChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPrices: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the prices of this capability.
+                 * @example gpt-5
+                 */
+                capability?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The prices. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *             "capabilityId": "gpt-5",
+                     *             "upstreamModel": null,
+                     *             "from": "2026-08-01",
+                     *             "currency": "USD",
+                     *             "input": "1.25",
+                     *             "cached": "0.125",
+                     *             "cacheWrite": null,
+                     *             "output": "10",
+                     *             "createdBy": "root@example.com",
+                     *             "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "updatedBy": "root@example.com",
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["PriceItems"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putPrice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "capabilityId": "gpt-5",
+                 *       "upstreamModel": null,
+                 *       "from": "2026-08-01",
+                 *       "currency": "USD",
+                 *       "input": "1.25",
+                 *       "cached": "0.125",
+                 *       "cacheWrite": null,
+                 *       "output": "10"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PriceDraft"];
+            };
+        };
+        responses: {
+            /** @description The price. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *         "capabilityId": "gpt-5",
+                     *         "upstreamModel": null,
+                     *         "from": "2026-08-01",
+                     *         "currency": "USD",
+                     *         "input": "1.25",
+                     *         "cached": "0.125",
+                     *         "cacheWrite": null,
+                     *         "output": "10",
+                     *         "createdBy": "root@example.com",
+                     *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "updatedBy": "root@example.com",
+                     *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Price"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidOrDate"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["PriceChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deletePrice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Nothing"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    suggestPrices: {
+        parameters: {
+            query: {
+                /**
+                 * @description The capability, whose upstream model is looked up.
+                 * @example gpt-5
+                 */
+                capability: string;
+                /**
+                 * @description Look this model up in its place.
+                 * @example gpt-5-mini
+                 */
+                upstreamModel?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 20 prices, the best first. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "provider": "OpenAI",
+                     *             "model": "gpt-5",
+                     *             "exact": true,
+                     *             "from": null,
+                     *             "currency": "USD",
+                     *             "input": "1.25",
+                     *             "cached": "0.125",
+                     *             "cacheWrite": null,
+                     *             "output": "10",
+                     *             "notes": []
+                     *           }
+                     *         ],
+                     *         "source": {
+                     *           "package": "@pydantic/genai-prices",
+                     *           "version": "0.1.8",
+                     *           "license": "MIT",
+                     *           "notice": "The MIT License (MIT) …"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["PriceSuggestions"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];

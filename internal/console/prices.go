@@ -1,0 +1,74 @@
+package console
+
+import (
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
+
+	"callgate/internal/beijing"
+	"callgate/internal/openapi"
+	"callgate/internal/pricing"
+)
+
+func (c *Console) listPrices(ctx *fiber.Ctx) (any, error) {
+	capability, err := textParam(ctx, "capability")
+	if err != nil {
+		return nil, err
+	}
+	return shown(func(prices []pricing.Price) openapi.PriceItems {
+		return openapi.PriceItems{Items: each(prices, priceView)}
+	})(c.Pricing.List(ctx.UserContext(), capability))
+}
+
+func (c *Console) putPrice(ctx *fiber.Ctx) (any, error) {
+	body, seen, err := editOf[openapi.PriceDraft](ctx, "upstreamModel", "cached", "cacheWrite")
+	if err != nil {
+		return nil, err
+	}
+	return shown(priceView)(c.Pricing.Put(ctx.UserContext(), principal(ctx).Email, pricing.Draft(body), seen...))
+}
+
+func (c *Console) deletePrice(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
+	return nil, c.Pricing.Delete(ctx.UserContext(), principal(ctx).Email, id)
+}
+
+func (c *Console) suggestPrices(ctx *fiber.Ctx) (any, error) {
+	suggestions, source, err := c.Pricing.Suggest(ctx.UserContext(), ctx.Query("capability"), ctx.Query("upstreamModel"))
+	return openapi.PriceSuggestions{Items: each(suggestions, suggestionView), Source: sourceView(source)}, err
+}
+
+func priceView(p pricing.Price) openapi.Price {
+	view := openapi.Price{
+		ID: p.ID, CapabilityID: p.CapabilityID, From: p.From, Currency: p.Currency,
+		Input: p.Input.String(), Cached: rateView(p.Cached), CacheWrite: rateView(p.CacheWrite), Output: p.Output.String(),
+		CreatedBy: p.CreatedBy, CreatedAt: beijing.Format(p.CreatedAt), UpdatedBy: p.UpdatedBy, UpdatedAt: beijing.Format(p.UpdatedAt),
+	}
+	if p.UpstreamModel != pricing.AnyModel {
+		view.UpstreamModel = &p.UpstreamModel
+	}
+	return view
+}
+
+func rateView(rate *decimal.Decimal) *string {
+	if rate == nil {
+		return nil
+	}
+	text := rate.String()
+	return &text
+}
+
+func suggestionView(s pricing.Suggestion) openapi.PriceSuggestion {
+	view := openapi.PriceSuggestion{
+		Provider: s.Provider, Model: s.Model, Exact: s.Exact, Currency: s.Currency,
+		Input: s.Input, Cached: s.Cached, CacheWrite: s.CacheWrite, Output: s.Output, Notes: each(s.Notes, func(n string) string { return n }),
+	}
+	if s.From != nil {
+		day := s.From.String()
+		view.From = &day
+	}
+	return view
+}
+
+func sourceView(s pricing.Source) openapi.PriceSource {
+	return openapi.PriceSource{Package: s.Package, Version: s.Version, License: s.License, Notice: s.Notice}
+}

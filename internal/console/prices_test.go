@@ -1,0 +1,104 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"callgate/internal/openapi"
+)
+
+// gptPrice is a price of the capability gpt.
+const gptPrice = "01920000-0000-7000-8000-0000000000bb"
+
+func (m *manager) priceGPT() {
+	m.t.Helper()
+	if _, err := m.pool.Exec(m.t.Context(), `
+		INSERT INTO prices (id, capability_id, from_day, currency, input, output, created_by, updated_by)
+		VALUES ($1, 'gpt', '2025-01-01', 'USD', 2, 8, 'admin@example.com', 'admin@example.com')`, gptPrice); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func TestPricesAreEnteredCorrectedListedAndTakenOut(t *testing.T) {
+	m := newManager(t)
+	m.seed("chat", "embed")
+	const path = "/api/admin/prices"
+	m.admin.mustEqual("GET", path, "", `{"items":[]}`)
+	const base = `"capabilityId":"chat","from":"2026-08-01","currency":"CNY"`
+	made := dataOf[openapi.Price](t, m.admin.must(200, "PUT", path, `{`+base+`,"input":"2.50","cached":"0.25","cacheWrite":null,"output":"8","upstreamModel":null}`))
+	if made.Input != "2.5" || *made.Cached != "0.25" || made.CacheWrite != nil || made.UpstreamModel != nil || made.From.String() != "2026-08-01" || made.CreatedBy != managingAdmin {
+		t.Errorf("made %+v", made)
+	}
+	corrected := dataOf[openapi.Price](t, m.admin.must(200, "PUT", path, `{`+base+`,"input":"3","output":"8"}`))
+	if corrected.ID != made.ID || corrected.Input != "3" || corrected.Cached != nil || corrected.UpdatedAt <= made.UpdatedAt {
+		t.Errorf("corrected %+v", corrected)
+	}
+	m.admin.must(200, "PUT", path, `{`+base+`,"upstreamModel":"large","input":"9","output":"9"}`)
+	m.admin.must(200, "PUT", path, `{"capabilityId":"embed","from":"2100-12-31","currency":"USD","input":"0","output":"0"}`)
+	for query, want := range map[string]string{"": "chat// chat/large/ embed//", "?capability=chat": "chat// chat/large/", "?capability=unknown": "", "?capability=": "chat// chat/large/ embed//"} {
+		var listed []string
+		for _, p := range dataOf[openapi.PriceItems](t, m.admin.must(200, "GET", path+query, "")).Items {
+			name := ""
+			if p.UpstreamModel != nil {
+				name = *p.UpstreamModel
+			}
+			listed = append(listed, p.CapabilityID+"/"+name+"/")
+		}
+		if got := strings.Join(listed, " "); got != want {
+			t.Errorf("%s lists %s, want %s", query, got, want)
+		}
+	}
+	m.admin.must(200, "DELETE", path+"/"+made.ID.String(), "")
+	m.admin.must(404, "DELETE", path+"/"+made.ID.String(), "")
+	var told []string
+	for _, e := range dataOf[openapi.AuditPage](t, m.admin.must(200, "GET", "/api/admin/audit?size=6", "")).Items {
+		if strings.HasPrefix(e.Action, "price.") {
+			told = append(told, e.Action+" "+e.TargetName)
+		}
+	}
+	if got := strings.Join(told, ", "); got != "price.delete chat 2026-08-01, price.create embed 2100-12-31, price.create chat (large) 2026-08-01, price.update chat 2026-08-01, price.create chat 2026-08-01" {
+		t.Errorf("the audit trail tells %s", got)
+	}
+}
+
+func TestAWrongPriceIsRefusedFieldByField(t *testing.T) {
+	m := newManager(t)
+	m.seed("chat")
+	const path = "/api/admin/prices"
+	m.admin.mustRefuse("PUT", path, `{}`, "capabilityId", "from", "currency", "input", "output")
+	m.admin.mustRefuse("PUT", path, `{"capabilityId":"chat","from":"2026-01-01","currency":"usd","input":"-1","cached":"","cacheWrite":"0.00001","output":"1e3","upstreamModel":""}`,
+		"currency", "input", "cached", "cacheWrite", "output", "upstreamModel")
+	m.admin.mustRefuse("PUT", path, `{"capabilityId":null,"from":"2026-01-01","currency":null,"input":2,"output":"8"}`, "capabilityId", "currency", "input")
+	m.admin.mustRefuse("PUT", path, `{"capabilityId":"none","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`, "capabilityId")
+	for _, day := range []string{"2026-02-30", "1999-12-31", "2101-01-01", "tomorrow"} {
+		r := m.admin.must(400, "PUT", path, fmt.Sprintf(`{"capabilityId":"chat","from":%q,"currency":"USD","input":"2","output":"8"}`, day))
+		if r.body.Code != 40002 {
+			t.Errorf("from %s: %s", day, r.raw)
+		}
+	}
+	m.admin.mustRefuse("GET", path+"?capability=%00", "", "capability")
+	m.admin.mustEqual("GET", path, "", `{"items":[]}`)
+
+	r, err := m.admin.sendIf(`"2026-08-17T09:31:00.000+08:00"`, "PUT", path, `{"capabilityId":"chat","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)
+	if err != nil || r.status != 404 {
+		t.Errorf("a correction of what is not there: %+v, %v", r, err)
+	}
+}
+
+func TestSuggestionsNameTheirSourceAndChangeNothing(t *testing.T) {
+	m := newManager(t)
+	m.seed("chat")
+	m.admin.must(200, "PATCH", "/api/admin/capabilities/chat", `{"upstreamModel":"gpt-5"}`)
+	found := dataOf[openapi.PriceSuggestions](t, m.admin.must(200, "GET", "/api/admin/prices/suggestions?capability=chat", ""))
+	if len(found.Items) == 0 || found.Items[0].Model != "gpt-5" || found.Items[0].Currency != "USD" || found.Source.License != "MIT" || found.Source.Package == "" || found.Source.Notice == "" {
+		t.Errorf("suggested %+v", found)
+	}
+	other := dataOf[openapi.PriceSuggestions](t, m.admin.must(200, "GET", "/api/admin/prices/suggestions?capability=chat&upstreamModel=claude-sonnet-4-5", ""))
+	if len(other.Items) == 0 || !strings.HasPrefix(other.Items[0].Model, "claude") {
+		t.Errorf("suggested %+v", other.Items)
+	}
+	m.admin.mustRefuse("GET", "/api/admin/prices/suggestions?capability=none", "", "capability")
+	m.admin.mustRefuse("GET", "/api/admin/prices/suggestions", "", "capability")
+	m.admin.mustEqual("GET", "/api/admin/prices", "", `{"items":[]}`)
+}
