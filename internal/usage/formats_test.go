@@ -1,0 +1,183 @@
+package usage
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+// answer is what a provider's documentation shows, or a variant that one of them sends, and what is to be read of
+// it.
+type answer struct {
+	name   string
+	kind   string // Content-Type
+	body   string
+	want   Report // of the whole answer
+	events []Report
+}
+
+func unlimited(int64) bool { return true }
+
+// readIn reads an answer in pieces.
+func readIn(a answer, complete bool, pieces ...[]byte) Report {
+	return readEncoded(a, "", complete, pieces...)
+}
+
+func readEncoded(a answer, encoding string, complete bool, pieces ...[]byte) Report {
+	var r Reader
+	r.Begin([]byte(a.kind), []byte(encoding), unlimited)
+	for _, p := range pieces {
+		r.Write(bytes.Clone(p)) // what is kept of it by mistake does not stay
+	}
+	return r.End(complete)
+}
+
+// encodings are those that answers come in, in one block and flushed after every event.
+var encodings = []struct {
+	name   string
+	writer func(io.Writer) io.WriteCloser
+}{
+	{"gzip", func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }},
+	{"deflate", func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }},
+	{"deflate", func(w io.Writer) io.WriteCloser { f, _ := flate.NewWriter(w, 5); return f }},
+	{"br", func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) }},
+	{"zstd", func(w io.Writer) io.WriteCloser { e, _ := zstd.NewWriter(w); return e }},
+}
+
+func encode(t *testing.T, writer func(io.Writer) io.WriteCloser, body string, flush bool) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := writer(&b)
+	parts := []string{body}
+	if flush {
+		parts = strings.SplitAfter(body, "\n\n")
+	}
+	for _, part := range parts {
+		_, err := io.WriteString(w, part)
+		if f, ok := w.(interface{ Flush() error }); err == nil && flush && ok {
+			err = f.Flush()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestEveryFormatIsReadAtEverySplit(t *testing.T) {
+	for _, a := range answers() {
+		t.Run(a.name, func(t *testing.T) {
+			body := []byte(a.body)
+			for cut := 0; cut <= len(body); cut++ {
+				if got := readIn(a, true, body[:cut], body[cut:]); got != a.want {
+					t.Fatalf("split at %d of %d: %+v, want %+v", cut, len(body), got, a.want)
+				}
+			}
+			single := make([][]byte, len(body))
+			for i := range body {
+				single[i] = body[i : i+1]
+			}
+			if got := readIn(a, true, single...); got != a.want {
+				t.Fatalf("byte by byte: %+v, want %+v", got, a.want)
+			}
+		})
+	}
+}
+
+func TestEveryFormatIsReadThroughEveryEncodingAtEverySplit(t *testing.T) {
+	for _, a := range answers() {
+		t.Run(a.name, func(t *testing.T) {
+			for _, e := range encodings {
+				for _, flush := range []bool{false, true} {
+					body := encode(t, e.writer, a.body, flush)
+					step := 1 + len(body)/60
+					if os.Getenv("USAGE_SPLITS") == "all" {
+						step = 1
+					}
+					for cut := 0; cut <= len(body); cut += step {
+						if got := readEncoded(a, e.name, true, body[:cut], body[cut:]); got != a.want {
+							t.Fatalf("%s, flushed %v, split at %d of %d: %+v, want %+v", e.name, flush, cut, len(body), got, a.want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// A stream that is cut off anywhere reports what its events said whose data was whole by then, and never more.
+func TestAStreamInterruptedAnywhereReportsWhatItSaidByThen(t *testing.T) {
+	for _, a := range answers() {
+		if a.kind != streamType || a.want.State == Unreadable {
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) {
+			for cut := 0; cut <= len(a.body); cut++ {
+				want := readIn(a, true, []byte(wholeEvents(a.body[:cut])))
+				want.State = Partial
+				if got := readIn(a, false, []byte(a.body[:cut/2]), []byte(a.body[cut/2:cut])); got != want {
+					t.Fatalf("cut at %d (%q): %+v, want %+v", cut, a.body[max(0, cut-40):cut], got, want)
+				}
+			}
+		})
+	}
+}
+
+// wholeEvents are the events of a stream whose data is a whole JSON text.
+func wholeEvents(body string) string {
+	var whole []string
+	body = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\xef\xbb\xbf", "").Replace(body)
+	for event := range strings.SplitSeq(body, "\n\n") {
+		var data []string
+		for line := range strings.SplitSeq(event, "\n") {
+			if text, is := strings.CutPrefix(line, "data:"); is {
+				data = append(data, text)
+			}
+		}
+		if text := strings.Join(data, ""); json.Valid([]byte(text)) {
+			whole = append(whole, text)
+		}
+	}
+	return sse(whole...)
+}
+
+// However an answer is cut into pieces, it says the same.
+func FuzzPiecesMakeNoDifference(f *testing.F) {
+	for _, a := range answers() {
+		f.Add([]byte(a.body), a.kind == streamType, uint16(len(a.body)/2), uint16(3))
+	}
+	f.Fuzz(func(t *testing.T, body []byte, isStream bool, first, step uint16) {
+		a := answer{kind: jsonType}
+		if isStream {
+			a.kind = streamType
+		}
+		whole := readIn(a, true, body)
+		cut := min(int(first), len(body))
+		pieces := [][]byte{body[:cut]}
+		for piece := range slices.Chunk(body[cut:], int(step)+1) {
+			pieces = append(pieces, piece)
+		}
+		if got := readIn(a, true, pieces...); got != whole {
+			t.Fatalf("in pieces %+v, whole %+v", got, whole)
+		}
+		if isStream {
+			return
+		}
+		if want, valid := decoded(body); valid && whole.State != Unreadable && whole != want {
+			t.Fatalf("%+v, want %+v", whole, want)
+		}
+	})
+}

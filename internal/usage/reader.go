@@ -1,0 +1,124 @@
+package usage
+
+import "bytes"
+
+// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds less than 1 KB, and
+// for an answer that is compressed what its decoder needs, which is asked for.
+type Reader struct {
+	kind     kind
+	fault    bool // it cannot be read
+	events   events
+	scanner  scanner
+	inflater *inflater
+}
+
+// kind is how an answer is read.
+type kind uint8
+
+const (
+	unread kind = iota // it is neither JSON nor a stream of events
+	document
+	stream
+)
+
+var (
+	typeStream = []byte("text/event-stream")
+	typeJSON   = []byte("json")
+)
+
+// Begin says what comes: the Content-Type and the Content-Encoding of an answer. budget is asked for the bytes of
+// memory that the decoder of a compressed answer takes at most, and given them back as a negative number; an answer
+// for which it has none is Unreadable. Whoever called Begin must call End.
+func (r *Reader) Begin(contentType, encoding []byte, budget func(bytes int64) bool) {
+	*r = Reader{}
+	mediaType, _, _ := bytes.Cut(contentType, []byte(";"))
+	switch mediaType = bytes.TrimSpace(mediaType); {
+	case bytes.EqualFold(mediaType, typeStream):
+		r.kind, r.scanner.events = stream, true
+	case bytes.Contains(mediaType, typeJSON) || bytes.Contains(bytes.ToLower(mediaType), typeJSON):
+		r.kind, r.scanner.events = document, isLines(mediaType)
+	default:
+		return
+	}
+	if encoding = bytes.TrimSpace(encoding); len(encoding) > 0 && !bytes.EqualFold(encoding, []byte("identity")) {
+		r.inflater = newInflater(string(encoding), budget, r.read)
+	}
+}
+
+// Write takes the next piece of the answer's body, which it does not keep.
+func (r *Reader) Write(p []byte) {
+	if r.kind == unread || r.fault || len(p) == 0 {
+		return
+	}
+	defer r.guard()
+	if r.inflater == nil {
+		r.read(p)
+	} else if r.inflater.write(p) != nil {
+		r.fault = true
+	}
+}
+
+// guard keeps a fault of this package, or of a decoder, from the call.
+func (r *Reader) guard() {
+	if recover() != nil {
+		r.fault = true
+	}
+}
+
+func (r *Reader) read(p []byte) {
+	if r.kind == stream {
+		r.events.write(p, &r.scanner)
+	} else {
+		r.scanner.write(p)
+	}
+}
+
+// End tells what the answer said. complete says that it ended properly.
+func (r *Reader) End(complete bool) (report Report) {
+	r.finish(complete)
+	s := &r.scanner
+	if s.of == nowhere || !s.events && s.of == root {
+		report.Model = s.model.text()
+	}
+	switch {
+	case r.fault || s.unreadable:
+		report.State = Unreadable
+	case !s.whole.report(&report):
+		report = Report{State: Unreadable, Model: report.Model}
+	case !complete:
+		report.State = Partial
+	case report.Known == 0:
+		report.State = Absent
+	default:
+		report.State = Reported
+	}
+	return report
+}
+
+// finish reads what is left.
+func (r *Reader) finish(complete bool) {
+	defer r.guard()
+	if r.inflater != nil {
+		err := r.inflater.end()
+		r.inflater = nil
+		r.fault = r.fault || err != nil && complete
+	}
+	switch {
+	case r.kind == stream && complete:
+		r.events.end(&r.scanner)
+	case r.kind == document && complete:
+		r.fault = r.fault || !r.scanner.complete()
+	case r.kind == document:
+		r.scanner.interrupted()
+	}
+}
+
+// isLines tells whether a JSON media type is one of many texts, each an event.
+func isLines(mediaType []byte) bool {
+	for _, kind := range [...]string{"ndjson", "jsonl", "json-lines", "json-seq", "stream+json"} {
+		if bytes.Contains(mediaType, []byte(kind)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,157 @@
+// Package usage reads what an upstream's answer reports of its tokens while the answer passes to the caller
+// (design section 9). Nothing is asked for, estimated or changed: a number is what the upstream said, at the place
+// where its format has it, and what is not said stays unknown.
+//
+// In the order of a byte: reader.go chooses how an answer is read, inflate.go undoes its compression, events.go
+// finds the JSON in an event stream, scanner.go and skip.go walk through that, places.go says where the numbers
+// stand, and report.go what they mean.
+package usage
+
+// State tells what is known of the tokens that a call used.
+type State uint8
+
+// The states. The zero State is that of calls that were not looked at.
+const (
+	NotCollected State = iota
+	None               // no answer of status 2xx to a POST
+	Reported           // the answer ended, and said what it used
+	Partial            // the answer was interrupted: what it had said by then, a lower bound, or nothing
+	Absent             // the answer ended and says nothing of tokens
+	Unreadable         // what it says cannot be read, or would cost too much to read
+)
+
+// Fields is a set of the numbers of a Report.
+type Fields uint8
+
+// The members of Fields.
+const (
+	Input Fields = 1 << iota
+	Output
+	Cached
+	CacheWrite
+	Reasoning
+)
+
+// Report is what an answer said. A number counts only where Known has its field. Cached and CacheWrite are part of
+// Input, Reasoning is part of Output, whatever the format: Cached + CacheWrite <= Input and Reasoning <= Output.
+type Report struct {
+	State State
+	// Model is the answer's own name of the model that answered, valid UTF-8 of at most 100 bytes; OtherModel for a
+	// longer one, empty when it gave none.
+	Model string
+	Known Fields
+	// Tokens.
+	Input, Output, Cached, CacheWrite, Reasoning uint32
+}
+
+// OtherModel stands for models whose names are not kept.
+const OtherModel = "other"
+
+// maxTokens bounds each number of a report: larger ones are no count of one call's tokens, and would make sums
+// overflow that hold the calls of others.
+const maxTokens = 1<<32 - 1
+
+// numbers are the values of places, as far as they were said.
+type numbers struct {
+	said  uint32 // a bit for each place
+	value [places]uint32
+}
+
+func (n *numbers) set(p place, v uint32) {
+	n.said |= 1 << p
+	n.value[p] = v
+}
+
+// add takes what a later text says: the latest value of each place counts.
+func (n *numbers) add(later *numbers) {
+	for p := range place(places) {
+		if later.said&(1<<p) != 0 {
+			n.set(p, later.value[p])
+		}
+	}
+}
+
+// first is the value of the first of some places that was said.
+func (n *numbers) first(of ...place) (v uint64, said bool) {
+	for _, p := range of {
+		if n.said&(1<<p) != 0 {
+			return uint64(n.value[p]), true
+		}
+	}
+	return 0, false
+}
+
+// sum adds up the places that were said.
+func (n *numbers) sum(of ...place) (v uint64, said bool) {
+	for _, p := range of {
+		if one, ok := n.first(p); ok {
+			v, said = v+one, true
+		}
+	}
+	return v, said
+}
+
+// report brings the formats to one meaning. It reports false when a number cannot be a count of tokens.
+func (n *numbers) report(r *Report) bool {
+	input, hasInput := n.input()
+	output, hasOutput := n.output()
+	cached, hasCached := n.first(cachedDetail, cacheHit, cachedTokens, cacheRead, geminiCached)
+	written, hasWritten := n.first(cacheWriteDetail, cacheCreation)
+	reasoning, hasReasoning := n.first(reasoningTokens, geminiThoughts)
+	if cached+written > input { // it was counted beside
+		input, hasInput = input+cached+written, true
+	}
+	if reasoning > output || n.reasoningIsBeside(input, output, reasoning) {
+		output, hasOutput = output+reasoning, true
+	}
+	if max(input, output) > maxTokens {
+		return false
+	}
+	for _, one := range [...]struct {
+		field Fields
+		said  bool
+		value uint64
+		to    *uint32
+	}{{Input, hasInput, input, &r.Input}, {Output, hasOutput, output, &r.Output}, {Cached, hasCached, cached, &r.Cached},
+		{CacheWrite, hasWritten, written, &r.CacheWrite}, {Reasoning, hasReasoning, reasoning, &r.Reasoning}} {
+		if one.said {
+			r.Known |= one.field
+			*one.to = uint32(one.value)
+		}
+	}
+	return true
+}
+
+func (n *numbers) input() (v uint64, said bool) {
+	if v, said = n.first(promptTokens); said {
+		return v, true
+	}
+	if v, said = n.first(inputTokens); said {
+		if _, inside := n.first(cachedDetail, cacheWriteDetail); inside {
+			return v, true
+		}
+		beside, _ := n.sum(cacheRead, cacheCreation) // Anthropic counts what its cache took part in apart
+		return v + beside, true
+	}
+	if _, gemini := n.first(geminiPrompt); gemini {
+		return n.sum(geminiPrompt, geminiToolUse)
+	}
+	return n.first(cohereInput, billedInput)
+}
+
+func (n *numbers) output() (v uint64, said bool) {
+	if v, said = n.first(completionTokens, outputTokens); said {
+		return v, true
+	}
+	if v, said = n.sum(geminiCandidates, geminiThoughts); said {
+		return v, true
+	}
+	return n.first(cohereOutput, billedOutput)
+}
+
+// reasoningIsBeside tells by the answer's own total that its completion tokens are those without reasoning.
+func (n *numbers) reasoningIsBeside(input, output, reasoning uint64) bool {
+	total, said := n.first(totalTokens)
+	_, completion := n.first(completionTokens)
+	return said && completion && reasoning > 0 && total == input+output+reasoning
+}

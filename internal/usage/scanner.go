@@ -1,0 +1,318 @@
+package usage
+
+import "bytes"
+
+// step is what a scanner expects next.
+type step uint8
+
+const (
+	beforeText step = iota // a JSON text, or more of the array of them
+	firstKey               // of an object, or its end
+	nextKey
+	inKey
+	colon
+	value
+	afterValue
+	inNumber
+	inName   // a text that is kept
+	inText   // one that is not
+	inOther  // a literal, or a number that is not kept
+	inside   // an array or object of no interest
+	insideIn // a string in it
+	broken   // what came is no JSON
+)
+
+// scanner walks through JSON texts that come in pieces, and keeps the numbers at the places of the formats. What
+// is of no interest is passed over without being checked.
+type scanner struct {
+	events bool // texts are events of a stream: what they wrap counts, and one that broke off ends with its event
+
+	step    step
+	escaped bool
+	depth   uint8
+	path    [8]node // containers that are open, the innermost last; none below another
+	outside int     // brackets open inside a value of no interest
+	listed  bool    // the texts stand in an array
+
+	next  node  // what the value to come is
+	place place // which number it is
+	text  shortText
+	digits
+
+	said   numbers // of the text being read
+	opened uint16  // a bit for each node of usage that it has opened
+	via    node    // the container of its usage
+	bad    bool    // a number of it is none
+	kind   name    // its type
+	model  name
+	of     node // the container that model comes from, nowhere once it is known to count
+
+	whole      numbers // of all texts
+	unreadable bool
+}
+
+// write takes the next piece.
+func (s *scanner) write(p []byte) {
+	for len(p) > 0 {
+		switch s.step {
+		case inside:
+			p = s.passOver(p)
+		case insideIn, inText:
+			n, ended, escaped := skipString(p, s.escaped)
+			s.escaped = escaped
+			if p = p[n:]; !ended {
+				return
+			}
+			if s.step == insideIn {
+				s.step = inside
+			} else {
+				s.valueEnds()
+			}
+		case inKey:
+			p = s.readKey(p)
+		case inName:
+			var ended bool
+			if p, ended = s.text.read(p); ended {
+				s.keepName()
+				s.valueEnds()
+			}
+		case inNumber, inOther:
+			p = s.readLiteral(p)
+		case broken:
+			return
+		default:
+			if b := p[0]; b != ' ' && b != '\n' && b != '\r' && b != '\t' {
+				s.structure(b)
+			}
+			p = p[1:]
+		}
+	}
+}
+
+// passOver takes what a piece brings of a value of no interest.
+func (s *scanner) passOver(p []byte) (rest []byte) {
+	for {
+		at := bracket(p)
+		if at < 0 {
+			return nil
+		}
+		b := p[at]
+		p = p[at+1:]
+		switch b {
+		case '[', '{':
+			s.outside++
+		case '"':
+			if end := bytes.IndexByte(p, '"'); end >= 0 && (end == 0 || p[end-1] != '\\') {
+				p = p[end+1:]
+				continue
+			}
+			s.step, s.escaped = insideIn, false
+			return p
+		default:
+			if s.outside--; s.outside == 0 {
+				s.valueEnds()
+				return p
+			}
+		}
+	}
+}
+
+// structure takes a byte between values.
+func (s *scanner) structure(b byte) {
+	switch s.step {
+	case beforeText:
+		switch {
+		case b == '[' && !s.listed && !s.events:
+			s.listed = true
+		case s.listed && (b == ',' || b == ']'), b == 0x1e: // the separator of application/json-seq
+		default:
+			s.next = root
+			s.begin(b)
+		}
+	case firstKey, nextKey:
+		switch {
+		case b == '"':
+			s.step = inKey
+			s.text.reset()
+		case b == '}' && s.step == firstKey:
+			s.close()
+		default:
+			s.step = broken
+		}
+	case colon:
+		if s.step = value; b != ':' {
+			s.step = broken
+		}
+	case value:
+		s.begin(b)
+	case afterValue:
+		switch b {
+		case ',':
+			s.step = nextKey
+		case '}':
+			s.close()
+		default:
+			s.step = broken
+		}
+	}
+}
+
+// begin takes the first byte of a value.
+func (s *scanner) begin(b byte) {
+	switch {
+	case b == '{' && s.next != nowhere && s.next < modelName:
+		s.open(s.next)
+	case b == '{' || b == '[':
+		s.mistaken()
+		s.step, s.outside = inside, 1
+	case b == '"' && (s.next == modelName || s.next == eventType):
+		s.step = inName
+		s.text.reset()
+	case b == '"':
+		s.mistaken()
+		s.step, s.escaped = inText, false
+	case b == '-' || b >= '0' && b <= '9':
+		if s.step = inOther; s.next == number {
+			s.step = inNumber
+			s.digits.reset()
+			s.digits.add(b)
+		}
+	case b == 'n' || b == 't' || b == 'f':
+		if b != 'n' {
+			s.mistaken()
+		}
+		s.step = inOther
+	default:
+		s.step = broken
+	}
+}
+
+// mistaken notes that a value which is no number stands where a number belongs.
+func (s *scanner) mistaken() {
+	if s.next == number {
+		s.bad = true
+	}
+}
+
+// readLiteral reads a number, true, false or null to its end.
+func (s *scanner) readLiteral(p []byte) (rest []byte) {
+	for i, b := range p {
+		switch {
+		case b >= '0' && b <= '9', b >= 'a' && b <= 'z', b == '.', b == '-', b == '+', b == 'E':
+			if s.step == inNumber {
+				s.digits.add(b)
+			}
+		default:
+			if s.step == inNumber {
+				v, ok := s.digits.count()
+				if s.bad = s.bad || !ok; ok {
+					s.said.set(s.place, v)
+				}
+			}
+			s.valueEnds()
+			return p[i:]
+		}
+	}
+	return nil
+}
+
+func (s *scanner) readKey(p []byte) (rest []byte) {
+	rest, key, ended := s.text.whole(p)
+	if !ended {
+		return rest
+	}
+	s.next, s.place = child(s.path[s.depth], key)
+	if !s.events && (s.next == inMessage || s.next == inResponse || s.next == inDelta) {
+		s.next = nowhere // in an answer that is no stream they are what was asked for
+	}
+	s.step = colon
+	return rest
+}
+
+// open enters a container on the way to a number.
+func (s *scanner) open(n node) {
+	around := s.path[s.depth]
+	if n == inUsage || n == inGemini || n == inMeta {
+		switch bit := uint16(1) << n; {
+		case s.opened != 0 && s.via == root && around != root:
+			s.step, s.outside = inside, 1 // the text's own usage is told already
+			return
+		case s.opened&bit != 0 || s.opened != 0 && s.via != around:
+			s.said, s.opened, s.bad = numbers{}, bit, false // of two values of one key the last counts
+		default:
+			s.opened |= bit
+		}
+		s.via = around
+	}
+	if n == root {
+		s.opened, s.via, s.bad, s.said = 0, nowhere, false, numbers{}
+		s.kind.n = 0
+	}
+	s.depth++
+	s.path[s.depth] = n
+	s.step = firstKey
+}
+
+func (s *scanner) close() {
+	s.depth--
+	s.valueEnds()
+	if s.depth == 0 {
+		s.textEnds()
+	}
+}
+
+func (s *scanner) valueEnds() {
+	if s.step = afterValue; s.depth == 0 {
+		s.step = beforeText
+	}
+}
+
+// keepName keeps the text that was just read.
+func (s *scanner) keepName() {
+	switch {
+	case s.next == eventType:
+		s.kind.set(&s.text)
+	case s.model.n == 0:
+		s.model.set(&s.text)
+		s.of = s.path[s.depth]
+	}
+}
+
+// textEnds takes over what a text says.
+func (s *scanner) textEnds() {
+	if s.of != nowhere {
+		if !wraps(s.of, s.kind.bytes()) {
+			s.model.n = 0
+		}
+		s.of = nowhere
+	}
+	if s.opened != 0 && wraps(s.via, s.kind.bytes()) {
+		s.whole.add(&s.said)
+		s.unreadable = s.unreadable || s.bad
+	}
+	s.opened = 0
+}
+
+// eventEnds ends an event, whole or not: what was told of usage and broke off cannot be read.
+func (s *scanner) eventEnds() {
+	if s.depth > 0 || s.step == broken {
+		if s.of != nowhere {
+			s.model.n, s.of = 0, nowhere
+		}
+		s.unreadable = s.unreadable || s.opened != 0 && wraps(s.via, s.kind.bytes())
+		s.opened = 0
+	}
+	s.depth, s.step = 0, beforeText
+}
+
+// interrupted takes over what an answer that was cut off has said so far. A usage that was cut itself, and one in
+// an event that was, does not count.
+func (s *scanner) interrupted() {
+	if s.events || s.depth != 1 || s.step == broken {
+		return
+	}
+	s.textEnds()
+}
+
+// complete reports whether no text was cut off.
+func (s *scanner) complete() bool { return s.step == beforeText || s.depth == 0 && s.step == inOther }
