@@ -167,7 +167,7 @@ func TestReplicatedTablesAreMadeByStatementsTheEngineKnows(t *testing.T) {
 			}
 		}
 	}
-	if tables != 6 {
+	if tables != 7 {
 		t.Errorf("%d tables", tables)
 	}
 }

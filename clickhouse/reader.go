@@ -51,10 +51,15 @@ var readable = []struct {
 	{"live_calls", []string{
 		"application_id", "user_id", "call_id", "start_time", "day", "model", "duration_ms", "status_code", "success", "streamed",
 		"first_byte_ms", "ended_by", "reason_type", "reason_code", "upstream_status", "request_bytes", "response_bytes", "trace_id",
+		"usage_state", "upstream_model", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
 	}},
 	{"live_failures", []string{"application_id", "call_id", "start_time", "day", "message", "method", "body_note"}},
 	{"live_usage_daily", []string{"application_id", "day", "model", "calls", "successes", "failures", "duration_ms"}},
 	{"live_usage_hourly", []string{"application_id", "hour", "model", "calls", "successes", "failures", "duration_ms"}},
+	{"live_tokens_daily", []string{
+		"application_id", "day", "model", "upstream_model", "reported", "partial", "absent", "unreadable", "streamed", "streamed_absent", "counted",
+		"input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
+	}},
 	{"live_durations", []string{"application_id", "day", "model", "from_ms", "below_ms", "middle_ms", "calls"}},
 	{"live_models", []string{"application_id", "model", "first_used", "last_used"}},
 }

@@ -51,6 +51,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Record:           n.spool.Add,
 		Log:              n.callLog,
 		Traces:           n.traces,
+		TokenUsage:       c.TokenUsage,
 		AllowPrivate:     c.AllowPrivate,
 		ConnectTimeout:   c.ConnectTimeout,
 		HeaderTimeout:    c.HeaderTimeout,

@@ -30,6 +30,7 @@ type Record struct {
 	Trace         TraceID
 	RequestBytes  int64
 	ResponseBytes int64
+	Usage         Usage
 	Failure       *Failure // nil for a success
 	// Unredacted is what the failure's detail is to be made of (Redact does it, in spool); nil for a
 	// success. It never leaves memory.
@@ -68,6 +69,7 @@ func (r *Record) MakeStorable(maxDetail int) {
 	}
 	r.StatusCode, r.UpstreamCode = min(r.StatusCode, math.MaxUint16), min(r.UpstreamCode, math.MaxUint16)
 	r.Model = cut(strings.ToValidUTF8(r.Model, "\uFFFD"), maxModel)
+	r.Usage.Model = cut(strings.ToValidUTF8(r.Usage.Model, "\uFFFD"), maxModel)
 	if f := r.Failure; f != nil && f.Size() > maxDetail {
 		r.Failure = nil
 	}

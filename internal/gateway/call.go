@@ -11,6 +11,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/http1"
 	"callgate/internal/traces"
+	"callgate/internal/usage"
 )
 
 // phase is where a call is; it says which timeout counts and what is cut to end it.
@@ -75,9 +76,12 @@ type call struct {
 	responseBytes int64
 	tail          int // bytes of framing written behind the last byte of the body
 	errorAnswer   errorAnswer
+	usage         *usage.Reader // kept for the next call
+	counting      bool          // usage reads the answer
 	streamed      bool
-	awaits        bool       // settle is still to be called
-	settler       func(bool) // settle, made once for all uses of this memory
+	awaits        bool             // settle is still to be called
+	settler       func(bool)       // settle, made once for all uses of this memory
+	budget        func(int64) bool // reserveForUsage, likewise
 
 	// progress changes whenever bytes move in either direction: the supervisor tells silence by it, so
 	// that no clock is read on the way. Its lowest bits say that the caller is waited for.
@@ -107,7 +111,7 @@ func takeCall() *call {
 		return c
 	}
 	c := new(call)
-	c.settler = c.settle
+	c.settler, c.budget, c.usage = c.settle, c.reserveForUsage, new(usage.Reader)
 	return c
 }
 
@@ -127,7 +131,7 @@ func (c *call) release() {
 	if cap(text) > maxIdleText {
 		text = nil
 	}
-	*c = call{request: requestBody{spare: spare}, text: text[:0], settler: c.settler}
+	*c = call{request: requestBody{spare: spare}, text: text[:0], settler: c.settler, budget: c.budget, usage: c.usage}
 	idleCalls.Put(c)
 }
 

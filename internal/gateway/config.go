@@ -29,6 +29,8 @@ type Config struct {
 	Log *telemetry.CallLog
 	// Traces makes sampled calls spans; nil: no call is, and traceparent is a header as any other.
 	Traces *traces.Tracer
+	// TokenUsage says that answers are read for the tokens they report.
+	TokenUsage bool
 
 	AllowPrivate     bool          // upstreams on loopback and private addresses
 	ConnectTimeout   time.Duration // name, connection and TLS; 10 s

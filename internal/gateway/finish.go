@@ -96,6 +96,7 @@ func (c *call) finish(o outcome) {
 		UpstreamCode:  c.status,
 		RequestBytes:  c.request.size.Load(),
 		ResponseBytes: c.responseBytes,
+		Usage:         c.tokens(o.success),
 	}
 	if c.capability != nil {
 		record.Model = c.capability.ID

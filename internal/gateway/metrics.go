@@ -13,6 +13,7 @@ type metrics struct {
 	duration prometheus.Histogram
 	first    prometheus.Histogram
 	retries  prometheus.Counter
+	usage    map[calls.UsageState]prometheus.Counter // filled once, read only
 }
 
 // reasons are all reason codes; the empty one is success.
@@ -27,8 +28,11 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 1800}
 	total := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "callgate_gateway_calls_total", Help: "Attributed calls by how they ended: success or a reason code."}, []string{"outcome"})
+	usage := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "callgate_gateway_usage_total", Help: "Attributed calls by what their answers report of tokens."}, []string{"state"})
 	m := &metrics{
 		outcomes: map[calls.ReasonCode]prometheus.Counter{},
+		usage:    map[calls.UsageState]prometheus.Counter{},
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "callgate_gateway_refused_total", Help: "Requests refused before they could be attributed, by error code."}, []string{"code"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -45,6 +49,9 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 		}
 		m.outcomes[code] = total.WithLabelValues(label)
 	}
+	for _, state := range []calls.UsageState{calls.UsageNone, calls.UsageReported, calls.UsagePartial, calls.UsageAbsent, calls.UsageUnreadable} {
+		m.usage[state] = usage.WithLabelValues(string(state))
+	}
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
@@ -55,7 +62,7 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 			return float64(sum)
 		}
 	}
-	registry.MustRegister(total, m.refused, m.duration, m.first, m.retries,
+	registry.MustRegister(total, usage, m.refused, m.duration, m.first, m.retries,
 		gauge("callgate_gateway_in_flight", "Attributed calls in flight.", func() float64 { return float64(g.supervisor.len()) }),
 		gauge("callgate_gateway_in_flight_bytes", "Bytes reserved for kept request bodies.", func() float64 { return float64(g.reserved.Load()) }),
 		gauge("callgate_gateway_watched_callers", "Sockets of callers watched during silence.", func() float64 { return float64(g.supervisor.watcher.count()) }),
@@ -68,6 +75,9 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 func (m *metrics) ended(r *calls.Record) {
 	m.outcomes[r.ReasonCode].Inc()
 	m.duration.Observe(r.Duration.Seconds())
+	if counter := m.usage[r.Usage.State]; counter != nil { // collected
+		counter.Inc()
+	}
 	if r.FirstByte >= 0 {
 		m.first.Observe(r.FirstByte.Seconds())
 	}

@@ -52,6 +52,10 @@ func (c *call) nextPiece(conn *upstreamConn, large bool) (http1.Piece, error) {
 func (c *call) describe(g *guard) {
 	kind := g.contentType
 	c.streamed = len(kind) >= 17 && http1.EqualFold(kind[:17], "text/event-stream")
+	if c.counts() {
+		c.counting = true
+		c.usage.Begin(kind, g.encoding, c.budget)
+	}
 	if c.status/100 != 2 {
 		c.errorAnswer = errorAnswer{
 			copies: bytes.Contains(kind, []byte("json")), contentType: string(kind), encoding: string(g.encoding),
@@ -75,6 +79,7 @@ func (c *call) begin(again bool) error {
 		_, err = c.client.Write(body)
 	}
 	c.progress.Add(written)
+	c.count(c.first)
 	if err == nil {
 		c.wrote(c.first)
 	}
@@ -100,6 +105,7 @@ func (c *call) pass(piece http1.Piece) error {
 		_, err = c.client.Write(out)
 	}
 	c.progress.Add(written)
+	c.count(piece)
 	if err == nil {
 		c.wrote(piece)
 	}

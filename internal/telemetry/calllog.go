@@ -107,6 +107,14 @@ func (l *CallLog) write(r *calls.Record) {
 	if !r.Success {
 		attrs = append(attrs, slog.String("reasonType", string(r.ReasonType)), slog.String("reasonCode", string(r.ReasonCode)), slog.Int("upstreamStatus", r.UpstreamCode))
 	}
+	for i, name := range [...]string{"inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens"} {
+		if n, known := r.Usage.Number(calls.AllUsageFields[i]); known {
+			attrs = append(attrs, slog.Int64(name, int64(n)))
+		}
+	}
+	if r.Usage.State != calls.UsageNotCollected && r.Usage.State != calls.UsageNone {
+		attrs = append(attrs, slog.String("usageState", string(r.Usage.State)), slog.String("upstreamModel", r.Usage.Model))
+	}
 	if trace := r.Trace.String(); trace != "" {
 		attrs = append(attrs, slog.String("traceId", trace))
 	}

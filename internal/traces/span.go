@@ -26,6 +26,7 @@ type span struct {
 	requestBytes, responseBytes int64
 	success, streamed           bool
 	endedBy, reason             string
+	usage                       calls.Usage
 }
 
 func spanOf(c Context, r *calls.Record, method, operation, provider string) span {
@@ -36,6 +37,7 @@ func spanOf(c Context, r *calls.Record, method, operation, provider string) span
 		status: r.StatusCode, upstreamStatus: r.UpstreamCode,
 		requestBytes: r.RequestBytes, responseBytes: r.ResponseBytes,
 		success: r.Success, streamed: r.Streamed, endedBy: string(r.EndedBy), reason: string(r.ReasonCode),
+		usage: r.Usage,
 	}
 }
 
@@ -111,6 +113,14 @@ func (s *span) attributes() []*common.KeyValue {
 	}
 	if s.upstreamStatus != 0 {
 		a = append(a, number("callgate.upstream.status_code", int64(s.upstreamStatus)))
+	}
+	if s.usage.Model != "" {
+		a = append(a, text("gen_ai.response.model", s.usage.Model))
+	}
+	for field, key := range map[calls.UsageFields]string{calls.UsageInput: "gen_ai.usage.input_tokens", calls.UsageOutput: "gen_ai.usage.output_tokens"} {
+		if n, known := s.usage.Number(field); known {
+			a = append(a, number(key, int64(n)))
+		}
 	}
 	if s.reason != "" {
 		a = append(a, text("error.type", s.reason))

@@ -8,16 +8,15 @@
 package usage
 
 // State tells what is known of the tokens that a call used.
-type State uint8
+type State string
 
 // The states. The zero State is that of calls that were not looked at.
 const (
-	NotCollected State = iota
-	None               // no answer of status 2xx to a POST
-	Reported           // the answer ended, and said what it used
-	Partial            // the answer was interrupted: what it had said by then, a lower bound, or nothing
-	Absent             // the answer ended and says nothing of tokens
-	Unreadable         // what it says cannot be read, or would cost too much to read
+	None       State = "none"       // no answer of status 2xx to a POST
+	Reported   State = "reported"   // the answer ended, and said what it used
+	Partial    State = "partial"    // the answer was interrupted: what it had said by then, a lower bound, or nothing
+	Absent     State = "absent"     // the answer ended and says nothing of tokens
+	Unreadable State = "unreadable" // what it says cannot be read, or would cost too much to read
 )
 
 // Fields is a set of the numbers of a Report.

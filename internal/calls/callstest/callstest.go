@@ -30,13 +30,15 @@ func Success(start time.Time) *calls.Record {
 		ApplicationID: Application, UserID: Owner, CallID: calls.NewCallID(start), Model: "gpt-4o-mini", Start: start,
 		Duration: 1234567 * time.Microsecond, StatusCode: 200, Success: true, FirstByte: 210 * time.Millisecond,
 		EndedBy: calls.Complete, UpstreamCode: 200, RequestBytes: 1024, ResponseBytes: 20_480,
+		Usage: calls.Usage{State: calls.UsageReported, Model: "gpt-4o-mini-2024-07-18", Known: calls.UsageInput | calls.UsageOutput | calls.UsageCached,
+			Input: 1200, Output: 300, Cached: 1000},
 	}
 }
 
 // Failed is a call whose upstream could not be reached, with its detail.
 func Failed(start time.Time) *calls.Record {
 	r := Success(start)
-	r.StatusCode, r.Success, r.UpstreamCode = 502, false, 0
+	r.StatusCode, r.Success, r.UpstreamCode, r.Usage = 502, false, 0, calls.Usage{State: calls.UsageNone}
 	r.FirstByte, r.EndedBy, r.ReasonType, r.ReasonCode = -1, calls.UpstreamAbort, calls.ConnectionFailed, calls.UpstreamUnreachable
 	r.Failure = calls.NewFailure(calls.FailureInput{
 		Message: "the upstream could not be reached", Method: "POST", Path: "/v1/chat/completions", RawQuery: "model=gpt-4o-mini&a=1",
@@ -50,6 +52,7 @@ func Failed(start time.Time) *calls.Record {
 func Refused(start time.Time, n int) *calls.Record {
 	r := Success(start)
 	r.StatusCode, r.Success, r.EndedBy, r.ReasonType, r.ReasonCode = 403, false, calls.Denied, calls.PermissionDenied, calls.ApplicationDisabled
+	r.Usage = calls.Usage{State: calls.UsageNone}
 	body := `{"api_key":"hunter2-canary","text":"` + strings.Repeat("x", n) + `"}`
 	r.Unredacted = &calls.FailureInput{
 		Method: "POST", Path: "/v1/x", Body: []byte(body), BodyBytes: int64(len(body)), FullyRead: true, ContentType: "application/json",

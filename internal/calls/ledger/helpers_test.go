@@ -123,6 +123,16 @@ func (s *stores) counted(t testing.TB) int64 {
 			t.Errorf("%d rows in calls, but %s gives %d", raw, query, n)
 		}
 	}
+	for _, sums := range [][2]string{
+		{`count(), sum(input_tokens), sum(output_tokens), sum(cached_tokens), sum(reasoning_tokens)`, `sum(reported), sum(input), sum(output), sum(cached), sum(reasoning)`},
+		{`count(input_tokens), count(cached_tokens), count(cache_write_tokens), toInt64(countIf(streamed)), uniqExact(upstream_model)`,
+			`sum(input_calls), sum(cached_calls), sum(cache_write_calls), sum(streamed), uniqExact(upstream_model)`},
+	} {
+		if n := s.number(t, fmt.Sprintf(`SELECT toInt64((SELECT toString(tuple(%s)) FROM calls WHERE usage_state = 'reported') = (SELECT toString(tuple(%s)) FROM tokens_daily))`,
+			strings.ReplaceAll(sums[0], "sum(", "sumOrDefault("), sums[1])); n != 1 {
+			t.Errorf("tokens_daily disagrees with calls about %s", sums[0])
+		}
+	}
 	if failed, details := s.number(t, `SELECT toInt64(countIf(NOT success)) FROM calls`), s.number(t, `SELECT toInt64(count()) FROM call_failures`); details > failed {
 		t.Errorf("%d failed calls, but %d details", failed, details)
 	}

@@ -5,11 +5,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"callgate/internal/calls"
 	"callgate/internal/calls/spool"
 )
 
 const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
-	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id)`
+	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id,
+	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens)`
 
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
@@ -24,6 +26,20 @@ type callColumns struct {
 	status, upstream                       []uint16
 	success, streamed, stamped             []bool // stamped: the server notes when it got the row
 	requestBytes, responseBytes            []uint64
+	usageState, upstreamModel              []any
+	tokens                                 [len(calls.AllUsageFields)]tokenColumn
+}
+
+// tokenColumn is a column of numbers that may be unknown.
+type tokenColumn struct {
+	known  []*uint32
+	number []uint32
+}
+
+func (c *tokenColumn) set(i int, n uint32, known bool) {
+	if c.number[i], c.known[i] = n, nil; known {
+		c.known[i] = &c.number[i]
+	}
 }
 
 func (c *callColumns) fill(rows []spool.Row, token string) []any {
@@ -31,13 +47,16 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	for _, column := range []*[]uuid.UUID{&c.application, &c.call, &c.user} {
 		*column = resize(*column, len(rows))
 	}
-	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch} {
+	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch, &c.usageState, &c.upstreamModel} {
 		*column = resize(*column, len(rows))
 	}
 	c.start, c.duration, c.firstByte = resize(c.start, len(rows)), resize(c.duration, len(rows)), resize(c.firstByte, len(rows))
 	c.status, c.upstream = resize(c.status, len(rows)), resize(c.upstream, len(rows))
 	c.success, c.streamed, c.stamped = resize(c.success, len(rows)), resize(c.streamed, len(rows)), resize(c.stamped, len(rows))
 	c.requestBytes, c.responseBytes, c.trace = resize(c.requestBytes, len(rows)), resize(c.responseBytes, len(rows)), resize(c.trace, len(rows))
+	for f := range c.tokens {
+		c.tokens[f] = tokenColumn{resize(c.tokens[f].known, len(rows)), resize(c.tokens[f].number, len(rows))}
+	}
 	for i := range rows {
 		r := &rows[i]
 		c.application[i], c.call[i], c.user[i] = r.Application, r.Call, r.User
@@ -54,9 +73,16 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 			c.firstByteOf[i] = milliseconds(r.FirstByteUS)
 			c.firstByte[i] = &c.firstByteOf[i]
 		}
+		repeat(c.usageState, i, string(r.Usage.State))
+		repeat(c.upstreamModel, i, r.Usage.Model)
+		for f, field := range calls.AllUsageFields {
+			n, known := r.Usage.Number(field)
+			c.tokens[f].set(i, n, known)
+		}
 	}
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
-		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace}
+		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace,
+		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known}
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

@@ -17,6 +17,7 @@ type lane struct {
 	shipments   map[*spool.Segment]*shipment
 	content     spool.Content
 	columns     callColumns
+	models      upstreamModels
 	unreachable int // attempts in a row in which ClickHouse could not be reached
 }
 
@@ -25,7 +26,7 @@ func (s *Shipper) send(ctx context.Context) {
 	shards := s.findShards(ctx)
 	s.segments.begin(len(shards))
 	for i, to := range shards {
-		s.lanes = append(s.lanes, &lane{shipping: &s.shipping, index: i, shard: to, shipments: map[*spool.Segment]*shipment{}})
+		s.lanes = append(s.lanes, &lane{shipping: &s.shipping, index: i, shard: to, shipments: map[*spool.Segment]*shipment{}, models: upstreamModels{}})
 	}
 	if len(s.lanes) == 1 {
 		s.lanes[0].sealed = s.spool.Sealed()

@@ -77,9 +77,10 @@ func TestRollupsThatDisagreeWithTheirCallsAreRepaired(t *testing.T) {
 	for name, planted := range map[string][]string{
 		"nothing": nil,
 		"some rows lost": {`DELETE FROM usage_daily WHERE day = (SELECT min(day) FROM usage_daily)`,
-			`DELETE FROM usage_hourly WHERE toHour(hour) BETWEEN 3 AND 9`},
-		"everything lost":    {`TRUNCATE TABLE usage_daily`, `TRUNCATE TABLE usage_hourly`},
-		"everything doubled": {`INSERT INTO usage_daily SELECT * FROM usage_daily`, `INSERT INTO usage_hourly SELECT * FROM usage_hourly`},
+			`DELETE FROM usage_hourly WHERE toHour(hour) BETWEEN 3 AND 9`, `DELETE FROM tokens_daily WHERE day = (SELECT max(day) FROM tokens_daily)`},
+		"everything lost":    {`TRUNCATE TABLE usage_daily`, `TRUNCATE TABLE usage_hourly`, `TRUNCATE TABLE tokens_daily`},
+		"everything doubled": {`INSERT INTO usage_daily SELECT * FROM usage_daily`, `INSERT INTO usage_hourly SELECT * FROM usage_hourly`,
+			`INSERT INTO tokens_daily SELECT * FROM tokens_daily`},
 		"wrong rows": {
 			`INSERT INTO usage_daily (application_id, day, model, calls, successes, duration_ms, durations)
 				SELECT application_id, day, 'ghost', 3, 2, 10, ([1, 4, 5], [1, 1, 1]) FROM usage_daily`,
@@ -87,6 +88,8 @@ func TestRollupsThatDisagreeWithTheirCallsAreRepaired(t *testing.T) {
 				SELECT application_id, hour, model, 0, 0, 0, ([1, 2], [-1, 1]) FROM usage_hourly`,
 			`INSERT INTO usage_daily (application_id, day, model, calls, successes, duration_ms)
 				SELECT application_id, day, model, 0, 0, 1 FROM usage_daily`,
+			`INSERT INTO tokens_daily (application_id, day, model, upstream_model, input, cached_calls, cache_write)
+				SELECT application_id, day, model, 'ghost', 5, -2, 7 FROM tokens_daily`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

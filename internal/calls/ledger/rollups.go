@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -15,60 +16,89 @@ import (
 	"callgate/internal/beijing"
 )
 
-// rollup is a table the views fill from calls, and how it tells time.
+// rollup is a table the views fill from calls, how it tells time, and what it adds up.
 type rollup struct {
 	table  string
 	column string // its day or hour
 	slots  string // Unix seconds in which that of a row of calls begins
 	own    string // the same, of a row of the rollup
 	within string // condition that a row of the rollup is of the day
+
+	counted   string      // condition of the calls that it holds
+	upstream  bool        // it tells the models that answered apart
+	sums      []rollupSum // all but the histogram
+	histogram bool        // of durations
 }
 
+// rollupSum is a column that adds up, and what it adds up of calls, as Int64.
+type rollupSum struct{ column, of string }
+
+var usageSums = []rollupSum{{"calls", "count()"}, {"successes", "countIf(success)"}, {"duration_ms", "sum(duration_ms)"}}
+
 // Beijing days and hours by arithmetic, not by the functions the views use.
+const slotOfDay = "intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800"
+
 var rollups = []rollup{
 	{
-		table: "usage_daily", column: "day",
-		slots:  "intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800",
-		own:    "toInt64(u.day) * 86400 - 28800",
-		within: "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
+		table: "usage_daily", column: "day", slots: slotOfDay,
+		own:     "toInt64(u.day) * 86400 - 28800",
+		within:  "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
+		counted: "1", sums: usageSums, histogram: true,
 	},
 	{
 		table: "usage_hourly", column: "hour",
-		slots:  "intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600",
-		own:    "toInt64(toUnixTimestamp(u.hour))",
-		within: "u.hour >= fromUnixTimestamp(intDiv({from:Int64}, 1000)) AND u.hour < fromUnixTimestamp(intDiv({to:Int64}, 1000))",
+		slots:   "intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600",
+		own:     "toInt64(toUnixTimestamp(u.hour))",
+		within:  "u.hour >= fromUnixTimestamp(intDiv({from:Int64}, 1000)) AND u.hour < fromUnixTimestamp(intDiv({to:Int64}, 1000))",
+		counted: "1", sums: usageSums, histogram: true,
 	},
+	{
+		table: "tokens_daily", column: "day", slots: slotOfDay,
+		own:     "toInt64(u.day) * 86400 - 28800",
+		within:  "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
+		counted: "usage_state != '' AND usage_state != 'none'", sums: tokenSums, upstream: true,
+	},
+}
+
+var tokenSums = []rollupSum{
+	{"reported", "sum(usage_state = 'reported')"}, {"partial", "sum(usage_state = 'partial')"},
+	{"absent", "sum(usage_state = 'absent')"}, {"unreadable", "sum(usage_state = 'unreadable')"},
+	{"streamed", "sum(streamed)"}, {"streamed_absent", "sum(streamed AND usage_state = 'absent')"},
+	{"counted", "sum(input_tokens IS NOT NULL OR output_tokens IS NOT NULL)"},
+	{"input", "sum(coalesce(input_tokens, 0))"}, {"output", "sum(coalesce(output_tokens, 0))"}, {"cached", "sum(coalesce(cached_tokens, 0))"},
+	{"cache_write", "sum(coalesce(cache_write_tokens, 0))"}, {"reasoning", "sum(coalesce(reasoning_tokens, 0))"},
+	{"input_calls", "sum(input_tokens IS NOT NULL)"}, {"output_calls", "sum(output_tokens IS NOT NULL)"}, {"cached_calls", "sum(cached_tokens IS NOT NULL)"},
+	{"cache_write_calls", "sum(cache_write_tokens IS NOT NULL)"}, {"reasoning_calls", "sum(reasoning_tokens IS NOT NULL)"},
 }
 
 // difference is what must be added to a rollup so that it agrees with the calls.
 type difference struct {
 	application uuid.UUID
 	model       string
-	slot        int64 // Unix seconds of the day's or hour's start
-	rows        int64 // calls of it there are
-	calls       int64
-	successes   int64
-	durationMs  int64
+	upstream    string  // model that answered, where the rollup tells
+	slot        int64   // Unix seconds of the day's or hour's start
+	rows        int64   // calls of it there are
+	sums        []int64 // as the rollup's
 	buckets     []uint16
 	counts      []int64
 }
 
 type differenceKey struct {
-	table       string
-	application uuid.UUID
-	model       string
-	slot        int64
+	table           string
+	application     uuid.UUID
+	model, upstream string
+	slot            int64
 }
 
 func (d *difference) key(r rollup) differenceKey {
-	return differenceKey{r.table, d.application, d.model, d.slot}
+	return differenceKey{r.table, d.application, d.model, d.upstream, d.slot}
 }
 
 var seed = maphash.MakeSeed()
 
 // fingerprint stands for the whole difference and the number of rows it was found in.
 func (d *difference) fingerprint() uint64 {
-	return maphash.String(seed, fmt.Sprint(d.rows, d.calls, d.successes, d.durationMs, d.buckets, d.counts))
+	return maphash.String(seed, fmt.Sprint(d.rows, d.sums, d.buckets, d.counts))
 }
 
 const between = `start_time >= fromUnixTimestamp64Milli({from:Int64}) AND start_time < fromUnixTimestamp64Milli({to:Int64})`
@@ -80,26 +110,36 @@ func span(from, to time.Time) []any {
 // query gives a difference for every application, model and slot in which a rollup and the calls
 // do not agree. Swept applications are left out: their tables are emptied one after the other.
 func (r rollup) query() string {
+	ofCalls, ofRollup := make([]string, len(r.sums)), make([]string, len(r.sums))
+	for i, sum := range r.sums {
+		ofCalls[i], ofRollup[i] = "toInt64("+sum.of+")", "-sum(u."+sum.column+")"
+	}
+	upstream, histogram, taken := "''", "CAST(([], []), 'Tuple(Array(UInt16), Array(Int64))')", "CAST(([], []), 'Tuple(Array(UInt16), Array(Int64))')"
+	if r.upstream {
+		upstream = "toString(upstream_model)"
+	}
+	if r.histogram {
+		histogram = "sumMap([toUInt16(32 * shift + bitShiftRight(duration_ms, shift))], [toInt64(1)])"
+		taken = "sumMap(u.durations.1, arrayMap(n -> -n, u.durations.2))"
+	}
 	return `
 WITH toUInt8(greatest(ceil(log2(toUInt64(duration_ms) + 1)) - 6, 0)) AS shift
-SELECT application_id, toString(of_model), slot, sum(is_row), sum(n) AS calls, sum(ok) AS successes, sum(ms) AS duration,
+SELECT application_id, of_model, of_upstream, slot, sum(is_row), sumForEach(numbers) AS sums,
     tupleElement(sumMap(histogram.1, histogram.2) AS durations, 1), tupleElement(durations, 2) AS counts
 FROM (
-    SELECT application_id, model AS of_model, toInt64(` + r.slots + `) AS slot, toInt64(count()) AS is_row,
-        toInt64(count()) AS n, toInt64(countIf(success)) AS ok, toInt64(sum(duration_ms)) AS ms,
-        sumMap([toUInt16(32 * shift + bitShiftRight(duration_ms, shift))], [toInt64(1)]) AS histogram
-    FROM calls WHERE ` + between + `
-    GROUP BY application_id, of_model, slot
+    SELECT application_id, toString(model) AS of_model, ` + upstream + ` AS of_upstream, toInt64(` + r.slots + `) AS slot, toInt64(count()) AS is_row,
+        [` + strings.Join(ofCalls, ", ") + `] AS numbers, ` + histogram + ` AS histogram
+    FROM calls WHERE ` + between + ` AND ` + r.counted + `
+    GROUP BY application_id, of_model, of_upstream, slot
     UNION ALL
-    SELECT application_id, model AS of_model, ` + r.own + ` AS slot, toInt64(0),
-        -sum(u.calls), -sum(u.successes), -sum(u.duration_ms),
-        sumMap(u.durations.1, arrayMap(n -> -n, u.durations.2))
+    SELECT application_id, toString(model) AS of_model, ` + upstream + ` AS of_upstream, ` + r.own + ` AS slot, toInt64(0),
+        [` + strings.Join(ofRollup, ", ") + `], ` + taken + `
     FROM ` + r.table + ` AS u WHERE ` + r.within + `
-    GROUP BY application_id, of_model, slot
+    GROUP BY application_id, of_model, of_upstream, slot
 )
 WHERE application_id NOT IN (SELECT application_id FROM deleted_applications)
-GROUP BY application_id, of_model, slot
-HAVING calls != 0 OR successes != 0 OR duration != 0 OR arrayExists(n -> n != 0, counts)`
+GROUP BY application_id, of_model, of_upstream, slot
+HAVING arrayExists(n -> n != 0, sums) OR arrayExists(n -> n != 0, counts)`
 }
 
 // differences hands each difference of a day to yield.
@@ -113,7 +153,7 @@ func differences(ctx context.Context, conn driver.Conn, r rollup, day beijing.Da
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var d difference
-		if err := rows.Scan(&d.application, &d.model, &d.slot, &d.rows, &d.calls, &d.successes, &d.durationMs, &d.buckets, &d.counts); err != nil {
+		if err := rows.Scan(&d.application, &d.model, &d.upstream, &d.slot, &d.rows, &d.sums, &d.buckets, &d.counts); err != nil {
 			return fmt.Errorf("compare %s: %w", r.table, err)
 		}
 		if err := yield(&d); err != nil {
@@ -168,19 +208,12 @@ func (w *repairs) insert(ctx context.Context, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, insertTimeout)
 	defer cancel()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
-	batch, err := w.on.conn().PrepareBatch(ctx, `INSERT INTO `+w.rollup.table+
-		` (application_id, `+w.rollup.column+`, model, calls, successes, duration_ms, durations)`)
+	batch, err := w.on.conn().PrepareBatch(ctx, `INSERT INTO `+w.rollup.table+` (`+strings.Join(w.rollup.columns(), ", ")+`)`)
 	if err != nil {
 		return fmt.Errorf("begin insert: %w", err)
 	}
 	for i := range w.block {
-		d := &w.block[i]
-		start := time.Unix(d.slot, 0)
-		if w.rollup.column == "day" {
-			start = date(beijing.DayOf(start))
-		}
-		err := batch.Append(d.application, start, d.model, d.calls, d.successes, d.durationMs, []any{d.buckets, d.counts})
-		if err != nil {
+		if err := batch.Append(w.rollup.row(&w.block[i])...); err != nil {
 			return errors.Join(fmt.Errorf("fill insert: %w", err), batch.Abort())
 		}
 	}
@@ -188,4 +221,38 @@ func (w *repairs) insert(ctx context.Context, token string) error {
 		return fmt.Errorf("insert: %w", err)
 	}
 	return nil
+}
+
+// columns are those of a row that repairs.
+func (r rollup) columns() []string {
+	columns := []string{"application_id", r.column, "model"}
+	if r.upstream {
+		columns = append(columns, "upstream_model")
+	}
+	for _, sum := range r.sums {
+		columns = append(columns, sum.column)
+	}
+	if r.histogram {
+		columns = append(columns, "durations")
+	}
+	return columns
+}
+
+// row is a difference as a row of columns.
+func (r rollup) row(d *difference) []any {
+	start := time.Unix(d.slot, 0)
+	if r.column == "day" {
+		start = date(beijing.DayOf(start))
+	}
+	values := []any{d.application, start, d.model}
+	if r.upstream {
+		values = append(values, d.upstream)
+	}
+	for _, sum := range d.sums {
+		values = append(values, sum)
+	}
+	if r.histogram {
+		values = append(values, []any{d.buckets, d.counts})
+	}
+	return values
 }

@@ -50,6 +50,9 @@ func (s *lane) send(ctx context.Context, b *batch, a *attempt) error {
 			return fmt.Errorf("failures of batch %s: %w", b.token, err)
 		}
 	}
+	if err := s.boundModels(ctx, b); err != nil {
+		return err
+	}
 	if err := s.shard.insert(ctx, insertCalls, token, s.columns.fill(b.rows, b.token)); err != nil {
 		return fmt.Errorf("batch %s: %w", b.token, err)
 	}

@@ -189,7 +189,7 @@ func (s *shard) settled(ctx context.Context) error {
 	if len(s.all()) < 2 {
 		return nil
 	}
-	for _, table := range []string{"calls", "usage_daily", "usage_hourly"} {
+	for _, table := range []string{"calls", "usage_daily", "usage_hourly", "tokens_daily"} {
 		current, err := isCurrent(ctx, s.conn(), table)
 		if err != nil {
 			s.failed()

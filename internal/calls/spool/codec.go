@@ -26,6 +26,7 @@ const (
 	flagFirstByte
 	flagFailure
 	flagTrace
+	flagMore
 )
 
 // The values that are stored as one byte, by position plus one; others are written out after a 0.
@@ -38,7 +39,8 @@ var (
 		string(calls.ModelRequired), string(calls.InvalidPath), string(calls.RequestTooLarge), string(calls.CodeOverloaded), string(calls.CodeInternal), string(calls.UpstreamStatus),
 		string(calls.UpstreamUnreachable), string(calls.UpstreamTimeout), string(calls.ClientClosed), string(calls.UpstreamClosed), string(calls.CodeShutdown),
 		string(calls.CodeInvalidRequest), string(calls.CallerTimeout)}
-	noteCodes = []string{"", string(calls.NotFullyRead), string(calls.TooLarge), string(calls.Empty), string(calls.NotJSON), string(calls.InvalidJSON)}
+	usageCodes = []string{"", string(calls.UsageNone), string(calls.UsageReported), string(calls.UsagePartial), string(calls.UsageAbsent), string(calls.UsageUnreadable)}
+	noteCodes  = []string{"", string(calls.NotFullyRead), string(calls.TooLarge), string(calls.Empty), string(calls.NotJSON), string(calls.InvalidJSON)}
 )
 
 // appendPayload encodes r.
@@ -63,6 +65,9 @@ func appendPayload(b []byte, r *calls.Record) []byte {
 	if r.Trace != (calls.TraceID{}) {
 		flags |= flagTrace
 	}
+	if r.Usage.State != "" {
+		flags |= flagMore
+	}
 	b = append(b, flags)
 	b = binary.AppendVarint(b, r.Start.UnixMilli()-idMilli(r.CallID))
 	b = binary.AppendUvarint(b, uint64(max(r.Duration, 0)/time.Microsecond))
@@ -79,6 +84,9 @@ func appendPayload(b []byte, r *calls.Record) []byte {
 	b = appendText(b, r.Model)
 	if r.Trace != (calls.TraceID{}) {
 		b = append(b, r.Trace[:]...)
+	}
+	if flags&flagMore != 0 {
+		b = appendMore(b, r)
 	}
 	if f := r.Failure; f != nil {
 		b = appendText(b, f.Message)

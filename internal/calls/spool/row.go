@@ -19,6 +19,7 @@ type Row struct {
 	Success, Streamed, HasFirstByte, HasFailure bool
 	EndedBy, ReasonType, ReasonCode, Model      string
 	Trace                                       calls.TraceID
+	Usage                                       calls.Usage
 	Failure                                     FailureRow
 }
 
@@ -56,13 +57,16 @@ func decodePayload(payload string, r *Row) error {
 	if r.Trace = (calls.TraceID{}); flags&flagTrace != 0 {
 		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
 	}
+	if r.Usage = (calls.Usage{}); flags&flagMore != 0 {
+		d.more(r)
+	}
 	r.Failure = FailureRow{}
 	if r.HasFailure {
 		f := &r.Failure
 		f.Message, f.Method, f.Path, f.Body, f.Query = d.text(), d.text(), d.text(), d.text(), d.text()
 		f.Note = d.code(noteCodes)
 	}
-	if d.failed || d.rest != "" || flags >= flagTrace<<1 || r.Start < calls.MinStart || r.Start >= calls.MaxStart {
+	if d.failed || d.rest != "" || flags >= flagMore<<1 || r.Start < calls.MinStart || r.Start >= calls.MaxStart {
 		return errPayload
 	}
 	return nil

@@ -1,0 +1,68 @@
+package spool
+
+import (
+	"encoding/binary"
+	"math"
+
+	"callgate/internal/calls"
+)
+
+// What a record has beside the fields that all have is a list of parts: two bytes of its length, then for each part
+// its number, two bytes of its length and what it holds. A version that does not know a part passes over it, and
+// takes the record without it. A number is never used again.
+const partUsage = 1
+
+func appendMore(b []byte, r *calls.Record) []byte {
+	b, list := beginLength(b)
+	b, part := beginLength(append(b, partUsage))
+	b = appendUsage(b, &r.Usage)
+	endLength(b, part)
+	endLength(b, list)
+	return b
+}
+
+func beginLength(b []byte) (grown []byte, at int) { return append(b, 0, 0), len(b) }
+
+func endLength(b []byte, at int) { binary.LittleEndian.PutUint16(b[at:], uint16(len(b)-at-2)) }
+
+func appendUsage(b []byte, u *calls.Usage) []byte {
+	b = append(appendCode(b, usageCodes, string(u.State)), byte(u.Known))
+	for _, field := range calls.AllUsageFields {
+		if n, known := u.Number(field); known {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+	}
+	return appendText(b, u.Model)
+}
+
+// more reads the parts of r that are known.
+func (d *decoder) more(r *Row) {
+	parts := decoder{rest: d.measured()}
+	for parts.rest != "" && !parts.failed {
+		number := parts.octet()
+		part := decoder{rest: parts.measured()}
+		if number == partUsage {
+			part.usage(&r.Usage)
+			parts.failed = parts.failed || part.failed
+		}
+	}
+	d.failed = d.failed || parts.failed
+}
+
+// measured takes what two bytes of its length stand before.
+func (d *decoder) measured() string {
+	low, high := d.octet(), d.octet()
+	return d.take(uint64(low) | uint64(high)<<8)
+}
+
+// usage reads what a later version may have added to.
+func (d *decoder) usage(u *calls.Usage) {
+	u.State = calls.UsageState(d.code(usageCodes))
+	known := calls.UsageFields(d.octet())
+	for _, field := range calls.AllUsageFields {
+		if known&field != 0 {
+			u.Set(field, uint32(d.number(math.MaxUint32)))
+		}
+	}
+	u.Model = d.text()
+}
