@@ -19,11 +19,10 @@ import (
 // answer is what a provider's documentation shows, or a variant that one of them sends, and what is to be read of
 // it.
 type answer struct {
-	name   string
-	kind   string // Content-Type
-	body   string
-	want   Report // of the whole answer
-	events []Report
+	name string
+	kind string // Content-Type
+	body string
+	want Report // of the whole answer
 }
 
 func unlimited(int64) bool { return true }

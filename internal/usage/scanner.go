@@ -37,7 +37,7 @@ type scanner struct {
 	next  node  // what the value to come is
 	place place // which number it is
 	text  shortText
-	digits
+	count digits
 
 	said   numbers // of the text being read
 	opened uint16  // a bit for each node of usage that it has opened
@@ -174,8 +174,8 @@ func (s *scanner) begin(b byte) {
 	case b == '-' || b >= '0' && b <= '9':
 		if s.step = inOther; s.next == number {
 			s.step = inNumber
-			s.digits.reset()
-			s.digits.add(b)
+			s.count.reset()
+			s.count.add(b)
 		}
 	case b == 'n' || b == 't' || b == 'f':
 		if b != 'n' {
@@ -200,11 +200,11 @@ func (s *scanner) readLiteral(p []byte) (rest []byte) {
 		switch {
 		case b >= '0' && b <= '9', b >= 'a' && b <= 'z', b == '.', b == '-', b == '+', b == 'E':
 			if s.step == inNumber {
-				s.digits.add(b)
+				s.count.add(b)
 			}
 		default:
 			if s.step == inNumber {
-				v, ok := s.digits.count()
+				v, ok := s.count.value()
 				if s.bad = s.bad || !ok; ok {
 					s.said.set(s.place, v)
 				}

@@ -125,8 +125,8 @@ func (d *digits) add(b byte) {
 	d.n++
 }
 
-// count is the number, if it is a whole one that can be a count of tokens.
-func (d *digits) count() (v uint32, ok bool) {
+// value is the number, if it is a whole one that can be a count of tokens.
+func (d *digits) value() (v uint32, ok bool) {
 	if d.n > len(d.of) {
 		return 0, false
 	}

@@ -78,7 +78,7 @@ func TestRollupsThatDisagreeWithTheirCallsAreRepaired(t *testing.T) {
 		"nothing": nil,
 		"some rows lost": {`DELETE FROM usage_daily WHERE day = (SELECT min(day) FROM usage_daily)`,
 			`DELETE FROM usage_hourly WHERE toHour(hour) BETWEEN 3 AND 9`, `DELETE FROM tokens_daily WHERE day = (SELECT max(day) FROM tokens_daily)`},
-		"everything lost":    {`TRUNCATE TABLE usage_daily`, `TRUNCATE TABLE usage_hourly`, `TRUNCATE TABLE tokens_daily`},
+		"everything lost": {`TRUNCATE TABLE usage_daily`, `TRUNCATE TABLE usage_hourly`, `TRUNCATE TABLE tokens_daily`},
 		"everything doubled": {`INSERT INTO usage_daily SELECT * FROM usage_daily`, `INSERT INTO usage_hourly SELECT * FROM usage_hourly`,
 			`INSERT INTO tokens_daily SELECT * FROM tokens_daily`},
 		"wrong rows": {
