@@ -90,12 +90,13 @@ chaos: export CHAOS_DAMAGE_STEP ?= 1
 chaos: export FAILOVERS ?= 10
 chaos: export CHAOS_SHARD_KILLS ?= 50
 chaos: export ROLLING_ROUNDS ?= 10
-chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), of shards (CHAOS_SHARD_KILLS), restarts of each process (ROLLING_ROUNDS), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk, FAILOVERS (10) of PostgreSQL and of a real Redis
+chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), of shards (CHAOS_SHARD_KILLS), restarts of each process (ROLLING_ROUNDS), an upgrade and back (UPGRADE_ROUNDS, 1), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk, FAILOVERS (10) of PostgreSQL and of a real Redis
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk|AShardThatHangs|RestartedInTurn' ./cmd/callgate
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged|KilledShard' ./internal/calls/...
 	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
 	$(WITH_ENGINES) env FLOOD_CONNECTIONS=20000 FLOOD_FILES=4096 SILENT_CALLS=4150 go test -count=1 -v -timeout 30m -run 'LeaveTheProcessServing|LeaveTheOthersServed' ./cmd/callgate
 	$(WITH_ENGINES) env REVOCATION_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|FloodOf' ./cmd/callgate
+	$(WITH_ENGINES) go test -tags upgrade -count=1 -v -timeout 30m -run 'UpgradedInTurn' ./cmd/callgate
 	go test -count=1 -v -timeout 60m -run 'PostgreSQLFailover' ./cmd/callgate
 	EMBEDDED_REDIS=server go test -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
 
@@ -184,7 +185,7 @@ format: ## fail on files gofmt would change
 .PHONY: vet
 vet: ## go vet, with and without the embedded engines
 	go vet ./...
-	go vet -tags embedded ./internal/boot ./cmd/callgate
+	go vet -tags embedded,upgrade ./internal/boot ./cmd/callgate
 	$(IN_CHECKS) go vet ./...
 
 .PHONY: lint

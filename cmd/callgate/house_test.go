@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 // house is a console and stores of its own; gateways are added.
 type house struct {
 	engines     *embedded.Engines
+	program     string // the version
 	environment map[string]string
 	admin, dev  client
 	app, key    string
@@ -37,11 +39,17 @@ func newHouse(t *testing.T) *house {
 
 func newHouseOn(t *testing.T, engines *embedded.Engines) *house {
 	t.Helper()
+	return newHouseOf(t, binary, engines)
+}
+
+// newHouseOf is a house of some version.
+func newHouseOf(t *testing.T, program string, engines *embedded.Engines) *house {
+	t.Helper()
 	up := newScripted(t)
-	h := &house{engines: engines}
+	h := &house{engines: engines, program: program}
 	h.environment = production(t, h.engines)
-	migrate(t, h.environment)
-	desk := start(t, h.environment, "serve", "--role", "console")
+	migrateBy(t, program, h.environment)
+	desk := launch(t, h.environment, program, "serve", "--role", "console")
 	desk.mails = func(email string) (string, error) {
 		if caught := h.engines.Mailbox().Mails(email); len(caught) > 0 {
 			return caught[0].Code, nil
@@ -107,6 +115,7 @@ type node struct {
 	mu          sync.Mutex
 	cmd         *exec.Cmd
 	ended       chan struct{}
+	said        *bytes.Buffer // to its log; whole once it has ended
 	ready       atomic.Bool
 }
 
@@ -123,7 +132,7 @@ func (h *house) node(t *testing.T, more ...string) *node {
 func (h *house) prepare(t *testing.T, more ...string) *node {
 	t.Helper()
 	address := quietAddress(t)
-	n := &node{base: "http://" + address, program: binary, role: "gateway", spool: filepath.Join(t.TempDir(), "spool")}
+	n := &node{base: "http://" + address, program: h.program, role: "gateway", spool: filepath.Join(t.TempDir(), "spool")}
 	if err := os.Mkdir(n.spool, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -156,6 +165,8 @@ func (n *node) start(t *testing.T) {
 	first := n.cmd == nil
 	cmd := exec.Command(n.program, "serve", "--role", n.role)
 	cmd.Env = n.environment
+	var said bytes.Buffer
+	cmd.Stderr = &said
 	if n.disk > 0 {
 		n.mount(cmd)
 	}
@@ -165,7 +176,7 @@ func (n *node) start(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	n.mu.Lock()
-	n.cmd, n.ended = cmd, ended
+	n.cmd, n.ended, n.said = cmd, ended, &said
 	n.mu.Unlock()
 	go n.watch(ended)
 	if first {
@@ -216,7 +227,7 @@ func (n *node) leave(t *testing.T) {
 		t.Fatalf("%s did not end within a minute of SIGTERM", n.base)
 	}
 	if status := n.cmd.ProcessState; !status.Success() {
-		t.Errorf("%s ended with %v", n.base, status)
+		t.Errorf("%s ended with %v:\n%s", n.base, status, n.said)
 	}
 }
 

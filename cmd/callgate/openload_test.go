@@ -51,6 +51,9 @@ func kindsOfCalls() []callKind {
 	}
 }
 
+// patience is what a caller waits for an answer: a busy machine is not to be taken for a lost call.
+const patience = 2 * time.Minute
+
 // openLoad makes calls at a rate that does not depend on how fast they are answered.
 type openLoad struct {
 	base, key string
@@ -66,11 +69,11 @@ type openLoad struct {
 // run calls until ctx is done, and waits for what is under way.
 func (o *openLoad) run(ctx context.Context) {
 	o.made = map[string]int{}
-	kept := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
+	kept := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: patience}
 	defer kept.CloseIdleConnections()
 	clients := map[bool]*http.Client{
-		false: {Transport: kept, Timeout: 30 * time.Second},
-		true:  {Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second},
+		false: {Transport: kept, Timeout: patience},
+		true:  {Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience},
 	}
 	var running sync.WaitGroup
 	defer running.Wait()

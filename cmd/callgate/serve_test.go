@@ -29,8 +29,13 @@ func production(t *testing.T, engines *embedded.Engines) map[string]string {
 // migrate runs the command on several nodes at once, and once more.
 func migrate(t *testing.T, environment map[string]string) {
 	t.Helper()
+	migrateBy(t, binary, environment)
+}
+
+func migrateBy(t *testing.T, program string, environment map[string]string) {
+	t.Helper()
 	run := func() {
-		cmd := exec.CommandContext(t.Context(), binary, "migrate")
+		cmd := exec.CommandContext(t.Context(), program, "migrate")
 		for name, value := range environment {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

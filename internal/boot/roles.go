@@ -36,7 +36,9 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		return fmt.Errorf("recording: %w", err)
 	}
 	host, _ := os.Hostname()
-	n.shipper, err = ledger.Ship(ctx, ledger.Config{Node: host, Role: string(c.Role), Version: Version}, n.spool, n.pool, c.ClickHouseURL, n.logger, n.registry)
+	n.shipper, err = ledger.Ship(ctx, ledger.Config{
+		Node: host, Role: string(c.Role), Version: Version, WatchTLS: func(c *tls.Config) { n.certificates.Watch("clickhouse", c) },
+	}, n.spool, n.pool, c.ClickHouseURL, n.logger, n.registry)
 	if err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
@@ -107,6 +109,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		return fmt.Errorf("statistics: %w", err)
 	}
 	n.stats.Keep(c.Retention())
+	n.stats.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
 	if n.maintenance, err = ledger.Maintain(n.pool, c.ClickHouseURL, c.Retention(), n.logger, n.registry); err != nil {
 		return fmt.Errorf("maintenance: %w", err)
 	}

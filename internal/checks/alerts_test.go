@@ -64,8 +64,8 @@ var troubles = map[string]struct{ bad, good []string }{
 		good: []string{`callgate_spool_bytes 0+5x30`, `callgate_spool_limit_bytes 0x30`},
 	},
 	"CallgateSpoolAbandoned": {
-		bad:  []string{`callgate_spool_home_bytes{instance="a",spool="x",state="abandoned"} 12x30`},
-		good: []string{`callgate_spool_home_bytes{instance="a",spool="x",state="abandoned"} 12x4 _x26`, `callgate_spool_home_bytes{instance="a",spool="y",state="adopted"} 12x30`},
+		bad:  []string{`callgate_spool_home_bytes{instance="a",state="abandoned"} 0x5 12x25`},
+		good: []string{`callgate_spool_home_bytes{instance="a",state="abandoned"} 12x4 0x26`, `callgate_spool_home_bytes{instance="a",state="adopted"} 12x30`},
 	},
 	"CallgateStatisticsBehind": {
 		bad:  []string{`callgate_ledger_data_through_age_seconds{instance="a"} 1x5 60+60x25`},

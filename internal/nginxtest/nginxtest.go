@@ -18,7 +18,7 @@ import (
 type Front struct {
 	// Base is its URL, http://127.0.0.1:port.
 	Base string
-	log  string
+	dir  string
 }
 
 // Start runs nginx on a free port before gateways and consoles (host:port each), until the test ends. Of front.conf
@@ -34,11 +34,12 @@ func Start(t testing.TB, gateways, consoles []string) *Front {
 	path := filepath.Join(dir, "nginx.conf")
 	// master_process off: its workers would change their user.
 	main := fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
-events { worker_connections 4096; }
+worker_rlimit_nofile 16384;
+events { worker_connections 8192; }
 http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
 %[2]s }
-`, dir, settings(t, listen, gateways, consoles))
+`, dir, settings(t, dir, listen, gateways, consoles))
 	if err := os.WriteFile(path, []byte(main), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
-	f := &Front{Base: "http://" + listen, log: filepath.Join(dir, "error.log")}
+	f := &Front{Base: "http://" + listen, dir: dir}
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", listen)
 		if err == nil {
@@ -62,15 +63,35 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 
 // Log is what nginx wrote to its error log.
 func (f *Front) Log() string {
-	text, err := os.ReadFile(f.log)
+	text, err := os.ReadFile(filepath.Join(f.dir, "error.log"))
 	if err != nil {
 		return err.Error()
 	}
 	return string(text)
 }
 
+// TakeOut sends no more requests to a gateway, by its place among those of Start, until PutBack; what it was sent goes
+// on. nginx is not reloaded for that, which would close its callers' connections.
+func (f *Front) TakeOut(t testing.TB, gateway int) {
+	t.Helper()
+	if err := os.WriteFile(mark(f.dir, gateway), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// PutBack undoes TakeOut.
+func (f *Front) PutBack(t testing.TB, gateway int) {
+	t.Helper()
+	if err := os.Remove(mark(f.dir, gateway)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mark is a file that is there while a gateway is taken out.
+func mark(dir string, gateway int) string { return filepath.Join(dir, fmt.Sprint("out-", gateway)) }
+
 // settings is front.conf with addresses of the test's.
-func settings(t testing.TB, listen string, gateways, consoles []string) string {
+func settings(t testing.TB, dir, listen string, gateways, consoles []string) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../deploy/front.conf"))
@@ -90,7 +111,24 @@ func settings(t testing.TB, listen string, gateways, consoles []string) string {
 		}
 		conf = expression.ReplaceAllString(conf, with)
 	}
+	if len(gateways) > 1 {
+		conf = removable(conf, dir, gateways)
+	}
 	return conf
+}
+
+// removable adds, for each gateway, an upstream of all others, and takes it while that gateway's mark is there.
+func removable(conf, dir string, gateways []string) string {
+	all := regexp.MustCompile(`(?m)^upstream gateway \{.*$`).FindString(conf)
+	var others, choice strings.Builder
+	choice.WriteString("set $gateways gateway;\n")
+	for i, address := range gateways {
+		name := fmt.Sprint("gateway_without_", i)
+		without := regexp.MustCompile(`server `+regexp.QuoteMeta(address)+`[^;]*;`).ReplaceAllString(all, "")
+		others.WriteString(strings.NewReplacer("upstream gateway ", "upstream "+name+" ", "zone gateway ", "zone "+name+" ").Replace(without) + "\n")
+		fmt.Fprintf(&choice, "if (-f %s) { set $gateways %s; }\n", mark(dir, i), name)
+	}
+	return others.String() + strings.Replace(conf, "proxy_pass http://gateway;", choice.String()+"proxy_pass http://$gateways;", 1)
 }
 
 func servers(addresses []string) string {

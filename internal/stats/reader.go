@@ -8,6 +8,7 @@ package stats
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,6 +43,7 @@ type Reader struct {
 	conn   asker
 	slow   asker         // for what is read at the pace of a client
 	pool   *cluster.Pool // conn, of a cluster
+	tls    *tls.Config   // of all connections; nil: none
 	days   retention.Days
 	log    *slog.Logger
 	now    func() time.Time
@@ -72,7 +74,7 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 	exports.MaxOpenConns, exports.MaxIdleConns = exportConnections, idleExports
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
-	r := &Reader{days: retention.Default, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel}
+	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel}
 	if name == "" {
 		err = r.connect(options, &exports)
 	} else {
@@ -86,6 +88,9 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 
 // Keep says how far back is answered, where that is not retention.Default; before anything is asked.
 func (r *Reader) Keep(days retention.Days) { r.days = days }
+
+// WatchTLS has watch given the configuration of all connections, nil for those without TLS; before anything is asked.
+func (r *Reader) WatchTLS(watch func(*tls.Config)) { watch(r.tls) }
 
 // connect prepares the connections to a single server.
 func (r *Reader) connect(options, exports *clickhouse.Options) error {

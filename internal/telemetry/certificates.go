@@ -24,7 +24,7 @@ func NewCertificates(reg prometheus.Registerer) *Certificates {
 	return c
 }
 
-// Watch has a client's TLS configuration note what peers of a kind ("postgres", "redis", "upstream") present.
+// Watch has a client's TLS configuration note what peers of a kind ("postgres", "clickhouse", "redis", "upstream") present.
 // nil, which is no TLS, stays so.
 func (c *Certificates) Watch(peer string, config *tls.Config) {
 	if config == nil {

@@ -89,7 +89,7 @@ into the URL, so that no object but the Secret holds it. */}}
 {{/* Free settings: (list settings…), later ones win. Those of secrets are refused. */}}
 {{- define "callgate.settings" -}}
 {{- $secrets := splitList " " (include "callgate.secretNames" .) -}}
-{{- $own := list "LISTEN" "METRICS_LISTEN" "PUBLIC_BASE_URL" "PUBLIC_GATEWAY_URL" "DRAIN_DELAY" "DRAIN_TIMEOUT" "SPOOL_DIR" "ADMIN_EMAILS" "MAIL_FROM" -}}
+{{- $own := list "LISTEN" "METRICS_LISTEN" "PUBLIC_BASE_URL" "PUBLIC_GATEWAY_URL" "DRAIN_DELAY" "DRAIN_TIMEOUT" "SPOOL_DIR" "ADMIN_EMAILS" "MAIL_FROM" "TRUSTED_PROXIES" "CLIENT_ADDRESS_HEADER" "PROXY_PROTOCOL" -}}
 {{- $all := dict -}}
 {{- range . -}}{{- $all = mergeOverwrite $all (deepCopy .) -}}{{- end -}}
 {{- range $name, $value := $all }}
@@ -116,6 +116,17 @@ into the URL, so that no object but the Secret holds it. */}}
   value: {{ .Values.drain.delaySeconds }}s
 - name: DRAIN_TIMEOUT
   value: {{ .Values.drain.timeoutSeconds }}s
+{{- with .Values.proxies }}
+{{- if .trusted }}
+- name: TRUSTED_PROXIES
+  value: {{ join "," .trusted | quote }}
+- name: CLIENT_ADDRESS_HEADER
+  value: {{ .addressHeader }}
+- name: PROXY_PROTOCOL
+  value: {{ .protocol | quote }}
+{{- else if .protocol }}{{ fail "proxies.protocol needs proxies.trusted: the addresses or CIDRs of the proxies that send its header" }}
+{{- end }}
+{{- end }}
 {{ include "callgate.storeEnv" . }}
 {{ include "callgate.store" (list "REDIS_URL" "REDIS_PASSWORD" .Values.stores.redis) }}
 {{ include "callgate.secret" (list . "ENCRYPTION_KEYS") }}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +22,8 @@ type Config struct {
 	Role    string        // of this process, and
 	Version string        // its version, for its heartbeat
 	Retain  time.Duration // how long a confirmed segment is kept, default 5 min
+	// WatchTLS is given the configuration of connections to ClickHouse, nil for those without TLS.
+	WatchTLS func(*tls.Config)
 }
 
 // Shipper sends the sealed segments of a spool to ClickHouse, oldest first, until all of each is confirmed,
@@ -60,6 +63,9 @@ func Ship(ctx context.Context, config Config, from *spool.Spool, pool *pgxpool.P
 	servers, err := openServers(address)
 	if err != nil {
 		return nil, err
+	}
+	if config.WatchTLS != nil {
+		config.WatchTLS(servers.options.TLS)
 	}
 	s := newShipper(config, from, servers, pool, log)
 	if reg != nil {

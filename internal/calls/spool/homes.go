@@ -33,7 +33,7 @@ func newHomes(s *Spool, limit int64) *homes {
 	}
 	return &homes{
 		spool: s, limit: limit,
-		bytes: desc("home_bytes", "Bytes of each spool in SPOOL_DIR; state own, adopted, other (a running process's) or abandoned (an ended one's that nobody has taken).", "spool", "state"),
+		bytes: desc("home_bytes", "Bytes of the spools in SPOOL_DIR; state own, adopted, other (of running processes) or abandoned (of ended ones, taken by nobody).", "state"),
 		free:  desc("disk_free_bytes", "Bytes that the disk under SPOOL_DIR has left for this process."),
 		size:  desc("disk_bytes", "Bytes of the disk under SPOOL_DIR."),
 		most:  desc("limit_bytes", "SPOOL_MAX_BYTES; 0: what the disk holds."),
@@ -62,11 +62,16 @@ func (h *homes) Collect(to chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
+	// By state and not by spool: every process has a spool of a new name.
+	total := map[string]int64{homeOwn: 0, homeAdopted: 0, homeOther: 0, homeAbandoned: 0}
 	for _, id := range idsIn(entries) {
 		path := filepath.Join(h.spool.dir, id.String())
 		if bytes, there := bytesIn(path); there {
-			gauge(h.bytes, float64(bytes), id.String(), h.spool.stateOf(id, path+lockSuffix))
+			total[h.spool.stateOf(id, path+lockSuffix)] += bytes
 		}
+	}
+	for state, bytes := range total {
+		gauge(h.bytes, float64(bytes), state)
 	}
 }
 

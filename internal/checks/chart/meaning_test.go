@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"reflect"
@@ -130,6 +131,32 @@ func TestProcessesGetAnEnvironmentThatTheyTake(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestGatewaysAndConsolesAreToldWhomToBelieveAboutTheClient: the same of both, and nobody where nobody is named.
+func TestGatewaysAndConsolesAreToldWhomToBelieveAboutTheClient(t *testing.T) {
+	for example, want := range map[string][3]string{
+		"small":      {"10.244.0.0/16", "X-Real-IP", "false"},
+		"replicated": {"192.0.2.10,192.0.2.11", "X-Real-IP", "true"},
+		"sharded":    {"192.0.2.0/28,2001:db8:5::/64", "X-Forwarded-For", "false"},
+		"":           {},
+	} {
+		given := values(t, cmp.Or(example, "small"))
+		if example == "" {
+			delete(given, "proxies")
+		}
+		m, err := render(t, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for component, pod := range pods(t, m) {
+			told := environment(t, pod.Spec.Containers[0])
+			got := [3]string{told["TRUSTED_PROXIES"], told["CLIENT_ADDRESS_HEADER"], told["PROXY_PROTOCOL"]}
+			if serves := component != "migrate"; serves && got != want || !serves && got != [3]string{} {
+				t.Errorf("%q: %s is told %q, want %q", example, component, got, want)
+			}
+		}
+	}
 }
 
 func TestEverySecretComesFromASecret(t *testing.T) {

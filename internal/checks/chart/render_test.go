@@ -218,6 +218,10 @@ func TestChartSaysWhatIsMissingOrWrong(t *testing.T) {
 		"set by the chart: LISTEN":  set("config", map[string]any{"LISTEN": "0.0.0.0:80"}),
 		"lower_case does not match": set("config", map[string]any{"lower_case": "x"}),
 		"/gateway/autoscaling/min":  set("gateway.autoscaling.minReplicas", 0),
+		"/proxies/trusted/0":        set("proxies", map[string]any{"trusted": []any{"the ingress"}}),
+		"/proxies/addressHeader":    set("proxies.addressHeader", "X-Client"),
+		"needs proxies.trusted":     set("proxies", map[string]any{"trusted": []any{}, "protocol": true}),
+		"chart: TRUSTED_PROXIES":    set("config", map[string]any{"TRUSTED_PROXIES": "10.0.0.1"}),
 		"/secrets/optional":         set("secrets.optional", []any{"PASSWORD"}),
 	} {
 		if _, err := render(t, given); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "'", ""), want) {
