@@ -6,6 +6,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"io/fs"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the "pgx" driver goose runs on
 	"github.com/pressly/goose/v3"
@@ -22,6 +23,33 @@ var Migrations embed.FS
 // Up brings the database at databaseURL to the newest version. It is safe to run twice and by
 // several nodes at once: a session advisory lock lets one of them work and the others wait.
 func Up(ctx context.Context, databaseURL string) error {
+	return with(databaseURL, func(p *goose.Provider) error {
+		_, err := p.Up(ctx)
+		return err
+	})
+}
+
+// Newest is the version that Up leads to.
+func Newest() (int64, error) {
+	names, err := fs.Glob(Migrations, "*.sql")
+	if err != nil || len(names) == 0 {
+		return 0, fmt.Errorf("postgres migrations: %w", err)
+	}
+	return goose.NumericComponent(names[len(names)-1])
+}
+
+// Remake takes away everything that is in the database and makes the schema of a version.
+func Remake(ctx context.Context, databaseURL string, version int64) error {
+	return with(databaseURL, func(p *goose.Provider) error {
+		if _, err := p.DownTo(ctx, 0); err != nil {
+			return err
+		}
+		_, err := p.UpTo(ctx, version)
+		return err
+	})
+}
+
+func with(databaseURL string, do func(*goose.Provider) error) error {
 	db, err := dbsql.Open("pgx", databaseURL)
 	if err != nil {
 		return fmt.Errorf("open postgres: %w", err)
@@ -35,7 +63,7 @@ func Up(ctx context.Context, databaseURL string) error {
 	if err != nil {
 		return fmt.Errorf("postgres migrations: %w", err)
 	}
-	if _, err := provider.Up(ctx); err != nil {
+	if err := do(provider); err != nil {
 		return fmt.Errorf("migrate postgres: %w", err)
 	}
 	return nil

@@ -32,7 +32,7 @@ func Dev(ctx context.Context, environ []string, out io.Writer, logger *slog.Logg
 }
 
 func dev(ctx context.Context, environ []string, dataDir string, engines *embedded.Engines, out io.Writer, logger *slog.Logger, began time.Time) error {
-	filled, err := devEnviron(environ, dataDir, engines)
+	filled, err := devEnviron(environ, dataDir, addresses(engines))
 	if err != nil {
 		return err
 	}
@@ -55,8 +55,8 @@ func dev(ctx context.Context, environ []string, dataDir string, engines *embedde
 	return errors.Join(err, n.Stop())
 }
 
-// devEnviron fills in what the environment leaves unset. Stores are always the embedded ones.
-func devEnviron(environ []string, dataDir string, engines *embedded.Engines) ([]string, error) {
+// devEnviron fills in what the environment leaves unset. Stores are always those given.
+func devEnviron(environ []string, dataDir string, stores map[string]string) ([]string, error) {
 	secrets, err := devSecrets(dataDir)
 	if err != nil {
 		return nil, err
@@ -78,12 +78,10 @@ func devEnviron(environ []string, dataDir string, engines *embedded.Engines) ([]
 			filled = append(filled, name+"="+value)
 		}
 	}
-	return append(filled,
-		"DATABASE_URL="+engines.DatabaseURL(),
-		"CLICKHOUSE_URL="+engines.ClickHouseURL(),
-		"REDIS_URL="+engines.RedisURL(),
-		"SMTP_URL="+engines.Mailbox().URL(),
-	), nil
+	for _, name := range []string{"DATABASE_URL", "CLICKHOUSE_URL", "REDIS_URL", "SMTP_URL"} {
+		filled = append(filled, name+"="+stores[name])
+	}
+	return filled, nil
 }
 
 func welcome(out io.Writer, c config.Config, d demo, dataDir string, took time.Duration) {

@@ -5,6 +5,7 @@ package boot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 )
@@ -14,4 +15,8 @@ import (
 func Dev(context.Context, []string, io.Writer, *slog.Logger) error {
 	return errors.New("this binary is for production and has no embedded stores: " +
 		"`make build` makes one that has, or go build -tags embedded ./cmd/callgate")
+}
+
+func embeddedStores(ctx context.Context, _ []string, _ bool, logger *slog.Logger) ([]string, func() error, error) {
+	return nil, nil, fmt.Errorf("DATA_DIR names embedded stores, and %w", Dev(ctx, nil, nil, logger))
 }

@@ -232,9 +232,7 @@ func (c *Config) faults() []string {
 	if c.PublicGatewayURL != "" {
 		needURL(fault, "PUBLIC_GATEWAY_URL", c.PublicGatewayURL, "http", "https")
 	}
-	if len(c.AccessKeyPepper) < 32 {
-		fault("ACCESS_KEY_PEPPER must be at least 32 characters (make one: openssl rand -base64 32)")
-	}
+	c.pepperFaults(fault)
 	c.keyringFaults(fault)
 	if c.Role != Gateway {
 		c.consoleFaults(fault)
@@ -251,6 +249,12 @@ func (c *Config) storeFaults(fault func(string, ...any)) {
 	needDatabase(fault, c.DatabaseURL)
 	needURL(fault, "CLICKHOUSE_URL", c.ClickHouseURL, "clickhouse", "tcp", "http", "https")
 	c.clusterFaults(fault)
+}
+
+func (c *Config) pepperFaults(fault func(string, ...any)) {
+	if len(c.AccessKeyPepper) < 32 {
+		fault("ACCESS_KEY_PEPPER must be at least 32 characters (make one: openssl rand -base64 32)")
+	}
 }
 
 func (c *Config) keyringFaults(fault func(string, ...any)) {

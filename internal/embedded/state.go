@@ -163,6 +163,20 @@ func (e *Engines) writeConnections() error {
 	return writeFile(filepath.Join(e.dir, connectionsFile), []byte(strings.Join(lines, "\n")+"\n"), 0o600)
 }
 
+// Running gives the addresses of the engines that another process runs on a data directory: DATABASE_URL and so on;
+// false when none does.
+func Running(dir string) (addresses map[string]string, ok bool) {
+	file, err := tryLockFile(filepath.Join(dir, "lock"))
+	if err == nil {
+		_ = file.Close()
+	}
+	if !errors.Is(err, errLocked) {
+		return nil, false
+	}
+	addresses, err = readConnections(filepath.Join(dir, connectionsFile))
+	return addresses, err == nil
+}
+
 // readConnections reads a connections.env.
 func readConnections(path string) (map[string]string, error) {
 	raw, err := os.ReadFile(path)

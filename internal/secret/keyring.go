@@ -24,12 +24,14 @@ var keyID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 type Keyring struct {
 	newest string
 	aeads  map[string]cipher.AEAD
+
+	fingerprints map[string]string
 }
 
 // ParseKeyring reads ENCRYPTION_KEYS: "id:base64,id:base64,…", every key 32 bytes. The error never
 // shows key material.
 func ParseKeyring(list string) (*Keyring, error) {
-	ring := &Keyring{aeads: map[string]cipher.AEAD{}}
+	ring := &Keyring{aeads: map[string]cipher.AEAD{}, fingerprints: map[string]string{}}
 	for i, item := range strings.Split(list, ",") {
 		id, encoded, ok := strings.Cut(strings.TrimSpace(item), ":")
 		if !ok || !keyID.MatchString(id) {
@@ -45,6 +47,7 @@ func ParseKeyring(list string) (*Keyring, error) {
 		if ring.aeads[id], err = newAEAD(key); err != nil {
 			return nil, fmt.Errorf("key %q: %w", id, err)
 		}
+		ring.fingerprints[id] = fingerprint("an encryption key", key)
 		if i == 0 {
 			ring.newest = id
 		}

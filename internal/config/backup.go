@@ -1,0 +1,21 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// LoadBackup reads only what `callgate backup` and `callgate restore` need: the stores, how long calls are kept, what
+// opens stored keys, and SPOOL_DIR.
+func LoadBackup(environ []string) (Config, error) {
+	c, err := LoadKeptStores(environ)
+	variables := env.ToMap(environ)
+	c.EncryptionKeys, c.AccessKeyPepper, c.SpoolDir = variables["ENCRYPTION_KEYS"], variables["ACCESS_KEY_PEPPER"], variables["SPOOL_DIR"]
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	c.keyringFaults(fault)
+	c.pepperFaults(fault)
+	return c, errors.Join(err, joined(faults))
+}
