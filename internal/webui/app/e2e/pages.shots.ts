@@ -266,6 +266,11 @@ test('back office', async ({ page, administrator }: { page: Page; administrator:
     await page.getByRole('link', { name: words.admin.nav.audit }).locator('visible=true').click();
     await page.locator('.ant-modal').waitFor();
   }));
+  await shoot(page, 'admin-prices', '/admin/prices');
+  await shoot(page, 'admin-price-new', '/admin/prices?capability=chat-large', few(async (words) => {
+    await button(page, words.admin.prices.add).click();
+    await page.getByRole('heading', { name: words.admin.prices.suggested.title }).waitFor();
+  }));
   await shoot(page, 'admin-spools', '/admin/spools');
   await shoot(page, 'admin-audit', '/admin/audit');
 });

@@ -63,6 +63,8 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
   { name: 'admin-capabilities-order', url: `/admin/capabilities?groupId=${groupId}` },
   { name: 'admin-capability', url: `/admin/capabilities/${capabilityId}` },
   { name: 'admin-capability-new', url: `/admin/capabilities/new?groupId=${groupId}` },
+  { name: 'admin-prices', url: '/admin/prices' },
+  { name: 'admin-price-new', url: `/admin/prices?capability=${capabilityId}`, prepare: (page, words) => button(page, words.admin.prices.add).click() },
   { name: 'admin-audit', url: '/admin/audit' },
 ];
 

@@ -75,7 +75,7 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
   const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
   if (to === SECRET) return <>{name}: {created ? t('audit.set') : t('audit.changed')}</>;
   const shown = (value: unknown): string => {
-    if (value === '') return t('audit.nothing');
+    if (value === '' || value === null) return t('audit.nothing');
     if (field === 'status' && (value === 'enabled' || value === 'disabled')) return t(`common:status.${value}`);
     if (field === 'status' && (value === 'active' || value === 'disabled')) return t(`common:status.${value}`);
     if (Array.isArray(value) && value.length === 0) return t('audit.nothing');

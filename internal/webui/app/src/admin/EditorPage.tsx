@@ -2,7 +2,7 @@ import '../ui/field.css';
 import './admin.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { useParams, useSearchParams } from 'react-router';
+import { Link, useParams, useSearchParams } from 'react-router';
 import { Block } from '../ui/Block';
 import { Crumb } from '../ui/Crumb';
 import { StatusTag } from '../ui/Tag';
@@ -46,7 +46,7 @@ function Existing({ id }: { id: string }) {
   useTitle(capability.data?.name ?? t('list.title'));
   return (
     <>
-      {capability.data && <div className="page-head"><h1>{capability.data.name} <StatusTag status={capability.data.status} /></h1></div>}
+      {capability.data && <div className="page-head"><h1>{capability.data.name} <StatusTag status={capability.data.status} /></h1><Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>{t('prices.title')}</Link></div>}
       <Framed ready={capability.data !== undefined}>
         <Block query={capability} height={640}>{(data) => <Editor before={stored(data)} capability={data} groups={groups.data ?? []} />}</Block>
       </Framed>

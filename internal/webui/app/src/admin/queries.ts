@@ -31,6 +31,10 @@ export const officeQueries = {
   size: (groupId: string) =>
     queryOptions({ queryKey: ['capabilities', 'size', { groupId }], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/capabilities', { params: { query: { groupId, size: 1 } }, signal }))).total }),
   capability: (id: string) => queryOptions({ queryKey: ['capabilities', 'get', { id }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/capabilities/{id}', { params: { path: { id } }, signal })), staleTime: 0 }),
+  prices: () => queryOptions({ queryKey: ['prices', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/prices', { signal }))).items, staleTime: 0 }),
+  /** Public prices of a capability's upstream model, or of the model that is named. */
+  suggestions: (capability: string, upstreamModel: string) =>
+    queryOptions({ queryKey: ['suggestions', 'list', { capability, upstreamModel }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/prices/suggestions', { params: { query: { capability, upstreamModel } }, signal })), placeholderData: keepPreviousData }),
   audit: (page: number) =>
     queryOptions({ queryKey: ['audit', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
   spools: (page: number) =>
@@ -40,7 +44,7 @@ export const officeQueries = {
 /** What a change of the catalog makes old. */
 function useRefresh() {
   const client = useQueryClient();
-  return (...features: ('groups' | 'capabilities' | 'spools')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
+  return (...features: ('groups' | 'capabilities' | 'prices' | 'spools')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
 }
 
 /** An order, and the newest `updatedAt` of what was ordered, as it was read. */
@@ -146,6 +150,20 @@ export function useSave(id: string | null) {
       return refresh('capabilities');
     },
   });
+}
+
+/** Enters a price, or corrects one whose `updatedAt` is given. */
+export function usePutPrice() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: ({ body, updatedAt }: { body: Schemas['PriceDraft']; updatedAt: string | undefined }) => unwrap(api.PUT('/api/admin/prices', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
+    onSettled: () => refresh('prices'),
+  });
+}
+
+export function useDeletePrice() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/prices/{id}', { params: { path: { id } } })), onSettled: () => refresh('prices') });
 }
 
 /** Gives up a spool; it stays in the list for a while. */

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import type { components } from '../src/api/schema';
+import { addDays, dayOf } from '../src/range/days';
+import { expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, type Administrator } from './test';
+
+type Schemas = components['schemas'];
+const today = () => dayOf(Date.now());
+const field = (page: Page, name: string) => page.getByRole('form').getByLabel(name, { exact: true });
+const row = (page: Page, from: string) => page.getByRole('row').filter({ hasText: from });
+
+/** A capability of this test alone. */
+async function priced(administrator: Administrator, upstreamModel = 'gpt-5'): Promise<string> {
+  const id = `priced-${randomUUID().slice(0, 8)}`;
+  const { items } = await administrator.api<Schemas['GroupList']>('GET', '/api/admin/groups');
+  await administrator.api('POST', '/api/admin/capabilities', { id, name: `Name ${id}`, groupId: items[0]!.id, upstreamBaseUrl: 'http://127.0.0.1:9/base', upstreamKey: 'a-key', upstreamModel, defaultPath: '/v1/chat/completions' });
+  return id;
+}
+
+const put = (administrator: Administrator, capabilityId: string, more: object = {}) =>
+  administrator.api<Schemas['Price']>('PUT', '/api/admin/prices', { capabilityId, from: '2026-01-01', currency: 'CNY', input: '2', output: '8', ...more });
+const listed = async (administrator: Administrator, id: string) => (await administrator.api<Schemas['PriceItems']>('GET', `/api/admin/prices?capability=${id}`)).items;
+
+test('a price is entered for a capability, counts from its day, and another day makes a history', async ({ page, administrator }) => {
+  const id = await priced(administrator);
+  await page.goto(`/admin/prices?capability=${id}`);
+  await expect(page.getByText(`${id} has no price yet`)).toBeVisible();
+  await page.getByRole('button', { name: 'New price' }).click();
+  await expect(field(page, 'Capability')).toHaveValue(id);
+  await expect(field(page, 'From')).toHaveValue(today());
+  await field(page, 'Currency').fill('cny');
+  await field(page, 'Input').fill('2.50');
+  await field(page, 'Cached').fill('0.25');
+  await field(page, 'Output').fill('8');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(row(page, today())).toContainText('In effect');
+  await expect(row(page, today()).getByRole('cell')).toContainText([id, today(), 'CNY', '2.5', '0.25', 'as input', '8', 'Correct']);
+  await page.getByRole('button', { name: 'New price' }).click();
+  const later = addDays(today(), 10);
+  await field(page, 'From').fill(later);
+  for (const [name, text] of [['Currency', 'USD'], ['Input', '3'], ['Output', '9']] as const) await field(page, name).fill(text);
+  await page.keyboard.press('Enter');
+  await expect(row(page, later)).toContainText('To come');
+  await expect(row(page, 'In effect')).toContainText(`until ${addDays(later, -1)}`);
+  expect((await listed(administrator, id)).map(({ from, currency }) => [from, currency])).toEqual([[later, 'USD'], [today(), 'CNY']]);
+  await page.goto('/admin/audit');
+  await expect(page.getByRole('row').filter({ hasText: `${id} ${later}` })).toContainText('Entered price');
+});
+
+test('a price is corrected where it stands and taken out once that is confirmed', async ({ page, administrator }) => {
+  const id = await priced(administrator);
+  await put(administrator, id);
+  await page.goto(`/admin/prices?capability=${id}`);
+  await page.getByRole('button', { name: `Correct the price of ${id} from 2026-01-01` }).click();
+  await expect(field(page, 'From')).toHaveAttribute('readonly', '');
+  await field(page, 'Input').fill('2.4');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(row(page, '2026-01-01')).toContainText('2.4');
+  expect((await listed(administrator, id)).map(({ input }) => input)).toEqual(['2.4']);
+  await page.getByRole('button', { name: `Delete the price of ${id} from 2026-01-01` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByText(`${id} has no price yet`)).toBeVisible();
+  expect(await listed(administrator, id)).toEqual([]);
+});
+
+test('a price that somebody else corrected meanwhile is shown before it is replaced', async ({ page, administrator, expected }) => {
+  expected.push(/ 409 /);
+  const id = await priced(administrator);
+  await put(administrator, id);
+  await page.goto(`/admin/prices?capability=${id}`);
+  await page.getByRole('button', { name: `Correct the price of ${id}` }).click();
+  await put(administrator, id, { input: '7' });
+  await field(page, 'Input').fill('5');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('alert')).toContainText('Somebody else changed it to 7 / 7 / 7 / 8 CNY meanwhile.');
+  expect((await listed(administrator, id))[0]!.input).toBe('7');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(row(page, '2026-01-01').getByRole('cell').nth(3)).toContainText('5');
+});
+
+test('what is wrong with a price is said at its field, and a day that has a price says what is replaced', async ({ page, administrator, expected }) => {
+  expected.push(/ 400 /);
+  const id = await priced(administrator);
+  await put(administrator, id);
+  await page.goto(`/admin/prices?capability=${id}`);
+  await page.getByRole('button', { name: 'New price' }).click();
+  await field(page, 'From').fill('2026-02-30');
+  await expect(page.getByText('Must be a date of the form YYYY-MM-DD.')).toBeVisible();
+  await field(page, 'From').fill('2026-01-01');
+  await expect(page.getByText('This replaces the price of that day: 2 / 2 / 2 / 8 CNY.')).toBeVisible();
+  for (const [name, text] of [['Currency', 'YUAN'], ['Input', '1,5'], ['Output', '-1']] as const) await field(page, name).fill(text);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('must be an ISO 4217 code in capitals, such as CNY or USD')).toBeVisible();
+  await expect(page.getByText(/must be a decimal such as 2.5/)).toHaveCount(2);
+  await expect(field(page, 'Currency')).toBeFocused();
+  expect((await listed(administrator, id))[0]!.input).toBe('2');
+});
+
+test('public prices are suggested by the upstream model, fill the form only when used, and name their source', async ({ page, administrator }) => {
+  const id = await priced(administrator);
+  await page.goto(`/admin/prices?capability=${id}`);
+  await page.getByRole('button', { name: 'New price' }).click();
+  const suggested = page.getByRole('region', { name: 'Public list prices' });
+  await expect(suggested.getByRole('listitem').first()).toContainText('OpenAI gpt-5');
+  await expect(suggested).toContainText('(MIT)');
+  expect(await listed(administrator, id)).toEqual([]);
+  await suggested.getByRole('button', { name: 'Use the price of gpt-5 by OpenAI' }).first().click();
+  await expect(field(page, 'Currency')).toHaveValue('USD');
+  await expect(field(page, 'Input')).toHaveValue('1.25');
+  await field(page, 'Upstream model').fill('claude-sonnet-4-5');
+  await expect(suggested.getByRole('listitem').first()).toContainText('Anthropic claude-sonnet-4-5');
+  await field(page, 'Upstream model').fill('no-model-anybody-knows');
+  await expect(suggested).toContainText('The catalogue does not have this model.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(row(page, 'no-model-anybody-knows')).toContainText('1.25');
+});
+
+test('prices fit every width and theme in both languages', async ({ page, administrator }) => {
+  const id = await priced(administrator);
+  await put(administrator, id, { upstreamModel: 'a-model-whose-name-is-as-long-as-names-of-models-are-nowadays-2026-08-01', input: '123456789.1234' });
+  await put(administrator, id);
+  await put(administrator, id, { from: '2026-02-01', cached: '0.1', cacheWrite: '2.5' });
+  for (const width of [390, 768, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`/admin/prices?capability=${id}`);
+    await inEveryLook(page, () => expect(page.getByText('123456789.1234')).toBeVisible(), async () => {
+      await expectNoSidewaysScroll(page);
+      await expectAccessible(page);
+      await page.getByRole('button', { name: /^(New price|新建价格)$/ }).click();
+      await expect(page.getByText('OpenAI').first()).toBeVisible();
+      await expectNoSidewaysScroll(page);
+      await expectAccessible(page);
+    });
+  }
+});

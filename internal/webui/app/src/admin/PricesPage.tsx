@@ -1,0 +1,138 @@
+import '../ui/field.css';
+import './admin.css';
+import './prices.css';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import Button from 'antd/es/button';
+import { useTranslation } from 'react-i18next';
+import { today } from '../range/days';
+import { Block, Empty, TableBones } from '../ui/Block';
+import { notify } from '../ui/notice';
+import { Tag } from '../ui/Tag';
+import { useSearch } from '../ui/useSearch';
+import { useTitle } from '../ui/useTitle';
+import { PriceForm } from './PriceForm';
+import { histories, type Held, type Price } from './prices';
+import { officeQueries, useDeletePrice } from './queries';
+
+const Confirm = lazy(() => import('../ui/Confirm'));
+
+const columns = ['capability', 'from', 'currency', 'input', 'cached', 'cacheWrite', 'output'] as const;
+const kinds = { now: 'ok', past: 'off', coming: 'warn' } as const;
+
+/** What tokens cost: each price with the days it holds on. The capability chosen stands in the URL. */
+export function Component() {
+  const { t } = useTranslation(['admin', 'common']);
+  useTitle(t('prices.title'));
+  const [search, setSearch] = useSearch();
+  const capability = search.get('capability') ?? '';
+  const query = useQuery(officeQueries.prices());
+  const [form, setForm] = useState<{ price: Price | null } | null>(null);
+  const prices = query.data ?? [];
+  return (
+    <>
+      <div className="page-head">
+        <h1>{t('prices.title')}</h1>
+        {!form && <Button type="primary" disabled={query.data === undefined} onClick={() => setForm({ price: null })}>{t('prices.add')}</Button>}
+      </div>
+      {form && <PriceForm key={form.price?.id ?? ''} price={form.price} prices={prices} capability={capability} onClose={() => setForm(null)} />}
+      <section className="block" aria-label={t('prices.title')}>
+        <p className="second prices-about">{t('prices.about')}</p>
+        <Choice prices={prices} capability={capability} onChoose={(one) => setSearch({ capability: one })} />
+        <Block query={query} height={240} bones={<TableBones roomy className="prices" head={<Columns />} rows={4} columns={8} />}>
+          {(all) => {
+            const held = histories(all, today()).filter(({ price }) => capability === '' || price.capabilityId === capability);
+            if (held.length > 0) return <Table held={held} onCorrect={(price) => setForm({ price })} />;
+            return <Empty text={capability === '' ? t('prices.empty') : t('prices.none', { name: capability })} />;
+          }}
+        </Block>
+      </section>
+    </>
+  );
+}
+
+function Choice({ prices, capability, onChoose }: { prices: readonly Price[]; capability: string; onChoose: (capability: string) => void }) {
+  const { t } = useTranslation('admin');
+  const priced = [...new Set([...prices.map(({ capabilityId }) => capabilityId), ...(capability === '' ? [] : [capability])])].sort();
+  return (
+    <div className="filters prices-choice" role="search">
+      <select className="select" aria-label={t('prices.capability')} value={capability} onChange={(event) => onChoose(event.target.value)}>
+        <option value="">{t('prices.all')}</option>
+        {priced.map((id) => <option key={id} value={id}>{id}</option>)}
+      </select>
+    </div>
+  );
+}
+
+function Columns() {
+  const { t } = useTranslation('admin');
+  return (
+    <thead>
+      <tr>
+        {columns.map((key, n) => <th key={key} scope="col" className={n > 2 ? 'right' : ''}>{t(`prices.${key}`)}</th>)}
+        <th scope="col" className="right"><span className="unseen">{t('prices.action')}</span></th>
+      </tr>
+    </thead>
+  );
+}
+
+function Table({ held, onCorrect }: { held: readonly Held[]; onCorrect: (price: Price) => void }) {
+  return (
+    <table className="table prices">
+      <Columns />
+      <tbody>{held.map((one) => <Row key={one.price.id} {...one} onCorrect={() => onCorrect(one.price)} />)}</tbody>
+    </table>
+  );
+}
+
+function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void }) {
+  const { t } = useTranslation('admin');
+  const name = price.upstreamModel === null ? price.capabilityId : `${price.capabilityId} (${price.upstreamModel})`;
+  const asInput = <span className="meta">{t('prices.asInput')}</span>;
+  return (
+    <tr data-state={state}>
+      <td><strong>{price.capabilityId}</strong><span className="meta price-model">{price.upstreamModel === null ? t('prices.any') : <code>{price.upstreamModel}</code>}</span></td>
+      <Cell name="from">
+        <span className="number">{price.from}</span> <Tag kind={kinds[state]}>{t(`prices.states.${state}`)}</Tag>
+        {until !== null && <span className="meta price-until">{t('prices.until', { day: until })}</span>}
+      </Cell>
+      <Cell name="currency">{price.currency}</Cell>
+      <Cell right name="input">{price.input}</Cell>
+      <Cell right name="cached">{price.cached ?? asInput}</Cell>
+      <Cell right name="cacheWrite">{price.cacheWrite ?? asInput}</Cell>
+      <Cell right name="output">{price.output}</Cell>
+      <td>
+        <div className="price-actions">
+          <button type="button" className="quiet" data-edge onClick={onCorrect} aria-label={t('prices.correctOf', { name, from: price.from })}>{t('prices.correct')}</button>
+          <Delete price={price} name={name} />
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+/** A cell that names its column where there is no room for heads. */
+function Cell({ name, right = false, children }: { name: (typeof columns)[number]; right?: boolean; children: ReactNode }) {
+  const { t } = useTranslation('admin');
+  return <td className={right ? 'right number' : ''}><span className="meta close">{t(`prices.${name}`)}</span> {children}</td>;
+}
+
+function Delete({ price, name }: { price: Price; name: string }) {
+  const { t } = useTranslation('admin');
+  const [asking, setAsking] = useState(false);
+  const { mutateAsync } = useDeletePrice();
+  const run = async () => {
+    await mutateAsync(price.id);
+    notify('ok', t('prices.deleted', { name }));
+  };
+  return (
+    <>
+      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('prices.deleteOf', { name, from: price.from })}>{t('prices.delete')}</button>
+      {asking && (
+        <Suspense fallback={null}>
+          <Confirm danger title={t('prices.ask', { name, from: price.from })} text={t('prices.askText')} action={t('prices.delete')} run={run} onClosed={() => setAsking(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
