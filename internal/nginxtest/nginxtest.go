@@ -103,7 +103,7 @@ func settings(t testing.TB, dir, listen string, gateways, consoles []string) str
 		`(?m)^resolver .*$`:                   "",
 		`server gateway:8080 resolve([^;]*);`: servers(gateways),
 		`server console:8080 resolve([^;]*);`: servers(consoles),
-		`listen 8080;`:                        "listen " + listen + ";",
+		`listen 8080( [^;]*);`:                "listen " + listen + "$1;",
 	} {
 		expression := regexp.MustCompile(pattern)
 		if !expression.MatchString(conf) {
