@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	beat       = 1 * time.Millisecond   // between two writes while records come
+	beat       = 2 * time.Millisecond   // between two writes while records come: 1 ms cost 13 % more a call at 2,000 a second
 	sealAfter  = 500 * time.Millisecond // age of its first record at which a segment is sealed
 	syncEvery  = 200 * time.Millisecond
 	retryWrite = 250 * time.Millisecond
