@@ -51,10 +51,10 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 		return errors.Join(err, reader.Close())
 	}
 	deps := verify.Deps{
-		Applications: applications, Catalog: catalog.New(pool, nil, false), Stats: reader, Ledger: ledger.New(pool),
+		Applications: applications, Catalog: catalog.New(pool, nil, false), Pricing: pricing.New(pool), Stats: reader, Ledger: ledger.New(pool),
 	}
 	deps.Answers = console.New(console.Deps{
-		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: pricing.New(pool), Pool: pool, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(), Logger: logger,
+		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Pool: pool, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(), Logger: logger,
 	})
 	meter := shown.Begin("accounts verified", int64(len(owners)))
 	deps.Verified = func() { meter.Add(1) }

@@ -30,7 +30,8 @@ const (
 	stallBytes   = 64 << 10
 )
 
-var exportHeader = []string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs"}
+var exportHeader = []string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
+	"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens"}
 
 // exportCalls is listCalls without pages, as CSV.
 func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
@@ -140,13 +141,10 @@ func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.C
 	line := make([]string, len(exportHeader))
 	first := true
 	err := reader.Walk(ctx, q, func(c stats.Call) error {
-		firstByte := ""
-		if c.FirstByteMs != nil {
-			firstByte = strconv.FormatUint(uint64(*c.FirstByteMs), 10)
-		}
 		line = append(line[:0], c.CallID.String(), c.StartTime, c.Model, strconv.FormatBool(c.Success),
 			strconv.FormatUint(uint64(c.StatusCode), 10), strconv.FormatUint(uint64(c.DurationMs), 10),
-			c.EndedBy, strconv.FormatBool(c.Streamed), firstByte)
+			c.EndedBy, strconv.FormatBool(c.Streamed), digits(c.FirstByteMs), c.UsageState, c.UpstreamModel,
+			digits(c.Input), digits(c.Output), digits(c.Cached), digits(c.CacheWrite), digits(c.Reasoning))
 		if first {
 			first = false
 			defer w.Flush()
@@ -158,4 +156,12 @@ func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.C
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// digits is a number, or nothing for one that is not known.
+func digits(n *uint32) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatUint(uint64(*n), 10)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
@@ -41,15 +42,25 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days bei
 	if answer.Coverage, err = c.coverageOf(ctx, ids, days); err != nil {
 		return answer, err
 	}
-	figures, err := c.Stats.Totals(ctx, ids, days)
-	if err != nil {
+	var figures map[uuid.UUID]stats.Metrics
+	var tokens *tokenTotals
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		figures, err = c.Stats.Totals(groupCtx, ids, days)
+		return err
+	})
+	group.Go(func() (err error) {
+		tokens, err = c.tokenTotals(groupCtx, ids, days)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return answer, err
 	}
 	answer.PageFields = pageFields(page, stats.PageSize, total)
 	answer.Items = each(found, func(a application.Application) openapi.ApplicationUsage {
 		return openapi.ApplicationUsage{
 			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey,
-			MetricsFields: metricsFields(figures[a.ID]),
+			MetricsFields: tokens.of(a.ID, figures[a.ID]),
 		}
 	})
 	return answer, nil
@@ -78,11 +89,11 @@ func (c *Console) Overview(ctx context.Context, owner uuid.UUID, days beijing.Ra
 			answer.EnabledCount++
 		}
 	}
-	usage, err := c.usage(ctx, ids, days, &answer.Coverage, &answer.Models)
+	usage, tokens, err := c.usage(ctx, ids, days, &answer.Coverage, &answer.Models)
 	if err != nil {
 		return answer, err
 	}
-	answer.MetricsFields, answer.Daily = metricsFields(usage.Summary), each(usage.Daily, dayView)
+	answer.MetricsFields, answer.Daily = tokens.summary(usage.Summary), each(usage.Daily, tokens.day)
 	return answer, nil
 }
 
@@ -101,11 +112,11 @@ func (c *Console) oneApplicationStatistics(ctx *fiber.Ctx) (any, error) {
 // ApplicationDetail answers the figures of one application.
 func (c *Console) ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (answer openapi.ApplicationStatistics, err error) {
 	answer.Application = openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}
-	usage, err := c.usage(ctx, []uuid.UUID{a.ID}, days, &answer.Coverage, &answer.Models)
+	usage, tokens, err := c.usage(ctx, []uuid.UUID{a.ID}, days, &answer.Coverage, &answer.Models)
 	if err != nil {
 		return answer, err
 	}
-	answer.Summary, answer.Daily = metricsView(usage.Summary), each(usage.Daily, dayView)
+	answer.Summary, answer.Daily = openapi.Metrics{MetricsFields: tokens.summary(usage.Summary)}, each(usage.Daily, tokens.day)
 	return answer, nil
 }
 
@@ -177,26 +188,25 @@ func (c *Console) ownApplication(ctx *fiber.Ctx) (application.Application, error
 
 // usage asks for the usage of applications, fills in what is known about its completeness, and
 // names the models.
-func (c *Console) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range, known *openapi.Coverage, models *[]openapi.ModelMetrics) (usage stats.Usage, err error) {
+func (c *Console) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range, known *openapi.Coverage, models *[]openapi.ModelMetrics) (usage stats.Usage, tokens *tokenUsage, err error) {
 	if *known, err = c.coverageOf(ctx, ids, days); err != nil {
-		return usage, err
+		return usage, nil, err
 	}
-	if usage, err = c.Stats.Usage(ctx, ids, days); err != nil {
-		return usage, err
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		usage, err = c.Stats.Usage(groupCtx, ids, days)
+		return err
+	})
+	group.Go(func() (err error) {
+		tokens, err = c.tokenUsage(groupCtx, ids, days)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return usage, nil, err
 	}
-	*models, err = c.named(ctx, usage.Models)
-	return usage, err
-}
-
-// named adds the names capabilities have now.
-func (c *Console) named(ctx context.Context, usage []stats.ModelMetrics) ([]openapi.ModelMetrics, error) {
-	names, err := c.Catalog.Names(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return each(usage, func(m stats.ModelMetrics) openapi.ModelMetrics {
-		return openapi.ModelMetrics{Model: m.Model, Name: names[m.Model], MetricsFields: metricsFields(m.Metrics)}
-	}), nil
+	names, err := c.Catalog.Names(ctx) // as they are now
+	*models = each(usage.Models, func(m stats.ModelMetrics) openapi.ModelMetrics { return tokens.model(m, names[m.Model]) })
+	return usage, tokens, err
 }
 
 // coverageOf must be asked before ClickHouse is: what the ledger calls complete by now is there

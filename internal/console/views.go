@@ -12,6 +12,7 @@ import (
 	"callgate/internal/fault"
 	"callgate/internal/identity"
 	"callgate/internal/openapi"
+	"callgate/internal/pricing"
 	"callgate/internal/stats"
 )
 
@@ -134,22 +135,19 @@ func auditView(r audit.Row) openapi.AuditEntry {
 	}
 }
 
-func metricsFields(m stats.Metrics) openapi.MetricsFields {
-	return openapi.MetricsFields(m)
-}
-
-func metricsView(m stats.Metrics) openapi.Metrics {
-	return openapi.Metrics{MetricsFields: metricsFields(m)}
-}
-
-func dayView(m stats.DayMetrics) openapi.DayMetrics {
-	return openapi.DayMetrics{Date: m.Date, MetricsFields: metricsFields(m.Metrics)}
+func metricsFields(m stats.Metrics, t stats.Tokens, cost []pricing.Cost) openapi.MetricsFields {
+	return openapi.MetricsFields{
+		Calls: m.Calls, Successes: m.Successes, Failures: m.Failures, SuccessRate: m.SuccessRate, AvgDurationMs: m.AvgDurationMs,
+		P50Ms: m.P50Ms, P95Ms: m.P95Ms, P99Ms: m.P99Ms, Tokens: tokensView(t), Cost: each(cost, costView),
+	}
 }
 
 func callFields(c stats.Call) openapi.CallFields {
 	return openapi.CallFields{
 		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: widened(c.FirstByteMs),
+		UsageState: told(c.UsageState), UpstreamModel: told(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
+		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
 	}
 }
 
@@ -174,4 +172,12 @@ func widened[N uint16 | uint32](n *N) *int64 {
 	}
 	wide := int64(*n)
 	return &wide
+}
+
+// told is a text, or nil for an empty one.
+func told(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

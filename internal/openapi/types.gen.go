@@ -223,18 +223,31 @@ type CallFields struct {
 	CallID ID `json:"callId"`
 
 	// Model Empty for a call without a capability.
-	Model      string `json:"model"`
-	DurationMs Count  `json:"durationMs"`
-	EndedBy    string `json:"endedBy"`
+	Model            string `json:"model"`
+	CacheWriteTokens *int64 `json:"cacheWriteTokens"`
+	CachedTokens     *int64 `json:"cachedTokens"`
+	DurationMs       Count  `json:"durationMs"`
+	EndedBy          string `json:"endedBy"`
 
 	// FirstByteMs Null when the upstream sent none.
 	FirstByteMs *int64 `json:"firstByteMs"`
+
+	// InputTokens Null when not reported; the others likewise.
+	InputTokens     *int64 `json:"inputTokens"`
+	OutputTokens    *int64 `json:"outputTokens"`
+	ReasoningTokens *int64 `json:"reasoningTokens"`
 
 	// StartTime Beijing time with milliseconds.
 	StartTime  Time  `json:"startTime"`
 	StatusCode int64 `json:"statusCode"`
 	Streamed   bool  `json:"streamed"`
 	Success    bool  `json:"success"`
+
+	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names a capability and day.
+	UpstreamModel *string `json:"upstreamModel"`
+
+	// UsageState What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
+	UsageState *string `json:"usageState"`
 }
 
 // CallPage defines model for CallPage.
@@ -609,10 +622,16 @@ type MetricsFields struct {
 	// AvgDurationMs Over all calls, 1 decimal; null without calls.
 	AvgDurationMs *float64 `json:"avgDurationMs"`
 
+	// Cost An estimate, of the currencies by their codes; empty when no call reported tokens.
+	Cost []Cost `json:"cost"`
+
 	// P50Ms Error at most 2 %; null without calls.
 	P50Ms *int64 `json:"p50Ms"`
 	P95Ms *int64 `json:"p95Ms"`
 	P99Ms *int64 `json:"p99Ms"`
+
+	// Tokens What the answers to the calls reported. A sum is null where no call reported that number.
+	Tokens Tokens `json:"tokens"`
 }
 
 // ModelMetrics defines model for ModelMetrics.
@@ -862,6 +881,40 @@ type Success struct {
 
 // Time Beijing time with milliseconds.
 type Time = string
+
+// Tokens What the answers to the calls reported. A sum is null where no call reported that number.
+type Tokens struct {
+	// AbsentCalls Calls whose answer ended and reports no tokens.
+	AbsentCalls int64 `json:"absentCalls"`
+
+	// CacheWrite Written to the provider's cache.
+	CacheWrite *int64 `json:"cacheWrite"`
+
+	// Cached Read from the provider's cache.
+	Cached *int64 `json:"cached"`
+
+	// Input Cached and cache-written tokens included.
+	Input *int64 `json:"input"`
+
+	// Output Reasoning included.
+	Output *int64 `json:"output"`
+
+	// PartialCalls Calls whose answer was interrupted: their tokens are a lower bound.
+	PartialCalls int64  `json:"partialCalls"`
+	Reasoning    *int64 `json:"reasoning"`
+
+	// ReportedCalls Calls whose answer ended and reported tokens.
+	ReportedCalls int64 `json:"reportedCalls"`
+
+	// StreamedAbsentCalls Event streams that ended and report no tokens.
+	StreamedAbsentCalls int64 `json:"streamedAbsentCalls"`
+
+	// StreamedCalls Event streams among all of these.
+	StreamedCalls int64 `json:"streamedCalls"`
+
+	// UnreadableCalls Calls whose answer's report cannot be read.
+	UnreadableCalls int64 `json:"unreadableCalls"`
+}
 
 // UpstreamAuth How the upstream key is sent.
 type UpstreamAuth = string

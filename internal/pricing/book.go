@@ -83,6 +83,16 @@ func newest(history []priced, day beijing.Day) *priced {
 	return &history[n-1]
 }
 
+// Capabilities are those that have a price of any day, in order.
+func (b *Book) Capabilities() []string {
+	ids := make([]string, 0, len(b.prices))
+	for of := range b.prices {
+		ids = append(ids, of.capability)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 // Spans cuts a range of days wherever any price of the book begins, so that within one span every price stays
 // what it is: tokens may be summed over a span, under any of its days, and cost what they cost day by day.
 func (b *Book) Spans(r beijing.Range) []beijing.Range {

@@ -41,7 +41,10 @@ func (c row) day() beijing.Day { return beijing.DayOf(c.start) }
 
 // asCall is what the API must say of it.
 func (c row) asCall() Call {
-	return Call{c.id, beijing.Format(c.start), c.model, c.success, c.status, c.durationMs, c.endedBy, c.streamed, c.firstByteMs}
+	return Call{
+		CallID: c.id, StartTime: beijing.Format(c.start), Model: c.model, Success: c.success, StatusCode: c.status,
+		DurationMs: c.durationMs, EndedBy: c.endedBy, Streamed: c.streamed, FirstByteMs: c.firstByteMs,
+	}
 }
 
 // detail is one row of call_failures.

@@ -72,6 +72,14 @@ type Call struct {
 	EndedBy     string
 	Streamed    bool
 	FirstByteMs *uint32 // nil when the upstream sent none
+	CallTokens
+}
+
+// CallTokens are what the answer to a call reported; nil is not known.
+type CallTokens struct {
+	UsageState                                   string // as in calls.UsageState
+	UpstreamModel                                string // empty when the answer named none
+	Input, Output, Cached, CacheWrite, Reasoning *uint32
 }
 
 // CallsSummary counts the calls of a query whatever their result.
@@ -150,7 +158,8 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 // callColumns are what scanCall reads.
 const callColumns = `
     call_id, toUnixTimestamp64Milli(start_time), toString(model), success, status_code, duration_ms,
-    toString(ended_by), streamed, first_byte_ms`
+    toString(ended_by), streamed, first_byte_ms,
+    toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens`
 
 // selectCalls is the call flow of a query in some buckets, the given order and no limit.
 func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
@@ -212,7 +221,8 @@ func (r *Reader) read(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, 
 func scanCall(rows driver.Rows, more ...any) (Call, error) {
 	var c Call
 	var startMs int64
-	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs}
+	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs,
+		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return Call{}, unavailable(err, "read calls")
 	}

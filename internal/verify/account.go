@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
 
@@ -35,19 +36,25 @@ func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days bei
 	found := &findings{applications: len(all)}
 	account := stats.NewRecount()
 	ids := make([]uuid.UUID, len(all))
-	totals := make(map[uuid.UUID]stats.Metrics, len(all))
+	totals := make(map[uuid.UUID]openapi.MetricsFields, len(all))
+	var tokensOfAccount tokens
 	for i, a := range all {
 		recount, err := v.Stats.Recount(ctx, a.ID, days)
 		if err != nil {
 			return nil, err
 		}
-		if err := v.compareApplication(ctx, found, owner, a.ID, days, recount); err != nil {
+		counted, err := v.tokens(ctx, a.ID, days)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.compareApplication(ctx, found, owner, a.ID, days, recount, &counted); err != nil {
 			return nil, err
 		}
 		account.Merge(recount)
-		ids[i], totals[a.ID] = a.ID, recount.Summary()
+		tokensOfAccount.add(counted)
+		ids[i], totals[a.ID] = a.ID, counted.summary(recount.Summary())
 	}
-	if err := v.compareOverview(ctx, found, owner, days, account); err != nil {
+	if err := v.compareOverview(ctx, found, owner, days, account, &tokensOfAccount); err != nil {
 		return nil, err
 	}
 	if err := v.compareList(ctx, found, owner, days, totals); err != nil {
@@ -76,15 +83,15 @@ func (v *verifier) noteMoved(ctx context.Context, found *findings, ids []uuid.UU
 	return nil
 }
 
-func (v *verifier) compareOverview(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, account *stats.Recount) error {
+func (v *verifier) compareOverview(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, account *stats.Recount, counted *tokens) error {
 	got, err := v.Answers.Overview(ctx, owner, days)
 	if err != nil {
 		return err
 	}
 	usage := account.Usage(days)
 	want := got
-	want.MetricsFields, want.Daily = figures(usage.Summary), each(usage.Daily, dayFigures)
-	if want.Models, err = v.named(ctx, usage.Models); err != nil {
+	want.MetricsFields, want.Daily = counted.summary(usage.Summary), each(usage.Daily, counted.day)
+	if want.Models, err = v.named(ctx, usage.Models, counted); err != nil {
 		return err
 	}
 	found.compare(fmt.Sprintf("account %s overview", owner), got, want)
@@ -92,7 +99,7 @@ func (v *verifier) compareOverview(ctx context.Context, found *findings, owner u
 }
 
 // compareList reads every page of the account's list.
-func (v *verifier) compareList(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, totals map[uuid.UUID]stats.Metrics) error {
+func (v *verifier) compareList(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, totals map[uuid.UUID]openapi.MetricsFields) error {
 	listed := 0
 	for page := 1; ; page++ {
 		got, err := v.Answers.ApplicationList(ctx, owner, days, page)
@@ -105,7 +112,7 @@ func (v *verifier) compareList(ctx context.Context, found *findings, owner uuid.
 		listed += len(got.Items)
 		for _, line := range got.Items {
 			want := line
-			want.MetricsFields = figures(totals[line.ID])
+			want.MetricsFields = totals[line.ID]
 			found.compare(fmt.Sprintf("account %s list, application %s", owner, line.ID), line, want)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 
 // compareApplication compares every answer about one application: detail, call flow, export and
 // the reasons of its newest failures.
-func (v *verifier) compareApplication(ctx context.Context, found *findings, owner, id uuid.UUID, days beijing.Range, recount *stats.Recount) error {
+func (v *verifier) compareApplication(ctx context.Context, found *findings, owner, id uuid.UUID, days beijing.Range, recount *stats.Recount, counted *tokens) error {
 	a, err := v.Applications.Get(ctx, owner, id)
 	if err != nil {
 		return err
@@ -32,8 +32,8 @@ func (v *verifier) compareApplication(ctx context.Context, found *findings, owne
 	}
 	usage := recount.Usage(days)
 	want := got
-	want.Summary, want.Daily = openapi.Metrics{MetricsFields: figures(usage.Summary)}, each(usage.Daily, dayFigures)
-	if want.Models, err = v.named(ctx, usage.Models); err != nil {
+	want.Summary, want.Daily = openapi.Metrics{MetricsFields: counted.summary(usage.Summary)}, each(usage.Daily, counted.day)
+	if want.Models, err = v.named(ctx, usage.Models, counted); err != nil {
 		return err
 	}
 	found.compare(where, got, want)

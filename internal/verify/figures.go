@@ -17,27 +17,21 @@ func each[T, V any](items []T, figure func(T) V) []V {
 	return figures
 }
 
-func figures(m stats.Metrics) openapi.MetricsFields { return openapi.MetricsFields(m) }
-
-func dayFigures(m stats.DayMetrics) openapi.DayMetrics {
-	return openapi.DayMetrics{Date: m.Date, MetricsFields: figures(m.Metrics)}
-}
-
-// named adds the names capabilities have now.
-func (v *verifier) named(ctx context.Context, usage []stats.ModelMetrics) ([]openapi.ModelMetrics, error) {
+// named are the figures of models with the names that capabilities have now.
+func (v *verifier) named(ctx context.Context, usage []stats.ModelMetrics, counted *tokens) ([]openapi.ModelMetrics, error) {
 	names, err := v.Catalog.Names(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return each(usage, func(m stats.ModelMetrics) openapi.ModelMetrics {
-		return openapi.ModelMetrics{Model: m.Model, Name: names[m.Model], MetricsFields: figures(m.Metrics)}
-	}), nil
+	return each(usage, func(m stats.ModelMetrics) openapi.ModelMetrics { return counted.model(m, names[m.Model]) }), nil
 }
 
 func callFigures(c stats.Call) openapi.CallFields {
 	return openapi.CallFields{
 		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: wide(c.FirstByteMs),
+		UsageState: orNull(c.UsageState), UpstreamModel: orNull(c.UpstreamModel), InputTokens: wide(c.Input), OutputTokens: wide(c.Output),
+		CachedTokens: wide(c.Cached), CacheWriteTokens: wide(c.CacheWrite), ReasoningTokens: wide(c.Reasoning),
 	}
 }
 
@@ -58,4 +52,11 @@ func wide[N uint16 | uint32](n *N) *int64 {
 	}
 	number := int64(*n)
 	return &number
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

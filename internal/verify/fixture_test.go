@@ -48,10 +48,10 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = reader.Close() })
 	deps := Deps{
 		Applications: application.New(room.Pool, room.Ring, secret.Pepper("a pepper of thirty-two bytes long")),
-		Catalog:      catalog.New(room.Pool, room.Ring, true), Stats: reader, Ledger: ledger.New(room.Pool),
+		Catalog:      catalog.New(room.Pool, room.Ring, true), Pricing: pricing.New(room.Pool), Stats: reader, Ledger: ledger.New(room.Pool),
 	}
 	deps.Answers = console.New(console.Deps{
-		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: pricing.New(room.Pool), Pool: room.Pool, Stats: reader, Ledger: deps.Ledger,
+		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Pool: room.Pool, Stats: reader, Ledger: deps.Ledger,
 	})
 	return &world{room, db, url, deps}
 }
@@ -116,6 +116,19 @@ func (w *world) succeeded(application uuid.UUID, model string) {
 		SELECT $1, now64(3) - INTERVAL 1 HOUR, generateUUIDv7(), $2, 77, 200, true, 'complete'`, application, model)
 }
 
+// price is one from a day on, counted from today, for a million tokens: of output a digit more than of input.
+func (w *world) price(capability, upstreamModel string, from int, currency, input string) {
+	w.T.Helper()
+	draft := pricing.Draft{CapabilityID: capability, From: (beijing.Today(time.Now()) + beijing.Day(from)).String(), Currency: currency,
+		Input: input, Output: input + "7"}
+	if upstreamModel != "" {
+		draft.UpstreamModel = &upstreamModel
+	}
+	if _, err := w.deps.Pricing.Put(w.Ctx, "root@example.com", draft); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
 // populated is two accounts with calls, and the application that most of them are of.
 func populated(t *testing.T) (w *world, busy uuid.UUID) {
 	t.Helper()
@@ -127,12 +140,17 @@ func populated(t *testing.T) (w *world, busy uuid.UUID) {
 	w.application(ada, "never called")
 	theirs := w.application(eve, "theirs")
 	gone := w.application(eve, "deleted")
-	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, reason_type, reason_code, upstream_status)
+	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, reason_type, reason_code, upstream_status,
+			usage_state, upstream_model, input_tokens, output_tokens, cached_tokens)
 		SELECT $1, fromUnixTimestamp64Milli($2 - number * number * 600000) AS start,
 			toUUID(format('{}-{}-7000-8000-{}', left(leftPad(hex(toUInt64($2 - number * number * 600000)), 12, '0') AS ms, 8), right(ms, 4), leftPad(hex(number), 12, '0'))), ['gpt', 'claude', ''][number % 3 + 1],
 			pow(2, number % 18) + number, if(number % 4 = 3, 502, 200) AS status, status = 200, 'complete',
-			if(status = 200, '', 'upstream_http_error'), if(status = 200, '', 'upstream_status'), status
+			if(status = 200, '', 'upstream_http_error'), if(status = 200, '', 'upstream_status'), status,
+			if(status = 200, ['reported', 'absent', 'partial', ''][number % 5 % 4 + 1], 'none') AS state, if(number % 7 = 0, 'gpt-x', ''),
+			if(state IN ('reported', 'partial'), number * 100 + 7, NULL), if(state = 'reported', number, NULL), if(state = 'reported' AND number % 2 = 0, 5, NULL)
 		FROM numbers(57)`, busy, time.Now().UnixMilli()) // 22 days, most of them today
+	w.price("gpt", "", -30, "USD", "2.5")
+	w.price("gpt", "gpt-x", -3, "CNY", "0.111")
 	w.succeeded(theirs, "gpt")
 	w.succeeded(gone, "gpt")
 	if err := w.deps.Applications.Delete(w.Ctx, eve, gone); err != nil {

@@ -19,6 +19,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
+	"callgate/internal/pricing"
 	"callgate/internal/stats"
 )
 
@@ -47,6 +48,7 @@ type Deps struct {
 	Answers      Answers
 	Applications *application.Store
 	Catalog      *catalog.Store
+	Pricing      *pricing.Store
 	Stats        *stats.Reader // of the rows
 	Ledger       *ledger.Ledger
 	Verified     func() // called after each account, by several goroutines; nil: nobody counts them

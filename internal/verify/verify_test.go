@@ -32,6 +32,12 @@ func TestVerifyNamesEveryStatisticThatIsWrong(t *testing.T) {
 			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'gpt', 0, 0, 0, ([500], [1000]))`, ".p50Ms: "},
 		"a model too many": {`INSERT INTO usage_daily (application_id, day, model, calls, successes, duration_ms, durations)
 			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'ghost', 1, 0, 0, ([0], [1]))`, "models: 4 are answered, the rows give 3"},
+		"tokens too many": {`INSERT INTO tokens_daily (application_id, day, model, upstream_model, input)
+			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'gpt', 'gpt-x', 5)`, ".tokens.input: "},
+		"a cost too high": {`INSERT INTO tokens_daily (application_id, day, model, upstream_model, output)
+			VALUES ($1, toDate(now(), 'Asia/Shanghai') - 5, 'gpt', '', 1)`, ".amount: "},
+		"a state counted twice": {`INSERT INTO tokens_daily (application_id, day, model, upstream_model, absent)
+			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'claude', '', 1)`, ".tokens.absentCalls: "},
 		"an unknown historical model": {`ALTER TABLE app_models DELETE WHERE application_id = $1 SETTINGS mutations_sync = 1`, ".models: 0 are answered, the rows give 3"},
 		"rows without their rollups":  {`ALTER TABLE usage_daily DELETE WHERE application_id = $1 SETTINGS mutations_sync = 1`, "summary.calls: 0 is answered, the rows give 57"},
 	} {
