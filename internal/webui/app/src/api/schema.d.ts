@@ -1170,18 +1170,31 @@ export interface components {
         };
         Call: components["schemas"]["CallFields"];
         CallFields: {
+            cachedTokens: number | null;
+            cacheWriteTokens: number | null;
             callId: components["schemas"]["Id"];
             durationMs: components["schemas"]["Count"];
             /** @enum {string} */
             endedBy: "complete" | "client_abort" | "upstream_abort" | "timeout" | "shutdown" | "denied";
             /** @description Null when the upstream sent none. */
             firstByteMs: number | null;
+            /** @description Null when not reported; the others likewise. */
+            inputTokens: number | null;
             /** @description Empty for a call without a capability. */
             model: string;
+            outputTokens: number | null;
+            reasoningTokens: number | null;
             startTime: components["schemas"]["Time"];
             statusCode: number;
             streamed: boolean;
             success: boolean;
+            /** @description The model that answered, as the answer names it; other beyond 50 names a capability and day. */
+            upstreamModel: string | null;
+            /**
+             * @description What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
+             * @enum {string|null}
+             */
+            usageState: "reported" | "partial" | "absent" | "unreadable" | "none" | null;
         };
         CallPage: {
             items: components["schemas"]["Call"][];
@@ -1441,6 +1454,8 @@ export interface components {
             /** @description Over all calls, 1 decimal; null without calls. */
             avgDurationMs: number | null;
             calls: components["schemas"]["Count"];
+            /** @description An estimate, of the currencies by their codes; empty when no call reported tokens. */
+            cost: components["schemas"]["Cost"][];
             failures: components["schemas"]["Count"];
             /** @description Error at most 2 %; null without calls. */
             p50Ms: number | null;
@@ -1449,6 +1464,7 @@ export interface components {
             successes: components["schemas"]["Count"];
             /** @description 4 decimals, truncated, so that 1 means no failure; null without calls. */
             successRate: number | null;
+            tokens: components["schemas"]["Tokens"];
         };
         ModelMetrics: {
             /** @description Empty for calls without a capability. */
@@ -1603,6 +1619,30 @@ export interface components {
         };
         /** @description Beijing time with milliseconds. */
         Time: string;
+        /** @description What the answers to the calls reported. A sum is null where no call reported that number. */
+        Tokens: {
+            /** @description Calls whose answer ended and reports no tokens. */
+            absentCalls: number;
+            /** @description Read from the provider's cache. */
+            cached: number | null;
+            /** @description Written to the provider's cache. */
+            cacheWrite: number | null;
+            /** @description Cached and cache-written tokens included. */
+            input: number | null;
+            /** @description Reasoning included. */
+            output: number | null;
+            /** @description Calls whose answer was interrupted: their tokens are a lower bound. */
+            partialCalls: number;
+            reasoning: number | null;
+            /** @description Calls whose answer ended and reported tokens. */
+            reportedCalls: number;
+            /** @description Event streams that ended and report no tokens. */
+            streamedAbsentCalls: number;
+            /** @description Event streams among all of these. */
+            streamedCalls: number;
+            /** @description Calls whose answer's report cannot be read. */
+            unreadableCalls: number;
+        };
         /**
          * @description How the upstream key is sent.
          * @enum {string}
@@ -4988,7 +5028,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example callId,startTime,model,success,statusCode,durationMs,endedBy,streamed,firstByteMs */
+                    /** @example callId,startTime,model,success,statusCode,durationMs,endedBy,streamed,firstByteMs,usageState,upstreamModel,inputTokens,outputTokens,cachedTokens,cacheWriteTokens,reasoningTokens */
                     "text/csv": string;
                 };
             };

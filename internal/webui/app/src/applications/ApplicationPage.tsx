@@ -16,6 +16,7 @@ import { firstDay, unrecorded, whole } from '../range/coverage';
 import { carried, custom, lastDays } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
+import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, Bones, Empty } from '../ui/Block';
 import { Code, Copy } from '../ui/Copy';
 import { Crumb } from '../ui/Crumb';
@@ -148,6 +149,7 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<
       {unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.summary.calls === 0 ? bound !== null && <NoCalls id={id} bound={bound} /> : (
         <>
           <DailyBlock title={t('detail.daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
+          <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} />
           <UsageTable title={t('detail.byModel')} models={data.models} />
         </>
       )}

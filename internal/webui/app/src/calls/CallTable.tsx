@@ -1,6 +1,7 @@
 import { Fragment, type RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
+import { TokenFacts } from '../tokens/TokenFacts';
 import { TableBones } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Tag } from '../ui/Tag';
@@ -84,6 +85,7 @@ function Facts({ call }: { call: Call }) {
       <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
       <div><dt>{t('fact.streamed')}</dt><dd>{t(call.streamed ? 'fact.yes' : 'fact.no')}</dd></div>
       <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
+      <TokenFacts call={call} />
     </dl>
   );
 }

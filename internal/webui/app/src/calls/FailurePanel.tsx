@@ -5,6 +5,7 @@ import { useFormat } from '../format/useFormat';
 import { written } from '../json/exact';
 import { useBase } from '../session/Base';
 import { configQueries } from '../session/queries';
+import { TokenFacts } from '../tokens/TokenFacts';
 import { Block } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
@@ -83,6 +84,7 @@ function Facts({ call }: { call: FailedCall }) {
       <div><dt>{t('column.duration')}</dt><dd>{format.duration(call.durationMs)}</dd></div>
       <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
       <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
+      {call.usageState !== null && call.usageState !== 'none' && <TokenFacts call={call} />}
       {request && <div className="across"><dt>{t('fact.request')}</dt><dd className="mono">{request.method} {request.path}</dd></div>}
     </dl>
   );

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
+import { together } from '../tokens/tokens';
 import { palettes, useDark } from '../ui/theme';
 import { init, type EChartsType } from './echarts';
 import { option, type Look, type Measure } from './option';
@@ -35,7 +36,7 @@ export default function Chart({ measure, now, previous, sentence, onPick }: { me
       palette: dark ? palettes.dark : palettes.light,
       words: {
         successes: t('metrics.successes'), failures: t('metrics.failures'), rate: t('metrics.successRate'), avg: t('metrics.avg'),
-        p50: t('metrics.p50'), p95: t('metrics.p95'), p99: t('metrics.p99'), previous: t('chart.previous'),
+        p50: t('metrics.p50'), p95: t('metrics.p95'), p99: t('metrics.p99'), input: t('tokens.input'), output: t('tokens.output'), previous: t('chart.previous'),
       },
       axis: format.axis,
       durationAxis: format.durationAxis,
@@ -47,7 +48,8 @@ export default function Chart({ measure, now, previous, sentence, onPick }: { me
           [t('metrics.successRate'), format.rate(bucket.successes, bucket.calls)], [t('metrics.avg'), format.duration(bucket.avgMs)],
         ];
         if (measure === 'duration' && bucket.p50Ms !== null) rows.push(['p50', format.duration(bucket.p50Ms)], ['p95', format.duration(bucket.p95Ms)], ['p99', format.duration(bucket.p99Ms)]);
-        if (was) rows.push([`${t('chart.previous')} ${was.date.slice(5)}`, measure === 'rate' ? format.rate(was.successes, was.calls) : measure === 'duration' ? format.duration(was.avgMs) : format.count(was.calls)]);
+        if (together(bucket) !== null) rows.push([t('tokens.input'), format.count(bucket.input)], [t('tokens.output'), format.count(bucket.output)]);
+        if (was) rows.push([`${t('chart.previous')} ${was.date.slice(5)}`, measure === 'rate' ? format.rate(was.successes, was.calls) : measure === 'duration' ? format.duration(was.avgMs) : format.count(measure === 'tokens' ? together(was) : was.calls)]);
         const day = bucket.days === 1 ? `${bucket.date} ${format.weekday(bucket.date)}` : t('chart.week', { start: bucket.date });
         return tip(!bucket.known ? `${day} · ${t('chart.unknown')}` : bucket.open ? `${day} · ${t('chart.soFar')}` : bucket.part ? `${day} · ${t('chart.part')}` : day, rows);
       },

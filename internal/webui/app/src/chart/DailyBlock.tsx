@@ -2,6 +2,8 @@ import './chart.css';
 import { lazy, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
+import { Money } from '../tokens/Money';
+import { reported, together } from '../tokens/tokens';
 import { Bones } from '../ui/Block';
 import type { Measure } from './option';
 import { byDay, byWeek, needsWeeks, sum, type Bucket, type Day } from './series';
@@ -16,7 +18,7 @@ export const preloadChart = (): void => void load().catch(() => undefined); // a
 export function DailyBlock({ title, days, previous, today, from, onDay }: { title: string; days: readonly Day[]; previous: readonly Day[] | null; today: string; from: string; onDay?: ((day: string) => void) | undefined }) {
   const { t } = useTranslation();
   const format = useFormat();
-  const [measure, setMeasure] = useState<Measure>('calls');
+  const [chosen, setMeasure] = useState<Measure>('calls');
   const [asTable, setAsTable] = useState(false);
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -26,6 +28,8 @@ export function DailyBlock({ title, days, previous, today, from, onDay }: { titl
     const cut = weekly ? byWeek : byDay;
     return [cut(days, today, from), previous ? cut(previous, today, from) : null];
   }, [days, previous, today, from, weekly]);
+  const counted = days.some((day) => reported(day.tokens));
+  const measure = chosen === 'tokens' && !counted ? 'calls' : chosen;
   const totals = useMemo(() => sum(days), [days]);
   const what = t(`chart.${measure}`);
   const sentence = t('chart.sentence', { start: days[0]!.date, end: days.at(-1)!.date, what, calls: format.count(totals.calls), failures: format.count(totals.failures) });
@@ -36,7 +40,7 @@ export function DailyBlock({ title, days, previous, today, from, onDay }: { titl
         <h2>{title}{weekly && !asTable && <span className="meta"> · {t('chart.weekly')}</span>}</h2>
         {!asTable && (
           <div className="choice" role="group" aria-label={t('chart.which')}>
-            {(['calls', 'rate', 'duration'] as const).map((value) => (
+            {(counted ? (['calls', 'rate', 'duration', 'tokens'] as const) : (['calls', 'rate', 'duration'] as const)).map((value) => (
               <button key={value} type="button" aria-pressed={value === measure} onClick={() => setMeasure(value)}>{t(`chart.${value}`)}</button>
             ))}
           </div>
@@ -62,7 +66,7 @@ export function DailyBlock({ title, days, previous, today, from, onDay }: { titl
 function Legend({ measure, weekly, now, previous }: { measure: Measure; weekly: boolean; now: readonly Bucket[]; previous: boolean }) {
   const { t } = useTranslation();
   const entries: [string, string][] =
-    measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.successRate')]] : [['avg', t('metrics.avg')]];
+    measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.successRate')]] : measure === 'tokens' ? [['avg', t('tokens.input')], ['p50', t('tokens.output')]] : [['avg', t('metrics.avg')]];
   if (measure === 'duration' && !weekly) entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
   if (measure === 'calls' && now.some(({ open }) => open)) entries.push(['soFar', t('chart.soFar')]);
   if (measure === 'calls' && now.some(({ open, part, known }) => part && known && !open)) entries.push(['soFar', t('chart.part')]);
@@ -73,6 +77,8 @@ function Legend({ measure, weekly, now, previous }: { measure: Measure; weekly: 
 function DaysTable({ title, days, today, from, onDay }: { title: string; days: readonly Day[]; today: string; from: string; onDay?: ((day: string) => void) | undefined }) {
   const { t } = useTranslation();
   const format = useFormat();
+  const counted = days.some((day) => reported(day.tokens));
+  const priced = days.some((day) => day.cost.some(({ amount }) => amount !== null));
   return (
     <div className="days" tabIndex={0} role="region" aria-label={title}>
       <table className="table">
@@ -81,6 +87,8 @@ function DaysTable({ title, days, today, from, onDay }: { title: string; days: r
           <tr>
             <th scope="col">{t('chart.day')}</th>
             {(['calls', 'failures', 'successRate', 'avg', 'p50', 'p95', 'p99'] as const).map((key) => <th key={key} scope="col" className="right">{t(`metrics.${key}`)}</th>)}
+            {counted && <th scope="col" className="right">{t('tokens.tokens')}</th>}
+            {priced && <th scope="col" className="right">{t('tokens.cost')}</th>}
           </tr>
         </thead>
         <tbody>
@@ -94,6 +102,8 @@ function DaysTable({ title, days, today, from, onDay }: { title: string; days: r
               <td className="right">{format.count(day.date < from ? null : day.failures)}</td>
               <td className="right">{format.rate(day.successes, day.calls)}</td>
               {([day.avgDurationMs, day.p50Ms, day.p95Ms, day.p99Ms] as const).map((ms, n) => <td key={n} className="right">{format.duration(ms)}</td>)}
+              {counted && <td className="right">{format.count(together(day.tokens))}</td>}
+              {priced && <td className="right"><Money cost={day.cost} /></td>}
             </tr>
           ))}
         </tbody>

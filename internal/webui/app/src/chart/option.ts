@@ -1,13 +1,14 @@
 import type { EChartsCoreOption } from 'echarts/core';
+import { together } from '../tokens/tokens';
 import type { palettes } from '../ui/theme';
 import type { Bucket } from './series';
 
-export type Measure = 'calls' | 'rate' | 'duration';
+export type Measure = 'calls' | 'rate' | 'duration' | 'tokens';
 
 /** What of the page a chart needs: colours, words and formats. */
 export interface Look {
   palette: (typeof palettes)['light' | 'dark'];
-  words: { successes: string; failures: string; rate: string; avg: string; p50: string; p95: string; p99: string; previous: string };
+  words: { successes: string; failures: string; rate: string; avg: string; p50: string; p95: string; p99: string; input: string; output: string; previous: string };
   axis: (n: number) => string;
   durationAxis: (ms: number) => string;
   tooltip: (index: number) => HTMLElement;
@@ -71,6 +72,10 @@ function lines(measure: Measure, now: Bucket[], previous: Bucket[] | null, { pal
   if (measure === 'rate') {
     const list: object[] = [line(words.rate, percent(now), p.ok, 'solid')];
     return previous ? [...list, earlier(words.previous, percent(previous), p.previous)] : list;
+  }
+  if (measure === 'tokens') {
+    const list: object[] = [line(words.input, now.map((bucket) => bucket.input), p.bar, 'solid'), line(words.output, now.map((bucket) => bucket.output), p.ok, 'dashed')];
+    return previous ? [...list, earlier(words.previous, previous.map((bucket) => together(bucket)), p.previous)] : list;
   }
   const list: object[] = [line(words.avg, now.map((bucket) => bucket.avgMs), p.bar, 'solid')];
   if (now.every((bucket) => bucket.days === 1)) {

@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
+import type { Tokens } from '../tokens/tokens';
 import { byDay, byWeek, comparable, needsWeeks, sum, type Day } from './series';
 
+const tokens = (input: number | null, output: number | null): Tokens => ({
+  input, output, cached: null, cacheWrite: null, reasoning: null, reportedCalls: 0, partialCalls: 0, absentCalls: 0, unreadableCalls: 0, streamedCalls: 0, streamedAbsentCalls: 0,
+});
+
 const day = (date: string, calls: number, failures = 0, avg: number | null = calls > 0 ? 100 : null): Day => ({
-  date, calls, successes: calls - failures, failures, successRate: calls ? (calls - failures) / calls : null, avgDurationMs: avg, p50Ms: avg, p95Ms: avg, p99Ms: avg,
+  date, calls, successes: calls - failures, failures, successRate: calls ? (calls - failures) / calls : null, avgDurationMs: avg, p50Ms: avg, p95Ms: avg, p99Ms: avg, tokens: tokens(null, null), cost: [],
 });
 
 test('averages are weighted by calls and absent without calls', () => {
-  expect(sum([day('2026-11-01', 1, 0, 100), day('2026-11-02', 3, 1, 200)])).toEqual({ calls: 4, successes: 3, failures: 1, rate: 0.75, avgMs: 175 });
-  expect(sum([day('2026-11-01', 0)])).toEqual({ calls: 0, successes: 0, failures: 0, rate: null, avgMs: null });
+  expect(sum([day('2026-11-01', 1, 0, 100), day('2026-11-02', 3, 1, 200)])).toEqual({ calls: 4, successes: 3, failures: 1, input: null, output: null, rate: 0.75, avgMs: 175 });
+  expect(sum([day('2026-11-01', 0)])).toEqual({ calls: 0, successes: 0, failures: 0, input: null, output: null, rate: null, avgMs: null });
 });
 
 test('an unfinished day and its counterpart are left out of changes', () => {
@@ -37,4 +42,9 @@ test('days without records are unknown, and a week that has some of them is only
   const days = Array.from({ length: 14 }, (_, n) => day(`2026-11-${String(n + 1).padStart(2, '0')}`, 0));
   expect(byDay(days, '2026-11-14', '2026-11-13').filter(({ known }) => known).map(({ date }) => date)).toEqual(['2026-11-13', '2026-11-14']);
   expect(byWeek(days, '2026-11-30', '2026-11-09').map(({ known, part }) => [known, part])).toEqual([[false, true], [true, true]]);
+});
+
+test('tokens add up over the days that report them', () => {
+  const days = [day('2026-11-01', 1), { ...day('2026-11-02', 3), tokens: tokens(5, null) }, { ...day('2026-11-03', 3), tokens: tokens(7, 0) }];
+  expect(sum(days)).toMatchObject({ input: 12, output: 0 });
 });

@@ -1,5 +1,6 @@
 import type { Schemas } from '../api/client';
 import { addDays } from '../range/days';
+import { add } from '../tokens/tokens';
 
 export type Day = Schemas['DayMetrics'];
 
@@ -7,6 +8,9 @@ export interface Totals {
   calls: number;
   successes: number;
   failures: number;
+  /** Tokens; null where no call reported them. */
+  input: number | null;
+  output: number | null;
   /** Fraction; null without calls. */
   rate: number | null;
   avgMs: number | null;
@@ -37,7 +41,8 @@ export function sum(days: readonly Day[]): Totals {
     failures += day.failures;
     time += (day.avgDurationMs ?? 0) * day.calls;
   }
-  return { calls, successes, failures, rate: calls === 0 ? null : successes / calls, avgMs: calls === 0 ? null : time / calls };
+  const [input, output] = [add(days.map(({ tokens }) => tokens.input)), add(days.map(({ tokens }) => tokens.output))];
+  return { calls, successes, failures, input, output, rate: calls === 0 ? null : successes / calls, avgMs: calls === 0 ? null : time / calls };
 }
 
 /** `from` is the first day with records. */

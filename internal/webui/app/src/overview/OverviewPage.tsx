@@ -11,6 +11,7 @@ import { lastDays, custom } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { Based } from '../session/Base';
+import { TokensBlock } from '../tokens/TokensBlock';
 import { Block } from '../ui/Block';
 import { Code } from '../ui/Copy';
 import { useTitle } from '../ui/useTitle';
@@ -68,6 +69,7 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
       {data.applicationCount === 0 ? <Start /> : unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.calls === 0 ? <NoCalls /> : (
         <>
           <DailyBlock title={t('daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
+          <TokensBlock tokens={data.tokens} cost={data.cost} />
           <UsageTable title={t('byCapability')} models={data.models} />
         </>
       )}

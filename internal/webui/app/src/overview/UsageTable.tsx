@@ -3,6 +3,8 @@ import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { sum } from '../chart/series';
 import { useFormat } from '../format/useFormat';
+import { Money } from '../tokens/Money';
+import { add, addCosts, together } from '../tokens/tokens';
 
 const MOST_ROWS = 8;
 
@@ -11,7 +13,9 @@ interface Row {
   key: string;
   name: string;
   id: string | null;
-  usage: Pick<Usage, 'calls' | 'successes' | 'failures' | 'avgDurationMs' | 'p95Ms'>;
+  usage: Pick<Usage, 'calls' | 'successes' | 'failures' | 'avgDurationMs' | 'p95Ms' | 'cost'>;
+  /** Input and output. */
+  tokens: number | null;
 }
 
 /** Calls per capability: the eight most used and the rest together. */
@@ -20,6 +24,8 @@ export function UsageTable({ models, title }: { models: readonly Usage[]; title:
   const format = useFormat();
   const rows = rowsOf(models, t('common:metrics.unspecified'), (count) => t('common:metrics.rest', { n: format.count(count) }));
   const all = models.reduce((calls, model) => calls + model.calls, 0);
+  const counted = rows.some(({ tokens }) => tokens !== null);
+  const priced = rows.some(({ usage }) => usage.cost.some(({ amount }) => amount !== null));
   const most = Math.max(1, ...rows.map((row) => row.usage.calls));
   return (
     <section className="block" aria-label={title}>
@@ -35,10 +41,12 @@ export function UsageTable({ models, title }: { models: readonly Usage[]; title:
             <th scope="col" className="right wide">{t('common:metrics.failures')}</th>
             <th scope="col" className="right wide">{t('common:metrics.avg')}</th>
             <th scope="col" className="right roomy">{t('common:metrics.p95')}</th>
+            {counted && <th scope="col" className="right wider">{t('common:tokens.tokens')}</th>}
+            {priced && <th scope="col" className="right wider">{t('common:tokens.cost')}</th>}
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ key, name, id, usage }) => (
+          {rows.map(({ key, name, id, usage, tokens }) => (
             <tr key={key}>
               <td className="name">{id === null ? <span title={name}>{name}</span> : <Link to={`/capabilities/${encodeURIComponent(id)}`} title={name === id ? id : `${name} (${id})`}>{name}</Link>}</td>
               <td className="right">{format.count(usage.calls)}</td>
@@ -48,6 +56,8 @@ export function UsageTable({ models, title }: { models: readonly Usage[]; title:
               <td className="right wide">{format.count(usage.failures)}</td>
               <td className="right wide">{format.duration(usage.avgDurationMs)}</td>
               <td className="right roomy">{format.duration(usage.p95Ms)}</td>
+              {counted && <td className="right wider">{format.count(tokens)}</td>}
+              {priced && <td className="right wider"><Money cost={usage.cost} /></td>}
             </tr>
           ))}
         </tbody>
@@ -58,12 +68,15 @@ export function UsageTable({ models, title }: { models: readonly Usage[]; title:
 
 function rowsOf(models: readonly Usage[], unspecified: string, other: (count: number) => string): Row[] {
   const rows = models.slice(0, models.length > MOST_ROWS ? MOST_ROWS : undefined).map((usage): Row => ({
-    key: usage.model, name: usage.model === '' ? unspecified : usage.name || usage.model, id: usage.name === '' ? null : usage.model, usage,
+    key: usage.model, name: usage.model === '' ? unspecified : usage.name || usage.model, id: usage.name === '' ? null : usage.model, usage, tokens: together(usage.tokens),
   }));
   const rest = models.slice(rows.length);
   if (rest.length > 0) {
-    const together = sum(rest.map((usage) => ({ ...usage, date: '' })));
-    rows.push({ key: ' other', name: other(rest.length), id: null, usage: { ...together, avgDurationMs: together.avgMs, p95Ms: null } });
+    const all = sum(rest.map((usage) => ({ ...usage, date: '' })));
+    rows.push({
+      key: ' other', name: other(rest.length), id: null, tokens: add(rest.map(({ tokens }) => together(tokens))),
+      usage: { ...all, avgDurationMs: all.avgMs, p95Ms: null, cost: addCosts(rest.map(({ cost }) => cost)) },
+    });
   }
   return rows;
 }

@@ -1,0 +1,42 @@
+import './tokens.css';
+import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
+import { Code } from '../ui/Copy';
+import { Money } from './Money';
+import { reported, unreportedShare, type Cost, type Tokens } from './tokens';
+
+/** What the calls of a period used and what that is estimated to cost; nothing where nothing was reported. */
+export function TokensBlock({ tokens, cost }: { tokens: Tokens; cost: readonly Cost[] }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const share = unreportedShare(tokens);
+  if (!reported(tokens) && share === null) return null;
+  const part = (n: number | null, of: number | null) => (n === null || !of ? '' : `${((n / of) * 100).toFixed(1)}%`);
+  const counted = tokens.reportedCalls + tokens.partialCalls;
+  return (
+    <section className="block tokens" aria-label={t('tokens.title')}>
+      <div className="block-head"><h2>{t('tokens.title')}</h2></div>
+      {reported(tokens) && (
+        <>
+          <dl className="tiles" data-of="4">
+            <Tile label={t('tokens.input')} value={format.count(tokens.input)} note={tokens.cached === null ? '' : t('tokens.cachedShare', { share: part(tokens.cached, tokens.input) || '0%' })} />
+            <Tile label={t('tokens.output')} value={format.count(tokens.output)} note={tokens.reasoning === null ? '' : t('tokens.reasoningShare', { share: part(tokens.reasoning, tokens.output) || '0%' })} />
+            <Tile label={t('tokens.cost')} value={<Money cost={cost} />} note={cost[0] && cost[0].unpricedCalls > 0 ? t('tokens.unpriced', { n: format.count(cost[0].unpricedCalls) }) : ''} />
+            <Tile label={t('tokens.counted')} value={format.count(counted)} note={tokens.partialCalls > 0 ? t('tokens.partial', { n: format.count(tokens.partialCalls) }) : ''} />
+          </dl>
+          <p className="meta tokens-foot">{t('tokens.estimate')}</p>
+        </>
+      )}
+      {share !== null && (
+        <div className="stack tokens-hint" role="note">
+          <p>{t('tokens.unreported', { share: `${Math.round(share * 100)}%` })}</p>
+          <Code text={'"stream_options": {"include_usage": true}'} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Tile({ label, value, note }: { label: string; value: React.ReactNode; note: string }) {
+  return <div className="tile"><dt className="second">{label}</dt><dd><strong>{value}</strong>{note !== '' && <span className="meta">{note}</span>}</dd></div>;
+}
