@@ -25,6 +25,9 @@ func (o *oracle) furnish(pool *pgxpool.Pool, store *application.Store) registere
 	o.t.Helper()
 	ctx := o.t.Context()
 	var gone registered
+	if _, err := pool.Exec(ctx, `UPDATE collection SET statistics_days = 36500, call_days = 36500`); err != nil { // as for the tables below
+		o.t.Fatal(err)
+	}
 	for account, n := range []int{13, 3, 0} {
 		owner, session := uuid.New(), fmt.Sprintf("%043d", account)
 		email := fmt.Sprintf("account%d@example.com", account)
@@ -76,7 +79,7 @@ func (o *oracle) fill(clickhouseURL string, deleted registered) {
 		o.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	for _, table := range []string{"calls", "call_failures", "usage_daily", "usage_hourly"} { // the clock stands in years gone by
+	for _, table := range []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily"} { // the clock stands in years gone by
 		embedded.OnShards(o.t, clickhouseURL, "ALTER TABLE "+table+" REMOVE TTL")
 	}
 	owned := append(slices.Concat(o.accounts...), deleted)
@@ -140,6 +143,7 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 		r.firstByte = &first
 	}
 	if random.IntN(4) > 0 {
+		r.reported = report(random, r.status, r.upstream)
 		return r
 	}
 	r.success = false
@@ -151,6 +155,7 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 	default:
 		r.status, r.endedBy, r.reason, r.code, r.upstream = 403, "denied", "permission_denied", "application_disabled", 0
 	}
+	r.reported = report(random, r.status, r.upstream)
 	if random.IntN(5) > 0 {
 		r.kept = &kept{[]string{"", "too many requests"}[random.IntN(2)], "POST", "/v1/x", strconv.Itoa(random.IntN(99)), r.model, ""}
 		if random.IntN(3) == 0 {
@@ -163,7 +168,8 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 func write(conn clickhouse.Conn, records []record) error {
 	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success,
-		streamed, first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id)`)
+		streamed, first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id,
+		usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens)`)
 	if err != nil {
 		return err
 	}
@@ -179,7 +185,8 @@ func write(conn clickhouse.Conn, records []record) error {
 			first = &ms
 		}
 		err := batch.Append(r.application, r.start, r.id, uuid.Nil, r.model, uint32(r.took), uint16(r.status), r.success, r.streamed, first, r.endedBy,
-			r.reason, r.code, uint16(r.upstream), uint64(1), uint64(1), "batch")
+			r.reason, r.code, uint16(r.upstream), uint64(1), uint64(1), "batch",
+			r.reported.state, r.reported.upstream, r.reported.numbers[0], r.reported.numbers[1], r.reported.numbers[2], r.reported.numbers[3], r.reported.numbers[4])
 		if err == nil && r.kept != nil {
 			body := ""
 			if r.kept.body != "" {

@@ -40,6 +40,7 @@ type record struct {
 	code        string
 	upstream    int
 	kept        *kept // nil: no detail was kept
+	reported    reported
 }
 
 // kept is the detail of a failed call.
@@ -100,7 +101,8 @@ func figures(of []record) object {
 		durations = append(durations, r.took)
 	}
 	n := int64(len(of))
-	block := object{"calls": n, "successes": good, "failures": n - good, "successRate": nil, "avgDurationMs": nil, "p50Ms": nil, "p95Ms": nil, "p99Ms": nil}
+	block := object{"calls": n, "successes": good, "failures": n - good, "successRate": nil, "avgDurationMs": nil, "p50Ms": nil, "p95Ms": nil, "p99Ms": nil,
+		"tokens": tokens(of)}
 	if n == 0 {
 		return block
 	}
@@ -235,14 +237,15 @@ func (r record) shown() object {
 	if r.firstByte != nil {
 		shown["firstByteMs"] = *r.firstByte
 	}
-	return shown
+	return with(shown, r.reported.shown())
 }
 
 // export is the CSV file of a query.
 func (m *model) export(a registered, start, end string, ofModel *string, result string) string {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	_ = w.Write([]string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs"})
+	_ = w.Write([]string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
+		"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens"})
 	matching, _ := m.flow(a, start, end, ofModel, result)
 	for _, r := range matching {
 		first := ""
@@ -250,8 +253,8 @@ func (m *model) export(a registered, start, end string, ofModel *string, result 
 			first = strconv.FormatInt(*r.firstByte, 10)
 		}
 		shown := r.shown()
-		_ = w.Write([]string{r.id.String(), shown["startTime"].(string), r.model, fmt.Sprint(r.success), fmt.Sprint(r.status), fmt.Sprint(r.took),
-			r.endedBy, fmt.Sprint(r.streamed), first})
+		_ = w.Write(append([]string{r.id.String(), shown["startTime"].(string), r.model, fmt.Sprint(r.success), fmt.Sprint(r.status), fmt.Sprint(r.took),
+			r.endedBy, fmt.Sprint(r.streamed), first}, r.reported.line()...))
 	}
 	w.Flush()
 	return text.String()

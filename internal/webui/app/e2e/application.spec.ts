@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from '@playwright/test';
-import { duration } from '../src/format/format';
+import { noTokens } from './figures';
+import { count, duration } from '../src/format/format';
+import { together } from '../src/tokens/tokens';
 import { addDays, dayOf } from '../src/range/days';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test } from './test';
 
@@ -29,7 +31,7 @@ test('summary, days and usage per model are those of the calls of this applicati
   await expect(page.locator('.percentiles > span')).toHaveText([`p50 ${p50}`, `p95 ${p95}`, `p99 ${p99}`]);
   const used = page.getByRole('region', { name: 'By capability' }).getByRole('row');
   const cells = (name: string) => used.filter({ hasText: name }).getByRole('cell');
-  const took = (model: string) => models.filter((of) => of.model === model).flatMap((of) => times(of.avgDurationMs, of.p95Ms));
+  const took = (model: string) => models.filter((of) => of.model === model).flatMap((of) => [...times(of.avgDurationMs, of.p95Ms), count(together(of.tokens))]);
   await expect(cells('Demo chat')).toHaveText(['Demo chat', '3', '60.0%', '66.66%', '1', ...took(CHAT)]);
   await expect(cells('Demo messages')).toHaveText(['Demo messages', '1', '20.0%', '100.00%', '0', ...took(CLAUDE)]);
   await expect(cells('unspecified')).toHaveText(['unspecified', '1', '20.0%', '0.00%', '1', ...took('')]);
@@ -38,8 +40,8 @@ test('summary, days and usage per model are those of the calls of this applicati
   await page.getByRole('button', { name: 'View as table' }).click();
   const now = daily.at(-1)!;
   const day = (of: string) => page.locator('.days').getByRole('row').filter({ hasText: of }).getByRole('cell');
-  await expect(day(today())).toHaveText([new RegExp(today()), '5', '2', '60.00%', ...times(now.avgDurationMs, now.p50Ms, now.p95Ms, now.p99Ms)]);
-  await expect(day(addDays(today(), -1))).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—']); // before the collection
+  await expect(day(today())).toHaveText([new RegExp(today()), '5', '2', '60.00%', ...times(now.avgDurationMs, now.p50Ms, now.p95Ms, now.p99Ms), count(together(now.tokens))]);
+  await expect(day(addDays(today(), -1))).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—', '—']); // before the collection
   await expect(page.locator('.days tbody tr')).toHaveCount(7);
 });
 
@@ -78,10 +80,10 @@ test('changes are told against the period before, of closed days only', async ({
     const body = (await answer.json()) as { data: { daily: { date: string }[]; summary: object; collectedSince: string } };
     const daily = body.data.daily.map(({ date }) => {
       const calls = date === today() ? 5000 : date > addDays(today(), -7) ? 30 : 20;
-      return { date, calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300 };
+      return { date, calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens };
     });
     const calls = daily.reduce((sum, day) => sum + day.calls, 0);
-    Object.assign(body.data, { daily, collectedSince: '2020-01-01T00:00:00.000+08:00', summary: { calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300 } });
+    Object.assign(body.data, { daily, collectedSince: '2020-01-01T00:00:00.000+08:00', summary: { calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens } });
     await route.fulfill({ response: answer, json: body });
   });
   await page.goto(`/applications/${id}`);

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, prefer, test, type Developer } from './test';
-import { duration } from '../src/format/format';
+import { noTokens } from './figures';
+import { count, duration } from '../src/format/format';
+import { together } from '../src/tokens/tokens';
 import { addDays, dayOf } from '../src/range/days';
 import type { Locator, Page } from '@playwright/test';
 
@@ -21,9 +23,9 @@ async function sixCalls(developer: Developer) {
 }
 
 test('the figures are those of the calls that were made, for all applications together', async ({ page, developer }) => {
-  const { avgDurationMs, p50Ms, p95Ms, p99Ms, models } = await sixCalls(developer);
+  const { avgDurationMs, p50Ms, p95Ms, p99Ms, models, tokens } = await sixCalls(developer);
   const times = (...all: (number | null)[]) => all.map((ms) => duration(ms, 'en'));
-  const took = (model: string) => models.filter((of) => of.model === model).flatMap((of) => times(of.avgDurationMs, of.p95Ms));
+  const took = (model: string) => models.filter((of) => of.model === model).flatMap((of) => [...times(of.avgDurationMs, of.p95Ms), count(together(of.tokens))]);
   await page.goto('/');
   await expect(tile(page, 'Calls')).toHaveText('6');
   await expect(tile(page, 'Success rate')).toHaveText('66.66%');
@@ -37,8 +39,8 @@ test('the figures are those of the calls that were made, for all applications to
   await expect(row(page, 'Demo messages').getByRole('cell')).toHaveText(['Demo messages', '1', '16.7%', '100.00%', '0', ...took(CLAUDE)]);
   await expect(page.getByRole('img', { name: /: 6 calls in all, 2 failures\./ })).toBeVisible();
   await page.getByRole('button', { name: 'View as table' }).click();
-  await expect(row(page, today()).getByRole('cell')).toHaveText([new RegExp(today()), '6', '2', '66.66%', ...times(avgDurationMs, p50Ms, p95Ms, p99Ms)]);
-  await expect(row(page, addDays(today(), -1)).getByRole('cell')).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—']); // before the collection
+  await expect(row(page, today()).getByRole('cell')).toHaveText([new RegExp(today()), '6', '2', '66.66%', ...times(avgDurationMs, p50Ms, p95Ms, p99Ms), count(together(tokens))]);
+  await expect(row(page, addDays(today(), -1)).getByRole('cell')).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—', '—']); // before the collection
   await expect(page.locator('.days tbody tr')).toHaveCount(7);
 });
 
@@ -232,7 +234,7 @@ async function withHistory(page: Page, calls: (day: string) => number): Promise<
   await page.route(overview, async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Record<string, unknown> & { daily: { date: string }[] } };
-    const daily = body.data.daily.map(({ date }) => ({ date, calls: calls(date), successes: calls(date) - 1, failures: 1, successRate: 0.9, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300 }));
+    const daily = body.data.daily.map(({ date }) => ({ date, calls: calls(date), successes: calls(date) - 1, failures: 1, successRate: 0.9, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens }));
     Object.assign(body.data, { daily, applicationCount: 1, enabledCount: 1, calls: daily.reduce((sum, day) => sum + day.calls, 0), successes: daily.reduce((sum, day) => sum + day.successes, 0), failures: daily.length, collectedSince: '2020-01-01T00:00:00.000+08:00' });
     await route.fulfill({ response: answer, json: body });
   });

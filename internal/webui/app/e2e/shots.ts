@@ -1,3 +1,4 @@
+import { tokensOf } from './figures';
 import { mkdirSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import english from '../src/locale/en/index';
@@ -51,6 +52,7 @@ interface Figures {
 const figures = ({ calls, failures }: Figures) => ({
   calls, failures, successes: calls - failures, successRate: calls === 0 ? null : (calls - failures) / calls,
   ...(calls === 0 ? { avgDurationMs: null, p50Ms: null, p95Ms: null, p99Ms: null } : { avgDurationMs: 842, p50Ms: 610, p95Ms: 2100, p99Ms: 4800 }),
+  ...tokensOf(calls),
 });
 
 interface Part {

@@ -5,24 +5,26 @@ import { Code } from '../ui/Copy';
 import { Money } from './Money';
 import { reported, unreportedShare, type Cost, type Tokens } from './tokens';
 
+/** What a request says so that its stream ends with its usage. */
+const ASK_FOR_USAGE = '"stream_options": {"include_usage": true}';
+
 /** What the calls of a period used and what that is estimated to cost; nothing where nothing was reported. */
 export function TokensBlock({ tokens, cost }: { tokens: Tokens; cost: readonly Cost[] }) {
   const { t } = useTranslation();
   const format = useFormat();
   const share = unreportedShare(tokens);
   if (!reported(tokens) && share === null) return null;
-  const part = (n: number | null, of: number | null) => (n === null || !of ? '' : `${((n / of) * 100).toFixed(1)}%`);
-  const counted = tokens.reportedCalls + tokens.partialCalls;
+  const part = (n: number | null, of: number | null) => `${of ? (((n ?? 0) / of) * 100).toFixed(1) : 0}%`;
   return (
     <section className="block tokens" aria-label={t('tokens.title')}>
       <div className="block-head"><h2>{t('tokens.title')}</h2></div>
       {reported(tokens) && (
         <>
           <dl className="tiles" data-of="4">
-            <Tile label={t('tokens.input')} value={format.count(tokens.input)} note={tokens.cached === null ? '' : t('tokens.cachedShare', { share: part(tokens.cached, tokens.input) || '0%' })} />
-            <Tile label={t('tokens.output')} value={format.count(tokens.output)} note={tokens.reasoning === null ? '' : t('tokens.reasoningShare', { share: part(tokens.reasoning, tokens.output) || '0%' })} />
-            <Tile label={t('tokens.cost')} value={<Money cost={cost} />} note={cost[0] && cost[0].unpricedCalls > 0 ? t('tokens.unpriced', { n: format.count(cost[0].unpricedCalls) }) : ''} />
-            <Tile label={t('tokens.counted')} value={format.count(counted)} note={tokens.partialCalls > 0 ? t('tokens.partial', { n: format.count(tokens.partialCalls) }) : ''} />
+            <Tile label={t('tokens.input')} value={format.count(tokens.input)} note={tokens.cached === null ? undefined : t('tokens.cachedShare', { share: part(tokens.cached, tokens.input) })} />
+            <Tile label={t('tokens.output')} value={format.count(tokens.output)} note={tokens.reasoning === null ? undefined : t('tokens.reasoningShare', { share: part(tokens.reasoning, tokens.output) })} />
+            <Tile label={t('tokens.cost')} value={<Money cost={cost} />} note={cost[0] && cost[0].unpricedCalls > 0 ? t('tokens.unpriced', { n: format.count(cost[0].unpricedCalls) }) : undefined} />
+            <Tile label={t('tokens.counted')} value={format.count(tokens.reportedCalls)} note={tokens.partialCalls > 0 ? t('tokens.partial', { n: format.count(tokens.partialCalls) }) : undefined} />
           </dl>
           <p className="meta tokens-foot">{t('tokens.estimate')}</p>
         </>
@@ -30,13 +32,13 @@ export function TokensBlock({ tokens, cost }: { tokens: Tokens; cost: readonly C
       {share !== null && (
         <div className="stack tokens-hint" role="note">
           <p>{t('tokens.unreported', { share: `${Math.round(share * 100)}%` })}</p>
-          <Code text={'"stream_options": {"include_usage": true}'} />
+          <Code text={ASK_FOR_USAGE} />
         </div>
       )}
     </section>
   );
 }
 
-function Tile({ label, value, note }: { label: string; value: React.ReactNode; note: string }) {
-  return <div className="tile"><dt className="second">{label}</dt><dd><strong>{value}</strong>{note !== '' && <span className="meta">{note}</span>}</dd></div>;
+function Tile({ label, value, note }: { label: string; value: React.ReactNode; note?: string | undefined }) {
+  return <div className="tile"><dt className="second">{label}</dt><dd><strong>{value}</strong>{note && <span className="meta">{note}</span>}</dd></div>;
 }

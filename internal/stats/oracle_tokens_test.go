@@ -1,0 +1,108 @@
+package stats_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// reported is what the answer to a call says of its tokens.
+type reported struct {
+	state    string // empty: not collected
+	upstream string
+	numbers  [5]*uint32 // as tokenNames
+}
+
+// tokenNames are those of a metrics block.
+var tokenNames = [5]string{"input", "output", "cached", "cacheWrite", "reasoning"}
+
+// report is one at random for an answer of some status.
+func report(random *rand.Rand, status, upstreamStatus int) (r reported) {
+	if upstreamStatus != 200 {
+		r.state = []string{"", "none"}[random.IntN(2)]
+		return r
+	}
+	r.state = []string{"", "reported", "reported", "reported", "absent", "unreadable"}[random.IntN(6)]
+	if status == 499 && r.state != "" {
+		r.state = "partial"
+	}
+	if r.state == "" || r.state == "unreadable" {
+		return r
+	}
+	r.upstream = []string{"", "gpt-5", "claude-5"}[random.IntN(3)]
+	if r.state == "absent" {
+		return r
+	}
+	for i := range r.numbers {
+		if random.IntN(4) > 0 {
+			n := uint32(random.IntN(1 << 20))
+			r.numbers[i] = &n
+		}
+	}
+	return r
+}
+
+// tokens is the block of what some calls report.
+func tokens(of []record) object {
+	block := object{}
+	for i, name := range tokenNames {
+		block[name] = nil
+		var sum int64
+		for _, r := range of {
+			if n := r.reported.numbers[i]; n != nil {
+				sum += int64(*n)
+				block[name] = sum
+			}
+		}
+	}
+	for _, state := range []string{"reported", "partial", "absent", "unreadable"} {
+		n := 0
+		for _, r := range of {
+			if r.reported.state == state {
+				n++
+			}
+		}
+		block[state+"Calls"] = n
+	}
+	streamed, silent := 0, 0
+	for _, r := range of {
+		if r.streamed && r.reported.state != "" && r.reported.state != "none" {
+			streamed++
+			if r.reported.state == "absent" {
+				silent++
+			}
+		}
+	}
+	block["streamedCalls"], block["streamedAbsentCalls"] = streamed, silent
+	return block
+}
+
+// shown is how one call tells it.
+func (r reported) shown() object {
+	block := object{"usageState": nil, "upstreamModel": nil}
+	if r.state != "" {
+		block["usageState"] = r.state
+	}
+	if r.upstream != "" {
+		block["upstreamModel"] = r.upstream
+	}
+	for i, name := range tokenNames {
+		block[name+"Tokens"] = nil
+		if n := r.numbers[i]; n != nil {
+			block[name+"Tokens"] = *n
+		}
+	}
+	return block
+}
+
+// line is the end of a line of the CSV file.
+func (r reported) line() []string {
+	line := []string{r.state, r.upstream}
+	for _, n := range r.numbers {
+		text := ""
+		if n != nil {
+			text = fmt.Sprint(*n)
+		}
+		line = append(line, text)
+	}
+	return line
+}
