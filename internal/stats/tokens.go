@@ -37,20 +37,20 @@ type ModelTokens struct {
 	Input, Cached, CacheWrite, Output int64
 }
 
-// tokenFigures are the columns every query of tokens takes from the rollup rows of a group, in the order of
+// reportedFigures are the columns every query of tokens takes from the rollup rows of a group, in the order of
 // scanTokens; the table's alias must be t.
-const tokenFigures = `
+const reportedFigures = `
     sum(t.input), sum(t.output), sum(t.cached), sum(t.cache_write), sum(t.reasoning),
     sum(t.input_calls), sum(t.output_calls), sum(t.cached_calls), sum(t.cache_write_calls), sum(t.reasoning_calls),
     sum(t.reported), sum(t.partial), sum(t.absent), sum(t.unreadable), sum(t.streamed), sum(t.streamed_absent),
     sumIf(t.counted, t.model NOT IN {priced:Array(String)})`
 
-const ofTokens = `
+const ofReported = `
 FROM tokens_daily AS t
 WHERE t.application_id IN {applications:Array(UUID)} AND t.day BETWEEN {start:Date} AND {end:Date}`
 
 const tokenUsageQuery = `
-SELECT grouping(t.day) = 0, grouping(t.model) = 0, toInt32(t.day), toString(t.model),` + tokenFigures + ofTokens + `
+SELECT grouping(t.day) = 0, grouping(t.model) = 0, toInt32(t.day), toString(t.model),` + reportedFigures + ofReported + `
 GROUP BY GROUPING SETS ((t.day), (t.model), ())`
 
 func scanTokens(rows driver.Rows, leading ...any) (t Tokens, err error) {
@@ -106,7 +106,7 @@ func (r *Reader) Tokens(ctx context.Context, applications []uuid.UUID, days beij
 }
 
 const tokenTotalsQuery = `
-SELECT t.application_id,` + tokenFigures + ofTokens + `
+SELECT t.application_id,` + reportedFigures + ofReported + `
 GROUP BY t.application_id`
 
 // TokenTotals gives the tokens of each application by itself; one without any is not in the map. Faults: Unavailable.
@@ -132,7 +132,7 @@ func (r *Reader) TokenTotals(ctx context.Context, applications []uuid.UUID, days
 // modelTokens are the columns of ModelTokens behind its application and day.
 const modelTokens = `
     toString(t.model), toString(t.upstream_model), sum(t.counted) AS with_tokens, sum(t.input), sum(t.cached), sum(t.cache_write), sum(t.output)` +
-	ofTokens + ` AND t.model IN {priced:Array(String)}`
+	ofReported + ` AND t.model IN {priced:Array(String)}`
 
 const dayTokensQuery = `
 SELECT toUUID('00000000-0000-0000-0000-000000000000'), toInt32(t.day),` + modelTokens + `
