@@ -38,7 +38,8 @@ func Retain(ctx context.Context, address string, days retention.Days) error {
 	})
 }
 
-// Lived is the least number of days that the rows of any table of a kind live by now, of a cluster on any node.
+// Lived is the least number of days that the rows of any table of a kind live by now, of a cluster on any node; 0 where
+// there are none. A table without rows, such as one that was just made, has lost none either.
 func Lived(ctx context.Context, address string) (lived retention.Days, err error) {
 	err = onNodes(ctx, address, func(ctx context.Context, conn native.Conn) error {
 		tables, err := retained(ctx, conn)
@@ -46,7 +47,7 @@ func Lived(ctx context.Context, address string) (lived retention.Days, err error
 			return err
 		}
 		for _, t := range tables {
-			if of := t.of(&lived); t.days > 0 && (*of == 0 || t.days < *of) {
+			if of := t.of(&lived); t.rows && t.days > 0 && (*of == 0 || t.days < *of) {
 				*of = t.days
 			}
 		}
@@ -95,10 +96,11 @@ type table struct {
 	name, comment string
 	expires       string // what the days are added to; empty: rows do not expire
 	days          int
+	rows          bool // whether it has any
 }
 
 func retained(ctx context.Context, conn native.Conn) (tables []table, err error) {
-	rows, err := conn.Query(ctx, `SELECT name, engine_full, comment FROM system.tables WHERE database = currentDatabase() ORDER BY name`)
+	rows, err := conn.Query(ctx, `SELECT name, engine_full, comment, ifNull(total_rows, 0) > 0 FROM system.tables WHERE database = currentDatabase() ORDER BY name`)
 	if err != nil {
 		return nil, fmt.Errorf("ask for times to live: %w", err)
 	}
@@ -106,7 +108,7 @@ func retained(ctx context.Context, conn native.Conn) (tables []table, err error)
 	for rows.Next() {
 		var t table
 		var engine string
-		if err := rows.Scan(&t.name, &engine, &t.comment); err != nil {
+		if err := rows.Scan(&t.name, &engine, &t.comment, &t.rows); err != nil {
 			return nil, fmt.Errorf("ask for times to live: %w", err)
 		}
 		if found := timeToLive.FindStringSubmatch(engine); found != nil {

@@ -51,6 +51,8 @@ func TestRetentionIsSetOnEveryTableAndOnlyWhereItDiffers(t *testing.T) {
 			}
 		}
 	}
+	s.exec(as("a"), insertCalls(daysAgo(1), "a", "[1]"))
+	s.exec(as("a"), `INSERT INTO call_failures (start_time) VALUES (now())`)
 	if n := len(s.lives("currentDatabase()")); n < 4 {
 		t.Fatalf("%d tables expire", n)
 	}
@@ -105,6 +107,20 @@ func TestALongerRetentionHoldsForWhatIsThere(t *testing.T) {
 	}
 	keep(50)
 	await("what is past its end goes", func() bool { return slices.Equal(count(), []uint64{2, 2}) })
+}
+
+// TestATableThatWasJustMadeHasLostNothing: a migration makes it with the days of the default.
+func TestATableThatWasJustMadeHasLostNothing(t *testing.T) {
+	s := open(t)
+	long := retention.Days{Statistics: 800, Calls: 800, Failures: 30}
+	if err := clickhouse.Retain(t.Context(), s.url, long); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(as("a"), insertCalls(daysAgo(1), "a", "[1]"))
+	s.exec(t.Context(), `CREATE TABLE fresh (day Date) ENGINE = MergeTree ORDER BY day TTL day + INTERVAL 434 DAY`)
+	if lived, err := clickhouse.Lived(t.Context(), s.url); err != nil || lived.Statistics != 835 || lived.Calls != 835 || lived.Failures != 0 {
+		t.Errorf("they live %+v, %v", lived, err)
+	}
 }
 
 func TestRetentionIsSetOnEveryNodeOfACluster(t *testing.T) {

@@ -99,10 +99,11 @@ func (s *site) fill() {
 	s.exec(`INSERT INTO audit_log (actor, action, target_type, target_id, changes) SELECT 'a', 'b', 'c', g::text, '[{"field":"x","to":null}]' FROM generate_series(1, 1000) g`)
 	s.exec(`UPDATE collection SET started_at = now() - interval '600 days'`)
 	s.insert(`INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed, first_byte_ms, ended_by,
-			reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id)
+			reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id, usage_state, upstream_model, input_tokens)
 		SELECT if(number % 3 = 0, toUUID('` + app + `'), toUUID('01920000-0000-7000-8000-0000000000' || leftPad(toString(number % 17), 2, '0'))), now64(3) - toIntervalMillisecond(number * 2808000), generateUUIDv4(number), generateUUIDv4(),
 			['a', '', 'ü'][1 + number % 3], number * 37 % 100000, 200 + number % 300, number % 4 != 0, number % 2, if(number % 5 = 0, NULL, number), 'complete',
-			'', '', 0, number, number * 1000, 'batch/' || toString(number % 100), number % 2, if(number % 7 = 0, repeat('ab', 16), '') FROM numbers(4000)`)
+			'', '', 0, number, number * 1000, 'batch/' || toString(number % 100), number % 2, if(number % 7 = 0, repeat('ab', 16), ''),
+			['reported', 'absent', 'none', ''][1 + number % 4], 'gpt', if(number % 4 = 0, number, NULL) FROM numbers(4000)`)
 	s.insert(`INSERT INTO call_failures SELECT application_id, start_time, call_id, 'm', 'POST', '/v1', repeat('x', 3000), '{}', '', batch_id FROM calls WHERE NOT success`)
 }
 
@@ -117,6 +118,8 @@ func (s *site) contents(since string) map[string]string {
 			(SELECT application_id, day, model, sum(calls), sum(successes), sum(duration_ms), sumMap(durations.1, durations.2) FROM usage_daily GROUP BY ALL)`,
 		"usage_hourly": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, hour, model, sum(calls), sum(successes), sum(duration_ms), sumMap(durations.1, durations.2) FROM usage_hourly GROUP BY ALL)`,
+		"tokens_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
+			(SELECT application_id, day, model, upstream_model, sum(reported), sum(absent), sum(input), sum(input_calls) FROM tokens_daily GROUP BY ALL)`,
 		"app_models": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM (SELECT application_id, model, min(first_used), max(last_used) FROM app_models GROUP BY ALL)`,
 	} {
 		var number string
@@ -175,6 +178,9 @@ func TestARestoredInstallationHoldsWhatWasBackedUpInEveryTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, to.contents(since), want)
+	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 6 {
+		t.Errorf("%d tables hold rows: contents compares six", tables)
+	}
 	if older := number(to, `SELECT count() FROM calls WHERE toDate(start_time) < '`+since+`'`); older != 0 {
 		t.Errorf("%d calls that had expired", older)
 	}

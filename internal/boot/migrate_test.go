@@ -34,6 +34,8 @@ func TestMigrateKeepsCallsAsLongAsTheEnvironmentSays(t *testing.T) {
 		}
 	}
 	migrate()
+	embedded.OnShards(t, stores.ClickHouseURL, `INSERT INTO calls (start_time) VALUES (now())`)
+	embedded.OnShards(t, stores.ClickHouseURL, `INSERT INTO call_failures (start_time) VALUES (now())`)
 	lived(retention.Default)
 	c := migrate("STATISTICS_RETENTION_DAYS=100", "CALL_RETENTION_DAYS=20", "FAILURE_RETENTION_DAYS=7")
 	lived(retention.Days{Statistics: 100, Calls: 20, Failures: 7})
