@@ -13,6 +13,7 @@ import (
 	native "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"callgate/internal/cluster"
+	"callgate/internal/progress"
 )
 
 // upCluster brings every node of a cluster to the newest version. It connects to each and runs the statements
@@ -20,7 +21,7 @@ import (
 // leaves out nodes that are added later, and answers for other nodes by waiting for them. Each node remembers
 // what it has, so a run that found one away is completed by the next, and a new node gets everything. All nodes
 // are tried whatever fails, so that one that is away holds up itself alone.
-func upCluster(ctx context.Context, options *driver.Options, name string) error {
+func upCluster(ctx context.Context, options *driver.Options, name string, shown progress.Output) error {
 	if options.Protocol != driver.Native {
 		return errors.New("CLICKHOUSE_CLUSTER needs a CLICKHOUSE_URL that begins with clickhouse://, for it is the native port of each node that remote_servers names")
 	}
@@ -29,11 +30,14 @@ func upCluster(ctx context.Context, options *driver.Options, name string) error 
 		return err
 	}
 	var faults []error
+	meter := shown.Begin("nodes of the ClickHouse cluster migrated", int64(len(layout.Nodes())))
+	defer meter.End()
 	for _, address := range layout.Nodes() {
 		n := &node{options: options, address: address, cluster: name, layout: layout}
 		if err := n.up(ctx); err != nil {
 			faults = append(faults, fmt.Errorf("node %s: %w", address, err))
 		}
+		meter.Add(1)
 	}
 	return errors.Join(faults...)
 }
@@ -206,7 +210,9 @@ const codeMetadataBehind = 517
 // upDatabase migrates one database of the node. Another replica of the shard may have done it already, for the
 // tables, and this one be about to hear of it.
 func (n *node) upDatabase(ctx context.Context, database string, migrations fs.FS) error {
-	return whileBehind(ctx, func() error { return up(ctx, cluster.OfNode(n.options, n.address, database), migrations) })
+	return whileBehind(ctx, func() error {
+		return up(ctx, cluster.OfNode(n.options, n.address, database), migrations, progress.Output{})
+	})
 }
 
 // whileBehind repeats a change for as long as its replica has not heard of the one before, within reason.

@@ -14,6 +14,8 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"callgate/internal/cluster"
+	"callgate/internal/migrating"
+	"callgate/internal/progress"
 )
 
 // Migrations are the goose files of this directory.
@@ -24,19 +26,22 @@ var Migrations embed.FS
 // Up brings the database of an address (native or http DSN, or a cluster's) to the newest version and creates
 // it when it does not exist; of a cluster on every node (cluster.go). It is safe to run twice; ClickHouse has
 // no lock to offer, so callers on several nodes must take one elsewhere.
-func Up(ctx context.Context, address string) error {
+func Up(ctx context.Context, address string) error { return UpShown(ctx, address, progress.Output{}) }
+
+// UpShown is Up, and shows how far it is.
+func UpShown(ctx context.Context, address string, shown progress.Output) error {
 	options, name, err := cluster.Parse(address)
 	if err != nil {
 		return err
 	}
 	if name != "" {
-		return upCluster(ctx, options, name)
+		return upCluster(ctx, options, name, shown)
 	}
-	return up(ctx, options, Migrations)
+	return up(ctx, options, Migrations, shown)
 }
 
 // up brings one database of one server to the newest version.
-func up(ctx context.Context, options *driver.Options, migrations fs.FS) error {
+func up(ctx context.Context, options *driver.Options, migrations fs.FS, shown progress.Output) error {
 	if err := createDatabase(ctx, *options); err != nil {
 		return err
 	}
@@ -46,7 +51,7 @@ func up(ctx context.Context, options *driver.Options, migrations fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("clickhouse migrations: %w", err)
 	}
-	if _, err := provider.Up(ctx); err != nil {
+	if err := migrating.Up(ctx, db, provider, shown, "migrations of ClickHouse applied"); err != nil {
 		return fmt.Errorf("migrate clickhouse: %w", err)
 	}
 	return nil

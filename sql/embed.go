@@ -13,6 +13,9 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	dbsql "database/sql"
+
+	"callgate/internal/migrating"
+	"callgate/internal/progress"
 )
 
 // Migrations are the goose files of this directory.
@@ -23,9 +26,13 @@ var Migrations embed.FS
 // Up brings the database at databaseURL to the newest version. It is safe to run twice and by
 // several nodes at once: a session advisory lock lets one of them work and the others wait.
 func Up(ctx context.Context, databaseURL string) error {
-	return with(databaseURL, func(p *goose.Provider) error {
-		_, err := p.Up(ctx)
-		return err
+	return UpShown(ctx, databaseURL, progress.Output{})
+}
+
+// UpShown is Up, and shows how far it is.
+func UpShown(ctx context.Context, databaseURL string, shown progress.Output) error {
+	return with(databaseURL, func(db *dbsql.DB, p *goose.Provider) error {
+		return migrating.Up(ctx, db, p, shown, "migrations of PostgreSQL applied")
 	})
 }
 
@@ -40,7 +47,7 @@ func Newest() (int64, error) {
 
 // Remake takes away everything that is in the database and makes the schema of a version.
 func Remake(ctx context.Context, databaseURL string, version int64) error {
-	return with(databaseURL, func(p *goose.Provider) error {
+	return with(databaseURL, func(_ *dbsql.DB, p *goose.Provider) error {
 		if _, err := p.DownTo(ctx, 0); err != nil {
 			return err
 		}
@@ -49,7 +56,7 @@ func Remake(ctx context.Context, databaseURL string, version int64) error {
 	})
 }
 
-func with(databaseURL string, do func(*goose.Provider) error) error {
+func with(databaseURL string, do func(*dbsql.DB, *goose.Provider) error) error {
 	db, err := dbsql.Open("pgx", databaseURL)
 	if err != nil {
 		return fmt.Errorf("open postgres: %w", err)
@@ -63,7 +70,7 @@ func with(databaseURL string, do func(*goose.Provider) error) error {
 	if err != nil {
 		return fmt.Errorf("postgres migrations: %w", err)
 	}
-	if err := do(provider); err != nil {
+	if err := do(db, provider); err != nil {
 		return fmt.Errorf("migrate postgres: %w", err)
 	}
 	return nil

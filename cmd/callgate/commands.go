@@ -23,7 +23,7 @@ func devCommand() *cobra.Command {
 		Long:  "Runs the whole product on embedded stores, with demo data, until Ctrl-C. DATA_DIR (.callgate) keeps the data.\nIn binaries of \"make build\" only.",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return boot.Dev(c.Context(), os.Environ(), c.OutOrStdout(), sentences())
+			return boot.Dev(c.Context(), os.Environ(), c.OutOrStdout(), progress.To(os.Stderr), sentences())
 		},
 	}
 }
@@ -62,7 +62,7 @@ func migrateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return boot.Migrate(c.Context(), stores)
+			return boot.Migrate(c.Context(), stores, progress.To(os.Stderr))
 		},
 	}
 }

@@ -15,23 +15,24 @@ import (
 
 	"callgate/internal/config"
 	"callgate/internal/embedded"
+	"callgate/internal/progress"
 )
 
 // Dev runs the whole product on embedded stores until ctx is done: engines, migrations, demo data,
 // every role on LISTEN. environ is the environment; what it leaves unset is filled in. When
-// everything answers, out gets the addresses, a sign-in and a curl line that works.
-func Dev(ctx context.Context, environ []string, out io.Writer, logger *slog.Logger) error {
+// everything answers, out gets the addresses, a sign-in and a curl line that works; shown tells how far a first start is.
+func Dev(ctx context.Context, environ []string, out io.Writer, shown progress.Output, logger *slog.Logger) error {
 	began := time.Now()
 	dataDir := lookup(environ, "DATA_DIR", ".callgate")
-	engines, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Logger: logger})
+	engines, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Logger: logger, Shown: shown})
 	if err != nil {
 		return err
 	}
-	err = dev(ctx, environ, dataDir, engines, out, logger, began)
+	err = dev(ctx, environ, dataDir, engines, out, shown, logger, began)
 	return errors.Join(err, engines.Close())
 }
 
-func dev(ctx context.Context, environ []string, dataDir string, engines *embedded.Engines, out io.Writer, logger *slog.Logger, began time.Time) error {
+func dev(ctx context.Context, environ []string, dataDir string, engines *embedded.Engines, out io.Writer, shown progress.Output, logger *slog.Logger, began time.Time) error {
 	filled, err := devEnviron(environ, dataDir, addresses(engines))
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func dev(ctx context.Context, environ []string, dataDir string, engines *embedde
 	if err != nil {
 		return err
 	}
-	if err := Migrate(ctx, c); err != nil { // the engine comes with its reader
+	if err := Migrate(ctx, c, shown); err != nil { // the engine comes with its reader
 		return err
 	}
 	n, err := Start(ctx, c, logger, func(app *fiber.App) { serveMails(app, engines.Mailbox()) })

@@ -22,7 +22,7 @@ func TestMigrateKeepsCallsAsLongAsTheEnvironmentSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Migrate(t.Context(), c); err != nil {
+		if err := Migrate(t.Context(), c, progress.Output{}); err != nil {
 			t.Fatal(err)
 		}
 		return c

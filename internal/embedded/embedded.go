@@ -22,6 +22,8 @@ import (
 	"sync"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"callgate/internal/progress"
 )
 
 // Options say where the engines live.
@@ -34,6 +36,8 @@ type Options struct {
 	Ephemeral bool
 	// Shards is the number of ClickHouse engines, 1 if 0. Several know each other as the cluster of that name.
 	Shards int
+	// Shown tells how far a first start is: what is fetched, and which engines answer.
+	Shown progress.Output
 }
 
 // Engines are the running stores, mail catcher and demo upstream of one DATA_DIR.
@@ -80,7 +84,7 @@ func Start(ctx context.Context, options Options) (_ *Engines, err error) {
 	if e.state, err = loadState(e.dir); err != nil {
 		return nil, err
 	}
-	found, err := install(ctx, e.dir, e.logger)
+	found, err := install(ctx, e.dir, options.Shown, e.logger)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +101,7 @@ func Start(ctx context.Context, options Options) (_ *Engines, err error) {
 	if err := e.state.ports.settle(parts...); err != nil {
 		return nil, err
 	}
-	if err := e.startAll(ctx); err != nil {
+	if err := e.startAll(ctx, options.Shown); err != nil {
 		return nil, err
 	}
 	return e, errors.Join(e.state.save(), e.announce())
@@ -131,12 +135,14 @@ func (e *Engines) place(found binaries, options Options) error {
 }
 
 // startAll starts PostgreSQL and ClickHouse side by side, then the light parts.
-func (e *Engines) startAll(ctx context.Context) error {
+func (e *Engines) startAll(ctx context.Context, shown progress.Output) error {
 	e.spawner = newSpawner()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var starting sync.WaitGroup
 	shards := e.shards()
+	meter := shown.Begin("database engines started", int64(1+len(shards)))
+	defer meter.End()
 	children, faults := make([]*child, 1+len(shards)), make([]error, 1+len(shards))
 	starting.Go(func() {
 		if faults[0] = e.pg.prepare(ctx, e.spawner); faults[0] == nil {
@@ -145,6 +151,7 @@ func (e *Engines) startAll(ctx context.Context) error {
 		if faults[0] != nil {
 			cancel()
 		}
+		meter.Add(1)
 	})
 	for i, shard := range shards {
 		starting.Go(func() {
@@ -152,6 +159,7 @@ func (e *Engines) startAll(ctx context.Context) error {
 			if faults[1+i] != nil {
 				cancel()
 			}
+			meter.Add(1)
 		})
 	}
 	starting.Wait()

