@@ -95,3 +95,24 @@ func TestOperatorsDashboardAsksForMetricsThatThereAre(t *testing.T) {
 		}
 	}
 }
+
+// TestPanelsThatAWellRunWithoutTLSLeavesEmptyShowWhatThereIs asks what absentHere excuses, of a process that speaks TLS.
+func TestPanelsThatAWellRunWithoutTLSLeavesEmptyShowWhatThereIs(t *testing.T) {
+	var p prometheus
+	p.written(t, `callgate_certificate_not_after_seconds{instance="a",peer="clickhouse"} 1300000x30`)
+	asked := 0
+	for _, panel := range readOperatorsBoard(t).Panels {
+		if !absentHere[panel.Title] {
+			continue
+		}
+		for _, target := range panel.Targets {
+			asked++
+			if shown := p.over(t, asSent(target.Expr), epoch, epoch.Add(20*time.Minute), time.Minute); len(shown) == 0 {
+				t.Errorf("%s: nothing for %s", panel.Title, target.Expr)
+			}
+		}
+	}
+	if asked < len(absentHere) {
+		t.Errorf("%d queries were asked", asked)
+	}
+}
