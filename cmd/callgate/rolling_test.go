@@ -27,7 +27,7 @@ func TestProcessesRestartedInTurnBehindNginxCostNoCallAndNoRecord(t *testing.T) 
 	desk.start(t)
 	desk.awaitReady(t)
 	f := newFleet(t, h, all, desk)
-	stop := f.load()
+	stop := f.load(t)
 	for range rounds {
 		for _, n := range append(all, desk) {
 			f.restart(t, n)
@@ -69,12 +69,15 @@ func newFleet(t *testing.T, h *house, gateways []*node, desk *node) *fleet {
 	return f
 }
 
-// load begins to make calls; the function it returns ends that.
-func (f *fleet) load() (stop func()) {
+// load begins to make calls; the function it returns ends that, and so does the test's end.
+func (f *fleet) load(t *testing.T) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { f.run(ctx); close(done) }()
-	return func() { cancel(); <-done }
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
 }
 
 // restart replaces a process by another one on its address, and waits until that one is ready.

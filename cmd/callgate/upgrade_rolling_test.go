@@ -32,7 +32,7 @@ func TestUpgradedInTurnUnderLoadAndBackNoCallFailsAndNoRecordIsLost(t *testing.T
 	desk.start(t)
 	desk.awaitReady(t)
 	f := newFleet(t, h, gateways, desk)
-	stop := f.load()
+	stop := f.load(t)
 	for range rounds {
 		time.Sleep(2 * time.Second) // of calls by this version alone
 		migrate(t, h.environment)
