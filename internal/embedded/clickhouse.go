@@ -32,13 +32,14 @@ const Cluster = "callgate"
 
 // clickHouse is the embedded ClickHouse, or one shard of it: its directory and how to reach it.
 type clickHouse struct {
-	name     string // also of its native port
-	shards   []string
+	name     string     // also of its native port
+	shards   [][]string // names of the replicas of each shard; nil of a single server
 	lib      string
 	dir      string
 	password string
 	reader   string // password of the data team's account
 	ports    *ports
+	replica  *replica // nil of all but one of several replicas
 }
 
 func (c *clickHouse) engine() engine {
@@ -49,8 +50,13 @@ func (c *clickHouse) engine() engine {
 		repick: func() error {
 			return c.ports.repick(c.name, c.name+"_http")
 		},
-		ready:     c.ready,
-		interrupt: func(_ int, stdin io.Closer) error { return stdin.Close() },
+		ready: c.ready,
+		interrupt: func(pid int, stdin io.Closer) error {
+			if c.replica != nil { // it would wait for those that end beside it
+				return syscall.Kill(pid, syscall.SIGKILL)
+			}
+			return stdin.Close()
+		},
 	}
 }
 
@@ -61,7 +67,7 @@ func (c *clickHouse) command() (*exec.Cmd, error) {
 		"Account": account, "PasswordHash": sha256Hex(c.password),
 		"Reader": clickhouse.ReaderUser, "ReaderHash": sha256Hex(c.reader), "ReaderGrants": clickhouse.ReaderGrants(account),
 		"ReaderLimits": clickhouse.ReaderLimits, "ReaderQuota": clickhouse.ReaderQuota,
-		"Cluster": Cluster, "Password": c.password, "Shards": c.portsOf(c.shards),
+		"Cluster": Cluster, "Password": c.password, "Shards": c.portsOf(c.shards), "Replica": c.replica.config(c.ports),
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("clickhouse directory: %w", err)
@@ -82,15 +88,20 @@ func (c *clickHouse) command() (*exec.Cmd, error) {
 	cmd := exec.Command(self)
 	cmd.Args = []string{"callgate-clickhouse", c.lib, filepath.Join(c.dir, "config.xml")}
 	cmd.Env = append(os.Environ(), roleVariable+"="+roleClickHouse)
+	cmd.Env = append(cmd.Env, c.replica.environment(c.ports.of(c.name+"_http"))...)
 	cmd.Dir = c.dir
 	cmd.SysProcAttr = childAttributes(syscall.SIGKILL, nil)
 	return cmd, nil
 }
 
-// portsOf are the native ports of shards.
-func (c *clickHouse) portsOf(shards []string) (found []int) {
-	for _, name := range shards {
-		found = append(found, c.ports.of(name))
+// portsOf are the native ports of the replicas of each shard.
+func (c *clickHouse) portsOf(shards [][]string) (found [][]int) {
+	for _, replicas := range shards {
+		var native []int
+		for _, name := range replicas {
+			native = append(native, c.ports.of(name))
+		}
+		found = append(found, native)
 	}
 	return found
 }
@@ -103,6 +114,9 @@ func sha256Hex(text string) string {
 // ready asks over HTTP, with the password: a stranger on our port does not count. The native
 // port is opened before the HTTP port.
 func (c *clickHouse) ready(ctx context.Context) error {
+	if c.replica != nil {
+		return c.readyNatively(ctx)
+	}
 	return queryClickHouse(ctx, c.httpURL(""), "CREATE DATABASE IF NOT EXISTS "+account)
 }
 
@@ -163,6 +177,9 @@ func serveClickHouse(lib, config string) error {
 	handle, err := purego.Dlopen(lib, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
 		return fmt.Errorf("load %s: %w", lib, err)
+	}
+	if err := replicate(); err != nil {
+		return err
 	}
 	var setSignalHandlers func(enabled int32)
 	var queryCommandLine func(argc int32, argv unsafe.Pointer) unsafe.Pointer

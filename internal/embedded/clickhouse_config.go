@@ -21,9 +21,9 @@ var clickHouseConfig = template.Must(template.New("config.xml").Parse(`<clickhou
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <background_pool_size>4</background_pool_size>
   <background_common_pool_size>2</background_common_pool_size>
-  <background_fetches_pool_size>1</background_fetches_pool_size>
+  <background_fetches_pool_size>{{if .Replica}}4{{else}}1{{end}}</background_fetches_pool_size>
   <background_move_pool_size>1</background_move_pool_size>
-  <background_schedule_pool_size>4</background_schedule_pool_size>
+  <background_schedule_pool_size>{{if .Replica}}16{{else}}4{{end}}</background_schedule_pool_size>
   <asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>
   <database_atomic_delay_before_drop_table_sec>5</database_atomic_delay_before_drop_table_sec>
   <merge_tree>
@@ -37,12 +37,15 @@ var clickHouseConfig = template.Must(template.New("config.xml").Parse(`<clickhou
       {{- range .Shards}}
       <shard>
         <internal_replication>true</internal_replication>
+        {{- range .}}
         <replica><host>127.0.0.1</host><port>{{.}}</port><user>{{$.Account}}</user><password>{{$.Password}}</password></replica>
+        {{- end}}
       </shard>
       {{- end}}
     </{{.Cluster}}>
   </remote_servers>
   {{- end}}
+  {{- .Replica}}
 </clickhouse>
 `))
 

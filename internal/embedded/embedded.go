@@ -38,6 +38,8 @@ type Options struct {
 	Shards int
 	// Shown tells how far a first start is: what is fetched, and which engines answer.
 	Shown progress.Output
+
+	replicas int // of each shard, see replicas.go; 1 if 0
 }
 
 // Engines are the running stores, mail catcher and demo upstream of one DATA_DIR.
@@ -130,7 +132,7 @@ func (e *Engines) place(found binaries, options Options) error {
 		native: native, dir: dir, log: filepath.Join(e.dir, "postgres.log"), password: e.state.PostgresPassword,
 		ephemeral: options.Ephemeral, ports: e.state.ports, runAs: runAs,
 	}
-	e.placeShards(found, options.Shards)
+	e.placeShards(found, options)
 	return nil
 }
 
@@ -139,6 +141,9 @@ func (e *Engines) startAll(ctx context.Context, shown progress.Output) error {
 	e.spawner = newSpawner()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := e.startKeeper(ctx); err != nil {
+		return err
+	}
 	var starting sync.WaitGroup
 	shards := e.shards()
 	meter := shown.Begin("database engines started", int64(1+len(shards)))

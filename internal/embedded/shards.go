@@ -16,25 +16,29 @@ import (
 )
 
 // placeShards decides where each ClickHouse engine lives.
-func (e *Engines) placeShards(found binaries, count int) {
-	var names []string
-	for i := 2; i <= count; i++ {
+func (e *Engines) placeShards(found binaries, options Options) {
+	names := []string{"clickhouse"}
+	for i := 2; i <= max(1, options.Shards)*max(1, options.replicas); i++ {
 		names = append(names, fmt.Sprint("clickhouse", i))
 	}
-	if len(names) > 0 {
-		names = slices.Insert(names, 0, "clickhouse")
+	var shards [][]string
+	if len(names) > 1 {
+		shards = slices.Collect(slices.Chunk(names, max(1, options.replicas)))
 	}
 	made := func(name string) *clickHouse {
-		return &clickHouse{name: name, shards: names, lib: found.libchdb, dir: filepath.Join(e.dir, name), password: e.state.ClickHousePassword,
+		return &clickHouse{name: name, shards: shards, lib: found.libchdb, dir: filepath.Join(e.dir, name), password: e.state.ClickHousePassword,
 			reader: e.state.ReaderPassword, ports: e.state.ports}
 	}
-	e.ch = made("clickhouse")
-	for _, name := range names[min(1, len(names)):] {
+	e.ch = made(names[0])
+	for _, name := range names[1:] {
 		e.others = append(e.others, made(name))
+	}
+	if options.replicas > 1 {
+		e.placeReplicas(shards)
 	}
 }
 
-// shards are all ClickHouse engines.
+// shards are all ClickHouse engines, replicas of one shard beside each other.
 func (e *Engines) shards() []*clickHouse { return append([]*clickHouse{e.ch}, e.others...) }
 
 // ClickHouseURL is the native DSN of the ClickHouse database callgate; of several shards the address of the
@@ -63,7 +67,7 @@ func (e *Engines) ClickHouseDSN() string {
 // OwnCluster is Own with ClickHouse in several shards: clickhouse, clickhouse2 and so on.
 func OwnCluster(t TB, shards int) *Engines {
 	t.Helper()
-	return own(t, shards)
+	return own(t, Options{Shards: shards})
 }
 
 // ClickHouse gives a test its own migrated ClickHouse database, as a native DSN: with EMBEDDED_SHARDS a

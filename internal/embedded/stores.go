@@ -134,10 +134,10 @@ func DemoUpstream(t TB) *Upstream {
 // They take about two seconds to start; tests that kill nothing use Stores.
 func Own(t TB) *Engines {
 	t.Helper()
-	return own(t, shardsOfTests())
+	return own(t, Options{Shards: shardsOfTests()})
 }
 
-func own(t TB, shards int) *Engines {
+func own(t TB, options Options) *Engines {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
 	defer cancel()
@@ -146,7 +146,8 @@ func own(t TB, shards int) *Engines {
 		t.Fatalf("%v", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	engines, err := Start(ctx, Options{DataDir: dir, Logger: slog.New(slog.DiscardHandler), Ephemeral: true, Shards: shards})
+	options.DataDir, options.Logger, options.Ephemeral = dir, slog.New(slog.DiscardHandler), true
+	engines, err := Start(ctx, options)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
