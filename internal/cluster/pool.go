@@ -24,7 +24,7 @@ const (
 
 // reading are the settings of questions to Distributed tables. A shard is asked only where the key of a
 // question's applications leads; one that does not answer makes an error, never a smaller number; and a
-// replica that is behind is not asked while another is current.
+// replica that is behind is not asked, unless it is known that no other one is current (see Promise).
 var reading = clickhouse.Settings{
 	"optimize_skip_unused_shards":       1,
 	"optimize_skip_unused_shards_limit": 1_000_000, // applications of one question
@@ -37,8 +37,11 @@ var reading = clickhouse.Settings{
 	"receive_timeout":                         2,
 
 	"max_replica_delay_for_distributed_queries":          staleAfter,
-	"fallback_to_stale_replicas_for_distributed_queries": 1,
+	"fallback_to_stale_replicas_for_distributed_queries": 0,
 }
+
+// fallback are the settings while no replica of some shard is current.
+var fallback = clickhouse.WithSettings(clickhouse.Settings{"fallback_to_stale_replicas_for_distributed_queries": 1})
 
 // Pool asks a cluster through any of the nodes of its address: one, as long as it answers, so that consecutive
 // questions see the same. It is safe for concurrent use.
@@ -47,9 +50,12 @@ type Pool struct {
 	database string // of the shards
 	nodes    []node
 	turns    *turns
+	looks    bool // how far replicas are before each question
 
-	mu     sync.Mutex
-	sample sample
+	mu         sync.Mutex
+	sample     sample
+	keeperAway time.Time // until then Keeper is not asked
+	plain      bool      // nothing is replicated
 }
 
 type node struct {
@@ -62,6 +68,7 @@ type turns struct {
 	mu      sync.Mutex
 	current int
 	away    []time.Time // of each node: asked last until then
+	stale   bool        // some shard had no current replica
 }
 
 // Open prepares connections to each node; it dials nothing.
@@ -69,9 +76,14 @@ func Open(options *clickhouse.Options, name string) (*Pool, error) {
 	return open(options, name, &turns{current: rand.IntN(len(options.Addr)), away: make([]time.Time, len(options.Addr))}) //nolint:gosec // any will do
 }
 
-// Beside opens more connections to the nodes of p. What one of the pools learns about a node the other knows.
+// Beside opens more connections to the nodes of p, for questions before which nobody asks for a Promise. What one of the
+// pools learns about a node the other knows.
 func (p *Pool) Beside(options *clickhouse.Options) (*Pool, error) {
-	return open(options, p.name, p.turns)
+	beside, err := open(options, p.name, p.turns)
+	if err == nil {
+		beside.looks = true
+	}
+	return beside, err
 }
 
 func open(options *clickhouse.Options, name string, turns *turns) (*Pool, error) {
@@ -106,6 +118,20 @@ func (p *Pool) Close() error {
 // Query asks a node, and another one when that cannot be reached or says nothing. What a node answers is the
 // answer, be it an error.
 func (p *Pool) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	if p.looks {
+		if _, _, err := p.Promise(ctx, nothingThrough); err != nil {
+			return nil, err
+		}
+	}
+	return p.ask(ctx, query, args...)
+}
+
+func nothingThrough(context.Context) (time.Time, error) { return never, nil }
+
+func (p *Pool) ask(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	if p.turns.isStale() {
+		ctx = clickhouse.Context(ctx, fallback)
+	}
 	var faults []error
 	for _, i := range p.turns.order() {
 		rows, err := p.nodes[i].conn.Query(ctx, query, args...)
@@ -124,7 +150,7 @@ func (p *Pool) Query(ctx context.Context, query string, args ...any) (driver.Row
 
 // Ping asks whether every shard answers.
 func (p *Pool) Ping(ctx context.Context) error {
-	rows, err := p.Query(ctx, `SELECT count() FROM cluster({cluster:String}, system.one)`, clickhouse.Named("cluster", p.name))
+	rows, err := p.ask(ctx, `SELECT count() FROM cluster({cluster:String}, system.one)`, clickhouse.Named("cluster", p.name))
 	if err != nil {
 		return err
 	}
@@ -162,6 +188,18 @@ func (t *turns) order() []int {
 		}
 	}
 	return append(present, away...)
+}
+
+func (t *turns) isStale() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stale
+}
+
+func (t *turns) setStale(stale bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stale = stale
 }
 
 func (t *turns) failed(node int) {

@@ -230,10 +230,13 @@ func (c *Console) coverage(ctx context.Context, ids []uuid.UUID, days beijing.Ra
 		return coverage, 0, err
 	}
 	today := beijing.Today(c.Now())
-	if fetched, ok, err := c.Stats.Fetched(ctx); err != nil {
+	if promised, ok, err := c.Stats.Promise(ctx, c.Ledger.Through); err != nil {
 		return coverage, 0, err
-	} else if ok && fetched.Before(known.Through) {
-		known.Through = fetched
+	} else if ok && promised.Before(known.Through) {
+		known.Through = promised
+		if promised.Before(known.Since) { // no call is older
+			known.Through = known.Since
+		}
 	}
 	return openapi.Coverage{
 		Start: days.Start, End: days.End,

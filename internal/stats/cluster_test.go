@@ -160,7 +160,7 @@ func TestAClusterThatIsAwayWhollyIsUnavailable(t *testing.T) {
 	if _, err := r.Usage(t.Context(), []uuid.UUID{uuid.New()}, beijing.LastDays(7, beijing.Today(time.Now()))); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("%v", err)
 	}
-	if _, _, err := r.Fetched(t.Context()); fault.KindOf(err) != fault.Unavailable {
+	if _, _, err := r.Promise(t.Context(), func(context.Context) (time.Time, error) { return time.Now(), nil }); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("%v", err)
 	}
 }

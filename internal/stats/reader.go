@@ -120,19 +120,19 @@ func (r *Reader) join(options, exports *clickhouse.Options, name string) error {
 	return nil
 }
 
-// Fetched is the time before which the calls that were inserted are in the answers to what is asked from now on.
-// It bounds dataThrough on a cluster whose replicas fetch from each other; ok is false where nothing does, and
-// nothing is asked of a single server. Faults: Unavailable.
-func (r *Reader) Fetched(ctx context.Context) (fetched time.Time, ok bool, err error) {
+// Promise bounds dataThrough on a cluster whose replicas fetch from each other: what may be promised of the answers to
+// what is asked from now on. through tells until when everything was inserted somewhere. ok is false where nothing is
+// fetched, and nothing is asked of a single server. Faults: Unavailable.
+func (r *Reader) Promise(ctx context.Context, through func(context.Context) (time.Time, error)) (promised time.Time, ok bool, err error) {
 	if r.pool == nil {
 		return time.Time{}, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	if fetched, err = r.pool.Fetched(ctx); err != nil {
+	if promised, ok, err = r.pool.Promise(ctx, through); err != nil {
 		return time.Time{}, false, unavailable(err, "lag of replicas")
 	}
-	return fetched, !fetched.IsZero(), nil
+	return promised, ok, nil
 }
 
 // Close closes the connections.
