@@ -77,7 +77,7 @@ func countRows(ctx context.Context, conn driver.Conn, table string, b *batch) (i
 
 // serverStart asks when the ClickHouse server was started, within a second.
 func serverStart(ctx context.Context, conn driver.Conn) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var seconds uint32
 	if err := conn.QueryRow(ctx, `SELECT toUInt32(uptime())`).Scan(&seconds); err != nil {

@@ -37,6 +37,8 @@ func (m *Maintenance) hide(ctx context.Context) error {
 
 // hideOn tells one server, or shard: each is told of all, for it looks among those that it knows.
 func hideOn(ctx context.Context, conn driver.Conn, deleted []deletedApplication) error {
+	ctx, cancel := context.WithTimeout(ctx, insertTimeout)
+	defer cancel()
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO deleted_applications (application_id, deleted_at)`)
 	if err != nil {
 		return fmt.Errorf("hide deleted applications: %w", err)
@@ -116,7 +118,14 @@ func (m *Maintenance) remove(ctx context.Context, deleted []deletedApplication, 
 		return nil
 	}
 	ids := clickhouse.Named("applications", idsOf(deleted))
-	if err := m.servers.each(ctx, func(ctx context.Context, on *shard) error { return removeFrom(ctx, on.conn(), ids) }); err != nil {
+	err := m.servers.each(ctx, func(ctx context.Context, on *shard) error {
+		// A replica that lacks rows would find nothing to remove, and wait in vain for what it must fetch first.
+		if err := on.settled(ctx, sweptTables...); err != nil {
+			return err
+		}
+		return removeFrom(ctx, on.conn(), ids)
+	})
+	if err != nil {
 		return err
 	}
 	m.log.Info("calls of deleted applications were removed", "applications", len(deleted))

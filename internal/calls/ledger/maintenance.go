@@ -126,7 +126,7 @@ func (m *Maintenance) try(ctx context.Context, task string, run func(context.Con
 	m.later[task] = time.Now().Add(maintenanceRetry)
 	m.mu.Unlock()
 	if errors.Is(err, errNotSettled) {
-		m.log.Info("a day with arriving calls is compared later", "error", err)
+		m.log.Info("maintenance of call records waits for calls that arrive", "task", task, "error", err)
 		return
 	}
 	m.log.Warn("maintenance of call records failed; it is tried again", "task", task, "error", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/jackc/pgx/v5"
 
 	"callgate/internal/beijing"
@@ -21,7 +22,7 @@ const (
 // closedDay is the newest Beijing day that is compared with its rollups.
 func closedDay(now time.Time) beijing.Day { return beijing.DayOf(now.Add(-closedAfter)) - 1 }
 
-// errNotSettled means that a day could not be compared for certain because calls kept arriving or a
+// errNotSettled means that something could not be told for certain because calls kept arriving, or a replica or a
 // spool is behind.
 var errNotSettled = errors.New("differences are not certain yet")
 
@@ -129,9 +130,12 @@ func (m *Maintenance) repair(ctx context.Context, day beijing.Day) (repaired int
 	return repaired, err
 }
 
+// comparedTables must be as far as each other to be compared.
+var comparedTables = []string{"calls", "usage_daily", "usage_hourly", "tokens_daily"}
+
 // repairOn is repair on one server, or shard: rollups stand beside their calls.
 func (m *Maintenance) repairOn(ctx context.Context, on *shard, day beijing.Day) (repaired int, err error) {
-	if err := on.settled(ctx); err != nil {
+	if err := on.settled(ctx, comparedTables...); err != nil {
 		return 0, err
 	}
 	seen := map[differenceKey]uint64{}
@@ -150,7 +154,7 @@ func (m *Maintenance) repairOn(ctx context.Context, on *shard, day beijing.Day) 
 	if err := m.awaitConfirmed(ctx, time.Now().Add(m.margin)); err != nil {
 		return 0, err
 	}
-	if err := on.settled(ctx); err != nil {
+	if err := on.settled(ctx, comparedTables...); err != nil {
 		return 0, err
 	}
 	for _, r := range rollups {
@@ -195,18 +199,26 @@ func (m *Maintenance) awaitConfirmed(ctx context.Context, until time.Time) error
 // by hour, for the ids of a day may not fit into memory; rows of one call have one start.
 func (m *Maintenance) duplicates(ctx context.Context, day beijing.Day) (calls, duplicates int64, err error) {
 	err = m.servers.each(ctx, func(ctx context.Context, on *shard) error {
-		for hour := day.Start(); hour.Before(day.End()); hour = hour.Add(time.Hour) {
-			ctx, cancel := context.WithTimeout(ctx, statementTimeout)
-			var rows, ids int64
-			err := on.conn().QueryRow(ctx, `SELECT toInt64(count()), toInt64(uniqExact(call_id)) FROM calls WHERE `+between,
-				span(hour, hour.Add(time.Hour))...).Scan(&rows, &ids)
-			cancel()
-			if err != nil {
-				return fmt.Errorf("count calls of %s: %w", day, err)
-			}
-			calls, duplicates = calls+rows, duplicates+rows-ids
+		rows, tooMany, err := duplicatesOn(ctx, on.conn(), day)
+		if err == nil {
+			calls, duplicates = calls+rows, duplicates+tooMany
 		}
-		return nil
+		return err
 	})
 	return calls, duplicates, err
+}
+
+func duplicatesOn(ctx context.Context, conn driver.Conn, day beijing.Day) (calls, duplicates int64, err error) {
+	for hour := day.Start(); hour.Before(day.End()); hour = hour.Add(time.Hour) {
+		ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+		var rows, ids int64
+		err := conn.QueryRow(ctx, `SELECT toInt64(count()), toInt64(uniqExact(call_id)) FROM calls WHERE `+between,
+			span(hour, hour.Add(time.Hour))...).Scan(&rows, &ids)
+		cancel()
+		if err != nil {
+			return 0, 0, fmt.Errorf("count calls of %s: %w", day, err)
+		}
+		calls, duplicates = calls+rows, duplicates+rows-ids
+	}
+	return calls, duplicates, nil
 }

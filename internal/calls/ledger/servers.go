@@ -113,7 +113,8 @@ func (s *servers) close() error {
 	return errors.Join(faults...)
 }
 
-// each runs a task on every shard, whatever becomes of it on others.
+// each runs a task on every shard, whatever becomes of it on others: through the replica that is used, and when
+// it fails there through each other one in turn. The task must bear being repeated.
 func (s *servers) each(ctx context.Context, task func(context.Context, *shard) error) error {
 	shards, err := s.shards(ctx)
 	if err != nil {
@@ -121,12 +122,29 @@ func (s *servers) each(ctx context.Context, task func(context.Context, *shard) e
 	}
 	var faults []error
 	for _, one := range shards {
-		err := task(ctx, one)
-		if err != nil && s.name != "" {
-			one.failed()
-			err = fmt.Errorf("shard %d: %w", one.number, err)
+		if err := one.try(ctx, task); err != nil {
+			if s.name != "" {
+				err = fmt.Errorf("shard %d: %w", one.number, err)
+			}
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// try runs a task through one replica after the other until it succeeds.
+func (s *shard) try(ctx context.Context, task func(context.Context, *shard) error) error {
+	var faults []error
+	for range s.all() {
+		err := task(ctx, s)
+		if err == nil {
+			return nil
 		}
 		faults = append(faults, err)
+		s.failed()
+		if ctx.Err() != nil {
+			break
+		}
 	}
 	return errors.Join(faults...)
 }

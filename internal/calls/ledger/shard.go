@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -71,54 +72,70 @@ func (s *shard) own(rows []spool.Row) []spool.Row {
 // as the quorum says; then deduplication is Keeper's, and a retry through another replica counts once too.
 func (s *shard) insert(ctx context.Context, query, token string, columns []any) error {
 	settings := clickhouse.Settings{"insert_deduplication_token": token}
-	quorum, err := s.quorum(ctx)
-	if err != nil {
-		return err
-	}
-	if quorum != "" {
+	if quorum := s.quorum(ctx); quorum != "" {
 		settings["insert_quorum"], settings["insert_quorum_timeout"] = quorum, quorumTimeout.Milliseconds()
 	}
 	return insert(ctx, s.conn(), query, settings, columns)
 }
 
 const (
-	quorumTimeout = 20 * time.Second
+	quorumTimeout = 6 * time.Second
 	liveFor       = 5 * time.Second
+	// keepsUpWithin is how many seconds a replica may be behind and still be waited for.
+	keepsUpWithin = 3
+	// answerTimeout bounds what a replica is asked about itself: one that hangs holds up the others no longer.
+	answerTimeout = 3 * time.Second
 )
 
-// liveReplicas is how many replicas of a shard were there, and when that was asked.
+// liveReplicas is how many replicas of a shard kept up, and when that was asked.
 type liveReplicas struct {
-	count uint32
+	count int
 	asked time.Time
 }
 
-// quorum is how many replicas must have a batch: most of three and more, both of two unless one is away, which
-// fetches it later. Empty where there are no replicas.
-func (s *shard) quorum(ctx context.Context) (string, error) {
+// quorum is how many replicas must have a batch: most of three and more, both of two unless one is away or does not
+// keep up, which fetches it later. Empty where there are no replicas.
+func (s *shard) quorum(ctx context.Context) string {
 	s.mu.Lock()
 	replicas, live := len(s.replicas), s.live
 	s.mu.Unlock()
 	switch {
 	case replicas < 2:
-		return "", nil
+		return ""
 	case replicas > 2:
-		return "auto", nil
+		return "auto"
 	}
 	if time.Since(live.asked) > liveFor {
-		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-		defer cancel()
-		if err := s.conn().QueryRow(ctx, `SELECT min(active_replicas) FROM system.replicas WHERE database = currentDatabase() AND table = 'calls'`).Scan(&live.count); err != nil {
-			return "", fmt.Errorf("ask for live replicas: %w", err)
-		}
-		live.asked = time.Now()
+		live = liveReplicas{s.keepingUp(ctx), time.Now()}
 		s.mu.Lock()
 		s.live = live
 		s.mu.Unlock()
 	}
 	if live.count < 2 {
-		return "", nil
+		return ""
 	}
-	return "2", nil
+	return "2"
+}
+
+// keepingUp counts the replicas that answer and are not far behind. Each is asked
+// itself: Keeper takes one for live until its session ends, and also one that fetches nothing.
+func (s *shard) keepingUp(ctx context.Context) (count int) {
+	var counting sync.WaitGroup
+	var live atomic.Int64
+	for _, r := range s.all() {
+		counting.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+			defer cancel()
+			var tables, failing uint64
+			err := r.conn.QueryRow(ctx, `SELECT count(), countIf(is_readonly OR is_session_expired OR absolute_delay >= {delay:UInt64})
+				FROM system.replicas WHERE database = currentDatabase()`, clickhouse.Named("delay", fmt.Sprint(keepsUpWithin))).Scan(&tables, &failing)
+			if err == nil && tables > 0 && failing == 0 {
+				live.Add(1)
+			}
+		})
+	}
+	counting.Wait()
+	return int(live.Load())
 }
 
 // errNotSure means that no replica that could be asked has everything, so that rows it lacks may be elsewhere.
@@ -134,7 +151,7 @@ func (s *shard) count(ctx context.Context, table string, b *batch) (int, error) 
 	var faults []error
 	sure := false
 	for _, r := range replicas {
-		current, err := isCurrent(ctx, r.conn, table)
+		current, err := isCurrent(ctx, r.conn, table, heard)
 		if err == nil {
 			var found int
 			if found, err = countRows(ctx, r.conn, table, b); err == nil && found > 0 {
@@ -153,13 +170,19 @@ func (s *shard) count(ctx context.Context, table string, b *batch) (int, error) 
 	return 0, errors.Join(append(faults, fmt.Errorf("look for batch %s: %w", b.token, errNotSure))...)
 }
 
-// isCurrent tells whether a replica has everything that the log in Keeper names.
-func isCurrent(ctx context.Context, conn driver.Conn, table string) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+// heard is how far a replica's table is: everything it has fetched, and all of the log in Keeper it has heard of.
+const heard = `NOT is_readonly AND NOT is_session_expired AND inserts_in_queue = 0 AND log_pointer > log_max_index`
+
+// unused is a table that nothing was ever inserted into.
+const unused = `NOT is_readonly AND NOT is_session_expired AND log_pointer = 0 AND log_max_index = 0 AND zookeeper_exception = ''`
+
+// isCurrent tells whether a replica's table is in a state: heard, or unused.
+func isCurrent(ctx context.Context, conn driver.Conn, table, state string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var current uint64
-	err := conn.QueryRow(ctx, `SELECT count() FROM system.replicas WHERE database = currentDatabase() AND table = {table:String}
-		AND NOT is_readonly AND NOT is_session_expired AND inserts_in_queue = 0 AND log_pointer > log_max_index`, clickhouse.Named("table", table)).Scan(&current)
+	err := conn.QueryRow(ctx, `SELECT count() FROM system.replicas WHERE database = currentDatabase() AND table = {table:String} AND (`+state+`)`,
+		clickhouse.Named("table", table)).Scan(&current)
 	if err != nil {
 		return false, fmt.Errorf("ask a replica how far it is: %w", err)
 	}
@@ -168,36 +191,42 @@ func isCurrent(ctx context.Context, conn driver.Conn, table string) (bool, error
 
 // started asks when the server was started, within a second; of replicas the latest one that answers.
 func (s *shard) started(ctx context.Context) (latest time.Time, err error) {
-	var faults []error
-	for _, r := range s.all() {
-		at, err := serverStart(ctx, r.conn)
-		if err != nil {
-			faults = append(faults, err)
-		} else if at.After(latest) {
-			latest = at
-		}
+	replicas := s.all()
+	times, faults := make([]time.Time, len(replicas)), make([]error, len(replicas))
+	var asking sync.WaitGroup
+	for i, r := range replicas {
+		asking.Go(func() { times[i], faults[i] = serverStart(ctx, r.conn) })
 	}
-	if latest.IsZero() {
+	asking.Wait()
+	if latest = slices.MaxFunc(times, time.Time.Compare); latest.IsZero() {
 		return latest, errors.Join(faults...)
 	}
 	return latest, nil
 }
 
-// settled waits until the replica that is used has what others have of the calls and their rollups: they arrive
-// there one after the other, and would seem to disagree.
-func (s *shard) settled(ctx context.Context) error {
+// settleFor is how long a replica may take to fetch what others have before it is said to be behind.
+const settleFor = 3 * time.Second
+
+// settled waits until the replica that is used has what others have of some tables: they arrive there one after
+// the other, and would seem to disagree. errNotSettled when it does not get that far.
+func (s *shard) settled(ctx context.Context, tables ...string) error {
 	if len(s.all()) < 2 {
 		return nil
 	}
-	for _, table := range []string{"calls", "usage_daily", "usage_hourly", "tokens_daily"} {
-		current, err := isCurrent(ctx, s.conn(), table)
-		if err != nil {
-			s.failed()
-			return err
-		}
-		if !current {
-			s.failed()
-			return errNotSettled
+	conn, until := s.conn(), time.Now().Add(settleFor)
+	for _, table := range tables {
+		for {
+			current, err := isCurrent(ctx, conn, table, heard+" OR "+unused)
+			if err != nil {
+				return err
+			}
+			if current {
+				break
+			}
+			if time.Now().After(until) {
+				return fmt.Errorf("%w: the replica lacks parts of %s that others have", errNotSettled, table)
+			}
+			pause(ctx.Done(), 50*time.Millisecond)
 		}
 	}
 	return nil

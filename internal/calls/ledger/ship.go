@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -86,7 +87,7 @@ func (s *lane) backlog() (waiting int) {
 
 // attempt ships a segment or puts it off. It returns how long to leave ClickHouse alone: a server
 // that answers with an error, or a file that cannot be read, puts off this segment only, a server
-// that cannot be reached all of them.
+// that cannot be reached, or has no Keeper, all of them.
 func (s *lane) attempt(ctx context.Context, g *spool.Segment) time.Duration {
 	known := s.shipmentOf(g)
 	err := s.ship(ctx, g)
@@ -104,9 +105,8 @@ func (s *lane) attempt(ctx context.Context, g *spool.Segment) time.Duration {
 		return 0
 	}
 	s.shard.failed()
-	var refusal *clickhouse.Exception
 	var disk *fs.PathError // the segment cannot be read, or its quarantine not written
-	if !errors.As(err, &refusal) && !errors.As(err, &disk) && !errors.Is(err, errNotThere) && !errors.Is(err, errNotSure) {
+	if !refused(err) && !errors.As(err, &disk) {
 		if s.unreachable%30 == 0 {
 			s.log.Warn("cannot ship call records; they wait in the spool", s.named("error", err, "segments", s.backlog())...)
 		}
@@ -123,6 +123,19 @@ func (s *lane) attempt(ctx context.Context, g *spool.Segment) time.Duration {
 	known.tries++
 	known.due = time.Now().Add(backoff(retryRefused, retryRefusedMax, known.tries))
 	return 0
+}
+
+// What ClickHouse answers to every insert while it has no Keeper: NO_ZOOKEEPER, TABLE_IS_READ_ONLY and
+// KEEPER_EXCEPTION.
+var withoutKeeper = []int32{225, 242, 999}
+
+// refused tells whether an insert failed for what it is, so that others may succeed.
+func refused(err error) bool {
+	var answer *clickhouse.Exception
+	if errors.As(err, &answer) {
+		return !slices.Contains(withoutKeeper, answer.Code)
+	}
+	return errors.Is(err, errNotThere) || errors.Is(err, errNotSure)
 }
 
 func backoff(first, most time.Duration, tries int) time.Duration {
@@ -155,14 +168,13 @@ func (s *lane) ship(ctx context.Context, g *spool.Segment) error {
 	if err := s.countDamage(g, known); err != nil {
 		return err
 	}
-	var refused error
+	var refusals error
 	for _, b := range batches {
 		a := known.attemptOf(b)
 		if a.done {
 			continue
 		}
 		err := s.send(ctx, b, a)
-		var refusal *clickhouse.Exception
 		switch {
 		case err == nil:
 			a.done = true
@@ -170,13 +182,13 @@ func (s *lane) ship(ctx context.Context, g *spool.Segment) error {
 			if b.day <= closedDay(time.Now()) { // it came late: what was compared then is not all
 				s.reporter.doubt(b.day)
 			}
-		case errors.As(err, &refusal) || errors.Is(err, errNotThere) || errors.Is(err, errNotSure):
-			refused = errors.Join(refused, err)
+		case refused(err):
+			refusals = errors.Join(refusals, err)
 		default:
 			return err
 		}
 	}
-	return refused
+	return refusals
 }
 
 // batchesOf are the batches of what was read that are for the shard.
