@@ -100,6 +100,15 @@ chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM
 	go test -count=1 -v -timeout 60m -run 'PostgreSQLFailover' ./cmd/callgate
 	EMBEDDED_REDIS=server go test -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
 
+.PHONY: replicas
+replicas: PROGRAMS := java:default-jre-headless zooinspector:zookeeper
+replicas: export REPLICA_CUTS ?= 200
+replicas: export CHAOS_REPLICA_KILLS ?= 100
+replicas: export CHAOS_FETCHES_SECONDS ?= 60
+replicas: export CHAOS_FROZEN_SECONDS ?= 60
+replicas: programs ## one and two shards of two replicas each, with a real ZooKeeper: cut inserts (REPLICA_CUTS), kills (CHAOS_REPLICA_KILLS), stopped fetches, a frozen ZooKeeper
+	go test -p 1 -count=1 -v -timeout 60m -tags replicas -run 'Replica|ZooKeeper' ./clickhouse ./internal/calls/ledger ./cmd/callgate
+
 .PHONY: soak
 soak: export SOAK_SECONDS ?= 1800
 soak: export SOAK_RATE ?= 2000
@@ -186,6 +195,7 @@ format: ## fail on files gofmt would change
 vet: ## go vet, with and without the embedded engines
 	go vet ./...
 	go vet -tags embedded,upgrade ./internal/boot ./cmd/callgate
+	go vet -tags replicas ./clickhouse ./internal/embedded ./internal/calls/ledger ./cmd/callgate
 	$(IN_CHECKS) go vet ./...
 
 .PHONY: lint

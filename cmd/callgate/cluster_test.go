@@ -23,12 +23,18 @@ var shardsOfTests = []string{"clickhouse", "clickhouse2"}
 // shardedHouse is a house whose ClickHouse is two shards, and an application with its load on each.
 func shardedHouse(t *testing.T) (h *house, apps []string, load []*traffic) {
 	t.Helper()
-	h = newHouseOn(t, embedded.OwnCluster(t, 2))
+	return loadedHouse(t, embedded.OwnCluster(t, 2), 2)
+}
+
+// loadedHouse is a house on a cluster, and an application with its load on each shard.
+func loadedHouse(t *testing.T, engines *embedded.Engines, shards int) (h *house, apps []string, load []*traffic) {
+	t.Helper()
+	h = newHouseOn(t, engines)
 	gate := h.node(t)
-	apps, load = make([]string, 2), make([]*traffic, 2)
+	apps, load = make([]string, shards), make([]*traffic, shards)
 	for made := 0; slices.Contains(load, nil); made++ {
 		app, key := h.dev.application(fmt.Sprint("application ", made), "chat")
-		if on := layout.Of(uuid.MustParse(app), 2); load[on] == nil {
+		if on := layout.Of(uuid.MustParse(app), shards); load[on] == nil {
 			apps[on], load[on] = app, &traffic{gateways: []string{gate.base}, key: key, callers: 6, rate: 150}
 		}
 	}
