@@ -9,8 +9,19 @@ import (
 	"strings"
 )
 
-// clickhouse is the ledger's HTTP interface.
-type clickhouse struct{ dsn string }
+// clickhouse is the ledger's HTTP interface: that of one server, or of the first shard's.
+type clickhouse struct {
+	dsn     string
+	cluster string // empty: a single server
+}
+
+// of is a system table, of every shard.
+func (c clickhouse) of(table string) string {
+	if c.cluster == "" {
+		return table
+	}
+	return "cluster('" + c.cluster + "', " + table + ")"
+}
 
 // ask runs one statement and returns what it prints. Parameters are pairs of name and value.
 func (c clickhouse) ask(ctx context.Context, statement string, parameters ...any) (string, error) {
@@ -46,10 +57,9 @@ func (c clickhouse) ask(ctx context.Context, statement string, parameters ...any
 // work is what a server was asked and what it read for it.
 type work struct{ queries, rows float64 }
 
-// work is that of the server since it started, whoever asked, these questions too.
+// work is that of the servers since they started, whoever asked, these questions too.
 func (c clickhouse) work(ctx context.Context) (w work, err error) {
-	const statement = `SELECT sumIf(value, event = 'SelectQuery'), sumIf(value, event = 'SelectedRows') FROM system.events`
-	told, err := c.ask(ctx, statement)
+	told, err := c.ask(ctx, `SELECT sumIf(value, event = 'SelectQuery'), sumIf(value, event = 'SelectedRows') FROM `+c.of("system.events"))
 	if err != nil {
 		return w, err
 	}

@@ -2,7 +2,8 @@
 // more: `make bench-stats ROWS=100000000`. It writes the calls into a real ClickHouse, where the
 // real views fill the rollups, and asks the real console over HTTP. A second ledger holds a tenth of
 // the rows; each kind of question is asked of the one and then of the other, so that the growth is
-// seen under equal conditions.
+// seen under equal conditions. With -shards the rows lie on a cluster of so many, and the second ledger is a single
+// server with as many rows as each shard.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,6 +31,7 @@ import (
 // effort is how much is written and asked.
 type effort struct {
 	rows         int64
+	shards       int // of the ledger with all rows; 1: a single server
 	applications int // of accounts with accountSize each
 	days         int
 	questions    int // of each kind
@@ -40,12 +43,13 @@ type effort struct {
 // accountSize is the number of applications of every account.
 const accountSize = 50
 
-var full = effort{rows: 100_000_000, applications: 5_000, days: beijing.MaxDays, questions: 200, warmRounds: 3, coldKinds: 100, verified: 2}
+var full = effort{rows: 100_000_000, shards: 1, applications: 5_000, days: beijing.MaxDays, questions: 200, warmRounds: 3, coldKinds: 100, verified: 2}
 
 func main() {
 	e := full
 	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
 	flag.Int64Var(&e.rows, "rows", full.rows, "calls in the ledger")
+	flag.IntVar(&e.shards, "shards", full.shards, "shards to spread the calls over; the second ledger then has as many as one of them")
 	flag.IntVar(&e.questions, "questions", full.questions, "distinct questions of each kind")
 	flag.IntVar(&e.warmRounds, "rounds", full.warmRounds, "warm rounds of all questions")
 	flag.IntVar(&e.verified, "verify", full.verified, "accounts that callgate verify recounts over all days afterwards; 0: none")
@@ -53,7 +57,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := onEngines(ctx, *kept, func(dir string, engines *embedded.Engines) error {
+	if err := onEngines(ctx, *kept, e.shards, func(dir string, engines *embedded.Engines) error {
 		return run(ctx, e, *binary, dir, engines, os.Stdout)
 	}); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-stats:", err)
@@ -62,7 +66,7 @@ func main() {
 }
 
 // onEngines runs work on stores with their data in dir, which is thrown away unless it is named.
-func onEngines(ctx context.Context, dir string, work func(dir string, engines *embedded.Engines) error) (err error) {
+func onEngines(ctx context.Context, dir string, shards int, work func(dir string, engines *embedded.Engines) error) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "callgate-bench-"); err != nil {
 			return err
@@ -72,7 +76,7 @@ func onEngines(ctx context.Context, dir string, work func(dir string, engines *e
 			return err
 		}
 	}
-	engines, err := embedded.Start(ctx, embedded.Options{DataDir: filepath.Join(dir, "engines"), Logger: slog.New(slog.DiscardHandler), Ephemeral: true})
+	engines, err := embedded.Start(ctx, embedded.Options{DataDir: filepath.Join(dir, "engines"), Logger: slog.New(slog.DiscardHandler), Ephemeral: true, Shards: shards})
 	if err != nil {
 		return err
 	}
@@ -116,14 +120,14 @@ type bench struct {
 	binary  string
 	dir     string
 	engines *embedded.Engines
-	ledgers [2]*ledger // with a tenth of the rows, and with all
+	ledgers [2]*ledger // with a tenth of the rows, or a shard's, and with all
 	out     io.Writer
 	state
 }
 
 // The places of the ledgers.
 const (
-	tenth = iota
+	part = iota
 	whole
 )
 
@@ -151,16 +155,24 @@ type state struct {
 
 // open makes or finds the accounts, the applications and the ledgers.
 func (b *bench) open(ctx context.Context) error {
-	for i, rows := range []int64{b.rows / 10, b.rows} {
-		name := []string{"bench_tenth", "bench_whole"}[i]
-		l := &ledger{rows: rows, content: &b.Contents[i]}
-		for dsn, to := range map[string]*string{b.engines.ClickHouseURL(): &l.url, b.engines.ClickHouseHTTPURL(): &l.dsn} {
+	rows, names := [2]int64{b.rows / 10, b.rows}, [2]string{"bench_tenth", "bench_whole"}
+	if b.shards > 1 {
+		rows[part], names[part] = b.rows/int64(b.shards), "bench_server"
+	}
+	for i := range b.ledgers {
+		l := &ledger{rows: rows[i], content: &b.Contents[i]}
+		for dsn, to := range map[string]*string{b.engines.ClickHouseDSN(): &l.url, b.engines.ClickHouseHTTPURL(): &l.dsn} {
 			u, err := url.Parse(dsn)
 			if err != nil {
 				return fmt.Errorf("clickhouse address: %w", err)
 			}
-			u.Path = "/" + name
+			if u.Path = "/" + names[i]; i == part {
+				u.Host, _, _ = strings.Cut(u.Host, ",")
+			}
 			*to = u.String()
+		}
+		if i == whole {
+			l.cluster = b.engines.ClickHouseCluster()
 		}
 		b.ledgers[i] = l
 		if err := b.callgate(ctx, l, "migrate"); err != nil {
@@ -191,7 +203,7 @@ func (b *bench) say(format string, values ...any) { fmt.Fprintf(b.out, format+"\
 
 func (b *bench) environment(l *ledger) []string {
 	return append(os.Environ(), "DATABASE_URL="+b.engines.DatabaseURL(), "CLICKHOUSE_URL="+l.url,
-		"REDIS_URL="+b.engines.RedisURL())
+		"CLICKHOUSE_CLUSTER="+l.cluster, "REDIS_URL="+b.engines.RedisURL())
 }
 
 // callgate runs a command of the binary on a ledger to its end.

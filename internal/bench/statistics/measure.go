@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -116,48 +115,12 @@ func (c *console) all(ctx context.Context, questions []question) ([]time.Duratio
 	return took, nil
 }
 
-// cpu is the user and system time ClickHouse and the console have used, to the kernel's tick of 10 ms.
-func (c *console) cpu() (total time.Duration, err error) {
-	for _, pid := range []int{c.cmd.Process.Pid, c.bench.engines.PIDs()["clickhouse"]} {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			return 0, err
-		}
-		_, after, _ := strings.Cut(string(text), ") ") // the name before may hold spaces
-		fields := strings.Fields(after)
-		if len(fields) < 13 {
-			return 0, errors.New("/proc/<pid>/stat is not as expected")
-		}
-		for _, field := range fields[11:13] { // utime and stime
-			ticks, err := strconv.ParseInt(field, 10, 64)
-			if err != nil {
-				return 0, err
-			}
-			total += time.Duration(ticks) * 10 * time.Millisecond
-		}
-	}
-	return total, nil
-}
-
-// spent is what was used up until now.
-type spent struct {
-	cpu time.Duration
-	work
-}
-
-func (c *console) spent(ctx context.Context, l *ledger) (s spent, err error) {
-	if s.cpu, err = c.cpu(); err != nil {
-		return s, err
-	}
-	s.work, err = l.work(ctx)
-	return s, err
-}
-
 // figures are the times of one kind of question.
 type figures struct {
 	Asked      int
 	Cold, Warm []time.Duration // ascending; warm: of each question the median of its rounds
 	CPU        time.Duration   // user and system time of ClickHouse and the console for one warm question
+	PerShard   []time.Duration // of each shard of these
 	Work       work            // of ClickHouse for one warm question
 }
 
@@ -209,12 +172,16 @@ func (b *bench) drawnOf(ctx context.Context, l *ledger) (questions [][]question,
 
 // chill starts ClickHouse anew, with its files out of the system's cache.
 func (b *bench) chill(ctx context.Context) error {
-	up, err := b.engines.Down("clickhouse")
-	if err != nil {
-		return err
+	for _, name := range b.engineNames() {
+		up, err := b.engines.Down(name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(forget(filepath.Join(b.dir, "engines", name)), up(ctx)); err != nil {
+			return err
+		}
 	}
-	err = forget(filepath.Join(b.dir, "engines", "clickhouse"))
-	return errors.Join(err, up(ctx))
+	return nil
 }
 
 // timed asks the questions once cold and some rounds warm.
@@ -244,6 +211,9 @@ func (b *bench) timed(ctx context.Context, l *ledger, questions []question) (f f
 	}
 	asked := float64(b.warmRounds * len(questions))
 	f.CPU = time.Duration(float64(after.cpu-before.cpu) / asked)
+	for i := range after.shards {
+		f.PerShard = append(f.PerShard, time.Duration(float64(after.shards[i]-before.shards[i])/asked))
+	}
 	f.Work = work{(after.queries - before.queries) / asked, (after.rows - before.rows) / asked}
 	for i := range questions {
 		var own []time.Duration
@@ -282,7 +252,7 @@ func forget(dir string) error {
 // settle waits until ClickHouse merges nothing any more, a few minutes at most.
 func (b *bench) settle(ctx context.Context) error {
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
-		merging, err := b.ledgers[whole].ask(ctx, "SELECT count() FROM system.merges")
+		merging, err := b.ledgers[whole].ask(ctx, "SELECT count() FROM "+b.ledgers[whole].of("system.merges"))
 		if err != nil || merging == "0" {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
+	"callgate/internal/cluster"
 	"callgate/internal/secret"
 )
 
@@ -98,7 +100,39 @@ func (b *bench) furnish(ctx context.Context) error {
 			return err
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	b.spread()
+	return nil
+}
+
+// The parts of all calls in the crowded and in the busy hour.
+const (
+	crowdedPart = 0.1
+	busyPart    = 0.01
+)
+
+// spread gives each rank one of its account's applications such that every shard gets as many calls.
+func (b *bench) spread() {
+	law, load := shares(len(b.Owned)), make([]float64, b.shards)
+	for rank := range b.Owned {
+		least := slices.Index(load, slices.Min(load))
+		for other := rank; other < len(b.Owned); other += len(b.Accounts) { // of the same account
+			if cluster.Of(b.Owned[other].ID, b.shards) == least {
+				b.Owned[rank], b.Owned[other] = b.Owned[other], b.Owned[rank]
+				break
+			}
+		}
+		share := (1 - crowdedPart - busyPart) * law[rank]
+		switch rank {
+		case 0:
+			share += crowdedPart
+		case 1:
+			share += busyPart
+		}
+		load[cluster.Of(b.Owned[rank].ID, b.shards)] += share
+	}
 }
 
 func emailOf(number int) string { return fmt.Sprintf("account%d@example.com", number) }

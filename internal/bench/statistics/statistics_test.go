@@ -15,19 +15,20 @@ func TestEveryQuestionIsMeasuredAndTheRollupsAreProven(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", binary, "callgate/cmd/callgate").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	e := effort{rows: 800, applications: 50, days: 12, questions: 1, warmRounds: 1, coldKinds: 1, verified: 1}
-	var out strings.Builder
-	err := onEngines(t.Context(), "", func(dir string, engines *embedded.Engines) error {
-		return run(t.Context(), e, binary, dir, engines, &out)
-	})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
-	}
-	for _, said := range []string{"| overview of 50 applications", "| call flow, crowded hour, failures of one model", "| failure detail",
-		"| growth from 80 to 800 rows, the most",
-		"usage_daily: 0 differ", "usage_hourly: 0 differ", "1 accounts, 50 applications, ", "calls; 0 differences"} {
-		if !strings.Contains(out.String(), said) {
-			t.Errorf("%q is not in\n%s", said, out.String())
+	for shards, growth := range map[int]string{1: "| growth from 80 to 800 rows, the most", 2: "| growth from 400 to 800 rows on 2 shards, the most"} {
+		e := effort{rows: 800, shards: shards, applications: 50, days: 12, questions: 1, warmRounds: 1, coldKinds: 1, verified: 1}
+		var out strings.Builder
+		err := onEngines(t.Context(), "", shards, func(dir string, engines *embedded.Engines) error {
+			return run(t.Context(), e, binary, dir, engines, &out)
+		})
+		if err != nil {
+			t.Fatalf("%d shards: %v\n%s", shards, err, out.String())
+		}
+		for _, said := range []string{"| overview of 50 applications", "| call flow, crowded hour, failures of one model", "| failure detail",
+			growth, "usage_daily: 0 differ", "usage_hourly: 0 differ", "1 accounts, 50 applications, ", "calls; 0 differences"} {
+			if !strings.Contains(out.String(), said) {
+				t.Errorf("%d shards: %q is not in\n%s", shards, said, out.String())
+			}
 		}
 	}
 }
