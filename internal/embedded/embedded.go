@@ -257,12 +257,6 @@ func (e *Engines) shutDown() error {
 // DatabaseURL is the DSN of the PostgreSQL database callgate.
 func (e *Engines) DatabaseURL() string { return e.pg.url(account) }
 
-// ClickHouseHTTPURL is the HTTP DSN of the same database.
-func (e *Engines) ClickHouseHTTPURL() string { return e.ch.httpURL(account) }
-
-// ReaderURL is the HTTP DSN of the same database for the data team's read-only account.
-func (e *Engines) ReaderURL() string { return e.ch.readerURL(account) }
-
 // RedisURL is the DSN of Redis database 0.
 func (e *Engines) RedisURL() string {
 	return redisURL(address(e.state.ports.of("redis")), e.state.RedisPassword, 0)

@@ -64,6 +64,12 @@ func (e *Engines) ClickHouseDSN() string {
 	return native
 }
 
+// ClickHouseHTTPURL is the HTTP DSN of the same database.
+func (e *Engines) ClickHouseHTTPURL() string { return e.ch.httpURL(account) }
+
+// ReaderURL is the HTTP DSN of the same database for the data team's read-only account.
+func (e *Engines) ReaderURL() string { return e.ch.readerURL(account) }
+
 // OwnCluster is Own with ClickHouse in several shards: clickhouse, clickhouse2 and so on.
 func OwnCluster(t TB, shards int) *Engines {
 	t.Helper()
