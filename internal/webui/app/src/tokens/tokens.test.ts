@@ -34,4 +34,5 @@ test('money is written to be read', () => {
   expect(money(cost('0.012345', 'CNY'))).toBe('CNY 0.0123');
   expect(money(cost('0.0000123', 'CNY'))).toBe('CNY < 0.0001');
   expect(money(cost('0', 'CNY'))).toBe('CNY 0.00');
+  expect(money(cost('58024.69', 'USD'))).toBe('USD 58,025');
 });

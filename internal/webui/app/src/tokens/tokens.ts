@@ -52,10 +52,13 @@ function decimal(amount: bigint): string {
   return `${text.slice(0, -DIGITS)}.${text.slice(-DIGITS)}`;
 }
 
-/** USD 12.35: two decimals, four below 1, and a sum that would round to nothing is < 0.0001. */
-export function money({ amount, currency }: Pick<Cost, 'amount' | 'currency'>): string {
-  if (amount === null || currency === null) return '—';
+/** 12.35: two decimals, four below 1, none from 10,000 on; what would round to nothing is < 0.0001. */
+export function amount({ amount }: Pick<Cost, 'amount'>): string {
+  if (amount === null) return '—';
   const n = Number(amount);
-  if (n > 0 && n < 0.0001) return `${currency} < 0.0001`;
-  return `${currency} ${n.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: n < 1 ? 4 : 2 })}`;
+  if (n > 0 && n < 0.0001) return '< 0.0001';
+  return n.toLocaleString('en-US', { minimumFractionDigits: n < 10_000 ? 2 : 0, maximumFractionDigits: n < 1 ? 4 : n < 10_000 ? 2 : 0 });
 }
+
+/** USD 12.35 */
+export const money = (cost: Pick<Cost, 'amount' | 'currency'>): string => (cost.amount === null ? '—' : `${cost.currency} ${amount(cost)}`);

@@ -81,6 +81,7 @@ const common: Same<typeof zh> = {
     cacheWrite: 'Written to cache',
     reasoning: 'Reasoning',
     cost: 'Estimated cost',
+    costIn: 'Estimated cost, {{currency}}',
     counted: 'Calls that report tokens',
     cachedShare: '{{share}} from cache',
     reasoningShare: '{{share}} reasoning',

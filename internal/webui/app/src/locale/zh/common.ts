@@ -78,6 +78,7 @@ const common = {
     cacheWrite: '写入缓存',
     reasoning: '推理',
     cost: '预估费用',
+    costIn: '预估费用（{{currency}}）',
     counted: '报告用量的调用',
     cachedShare: '{{share}} 来自缓存',
     reasoningShare: '{{share}} 为推理',
