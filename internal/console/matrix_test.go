@@ -88,6 +88,7 @@ var matrix = []route{
 	{"GET", "/api/admin/prices", backOffice, "", 200},
 	{"PUT", "/api/admin/prices", backOffice, `{"capabilityId":"gpt","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`, 200},
 	{"GET", "/api/admin/prices/suggestions", backOffice, "", 40001}, // of which capability
+	{"GET", "/api/admin/prices/unpriced", backOffice, "", 200},
 	{"DELETE", "/api/admin/prices/" + gptPrice, backOffice, "", 200},
 	{"GET", "/api/admin/audit", backOffice, "", 200},
 	{"GET", "/api/admin/spools", backOffice, "", 200},

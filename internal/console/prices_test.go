@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"callgate/internal/beijing"
+	"callgate/internal/calls"
 	"callgate/internal/openapi"
 )
 
@@ -101,4 +103,51 @@ func TestSuggestionsNameTheirSourceAndChangeNothing(t *testing.T) {
 	m.admin.mustRefuse("GET", "/api/admin/prices/suggestions?capability=none", "", "capability")
 	m.admin.mustRefuse("GET", "/api/admin/prices/suggestions", "", "capability")
 	m.admin.mustEqual("GET", "/api/admin/prices", "", `{"items":[]}`)
+}
+
+func TestWhatWasUsedThisWeekWithoutAPriceIsListed(t *testing.T) {
+	w := newWatcher(t)
+	sameDay(t, w)
+	w.seed("chat", "embed")
+	app := w.application(w.developer("dev"), "app")
+	reported := func(capability, model string, daysAgo, input, output int) {
+		start := w.now.AddDate(0, 0, -daysAgo)
+		w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, input_tokens, output_tokens)
+			VALUES ($1, fromUnixTimestamp64Milli($2), $3, $4, 10, 200, true, 'complete', 'reported', $5, $6, $7)`,
+			app, start.UnixMilli(), calls.NewCallID(start).String(), capability, model, input, output)
+	}
+	reported("chat", "large", 0, 10, 1)
+	reported("chat", "large", 6, 20, 2)
+	reported("chat", "large", 7, 40, 4) // a week ago: not of these seven days
+	reported("embed", "", 1, 5, 0)
+	w.called(app, "embed", 0, 10, 500) // reports nothing
+
+	today := beijing.Today(w.now)
+	list := func() string {
+		found := dataOf[openapi.Unpriced](t, w.admin.must(200, "GET", "/api/admin/prices/unpriced", ""))
+		if found.Start != today-6 || found.End != today || found.Total != int64(len(found.Items)) {
+			t.Errorf("%+v of %s", found, today)
+		}
+		var items []string
+		for _, u := range found.Items {
+			name := "none"
+			if u.UpstreamModel != nil {
+				name = *u.UpstreamModel
+			}
+			items = append(items, fmt.Sprintf("%s/%s %d %d %d %d", u.CapabilityID, name, u.Calls, u.Input, u.Output, today-u.LastDay))
+		}
+		return strings.Join(items, ", ")
+	}
+	if got := list(); got != "chat/large 2 30 3 0, embed/none 1 5 0 1" {
+		t.Errorf("without prices: %s", got)
+	}
+	w.admin.must(200, "PUT", "/api/admin/prices", fmt.Sprintf(`{"capabilityId":"chat","from":"%s","currency":"USD","input":"2","output":"8"}`, today-3))
+	if got := list(); got != "chat/large 1 20 2 6, embed/none 1 5 0 1" {
+		t.Errorf("priced for four days: %s", got)
+	}
+	w.admin.must(200, "PUT", "/api/admin/prices", fmt.Sprintf(`{"capabilityId":"chat","upstreamModel":"large","from":"%s","currency":"USD","input":"2","output":"8"}`, today-6))
+	w.admin.must(200, "PUT", "/api/admin/prices", fmt.Sprintf(`{"capabilityId":"embed","from":"%s","currency":"USD","input":"2","output":"8"}`, today-6))
+	if got := list(); got != "" {
+		t.Errorf("priced: %s", got)
+	}
 }

@@ -68,6 +68,7 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/admin/prices", admin(c.listPrices))
 	api.Put("/admin/prices", admin(c.putPrice))
 	api.Get("/admin/prices/suggestions", admin(c.suggestPrices))
+	api.Get("/admin/prices/unpriced", admin(c.listUnpriced))
 	api.Delete("/admin/prices/:id", admin(ofID(c.deletePrice)))
 	api.Get("/admin/audit", admin(c.listAudit))
 	api.Get("/admin/spools", admin(c.listSpools))

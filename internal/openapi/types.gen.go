@@ -916,6 +916,34 @@ type Tokens struct {
 	UnreadableCalls int64 `json:"unreadableCalls"`
 }
 
+// Unpriced defines model for Unpriced.
+type Unpriced struct {
+	// End A Beijing day.
+	End   Date            `json:"end"`
+	Items []UnpricedModel `json:"items"`
+
+	// Start A Beijing day.
+	Start Date  `json:"start"`
+	Total Count `json:"total"`
+}
+
+// UnpricedModel defines model for UnpricedModel.
+type UnpricedModel struct {
+	// Calls Calls that reported tokens.
+	Calls int64 `json:"calls"`
+
+	// CapabilityID Chosen once and never changed.
+	CapabilityID Identifier `json:"capabilityId"`
+	Input        Count      `json:"input"`
+
+	// LastDay The last day on which there were such calls.
+	LastDay beijing.Day `json:"lastDay"`
+	Output  Count       `json:"output"`
+
+	// UpstreamModel The model that the answers named; null where they named none, other where they named too many.
+	UpstreamModel *string `json:"upstreamModel"`
+}
+
 // UpstreamAuth How the upstream key is sent.
 type UpstreamAuth = string
 

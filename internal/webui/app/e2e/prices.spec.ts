@@ -115,6 +115,33 @@ test('public prices are suggested by the upstream model, fill the form only when
   await expect(row(page, 'no-model-anybody-knows')).toContainText('1.25');
 });
 
+test('what was used this week without a price is listed, and priced from there', async ({ page, administrator }) => {
+  const id = await priced(administrator);
+  const start = addDays(today(), -6);
+  let items: Schemas['UnpricedModel'][] = [{ capabilityId: id, upstreamModel: 'gpt-5-2025-08-07', calls: 12_345, input: 9_876_543, output: 1_234, lastDay: today() }, { capabilityId: id, upstreamModel: null, calls: 1, input: 2, output: 3, lastDay: start }];
+  await page.route('**/api/admin/prices/unpriced', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { start, end: today(), total: items.length, items } } }));
+  await page.goto('/admin/prices');
+  const unpriced = page.getByRole('region', { name: 'Used this week without a price' });
+  await expect(unpriced.getByRole('listitem')).toContainText([`gpt-5-2025-08-07Calls 12,345 · input 9,876,543 · output 1,234 · last on ${today()}`, 'the upstream named no model']);
+  await expectAccessible(page);
+  await unpriced.getByRole('button', { name: `Set price of ${id} gpt-5-2025-08-07` }).click();
+  await expect(field(page, 'Capability')).toHaveValue(id);
+  await expect(field(page, 'Upstream model')).toHaveValue('gpt-5-2025-08-07');
+  await expect(field(page, 'From')).toHaveValue(start);
+  for (const [name, text] of [['Currency', 'USD'], ['Input', '3'], ['Output', '9']] as const) await field(page, name).fill(text);
+  items = [];
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(unpriced).toHaveCount(0);
+  expect((await listed(administrator, id)).map(({ upstreamModel, from }) => [upstreamModel, from])).toEqual([['gpt-5-2025-08-07', start]]);
+});
+
+test('the real server tells what is unpriced, and nothing of a capability that nobody called', async ({ administrator }) => {
+  const id = await priced(administrator);
+  const { start, end, items } = await administrator.api<Schemas['Unpriced']>('GET', '/api/admin/prices/unpriced');
+  expect([start, end]).toEqual([addDays(today(), -6), today()]);
+  expect(items.filter(({ capabilityId }) => capabilityId === id)).toEqual([]);
+});
+
 test('prices fit every width and theme in both languages', async ({ page, administrator }) => {
   const id = await priced(administrator);
   await put(administrator, id, { upstreamModel: 'a-model-whose-name-is-as-long-as-names-of-models-are-nowadays-2026-08-01', input: '123456789.1234' });

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { ApiError, changedMeanwhile } from '../api/error';
-import { isDay, today } from '../range/days';
+import { isDay } from '../range/days';
 import { composing } from '../ui/composing';
 import { Fault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
@@ -15,11 +15,11 @@ import { Suggestions } from './Suggestions';
 const shown = (price: Price): string => `${price.input} / ${price.cached ?? price.input} / ${price.cacheWrite ?? price.input} / ${price.output} ${price.currency}`;
 
 /** Enters a price, or corrects `price`; what is there by now on that day is told before it is replaced. */
-export function PriceForm({ price, prices, capability, onClose }: { price: Price | null; prices: readonly Price[]; capability: string; onClose: () => void }) {
+export function PriceForm({ price, prices, capability, model, from: first, onClose }: { price: Price | null; prices: readonly Price[]; capability: string; model: string; from: string; onClose: () => void }) {
   const { t } = useTranslation(['admin', 'common']);
   const put = usePutPrice();
   const form = useRef<HTMLFormElement>(null);
-  const [typed, setTyped] = useState(() => (price ? stored(price) : fresh(capability, today(), prices[0]?.currency ?? '')));
+  const [typed, setTyped] = useState(() => (price ? stored(price) : fresh(capability, first, prices[0]?.currency ?? '', model)));
   const [read, setRead] = useState(price); // as it was when it was read last
   const [told, setTold] = useState('');
   const set = (change: Partial<Typed>) => setTyped({ ...typed, ...change });

@@ -5,6 +5,7 @@ import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
 import { today } from '../range/days';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { notify } from '../ui/notice';
@@ -27,27 +28,60 @@ export function Component() {
   const [search, setSearch] = useSearch();
   const capability = search.get('capability') ?? '';
   const query = useQuery(officeQueries.prices());
-  const [form, setForm] = useState<{ price: Price | null } | null>(null);
+  const [form, setForm] = useState<{ price: Price | null; of: Wanted } | null>(null);
   const prices = query.data ?? [];
   return (
     <>
       <div className="page-head">
         <h1>{t('prices.title')}</h1>
-        {!form && <Button type="primary" disabled={query.data === undefined} onClick={() => setForm({ price: null })}>{t('prices.add')}</Button>}
+        {!form && <Button type="primary" disabled={query.data === undefined} onClick={() => setForm({ price: null, of: { capability, model: '', from: today() } })}>{t('prices.add')}</Button>}
       </div>
-      {form && <PriceForm key={form.price?.id ?? ''} price={form.price} prices={prices} capability={capability} onClose={() => setForm(null)} />}
+      {form && <PriceForm key={form.price?.id ?? JSON.stringify(form.of)} price={form.price} prices={prices} {...form.of} onClose={() => setForm(null)} />}
+      <Unpriced onPrice={(of) => setForm({ price: null, of })} />
       <section className="block" aria-label={t('prices.title')}>
         <p className="second prices-about">{t('prices.about')}</p>
         <Choice prices={prices} capability={capability} onChoose={(one) => setSearch({ capability: one })} />
         <Block query={query} height={240} bones={<TableBones roomy className="prices" head={<Columns />} rows={4} columns={8} />}>
           {(all) => {
             const held = histories(all, today()).filter(({ price }) => capability === '' || price.capabilityId === capability);
-            if (held.length > 0) return <Table held={held} onCorrect={(price) => setForm({ price })} />;
+            if (held.length > 0) return <Table held={held} onCorrect={(price) => setForm({ price, of: { capability, model: '', from: price.from } })} />;
             return <Empty text={capability === '' ? t('prices.empty') : t('prices.none', { name: capability })} />;
           }}
         </Block>
       </section>
     </>
+  );
+}
+
+/** What a new price is to be for. */
+interface Wanted {
+  capability: string;
+  model: string;
+  from: string;
+}
+
+/** What was used this week and has no price; nothing where everything has. */
+function Unpriced({ onPrice }: { onPrice: (of: Wanted) => void }) {
+  const { t } = useTranslation('admin');
+  const format = useFormat();
+  const { data } = useQuery(officeQueries.unpriced());
+  if (!data || data.items.length === 0) return null;
+  return (
+    <section className="block prices-unpriced" aria-label={t('prices.unpriced.title')}>
+      <h2>{t('prices.unpriced.title')}</h2>
+      <p className="second">{t('prices.unpriced.about', { n: format.count(data.total) })}</p>
+      <ul className="suggestions" tabIndex={0} aria-label={t('prices.unpriced.title')}>
+        {data.items.map((one) => (
+          <li key={`${one.capabilityId} ${one.upstreamModel}`}>
+            <span className="grow">
+              <strong>{one.capabilityId}</strong> {one.upstreamModel === null ? <span className="meta">{t('prices.unpriced.unnamed')}</span> : <code>{one.upstreamModel}</code>}
+              <span className="meta suggestion-rates">{t('prices.unpriced.used', { calls: format.count(one.calls), input: format.count(one.input), output: format.count(one.output), day: one.lastDay })}</span>
+            </span>
+            <button type="button" className="quiet" data-edge onClick={() => onPrice({ capability: one.capabilityId, model: one.upstreamModel ?? '', from: data.start })} aria-label={t('prices.unpriced.priceOf', { name: [one.capabilityId, one.upstreamModel ?? ''].join(' ').trim() })}>{t('prices.unpriced.price')}</button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

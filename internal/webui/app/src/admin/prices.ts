@@ -18,7 +18,7 @@ export interface Typed {
 
 export const RATES = ['input', 'cached', 'cacheWrite', 'output'] as const;
 
-export const fresh = (capabilityId: string, from: string, currency: string): Typed => ({ capabilityId, upstreamModel: '', from, currency, input: '', cached: '', cacheWrite: '', output: '' });
+export const fresh = (capabilityId: string, from: string, currency: string, upstreamModel = ''): Typed => ({ capabilityId, upstreamModel, from, currency, input: '', cached: '', cacheWrite: '', output: '' });
 
 export const stored = (price: Price): Typed => ({
   capabilityId: price.capabilityId, upstreamModel: price.upstreamModel ?? '', from: price.from, currency: price.currency,

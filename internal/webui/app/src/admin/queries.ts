@@ -32,6 +32,7 @@ export const officeQueries = {
     queryOptions({ queryKey: ['capabilities', 'size', { groupId }], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/capabilities', { params: { query: { groupId, size: 1 } }, signal }))).total }),
   capability: (id: string) => queryOptions({ queryKey: ['capabilities', 'get', { id }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/capabilities/{id}', { params: { path: { id } }, signal })), staleTime: 0 }),
   prices: () => queryOptions({ queryKey: ['prices', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/prices', { signal }))).items, staleTime: 0 }),
+  unpriced: () => queryOptions({ queryKey: ['prices', 'unpriced', {}], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/prices/unpriced', { signal })), staleTime: 0 }),
   /** Public prices of a capability's upstream model, or of the model that is named. */
   suggestions: (capability: string, upstreamModel: string) =>
     queryOptions({ queryKey: ['suggestions', 'list', { capability, upstreamModel }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/prices/suggestions', { params: { query: { capability, upstreamModel } }, signal })), placeholderData: keepPreviousData }),

@@ -335,6 +335,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/prices/unpriced": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was used in the last seven days and has no price
+         * @description Calls of all applications that reported tokens on a Beijing day on which no price held, by capability and upstream model, the most calls first.
+         */
+        get: operations["listUnpriced"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/spools": {
         parameters: {
             query?: never;
@@ -1642,6 +1662,26 @@ export interface components {
             streamedCalls: number;
             /** @description Calls whose answer's report cannot be read. */
             unreadableCalls: number;
+        };
+        Unpriced: {
+            end: components["schemas"]["Date"];
+            items: components["schemas"]["UnpricedModel"][];
+            start: components["schemas"]["Date"];
+            total: components["schemas"]["Count"];
+        };
+        UnpricedModel: {
+            /** @description Calls that reported tokens. */
+            calls: number;
+            capabilityId: components["schemas"]["Identifier"];
+            input: components["schemas"]["Count"];
+            /**
+             * Format: date
+             * @description The last day on which there were such calls.
+             */
+            lastDay: string;
+            output: components["schemas"]["Count"];
+            /** @description The model that the answers named; null where they named none, other where they named too many. */
+            upstreamModel: string | null;
         };
         /**
          * @description How the upstream key is sent.
@@ -3783,6 +3823,57 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listUnpriced: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The first 100. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-11",
+                     *         "end": "2026-08-17",
+                     *         "total": 1,
+                     *         "items": [
+                     *           {
+                     *             "capabilityId": "gpt-5",
+                     *             "upstreamModel": "gpt-5-2025-08-07",
+                     *             "calls": 1284,
+                     *             "input": 3120455,
+                     *             "output": 401220,
+                     *             "lastDay": "2026-08-17"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Unpriced"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSpools: {
         parameters: {
             query?: {
@@ -4751,7 +4842,28 @@ export interface operations {
                      *             "avgDurationMs": 21,
                      *             "p50Ms": 20,
                      *             "p95Ms": 33,
-                     *             "p99Ms": 33
+                     *             "p99Ms": 33,
+                     *             "tokens": {
+                     *               "input": 420,
+                     *               "output": 96,
+                     *               "cached": 128,
+                     *               "cacheWrite": null,
+                     *               "reasoning": 0,
+                     *               "reportedCalls": 2,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 1,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.001525",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 2,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ]
                      *           }
                      *         ],
                      *         "total": 1,
@@ -4837,7 +4949,21 @@ export interface operations {
                      *           "avgDurationMs": null,
                      *           "p50Ms": null,
                      *           "p95Ms": null,
-                     *           "p99Ms": null
+                     *           "p99Ms": null,
+                     *           "tokens": {
+                     *             "input": null,
+                     *             "output": null,
+                     *             "cached": null,
+                     *             "cacheWrite": null,
+                     *             "reasoning": null,
+                     *             "reportedCalls": 0,
+                     *             "partialCalls": 0,
+                     *             "absentCalls": 0,
+                     *             "unreadableCalls": 0,
+                     *             "streamedCalls": 0,
+                     *             "streamedAbsentCalls": 0
+                     *           },
+                     *           "cost": []
                      *         },
                      *         "daily": [
                      *           {
@@ -4849,7 +4975,21 @@ export interface operations {
                      *             "avgDurationMs": null,
                      *             "p50Ms": null,
                      *             "p95Ms": null,
-                     *             "p99Ms": null
+                     *             "p99Ms": null,
+                     *             "tokens": {
+                     *               "input": null,
+                     *               "output": null,
+                     *               "cached": null,
+                     *               "cacheWrite": null,
+                     *               "reasoning": null,
+                     *               "reportedCalls": 0,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 0,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": []
                      *           }
                      *         ],
                      *         "models": []
@@ -4943,7 +5083,14 @@ export interface operations {
                      *             "durationMs": 1830,
                      *             "endedBy": "complete",
                      *             "streamed": true,
-                     *             "firstByteMs": 210
+                     *             "firstByteMs": 210,
+                     *             "usageState": "reported",
+                     *             "upstreamModel": "gpt-5-2026-01-01",
+                     *             "inputTokens": 210,
+                     *             "outputTokens": 48,
+                     *             "cachedTokens": 64,
+                     *             "cacheWriteTokens": null,
+                     *             "reasoningTokens": 0
                      *           }
                      *         ],
                      *         "total": 1,
@@ -5080,6 +5227,13 @@ export interface operations {
                      *         "endedBy": "complete",
                      *         "streamed": false,
                      *         "firstByteMs": 94,
+                     *         "usageState": "none",
+                     *         "upstreamModel": null,
+                     *         "inputTokens": null,
+                     *         "outputTokens": null,
+                     *         "cachedTokens": null,
+                     *         "cacheWriteTokens": null,
+                     *         "reasoningTokens": null,
                      *         "failure": {
                      *           "collected": true,
                      *           "reason": {
@@ -5171,6 +5325,27 @@ export interface operations {
                      *         "p50Ms": 20,
                      *         "p95Ms": 33,
                      *         "p99Ms": 33,
+                     *         "tokens": {
+                     *           "input": 420,
+                     *           "output": 96,
+                     *           "cached": 128,
+                     *           "cacheWrite": null,
+                     *           "reasoning": 0,
+                     *           "reportedCalls": 2,
+                     *           "partialCalls": 0,
+                     *           "absentCalls": 0,
+                     *           "unreadableCalls": 0,
+                     *           "streamedCalls": 1,
+                     *           "streamedAbsentCalls": 0
+                     *         },
+                     *         "cost": [
+                     *           {
+                     *             "amount": "0.001525",
+                     *             "currency": "USD",
+                     *             "pricedCalls": 2,
+                     *             "unpricedCalls": 0
+                     *           }
+                     *         ],
                      *         "daily": [
                      *           {
                      *             "date": "2026-08-17",
@@ -5181,7 +5356,28 @@ export interface operations {
                      *             "avgDurationMs": 21,
                      *             "p50Ms": 20,
                      *             "p95Ms": 33,
-                     *             "p99Ms": 33
+                     *             "p99Ms": 33,
+                     *             "tokens": {
+                     *               "input": 420,
+                     *               "output": 96,
+                     *               "cached": 128,
+                     *               "cacheWrite": null,
+                     *               "reasoning": 0,
+                     *               "reportedCalls": 2,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 1,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.001525",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 2,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ]
                      *           }
                      *         ],
                      *         "models": [
@@ -5195,7 +5391,28 @@ export interface operations {
                      *             "avgDurationMs": 21,
                      *             "p50Ms": 20,
                      *             "p95Ms": 33,
-                     *             "p99Ms": 33
+                     *             "p99Ms": 33,
+                     *             "tokens": {
+                     *               "input": 420,
+                     *               "output": 96,
+                     *               "cached": 128,
+                     *               "cacheWrite": null,
+                     *               "reasoning": 0,
+                     *               "reportedCalls": 2,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 1,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.001525",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 2,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ]
                      *           }
                      *         ]
                      *       }

@@ -131,6 +131,14 @@ const admin: Same<typeof zh> = {
     empty: 'There are no prices yet. Until there are, statistics show tokens, and their cost is not known.',
     none: '{{name}} has no price yet; what it costs is not known.',
     states: { now: 'In effect', past: 'Past', coming: 'To come' },
+    unpriced: {
+      title: 'Used this week without a price',
+      about: 'Capabilities and models that reported tokens on a day without a price: {{n}}. What they cost is not known.',
+      unnamed: 'the upstream named no model',
+      used: 'Calls {{calls}} · input {{input}} · output {{output}} · last on {{day}}',
+      price: 'Set price',
+      priceOf: 'Set price of {{name}}',
+    },
     suggested: {
       title: 'Public list prices',
       none: 'The catalogue does not have this model.',

@@ -128,6 +128,14 @@ const admin = {
     empty: '还没有价格。在此之前，统计只显示 token，费用未知。',
     none: '{{name}} 还没有价格，它的费用未知。',
     states: { now: '生效中', past: '已过期', coming: '未生效' },
+    unpriced: {
+      title: '近 7 天未定价',
+      about: '能力与上游模型共 {{n}} 项报告了 token，但没有适用的价格，费用未知。',
+      unnamed: '上游未给出模型名',
+      used: '{{calls}} 次调用 · 输入 {{input}} · 输出 {{output}} · 最近 {{day}}',
+      price: '定价',
+      priceOf: '为 {{name}} 定价',
+    },
     suggested: {
       title: '公开目录价',
       none: '目录中没有这个模型。',
