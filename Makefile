@@ -67,8 +67,10 @@ bench-stats: build ## what the statistics cost with ROWS (100000000) calls, and 
 oracle: export ORACLE_QUESTIONS ?= 20000
 oracle: export ORACLE_ENGINES := own
 oracle: export PAGES_CALLS ?= 1000000
-oracle: ## ORACLE_QUESTIONS (20000) random questions of every statistics endpoint against plain slices, and all pages of PAGES_CALLS (1000000) calls
+oracle: export COST_CALLS ?= 10000000
+oracle: ## ORACLE_QUESTIONS (20000) random questions of every statistics endpoint against plain slices, all pages of PAGES_CALLS (1000000) calls, and every cost of COST_CALLS (10000000)
 	$(WITH_ENGINES) go test -count=1 -v -timeout 4h -run 'Oracle|AllPages' ./internal/stats
+	$(WITH_ENGINES) go test -count=1 -v -timeout 1h -run 'EveryCost' ./internal/verify
 
 .PHONY: fuzz
 fuzz: export API_FUZZ_REQUESTS ?= 20000
@@ -78,6 +80,7 @@ fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \
 	  done; done
 	$(WITH_ENGINES) go test -count=1 -v -run TestRandomRequestsAreAnsweredWithinTheContract ./internal/console
+	USAGE_SPLITS=all go test -count=1 -v -run 'AtEverySplit' ./internal/usage
 	REDACTION_CASES=1000000 go test -count=1 -v -run TestNoSecretOfAnyKind ./internal/calls
 
 .PHONY: chaos
