@@ -34,8 +34,8 @@ func Start(t testing.TB, gateways, consoles []string) *Front {
 	path := filepath.Join(dir, "nginx.conf")
 	// master_process off: its workers would change their user.
 	main := fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
-worker_rlimit_nofile 16384;
-events { worker_connections 8192; }
+worker_rlimit_nofile 65536;
+events { worker_connections 32768; }
 http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
 %[2]s }
