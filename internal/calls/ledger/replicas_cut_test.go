@@ -86,8 +86,9 @@ func (c *replicaCutter) inspect(engine string) (asked, answered func([]byte) boo
 		err := c.stores[engine].conn.QueryRow(context.Background(), `SELECT count() FROM `+table+` WHERE batch_id = $1`, batch).Scan(&rows)
 		if c.cut++; err == nil && rows > 0 {
 			c.applied++
+			c.last[table+batch] = engine
 		}
-		c.last[table+batch], c.table, table = engine, "", ""
+		c.table, table = "", ""
 		return false
 	}
 	return asked, answered
