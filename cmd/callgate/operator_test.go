@@ -55,8 +55,12 @@ func TestVerifyExitsNonZeroOnADifference(t *testing.T) {
 	if err == nil || !strings.Contains(out, "application "+app+": .summary.calls: 1 is answered, the rows give 0") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if out, err = operate(t, environment, "verify", "--from", "2020-01-01", "--to", "2020-12-31"); err != nil {
-		t.Errorf("another year: %v\n%s", err, out)
+	ago := func(days int) string { return time.Now().AddDate(0, 0, -days).Format(time.DateOnly) }
+	if out, err = operate(t, environment, "verify", "--from", ago(300), "--to", ago(100)); err != nil {
+		t.Errorf("other months: %v\n%s", err, out)
+	}
+	if out, err = operate(t, environment, "verify", "--from", "2020-01-01", "--to", "2020-12-31"); err == nil || !strings.Contains(out, "cannot be recounted") {
+		t.Errorf("a year whose calls are gone: %v\n%s", err, out)
 	}
 	if out, err = operate(t, environment, "verify", "--account", "A@example.com"); err == nil || !strings.Contains(out, "1 accounts, 1 applications") {
 		t.Errorf("its account: %v\n%s", err, out)

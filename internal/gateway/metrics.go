@@ -24,6 +24,9 @@ var reasons = []calls.ReasonCode{
 	calls.CodeInvalidRequest, calls.CallerTimeout,
 }
 
+// usageStates are those of calls whose tokens are collected.
+var usageStates = []calls.UsageState{calls.UsageNone, calls.UsageReported, calls.UsagePartial, calls.UsageAbsent, calls.UsageUnreadable}
+
 func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 1800}
 	total := prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -49,7 +52,7 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 		}
 		m.outcomes[code] = total.WithLabelValues(label)
 	}
-	for _, state := range []calls.UsageState{calls.UsageNone, calls.UsageReported, calls.UsagePartial, calls.UsageAbsent, calls.UsageUnreadable} {
+	for _, state := range usageStates {
 		m.usage[state] = usage.WithLabelValues(string(state))
 	}
 	gauge := func(name, help string, value func() float64) prometheus.Collector {

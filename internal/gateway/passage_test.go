@@ -236,6 +236,9 @@ var known = func() map[string]bool {
 	for _, r := range []refusal{refusedKey, refusedAccess, refusedStopping, refusedMalformed} {
 		all[r.code] = true
 	}
+	for _, state := range usageStates {
+		all[string(state)] = true
+	}
 	return all
 }()
 
