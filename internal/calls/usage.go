@@ -14,7 +14,7 @@ type UsageState string
 
 // The values of UsageState.
 const (
-	UsageNotCollected UsageState = ""           // of an earlier version, or with TOKEN_USAGE=false
+	UsageNotCollected UsageState = ""           // of an earlier version, or with UPSTREAM_USAGE=false
 	UsageNone         UsageState = "none"       // no answer of status 2xx to a POST
 	UsageReported     UsageState = "reported"   // the answer ended, and said what it used
 	UsagePartial      UsageState = "partial"    // it was interrupted: the last that it said, a lower bound, or nothing

@@ -115,7 +115,7 @@ type Config struct {
 	CallRetention       int `env:"CALL_RETENTION_DAYS" envDefault:"0"`
 	FailureRetention    int `env:"FAILURE_RETENTION_DAYS" envDefault:"30"`
 
-	TokenUsage bool `env:"TOKEN_USAGE" envDefault:"true"` // read answers for the tokens they report
+	TokenUsage bool `env:"UPSTREAM_USAGE" envDefault:"true"` // read answers for the tokens they report
 
 	CallLog string `env:"CALL_LOG" envDefault:"off"` // off, failures or all
 	// TraceEndpoint is an OpenTelemetry collector's OTLP/HTTP address; empty: calls are not traced. TraceHeaders are
