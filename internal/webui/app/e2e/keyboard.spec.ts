@@ -53,6 +53,7 @@ test('‹ and › of the range keep the focus at their end, and so do the calend
   const later = page.getByRole('button', { name: 'Later' });
   await page.getByRole('button', { name: 'Earlier' }).click();
   await expect(page).toHaveURL(/start=/);
+  await expect(later).toBeEnabled(); // drawn after the address changed
   await later.focus();
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(`/applications/${id}`);
