@@ -60,7 +60,7 @@ bench: build ## what a call costs beside bare proxies and nginx; BENCHFLAGS="-he
 
 .PHONY: bench-stats
 bench-stats: ROWS ?= 100000000
-bench-stats: build ## what the statistics cost with ROWS (100000000) calls, and with a tenth of them; BENCHFLAGS="-verify 0 -data dir"
+bench-stats: build ## what the statistics cost with ROWS (100000000) calls, and with a tenth of them; BENCHFLAGS="-verify 0 -data dir -shards 2"
 	go run ./internal/bench/statistics -binary bin/callgate -rows $(ROWS) $(BENCHFLAGS)
 
 .PHONY: oracle
