@@ -76,11 +76,14 @@ func (k *kit) dashboard(t *testing.T) {
 		t.Errorf("time zone %q", b.Timezone)
 	}
 	expand := k.expand(t, b)
-	if len(b.Panels) != len(panels) {
-		t.Errorf("%d panels, %d known", len(b.Panels), len(panels))
+	if len(b.Panels) != len(panels)+len(panelsOfTokens) {
+		t.Errorf("%d panels, %d known", len(b.Panels), len(panels)+len(panelsOfTokens))
 	}
 	for _, p := range b.Panels {
 		want := panels[p.Title]
+		if want == nil {
+			want = panelsOfTokens[p.Title]
+		}
 		if want == nil || len(p.Targets) != 1 {
 			t.Errorf("panel %q is not known", p.Title)
 			continue

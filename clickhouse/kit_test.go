@@ -45,6 +45,7 @@ type call struct {
 	in, out               uint64
 	message               string // kept of a failed call
 	body, query, path     string // what no reader may see
+	tokens
 }
 
 func (c call) day() beijing.Day { return beijing.DayOf(c.start) }
@@ -99,6 +100,7 @@ func (k *kit) fill() {
 			start = beijing.DayOf(start).End().Add(-time.Millisecond)
 		}
 		c := randomCall(random, start.Truncate(time.Millisecond), ago)
+		c.tokens = randomTokens(random, c, ago)
 		c.application, c.user = applications[of], owners[of%len(owners)]
 		all = append(all, c)
 		if of != 4 {
@@ -149,7 +151,8 @@ func (k *kit) write(calls []call) {
 	k.t.Helper()
 	ctx := driver.Context(context.Background(), driver.WithSettings(driver.Settings{"max_partitions_per_insert_block": 0}))
 	batch, err := k.admin.PrepareBatch(ctx, `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success,
-		streamed, first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id)`)
+		streamed, first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id,
+		usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens)`)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -160,7 +163,7 @@ func (k *kit) write(calls []call) {
 	}
 	for _, c := range calls {
 		err := batch.Append(c.application, c.start, c.id, c.user, c.model, c.took, c.status, c.success, c.streamed, c.firstByte, c.endedBy,
-			c.reason, c.code, c.upstream, c.in, c.out, "batch")
+			c.reason, c.code, c.upstream, c.in, c.out, "batch", c.state, c.answered, c.input, c.output, c.cached, c.cacheWrite)
 		if err == nil && !c.success && k.today-c.day() < 30 {
 			err = failures.Append(c.application, c.start, c.id, c.message, "POST", c.path, c.body, c.query, "", "batch")
 		}
@@ -249,11 +252,12 @@ func (k *kit) documented(t *testing.T, readme string) {
 
 func (k *kit) questions(t *testing.T, readme string) {
 	asked := regexp.MustCompile("(?s)\n### (\\d+)\\. ([^\n]+)\n.*?```sql\n(.*?)```").FindAllStringSubmatch(readme, -1)
-	if len(asked) != len(answers) || len(asked) < 20 {
-		t.Fatalf("%d questions, %d answers", len(asked), len(answers))
+	all := slices.Concat(answers, answersOfTokens)
+	if len(asked) != len(all) || len(asked) < 24 {
+		t.Fatalf("%d questions, %d answers", len(asked), len(all))
 	}
 	for i, question := range asked {
-		want := answers[i](k)
+		want := all[i](k)
 		equal := slices.Equal[[]string]
 		if i+1 == 6 { // percentiles from buckets
 			equal = near
@@ -262,7 +266,7 @@ func (k *kit) questions(t *testing.T, readme string) {
 			t.Errorf("%s. %s: the known calls give no answer", question[1], question[2])
 		}
 		for _, zone := range zones {
-			got, err := k.ask(question[3], "session_timezone", zone)
+			got, err := k.ask(k.priced(question[3]), "session_timezone", zone)
 			if err != nil {
 				t.Errorf("%s. %s: %v", question[1], question[2], err)
 			} else if !equal(got, want) {

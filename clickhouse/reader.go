@@ -35,7 +35,7 @@ var ReaderLimits = []Limit{
 }
 
 // ReaderQuota bounds an hour of each account of the data team: a dozen open tabs of the dashboard, which
-// ask ten queries a minute each, take less than half of it.
+// ask fourteen queries a minute each, take less than half of it.
 var ReaderQuota = []Limit{
 	{"queries", 36_000},
 	{"execution_time", 7200},
