@@ -80,7 +80,8 @@ test('a group that is refused says why at its field', async ({ page, administrat
 });
 
 test('groups are ordered by Alt and arrows, and kept when the order is refused', async ({ page, administrator, expected }) => {
-  expected.push(/ 503 /);
+  // 409: a group of another test changed since the page was read.
+  expected.push(/ (409|503) /);
   const [a, b] = [`A ${mark()}`, `B ${mark()}`];
   await makeGroup(administrator, a);
   await makeGroup(administrator, b);
@@ -102,9 +103,9 @@ test('groups are ordered by Alt and arrows, and kept when the order is refused',
   for (let step = 0; step < 40 && (await order()) === before; step++) {
     const ordered = page.waitForResponse('**/api/admin/groups/order');
     await page.keyboard.press('Alt+ArrowUp');
-    expect((await ordered).ok()).toBe(true);
+    expect([200, 409]).toContain((await ordered).status());
   }
-  expect(await order()).not.toBe(before);
+  await expect.poll(order).not.toBe(before);
   await expect(handle).toBeFocused();
   await expect(page.getByRole('status').getByText(new RegExp(`^${last} is now at place \\d+ of \\d+$`))).toBeAttached();
 });
