@@ -219,28 +219,3 @@ func (b *bench) callgate(ctx context.Context, l *ledger, arguments ...string) er
 	}
 	return nil
 }
-
-// prove compares every rollup with the rows in ClickHouse itself, and the API's answers with a
-// recount by `callgate verify` of the first accounts, which own the largest applications.
-func (b *bench) prove(ctx context.Context) error {
-	for table, timeColumn := range map[string]string{"usage_daily": "day", "usage_hourly": "hour"} {
-		began := time.Now()
-		different, err := b.differences(ctx, table, timeColumn)
-		if err != nil {
-			return err
-		}
-		b.say("%s: %d differ from the rows, compared in %s", table, different, time.Since(began).Round(time.Second))
-		if different > 0 {
-			return fmt.Errorf("%s differs from the rows", table)
-		}
-	}
-	from := b.Today - beijing.Day(b.days) + 1
-	for number := range min(b.verified, len(b.Accounts)) {
-		began := time.Now()
-		if err := b.callgate(ctx, b.ledgers[whole], "verify", "--from", from.String(), "--to", b.Today.String(), "--account", emailOf(number)); err != nil {
-			return err
-		}
-		b.say("verified in %s", time.Since(began).Round(time.Second))
-	}
-	return nil
-}

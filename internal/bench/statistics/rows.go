@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,12 +89,12 @@ func (b *bench) furnish(ctx context.Context) error {
 	}
 	b.Owned = make([]owned, b.applications)
 	store := application.New(pool, keyring, secret.Pepper(pepper))
-	group, ctx := errgroup.WithContext(ctx)
+	group, inGroup := errgroup.WithContext(ctx)
 	group.SetLimit(4)
 	for rank := range b.Owned {
 		group.Go(func() error {
 			of := rank % len(b.Accounts)
-			made, _, err := store.Create(ctx, b.Accounts[of].ID, application.Draft{Name: fmt.Sprintf("Application %d", rank+1)})
+			made, _, err := store.Create(inGroup, b.Accounts[of].ID, application.Draft{Name: fmt.Sprintf("Application %d", rank+1)})
 			b.Owned[rank] = owned{made.ID, of}
 			return err
 		})
@@ -104,7 +103,7 @@ func (b *bench) furnish(ctx context.Context) error {
 		return err
 	}
 	b.spread()
-	return nil
+	return b.price(ctx, pool)
 }
 
 // The parts of all calls in the crowded and in the busy hour.
@@ -233,7 +232,8 @@ func (b *bench) insert(ctx context.Context, l *ledger, n int64, start time.Time,
 // insertCalls makes calls out of their numbers alone. Ids are UUIDv7 of the start millisecond.
 const insertCalls = `
 INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed, first_byte_ms,
-    ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id)
+    ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id,
+    usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, reasoning_tokens)
 SELECT
     if({application:UUID} = toUUID('00000000-0000-0000-0000-000000000000'), s.application_id, {application:UUID}),
     fromUnixTimestamp64Milli(ms, 'Asia/Shanghai'),
@@ -245,45 +245,15 @@ SELECT
     toUInt32(exp(3 + 7 * pow(cityHash64(n, 6) % 100000 / 100000, 1.5))) AS took,
     if(good, 200, 502) AS status, cityHash64(n, 7) % 100 < 97 AS good, cityHash64(n, 8) % 3 = 0, intDiv(took, 2),
     'complete', if(good, '', 'upstream_http_error'), if(good, '', 'upstream_status'), status,
-    500 + cityHash64(n, 9) % 3000, 500 + cityHash64(n, 10) % 9000, concat('bench/', toString({from:UInt64}))
+    500 + cityHash64(n, 9) % 3000, 500 + cityHash64(n, 10) % 9000, concat('bench/', toString({from:UInt64})),
+    multiIf(NOT good, 'none', cityHash64(n, 11) % 10 < 2, 'absent', 'reported') AS state,
+    if(state = 'reported', concat('upstream-', toString(cityHash64(n, 12) % 3)), ''),
+    if(state = 'reported', toUInt32(100 + cityHash64(n, 13) % 8000), NULL), if(state = 'reported', toUInt32(1 + cityHash64(n, 14) % 2000), NULL),
+    if(state = 'reported' AND cityHash64(n, 15) % 3 = 0, toUInt32(cityHash64(n, 15) % 100), NULL),
+    if(state = 'reported' AND cityHash64(n, 16) % 4 = 0, toUInt32(cityHash64(n, 16) % 500), NULL)
 FROM (
     SELECT number AS n, toUInt32(cityHash64(n, 1) % {slots:UInt32}) AS slot, {start:Int64} + toInt64(cityHash64(n, 2) % {length:UInt64}) AS ms
     FROM numbers({from:UInt64}, {rows:UInt64})
 ) AS made
 JOIN bench_slots AS s USING (slot)
 SETTINGS min_insert_block_size_rows = 1048576, max_block_size = 262144`
-
-// differencesQuery counts the figures and histograms of a rollup, by application, day and model, that
-// are not what the calls of these days say. It works out the buckets in its own way.
-const differencesQuery = `
-SELECT count() FROM (
-    SELECT application_id, toDate(start_time) AS of_day, toString(model) AS of_model, toInt64(count()) AS calls, toInt64(countIf(success)) AS good,
-        toInt64(sum(duration_ms)) AS took, sumMap([bucket], [toInt64(1)]) AS histogram
-    FROM (SELECT application_id, start_time, model, success, duration_ms, toUInt8(greatest(ceil(log2(toUInt64(duration_ms) + 1)) - 6, 0)) AS shift,
-        toUInt16(32 * shift + bitShiftRight(duration_ms, shift)) AS bucket
-        FROM calls WHERE start_time >= toDateTime64({from:String}, 3, 'Asia/Shanghai') AND start_time < toDateTime64({until:String}, 3, 'Asia/Shanghai'))
-    GROUP BY application_id, of_day, of_model
-) AS counted FULL JOIN (
-    SELECT application_id, toDate(%s) AS of_day, toString(model) AS of_model, sum(u.calls) AS calls, sum(u.successes) AS good,
-        sum(u.duration_ms) AS took, sumMap(u.durations) AS histogram
-    FROM %s AS u WHERE of_day >= {from:Date} AND of_day < {until:Date} GROUP BY application_id, of_day, of_model
-) AS kept USING (application_id, of_day, of_model)
-WHERE counted.calls != kept.calls OR counted.good != kept.good OR counted.took != kept.took OR counted.histogram != kept.histogram`
-
-// differences compares a rollup with the calls, some days at a time because histograms are large.
-func (b *bench) differences(ctx context.Context, rollup, timeColumn string) (int, error) {
-	const step = 10
-	different := 0
-	for from := b.Today - beijing.Day(b.days) + 1; from <= b.Today; from += step {
-		found, err := b.ledgers[whole].ask(ctx, fmt.Sprintf(differencesQuery, timeColumn, rollup), "from", from, "until", from+step)
-		if err != nil {
-			return 0, err
-		}
-		n, err := strconv.Atoi(found)
-		if err != nil {
-			return 0, fmt.Errorf("differences of %s: %w", rollup, err)
-		}
-		different += n
-	}
-	return different, nil
-}
