@@ -36,7 +36,7 @@ func (c *catalog) behind(id string, version int64) bool {
 func (c *catalog) load(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(ctx, `
 		SELECT id, status = 'enabled', upstream_base_url, upstream_auth, upstream_key, version,
-		       allowed_methods, allowed_paths
+		       allowed_methods, allowed_paths, created_at
 		FROM capabilities`)
 	if err != nil {
 		return fmt.Errorf("read capabilities: %w", err)
@@ -44,7 +44,7 @@ func (c *catalog) load(ctx context.Context, conn *pgx.Conn) error {
 	next := make(map[string]*Capability, len(*c.byID.Load()))
 	var row Capability
 	_, err = pgx.ForEachRow(rows, []any{&row.ID, &row.Enabled, &row.UpstreamBaseURL, &row.UpstreamAuth,
-		&row.UpstreamKey, &row.Version, &row.AllowedMethods, &row.AllowedPaths}, func() error {
+		&row.UpstreamKey, &row.Version, &row.AllowedMethods, &row.AllowedPaths, &row.Created}, func() error {
 		kept := row
 		kept.UpstreamKey = append([]byte(nil), row.UpstreamKey...)
 		kept.AllowedMethods, kept.AllowedPaths = slices.Clone(row.AllowedMethods), slices.Clone(row.AllowedPaths)

@@ -2,7 +2,9 @@ package access
 
 import (
 	"errors"
+	"iter"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -36,6 +38,9 @@ func (g *Grant) Bound(capability string) bool {
 	return bound
 }
 
+// Capabilities are the identifiers bound to the application, sorted.
+func (g *Grant) Capabilities() iter.Seq[string] { return slices.Values(g.capabilities) }
+
 // Capability is the part of a capability that a call needs. Shared, never changed.
 type Capability struct {
 	ID              string
@@ -44,6 +49,7 @@ type Capability struct {
 	UpstreamAuth    string // bearer, x-api-key or api-key
 	UpstreamKey     []byte // sealed; see secret.UpstreamKeyContext
 	Version         int64
+	Created         time.Time
 
 	// What may be called; an empty list allows everything.
 	AllowedMethods []string

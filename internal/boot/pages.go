@@ -28,7 +28,7 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'non
 var (
 	consoleRoutes = []string{"/", "/sign-in", "/applications", "/applications/:id", "/capabilities", "/capabilities/:id"}
 	officeRoutes  = []string{"/admin", "/admin/*"}
-	otherParts    = []string{"/api/", "/gateway/", "/docs/", "/dev/", "/health/", "/assets/", "/openapi.yaml/"}
+	otherParts    = []string{"/api/", "/gateway/", "/via/", "/docs/", "/dev/", "/health/", "/assets/", "/openapi.yaml/"}
 )
 
 // servePages answers with the pages of this build; one without them says on / how to get them.

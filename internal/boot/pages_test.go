@@ -69,6 +69,7 @@ func TestEveryPageRouteGetsItsPageAndNothingElseIsShadowed(t *testing.T) {
 		{"GET", "/api/config", browser, 200, "config"},
 		{"GET", "/api/nowhere", browser, 404, "Cannot GET"},
 		{"GET", "/gateway", browser, 404, "Cannot GET"},
+		{"GET", "/via/m/v1", browser, 404, "Cannot GET"},
 		{"GET", "/assets/gone.js", browser, 404, "Cannot GET"},
 		{"POST", "/applications", browser, 405, ""},
 	} {

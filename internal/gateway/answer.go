@@ -14,7 +14,7 @@ func (c *call) appendAnswer(out []byte, again bool) []byte {
 	r := &c.response
 	out = append(appendInt(append(out, "HTTP/1.1 "...), int64(r.Status)), ' ')
 	out = c.appendFraming(append(append(out, r.Reason()...), "\r\n"...))
-	from := origin{target: c.target, path: c.path, model: c.capability.ID}
+	from := origin{target: c.target, path: c.path, model: c.capability.ID, via: c.via}
 	var g guard
 	for _, f := range r.Fields() {
 		name, value := r.Name(f), r.Value(f)
@@ -30,7 +30,7 @@ func (c *call) appendAnswer(out []byte, again bool) []byte {
 		}
 	}
 	c.describe(&g)
-	out = appendCallID(g.append(out), c.id[:])
+	out = appendCallID(g.append(out, c.keyIn), c.id[:])
 	return append(appendConnection(out, again, c.x.Old), "\r\n"...)
 }
 
@@ -77,6 +77,7 @@ func appendInt(out []byte, n int64) []byte { return strconv.AppendInt(out, n, 10
 // guard keeps an answer to whom it was given, and from running in the origin it comes from.
 type guard struct {
 	varied   bool // Vary names Authorization, or all
+	all      bool // Vary names all
 	private  bool // Cache-Control forbids shared caches to keep it
 	document bool // a browser could run it as a page
 
@@ -96,7 +97,8 @@ func (g *guard) passes(name, value []byte, hop bool) bool {
 	switch len(name) {
 	case len("vary"):
 		if http1.EqualFold(name, "vary") {
-			g.varied = g.varied || hasToken(value, tokenAll) || hasToken(value, tokenAuthorization)
+			g.all = g.all || hasToken(value, tokenAll)
+			g.varied = g.varied || g.all || hasToken(value, tokenAuthorization)
 		}
 	case len("content-type"):
 		if http1.EqualFold(name, "content-type") { // named by Connection or not: the body cannot be read without it
@@ -134,10 +136,14 @@ func isDocument(contentType []byte) bool {
 }
 
 // append adds what the upstream has not said itself: an answer that a browser kept must not be found by a
-// visit to its address, which has no key.
-func (g *guard) append(out []byte) []byte {
+// visit to its address, which has no key. keyIn names the header that carried the key, when that is not
+// Authorization.
+func (g *guard) append(out []byte, keyIn string) []byte {
 	if !g.varied {
 		out = append(out, "Vary: Authorization\r\n"...)
+	}
+	if keyIn != "" && !g.all {
+		out = append(append(append(out, "Vary: "...), keyIn...), "\r\n"...)
 	}
 	if !g.private {
 		out = append(out, "Cache-Control: private\r\n"...)

@@ -47,10 +47,10 @@ type call struct {
 	// What was asked. The slices point into text: the buffer the head was read into serves the body next.
 	text        []byte
 	method      string
-	path        []byte // after the prefix
-	query       []byte
-	restQuery   []byte // without its model pairs
-	bearer      []byte
+	address            // path, query and what the path names
+	restQuery   []byte // the query without its model pairs
+	key         []byte // the Access Key
+	keyIn       string // the header that carried it, when that is not Authorization
 	contentType []byte
 	upgrade     bool
 	shown       bool
@@ -137,10 +137,11 @@ func (c *call) release() {
 
 // keep copies what is needed of the head after the bytes of the connection went on.
 func (c *call) keep(head *requestHead) {
-	text := append(append(append(c.text[:0], head.target...), head.bearer...), head.contentType...)
+	text := append(append(append(c.text[:0], head.target...), head.key...), head.contentType...)
 	target, rest := text[:len(head.target)], text[len(head.target):]
-	c.text, c.bearer, c.contentType = text, rest[:len(head.bearer)], rest[len(head.bearer):]
-	c.path, c.query, _ = splitTarget(target)
+	c.text, c.key, c.contentType = text, rest[:len(head.key)], rest[len(head.key):]
+	c.keyIn = head.keyIn
+	c.address, _ = splitTarget(target)
 	c.method = methodOf(c.x.Method())
 	c.upgrade, c.shown = head.upgrade, head.shown
 }

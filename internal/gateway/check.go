@@ -18,7 +18,9 @@ func (c *call) handle() (again bool) {
 			again = c.panicked(p)
 		}
 	}()
-	if refused := c.prepare(); refused != nil {
+	if refused := c.prepare(); refused == &modelsAsked {
+		return c.listModels()
+	} else if refused != nil {
 		return c.refuse(*refused)
 	}
 	if err := c.request.receive(c); err != nil || !c.enter(waiting) {
@@ -84,9 +86,15 @@ func (c *call) prepare() *refusal {
 // check finds the first reason to refuse the call, in the order of design section 4. A capability
 // that is named and exists is recorded whatever the reason.
 func (c *call) check() *refusal {
-	rest, model, count := splitModel(c.query, c.bearer)
+	rest, model, count := splitModel(c.query, c.key)
 	c.restQuery = rest
-	if count == 1 && model != "" {
+	differs := false
+	if c.via {
+		named := c.model()
+		differs = count == 1 && model != named
+		model = named
+	}
+	if count <= 1 && !differs && model != "" {
 		c.capability = c.gateway.config.Capability(model)
 	}
 	switch {
@@ -94,6 +102,10 @@ func (c *call) check() *refusal {
 		return &refusedDisabled
 	case count > 1:
 		return &refusedModels
+	case differs:
+		return &refusedDiffers
+	case count == 0 && c.asksForModels():
+		return &modelsAsked
 	case model == "":
 		return &refusedNoModel
 	case c.capability == nil:

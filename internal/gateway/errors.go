@@ -26,7 +26,9 @@ type refusal struct {
 // The refusals of the table in design section 4.
 var (
 	refusedKey = refusal{status: 401, code: "invalid_api_key", kind: "authentication_error",
-		message: "The Access Key is missing or not valid. Send it as a Bearer credential in the Authorization header."}
+		message: "The Access Key is missing or not valid. Send it as a Bearer credential in the Authorization header, or as x-api-key, api-key or x-goog-api-key."}
+	refusedKeys = refusal{status: 401, code: "invalid_api_key", kind: "authentication_error",
+		message: "Two different Access Keys were sent. Send one: in Authorization, x-api-key, api-key or x-goog-api-key."}
 	refusedAccess = refusal{status: 503, code: "access_unavailable", kind: "server_error", retryAfter: "1",
 		message: "The Access Key cannot be checked now. Try again shortly."}
 	refusedStopping = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
@@ -46,6 +48,9 @@ var (
 		message: "The query parameter model is required: the identifier of a capability.", reason: calls.InvalidRequest, reasonCode: calls.ModelRequired}
 	refusedModels = refusal{status: 400, code: "model_required", kind: "invalid_request_error",
 		message: "The query parameter model must be given once.", reason: calls.InvalidRequest, reasonCode: calls.ModelRequired}
+	refusedDiffers = refusal{status: 400, code: "model_required", kind: "invalid_request_error",
+		message: "The query parameter model names another capability than the path. Leave it out: under /via/ the path names the capability.",
+		reason:  calls.InvalidRequest, reasonCode: calls.ModelRequired}
 	refusedPath = refusal{status: 400, code: "invalid_path", kind: "invalid_request_error",
 		message: "The path must not contain a dot segment, a backslash, a control character or a malformed escape.",
 		reason:  calls.InvalidRequest, reasonCode: calls.InvalidPath}

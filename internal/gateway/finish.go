@@ -123,7 +123,7 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 		Message:     o.message,
 		Method:      c.method,
 		Path:        string(c.path),
-		RawQuery:    string(c.query),
+		RawQuery:    c.asked(),
 		Body:        c.request.kept,
 		BodyBytes:   c.request.size.Load(),
 		FullyRead:   c.request.complete.Load() && o.code != calls.RequestTooLarge, // nobody looks at the rest
@@ -141,7 +141,7 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 
 // secrets are the exact values that must not be shown to a developer.
 func (c *call) secrets() []string {
-	secrets := []string{string(c.bearer)}
+	secrets := []string{string(c.key)}
 	if len(c.secret) > 0 {
 		secrets = append(secrets, string(c.secret))
 	}

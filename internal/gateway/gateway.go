@@ -20,7 +20,7 @@ import (
 	"callgate/internal/http1"
 )
 
-// Gateway serves /gateway/*.
+// Gateway serves /gateway/* and /via/*.
 type Gateway struct {
 	config     Config
 	logger     *slog.Logger
@@ -56,7 +56,7 @@ func New(config Config) *Gateway {
 
 // Owns tells whether a request target is the gateway's.
 func Owns(target []byte) bool {
-	_, _, ok := splitTarget(target)
+	_, ok := splitTarget(target)
 	return ok
 }
 
@@ -109,7 +109,13 @@ func (g *Gateway) admit(x *http1.Exchange, head *requestHead) (*call, *refusal) 
 		recent = new(access.Recent)
 		x.Peer.Memo = recent
 	}
-	grant, err := g.grant(recent, head.bearer)
+	switch {
+	case head.differ && head.shown:
+		return nil, &refusedShown
+	case head.differ:
+		return nil, &refusedKeys
+	}
+	grant, err := g.grant(recent, head.key)
 	switch {
 	case errors.Is(err, access.ErrUnknownKey) && head.shown:
 		return nil, &refusedShown

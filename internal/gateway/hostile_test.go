@@ -92,22 +92,26 @@ func TestWhatABrowserWouldShowOrRunIsRefused(t *testing.T) {
 		"Sec-Fetch-Dest: manifest": true, "Sec-Fetch-Dest: not-yet-invented": true,
 		"Sec-Fetch-Mode: cors": false, "Sec-Fetch-Dest: empty": false, "Sec-Fetch-Dest: image": false, "Sec-Fetch-Dest: audio": false,
 	} {
-		a := r.ask(post("/gateway/v1?model=m", goodKey, "{}", line))
-		record := r.record()
-		if refused != (a.StatusCode == 400 && a.Header.Get("X-Callgate-Error") == "invalid_request" && record.ReasonType == calls.InvalidRequest) ||
-			!refused && (a.StatusCode != 200 || !record.Success) {
-			t.Errorf("%s: answered %d %s, recorded %+v", line, a.StatusCode, a.body, record)
-		}
-		if a := r.ask(post("/gateway/v1?model=m", "", "{}", line)); refused != (a.StatusCode == 400) || !refused && a.StatusCode != 401 {
-			t.Errorf("%s without a key: answered %d %s", line, a.StatusCode, a.body)
+		for _, target := range bothRoots {
+			a := r.ask(post(target, goodKey, "{}", line))
+			record := r.record()
+			if refused != (a.StatusCode == 400 && a.Header.Get("X-Callgate-Error") == "invalid_request" && record.ReasonType == calls.InvalidRequest) ||
+				!refused && (a.StatusCode != 200 || !record.Success) {
+				t.Errorf("%s %s: answered %d %s, recorded %+v", target, line, a.StatusCode, a.body, record)
+			}
+			for _, keys := range [][]string{nil, {"X-Api-Key: a", "Api-Key: b"}} {
+				if a := r.ask(post(target, "", "{}", append(keys, line)...)); refused != (a.StatusCode == 400) || !refused && a.StatusCode != 401 {
+					t.Errorf("%s %s without a key: answered %d %s", target, line, a.StatusCode, a.body)
+				}
+			}
 		}
 	}
 }
 
 func TestMethodsNobodyDefinedForCallsAreRefusedAndRecorded(t *testing.T) {
 	r := newRig(t, answers(okAnswer))
-	for _, method := range []string{"TRACE", "TRACK", "CONNECT", "PROPFIND", "INVENTED", "get", "X"} {
-		a := r.ask(method + " /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n")
+	for i, method := range []string{"TRACE", "TRACK", "CONNECT", "PROPFIND", "INVENTED", "get", "X", "X"} {
+		a := r.ask(method + " " + bothRoots[i%2] + " HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n")
 		record := r.record()
 		if a.StatusCode != 405 || a.Header.Get("Allow") != "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, QUERY" || errorCode(a.body) != "invalid_request" ||
 			record.StatusCode != 405 || record.ReasonType != calls.InvalidRequest || len(r.asked) != 0 {
@@ -220,6 +224,12 @@ func TestOnlyWhatACapabilityAllowsIsForwarded(t *testing.T) {
 		"DELETE /gateway/v1/chat?model=m":               {405, calls.CodeInvalidRequest},
 		"GET /gateway/v1/files?model=m":                 {405, calls.CodeInvalidRequest},
 		"DELETE /gateway/v1/files/abc?model=path":       {200, ""},
+		"POST /via/m/v1/chat/completions":               {200, ""},
+		"POST /via/m/v1/files/abc":                      {400, calls.InvalidPath},
+		"POST /via/m/v1/chat/..%2ffiles":                {400, calls.InvalidPath},
+		"POST /via/v1/chat?model=m":                     {400, calls.ModelRequired},
+		"POST /via/m":                                   {400, calls.InvalidPath},
+		"DELETE /via/m/v1/chat":                         {405, calls.CodeInvalidRequest},
 	} {
 		a := r.ask(asked + " HTTP/1.1\r\nHost: g\r\nX-HTTP-Method-Override: DELETE\r\n" + key1 + "\r\n")
 		record := r.record()
@@ -251,7 +261,7 @@ func BenchmarkHeadsOfACall(b *testing.B) {
 	to := &target{scheme: "https", host: "api.openai.com", path: "/v1", mark: mark("api.openai.com")}
 	c := takeCall()
 	c.status = 200
-	c.x, c.target, c.capability, c.secret = new(http1.Exchange), to, &access.Capability{ID: "m"}, []byte(upstreamKey)
+	c.gateway, c.x, c.target, c.capability, c.secret = new(Gateway), new(http1.Exchange), to, &access.Capability{ID: "m"}, []byte(upstreamKey)
 	out := make([]byte, 0, 4<<10)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -14,8 +14,9 @@ import (
 // section 2): what an answer tells of it is rewritten to the gateway's path, or does not pass.
 type origin struct {
 	target *target
-	path   []byte // of the call, after the gateway's prefix
+	path   []byte // of the call, below the upstream's base URL
 	model  string // capability identifier
+	via    bool   // the call named it in its path
 }
 
 // mark is what names an upstream in a header's value: a name with dots by itself, any other host
@@ -65,15 +66,23 @@ func (o *origin) relocated(value []byte) []byte {
 		return nil
 	}
 	query, _, _ := splitModel([]byte(full.RawQuery), nil)
-	out := append(append([]byte(prefix), path...), "?model="...)
-	out = append(out, url.QueryEscape(o.model)...)
-	if len(query) > 0 {
-		out = append(append(out, '&'), query...)
+	out := append(o.base(path), query...)
+	if len(query) == 0 {
+		out = out[:len(out)-1] // what would lead to it
 	}
 	if fragment := full.EscapedFragment(); fragment != "" {
 		out = append(append(out, '#'), fragment...)
 	}
 	return out
+}
+
+// base is the gateway's address of a path of the upstream, under the root by which the call came, and
+// the character after which a query follows.
+func (o *origin) base(path string) []byte {
+	if o.via {
+		return []byte(rootVia + "/" + url.PathEscape(o.model) + path + "?")
+	}
+	return []byte(root + path + "?model=" + url.QueryEscape(o.model) + "&")
 }
 
 // sameHost compares hosts and ports. The scheme may be another: an upstream behind a proxy of its

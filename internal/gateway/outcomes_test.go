@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -42,7 +43,7 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 		"no key":          {raw: post("/gateway/v1?model=m", "", body), status: 401, code: "invalid_api_key"},
 		"unknown key":     {raw: post("/gateway/v1?model=m", "cg-made-up", body), status: 401, code: "invalid_api_key"},
 		"another scheme":  {raw: post("/gateway/v1?model=m", "", body, "Authorization: Basic Y2c6Z29vZA=="), status: 401, code: "invalid_api_key"},
-		"key in x-api":    {raw: post("/gateway/v1?model=m", "", body, "x-api-key: "+goodKey), status: 401, code: "invalid_api_key"},
+		"two keys":        {raw: post("/gateway/v1?model=m", goodKey, body, "x-api-key: cg-other"), status: 401, code: "invalid_api_key"},
 		"no store":        {raw: post("/gateway/v1?model=m", "cg-unsure", body), status: 503, code: "access_unavailable"},
 		"panic in access": {raw: post("/gateway/v1?model=m", "cg-panic", body), status: 503, code: "access_unavailable"},
 		"disabled": {raw: post("/gateway/v1?model=m", "cg-disabled", body), status: 403, code: "application_disabled", model: "m",
@@ -56,6 +57,14 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 		"two models": {raw: post("/gateway/v1?model=m&model=m", goodKey, body), status: 400, code: "model_required",
 			reason: calls.InvalidRequest, exact: calls.ModelRequired},
 		"two models, one encoded": {raw: post("/gateway/v1?model=m&mod%65l=other", goodKey, body), status: 400, code: "model_required",
+			reason: calls.InvalidRequest, exact: calls.ModelRequired},
+		"two capabilities": {raw: post("/via/m/v1?model=path", goodKey, body), status: 400, code: "model_required",
+			reason: calls.InvalidRequest, exact: calls.ModelRequired},
+		"no capability in the path": {raw: post("/via//v1", goodKey, body), status: 400, code: "model_required",
+			reason: calls.InvalidRequest, exact: calls.ModelRequired},
+		"empty model beside the path": {raw: post("/via/m/v1?model=", goodKey, body), status: 400, code: "model_required",
+			reason: calls.InvalidRequest, exact: calls.ModelRequired},
+		"two models beside the path": {raw: post("/via/m/v1?model=m&model=m", goodKey, body), status: 400, code: "model_required",
 			reason: calls.InvalidRequest, exact: calls.ModelRequired},
 		"unknown": {raw: post("/gateway/v1?model=none", goodKey, body), status: 403, code: "capability_not_allowed",
 			reason: calls.PermissionDenied, exact: calls.CapabilityUnknown},
@@ -83,52 +92,54 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 		"unbound, long body": {raw: post("/gateway/v1?model=unbound", goodKey, strings.Repeat("x", 20_000)), status: 403, code: "capability_not_allowed",
 			model: "unbound", reason: calls.PermissionDenied, exact: calls.CapabilityNotBound, note: calls.TooLarge},
 	} {
-		t.Run(name, func(t *testing.T) {
-			began := time.Now()
-			a := r.ask(test.raw)
-			var answer struct {
-				Error struct {
-					Message, Type, Code string
-					Param               *string
+		for root, raw := range map[string]string{"": test.raw, ", under the other root": underVia(test.raw)} {
+			if root != "" && raw == test.raw {
+				continue // it names no capability, or two
+			}
+			t.Run(name+root, func(t *testing.T) {
+				began := time.Now()
+				a := r.ask(raw)
+				var answer struct {
+					Error struct {
+						Message, Type, Code string
+						Param               *string
+					}
 				}
-			}
-			if err := json.Unmarshal(a.body, &answer); err != nil || a.StatusCode != test.status || answer.Error.Code != test.code ||
-				answer.Error.Message == "" || answer.Error.Type == "" || a.Header.Get("Content-Type") != "application/json" {
-				t.Fatalf("answer %d %q (%v), want %d %s", a.StatusCode, a.body, errors.Join(err, a.err), test.status, test.code)
-			}
-			if test.status == 503 && a.Header.Get("Retry-After") == "" {
-				t.Error("no Retry-After")
-			}
-			if test.reason == "" {
-				if a.Header.Get("X-Call-Id") != "" {
-					t.Error("a call that is attributed to nobody has an id")
+				if err := json.Unmarshal(a.body, &answer); err != nil || a.StatusCode != test.status || answer.Error.Code != test.code ||
+					answer.Error.Message == "" || answer.Error.Type == "" || a.Header.Get("Content-Type") != "application/json" {
+					t.Fatalf("answer %d %q (%v), want %d %s", a.StatusCode, a.body, errors.Join(err, a.err), test.status, test.code)
 				}
-				return
-			}
-			record := r.record()
-			if a.Header.Get("X-Call-Id") != record.CallID.String() {
-				t.Errorf("X-Call-Id %q, recorded %s", a.Header.Get("X-Call-Id"), record.CallID)
-			}
-			if test.endedBy == "" {
-				test.endedBy = calls.Denied
-			}
-			want := calls.Record{ApplicationID: application, UserID: owner, CallID: record.CallID, Model: test.model,
-				Start: record.Start, Duration: record.Duration, StatusCode: test.status, FirstByte: -1, EndedBy: test.endedBy,
-				ReasonType: test.reason, ReasonCode: test.exact, RequestBytes: record.RequestBytes, Failure: record.Failure}
-			if *record != want {
-				t.Errorf("record %+v\nwant   %+v", *record, want)
-			}
-			if record.Start.Before(began.Add(-time.Second)) || record.Duration < 0 || record.Duration > 5*time.Second {
-				t.Errorf("started %v for %v", record.Start, record.Duration)
-			}
-			f := record.Failure
-			if f == nil || f.Message != answer.Error.Message || f.Method != "POST" || !strings.HasPrefix(f.Path, "/v1") || f.BodyNote != test.note {
-				t.Fatalf("failure %+v", f)
-			}
-			if test.note == "" && string(f.RequestBody) != body {
-				t.Errorf("kept body %s", f.RequestBody)
-			}
-		})
+				if test.status == 503 && a.Header.Get("Retry-After") == "" {
+					t.Error("no Retry-After")
+				}
+				if test.reason == "" {
+					if a.Header.Get("X-Call-Id") != "" {
+						t.Error("a call that is attributed to nobody has an id")
+					}
+					return
+				}
+				record := r.record()
+				if a.Header.Get("X-Call-Id") != record.CallID.String() {
+					t.Errorf("X-Call-Id %q, recorded %s", a.Header.Get("X-Call-Id"), record.CallID)
+				}
+				want := calls.Record{ApplicationID: application, UserID: owner, CallID: record.CallID, Model: test.model,
+					Start: record.Start, Duration: record.Duration, StatusCode: test.status, FirstByte: -1, EndedBy: cmp.Or(test.endedBy, calls.Denied),
+					ReasonType: test.reason, ReasonCode: test.exact, RequestBytes: record.RequestBytes, Failure: record.Failure}
+				if *record != want {
+					t.Errorf("record %+v\nwant   %+v", *record, want)
+				}
+				if record.Start.Before(began.Add(-time.Second)) || record.Duration < 0 || record.Duration > 5*time.Second {
+					t.Errorf("started %v for %v", record.Start, record.Duration)
+				}
+				f := record.Failure
+				if f == nil || f.Message != answer.Error.Message || f.Method != "POST" || !strings.HasPrefix(f.Path, "/v1") || f.BodyNote != test.note {
+					t.Fatalf("failure %+v", f)
+				}
+				if test.note == "" && string(f.RequestBody) != body {
+					t.Errorf("kept body %s", f.RequestBody)
+				}
+			})
+		}
 	}
 }
 

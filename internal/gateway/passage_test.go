@@ -207,6 +207,7 @@ func TestNothingACallerSendsBecomesAMetricsLabel(t *testing.T) {
 		odd := "canary" + strconv.Itoa(rand.IntN(1e9))
 		for _, raw := range []string{
 			post("/gateway/"+odd+"?model="+odd, goodKey, odd, odd+": "+odd), post("/gateway/"+odd+"?model=m", odd, odd), post("/gateway/..?model=m&"+odd, goodKey, odd),
+			post("/via/"+odd+"/"+odd, goodKey, odd), post("/via/m/v1?model="+odd, goodKey, odd), post("/via/m", "", odd, "X-Api-Key: "+odd),
 			odd + " /gateway/v1?model=m HTTP/1.1\r\nHost: " + odd + "\r\nAuthorization: Bearer " + goodKey + "\r\n\r\n",
 		} {
 			r.ask(raw)
@@ -248,7 +249,7 @@ func TestEveryRefusalHasACounter(t *testing.T) {
 	defer g.Close()
 	m := g.metrics
 	for _, r := range []refusal{
-		refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedPath, refusedLarge, refusedChunks,
+		refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedDiffers, refusedPath, refusedLarge, refusedChunks,
 		refusedBudget, refusedPool, refusedInternal, refusedUnreachable, refusedHTTP2, refusedTimeout, refusedStalled, refusedAnswer, refusedShown, refusedMethod,
 	} {
 		if m.outcomes[r.reasonCode] == nil || r.reasonCode == "" {

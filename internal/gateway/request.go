@@ -4,13 +4,16 @@ import (
 	"bytes"
 
 	"callgate/internal/http1"
+	"callgate/internal/secret"
 )
 
 // requestHead is what the gateway must know of a request's head. The slices point into the head, or, once
 // the call keeps them, into its text.
 type requestHead struct {
 	target      []byte
-	bearer      []byte // Access Key, nil when there is none
+	key         []byte // Access Key, nil when there is none
+	keyIn       string // the header that carries it, when that is not Authorization
+	differ      bool   // there are two that differ
 	contentType []byte
 	traceparent []byte // nil when there is none, or more than one
 	upgrade     bool   // to a protocol that is not forwarded
@@ -21,13 +24,18 @@ type requestHead struct {
 func (h *requestHead) read(r *http1.Request) bool {
 	*h = requestHead{target: r.Target()}
 	authorizations, traceparents := 0, 0
+	var shown keys
 	for _, f := range r.Fields() {
 		name := r.Name(f)
 		switch len(name) {
 		case len("authorization"):
 			if http1.EqualFold(name, "authorization") {
 				authorizations++
-				h.bearer = bearer(r.Value(f))
+				h.key = bearer(r.Value(f))
+			}
+		case len(xAPIKey):
+			if http1.EqualFold(name, xAPIKey) {
+				h.differ = !shown.add(0, r.Value(f)) || h.differ
 			}
 		case len("traceparent"):
 			if http1.EqualFold(name, "traceparent") {
@@ -47,14 +55,55 @@ func (h *requestHead) read(r *http1.Request) bool {
 				h.shown = h.shown || http1.EqualFold(r.Value(f), "navigate")
 			case http1.EqualFold(name, "sec-fetch-dest"):
 				h.shown = h.shown || !isData(r.Value(f))
+			case http1.EqualFold(name, xGoogAPIKey):
+				h.differ = !shown.add(2, r.Value(f)) || h.differ
 			}
 		case len("upgrade"):
-			if http1.EqualFold(name, "upgrade") {
+			switch {
+			case http1.EqualFold(name, "upgrade"):
 				h.upgrade = h.upgrade || !isOptional(r.Value(f))
+			case http1.EqualFold(name, apiKey):
+				h.differ = !shown.add(1, r.Value(f)) || h.differ
 			}
 		}
 	}
+	h.choose(&shown)
 	return authorizations <= 1
+}
+
+// Headers that carry the Access Key of clients made for one provider: Anthropic's, Azure's and Google's.
+const (
+	xAPIKey     = "x-api-key"
+	apiKey      = "api-key"
+	xGoogAPIKey = "x-goog-api-key" //nolint:gosec // a name
+)
+
+// keys are what those headers say, in their order.
+type keys [3][]byte
+
+// add notes a header's value. It reports false when the header is there twice and says two things.
+func (k *keys) add(header int, value []byte) bool {
+	once := len(k[header]) == 0 || len(value) == 0 || bytes.Equal(k[header], value)
+	if len(value) > 0 {
+		k[header] = value
+	}
+	return once
+}
+
+// choose takes the Access Key from the other headers where no Bearer credential is. The same key may stand in
+// several; of two that differ nobody could say whose call it is. What stands beside a Bearer credential and is
+// no Access Key is for somebody else, as of clients that send all they find in their environment: it is let
+// be, and goes nowhere.
+func (h *requestHead) choose(shown *keys) {
+	for i, key := range shown {
+		switch {
+		case len(key) == 0 || bytes.Equal(key, h.key):
+		case len(h.key) == 0:
+			h.key, h.keyIn = key, [...]string{xAPIKey, apiKey, xGoogAPIKey}[i]
+		case h.keyIn != "" || secret.BeginsLikeAccessKey(key):
+			h.differ = true
+		}
+	}
 }
 
 // isOptional tells whether an Upgrade only offers other ways to say the same: clients that could speak
@@ -122,7 +171,7 @@ func (c *call) appendForwarded(out []byte, t *target) []byte {
 	r, sampled := &c.x.Request, c.trace.Sampled()
 	for _, f := range r.Fields() {
 		line := r.Line(f)
-		if f.Hop || removedIn.has(r.Name(f)) || bytes.Contains(line, c.bearer) || sampled && http1.EqualFold(r.Name(f), "traceparent") {
+		if f.Hop || removedIn.has(r.Name(f)) || bytes.Contains(line, c.key) || sampled && http1.EqualFold(r.Name(f), "traceparent") {
 			continue
 		}
 		out = append(out, line...)

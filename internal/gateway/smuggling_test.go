@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,6 +13,14 @@ import (
 )
 
 const key1 = "Authorization: Bearer " + goodKey + "\r\n"
+
+// bothRoots are the targets of one call: its capability in the query, and in the path.
+var bothRoots = [...]string{"/gateway/v1?model=m", "/via/m/v1"}
+
+var underRoot = regexp.MustCompile(`/gateway(/\S*)\?model=([\w-]+) `)
+
+// underVia is a request with its capability in its path; one that names none, or more, stays as it is.
+func underVia(raw string) string { return underRoot.ReplaceAllString(raw, "/via/$2$1 ") }
 
 // malformedHeads are requests whose head two servers could read in two ways, or that no server should read.
 var malformedHeads = map[string]string{
@@ -67,6 +76,8 @@ var malformedHeads = map[string]string{
 	"space in the target":         "POST /gateway/v1 x?model=m HTTP/1.1\r\nHost: g\r\n",
 	"NUL in the target":           "POST /gateway/v1\x00?model=m HTTP/1.1\r\nHost: g\r\n",
 	"carriage return in target":   "POST /gateway/v1\r?model=m HTTP/1.1\r\nHost: g\r\n",
+	"space after the capability":  "POST /via/m x/v1 HTTP/1.1\r\nHost: g\r\n",
+	"NUL in the capability":       "POST /via/m\x00/v1 HTTP/1.1\r\nHost: g\r\n",
 	"HTTP/2 without an agreement": "PRI * HTTP/2.0\r\n\r\nSM\r\n",
 	"no version":                  "POST @\r\nHost: g\r\n",
 }
@@ -101,17 +112,19 @@ func TestRequestsThatTwoServersCouldReadInTwoWaysAreRefusedAndTheConnectionClose
 	r := newRig(t, answers(okAnswer))
 	smuggled := "GET /gateway/smuggled?model=m HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n"
 	for name, head := range malformedHeads {
-		t.Run(name, func(t *testing.T) {
-			conn := r.dial()
-			_, _ = io.WriteString(conn, strings.Replace(head, "@", "/gateway/v1?model=m", 1)+key1+"\r\n"+smuggled)
-			all, _ := io.ReadAll(conn)
-			if !strings.HasPrefix(string(all), "HTTP/1.1 400") || strings.Count(string(all), "HTTP/1.1 ") != 1 || strings.Contains(string(all), goodKey) {
-				t.Errorf("answered %q", all)
-			}
-			if len(r.asked) != 0 || len(r.records) != 0 {
-				t.Errorf("%d requests reached the upstream, %d records", len(r.asked), len(r.records))
-			}
-		})
+		for _, target := range bothRoots {
+			t.Run(name, func(t *testing.T) {
+				conn := r.dial()
+				_, _ = io.WriteString(conn, strings.Replace(head, "@", target, 1)+key1+"\r\n"+smuggled)
+				all, _ := io.ReadAll(conn)
+				if !strings.HasPrefix(string(all), "HTTP/1.1 400") || strings.Count(string(all), "HTTP/1.1 ") != 1 || strings.Contains(string(all), goodKey) {
+					t.Errorf("answered %q", all)
+				}
+				if len(r.asked) != 0 || len(r.records) != 0 {
+					t.Errorf("%d requests reached the upstream, %d records", len(r.asked), len(r.records))
+				}
+			})
+		}
 	}
 	for name, body := range malformedBodies {
 		t.Run("chunked body, "+name, func(t *testing.T) { r.refusesChunks(t, body+smuggled) })

@@ -3,36 +3,77 @@ package gateway
 import (
 	"bytes"
 	"errors"
+	"net/url"
+
+	"callgate/internal/secret"
 )
 
-// prefix is where the gateway is mounted; what stands after it goes to the upstream.
-const prefix = "/gateway"
+// The gateway has two roots (design section 4). What stands after the first goes to the upstream. After
+// the second stands a capability first, for programs that take a base URL and nothing else: a root of
+// its own, so that no upstream's path is ever taken for one.
+const (
+	root    = "/gateway"
+	rootVia = "/via"
+)
 
-// splitTarget cuts a request target as it stood in the request line into the path after the prefix
-// and the raw query without its question mark. ok is false when it is not the gateway's.
-func splitTarget(uri []byte) (path, query []byte, ok bool) {
+// address is a request target in its parts, each as it was sent.
+type address struct {
+	path  []byte // of the upstream
+	query []byte // without its question mark
+	via   bool   // the path names the capability
+	named []byte // the segment that does
+}
+
+// splitTarget cuts a request target as it stood in the request line into its parts. ok is false when
+// it is not the gateway's.
+func splitTarget(uri []byte) (a address, ok bool) {
 	if len(uri) > 0 && uri[0] != '/' { // absolute form, as sent to proxies: scheme://authority/path
 		if i := bytes.Index(uri, []byte("://")); i >= 0 {
 			uri = uri[i+3:]
 			if i = bytes.IndexByte(uri, '/'); i < 0 {
-				return nil, nil, false
+				return address{}, false
 			}
 			uri = uri[i:]
 		}
 	}
-	path, query, _ = bytes.Cut(uri, []byte("?"))
-	path, ok = bytes.CutPrefix(path, []byte(prefix))
-	if !ok || len(path) > 0 && path[0] != '/' {
-		return nil, nil, false
+	a.path, a.query, _ = bytes.Cut(uri, []byte("?"))
+	if a.path, a.via = bytes.CutPrefix(a.path, []byte(rootVia)); !a.via {
+		a.path, ok = bytes.CutPrefix(a.path, []byte(root))
 	}
-	return path, query, true
+	switch {
+	case !a.via && !ok, len(a.path) > 0 && a.path[0] != '/':
+		return address{}, false
+	case a.via && len(a.path) > 0:
+		a.named, a.path = a.path[1:], nil
+		if end := bytes.IndexByte(a.named, '/'); end >= 0 {
+			a.named, a.path = a.named[:end], a.named[end:]
+		}
+	}
+	return a, true
 }
 
-// splitModel takes the model pairs out of a raw query, and those that repeat the secret, if one is
-// given. rest is the query without them, every other byte as it was; count is how many model pairs
-// there were and model the decoded value of the first. A name is compared decoded: a pair spelled mod%65l would otherwise reach the upstream as a second
-// opinion on which model is meant.
-func splitModel(query, secret []byte) (rest []byte, model string, count int) {
+// model is the identifier that the path of a target under the second root names, decoded once. It goes
+// nowhere from here: what it names is found in the catalog or not.
+func (a *address) model() string { return string(decode(a.named, false)) }
+
+// asked is the query that says everything a target asks for, with the capability that the path names:
+// the same call, written for the first root.
+func (a *address) asked() string {
+	if !a.via {
+		return string(a.query)
+	}
+	query := "model=" + url.QueryEscape(a.model())
+	if len(a.query) > 0 {
+		query += "&" + string(a.query)
+	}
+	return query
+}
+
+// splitModel takes the model pairs out of a raw query, and those that tell an Access Key, if the caller's
+// is given. rest is the query without them, every other byte as it was; count is how many model pairs there
+// were and model the decoded value of the first. A name is compared decoded: a pair spelled mod%65l would
+// otherwise reach the upstream as a second opinion on which model is meant.
+func splitModel(query, key []byte) (rest []byte, model string, count int) {
 	first := true
 	for len(query) > 0 {
 		pair, after, more := bytes.Cut(query, []byte("&"))
@@ -42,7 +83,7 @@ func splitModel(query, secret []byte) (rest []byte, model string, count int) {
 				model = string(unescape(value))
 			}
 			count++
-		} else if len(secret) == 0 || !bytes.Contains(pair, secret) && !bytes.Contains(unescape(pair), secret) {
+		} else if len(key) == 0 || !tells(pair, key) {
 			if !first {
 				rest = append(rest, '&')
 			}
@@ -56,6 +97,17 @@ func splitModel(query, secret []byte) (rest []byte, model string, count int) {
 	return rest, model, count
 }
 
+// tells says whether a pair of a query repeats the caller's Access Key, or has another one where Google's
+// clients put theirs. Upstreams are strangers to both.
+func tells(pair, key []byte) bool {
+	plain := unescape(pair)
+	if bytes.Contains(pair, key) || bytes.Contains(plain, key) {
+		return true
+	}
+	value, named := bytes.CutPrefix(plain, []byte("key="))
+	return named && secret.LooksLikeAccessKey(value)
+}
+
 func isModel(name []byte) bool {
 	if bytes.IndexByte(name, '%') < 0 {
 		return string(name) == "model"
@@ -63,10 +115,13 @@ func isModel(name []byte) bool {
 	return string(unescape(name)) == "model"
 }
 
-// unescape decodes a query component. A malformed escape stays as it is, like in the servers that
-// are lenient: it cannot become the name of a capability either way.
-func unescape(text []byte) []byte {
-	if bytes.IndexByte(text, '%') < 0 && bytes.IndexByte(text, '+') < 0 {
+// unescape decodes a query component, in which a plus is a space.
+func unescape(text []byte) []byte { return decode(text, true) }
+
+// decode undoes percent-encoding. A malformed escape stays as it is, like in the servers that are
+// lenient: it cannot become the name of a capability either way.
+func decode(text []byte, query bool) []byte {
+	if bytes.IndexByte(text, '%') < 0 && (!query || bytes.IndexByte(text, '+') < 0) {
 		return text
 	}
 	out := make([]byte, 0, len(text))
@@ -74,7 +129,7 @@ func unescape(text []byte) []byte {
 		if b, ok := escaped(text, i); ok {
 			out = append(out, b)
 			i += 2
-		} else if text[i] == '+' {
+		} else if query && text[i] == '+' {
 			out = append(out, ' ')
 		} else {
 			out = append(out, text[i])

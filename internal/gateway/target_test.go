@@ -34,22 +34,44 @@ func TestOrdinaryPathsAreAccepted(t *testing.T) {
 }
 
 func TestTargetIsSplitAtThePrefixAndTheFirstQuestionMark(t *testing.T) {
-	for uri, want := range map[string][2]string{
-		"/gateway":                         {"", ""},
-		"/gateway/":                        {"/", ""},
-		"/gateway?model=m":                 {"", "model=m"},
-		"/gateway/v1/x?a=b?c":              {"/v1/x", "a=b?c"},
-		"http://gate:80/gateway/v1?x":      {"/v1", "x"},
-		"/gateway//x%2Fy?":                 {"//x%2Fy", ""},
-		"/gateway/redirect?to=http://x/#y": {"/redirect", "to=http://x/#y"},
+	const none = "-" // no capability in the path
+	for uri, want := range map[string][3]string{
+		"/gateway":                         {"", "", none},
+		"/gateway/":                        {"/", "", none},
+		"/gateway?model=m":                 {"", "model=m", none},
+		"/gateway/v1/x?a=b?c":              {"/v1/x", "a=b?c", none},
+		"http://gate:80/gateway/v1?x":      {"/v1", "x", none},
+		"/gateway//x%2Fy?":                 {"//x%2Fy", "", none},
+		"/gateway/redirect?to=http://x/#y": {"/redirect", "to=http://x/#y", none},
+		"/gateway/via/m/v1":                {"/via/m/v1", "", none},
+		"/via":                             {"", "", ""},
+		"/via/":                            {"", "", ""},
+		"/via?model=m":                     {"", "model=m", ""},
+		"/via//v1":                         {"/v1", "", ""},
+		"/via/m":                           {"", "", "m"},
+		"/via/m?a=b":                       {"", "a=b", "m"},
+		"/via/m/":                          {"/", "", "m"},
+		"/via/m/v1/x?a=b?c":                {"/v1/x", "a=b?c", "m"},
+		"/via/a%3Ab.c-1/v1":                {"/v1", "", "a:b.c-1"},
+		"/via/a+b%2Fc%zz/v1":               {"/v1", "", "a+b/c%zz"},
+		"/via/m//x%2Fy?":                   {"//x%2Fy", "", "m"},
+		"/via/gateway/v1":                  {"/v1", "", "gateway"},
+		"http://gate:80/via/m/v1?x":        {"/v1", "x", "m"},
 	} {
-		path, query, ok := splitTarget([]byte(uri))
-		if !ok || string(path) != want[0] || string(query) != want[1] {
-			t.Errorf("%q: %q %q %v", uri, path, query, ok)
+		a, ok := splitTarget([]byte(uri))
+		capability := none
+		if a.via {
+			capability = a.model()
+		}
+		if !ok || string(a.path) != want[0] || string(a.query) != want[1] || capability != want[2] {
+			t.Errorf("%q: %q %q %q %v", uri, a.path, a.query, capability, ok)
 		}
 	}
-	for _, uri := range []string{"", "/", "/gatewayx", "/GATEWAY/x", "/x/gateway/", "*", "http://gate", "/gateway%2fx"} {
-		if _, _, ok := splitTarget([]byte(uri)); ok {
+	for _, uri := range []string{
+		"", "/", "/gatewayx", "/GATEWAY/x", "/x/gateway/", "*", "http://gate", "/gateway%2fx",
+		"/viaduct", "/via.x", "/VIA/m/x", "/x/via/m", "/via%2fm/x", "/vi", "//via/m", "http://via/m/v1", "http:///",
+	} {
+		if _, ok := splitTarget([]byte(uri)); ok {
 			t.Errorf("%q is the gateway's", uri)
 		}
 	}

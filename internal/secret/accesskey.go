@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -43,6 +44,22 @@ func (p Pepper) WellFormed(key string) bool {
 	}
 	body, sum := key[:keyLength-checksumLength], key[keyLength-checksumLength:]
 	return subtle.ConstantTimeCompare([]byte(sum), []byte(p.checksum(body))) == 1
+}
+
+// BeginsLikeAccessKey tells a credential that was meant to be an Access Key from one for somebody else.
+func BeginsLikeAccessKey(text []byte) bool { return bytes.HasPrefix(text, []byte(prefix)) }
+
+// LooksLikeAccessKey tells whether text is of the length and the letters of an Access Key, minted here or not.
+func LooksLikeAccessKey(text []byte) bool {
+	if len(text) != keyLength || !BeginsLikeAccessKey(text) {
+		return false
+	}
+	for _, c := range text[len(prefix):] {
+		if strings.IndexByte(alphabet, c) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Lookup is the HMAC-SHA256 under which a key is stored and cached.
