@@ -18,8 +18,8 @@ func TestWhatStandsBesideTheAPIAnswersAsDocumented(t *testing.T) {
 		if strings.HasPrefix(op.Path, "/api/") {
 			continue
 		}
-		path, query := strings.Replace(op.Path, "{path}", "v1/json", 1), ""
-		if path != op.Path {
+		path, query := strings.NewReplacer("{path}", "v1/json", "{capability}", "chat").Replace(op.Path), ""
+		if op.Path == "/gateway/{path}" {
 			query = "?model=chat"
 		}
 		before := documented.Seen(op.ID)

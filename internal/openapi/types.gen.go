@@ -520,7 +520,7 @@ type FailedCall struct {
 type FailedRequest struct {
 	Method string `json:"method"`
 
-	// Path What stood after /gateway.
+	// Path What stood after /gateway, or after the capability under /via.
 	Path string `json:"path"`
 }
 

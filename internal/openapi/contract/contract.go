@@ -252,6 +252,9 @@ func (c *Checker) find(method, path string) (*openapi.Operation, bool) {
 	known, fewest := false, -1
 	for i, op := range c.operations {
 		placeholders, ok := match(op.Path, path)
+		if placeholders == 0 && op.Method != method && strings.HasPrefix(op.Path, "/gateway/") {
+			continue // the placeholder beside it takes every method
+		}
 		if !ok || fewest >= 0 && placeholders > fewest {
 			continue
 		}
@@ -259,17 +262,26 @@ func (c *Checker) find(method, path string) (*openapi.Operation, bool) {
 			found, fewest = nil, placeholders
 		}
 		known = true
-		if op.Method == method || strings.HasPrefix(op.Path, "/gateway/") && op.Method == http.MethodPost && found == nil {
+		if op.Method == method || forwards(op.Path) && op.Method == http.MethodPost && found == nil {
 			found = &c.operations[i]
 		}
 	}
 	return found, known
 }
 
+// forwards tells whether what is below a template is the gateway's, which takes every method.
+func forwards(template string) bool {
+	return strings.HasPrefix(template, "/gateway/") || strings.HasPrefix(template, "/via/")
+}
+
 // match compares a path with a template; the gateway's last placeholder takes slashes too.
 func match(template, path string) (placeholders int, ok bool) {
 	if rest, found := strings.CutPrefix(path, "/gateway/"); found && template == "/gateway/{path}" {
 		return 1, rest != ""
+	}
+	if rest, found := strings.CutPrefix(path, "/via/"); found && template == "/via/{capability}/{path}" {
+		capability, rest, _ := strings.Cut(rest, "/")
+		return 2, capability != "" && rest != ""
 	}
 	want, got := strings.Split(template, "/"), strings.Split(strings.TrimSuffix(path, "/"), "/")
 	if len(want) != len(got) {

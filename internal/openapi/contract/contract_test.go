@@ -174,6 +174,8 @@ func TestLiteralPathsWinOverPlaceholders(t *testing.T) {
 		"/api/statistics/applications/x":        "getApplicationStatistics",
 		"/api/statistics/applications/x/calls":  "listCalls",
 		"/gateway/v1/chat/completions":          "forwardGet",
+		"/gateway/v1/models":                    "listModels",
+		"/via/chat/v1/models":                   "forwardViaGet",
 	} {
 		if op, _ := c.find("GET", path); op == nil || op.ID != id {
 			t.Errorf("%s is %+v", path, op)

@@ -1023,6 +1023,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/gateway/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the Access Key may call
+         * @description The enabled capabilities that are bound to the application, in the shape of OpenAI's list of
+         *     models. It is no call: nothing is recorded. With `model` it is a call as any other, and the
+         *     upstream's own list is relayed.
+         */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -1068,6 +1090,35 @@ export interface paths {
         get: operations["getOpenapi"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/via/{capability}/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The capability.
+                 * @example gpt-5
+                 */
+                capability: components["schemas"]["Identifier"];
+                /**
+                 * @description What is appended to the upstream's base URL; may contain slashes.
+                 * @example v1/chat/completions
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        /** Forward a call without a body, its capability in the path */
+        get: operations["forwardViaGet"];
+        put?: never;
+        /** Forward a call with a body, its capability in the path */
+        post: operations["forwardViaPost"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1398,7 +1449,7 @@ export interface components {
         } & components["schemas"]["CallFields"];
         FailedRequest: {
             method: string;
-            /** @description What stood after /gateway. */
+            /** @description What stood after /gateway, or after the capability under /via. */
             path: string;
         };
         Failure: {
@@ -1485,6 +1536,19 @@ export interface components {
             /** @description 4 decimals, truncated, so that 1 means no failure; null without calls. */
             successRate: number | null;
             tokens: components["schemas"]["Tokens"];
+        };
+        ModelList: {
+            data: {
+                /** @description When the capability was made, in seconds since 1970. */
+                created: number;
+                id: components["schemas"]["Identifier"];
+                /** @constant */
+                object: "model";
+                /** @constant */
+                owned_by: "callgate";
+            }[];
+            /** @constant */
+            object: "list";
         };
         ModelMetrics: {
             /** @description Empty for calls without a capability. */
@@ -1995,7 +2059,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The model is missing, the path is not allowed, or the path, a header or the chunked body is malformed, or a browser would show or run the answer. */
+        /** @description The model is missing or given twice, the path is not allowed, or the path, a header or the chunked body is malformed, or a browser would show or run the answer. */
         GatewayInvalid: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2158,7 +2222,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The Access Key is missing or not valid. Such a call belongs to nobody and has no id. */
+        /** @description The Access Key is missing or not valid, or two that differ were sent. Such a call belongs to nobody and has no id. */
         GatewayUnauthenticated: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2170,7 +2234,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": {
-                 *         "message": "The Access Key is missing or not valid. Send it as Authorization: Bearer <Access Key>.",
+                 *         "message": "The Access Key is missing or not valid. Send it as a Bearer credential in the Authorization header, or as x-api-key, api-key or x-goog-api-key.",
                  *         "type": "authentication_error",
                  *         "code": "invalid_api_key",
                  *         "param": null
@@ -5539,6 +5603,55 @@ export interface operations {
             default: components["responses"]["Relayed"];
         };
     };
+    listModels: {
+        parameters: {
+            query?: {
+                /** @description The capability whose upstream is asked. */
+                model?: components["schemas"]["Identifier"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The capabilities, by their identifiers. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "id": "gpt-5",
+                     *           "object": "model",
+                     *           "created": 1786930260,
+                     *           "owned_by": "callgate"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            400: components["responses"]["GatewayInvalid"];
+            401: components["responses"]["GatewayUnauthenticated"];
+            403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
+            431: components["responses"]["GatewayHeadTooLarge"];
+            500: components["responses"]["GatewayInternal"];
+            501: components["responses"]["GatewayUpgrade"];
+            502: components["responses"]["GatewayUnreachable"];
+            503: components["responses"]["GatewayUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+            default: components["responses"]["Relayed"];
+        };
+    };
     getLive: {
         parameters: {
             query?: never;
@@ -5644,6 +5757,91 @@ export interface operations {
                     "application/yaml": string;
                 };
             };
+        };
+    };
+    forwardViaGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The capability.
+                 * @example gpt-5
+                 */
+                capability: components["schemas"]["Identifier"];
+                /**
+                 * @description What is appended to the upstream's base URL; may contain slashes.
+                 * @example v1/chat/completions
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["GatewayInvalid"];
+            401: components["responses"]["GatewayUnauthenticated"];
+            403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
+            431: components["responses"]["GatewayHeadTooLarge"];
+            500: components["responses"]["GatewayInternal"];
+            501: components["responses"]["GatewayUpgrade"];
+            502: components["responses"]["GatewayUnreachable"];
+            503: components["responses"]["GatewayUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+            default: components["responses"]["Relayed"];
+        };
+    };
+    forwardViaPost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The capability.
+                 * @example gpt-5
+                 */
+                capability: components["schemas"]["Identifier"];
+                /**
+                 * @description What is appended to the upstream's base URL; may contain slashes.
+                 * @example v1/chat/completions
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        /** @description Forwarded byte for byte. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "gpt-5",
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "Hello"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "*/*": unknown;
+            };
+        };
+        responses: {
+            400: components["responses"]["GatewayInvalid"];
+            401: components["responses"]["GatewayUnauthenticated"];
+            403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
+            413: components["responses"]["GatewayTooLarge"];
+            431: components["responses"]["GatewayHeadTooLarge"];
+            500: components["responses"]["GatewayInternal"];
+            501: components["responses"]["GatewayUpgrade"];
+            502: components["responses"]["GatewayUnreachable"];
+            503: components["responses"]["GatewayUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+            default: components["responses"]["Relayed"];
         };
     };
 }
