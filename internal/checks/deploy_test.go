@@ -157,7 +157,10 @@ func TestFrontObeysNoAnswerAndSendsEveryGatewayPathToTheGateway(t *testing.T) {
 		t.Fatal("nothing is sent to the gateway")
 	}
 	gateway := regexp.MustCompile(string(location[1]))
-	for path, want := range map[string]bool{"/gateway": true, "/gateway/": true, "/gateway/v1": true, "/gatewayed": false, "/api/gateway/": false} {
+	for path, want := range map[string]bool{
+		"/gateway": true, "/gateway/": true, "/gateway/v1": true, "/gatewayed": false, "/api/gateway/": false,
+		"/via": true, "/via/m": true, "/via/m/v1": true, "/viaduct": false, "/api/via/": false,
+	} {
 		if gateway.MatchString(path) != want {
 			t.Errorf("%s goes to the gateway: %v", path, !want)
 		}

@@ -35,6 +35,6 @@ export default defineConfig(({ command }) => ({
   },
   server: {
     host: '127.0.0.1',
-    proxy: Object.fromEntries(['/api', '/gateway', '/docs', '/openapi.yaml', '/dev'].map((path) => [path, product])),
+    proxy: Object.fromEntries(['/api', '/gateway', '/via', '/docs', '/openapi.yaml', '/dev'].map((path) => [path, product])),
   },
 }));
