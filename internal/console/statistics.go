@@ -43,7 +43,7 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days bei
 		return answer, err
 	}
 	var figures map[uuid.UUID]stats.Metrics
-	var tokens *tokenTotals
+	var tokens pricedBy[uuid.UUID]
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		figures, err = c.Stats.Totals(groupCtx, ids, days)
@@ -60,7 +60,7 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days bei
 	answer.Items = each(found, func(a application.Application) openapi.ApplicationUsage {
 		return openapi.ApplicationUsage{
 			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey,
-			MetricsFields: tokens.of(a.ID, figures[a.ID]),
+			MetricsFields: tokens.at(a.ID).beside(figures[a.ID]),
 		}
 	})
 	return answer, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
@@ -12,120 +11,101 @@ import (
 	"callgate/internal/stats"
 )
 
-// tokenUsage is what applications together used in a range of days, and what that cost by the prices of now.
-type tokenUsage struct {
-	stats.TokenUsage
-	book    *pricing.Book
-	total   *pricing.Sum
-	byDay   map[beijing.Day]*pricing.Sum
-	byModel map[string]*pricing.Sum
+// priced are the tokens of some calls, and what they cost by the prices of now.
+type priced struct {
+	stats.Tokens
+	sum *pricing.Sum
 }
 
-// tokenUsage asks for both at once.
+func (p *priced) add(row stats.ModelTokens) {
+	p.Tokens.Add(row.Tokens)
+	if row.Calls == 0 {
+		return
+	}
+	n := func(count *int64) int64 {
+		if count == nil {
+			return 0
+		}
+		return *count
+	}
+	p.sum.Add(pricing.DayTokens{
+		Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
+		Input: n(row.Input), Cached: n(row.Cached), CacheWrite: n(row.CacheWrite), Output: n(row.Output),
+	})
+}
+
+// pricedBy are tokens by a key.
+type pricedBy[K comparable] struct {
+	book *pricing.Book
+	of   map[K]*priced
+}
+
+func newPricedBy[K comparable](book *pricing.Book) pricedBy[K] {
+	return pricedBy[K]{book, map[K]*priced{}}
+}
+
+// at is those of a key, empty at first.
+func (p pricedBy[K]) at(key K) *priced {
+	found := p.of[key]
+	if found == nil {
+		found = &priced{sum: p.book.Sum()}
+		p.of[key] = found
+	}
+	return found
+}
+
+// tokenUsage is what applications together used in a range of days. All comes from one read, so it adds up.
+type tokenUsage struct {
+	total   *priced
+	byDay   pricedBy[beijing.Day]
+	byModel pricedBy[string]
+}
+
 func (c *Console) tokenUsage(ctx context.Context, ids []uuid.UUID, days beijing.Range) (*tokenUsage, error) {
 	book, err := c.Pricing.Book(ctx)
 	if err != nil {
 		return nil, err
 	}
-	u := &tokenUsage{book: book, total: book.Sum(), byDay: map[beijing.Day]*pricing.Sum{}, byModel: map[string]*pricing.Sum{}}
-	priced := book.Capabilities()
-	var rows []stats.ModelTokens
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		u.TokenUsage, err = c.Stats.Tokens(ctx, ids, days, priced)
-		return err
-	})
-	group.Go(func() (err error) {
-		rows, err = c.Stats.DayTokens(ctx, ids, days, priced)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	rows, err := c.Stats.DayTokens(ctx, ids, days, book.UpstreamModels())
+	if err != nil {
 		return nil, err
 	}
+	u := &tokenUsage{total: &priced{sum: book.Sum()}, byDay: newPricedBy[beijing.Day](book), byModel: newPricedBy[string](book)}
 	for _, row := range rows {
-		tokens := dayTokens(row)
-		u.total.Add(tokens)
-		sumAt(book, u.byDay, row.Day).Add(tokens)
-		sumAt(book, u.byModel, row.Model).Add(tokens)
+		u.total.add(row)
+		u.byDay.at(row.Day).add(row)
+		u.byModel.at(row.Model).add(row)
 	}
 	return u, nil
 }
 
-func (u *tokenUsage) summary(m stats.Metrics) openapi.MetricsFields {
-	return metricsFields(m, u.Summary, costOf(u.book, u.total, u.Summary))
-}
+func (u *tokenUsage) summary(m stats.Metrics) openapi.MetricsFields { return u.total.beside(m) }
 
 func (u *tokenUsage) day(m stats.DayMetrics) openapi.DayMetrics {
-	t := u.Daily[m.Date]
-	return openapi.DayMetrics{Date: m.Date, MetricsFields: metricsFields(m.Metrics, t, costOf(u.book, u.byDay[m.Date], t))}
+	return openapi.DayMetrics{Date: m.Date, MetricsFields: u.byDay.at(m.Date).beside(m.Metrics)}
 }
 
 func (u *tokenUsage) model(m stats.ModelMetrics, name string) openapi.ModelMetrics {
-	t := u.Models[m.Model]
-	return openapi.ModelMetrics{Model: m.Model, Name: name, MetricsFields: metricsFields(m.Metrics, t, costOf(u.book, u.byModel[m.Model], t))}
+	return openapi.ModelMetrics{Model: m.Model, Name: name, MetricsFields: u.byModel.at(m.Model).beside(m.Metrics)}
 }
 
 // tokenTotals is tokenUsage for each application by itself, without days and models.
-type tokenTotals struct {
-	book   *pricing.Book
-	tokens map[uuid.UUID]stats.Tokens
-	sums   map[uuid.UUID]*pricing.Sum
-}
-
-func (c *Console) tokenTotals(ctx context.Context, ids []uuid.UUID, days beijing.Range) (*tokenTotals, error) {
+func (c *Console) tokenTotals(ctx context.Context, ids []uuid.UUID, days beijing.Range) (pricedBy[uuid.UUID], error) {
 	book, err := c.Pricing.Book(ctx)
 	if err != nil {
-		return nil, err
+		return pricedBy[uuid.UUID]{}, err
 	}
-	t := &tokenTotals{book: book, sums: map[uuid.UUID]*pricing.Sum{}}
-	priced := book.Capabilities()
+	totals := newPricedBy[uuid.UUID](book)
 	spans := each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
-	var rows []stats.ModelTokens
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		t.tokens, err = c.Stats.TokenTotals(ctx, ids, days, priced)
-		return err
-	})
-	group.Go(func() (err error) {
-		rows, err = c.Stats.SpanTokens(ctx, ids, days, spans, priced)
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
+	rows, err := c.Stats.SpanTokens(ctx, ids, days, spans, book.UpstreamModels())
 	for _, row := range rows {
-		sumAt(book, t.sums, row.Application).Add(dayTokens(row))
+		totals.at(row.Application).add(row)
 	}
-	return t, nil
+	return totals, err
 }
 
-func (t *tokenTotals) of(id uuid.UUID, m stats.Metrics) openapi.MetricsFields {
-	return metricsFields(m, t.tokens[id], costOf(t.book, t.sums[id], t.tokens[id]))
-}
-
-func sumAt[K comparable](book *pricing.Book, sums map[K]*pricing.Sum, key K) *pricing.Sum {
-	sum := sums[key]
-	if sum == nil {
-		sum = book.Sum()
-		sums[key] = sum
-	}
-	return sum
-}
-
-func dayTokens(row stats.ModelTokens) pricing.DayTokens {
-	return pricing.DayTokens{
-		Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
-		Input: row.Input, Cached: row.Cached, CacheWrite: row.CacheWrite, Output: row.Output,
-	}
-}
-
-// costOf is what the calls of t cost, of which sum holds those of capabilities with a price; nil holds none.
-func costOf(book *pricing.Book, sum *pricing.Sum, t stats.Tokens) []pricing.Cost {
-	if sum == nil {
-		sum = book.Sum()
-	}
-	sum.Add(pricing.DayTokens{Calls: t.Unpriced})
-	return sum.Costs()
+func (p *priced) beside(m stats.Metrics) openapi.MetricsFields {
+	return metricsFields(m, p.Tokens, p.sum.Costs())
 }
 
 func tokensView(t stats.Tokens) openapi.Tokens {

@@ -83,14 +83,16 @@ func newest(history []priced, day beijing.Day) *priced {
 	return &history[n-1]
 }
 
-// Capabilities are those that have a price of any day, in order.
-func (b *Book) Capabilities() []string {
-	ids := make([]string, 0, len(b.prices))
+// UpstreamModels are the models of upstreams that have a price of their own, of any capability, in order.
+func (b *Book) UpstreamModels() []string {
+	models := []string{}
 	for of := range b.prices {
-		ids = append(ids, of.capability)
+		if of.upstreamModel != AnyModel {
+			models = append(models, of.upstreamModel)
+		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	slices.Sort(models)
+	return slices.Compact(models)
 }
 
 // Spans cuts a range of days wherever any price of the book begins, so that within one span every price stays
