@@ -100,6 +100,7 @@ const (
 	Interrupted       ReasonType = "interrupted"
 	InvalidRequest    ReasonType = "invalid_request"
 	Overloaded        ReasonType = "overloaded"
+	Limited           ReasonType = "limited" // a limit of the application is reached (design section 10)
 	InternalFault     ReasonType = "internal"
 )
 
@@ -125,6 +126,9 @@ const (
 	UpstreamClosed      ReasonCode = "upstream_closed"
 	CodeShutdown        ReasonCode = "shutdown"
 	CodeInvalidRequest  ReasonCode = "invalid_request"
+	RateLimited         ReasonCode = "rate_limited"        // of the requests or tokens of a minute
+	ConcurrencyLimited  ReasonCode = "concurrency_limited" // of the calls in flight
+	QuotaExhausted      ReasonCode = "quota_exhausted"     // of the calls or tokens of a Beijing day
 )
 
 // Failure is the detail kept of a failed call: already redacted and bounded (NewFailure).

@@ -21,7 +21,7 @@ var reasons = []calls.ReasonCode{
 	"", calls.ApplicationDisabled, calls.CapabilityNotBound, calls.CapabilityDisabled, calls.CapabilityUnknown,
 	calls.ModelRequired, calls.InvalidPath, calls.RequestTooLarge, calls.CodeOverloaded, calls.CodeInternal,
 	calls.UpstreamStatus, calls.UpstreamUnreachable, calls.UpstreamTimeout, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown,
-	calls.CodeInvalidRequest, calls.CallerTimeout,
+	calls.CodeInvalidRequest, calls.CallerTimeout, calls.RateLimited, calls.ConcurrencyLimited, calls.QuotaExhausted,
 }
 
 // usageStates are those of calls whose tokens are collected.

@@ -34,11 +34,11 @@ const (
 var (
 	endedByCodes    = []string{"", string(calls.Complete), string(calls.ClientAbort), string(calls.UpstreamAbort), string(calls.TimedOut), string(calls.Shutdown), string(calls.Denied)}
 	reasonTypeCodes = []string{"", string(calls.PermissionDenied), string(calls.UpstreamHTTPError), string(calls.ConnectionFailed), string(calls.Timeout),
-		string(calls.Interrupted), string(calls.InvalidRequest), string(calls.Overloaded), string(calls.InternalFault)}
+		string(calls.Interrupted), string(calls.InvalidRequest), string(calls.Overloaded), string(calls.InternalFault), string(calls.Limited)}
 	reasonCodeCodes = []string{"", string(calls.ApplicationDisabled), string(calls.CapabilityNotBound), string(calls.CapabilityDisabled), string(calls.CapabilityUnknown),
 		string(calls.ModelRequired), string(calls.InvalidPath), string(calls.RequestTooLarge), string(calls.CodeOverloaded), string(calls.CodeInternal), string(calls.UpstreamStatus),
 		string(calls.UpstreamUnreachable), string(calls.UpstreamTimeout), string(calls.ClientClosed), string(calls.UpstreamClosed), string(calls.CodeShutdown),
-		string(calls.CodeInvalidRequest), string(calls.CallerTimeout)}
+		string(calls.CodeInvalidRequest), string(calls.CallerTimeout), string(calls.RateLimited), string(calls.ConcurrencyLimited), string(calls.QuotaExhausted)}
 	usageCodes = []string{"", string(calls.UsageNone), string(calls.UsageReported), string(calls.UsagePartial), string(calls.UsageAbsent), string(calls.UsageUnreadable)}
 	noteCodes  = []string{"", string(calls.NotFullyRead), string(calls.TooLarge), string(calls.Empty), string(calls.NotJSON), string(calls.InvalidJSON)}
 )

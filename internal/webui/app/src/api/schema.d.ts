@@ -1471,22 +1471,22 @@ export interface components {
         };
         FailureReason: {
             /** @enum {string} */
-            code: "application_disabled" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request";
+            code: "application_disabled" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
             /** @description A readable sentence; null when there is none or it expired. */
             message: string | null;
             /** @enum {string} */
-            type: "permission_denied" | "upstream_http_error" | "connection_failed" | "timeout" | "interrupted" | "invalid_request" | "overloaded" | "internal";
+            type: "permission_denied" | "upstream_http_error" | "connection_failed" | "timeout" | "interrupted" | "invalid_request" | "limited" | "overloaded" | "internal";
             /** @description Null when the upstream did not answer. */
             upstreamStatus: number | null;
         };
         GatewayError: {
             error: {
                 /** @enum {string} */
-                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout";
+                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
                 message: string;
                 param: null;
                 /** @enum {string} */
-                type: "authentication_error" | "invalid_request_error" | "permission_error" | "server_error";
+                type: "authentication_error" | "invalid_request_error" | "permission_error" | "rate_limit_error" | "server_error";
             };
         };
         Group: {
@@ -2081,6 +2081,38 @@ export interface components {
                     error?: {
                         /** @enum {unknown} */
                         code?: "model_required" | "invalid_path" | "invalid_request";
+                    };
+                } & components["schemas"]["GatewayError"];
+            };
+        };
+        /**
+         * @description A limit of the application is reached: of the requests or tokens of a minute (`rate_limited`), of the calls in flight
+         *     (`concurrency_limited`), or of the calls or tokens of a Beijing day (`quota_exhausted`). The call is recorded and not forwarded.
+         *     A 429 of the upstream has no X-Callgate-Error.
+         */
+        GatewayLimited: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Call-Id": components["headers"]["CallId"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The application has reached its limit of requests per minute. Try again shortly.",
+                 *         "type": "rate_limit_error",
+                 *         "code": "rate_limited",
+                 *         "param": null
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "rate_limited" | "concurrency_limited" | "quota_exhausted";
                     };
                 } & components["schemas"]["GatewayError"];
             };
@@ -5542,6 +5574,7 @@ export interface operations {
             403: components["responses"]["GatewayRefused"];
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
+            429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
             501: components["responses"]["GatewayUpgrade"];
@@ -5594,6 +5627,7 @@ export interface operations {
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
             413: components["responses"]["GatewayTooLarge"];
+            429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
             501: components["responses"]["GatewayUpgrade"];
@@ -5643,6 +5677,7 @@ export interface operations {
             403: components["responses"]["GatewayRefused"];
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
+            429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
             501: components["responses"]["GatewayUpgrade"];
@@ -5784,6 +5819,7 @@ export interface operations {
             403: components["responses"]["GatewayRefused"];
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
+            429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
             501: components["responses"]["GatewayUpgrade"];
@@ -5835,6 +5871,7 @@ export interface operations {
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
             413: components["responses"]["GatewayTooLarge"];
+            429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
             501: components["responses"]["GatewayUpgrade"];

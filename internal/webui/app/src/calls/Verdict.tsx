@@ -30,6 +30,7 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
       {fix === 'sameGroup' && <SameGroup model={model} />}
       {fix === 'closest' && <Closest model={model} />}
       {fix === 'example' && base !== undefined && <Example base={base} />}
+      {fix === 'limits' && <Limits applicationId={applicationId} />}
       {fix === 'try' && <Try applicationId={applicationId} model={model} />}
     </div>
   );
@@ -44,6 +45,11 @@ function Try({ applicationId, model }: { applicationId: string; model: string })
   const { t } = useTranslation('calls');
   if (model === '') return null;
   return <div><PageLink className="quiet" data-edge to={`${capabilityPath(model)}?tab=try&app=${applicationId}`}>{t('fix.try', { model })}</PageLink></div>;
+}
+
+function Limits({ applicationId }: { applicationId: string }) {
+  const { t } = useTranslation('calls');
+  return <><p>{t('fix.limited')}</p><div><PageLink className="quiet" data-edge to={`/applications/${applicationId}#limits`}>{t('fix.limits')}</PageLink></div></>;
 }
 
 /** Runs one fix at a time; a refusal is said. */

@@ -10,6 +10,9 @@ test('each reason leads to the click that mends it', () => {
   expect(fixOf('capability_unknown')).toBe('closest');
   expect(fixOf('model_required')).toBe('example');
   expect(fixOf('upstream_status')).toBe('try');
+  expect(fixOf('rate_limited')).toBe('limits');
+  expect(fixOf('concurrency_limited')).toBe('limits');
+  expect(fixOf('quota_exhausted')).toBe('limits');
   expect(fixOf('client_closed')).toBe('none');
 });
 

@@ -3,7 +3,7 @@ import type { Schemas } from '../api/client';
 export type Code = Schemas['FailureReason']['code'];
 
 /** What one click can do about a failure. */
-export type Fix = 'enable' | 'bind' | 'sameGroup' | 'closest' | 'example' | 'try' | 'none';
+export type Fix = 'enable' | 'bind' | 'sameGroup' | 'closest' | 'example' | 'limits' | 'try' | 'none';
 
 const fixes: Record<Code, Fix> = {
   application_disabled: 'enable',
@@ -17,6 +17,9 @@ const fixes: Record<Code, Fix> = {
   caller_timeout: 'none',
   internal: 'try',
   overloaded: 'try',
+  rate_limited: 'limits',
+  concurrency_limited: 'limits',
+  quota_exhausted: 'limits',
   client_closed: 'none',
   upstream_closed: 'none',
   shutdown: 'none',

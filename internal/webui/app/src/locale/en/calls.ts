@@ -26,7 +26,7 @@ const calls: Same<typeof zh> = {
   fact: { firstByte: 'First byte', streamed: 'Streamed', endedBy: 'Ended by', upstreamStatus: 'Upstream status', request: 'Request', message: 'Error message', reason: 'Reason', yes: 'Yes', no: 'No' },
   endedBy: { complete: 'Complete', client_abort: 'Caller left', upstream_abort: 'Upstream broke off', timeout: 'Timeout', shutdown: 'Shutdown', denied: 'Refused' },
   type: {
-    permission_denied: 'Permission denied', upstream_http_error: 'Upstream HTTP error', connection_failed: 'Connection failed', timeout: 'Timeout', interrupted: 'Interrupted', invalid_request: 'Invalid request', overloaded: 'Overloaded', internal: 'Internal error',
+    permission_denied: 'Permission denied', upstream_http_error: 'Upstream HTTP error', connection_failed: 'Connection failed', timeout: 'Timeout', interrupted: 'Interrupted', invalid_request: 'Invalid request', limited: 'Limit reached', overloaded: 'Overloaded', internal: 'Internal error',
   },
   failure: {
     title: 'Failure detail',
@@ -52,6 +52,9 @@ const calls: Same<typeof zh> = {
     request_too_large: 'The body is larger than the gateway takes',
     invalid_request: 'The request, or its method, is not one the gateway forwards',
     overloaded: 'The gateway was busy; try again shortly',
+    rate_limited: 'The application reached its limit of requests or tokens per minute',
+    concurrency_limited: 'The application reached its limit of calls in flight',
+    quota_exhausted: 'The application used up its calls or tokens of the day',
     internal: 'The gateway had an internal error',
     upstream_status: 'The upstream answered {{status}}',
     upstream_unreachable: 'The upstream could not be reached',
@@ -78,6 +81,8 @@ const calls: Same<typeof zh> = {
     sameGroup: 'Available in the same group:',
     closest: 'You may have meant:',
     example: 'Copy a correct example',
+    limited: 'The call was refused with 429 and not forwarded. Wait as long as Retry-After says and send it again, send less, or raise the limit.',
+    limits: 'See the limits',
     try: 'Try {{model}}',
   },
 };

@@ -23,7 +23,7 @@ const calls = {
   fact: { firstByte: '首字节', streamed: '流式', endedBy: '结束方式', upstreamStatus: '上游状态码', request: '请求', message: '错误信息', reason: '原因', yes: '是', no: '否' },
   endedBy: { complete: '正常结束', client_abort: '调用方断开', upstream_abort: '上游中断', timeout: '超时', shutdown: '服务停止', denied: '被拒绝' },
   type: {
-    permission_denied: '权限拒绝', upstream_http_error: '上游 HTTP 错误', connection_failed: '连接失败', timeout: '超时', interrupted: '连接中断', invalid_request: '请求无效', overloaded: '网关繁忙', internal: '内部错误',
+    permission_denied: '权限拒绝', upstream_http_error: '上游 HTTP 错误', connection_failed: '连接失败', timeout: '超时', interrupted: '连接中断', invalid_request: '请求无效', limited: '达到限额', overloaded: '网关繁忙', internal: '内部错误',
   },
   failure: {
     title: '失败详情',
@@ -49,6 +49,9 @@ const calls = {
     request_too_large: '请求体超过网关的大小限制',
     invalid_request: '请求或其方法不能由网关转发',
     overloaded: '网关繁忙，请稍后重试',
+    rate_limited: '应用达到每分钟请求数或 Token 数的限额',
+    concurrency_limited: '应用达到并发调用数的限额',
+    quota_exhausted: '应用当日的调用数或 Token 数已用完',
     internal: '网关内部错误',
     upstream_status: '上游返回 {{status}}',
     upstream_unreachable: '连不上上游',
@@ -75,6 +78,8 @@ const calls = {
     sameGroup: '同组可用的能力：',
     closest: '你要的可能是：',
     example: '复制正确的例子',
+    limited: '该调用被拒绝（429），没有转发。请按 Retry-After 的时间等待后重发、减少调用，或提高限额。',
+    limits: '查看限额',
     try: '试用 {{model}}',
   },
 } as const;

@@ -1,0 +1,80 @@
+package limits
+
+import "github.com/google/uuid"
+
+// Limits bound what an application may use (design section 10). 0 is no limit, else 1 to Most. Minutes are sliding,
+// days are Beijing days, tokens are input and output together as the answers report them.
+type Limits struct {
+	RequestsPerMinute int64
+	TokensPerMinute   int64
+	Concurrency       int64 // calls in flight
+	CallsPerDay       int64
+	TokensPerDay      int64
+}
+
+// Most is the greatest limit there is.
+const Most = 1_000_000_000_000
+
+// Scope says for whom a ceiling is.
+type Scope string
+
+// The scopes, from the widest on: a narrower one holds before a wider one.
+const (
+	ForAll         Scope = "all"
+	ForOwner       Scope = "owner"
+	ForApplication Scope = "application"
+)
+
+// numLimits is how many limits there are.
+const numLimits = 5
+
+// limitNames are the limits as the contract names them (api.md), in the order of values.
+var limitNames = [numLimits]string{"requestsPerMinute", "tokensPerMinute", "concurrency", "callsPerDay", "tokensPerDay"}
+
+// values are the limits one by one, for what treats all of them alike.
+func (l *Limits) values() [numLimits]*int64 {
+	return [numLimits]*int64{&l.RequestsPerMinute, &l.TokensPerMinute, &l.Concurrency, &l.CallsPerDay, &l.TokensPerDay}
+}
+
+// over gives l where it sets a limit, else wider.
+func (l Limits) over(wider Limits) Limits {
+	mine, others := l.values(), wider.values()
+	for i := range mine {
+		if *mine[i] == 0 {
+			*mine[i] = *others[i]
+		}
+	}
+	return l
+}
+
+// within gives the lesser of l and ceilings, limit by limit.
+func (l Limits) within(ceilings Limits) Limits {
+	mine, most := l.values(), ceilings.values()
+	for i := range mine {
+		if *most[i] != 0 && (*mine[i] == 0 || *mine[i] > *most[i]) {
+			*mine[i] = *most[i]
+		}
+	}
+	return l
+}
+
+// Snapshot is all that a gateway needs to know of limits, as of one moment. It never changes. The zero value is
+// that of an installation without limits.
+type Snapshot struct {
+	version      uuid.UUID
+	own          map[uuid.UUID]Limits // by application
+	all          Limits               // ceilings
+	owners       map[uuid.UUID]Limits
+	applications map[uuid.UUID]Limits
+}
+
+// Of gives what holds for an application: its own limits within the ceilings, of which the most specific that sets
+// a limit counts. The zero Limits is none.
+func (s *Snapshot) Of(application, owner uuid.UUID) Limits {
+	return s.own[application].within(s.applications[application].over(s.owners[owner]).over(s.all))
+}
+
+// Empty tells that nobody has any limit.
+func (s *Snapshot) Empty() bool {
+	return s.all == Limits{} && len(s.own) == 0 && len(s.owners) == 0 && len(s.applications) == 0
+}
