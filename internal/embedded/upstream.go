@@ -24,14 +24,19 @@ const (
 	mostBytes   = 1 << 30  // of /bytes/N
 )
 
-// Upstream is a model provider for trying things out: OpenAI's and Anthropic's shapes, streamed
-// or not, and on request errors, delays and broken connections. What it answers is fixed by what
-// it is asked.
+// Upstream is a model provider for trying things out: the shapes of OpenAI (chat, responses and
+// embeddings), Anthropic, Google and Cohere, streamed or not, each with its usage, and on request
+// errors, delays and broken connections. What it answers is fixed by what it is asked.
 //
-// The request's model chooses the behaviour: demo-error-<status> answers that status with an
-// error object, demo-slow waits two seconds, demo-cut breaks the connection in the middle of the
-// body; anything else is answered well. The query parameters delay (a Go duration up to a minute,
-// before the answer) and gap (between two events of a stream) work with every model.
+// The request's model, which Google's has in its path, chooses the behaviour: demo-error-<status>
+// answers that status with an error as the provider words it, demo-slow waits two seconds, demo-cut
+// breaks the connection in the middle of the body; anything else is answered well. The query
+// parameters delay (a Go duration up to a minute, before the answer) and gap (between two events of
+// a stream) work with every model.
+//
+// A word is a token. What the system is told counts as read from a cache, what carries a
+// cache_control as written to one, and a model that is told to think spends five tokens on it.
+// OpenAI's chat reports its usage in a stream only where stream_options.include_usage asks for it.
 type Upstream struct {
 	key    string
 	at     string
@@ -40,7 +45,7 @@ type Upstream struct {
 }
 
 // StartUpstream listens on a loopback address such as "127.0.0.1:0" and admits callers that show
-// key as bearer token, x-api-key or api-key.
+// key as bearer token, x-api-key, api-key or x-goog-api-key.
 func StartUpstream(listen, key string) (*Upstream, error) {
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -70,19 +75,23 @@ func (u *Upstream) Close() error {
 
 func (u *Upstream) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", u.model(chatCompletion))
-	mux.HandleFunc("POST /v1/messages", u.model(anthropicMessage))
-	mux.HandleFunc("POST /v1/embeddings", u.model(embeddings))
+	mux.HandleFunc("POST /v1/chat/completions", asked(readOpenAI, chatCompletion))
+	mux.HandleFunc("POST /v1/responses", asked(readOpenAI, response))
+	mux.HandleFunc("POST /v1/embeddings", asked(readOpenAI, embeddings))
+	mux.HandleFunc("POST /v1/messages", asked(readAnthropic, anthropicMessage))
+	mux.HandleFunc("POST /v1beta/models/{call}", asked(readGoogle, generateContent))
+	mux.HandleFunc("POST /v2/chat", asked(readOpenAI, cohereChat)) // which asks as OpenAI's chat does
 	mux.HandleFunc("GET /v1/models", listModels)
+	mux.HandleFunc("GET /v1beta/models", listGoogleModels)
 	mux.HandleFunc("/bytes/{n}", deterministicBytes)
 	mux.HandleFunc("/echo", echo)
 	mux.HandleFunc("/echo/", echo)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, http.StatusNotFound, "invalid_request_error", "unknown_url", "Unknown request URL: "+r.Method+" "+r.URL.Path)
+		fail(w, r, http.StatusNotFound, "unknown_url", "Unknown request URL: "+r.Method+" "+r.URL.Path)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !u.admits(r.Header) {
-			writeError(w, http.StatusUnauthorized, "authentication_error", "invalid_api_key", "Incorrect API key provided.")
+			fail(w, r, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
 			return
 		}
 		if !wait(r.Context(), r.URL.Query().Get("delay")) {
@@ -94,7 +103,7 @@ func (u *Upstream) handler() http.Handler {
 
 func (u *Upstream) admits(header http.Header) bool {
 	bearer, _ := strings.CutPrefix(header.Get("Authorization"), "Bearer ")
-	for _, shown := range []string{bearer, header.Get("X-Api-Key"), header.Get("Api-Key")} {
+	for _, shown := range []string{bearer, header.Get("X-Api-Key"), header.Get("Api-Key"), header.Get("X-Goog-Api-Key")} {
 		if subtle.ConstantTimeCompare([]byte(shown), []byte(u.key)) == 1 {
 			return true
 		}
@@ -116,80 +125,6 @@ func wait(ctx context.Context, duration string) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// prompt is what the answers depend on in a request of either provider.
-type prompt struct {
-	Model    string          `json:"model"`
-	Stream   bool            `json:"stream"`
-	Messages []message       `json:"messages"`
-	Input    json.RawMessage `json:"input"`
-
-	gap  string // between two events of a stream
-	text string // what to answer
-	cut  bool   // break off in the middle
-}
-
-type message struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-}
-
-// model reads the prompt and applies the behaviour that its model names.
-func (u *Upstream) model(answer func(http.ResponseWriter, *http.Request, prompt)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(io.LimitReader(r.Body, largestBody))
-		if err != nil {
-			return // the caller left
-		}
-		var p prompt
-		if err := json.Unmarshal(body, &p); err != nil {
-			writeError(w, http.StatusBadRequest, "invalid_request_error", "invalid_json", "We could not parse the JSON body of your request.")
-			return
-		}
-		p.gap, p.text = r.URL.Query().Get("gap"), reply(p)
-		if status, found := strings.CutPrefix(p.Model, "demo-error-"); found {
-			failAs(w, status)
-			return
-		}
-		switch p.Model {
-		case "demo-slow":
-			if !wait(r.Context(), slowDelay.String()) {
-				return
-			}
-		case "demo-cut":
-			p.cut = true
-		}
-		answer(w, r, p)
-	}
-}
-
-// reply repeats the last user message, so that a caller sees its own request went through.
-func reply(p prompt) string {
-	for i := len(p.Messages) - 1; i >= 0; i-- {
-		var text string
-		if p.Messages[i].Role == "user" && json.Unmarshal(p.Messages[i].Content, &text) == nil {
-			return "You said: " + text
-		}
-	}
-	return "Hello from the demo upstream."
-}
-
-func failAs(w http.ResponseWriter, text string) {
-	status, err := strconv.Atoi(text)
-	if err != nil || status < 300 || status > 599 {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", "model_not_found", "The model `demo-error-"+text+"` does not exist.")
-		return
-	}
-	if status == http.StatusTooManyRequests {
-		w.Header().Set("Retry-After", "1")
-	}
-	writeError(w, status, "demo_error", "demo_error_"+text, "This model always answers "+text+".")
-}
-
-// writeError answers in OpenAI's error shape.
-func writeError(w http.ResponseWriter, status int, kind, code, text string) {
-	writeJSON(w, status, map[string]any{"error": map[string]any{"message": text, "type": kind, "param": nil, "code": code}})
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {
@@ -231,7 +166,7 @@ func breakOff(w http.ResponseWriter) {
 func deterministicBytes(w http.ResponseWriter, r *http.Request) {
 	n, err := strconv.ParseInt(r.PathValue("n"), 10, 64)
 	if err != nil || n < 0 || n > mostBytes {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", "invalid_size", "The size must be between 0 and 1073741824.")
+		fail(w, r, http.StatusBadRequest, "invalid_size", "The size must be between 0 and 1073741824.")
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")

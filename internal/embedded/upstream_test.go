@@ -43,7 +43,7 @@ func TestTheDemoUpstreamAnswersInBothProvidersShapes(t *testing.T) {
 			{"event: message_start\n", "event: content_block_delta\n", `"text":"hi "`, "event: message_stop\n"},
 		},
 	} {
-		for i, body := range []string{question + "}", question + `,"stream":true}`} {
+		for i, body := range []string{question + "}", question + `,"stream":true,"stream_options":{"include_usage":true}}`} {
 			response, got, err := ask(t, upstream, "POST", path, body)
 			if err != nil || response.StatusCode != http.StatusOK {
 				t.Errorf("%s: %d, %v", path, response.StatusCode, err)
