@@ -30,7 +30,7 @@ help: ## list the targets
 .PHONY: run
 run: PARTS := $(if $(ENGINES_DIR),,engines)
 run: build ## start the whole product on embedded stores with demo data
-	@exec ./bin/callgate dev
+	@exec ./bin/callgate dev --sample
 
 .PHONY: test
 test: programs ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium

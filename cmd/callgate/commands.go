@@ -17,15 +17,18 @@ import (
 )
 
 func devCommand() *cobra.Command {
-	return &cobra.Command{
+	sample := false
+	c := &cobra.Command{
 		Use:   "dev",
 		Short: "Run the whole product on embedded stores, with demo data",
 		Long:  "Runs the whole product on embedded stores, with demo data, until Ctrl-C. DATA_DIR (.callgate) keeps the data.\nIn binaries of \"make build\" only.",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return boot.Dev(c.Context(), os.Environ(), c.OutOrStdout(), progress.To(os.Stderr), sentences())
+			return boot.Dev(c.Context(), os.Environ(), sample, c.OutOrStdout(), progress.To(os.Stderr), sentences())
 		},
 	}
+	c.Flags().BoolVar(&sample, "sample", sample, "on a first start, price the demo capabilities and make some calls, so that the pages show tokens and cost")
+	return c
 }
 
 func serveCommand() *cobra.Command {

@@ -21,18 +21,19 @@ import (
 // Dev runs the whole product on embedded stores until ctx is done: engines, migrations, demo data,
 // every role on LISTEN. environ is the environment; what it leaves unset is filled in. When
 // everything answers, out gets the addresses, a sign-in and a curl line that works; shown tells how far a first start is.
-func Dev(ctx context.Context, environ []string, out io.Writer, shown progress.Output, logger *slog.Logger) error {
+// sample has the demo capabilities priced and called on a first start, so that the pages have something to show.
+func Dev(ctx context.Context, environ []string, sample bool, out io.Writer, shown progress.Output, logger *slog.Logger) error {
 	began := time.Now()
 	dataDir := lookup(environ, "DATA_DIR", ".callgate")
 	engines, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Logger: logger, Shown: shown})
 	if err != nil {
 		return err
 	}
-	err = dev(ctx, environ, dataDir, engines, out, shown, logger, began)
+	err = dev(ctx, environ, sample, dataDir, engines, out, shown, logger, began)
 	return errors.Join(err, engines.Close())
 }
 
-func dev(ctx context.Context, environ []string, dataDir string, engines *embedded.Engines, out io.Writer, shown progress.Output, logger *slog.Logger, began time.Time) error {
+func dev(ctx context.Context, environ []string, sample bool, dataDir string, engines *embedded.Engines, out io.Writer, shown progress.Output, logger *slog.Logger, began time.Time) error {
 	filled, err := devEnviron(environ, dataDir, addresses(engines))
 	if err != nil {
 		return err
@@ -49,6 +50,11 @@ func dev(ctx context.Context, environ []string, dataDir string, engines *embedde
 		return err
 	}
 	demo, err := n.seed(ctx, dataDir, engines)
+	if err == nil && sample {
+		if wrong := n.sample(ctx, engines.Upstream(), &demo); wrong != nil {
+			logger.Warn("sample data could not be made; everything else works", "error", wrong)
+		}
+	}
 	if err == nil {
 		welcome(out, c, demo, dataDir, time.Since(began))
 		err = n.Wait(ctx)

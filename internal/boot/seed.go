@@ -29,8 +29,11 @@ const (
 
 // demo is what the welcome text shows.
 type demo struct {
-	accessKey string
-	token     string // user JWT of the demo developer
+	accessKey   string
+	token       string // user JWT of the demo developer
+	owner       uuid.UUID
+	application uuid.UUID
+	created     bool // by this start
 }
 
 // seed makes the demo catalog, signs the demo developer in and gives them an application, each only
@@ -43,11 +46,11 @@ func (n *Node) seed(ctx context.Context, dataDir string, engines *embedded.Engin
 	if err != nil {
 		return demo{}, fmt.Errorf("demo sign-in: %w", err)
 	}
-	key, err := n.seedApplication(ctx, who)
-	if err != nil {
+	d := demo{token: token, owner: who}
+	if err := n.seedApplication(ctx, &d); err != nil {
 		return demo{}, fmt.Errorf("demo application: %w", err)
 	}
-	return demo{accessKey: key, token: token}, nil
+	return d, nil
 }
 
 func (n *Node) seedCatalog(ctx context.Context, upstream *embedded.Upstream) error {
@@ -135,18 +138,22 @@ func (n *Node) demoCode(ctx context.Context, client string, mails *embedded.Mail
 	}
 }
 
-func (n *Node) seedApplication(ctx context.Context, owner uuid.UUID) (key string, err error) {
-	all, err := n.applications.All(ctx, owner)
+func (n *Node) seedApplication(ctx context.Context, d *demo) error {
+	all, err := n.applications.All(ctx, d.owner)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if len(all) == 0 {
-		_, key, err = n.applications.Create(ctx, owner, application.Draft{
+	if d.created = len(all) == 0; d.created {
+		var made application.Application
+		made, d.accessKey, err = n.applications.Create(ctx, d.owner, application.Draft{
 			Name: "Demo", Description: "Made by callgate dev to try things out.", CapabilityIDs: []string{demoChat, demoClaude},
 		})
-		return key, err
+		d.application = made.ID
+		return err
 	}
-	return n.applications.RevealKey(ctx, owner, all[len(all)-1].ID, demoActor)
+	d.application = all[len(all)-1].ID
+	d.accessKey, err = n.applications.RevealKey(ctx, d.owner, d.application, demoActor)
+	return err
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -29,6 +29,12 @@ type dev struct {
 // until the test ends. environment is set besides what it needs.
 func startDev(t *testing.T, environment ...string) dev {
 	t.Helper()
+	return startDevWith(t, nil, environment...)
+}
+
+// startDevWith is startDev with flags.
+func startDevWith(t *testing.T, flags []string, environment ...string) dev {
+	t.Helper()
 	binary := os.Getenv("CALLGATE_BINARY") // another version, to compare with
 	if binary == "" {
 		binary = filepath.Join(t.TempDir(), "callgate")
@@ -39,7 +45,7 @@ func startDev(t *testing.T, environment ...string) dev {
 		}
 	}
 	address := freeAddress(t)
-	cmd := exec.CommandContext(t.Context(), binary, "dev")
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"dev"}, flags...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ENGINES_DIR=" + os.Getenv("ENGINES_DIR"),
 		"LISTEN=" + address, "DATA_DIR=" + t.TempDir(), "API_RATE_LIMIT=0"}, environment...) // tests ask faster than people
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
