@@ -27,6 +27,7 @@ import (
 	"callgate/internal/console"
 	"callgate/internal/gateway"
 	"callgate/internal/identity"
+	"callgate/internal/limits"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 	"callgate/internal/telemetry"
@@ -49,6 +50,7 @@ type Node struct {
 	resolver     *access.Resolver
 	spool        *spool.Spool
 	shipper      *ledger.Shipper
+	limits       *limits.Limiter
 	gateway      *gateway.Gateway
 	traces       *traces.Tracer     // nil: calls are not traced
 	callLog      *telemetry.CallLog // nil: calls are not logged
@@ -251,6 +253,9 @@ func (n *Node) stopServing(ctx context.Context) (err error) {
 	}
 	if n.gateway != nil {
 		err = n.gateway.Shutdown(ctx)
+	}
+	if n.limits != nil {
+		n.limits.Close()
 	}
 	if n.front == nil {
 		return err

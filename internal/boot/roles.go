@@ -16,6 +16,7 @@ import (
 	"callgate/internal/console"
 	"callgate/internal/gateway"
 	"callgate/internal/identity"
+	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
@@ -46,6 +47,10 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		return fmt.Errorf("traces: %w", err)
 	}
 	n.callLog = telemetry.NewCallLog(os.Stderr, telemetry.CallsLogged(c.CallLog), n.registry)
+	n.limits = limits.Open(ctx, limits.Config{
+		Gateway: n.spool.ID(), Snapshot: limits.New(n.pool).ReadSnapshot, Pool: n.pool, Redis: n.redis, Spent: n.shipper.Spent,
+		Logger: n.logger, Registry: n.registry,
+	})
 	n.gateway = gateway.New(gateway.Config{
 		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
@@ -53,6 +58,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Record:           n.spool.Add,
 		Log:              n.callLog,
 		Traces:           n.traces,
+		Limits:           n.limits,
 		TokenUsage:       c.TokenUsage,
 		AllowPrivate:     c.AllowPrivate,
 		ConnectTimeout:   c.ConnectTimeout,

@@ -31,6 +31,7 @@ func (c *call) appendAnswer(out []byte, again bool) []byte {
 	}
 	c.describe(&g)
 	out = appendCallID(g.append(out, c.keyIn), c.id[:])
+	out = c.appendLimits(out)
 	return append(appendConnection(out, again, c.x.Old), "\r\n"...)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/http1"
+	"callgate/internal/limits"
 	"callgate/internal/traces"
 	"callgate/internal/usage"
 )
@@ -59,8 +60,10 @@ type call struct {
 	capability  *access.Capability // nil until the model was found to name one
 	target      *target            // nil until the call may go there
 
-	share *share     // of the application
-	place *poolShare // of its share, what the call uses of a pool; nil while it uses none
+	share  *share        // of the application
+	limits *limits.State // its limits; nil where nobody has any
+	ticket limits.Ticket // what the call took of them
+	place  *poolShare    // of its share, what the call uses of a pool; nil while it uses none
 
 	request   requestBody
 	secret    []byte  // the upstream key

@@ -49,6 +49,7 @@ func (c *call) unreceived(err error) (again bool) {
 // prepare checks the call and makes the head that is forwarded. A refusal says what stands against it.
 func (c *call) prepare() *refusal {
 	opened := c.request.open(c.gateway, c.x)
+	c.known()
 	if refused := c.check(); refused != nil {
 		return refused
 	}
@@ -75,6 +76,9 @@ func (c *call) prepare() *refusal {
 	if err != nil {
 		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "cause", logged(err))
 		return &refusedUnreachable
+	}
+	if refused := c.limit(); refused != nil {
+		return refused
 	}
 	c.target = t
 	c.out = takeHead()
@@ -141,7 +145,7 @@ func (c *call) refuse(r refusal) (again bool) {
 	}
 	whole := c.request.complete.Load()
 	again = whole && !c.x.Last()
-	out := r.append(nil, answering{id: c.id[:], again: again, old: c.x.Old, head: c.method == "HEAD"})
+	out := r.append(nil, answering{id: c.id[:], again: again, old: c.x.Old, head: c.method == "HEAD", limits: c.appendLimits(nil)})
 	endedBy := r.endedBy
 	if endedBy == "" {
 		endedBy = calls.Denied

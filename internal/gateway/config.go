@@ -10,6 +10,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/calls"
+	"callgate/internal/limits"
 	"callgate/internal/telemetry"
 	"callgate/internal/traces"
 )
@@ -29,6 +30,8 @@ type Config struct {
 	Log *telemetry.CallLog
 	// Traces makes sampled calls spans; nil: no call is, and traceparent is a header as any other.
 	Traces *traces.Tracer
+	// Limits holds applications to their limits; nil: nobody has any.
+	Limits *limits.Limiter
 	// TokenUsage says that answers are read for the tokens they report.
 	TokenUsage bool
 

@@ -16,7 +16,7 @@ type refusal struct {
 	code       string // of the answer
 	kind       string // OpenAI's error type
 	message    string
-	retryAfter string // seconds, for 503
+	retryAfter string // seconds, for 429 and 503
 	allow      string // methods, for 405
 	reason     calls.ReasonType
 	reasonCode calls.ReasonCode
@@ -122,6 +122,8 @@ type answering struct {
 	again bool   // another request may follow on the connection
 	old   bool   // the caller speaks HTTP/1.0
 	head  bool   // it asked for a head only
+
+	limits []byte // header lines of the application's limits
 }
 
 // append makes the whole answer, with X-Callgate-Error, which no relayed answer has.
@@ -147,6 +149,7 @@ func (r refusal) append(out []byte, how answering) []byte {
 	if r.allow != "" {
 		line("Allow", r.allow)
 	}
+	out = append(out, how.limits...)
 	text := r.body()
 	line("Content-Length", strconv.Itoa(len(text)))
 	out = append(appendConnection(out, how.again, how.old), "\r\n"...)

@@ -98,6 +98,7 @@ func (c *call) finish(o outcome) {
 		ResponseBytes: c.responseBytes,
 		Usage:         c.tokens(o.success),
 	}
+	c.unlimit(&record.Usage)
 	if c.capability != nil {
 		record.Model = c.capability.ID
 	}

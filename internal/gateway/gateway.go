@@ -46,7 +46,7 @@ func New(config Config) *Gateway {
 	}
 	g.shares.bytes = part(config.ApplicationShare, config.MaxInflightBytes)
 	g.shares.conns = int32(part(config.ApplicationShare, int64(config.MaxUpstreamConns)))
-	g.supervisor = newSupervisor(limits{header: config.HeaderTimeout, idle: config.IdleTimeout, whole: config.CallTimeout}, func(now time.Time) {
+	g.supervisor = newSupervisor(timeouts{header: config.HeaderTimeout, idle: config.IdleTimeout, whole: config.CallTimeout}, func(now time.Time) {
 		g.upstreams.each(func(p *connPool) { p.evict(now.Add(-idleConnLife)) })
 		g.shares.tidy(now)
 	})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"callgate/internal/limits"
 )
 
 var errShareExhausted = errors.New("the application's share of the connections to the upstream is in use")
@@ -26,6 +28,8 @@ type shares struct {
 type share struct {
 	calls atomic.Int64 // in flight; below zero once the share is forgotten
 	bytes atomic.Int64
+	// limited is what its limits were found to be last.
+	limited atomic.Pointer[limits.State]
 
 	mu    sync.Mutex
 	pools atomic.Pointer[[]*poolShare] // of the few upstreams that the application calls

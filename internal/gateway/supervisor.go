@@ -17,8 +17,8 @@ const (
 // supervisor looks after all calls in flight from one goroutine: it watches the callers of silent ones
 // and cuts those that are out of time, so that a call needs no timer and no goroutine of its own.
 type supervisor struct {
-	limits  limits
-	watcher *watcher
+	timeouts timeouts
+	watcher  *watcher
 
 	mu      sync.Mutex
 	first   *call
@@ -32,10 +32,10 @@ type supervisor struct {
 	tidy func(now time.Time) // called now and then
 }
 
-type limits struct{ header, idle, whole time.Duration }
+type timeouts struct{ header, idle, whole time.Duration }
 
-func newSupervisor(l limits, tidy func(time.Time)) *supervisor {
-	s := &supervisor{limits: l, tidy: tidy, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+func newSupervisor(l timeouts, tidy func(time.Time)) *supervisor {
+	s := &supervisor{timeouts: l, tidy: tidy, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.watcher = newWatcher(s.gone)
 	s.done.Go(s.run)
 	return s
@@ -163,14 +163,14 @@ func (s *supervisor) look(c *call, now time.Time) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	limit, why := s.limits.idle, tooSlow
+	limit, why := s.timeouts.idle, tooSlow
 	switch {
 	case c.phase == receiving || awaitsCaller(c.seen):
 		why = callerSlow
 	case c.phase == waiting:
-		limit = s.limits.header
+		limit = s.timeouts.header
 	}
-	if quiet >= limit || now.Sub(c.start) >= s.limits.whole {
+	if quiet >= limit || now.Sub(c.start) >= s.timeouts.whole {
 		c.cutLocked(why)
 	}
 }

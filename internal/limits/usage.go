@@ -2,12 +2,17 @@ package limits
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 )
 
-// Usage is how much of its limits an application uses now; nil is not known.
+// Usage is how much of its limits an application uses now; nil is not known: nothing is counted where there is no
+// limit, or Redis cannot be asked.
 type Usage struct{ RequestsInMinute, TokensInMinute, Concurrent, CallsToday, TokensToday *int64 }
 
 // Reader tells what the gateways have counted.
@@ -16,5 +21,63 @@ type Reader struct{ redis redis.UniversalClient }
 // NewReader returns a reader of the counts in rdb, which stays the caller's.
 func NewReader(rdb redis.UniversalClient) *Reader { return &Reader{rdb} }
 
-// Usage gives what is counted of an application: of the minute and the Beijing day until now, and in flight.
-func (r *Reader) Usage(context.Context, uuid.UUID) (Usage, error) { return Usage{}, nil }
+// readTimeout bounds the answer of a Redis that hangs.
+const readTimeout = 500 * time.Millisecond
+
+// Usage gives what is counted of an application: of the minute and the Beijing day until now, and in flight. What
+// gateways have leased ahead of need is in it.
+func (r *Reader) Usage(ctx context.Context, application uuid.UUID) (u Usage, err error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	pipe := r.redis.Pipeline()
+	names := [...]string{"requests", "tokens", "day-calls", "day-tokens", "slots"}
+	var fields [len(names)]*redis.MapStringStringCmd
+	for i, name := range names {
+		fields[i] = pipe.HGetAll(ctx, keyOf(application, name))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Usage{}, fmt.Errorf("read counts of limits: %w", err)
+	}
+	ms := time.Now().UnixMilli()
+	for i, to := range []**int64{&u.RequestsInMinute, &u.TokensInMinute, &u.CallsToday, &u.TokensToday} {
+		s := usual.minute()
+		if i > 1 {
+			s = beijingDay
+		}
+		*to = s.sum(fields[i].Val(), ms)
+	}
+	u.Concurrent = held(fields[len(names)-1].Val(), ms)
+	return u, nil
+}
+
+// sum adds what the window holds now.
+func (s span) sum(fields map[string]string, ms int64) *int64 {
+	if len(fields) == 0 {
+		return nil
+	}
+	now, total := s.bucket(ms), int64(0)
+	for field, value := range fields {
+		bucket, err := strconv.ParseInt(field, 10, 64)
+		n, bad := strconv.ParseInt(value, 10, 64)
+		if err == nil && bad == nil && bucket > now-s.buckets {
+			total += n
+		}
+	}
+	return &total
+}
+
+func held(fields map[string]string, ms int64) *int64 {
+	if len(fields) == 0 {
+		return nil
+	}
+	total := int64(0)
+	for _, value := range fields {
+		slots, at, _ := strings.Cut(value, ":")
+		n, err := strconv.ParseInt(slots, 10, 64)
+		said, bad := strconv.ParseInt(at, 10, 64)
+		if err == nil && bad == nil && ms-said <= usual.stale.Milliseconds() {
+			total += n
+		}
+	}
+	return &total
+}

@@ -1,0 +1,74 @@
+package gateway
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"callgate/internal/calls"
+	"callgate/internal/limits"
+)
+
+// known finds out what limits the call's application has.
+func (c *call) known() {
+	if l := c.gateway.config.Limits; l != nil {
+		before := c.share.limited.Load()
+		if c.limits = l.Of(before, c.grant.ApplicationID, c.grant.OwnerID); c.limits != before {
+			c.share.limited.Store(c.limits)
+		}
+	}
+}
+
+// limit takes of the application's limits what the call needs, or refuses it.
+func (c *call) limit() *refusal {
+	if c.limits == nil {
+		return nil
+	}
+	ticket, reached := c.gateway.config.Limits.Admit(c.limits, c.start)
+	if reached != nil {
+		return refusedLimit(reached)
+	}
+	c.ticket = ticket
+	return nil
+}
+
+// unlimit ends what limit took. A call that failed has used no tokens; of one that did not say how many nobody knows.
+func (c *call) unlimit(u *calls.Usage) {
+	if c.limits == nil {
+		return
+	}
+	input, hasInput := u.Number(calls.UsageInput)
+	output, hasOutput := u.Number(calls.UsageOutput)
+	known := hasInput || hasOutput || u.State == calls.UsageNone
+	c.gateway.config.Limits.End(c.ticket, int64(input)+int64(output), known)
+	c.ticket = limits.Ticket{}
+}
+
+// appendLimits tells the caller what is left to it of its application's limits.
+func (c *call) appendLimits(out []byte) []byte {
+	if c.limits == nil {
+		return out
+	}
+	return c.gateway.config.Limits.AppendHeaders(out, c.limits, c.start)
+}
+
+// refusedLimit says which limit is reached, and when to come again.
+func refusedLimit(reached *limits.Reached) *refusal {
+	seconds := int64((reached.RetryAfter + time.Second - 1) / time.Second)
+	again := fmt.Sprintf("Try again in %d s.", seconds)
+	r := refusal{status: 429, code: reached.Code, kind: "rate_limit_error", retryAfter: strconv.FormatInt(seconds, 10),
+		reason: calls.Limited, reasonCode: calls.ReasonCode(reached.Code)}
+	switch reached.Limit {
+	case limits.RequestsPerMinute:
+		r.message = fmt.Sprintf("The application may make %d calls a minute, and has. %s", reached.Value, again)
+	case limits.TokensPerMinute:
+		r.message = fmt.Sprintf("The application may use %d tokens a minute, and has. %s", reached.Value, again)
+	case limits.CallsPerDay:
+		r.message = fmt.Sprintf("The application may make %d calls a day, and has. The day ends at midnight in Beijing.", reached.Value)
+	case limits.TokensPerDay:
+		r.message = fmt.Sprintf("The application may use %d tokens a day, and has. The day ends at midnight in Beijing.", reached.Value)
+	default:
+		r.message = fmt.Sprintf("The application may have %d calls in flight, and has. Try again when one of them has ended.", reached.Value)
+	}
+	return &r
+}

@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	"callgate/internal/calls"
+	"callgate/internal/embedded"
+	"callgate/internal/limits"
+)
+
+// limitedRig is a rig whose applications all have these ceilings.
+func limitedRig(t *testing.T, answer script, columns, values string) *rig {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), embedded.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), `INSERT INTO limit_ceilings (id, scope, updated_by, `+columns+`) VALUES ($1, 'all', 'test', `+values+`)`, uuid.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, err := redis.ParseURL(embedded.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.ContextTimeoutEnabled = true
+	client := redis.NewClient(options)
+	l := limits.Open(t.Context(), limits.Config{Gateway: uuid.New(), Snapshot: limits.New(pool).ReadSnapshot, Pool: pool, Redis: client, Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { l.Close(); _ = client.Close() })
+	return newRig(t, answer, func(c *Config) { c.Limits, c.TokenUsage = l, true })
+}
+
+// TestACallOverALimitIsRefusedRecordedAndToldWhenToComeAgain: it never reaches the upstream.
+func TestACallOverALimitIsRefusedRecordedAndToldWhenToComeAgain(t *testing.T) {
+	r := limitedRig(t, answers(jsonAnswer("200 OK", "RateLimit: \"theirs\";r=7\r\nX-RateLimit-Remaining: 5\r\n", "{}")), "requests_per_minute, calls_per_day", "3, 100")
+	for range 3 {
+		got := r.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+		if got.StatusCode != 200 || !strings.Contains(got.Header.Get("RateLimit-Policy"), `"requests";q=3;w=60, "day-calls";q=100;w=86400`) {
+			t.Fatalf("%d %v", got.StatusCode, got.Header)
+		}
+		if all := got.Header.Values("RateLimit"); len(all) != 2 || all[0] != `"theirs";r=7` || got.Header.Get("X-RateLimit-Remaining") != "5" {
+			t.Errorf("the upstream's own are %v", got.Header)
+		}
+		r.record()
+	}
+	got := r.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	after, err := strconv.Atoi(got.Header.Get("Retry-After"))
+	if got.StatusCode != 429 || got.Header.Get("X-Callgate-Error") != "rate_limited" || err != nil || after < 1 || after > 60 {
+		t.Errorf("%d %v", got.StatusCode, got.Header)
+	}
+	if !strings.Contains(got.Header.Get("RateLimit"), `"requests";r=0;t=60, "day-calls";r=9`) {
+		t.Errorf("RateLimit: %s", got.Header.Get("RateLimit"))
+	}
+	if !strings.Contains(string(got.body), `"code":"rate_limited"`) || !strings.Contains(string(got.body), "3 calls a minute") {
+		t.Errorf("%s", got.body)
+	}
+	if record := r.record(); record.StatusCode != 429 || record.ReasonType != calls.Limited || record.ReasonCode != calls.RateLimited || record.UpstreamCode != 0 {
+		t.Errorf("%+v", record)
+	}
+	refused := r.ask(post("/gateway/v1?model=none", goodKey, "{}"))
+	if r.record(); refused.StatusCode != 403 || refused.Header.Get("RateLimit") == "" {
+		t.Errorf("an answer of ours: %d %v", refused.StatusCode, refused.Header)
+	}
+}
+
+// TestTokensOfACallAreChargedWhenItEnds: of one that failed none, and the next is refused once they are used.
+func TestTokensOfACallAreChargedWhenItEnds(t *testing.T) {
+	r := limitedRig(t, answers(jsonAnswer("200 OK", "", reportedJSON)), "tokens_per_minute", "13")
+	if got := r.ask(post("/gateway/v1?model=m", goodKey, "{}")); got.StatusCode != 200 {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	r.record()
+	got := r.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	if got.StatusCode != 429 || !strings.Contains(string(got.body), "13 tokens a minute") {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	r.record()
+}
+
+// TestASlotIsFreeWhenItsCallHasEnded, and not before.
+func TestASlotIsFreeWhenItsCallHasEnded(t *testing.T) {
+	r := limitedRig(t, answers(jsonAnswer("200 OK", "", "{}")), "concurrency", "1")
+	open := r.dial()
+	request := post("/gateway/v1?model=m", goodKey, "{}")
+	if _, err := open.Write([]byte(request[:len(request)-1])); err != nil { // its body is not whole
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return r.gateway.supervisor.len() == 1 })
+	waitFor(t, func() bool { return r.ask(request).StatusCode == 429 })
+	_ = open.Close()
+	waitFor(t, func() bool { return r.ask(request).StatusCode == 200 })
+	waitFor(t, func() bool { return r.gateway.supervisor.len() == 0 })
+	for len(r.records) > 0 {
+		<-r.records
+	}
+}

@@ -1,0 +1,215 @@
+package limits
+
+import "time"
+
+// Codes of what is reached; the gateway answers 429 with them (design section 4).
+const (
+	RateLimited        = "rate_limited"
+	ConcurrencyLimited = "concurrency_limited"
+	QuotaExhausted     = "quota_exhausted"
+)
+
+// The limits, as the contract names them (api.md).
+const (
+	RequestsPerMinute = "requestsPerMinute"
+	TokensPerMinute   = "tokensPerMinute"
+	CallsPerDay       = "callsPerDay"
+	TokensPerDay      = "tokensPerDay"
+	Concurrency       = "concurrency"
+)
+
+// Reached is why a call is refused.
+type Reached struct {
+	Code       string
+	Limit      string        // which one
+	Value      int64         // of it
+	RetryAfter time.Duration // 1 s to 60 s
+}
+
+// Ticket is what a call has taken; End ends it. The zero Ticket took nothing.
+type Ticket struct {
+	state                      *State
+	estimate                   int64 // of tokens
+	requestIn, callIn          int64 // buckets
+	tokensIn, dayTokensIn      int64
+	request, call, slot        bool
+	tokens, dayTokens, counted bool
+}
+
+// Admit takes of every limit of an application what a call needs. A warm call asks nobody: it spends what is leased.
+// start is when the call began.
+func (l *Limiter) Admit(s *State, start time.Time) (t Ticket, reached *Reached) {
+	if !s.limited {
+		return Ticket{}, nil
+	}
+	now := start.Sub(l.began)
+	t = Ticket{state: s, counted: true}
+	t.requestIn, t.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
+	if reached == nil {
+		t.callIn, t.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
+	}
+	if reached == nil && (s.tokens.limit.Load() > 0 || s.dayTokens.limit.Load() > 0) {
+		t.estimate = max(1, s.perCall.Load())
+		t.tokensIn, t.tokens, reached = l.spend(s, s.tokens, TokensPerMinute, RateLimited, t.estimate, now)
+		if reached == nil {
+			t.dayTokensIn, t.dayTokens, reached = l.spend(s, s.dayTokens, TokensPerDay, QuotaExhausted, t.estimate, now)
+		}
+	}
+	if reached == nil {
+		t.slot, reached = l.occupy(s, now)
+	}
+	if reached != nil {
+		t.refund()
+		l.metrics.refused.WithLabelValues(reached.Limit).Inc()
+		return Ticket{}, reached
+	}
+	return t, nil
+}
+
+// refund gives everything back.
+func (t *Ticket) refund() {
+	s := t.state
+	if t.request {
+		s.requests.giveBack(t.requestIn, 1)
+	}
+	if t.call {
+		s.calls.giveBack(t.callIn, 1)
+	}
+	if t.tokens {
+		s.tokens.giveBack(t.tokensIn, min(t.estimate, s.tokens.limit.Load()))
+	}
+	if t.dayTokens {
+		s.dayTokens.giveBack(t.dayTokensIn, min(t.estimate, s.dayTokens.limit.Load()))
+	}
+}
+
+// End ends what a call took: its slot is free, and its tokens are counted as they were. known tells whether the answer
+// said how many; what it did not say is not counted.
+func (l *Limiter) End(t Ticket, tokens int64, known bool) {
+	s := t.state
+	if s == nil {
+		return
+	}
+	if t.slot {
+		s.slots.release()
+	}
+	if !t.tokens && !t.dayTokens {
+		return
+	}
+	switch {
+	case known:
+		average := s.perCall.Load()
+		if average == 0 {
+			average = tokens
+		}
+		s.perCall.Store(average + (tokens-average)/8)
+	default:
+		s.absent.Add(1)
+		l.metrics.absent.Inc()
+	}
+	now := l.elapsed()
+	if t.tokens {
+		s.tokens.settle(t.tokensIn, t.estimate, tokens, now)
+	}
+	if t.dayTokens {
+		s.dayTokens.settle(t.dayTokensIn, t.estimate, tokens, now)
+	}
+}
+
+// settle counts n instead of what was taken for them.
+func (m *meter) settle(bucket, estimate, n int64, now time.Duration) {
+	taken := min(estimate, m.limit.Load())
+	if n >= taken {
+		m.charge(m.bucket(now), n-taken)
+		return
+	}
+	m.giveBack(bucket, taken-n)
+}
+
+// spend takes n of a limit where there is one.
+func (l *Limiter) spend(s *State, m *meter, name, code string, n int64, now time.Duration) (bucket int64, taken bool, reached *Reached) {
+	limit := m.limit.Load()
+	if limit == 0 {
+		return 0, false, nil
+	}
+	n = min(n, limit)
+	m.taken.Add(n)
+	m.lastUse.Store(int64(now))
+	if bucket, taken = m.take(n, now); taken {
+		return bucket, true, nil
+	}
+	if bucket, taken = l.spendMore(s, m, n); taken {
+		return bucket, true, nil
+	}
+	after := min(time.Duration(m.frees(l.elapsed()))*time.Millisecond, time.Minute)
+	return 0, false, &Reached{Code: code, Limit: name, Value: limit, RetryAfter: max(after, time.Second)}
+}
+
+// spendMore asks the count for more, or spends of the gateway's share while it cannot be asked.
+func (l *Limiter) spendMore(s *State, m *meter, n int64) (bucket int64, taken bool) {
+	if int64(l.elapsed()) < m.emptyTo.Load() {
+		return 0, false
+	}
+	asks := m.exchange.LockWithin(l.pace.timeout)
+	if asks {
+		defer m.exchange.Unlock()
+	}
+	now := l.elapsed()
+	if bucket, taken = m.take(n, now); taken { // another call has brought some
+		return bucket, true
+	}
+	if int64(now) < m.emptyTo.Load() {
+		return 0, false
+	}
+	if !asks || l.link.sharing(now) || m.lost.Load() || !l.exchange(s, m, m.demand(n, now, l.pace.life), n) {
+		m.share(n, *l.peers.Load(), l.elapsed(), l.pace.life)
+	}
+	if bucket, taken = m.take(n, l.elapsed()); !taken {
+		m.emptyTo.Store(int64(l.elapsed() + l.pace.tick))
+	}
+	return bucket, taken
+}
+
+// demand is how much is likely to be spent within the life of a lease, at least n.
+func (m *meter) demand(n int64, now, life time.Duration) int64 {
+	m.mu.Lock()
+	since := max(now-m.last, time.Millisecond)
+	m.mu.Unlock()
+	return max(n, min(m.taken.Load(), int64(float64(m.taken.Load())*float64(life)/float64(since)))+n)
+}
+
+// occupy takes a slot where calls in flight are limited.
+func (l *Limiter) occupy(s *State, now time.Duration) (taken bool, reached *Reached) {
+	limit := s.slots.limit.Load()
+	if limit == 0 {
+		return false, nil
+	}
+	s.slots.lastUse.Store(int64(now))
+	if s.slots.take() || l.occupyMore(s) {
+		return true, nil
+	}
+	s.slots.wanted.Add(1)
+	return false, &Reached{Code: ConcurrencyLimited, Limit: Concurrency, Value: limit, RetryAfter: time.Second}
+}
+
+func (l *Limiter) occupyMore(s *State) bool {
+	asks := s.slots.exchange.LockWithin(l.pace.timeout)
+	if asks {
+		defer s.slots.exchange.Unlock()
+	}
+	now := l.elapsed()
+	switch {
+	case s.slots.take():
+		return true
+	case int64(now) < s.slots.emptyTo.Load():
+		return false
+	}
+	if !asks || l.link.sharing(now) || !l.exchangeSlots(s, 8) {
+		s.slots.share(*l.peers.Load(), now, l.pace.window)
+	}
+	if s.slots.take() {
+		return true
+	}
+	s.slots.emptyTo.Store(int64(l.elapsed() + l.pace.tick))
+	return false
+}

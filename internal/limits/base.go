@@ -1,0 +1,71 @@
+package limits
+
+import (
+	"context"
+	_ "embed"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"callgate/internal/beijing"
+)
+
+var (
+	//go:embed base.lua
+	baseText   string
+	baseScript = redis.NewScript(baseText)
+)
+
+// baseTimeout bounds the ledger's answer to what it has of a day.
+const baseTimeout = 20 * time.Second
+
+// rebase adds to the count of a day what nobody who is there would tell of it: calls of gateways that have ended, and
+// of the time before there was a limit. It waits until all who are there have told theirs.
+func (l *Limiter) rebase(s *State, m *meter, now time.Duration) {
+	m.mu.Lock()
+	needed := m.span == beijingDay && !m.based && m.epoch != "" && now-m.first >= l.pace.resume && !m.basing
+	m.basing = m.basing || needed
+	m.mu.Unlock()
+	if !needed {
+		return
+	}
+	l.running.Go(func() {
+		ctx, cancel := context.WithTimeout(l.work, baseTimeout)
+		defer cancel()
+		if err := l.base(ctx, s, m); err != nil {
+			l.metrics.exchanges.WithLabelValues("base_error").Inc()
+			l.log.Warn("what the ledger has of a day cannot be added to a quota yet", "application", s.application, "error", err)
+		}
+		m.mu.Lock()
+		m.basing, m.first = false, l.elapsed() // with an error: once more, later
+		m.mu.Unlock()
+	})
+}
+
+func (l *Limiter) base(ctx context.Context, s *State, m *meter) error {
+	key, bucket := keyOf(s.application, m.name), m.bucket(l.elapsed())
+	fields, err := l.config.Redis.HGetAll(ctx, key).Result()
+	if err != nil {
+		return err
+	}
+	counted := map[uuid.UUID]time.Time{}
+	for field, value := range fields {
+		name, began := strings.CutPrefix(field, "began:")
+		id, err := uuid.Parse(name)
+		ms, numeric := strconv.ParseInt(value, 10, 64)
+		if began && err == nil && numeric == nil {
+			counted[id] = time.UnixMilli(ms)
+		}
+	}
+	calls, tokens, err := l.config.Spent(ctx, s.application, beijing.Day(bucket), counted)
+	if err != nil {
+		return err
+	}
+	if m == s.dayTokens {
+		calls = tokens
+	}
+	return baseScript.Run(ctx, l.config.Redis, []string{key}, bucket, calls).Err()
+}

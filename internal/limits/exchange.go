@@ -1,0 +1,159 @@
+package limits
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+)
+
+var (
+	//go:embed window.lua
+	windowText string
+	//go:embed slots.lua
+	slotsText string
+
+	windowScript = redis.NewScript(windowText)
+	slotsScript  = redis.NewScript(slotsText)
+)
+
+// keyOf is where Redis keeps one limit of an application.
+func keyOf(application uuid.UUID, limit string) string {
+	return "callgate:limit:{" + application.String() + "}:" + limit
+}
+
+// ask is what an exchange of a window tells and wants. m.exchange is held from here to accept or fail.
+func (m *meter) ask(gateway string, want, least int64, peers int) []any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sent == nil {
+		m.number++
+		m.want = want
+		m.sent = make([]change, 0, len(m.pending))
+		for b, n := range m.pending {
+			if n != 0 {
+				m.sent = append(m.sent, change{b, n})
+			}
+		}
+		clear(m.pending)
+	}
+	carry := 0
+	if m.carry {
+		carry = 1
+	}
+	arguments := []any{m.span.unit, m.span.offset, m.span.buckets, m.limit.Load(), carry, gateway, m.number, m.want, least, peers, m.began}
+	for _, c := range m.sent {
+		arguments = append(arguments, c.bucket, c.n)
+	}
+	return arguments
+}
+
+// counted is what an exchange of a window gives.
+type counted struct {
+	epoch                                   string
+	bucket, total, charged, debt            int64
+	granted, grantedIn, milliseconds, based int64
+}
+
+func parseCounted(answer any) (c counted, err error) {
+	list, ok := answer.([]any)
+	if !ok || len(list) != 9 {
+		return c, fmt.Errorf("the count of a limit answers %T of %d", answer, len(list))
+	}
+	epoch, ok := list[0].(string)
+	c.epoch = epoch
+	for i, to := range []*int64{&c.bucket, &c.total, &c.charged, &c.debt, &c.granted, &c.grantedIn, &c.milliseconds, &c.based} {
+		n, is := list[i+1].(int64)
+		ok, *to = ok && is, n
+	}
+	if !ok {
+		return c, errors.New("the count of a limit answers something else than numbers")
+	}
+	return c, nil
+}
+
+// accept takes the answer to an exchange that was sent at a time. It reports whether the count has lost what it was
+// told, by this gateway or by others: until all have told it again, nothing may be spent of it.
+func (m *meter) accept(c counted, sent, life time.Duration) (lost bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clock.Store(c.milliseconds - sent.Milliseconds())
+	m.own.advance(c.bucket)
+	m.others.advance(c.bucket)
+	another := m.epoch != c.epoch
+	if another && m.epoch != "" {
+		lost = m.own.total+m.others.total > 0
+		m.own.each(func(b, n int64) bool {
+			m.pending[b] += n
+			return true
+		})
+		m.own = newRing(m.span.buckets)
+	}
+	told := int64(0)
+	for _, change := range m.sent {
+		m.own.add(change.bucket, change.n)
+		told += change.n
+	}
+	m.sent = nil
+	switch {
+	case !another:
+		m.others.add(c.bucket, c.charged-m.ever-told-c.granted)
+	case !lost: // what others did before is as new as it can be
+		m.others.add(c.bucket, max(0, c.total-told-c.granted)-m.others.total)
+	}
+	if another {
+		m.first = sent
+	}
+	m.epoch, m.ever, m.based, m.last = c.epoch, c.charged, c.based == 1, sent
+	m.seen.Store(c.total)
+	m.lost.Store((lost || m.lost.Load()) && m.span == beijingDay && !m.based)
+	m.receive(c, sent, life, lost)
+	return lost
+}
+
+// receive takes what was granted, or gives it back where the count has not heard of everything yet.
+func (m *meter) receive(c counted, sent, life time.Duration, lost bool) {
+	if c.granted == 0 {
+		if l := m.lease.Load(); l != nil && sent >= l.until {
+			m.replace(nil)
+		}
+		return
+	}
+	m.own.add(c.grantedIn, c.granted)
+	if lost {
+		m.pending[c.grantedIn] -= c.granted
+		return
+	}
+	old := time.Duration((c.bucket-c.grantedIn)*m.span.unit) * time.Millisecond
+	m.grant(c.granted, c.grantedIn, sent+min(life-old, time.Duration(m.span.leaves(c.grantedIn)-c.milliseconds)*time.Millisecond))
+}
+
+// grant makes a lease of what is counted in a bucket.
+func (m *meter) grant(n, bucket int64, until time.Duration) {
+	l := &lease{granted: n, bucket: bucket, until: until}
+	l.left.Store(n)
+	m.replace(l)
+}
+
+// share spends of this gateway's share of what is left, while there is no count to ask. n is what is needed now.
+func (m *meter) share(n int64, of Peers, now, life time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.replace(nil)
+	bucket := m.bucket(now)
+	known, untold := m.windowed(bucket)
+	room := of.part(m.limit.Load()-known) - untold
+	if room < n {
+		return false
+	}
+	slice := max(n, min(room, m.limit.Load()/slicesOfShare))
+	m.pending[bucket] += slice
+	m.grant(slice, bucket, now+min(life, time.Duration(m.span.leaves(bucket)-m.ms(now))*time.Millisecond))
+	return true
+}
+
+// slicesOfShare is into how many parts a limit is cut while every gateway spends its share.
+const slicesOfShare = 200

@@ -1,0 +1,268 @@
+package limits
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"callgate/internal/beijing"
+)
+
+// quick goes ten times as fast as usual.
+var quick = pace{window: 6 * time.Second, unit: 25 * time.Millisecond, life: 60 * time.Millisecond, tick: 10 * time.Millisecond,
+	resume: 1500 * time.Millisecond, timeout: 50 * time.Millisecond, stale: 1500 * time.Millisecond}
+
+func init() { redis.SetLogger(silent{}) }
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// fleet is some gateways' limiters.
+type fleet struct {
+	t           testing.TB
+	pace        pace
+	application uuid.UUID
+	limiters    []*Limiter
+	began       time.Time
+
+	mu       sync.Mutex
+	admitted []time.Duration
+	tokens   []int64
+	slowest  time.Duration
+}
+
+func newFleet(t testing.TB, s *server, p pace, gateways int, limits Limits) *fleet {
+	return newFleetOn(t, s.client, p, gateways, limits, nil)
+}
+
+// spent is Config.Spent.
+type spent func(ctx context.Context, application uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error)
+
+func newFleetOn(t testing.TB, client func() redis.UniversalClient, p pace, gateways int, limits Limits, before spent) *fleet {
+	f := &fleet{t: t, pace: p, application: uuid.New(), began: time.Now()}
+	held := &Snapshot{own: map[uuid.UUID]Limits{f.application: limits}}
+	for rank := range gateways {
+		rdb := client()
+		l := Open(t.Context(), Config{Gateway: uuid.New(), Snapshot: func(context.Context, *Snapshot) (*Snapshot, error) { return held, nil },
+			Redis: rdb, Spent: before, Logger: slog.New(slog.DiscardHandler), pace: p,
+			peers: func(context.Context) (Peers, error) { return Peers{count: gateways, rank: rank, weight: 1}, nil }})
+		t.Cleanup(func() { l.Close(); _ = rdb.Close() })
+		f.limiters = append(f.limiters, l)
+	}
+	return f
+}
+
+// call makes one through a gateway.
+func (f *fleet) call(gateway int, tokens int64, lasts time.Duration) *Reached {
+	l := f.limiters[gateway]
+	start := time.Now()
+	ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), start)
+	took := time.Since(start)
+	f.mu.Lock()
+	f.slowest = max(f.slowest, took)
+	if reached == nil {
+		f.admitted = append(f.admitted, time.Since(f.began))
+		f.tokens = append(f.tokens, tokens)
+	}
+	f.mu.Unlock()
+	if reached == nil {
+		if lasts > 0 {
+			time.Sleep(lasts)
+		}
+		l.End(ticket, tokens, true)
+	}
+	return reached
+}
+
+// load calls through a gateway, perSecond times, until ctx ends.
+func (f *fleet) load(ctx context.Context, gateway, perSecond int, tokens int64) {
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	due := 0.0
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		for due += float64(perSecond) * 0.005; due >= 1; due-- {
+			f.call(gateway, tokens, 0)
+		}
+	}
+}
+
+// most is the largest amount admitted in any window, by weight.
+func (f *fleet) most() (calls int, tokens int64, at time.Duration) {
+	type one struct {
+		at     time.Duration
+		tokens int64
+	}
+	all := make([]one, len(f.admitted))
+	for i := range all {
+		all[i] = one{f.admitted[i], f.tokens[i]}
+	}
+	slices.SortFunc(all, func(a, b one) int { return int(a.at - b.at) })
+	first, sum := 0, int64(0)
+	for i, c := range all {
+		sum += c.tokens
+		for all[first].at <= c.at-f.pace.window {
+			sum -= all[first].tokens
+			first++
+		}
+		if i-first+1 > calls {
+			calls, at = i-first+1, c.at
+		}
+		tokens = max(tokens, sum)
+	}
+	return calls, tokens, at
+}
+
+func (f *fleet) between(from, to time.Duration) (n int) {
+	for _, at := range f.admitted {
+		if at >= from && at < to {
+			n++
+		}
+	}
+	return n
+}
+
+// TestNoWindowHasMoreThanTheLimit: three gateways under ten times the load, Redis killed, hung and back. With
+// LIMITS_PACE=usual a minute is a minute, and it takes ten of them.
+func TestNoWindowHasMoreThanTheLimit(t *testing.T) {
+	t.Parallel()
+	pace, step := quick, time.Second
+	if os.Getenv("LIMITS_PACE") == "usual" {
+		pace, step = usual, 14*time.Second
+	}
+	const limit = 3000
+	s := startRedis(t)
+	f := newFleet(t, s, pace, 3, Limits{RequestsPerMinute: limit})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for gateway := range f.limiters {
+		running.Go(func() { f.load(ctx, gateway, int(10*limit/3/pace.window.Seconds()), 0) })
+	}
+	time.Sleep(15 * step)
+	healthy := time.Since(f.began)
+	s.signal(syscall.SIGSTOP)
+	time.Sleep(9 * step)
+	s.signal(syscall.SIGCONT)
+	time.Sleep(7 * step)
+	s.kill()
+	time.Sleep(2 * step)
+	s.start()
+	time.Sleep(9 * step)
+	cancel()
+	running.Wait()
+	most, _, at := f.most()
+	used := f.between(0, healthy)
+	possible := float64(limit * (1 + int(healthy/pace.window)))
+	t.Logf("most in a window %d of %d (at %v); healthy %.3f of the limit; slowest decision %v; %d admitted", most, limit, at,
+		float64(used)/possible, f.slowest, len(f.admitted))
+	if most > limit*102/100 {
+		t.Errorf("%d calls within a window of %d", most, limit)
+	}
+	if float64(used) < 0.95*possible {
+		t.Errorf("%d calls while Redis was healthy, of %.0f that could be", used, possible)
+	}
+	if f.slowest > time.Second {
+		t.Errorf("a decision took %v", f.slowest)
+	}
+}
+
+// TestTokensAreChargedWhenTheCallEndsAndADebtIsCarriedOver: calls of many tokens, of which nobody knows before they end.
+func TestTokensAreChargedWhenTheCallEndsAndADebtIsCarriedOver(t *testing.T) {
+	t.Parallel()
+	const limit = 300_000
+	f := newFleet(t, startRedis(t), quick, 3, Limits{TokensPerMinute: limit})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var running sync.WaitGroup
+	for gateway := range f.limiters {
+		running.Go(func() { f.load(ctx, gateway, 10*limit/1000/3/6, 1000) })
+	}
+	running.Wait()
+	_, most, _ := f.most()
+	t.Logf("most in a window %d of %d; %d used", most, limit, 1000*len(f.admitted))
+	if most > limit*102/100 {
+		t.Errorf("%d tokens within a window of %d", most, limit)
+	}
+}
+
+func TestADebtIsPaidBeforeAnybodyCallsAgain(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, startRedis(t), quick, 2, Limits{TokensPerMinute: 1000})
+	if reached := f.call(0, 2500, 0); reached != nil {
+		t.Fatal("the first call is refused")
+	}
+	time.Sleep(3 * quick.tick) // until all know
+	began := time.Now()
+	for f.call(1, 1, 0) != nil {
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("the debt is never paid")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if took := time.Since(began); took < 2*quick.window || took > 3*quick.window {
+		t.Errorf("2.5 times the limit is paid after %v, not within the third window", took)
+	}
+}
+
+// TestNoMoreCallsAreInFlightThanTheLimit, over gateways, and all of it can be used by any of them.
+func TestNoMoreCallsAreInFlightThanTheLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 40
+	s := startRedis(t)
+	f := newFleet(t, s, quick, 3, Limits{Concurrency: limit})
+	var now, most atomic.Int64
+	var running sync.WaitGroup
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+	defer cancel()
+	var admitted atomic.Int64
+	for gateway, l := range f.limiters {
+		for range 30 {
+			running.Go(func() {
+				for ctx.Err() == nil {
+					ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
+					if reached != nil {
+						time.Sleep(time.Millisecond)
+						continue
+					}
+					admitted.Add(1)
+					n := now.Add(1)
+					for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+					}
+					time.Sleep(20 * time.Millisecond)
+					now.Add(-1)
+					l.End(ticket, 0, true)
+				}
+			})
+		}
+		_ = gateway
+	}
+	running.Wait()
+	t.Logf("most in flight %d of %d; %d calls, %.2f of what is possible", most.Load(), limit, admitted.Load(), float64(admitted.Load())/(6*limit*50))
+	if most.Load() > limit {
+		t.Errorf("%d calls in flight of %d", most.Load(), limit)
+	}
+	time.Sleep(3 * quick.life)
+	free := 0
+	for range limit {
+		if f.call(1, 0, 0) == nil {
+			free++
+		}
+	}
+	if free < limit {
+		t.Errorf("one gateway can use %d of %d slots when the others use none", free, limit)
+	}
+}

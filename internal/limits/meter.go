@@ -1,0 +1,157 @@
+package limits
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// lease is a part of a limit that this gateway may spend until a time: it is in the count already.
+type lease struct {
+	left    atomic.Int64
+	granted int64
+	bucket  int64 // in which it is counted
+	until   time.Duration
+}
+
+// closed is what left is below once a lease is taken back.
+const closed = -1 << 60
+
+// meter is one limit of one application as this gateway sees it. Calls spend of a lease without a lock; everything
+// else is under mu.
+type meter struct {
+	name  string
+	span  span
+	carry bool // what exceeds the limit is a debt
+
+	limit    atomic.Int64 // 0: none
+	lease    atomic.Pointer[lease]
+	taken    atomic.Int64 // and asked for in vain, since the last exchange: the demand
+	lastUse  atomic.Int64 // elapsed
+	emptyTo  atomic.Int64 // elapsed until which nobody asks again
+	clock    atomic.Int64 // milliseconds of the count's clock minus elapsed ones
+	seen     atomic.Int64 // total of the window at the last exchange
+	exchange gate         // one at a time
+
+	mu      sync.Mutex
+	own     ring            // what the count has of this gateway
+	others  ring            // what it has of others, as far as this gateway has seen
+	pending map[int64]int64 // by bucket: what it has not been told
+	sent    []change        // what it was told without an answer
+	want    int64           // with that
+	number  int64           // of the exchange
+	epoch   string          // of the count; another one is a count that lost everything
+	ever    int64           // charged ever, at the last exchange
+	last    time.Duration   // of the last exchange
+	began   int64           // ms since when this gateway counts
+	based   bool            // what was counted before it is in the count
+	basing  bool            // that is being asked for
+	lost    atomic.Bool     // the count of a day lost everything, and what was counted before is not in it again
+	first   time.Duration   // when this epoch was first seen
+}
+
+// change is an amount for a bucket.
+type change struct{ bucket, n int64 }
+
+func newMeter(name string, s span, carry bool, wall, now time.Duration) *meter {
+	m := &meter{name: name, span: s, carry: carry, own: newRing(s.buckets), others: newRing(s.buckets), pending: map[int64]int64{},
+		exchange: newGate()}
+	m.clock.Store((wall - now).Milliseconds())
+	m.began = wall.Milliseconds()
+	m.last = now
+	return m
+}
+
+// ms is the time of the count's clock.
+func (m *meter) ms(now time.Duration) int64 { return m.clock.Load() + now.Milliseconds() }
+
+func (m *meter) bucket(now time.Duration) int64 { return m.span.bucket(m.ms(now)) }
+
+// take spends n of the lease. It gives the bucket in which they are counted.
+func (m *meter) take(n int64, now time.Duration) (bucket int64, ok bool) {
+	l := m.lease.Load()
+	if l == nil || now >= l.until {
+		return 0, false
+	}
+	if l.left.Add(-n) < 0 {
+		l.left.Add(n)
+		return 0, false
+	}
+	return l.bucket, true
+}
+
+// giveBack returns what was taken and not used.
+func (m *meter) giveBack(bucket, n int64) {
+	if l := m.lease.Load(); l != nil && l.bucket == bucket && l.left.Load() >= 0 {
+		if l.left.Add(n) > 0 {
+			return
+		}
+		l.left.Add(-n) // it was being closed
+	}
+	m.charge(bucket, -n)
+}
+
+// charge counts what was used without a lease, or takes it out of the count when negative.
+func (m *meter) charge(bucket, n int64) {
+	if n == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pending[bucket] += n
+}
+
+// replace takes the lease back and gives another or none.
+func (m *meter) replace(next *lease) {
+	if old := m.lease.Swap(next); old != nil {
+		if left := old.left.Swap(closed); left > 0 {
+			m.pending[old.bucket] -= left
+		}
+	}
+}
+
+// windowed is what is in the window that the count was told, and what it was not.
+func (m *meter) windowed(bucket int64) (known, untold int64) {
+	for b, n := range m.pending {
+		if b > bucket-m.span.buckets {
+			untold += n
+		} else {
+			delete(m.pending, b)
+		}
+	}
+	for _, c := range m.sent {
+		if c.bucket > bucket-m.span.buckets {
+			untold += c.n
+		}
+	}
+	return m.own.sum(bucket) + m.others.sum(bucket), untold
+}
+
+// uncounted is what was used beyond leases and the count has not been told.
+func (m *meter) uncounted() (n int64) {
+	for _, of := range m.pending {
+		n += of
+	}
+	return n
+}
+
+// frees is when the oldest of the window leaves it, in milliseconds from now; the whole window's time when nobody knows.
+func (m *meter) frees(now time.Duration) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	bucket, at := m.bucket(now), int64(0)
+	m.own.advance(bucket)
+	m.others.advance(bucket)
+	for _, r := range []*ring{&m.own, &m.others} {
+		r.each(func(b, n int64) bool {
+			if n > 0 && (at == 0 || b < at) {
+				at = b
+			}
+			return n <= 0
+		})
+	}
+	if at == 0 {
+		at = bucket
+	}
+	return max(0, m.span.leaves(at)-m.ms(now))
+}

@@ -1,0 +1,112 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// slots are the calls in flight that an application may have, as this gateway sees them.
+type slots struct {
+	limit    atomic.Int64 // 0: none
+	free     atomic.Int64 // of those held
+	inFlight atomic.Int64
+	lastUse  atomic.Int64
+	emptyTo  atomic.Int64
+	wanted   atomic.Int64 // in vain, since the last exchange
+	exchange gate         // one at a time
+
+	mu     sync.Mutex
+	held   int64
+	others int64 // held by them, at the last exchange
+	epoch  string
+	last   time.Duration
+	lossAt time.Duration // 0: none
+	atLoss int64         // held then
+}
+
+func (s *slots) take() bool {
+	if s.free.Add(-1) >= 0 {
+		s.inFlight.Add(1)
+		return true
+	}
+	s.free.Add(1)
+	return false
+}
+
+func (s *slots) release() {
+	s.inFlight.Add(-1)
+	s.free.Add(1)
+}
+
+// hold makes n the number of slots held; those in use stay so.
+func (s *slots) hold(n int64) {
+	s.free.Add(n - s.held)
+	s.held = n
+}
+
+// spare is what is given back: all but a reserve, which is none where slots are scarce.
+func (s *slots) spare(peers int, keep bool) int64 {
+	reserve := int64(0)
+	if room := s.limit.Load() - s.others - s.held; keep && room > 0 {
+		reserve = room / int64(4*peers)
+	}
+	return max(0, s.free.Load()-reserve)
+}
+
+// ask is what an exchange tells and wants; what is spare is given back by it.
+func (s *slots) ask(gateway string, want int64, peers int, keep bool, stale time.Duration) []any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if over := -s.free.Load(); over > 0 { // calls that were in flight when the share was less: they hold theirs
+		s.hold(s.held + over)
+	}
+	if want == 0 {
+		for n := s.spare(peers, keep); n > 0; n-- {
+			if s.free.Add(-1) < 0 { // a call took it
+				s.free.Add(1)
+				break
+			}
+			s.held--
+		}
+	}
+	return []any{s.limit.Load(), gateway, s.held, want, min(want, 1), peers, stale.Milliseconds()}
+}
+
+// accept takes the answer. It reports whether what others hold was lost.
+func (s *slots) accept(answer any, sent time.Duration) (lost bool, err error) {
+	list, ok := answer.([]any)
+	if !ok || len(list) != 3 {
+		return false, fmt.Errorf("the slots of a limit answer %T", answer)
+	}
+	epoch, isText := list[0].(string)
+	others, isNumber := list[1].(int64)
+	granted, isToo := list[2].(int64)
+	if !isText || !isNumber || !isToo {
+		return false, errors.New("the slots of a limit answer something else than numbers")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lost = s.epoch != "" && s.epoch != epoch && s.others > 0
+	s.epoch, s.others, s.last, s.lossAt = epoch, others, sent, 0
+	s.held += granted
+	s.free.Add(granted)
+	return lost, nil
+}
+
+// share holds this gateway's share while there is nobody to ask. What others held when Redis was lost, they may hold on
+// to for a window; after it everybody holds an equal share.
+func (s *slots) share(of Peers, now, window time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lossAt == 0 {
+		s.lossAt, s.atLoss = now, s.held
+	}
+	mine := of.part(s.limit.Load())
+	if now-s.lossAt < window && s.epoch != "" {
+		mine = min(max(mine, s.atLoss), s.atLoss+of.part(s.limit.Load()-s.others-s.atLoss))
+	}
+	s.hold(mine)
+}
