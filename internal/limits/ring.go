@@ -9,9 +9,6 @@ type span struct {
 
 func (s span) bucket(ms int64) int64 { return (ms + s.offset) / s.unit }
 
-// ends is when a bucket ends.
-func (s span) ends(bucket int64) int64 { return (bucket+1)*s.unit - s.offset }
-
 // leaves is when a bucket leaves the window.
 func (s span) leaves(bucket int64) int64 { return (bucket+s.buckets)*s.unit - s.offset }
 
