@@ -128,6 +128,8 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Applications:      n.applications,
 		Catalog:           n.catalog,
 		Pricing:           pricing.New(n.pool),
+		Limits:            limits.New(n.pool),
+		LimitsUsage:       limits.NewReader(n.redis),
 		Pool:              n.pool,
 		Stats:             n.stats,
 		Ledger:            ledger.New(n.pool),

@@ -7,15 +7,21 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/application"
+	"callgate/internal/beijing"
+	"callgate/internal/fault"
 	"callgate/internal/openapi"
 )
 
 func (c *Console) listApplications(ctx *fiber.Ctx) (any, error) {
 	owner := principal(ctx).UserID
-	found, err := pageOf(ctx, applicationView, func(ctx context.Context, page, size int) ([]application.Application, int, error) {
+	found, err := pageOf(ctx, unchanged[application.Application], func(ctx context.Context, page, size int) ([]application.Application, int, error) {
 		return c.Applications.List(ctx, owner, page, size)
 	})
-	return openapi.ApplicationPage(found), err
+	if err != nil {
+		return nil, err
+	}
+	view, err := c.applicationView(ctx.UserContext(), found.Items...)
+	return openapi.ApplicationPage{PageFields: found.PageFields, Items: each(found.Items, view)}, err
 }
 
 // createApplication is the one answer about an application with its key in full (spec section 4.2).
@@ -29,9 +35,10 @@ func (c *Console) createApplication(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	c.Announcer.ApplicationChanged(ctx.UserContext(), a.ID)
+	view, err := c.applicationView(ctx.UserContext(), a)
 	return created{openapi.NewApplication{
-		ApplicationFields: applicationFields(a), AccessKeyField: openapi.AccessKeyField{AccessKey: key},
-	}}, nil
+		ApplicationFields: view(a).ApplicationFields, AccessKeyField: openapi.AccessKeyField{AccessKey: key},
+	}}, err
 }
 
 // draftOf takes a field that is left out for an empty one.
@@ -49,7 +56,7 @@ func draftOf(body openapi.ApplicationDraft) (draft application.Draft) {
 }
 
 func (c *Console) getApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	return shown(applicationView)(c.Applications.Get(ctx.UserContext(), principal(ctx).UserID, id))
+	return c.applicationShown(ctx.UserContext())(c.Applications.Get(ctx.UserContext(), principal(ctx).UserID, id))
 }
 
 func (c *Console) updateApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
@@ -110,6 +117,35 @@ func (c *Console) applicationChanged(ctx *fiber.Ctx) func(application.Applicatio
 		if err == nil {
 			c.Announcer.ApplicationChanged(ctx.UserContext(), a.ID)
 		}
-		return shown(applicationView)(a, err)
+		return c.applicationShown(ctx.UserContext())(a, err)
 	}
+}
+
+// applicationShown answers with an application, as shown.
+func (c *Console) applicationShown(ctx context.Context) func(application.Application, error) (any, error) {
+	return func(a application.Application, err error) (any, error) {
+		if err != nil && fault.KindOf(err) != fault.Changed {
+			return nil, err
+		}
+		view, failed := c.applicationView(ctx, a)
+		if failed != nil {
+			return nil, failed
+		}
+		return shown(view)(a, err)
+	}
+}
+
+// applicationView shows these applications with their limits. Those are read after the applications were: whoever
+// edits what is told finds out that it was changed between.
+func (c *Console) applicationView(ctx context.Context, applications ...application.Application) (func(application.Application) openapi.Application, error) {
+	standings, err := c.Limits.Standings(ctx, each(applications, func(a application.Application) uuid.UUID { return a.ID })...)
+	return func(a application.Application) openapi.Application {
+		standing := standings[a.ID]
+		return openapi.Application{ApplicationFields: openapi.ApplicationFields{
+			ID: a.ID, Name: a.Name, Description: a.Description, Status: a.Status,
+			CapabilityIDs: a.CapabilityIDs, MaskedAccessKey: a.MaskedAccessKey,
+			Limits: limitsView(standing.Own), Ceilings: limitsView(standing.Ceilings), EffectiveLimits: effectiveView(standing.Holding()),
+			CreatedAt: beijing.Format(a.CreatedAt), UpdatedAt: beijing.Format(a.UpdatedAt),
+		}}
+	}, err
 }

@@ -19,6 +19,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
+	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/secret"
 )
@@ -57,6 +58,7 @@ func (m *manager) over(settings *pgxpool.Config) *manager {
 		Applications: application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(pool, ring, true),
 		Pricing:      pricing.New(pool),
+		Limits:       limits.New(pool),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Logger:       log,

@@ -18,6 +18,7 @@ import (
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/identity"
+	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/retention"
 	"callgate/internal/stats"
@@ -29,7 +30,9 @@ type Deps struct {
 	Applications *application.Store
 	Catalog      *catalog.Store
 	Pricing      *pricing.Store
-	Pool         *pgxpool.Pool // for the audit list
+	Limits       *limits.Store
+	LimitsUsage  *limits.Reader // nil: not known
+	Pool         *pgxpool.Pool  // for the audit list
 	Stats        *stats.Reader
 	Ledger       *ledger.Ledger
 	Announcer    *access.Announcer

@@ -167,6 +167,19 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 	case "deletePrice":
 		made := f.desk.must(200, "PUT", "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)
 		s.path["id"] = field[string](f.t, made, "id")
+	case "putCeiling":
+		body["owner"], body["application"] = "person1@example.com", f.applications[0]
+		for _, limit := range limitNames { // those of applications stay below, but for a few
+			if body[limit] != nil && f.random.IntN(8) > 0 {
+				body[limit] = 900_000_000_000
+			}
+		}
+	case "setApplicationLimits":
+		for _, limit := range limitNames {
+			if body[limit] != nil {
+				body[limit] = 1 + f.random.IntN(1000)
+			}
+		}
 	case "getCall":
 		s.path["id"] = f.applications[0]
 	case "listCalls":
@@ -198,6 +211,8 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 				return pick(f, f.groups), true
 			}
 			return pick(f, f.capabilities), true
+		case "q":
+			return pick(f, []string{"", "person", "APP"}), true
 		case "groupId":
 			return "g", true
 		case "model":

@@ -27,6 +27,23 @@ func bodyOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, err error) {
 	return body, err
 }
 
+// nullsOf is bodyOf where null says something else than nothing: the fields named that are given as null come too.
+func nullsOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, nulls []string, err error) {
+	sent, err := readBody(ctx, maxBody)
+	if err != nil {
+		return body, nil, err
+	}
+	if err = decodeObject(sent, &body, nullable); err != nil {
+		return body, nil, err
+	}
+	for _, m := range knownMembers(bytes.Trim(sent, " \t\r\n"), nullable) {
+		if string(m.value) == "null" {
+			nulls = append(nulls, m.name)
+		}
+	}
+	return body, nulls, nil
+}
+
 // signInBodyOf is bodyOf for requests without a credential.
 func signInBodyOf[T any](ctx *fiber.Ctx) (body T, err error) {
 	err = decode(ctx, &body, maxSignInBody)
@@ -41,6 +58,10 @@ func decode(ctx *fiber.Ctx, dst any, most int, nullable ...string) error {
 	if err != nil {
 		return err
 	}
+	return decodeObject(body, dst, nullable)
+}
+
+func decodeObject(body []byte, dst any, nullable []string) error {
 	object := bytes.Trim(body, " \t\r\n")
 	if len(object) == 0 {
 		return fault.New(fault.Invalid, "the body is empty; send a JSON object")

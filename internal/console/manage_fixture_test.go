@@ -25,6 +25,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
+	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/secret"
 )
@@ -66,6 +67,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 		Applications: application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(pool, ring, true),
 		Pricing:      pricing.New(pool),
+		Limits:       limits.New(pool),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Ledger:       ledger.New(pool),

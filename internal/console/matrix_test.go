@@ -59,6 +59,8 @@ var matrix = []route{
 	{"GET", "/api/applications/{app}/access-key", developer, "", 200},
 	{"POST", "/api/applications/{app}/access-key/rotate", developer, "", 200},
 	{"PATCH", "/api/applications/{app}/status", developer, `{"status":"disabled"}`, 200},
+	{"PATCH", "/api/applications/{app}/limits", developer, `{"requestsPerMinute":5}`, 200},
+	{"GET", "/api/applications/{app}/limits/usage", developer, "", 200},
 	{"PATCH", "/api/applications/{app}/capabilities/gpt", developer, "", 200},
 
 	{"GET", "/api/capabilities", developer, "", 200},
@@ -90,6 +92,8 @@ var matrix = []route{
 	{"GET", "/api/admin/prices/suggestions", backOffice, "", 40001}, // of which capability
 	{"GET", "/api/admin/prices/unpriced", backOffice, "", 200},
 	{"DELETE", "/api/admin/prices/" + gptPrice, backOffice, "", 200},
+	{"GET", "/api/admin/limits", backOffice, "", 200},
+	{"PUT", "/api/admin/limits", backOffice, `{"scope":"all","tokensPerDay":1000000}`, 200},
 	{"GET", "/api/admin/audit", backOffice, "", 200},
 	{"GET", "/api/admin/spools", backOffice, "", 200},
 	{"POST", "/api/admin/spools/" + lostSpool + "/retire", backOffice, "", 200},

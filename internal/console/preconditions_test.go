@@ -35,6 +35,7 @@ func edits(m *manager) map[string]guarded {
 		"updateApplication":    with(application, app, `{"name":"renamed"}`),
 		"setApplicationStatus": with(application, app+"/status", `{"status":"disabled"}`),
 		"bindCapability":       with(application, app+"/capabilities/b", ``),
+		"setApplicationLimits": with(application, app+"/limits", `{"concurrency":3}`),
 		"updateGroup":          with(group, group.read, `{"sortOrder":7}`),
 		"orderGroups":          with(group, "/api/admin/groups/order", `{"ids":["g"]}`),
 		"orderCapabilities":    with(capability, "/api/admin/capabilities/order", `{"groupId":"g","ids":["b","a"]}`),
@@ -49,6 +50,10 @@ func edits(m *manager) map[string]guarded {
 		meanwhile: `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"3","output":"8","note":%q}`}
 	m.admin.must(200, "PUT", "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)
 	all["putPrice"] = with(price, "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"4","output":"8"}`)
+	ceiling := guarded{by: m.admin, read: "/api/admin/limits?scope=all", also: "PUT /api/admin/limits", only: true}
+	ceiling.meanwhile = `{"scope":"all","concurrency":50,"note":%q}`
+	m.admin.must(200, "PUT", "/api/admin/limits", `{"scope":"all","concurrency":10}`)
+	all["putCeiling"] = with(ceiling, "/api/admin/limits", `{"scope":"all","concurrency":40}`)
 	capability.also = "PATCH /api/admin/capabilities/a"
 	all["updateCapability"] = with(capability, capability.read, `{"sortOrder":7}`)
 	all["setCapabilityStatus"] = with(capability, capability.read+"/status", `{"status":"disabled"}`)

@@ -33,6 +33,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/applications/:id/access-key", developer(ofID(c.revealAccessKey)))
 	api.Post("/applications/:id/access-key/rotate", developer(ofID(c.rotateAccessKey)))
 	api.Patch("/applications/:id/status", developer(ofID(c.setApplicationStatus)))
+	api.Patch("/applications/:id/limits", developer(ofID(c.setApplicationLimits)))
+	api.Get("/applications/:id/limits/usage", developer(ofID(c.getLimitsUsage)))
 	api.Patch("/applications/:id/capabilities/:capabilityId", developer(ofID(c.bindCapability)))
 
 	api.Get("/capabilities", developer(c.listCapabilities))
@@ -70,6 +72,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/admin/prices/suggestions", admin(c.suggestPrices))
 	api.Get("/admin/prices/unpriced", admin(c.listUnpriced))
 	api.Delete("/admin/prices/:id", admin(ofID(c.deletePrice)))
+	api.Get("/admin/limits", admin(c.listCeilings))
+	api.Put("/admin/limits", admin(c.putCeiling))
 	api.Get("/admin/audit", admin(c.listAudit))
 	api.Get("/admin/spools", admin(c.listSpools))
 	api.Post("/admin/spools/:id/retire", admin(ofID(c.retireSpool)))

@@ -22,6 +22,7 @@ import (
 	"callgate/internal/cluster"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
+	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
@@ -67,6 +68,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Applications: application.New(m.pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(m.pool, ring, true),
 		Pricing:      pricing.New(m.pool),
+		Limits:       limits.New(m.pool),
 		Pool:         m.pool,
 		Stats:        reader,
 		Ledger:       ledger.New(m.pool),

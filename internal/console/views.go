@@ -28,6 +28,9 @@ func each[T, V any](items []T, view func(T) V) []V {
 	return views
 }
 
+// unchanged is the view of what needs more than itself to be shown.
+func unchanged[T any](item T) T { return item }
+
 // tooLate is the Changed fault of an edit with the view of the object as it is now.
 type tooLate struct {
 	error
@@ -78,18 +81,6 @@ func sessionView(s identity.Session) openapi.Session {
 		ID: s.ID, CreatedAt: beijing.Format(s.CreatedAt), LastUsedAt: beijing.Format(s.LastUsedAt),
 		UserAgent: s.UserAgent, Current: s.Current,
 	}
-}
-
-func applicationFields(a application.Application) openapi.ApplicationFields {
-	return openapi.ApplicationFields{
-		ID: a.ID, Name: a.Name, Description: a.Description, Status: a.Status,
-		CapabilityIDs: a.CapabilityIDs, MaskedAccessKey: a.MaskedAccessKey,
-		CreatedAt: beijing.Format(a.CreatedAt), UpdatedAt: beijing.Format(a.UpdatedAt),
-	}
-}
-
-func applicationView(a application.Application) openapi.Application {
-	return openapi.Application{ApplicationFields: applicationFields(a)}
 }
 
 func accessKeyView(key string) openapi.AccessKey {

@@ -61,6 +61,15 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"no such capability":                            "没有这个能力",
 	"the price that was read is not there any more": "读取到的价格已不存在",
 
+	// Limits.
+	"must be at most %d, the ceiling that an administrator has set for this application": "不能超过 {1}：这是管理员为该应用设置的上限",
+	"must be at most %d, the ceiling that an administrator has set for your account":     "不能超过 {1}：这是管理员为您的账号设置的上限",
+	"must be at most %d, the ceiling that an administrator has set for all applications": "不能超过 {1}：这是管理员为所有应用设置的上限",
+	"must be all, owner or application":                                                  "必须是 all、owner 或 application",
+	"no account has this e-mail address or id":                                           "没有账号使用此邮箱地址或 ID",
+	"no application has this id":                                                         "没有应用使用此 ID",
+	"the ceiling that was read is not there any more":                                    "读取到的上限已不存在",
+
 	// Preconditions.
 	"somebody else has changed this since it was read":            "读取之后已被他人修改",
 	"must be the updatedAt that was read, in double quotes, or *": "必须是读取到的 updatedAt（放在双引号中）或 *",

@@ -97,9 +97,18 @@ type ApplicationFields struct {
 	Name          string       `json:"name"`
 	CapabilityIDs []Identifier `json:"capabilityIds"`
 
+	// Ceilings Null is no limit.
+	Ceilings Limits `json:"ceilings"`
+
 	// CreatedAt Beijing time with milliseconds.
-	CreatedAt       Time              `json:"createdAt"`
-	Description     string            `json:"description"`
+	CreatedAt   Time   `json:"createdAt"`
+	Description string `json:"description"`
+
+	// EffectiveLimits The limits that hold: the lesser of the own one and of the ceiling. Null is none.
+	EffectiveLimits EffectiveLimits `json:"effectiveLimits"`
+
+	// Limits Null is no limit.
+	Limits          Limits            `json:"limits"`
 	MaskedAccessKey MaskedAccessKey   `json:"maskedAccessKey"`
 	Status          ApplicationStatus `json:"status"`
 
@@ -358,6 +367,67 @@ type CapabilityStatusEdit struct {
 	Status CapabilityStatus `json:"status"`
 }
 
+// Ceiling defines model for Ceiling.
+type Ceiling struct {
+	ID              ID         `json:"id"`
+	ApplicationID   *uuid.UUID `json:"applicationId"`
+	ApplicationName *string    `json:"applicationName"`
+
+	// Limits Null is no limit.
+	Limits     Limits  `json:"limits"`
+	OwnerEmail *string `json:"ownerEmail"`
+
+	// OwnerID Whose applications it is for; of an application, its owner.
+	OwnerID *uuid.UUID `json:"ownerId"`
+
+	// Scope For whom a ceiling is.
+	Scope CeilingScope `json:"scope"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+
+	// UpdatedBy An e-mail address.
+	UpdatedBy Email `json:"updatedBy"`
+}
+
+// CeilingDraft defines model for CeilingDraft.
+type CeilingDraft struct {
+	// Application Id of the application; of the scope `application`.
+	Application *string `json:"application,omitempty"`
+
+	// CallsPerDay Calls that begin on a Beijing day.
+	CallsPerDay *int64 `json:"callsPerDay,omitempty"`
+
+	// Concurrency Calls in flight.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+
+	// Owner E-mail address or id of the account; of the scope `owner`.
+	Owner *string `json:"owner,omitempty"`
+
+	// RequestsPerMinute Calls that begin within any 60 s.
+	RequestsPerMinute *int64 `json:"requestsPerMinute,omitempty"`
+
+	// Scope For whom a ceiling is.
+	Scope CeilingScope `json:"scope"`
+
+	// TokensPerDay Tokens on a Beijing day.
+	TokensPerDay *int64 `json:"tokensPerDay,omitempty"`
+
+	// TokensPerMinute Tokens, input and output as the answers report them, within any 60 s.
+	TokensPerMinute *int64 `json:"tokensPerMinute,omitempty"`
+}
+
+// CeilingPage defines model for CeilingPage.
+type CeilingPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []Ceiling `json:"items"`
+}
+
+// CeilingScope For whom a ceiling is.
+type CeilingScope = string
+
 // Changed The envelope of an edit that came too late; data is the object as it is now.
 type Changed struct {
 	Code int64       `json:"code"`
@@ -492,6 +562,23 @@ type DayMetrics struct {
 	Date Date `json:"date"`
 }
 
+// EffectiveLimit defines model for EffectiveLimit.
+type EffectiveLimit struct {
+	Limit int64 `json:"limit"`
+
+	// Source Who set it: `own` the owner; else an administrator, as a ceiling for this application, for its owner, or for all.
+	Source LimitSource `json:"source"`
+}
+
+// EffectiveLimits The limits that hold: the lesser of the own one and of the ceiling. Null is none.
+type EffectiveLimits struct {
+	CallsPerDay       *EffectiveLimit `json:"callsPerDay"`
+	Concurrency       *EffectiveLimit `json:"concurrency"`
+	RequestsPerMinute *EffectiveLimit `json:"requestsPerMinute"`
+	TokensPerDay      *EffectiveLimit `json:"tokensPerDay"`
+	TokensPerMinute   *EffectiveLimit `json:"tokensPerMinute"`
+}
+
 // Email An e-mail address.
 type Email = string
 
@@ -600,6 +687,73 @@ type ID = uuid.UUID
 
 // Identifier Chosen once and never changed.
 type Identifier = string
+
+// LimitName defines model for LimitName.
+type LimitName = string
+
+// LimitSource Who set it: `own` the owner; else an administrator, as a ceiling for this application, for its owner, or for all.
+type LimitSource = string
+
+// LimitUsage defines model for LimitUsage.
+type LimitUsage struct {
+	Name LimitName `json:"name"`
+
+	// Limit What holds; null when nothing does.
+	Limit *int64 `json:"limit"`
+
+	// ResetsAt When counting begins anew: the next Beijing midnight; null for what does not.
+	ResetsAt *string `json:"resetsAt"`
+
+	// Source Who set what holds.
+	Source *string `json:"source"`
+
+	// Used What is counted now; null when that is not known: nothing is counted where there is no limit, nor while the counts cannot be asked. May be above a limit that was lowered.
+	Used *int64 `json:"used"`
+
+	// WindowMs Of what slides; null for the others.
+	WindowMs *int64 `json:"windowMs"`
+}
+
+// Limits Null is no limit.
+type Limits struct {
+	// CallsPerDay Calls that begin on a Beijing day.
+	CallsPerDay *int64 `json:"callsPerDay"`
+
+	// Concurrency Calls in flight.
+	Concurrency *int64 `json:"concurrency"`
+
+	// RequestsPerMinute Calls that begin within any 60 s.
+	RequestsPerMinute *int64 `json:"requestsPerMinute"`
+
+	// TokensPerDay Tokens on a Beijing day.
+	TokensPerDay *int64 `json:"tokensPerDay"`
+
+	// TokensPerMinute Tokens, input and output as the answers report them, within any 60 s.
+	TokensPerMinute *int64 `json:"tokensPerMinute"`
+}
+
+// LimitsEdit defines model for LimitsEdit.
+type LimitsEdit struct {
+	// CallsPerDay Calls that begin on a Beijing day.
+	CallsPerDay *int64 `json:"callsPerDay,omitempty"`
+
+	// Concurrency Calls in flight.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+
+	// RequestsPerMinute Calls that begin within any 60 s.
+	RequestsPerMinute *int64 `json:"requestsPerMinute,omitempty"`
+
+	// TokensPerDay Tokens on a Beijing day.
+	TokensPerDay *int64 `json:"tokensPerDay,omitempty"`
+
+	// TokensPerMinute Tokens, input and output as the answers report them, within any 60 s.
+	TokensPerMinute *int64 `json:"tokensPerMinute,omitempty"`
+}
+
+// LimitsUsage defines model for LimitsUsage.
+type LimitsUsage struct {
+	Items []LimitUsage `json:"items"`
+}
 
 // MaskedAccessKey defines model for MaskedAccessKey.
 type MaskedAccessKey = string

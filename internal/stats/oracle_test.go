@@ -23,6 +23,7 @@ import (
 	"callgate/internal/console"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
+	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
@@ -164,7 +165,7 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	t.Cleanup(func() { people.Close(context.Background()) })
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: console.Fail(log)})
 	console.New(console.Deps{
-		Identity: people, Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Pool: pool, Stats: reader,
+		Identity: people, Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Limits: limits.New(pool), Pool: pool, Stats: reader,
 		Ledger: ledger.New(pool), Now: clock, Logger: log,
 	}).Register(app)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

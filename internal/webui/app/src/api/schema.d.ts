@@ -265,6 +265,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The ceilings of what applications may use
+         * @description For all applications, for those of an owner, for one. Of each limit the ceiling of the application holds, else its owner's, else that for all, so that one can be raised. An owner may set lower limits. That for all comes first, then owners' by address, then applications' by name.
+         */
+        get: operations["listCeilings"];
+        /**
+         * Set the ceiling for all, for an owner or for an application
+         * @description Replaces it: a limit that is null or left out has no ceiling of this scope. One without any is not listed any more. What owners have set above it stays, and the ceiling holds. Gateways go by it within 2 s. Recorded in the audit trail.
+         */
+        put: operations["putCeiling"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/prices": {
         parameters: {
             query?: never;
@@ -528,6 +552,55 @@ export interface paths {
          * @description Idempotent. A disabled capability is a 400, an unknown one a 404.
          */
         patch: operations["bindCapability"];
+        trace?: never;
+    };
+    "/api/applications/{id}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set what an application may use at most
+         * @description A field that is left out stays as it is, null removes the limit. One above the ceiling that an administrator has set is a 400. Gateways go by it within 2 s. A call beyond a limit is answered 429 with `Retry-After`, recorded and not forwarded. Recorded in the audit trail.
+         */
+        patch: operations["setApplicationLimits"];
+        trace?: never;
+    };
+    "/api/applications/{id}/limits/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /** What an application uses of its limits now */
+        get: operations["getLimitsUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/applications/{id}/status": {
@@ -1170,9 +1243,12 @@ export interface components {
         };
         ApplicationFields: {
             capabilityIds: components["schemas"]["Identifier"][];
+            ceilings: components["schemas"]["Limits"];
             createdAt: components["schemas"]["Time"];
             description: string;
+            effectiveLimits: components["schemas"]["EffectiveLimits"];
             id: components["schemas"]["Id"];
+            limits: components["schemas"]["Limits"];
             maskedAccessKey: components["schemas"]["MaskedAccessKey"];
             name: string;
             status: components["schemas"]["ApplicationStatus"];
@@ -1332,6 +1408,47 @@ export interface components {
         CapabilityStatusEdit: {
             status: components["schemas"]["CapabilityStatus"];
         };
+        Ceiling: {
+            /** Format: uuid */
+            applicationId: string | null;
+            applicationName: string | null;
+            id: components["schemas"]["Id"];
+            limits: components["schemas"]["Limits"];
+            ownerEmail: string | null;
+            /**
+             * Format: uuid
+             * @description Whose applications it is for; of an application
+             */
+            ownerId: string | null;
+            scope: components["schemas"]["CeilingScope"];
+            updatedAt: components["schemas"]["Time"];
+            updatedBy: components["schemas"]["Email"];
+        };
+        CeilingDraft: {
+            /** @description Id of the application; of the scope `application`. */
+            application?: string;
+            /** @description Calls that begin on a Beijing day. */
+            callsPerDay?: number | null;
+            /** @description Calls in flight. */
+            concurrency?: number | null;
+            /** @description E-mail address or id of the account; of the scope `owner`. */
+            owner?: string;
+            /** @description Calls that begin within any 60 s. */
+            requestsPerMinute?: number | null;
+            scope: components["schemas"]["CeilingScope"];
+            /** @description Tokens on a Beijing day. */
+            tokensPerDay?: number | null;
+            /** @description Tokens, input and output as the answers report them, within any 60 s. */
+            tokensPerMinute?: number | null;
+        };
+        CeilingPage: {
+            items: components["schemas"]["Ceiling"][];
+        } & components["schemas"]["PageFields"];
+        /**
+         * @description For whom a ceiling is.
+         * @enum {string}
+         */
+        CeilingScope: "all" | "owner" | "application";
         /** @description The envelope of an edit that came too late; data is the object as it is now. */
         Changed: {
             /** @constant */
@@ -1427,6 +1544,18 @@ export interface components {
         DayMetrics: {
             date: components["schemas"]["Date"];
         } & components["schemas"]["MetricsFields"];
+        EffectiveLimit: {
+            limit: number;
+            source: components["schemas"]["LimitSource"];
+        };
+        /** @description The limits that hold: the lesser of the own one and of the ceiling. Null is none. */
+        EffectiveLimits: {
+            callsPerDay: null | components["schemas"]["EffectiveLimit"];
+            concurrency: null | components["schemas"]["EffectiveLimit"];
+            requestsPerMinute: null | components["schemas"]["EffectiveLimit"];
+            tokensPerDay: null | components["schemas"]["EffectiveLimit"];
+            tokensPerMinute: null | components["schemas"]["EffectiveLimit"];
+        };
         /** @description An e-mail address. */
         Email: string;
         /** @description The envelope of an error. */
@@ -1519,6 +1648,57 @@ export interface components {
         Id: string;
         /** @description Chosen once and never changed. */
         Identifier: string;
+        /** @enum {string} */
+        LimitName: "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "callsPerDay" | "tokensPerDay";
+        /** @description Null is no limit. */
+        Limits: {
+            /** @description Calls that begin on a Beijing day. */
+            callsPerDay: number | null;
+            /** @description Calls in flight. */
+            concurrency: number | null;
+            /** @description Calls that begin within any 60 s. */
+            requestsPerMinute: number | null;
+            /** @description Tokens on a Beijing day. */
+            tokensPerDay: number | null;
+            /** @description Tokens, input and output as the answers report them, within any 60 s. */
+            tokensPerMinute: number | null;
+        };
+        LimitsEdit: {
+            /** @description Calls that begin on a Beijing day. */
+            callsPerDay?: number | null;
+            /** @description Calls in flight. */
+            concurrency?: number | null;
+            /** @description Calls that begin within any 60 s. */
+            requestsPerMinute?: number | null;
+            /** @description Tokens on a Beijing day. */
+            tokensPerDay?: number | null;
+            /** @description Tokens, input and output as the answers report them, within any 60 s. */
+            tokensPerMinute?: number | null;
+        };
+        /**
+         * @description Who set it: `own` the owner; else an administrator, as a ceiling for this application, for its owner, or for all.
+         * @enum {string}
+         */
+        LimitSource: "own" | "application" | "owner" | "all";
+        LimitsUsage: {
+            items: components["schemas"]["LimitUsage"][];
+        };
+        LimitUsage: {
+            /** @description What holds; null when nothing does. */
+            limit: number | null;
+            name: components["schemas"]["LimitName"];
+            /** @description When counting begins anew: the next Beijing midnight; null for what does not. */
+            resetsAt: string | null;
+            /**
+             * @description Who set what holds.
+             * @enum {string|null}
+             */
+            source: "own" | "application" | "owner" | "all" | null;
+            /** @description What is counted now; null when that is not known: nothing is counted where there is no limit, nor while the counts cannot be asked. May be above a limit that was lowered. */
+            used: number | null;
+            /** @description Of what slides; null for the others. */
+            windowMs: number | null;
+        };
         MaskedAccessKey: string;
         Metrics: components["schemas"]["MetricsFields"];
         MetricsFields: {
@@ -1924,6 +2104,33 @@ export interface components {
                  *           "gpt-5"
                  *         ],
                  *         "maskedAccessKey": "cg-Ab12…wxyz",
+                 *         "limits": {
+                 *           "requestsPerMinute": 120,
+                 *           "tokensPerMinute": null,
+                 *           "concurrency": null,
+                 *           "callsPerDay": null,
+                 *           "tokensPerDay": null
+                 *         },
+                 *         "ceilings": {
+                 *           "requestsPerMinute": 600,
+                 *           "tokensPerMinute": null,
+                 *           "concurrency": 20,
+                 *           "callsPerDay": null,
+                 *           "tokensPerDay": null
+                 *         },
+                 *         "effectiveLimits": {
+                 *           "requestsPerMinute": {
+                 *             "limit": 120,
+                 *             "source": "own"
+                 *           },
+                 *           "tokensPerMinute": null,
+                 *           "concurrency": {
+                 *             "limit": 20,
+                 *             "source": "all"
+                 *           },
+                 *           "callsPerDay": null,
+                 *           "tokensPerDay": null
+                 *         },
                  *         "createdAt": "2026-08-17T09:31:00.000+08:00",
                  *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *       }
@@ -1954,6 +2161,33 @@ export interface components {
                  *           "gpt-5"
                  *         ],
                  *         "maskedAccessKey": "cg-Ab12…wxyz",
+                 *         "limits": {
+                 *           "requestsPerMinute": 120,
+                 *           "tokensPerMinute": null,
+                 *           "concurrency": null,
+                 *           "callsPerDay": null,
+                 *           "tokensPerDay": null
+                 *         },
+                 *         "ceilings": {
+                 *           "requestsPerMinute": 600,
+                 *           "tokensPerMinute": null,
+                 *           "concurrency": 20,
+                 *           "callsPerDay": null,
+                 *           "tokensPerDay": null
+                 *         },
+                 *         "effectiveLimits": {
+                 *           "requestsPerMinute": {
+                 *             "limit": 120,
+                 *             "source": "own"
+                 *           },
+                 *           "tokensPerMinute": null,
+                 *           "concurrency": {
+                 *             "limit": 20,
+                 *             "source": "all"
+                 *           },
+                 *           "callsPerDay": null,
+                 *           "tokensPerDay": null
+                 *         },
                  *         "createdAt": "2026-08-17T09:31:00.000+08:00",
                  *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *       },
@@ -1984,6 +2218,42 @@ export interface components {
                     /** @constant */
                     code?: 40102;
                 } & components["schemas"]["Error"];
+            };
+        };
+        /** @description Somebody else has changed the ceiling since it was read. Nothing was written; data is it as it is now. */
+        CeilingChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                 *         "scope": "owner",
+                 *         "ownerId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                 *         "ownerEmail": "dev@example.com",
+                 *         "applicationId": null,
+                 *         "applicationName": null,
+                 *         "limits": {
+                 *           "requestsPerMinute": 600,
+                 *           "tokensPerMinute": null,
+                 *           "concurrency": 20,
+                 *           "callsPerDay": null,
+                 *           "tokensPerDay": null
+                 *         },
+                 *         "updatedBy": "root@example.com",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Ceiling"];
+                } & components["schemas"]["Changed"];
             };
         };
         /** @description The identifier is taken. */
@@ -3686,6 +3956,155 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCeilings: {
+        parameters: {
+            query?: {
+                /** @description A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Only those whose owner's address or application's name contains this, whatever its case.
+                 * @example dev@
+                 */
+                q?: string;
+                /**
+                 * @description Only the ceilings of this kind.
+                 * @example owner
+                 */
+                scope?: "" | "all" | "owner" | "application";
+                size?: components["parameters"]["Size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *             "scope": "owner",
+                     *             "ownerId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *             "ownerEmail": "dev@example.com",
+                     *             "applicationId": null,
+                     *             "applicationName": null,
+                     *             "limits": {
+                     *               "requestsPerMinute": 600,
+                     *               "tokensPerMinute": null,
+                     *               "concurrency": 20,
+                     *               "callsPerDay": null,
+                     *               "tokensPerDay": null
+                     *             },
+                     *             "updatedBy": "root@example.com",
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *           }
+                     *         ],
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "size": 10
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["CeilingPage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putCeiling: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "scope": "owner",
+                 *       "owner": "dev@example.com",
+                 *       "requestsPerMinute": 600,
+                 *       "concurrency": 20
+                 *     }
+                 */
+                "application/json": components["schemas"]["CeilingDraft"];
+            };
+        };
+        responses: {
+            /** @description The ceiling. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *         "scope": "owner",
+                     *         "ownerId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *         "ownerEmail": "dev@example.com",
+                     *         "applicationId": null,
+                     *         "applicationName": null,
+                     *         "limits": {
+                     *           "requestsPerMinute": 600,
+                     *           "tokensPerMinute": null,
+                     *           "concurrency": 20,
+                     *           "callsPerDay": null,
+                     *           "tokensPerDay": null
+                     *         },
+                     *         "updatedBy": "root@example.com",
+                     *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Ceiling"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["CeilingChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listPrices: {
         parameters: {
             query?: {
@@ -4132,6 +4551,33 @@ export interface operations {
                      *               "gpt-5"
                      *             ],
                      *             "maskedAccessKey": "cg-Ab12…wxyz",
+                     *             "limits": {
+                     *               "requestsPerMinute": 120,
+                     *               "tokensPerMinute": null,
+                     *               "concurrency": null,
+                     *               "callsPerDay": null,
+                     *               "tokensPerDay": null
+                     *             },
+                     *             "ceilings": {
+                     *               "requestsPerMinute": 600,
+                     *               "tokensPerMinute": null,
+                     *               "concurrency": 20,
+                     *               "callsPerDay": null,
+                     *               "tokensPerDay": null
+                     *             },
+                     *             "effectiveLimits": {
+                     *               "requestsPerMinute": {
+                     *                 "limit": 120,
+                     *                 "source": "own"
+                     *               },
+                     *               "tokensPerMinute": null,
+                     *               "concurrency": {
+                     *                 "limit": 20,
+                     *                 "source": "all"
+                     *               },
+                     *               "callsPerDay": null,
+                     *               "tokensPerDay": null
+                     *             },
                      *             "createdAt": "2026-08-17T09:31:00.000+08:00",
                      *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                      *           }
@@ -4198,6 +4644,33 @@ export interface operations {
                      *           "gpt-5"
                      *         ],
                      *         "maskedAccessKey": "cg-Ab12…wxyz",
+                     *         "limits": {
+                     *           "requestsPerMinute": 120,
+                     *           "tokensPerMinute": null,
+                     *           "concurrency": null,
+                     *           "callsPerDay": null,
+                     *           "tokensPerDay": null
+                     *         },
+                     *         "ceilings": {
+                     *           "requestsPerMinute": 600,
+                     *           "tokensPerMinute": null,
+                     *           "concurrency": 20,
+                     *           "callsPerDay": null,
+                     *           "tokensPerDay": null
+                     *         },
+                     *         "effectiveLimits": {
+                     *           "requestsPerMinute": {
+                     *             "limit": 120,
+                     *             "source": "own"
+                     *           },
+                     *           "tokensPerMinute": null,
+                     *           "concurrency": {
+                     *             "limit": 20,
+                     *             "source": "all"
+                     *           },
+                     *           "callsPerDay": null,
+                     *           "tokensPerDay": null
+                     *         },
                      *         "createdAt": "2026-08-17T09:31:00.000+08:00",
                      *         "updatedAt": "2026-08-17T09:31:00.000+08:00",
                      *         "accessKey": "cg-Ab12exampleexampleexampleexampleexampleExamplwxyz"
@@ -4387,6 +4860,134 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["ApplicationChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setApplicationLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "requestsPerMinute": 120,
+                 *       "tokensPerDay": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["LimitsEdit"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Application"];
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ApplicationChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getLimitsUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The five limits, in the order of an application's. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "name": "requestsPerMinute",
+                     *             "limit": 120,
+                     *             "source": "own",
+                     *             "used": 87,
+                     *             "windowMs": 60000,
+                     *             "resetsAt": null
+                     *           },
+                     *           {
+                     *             "name": "tokensPerMinute",
+                     *             "limit": null,
+                     *             "source": null,
+                     *             "used": null,
+                     *             "windowMs": 60000,
+                     *             "resetsAt": null
+                     *           },
+                     *           {
+                     *             "name": "concurrency",
+                     *             "limit": 20,
+                     *             "source": "all",
+                     *             "used": 3,
+                     *             "windowMs": null,
+                     *             "resetsAt": null
+                     *           },
+                     *           {
+                     *             "name": "callsPerDay",
+                     *             "limit": 10000,
+                     *             "source": "own",
+                     *             "used": 2315,
+                     *             "windowMs": null,
+                     *             "resetsAt": "2026-08-18T00:00:00.000+08:00"
+                     *           },
+                     *           {
+                     *             "name": "tokensPerDay",
+                     *             "limit": null,
+                     *             "source": null,
+                     *             "used": null,
+                     *             "windowMs": null,
+                     *             "resetsAt": "2026-08-18T00:00:00.000+08:00"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["LimitsUsage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];

@@ -1,0 +1,164 @@
+package console
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+	"callgate/internal/fault"
+	"callgate/internal/limits"
+	"callgate/internal/openapi"
+)
+
+// limitNames are the fields of a body that are limits; each may be null.
+var limitNames = []string{"requestsPerMinute", "tokensPerMinute", "concurrency", "callsPerDay", "tokensPerDay"}
+
+func (c *Console) setApplicationLimits(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
+	body, nulls, err := nullsOf[openapi.LimitsEdit](ctx, limitNames...)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := precondition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	owner := principal(ctx).UserID
+	refused := c.Limits.Set(ctx.UserContext(), owner, id, limitsGiven(body, nulls), seen...)
+	if refused != nil && fault.KindOf(refused) != fault.Changed {
+		return nil, refused
+	}
+	a, err := c.Applications.Get(ctx.UserContext(), owner, id)
+	if err == nil {
+		err = refused
+	}
+	return c.applicationShown(ctx.UserContext())(a, err)
+}
+
+// limitsGiven are the limits that a body names, those given as null included.
+func limitsGiven(body openapi.LimitsEdit, nulls []string) limits.Edit {
+	given := limits.Edit{
+		"requestsPerMinute": body.RequestsPerMinute, "tokensPerMinute": body.TokensPerMinute, "concurrency": body.Concurrency,
+		"callsPerDay": body.CallsPerDay, "tokensPerDay": body.TokensPerDay,
+	}
+	for name, limit := range given {
+		if limit == nil && !slices.Contains(nulls, name) {
+			delete(given, name)
+		}
+	}
+	return given
+}
+
+func (c *Console) getLimitsUsage(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
+	if _, err := c.Applications.Get(ctx.UserContext(), principal(ctx).UserID, id); err != nil {
+		return nil, err
+	}
+	standings, err := c.Limits.Standings(ctx.UserContext(), id)
+	if err != nil {
+		return nil, err
+	}
+	midnight := beijing.Format(beijing.Today(c.Now()).End())
+	const minute = int64(time.Minute / time.Millisecond)
+	used := c.limitsUsed(ctx.UserContext(), id)
+	view := openapi.LimitsUsage{}
+	for i, h := range standings[id].Holding() {
+		item := openapi.LimitUsage{Name: h.Name, Limit: limitView(h.Limit), Source: told(string(h.Source))}
+		if item.Limit != nil {
+			item.Used = used[i]
+		}
+		switch h.Name {
+		case "requestsPerMinute", "tokensPerMinute":
+			window := minute
+			item.WindowMs = &window
+		case "callsPerDay", "tokensPerDay":
+			item.ResetsAt = &midnight
+		}
+		view.Items = append(view.Items, item)
+	}
+	return view, nil
+}
+
+// limitsUsed is what the gateways have counted, in the order of limitNames. What cannot be asked is not known: the
+// rest of the answer is.
+func (c *Console) limitsUsed(ctx context.Context, application uuid.UUID) []*int64 {
+	var u limits.Usage
+	if c.LimitsUsage != nil {
+		var err error
+		if u, err = c.LimitsUsage.Usage(ctx, application); err != nil {
+			c.Logger.LogAttrs(ctx, slog.LevelDebug, "usage of limits is not known", slog.Any("error", err))
+		}
+	}
+	return []*int64{u.RequestsInMinute, u.TokensInMinute, u.Concurrent, u.CallsToday, u.TokensToday}
+}
+
+func (c *Console) listCeilings(ctx *fiber.Ctx) (any, error) {
+	scope, err := textParam(ctx, "scope")
+	if err != nil {
+		return nil, err
+	}
+	contained, err := textParam(ctx, "q")
+	if err != nil {
+		return nil, err
+	}
+	found, err := pageOf(ctx, ceilingView, func(ctx context.Context, page, size int) ([]limits.Ceiling, int, error) {
+		return c.Limits.Ceilings(ctx, limits.Scope(scope), contained, page, size)
+	})
+	return openapi.CeilingPage(found), err
+}
+
+func (c *Console) putCeiling(ctx *fiber.Ctx) (any, error) {
+	body, seen, err := editOf[openapi.CeilingDraft](ctx, limitNames...)
+	if err != nil {
+		return nil, err
+	}
+	draft := limits.Draft{Scope: limits.Scope(body.Scope), Limits: limits.Edit{
+		"requestsPerMinute": body.RequestsPerMinute, "tokensPerMinute": body.TokensPerMinute, "concurrency": body.Concurrency,
+		"callsPerDay": body.CallsPerDay, "tokensPerDay": body.TokensPerDay,
+	}}
+	if body.Owner != nil {
+		draft.Owner = *body.Owner
+	}
+	if body.Application != nil {
+		draft.Application = *body.Application
+	}
+	return shown(ceilingView)(c.Limits.PutCeiling(ctx.UserContext(), principal(ctx).Email, draft, seen...))
+}
+
+func ceilingView(c limits.Ceiling) openapi.Ceiling {
+	return openapi.Ceiling{
+		ID: c.ID, Scope: string(c.Scope), OwnerID: c.OwnerID, OwnerEmail: c.OwnerEmail, ApplicationID: c.ApplicationID, ApplicationName: c.ApplicationName,
+		Limits: limitsView(c.Limits), UpdatedBy: c.UpdatedBy, UpdatedAt: beijing.Format(c.UpdatedAt),
+	}
+}
+
+func limitsView(l limits.Limits) openapi.Limits {
+	return openapi.Limits{
+		RequestsPerMinute: limitView(l.RequestsPerMinute), TokensPerMinute: limitView(l.TokensPerMinute), Concurrency: limitView(l.Concurrency),
+		CallsPerDay: limitView(l.CallsPerDay), TokensPerDay: limitView(l.TokensPerDay),
+	}
+}
+
+// limitView is null for no limit.
+func limitView(limit int64) *int64 {
+	if limit == 0 {
+		return nil
+	}
+	return &limit
+}
+
+func effectiveView(holding [5]limits.Holding) openapi.EffectiveLimits {
+	view := func(h limits.Holding) *openapi.EffectiveLimit {
+		if h.Limit == 0 {
+			return nil
+		}
+		return &openapi.EffectiveLimit{Limit: h.Limit, Source: string(h.Source)}
+	}
+	return openapi.EffectiveLimits{
+		RequestsPerMinute: view(holding[0]), TokensPerMinute: view(holding[1]), Concurrency: view(holding[2]),
+		CallsPerDay: view(holding[3]), TokensPerDay: view(holding[4]),
+	}
+}
