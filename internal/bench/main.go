@@ -27,7 +27,7 @@ func main() {
 	}
 	e := full
 	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
-	beside := flag.String("beside", "", "other builds of callgate, separated by commas, of the same schema: measured in turns with it, a column each")
+	beside := flag.String("beside", "", "other builds of callgate, separated by commas, of the same schema: measured in turns with it, a column each; PATH+limits calls as an application that has limits")
 	only := flag.String("only", "", "one row: "+strings.Join(rowNames, ", "))
 	flag.IntVar(&e.rounds, "rounds", full.rounds, "rounds of every comparison")
 	flag.IntVar(&e.held, "held", full.held, "streams held for the memory row; both ends need a file descriptor each")

@@ -30,37 +30,54 @@ var (
 	ring   = "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 )
 
-// furnish makes one application bound to the capabilities that lead to upstream and to secure.
-func furnish(ctx context.Context, s stores, upstream, secure string) (accessKey string, err error) {
+// withLimits behind a binary's name has it called by an application that has limits.
+const withLimits = "+limits"
+
+// keys are those of two applications.
+type keys struct{ unlimited, limited string }
+
+// furnish makes applications bound to the capabilities that lead to upstream and to secure. The limits of one of them
+// are never reached.
+func furnish(ctx context.Context, s stores, upstream, secure string) (k keys, err error) {
 	pool, err := pgxpool.New(ctx, s.postgres)
 	if err != nil {
-		return "", err
+		return k, err
 	}
 	defer pool.Close()
 	keyring, err := secret.ParseKeyring(ring)
 	if err != nil {
-		return "", err
+		return k, err
 	}
 	offered := catalog.New(pool, keyring, true)
 	const actor = "bench"
 	if _, err := offered.CreateGroup(ctx, actor, catalog.GroupSettings{ID: ptr("bench"), Name: ptr("Bench")}); err != nil {
-		return "", fmt.Errorf("group: %w", err)
+		return k, fmt.Errorf("group: %w", err)
 	}
 	for id, base := range map[string]string{capability: "http://" + upstream, secureCapability: "https://" + secure} {
 		if _, err := offered.Create(ctx, actor, catalog.Settings{
 			ID: ptr(id), Name: ptr("Bench"), GroupID: ptr("bench"), UpstreamModel: ptr("bench"), DefaultPath: ptr(jsonPath),
 			UpstreamBaseURL: ptr(base), UpstreamKey: ptr("sk-bench-0123456789abcdef0123456789abcdef"),
 		}); err != nil {
-			return "", fmt.Errorf("capability: %w", err)
+			return k, fmt.Errorf("capability: %w", err)
 		}
 	}
 	owner := uuid.New()
 	if _, err := pool.Exec(ctx, `INSERT INTO users (id, email) VALUES ($1, 'bench@example.com')`, owner); err != nil {
-		return "", fmt.Errorf("user: %w", err)
+		return k, fmt.Errorf("user: %w", err)
 	}
-	_, accessKey, err = application.New(pool, keyring, secret.Pepper(pepper)).
-		Create(ctx, owner, application.Draft{Name: "Bench", CapabilityIDs: []string{capability, secureCapability}})
-	return accessKey, err
+	applications := application.New(pool, keyring, secret.Pepper(pepper))
+	draft := application.Draft{Name: "Bench", CapabilityIDs: []string{capability, secureCapability}}
+	if _, k.unlimited, err = applications.Create(ctx, owner, draft); err != nil {
+		return k, err
+	}
+	limited, key, err := applications.Create(ctx, owner, draft)
+	if err != nil {
+		return k, err
+	}
+	k.limited = key
+	_, err = pool.Exec(ctx, `INSERT INTO application_limits (application_id, requests_per_minute, concurrency, calls_per_day, updated_by)
+		VALUES ($1, 1e9, 1e6, 1e10, $2)`, limited.ID, actor)
+	return k, err
 }
 
 func ptr[T any](v T) *T { return &v }

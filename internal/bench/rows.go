@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 )
 
 // bench is the mock, the stores, and whatever is measured at the moment.
@@ -12,7 +13,7 @@ type bench struct {
 	binaries []string // callgate, and those beside it
 	dir      string   // of nginx, the spools and the mock's certificate
 	stores   stores
-	key      string
+	keys     keys
 	upstream *subject
 	secure   string // host:port where the mock speaks TLS
 	running  []*subject
@@ -28,7 +29,7 @@ func newBench(ctx context.Context, e effort, binaries []string, s stores) (*benc
 		b.upstream, err = b.started(launchRole(ctx, "upstream", b.secure, dir))
 	}
 	if err == nil {
-		b.key, err = furnish(ctx, s, b.upstream.address, b.secure)
+		b.keys, err = furnish(ctx, s, b.upstream.address, b.secure)
 	}
 	if err != nil {
 		b.close()
@@ -90,7 +91,11 @@ func (b *bench) gateway(ctx context.Context, name, binary string) (*subject, err
 	if err != nil {
 		return nil, err
 	}
-	return b.started(launchOurs(ctx, name, binary, spool, b.stores, b.key))
+	key := b.keys.unlimited
+	if program, limited := strings.CutSuffix(binary, withLimits); limited {
+		binary, key = program, b.keys.limited
+	}
+	return b.started(launchOurs(ctx, name, binary, spool, b.stores, key))
 }
 
 // memory measures each subject as it comes fresh from its start.
