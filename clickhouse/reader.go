@@ -52,6 +52,7 @@ var readable = []struct {
 		"application_id", "user_id", "call_id", "start_time", "day", "model", "duration_ms", "status_code", "success", "streamed",
 		"first_byte_ms", "ended_by", "reason_type", "reason_code", "upstream_status", "request_bytes", "response_bytes", "trace_id",
 		"usage_state", "upstream_model", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
+		"key_id",
 	}},
 	{"live_failures", []string{"application_id", "call_id", "start_time", "day", "message", "method", "body_note"}},
 	{"live_usage_daily", []string{"application_id", "day", "model", "calls", "successes", "failures", "duration_ms"}},

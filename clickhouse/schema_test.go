@@ -274,4 +274,5 @@ func TestRowsLiveAsLongAsTheDesignSays(t *testing.T) {
 	ttl("usage_daily", "toIntervalDay(434)")
 	ttl("call_failures", "toIntervalDay(31)")
 	ttl("app_models", "")
+	ttl("app_keys", "")
 }

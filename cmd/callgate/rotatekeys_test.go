@@ -57,6 +57,7 @@ func TestEncryptionKeysRotateWithoutACallFailing(t *testing.T) {
 	p.administrator().capability("chat", up.URL, upstreamKey)
 	dev := p.developer("dev@example.com")
 	app, key := dev.application("Rotated", "chat")
+	more := do[struct{ ID, AccessKey string }](dev, "POST", "/api/applications/"+app+"/keys", object{"name": "more"})
 	p.stop(syscall.SIGTERM)
 
 	p = serve(newer, older)
@@ -71,7 +72,7 @@ func TestEncryptionKeysRotateWithoutACallFailing(t *testing.T) {
 	}
 	twice.Wait()
 	out, err := rotateKeys(t, environment)
-	want := "access_keys.sealed: 0 sealed again, 0 cannot be opened, 0 left\ncapabilities.upstream_key: 0 sealed again, 0 cannot be opened, 0 left\n"
+	want := "access_keys.sealed: 0 sealed again, 0 cannot be opened, 0 left\nadditional_access_keys.sealed: 0 sealed again, 0 cannot be opened, 0 left\ncapabilities.upstream_key: 0 sealed again, 0 cannot be opened, 0 left\n"
 	if err != nil || out != want {
 		t.Errorf("rotate-keys once more: %v\n%s", err, out)
 	}
@@ -85,6 +86,9 @@ func TestEncryptionKeysRotateWithoutACallFailing(t *testing.T) {
 	dev = client{p, dev.token}
 	if shown := do[struct{ AccessKey string }](dev, "GET", "/api/applications/"+app+"/access-key", nil); shown.AccessKey != key {
 		t.Error("the Access Key is revealed differently after the rotation")
+	}
+	if shown := do[struct{ AccessKey string }](dev, "GET", "/api/applications/"+app+"/keys/"+more.ID+"/secret", nil); shown.AccessKey != more.AccessKey {
+		t.Error("another key is revealed differently after the rotation")
 	}
 	nothingUnder(t, environment["DATABASE_URL"], "older")
 
@@ -132,12 +136,12 @@ func nothingUnder(t *testing.T, databaseURL, id string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	rows, err := conn.Query(t.Context(), `SELECT sealed FROM access_keys UNION ALL SELECT upstream_key FROM capabilities`)
+	rows, err := conn.Query(t.Context(), `SELECT sealed FROM application_keys UNION ALL SELECT upstream_key FROM capabilities`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	values, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-	if err != nil || len(values) != 2 {
+	if err != nil || len(values) != 3 {
 		t.Fatalf("%d sealed values, %v", len(values), err)
 	}
 	for _, value := range values {

@@ -65,7 +65,27 @@ func TestDataOfTheVersionBeforeComesUpWithNothingLost(t *testing.T) {
 	if revealed := do[openapi.AccessKey](dev, "GET", "/api/applications/"+formerApplication+"/access-key", nil); revealed.AccessKey != key {
 		t.Error("the Access Key of before is not revealed")
 	}
+	keysOfBefore(t, dev, caller)
 	verified(t, environment)
+}
+
+// keysOfBefore demands that the key of before is the first of the application's keys now, and that another can be added.
+func keysOfBefore(t *testing.T, dev client, caller *journey) {
+	t.Helper()
+	path := "/api/applications/" + formerApplication + "/keys"
+	more := do[openapi.NewKey](dev, "POST", path, object{"name": "more"})
+	another := &journey{process: caller.process, key: more.AccessKey}
+	if status, _, body := another.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`)); status != 200 {
+		t.Errorf("another key: %d %s", status, body)
+	}
+	eventually(t, 10*time.Second, "the last use of both keys is told", func() error {
+		keys := do[openapi.KeyItems](dev, "GET", path, nil)
+		if len(keys.Items) != 2 || !keys.Items[0].First || keys.Items[0].MaskedAccessKey != secret.Mask(caller.key) || keys.Items[0].ExpiresAt != nil ||
+			!keys.LastUseKnown || keys.Items[0].LastUsedAt == nil || keys.Items[1].LastUsedAt == nil {
+			return fmt.Errorf("%+v", keys)
+		}
+		return nil
+	})
 }
 
 const (

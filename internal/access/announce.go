@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"github.com/google/uuid"
@@ -25,11 +24,11 @@ func NewAnnouncer(pool *pgxpool.Pool, rdb redis.UniversalClient, log *slog.Logge
 	return &Announcer{pool: pool, link: newLink(rdb), log: log}
 }
 
-// ApplicationChanged tells every gateway to read the feed now, and takes the application's grant
+// ApplicationChanged tells every gateway to read the feed now, and takes the grants of the application's keys
 // out of Redis. The entry of a key that was just rotated away or deleted can no longer be named and
 // expires by itself; its version is below the floor.
 func (a *Announcer) ApplicationChanged(ctx context.Context, id uuid.UUID) {
-	a.announce(ctx, a.lookup(ctx, id))
+	a.announce(ctx, a.lookups(ctx, id))
 }
 
 // CapabilityChanged tells every gateway to read the feed now.
@@ -37,21 +36,23 @@ func (a *Announcer) CapabilityChanged(ctx context.Context, _ string) {
 	a.announce(ctx, nil)
 }
 
-func (a *Announcer) lookup(ctx context.Context, id uuid.UUID) []byte {
+func (a *Announcer) lookups(ctx context.Context, id uuid.UUID) (lookups [][]byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisTimeout)
 	defer cancel()
-	var lookup []byte
-	err := a.pool.QueryRow(ctx, `SELECT lookup FROM access_keys WHERE application_id = $1`, id).Scan(&lookup)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		a.log.WarnContext(ctx, "the cached grant of a changed application cannot be named", "application_id", id, "error", err)
+	rows, err := a.pool.Query(ctx, `SELECT lookup FROM application_keys WHERE application_id = $1`, id)
+	if err == nil {
+		lookups, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
 	}
-	return lookup
+	if err != nil {
+		a.log.WarnContext(ctx, "the cached grants of a changed application cannot be named", "application_id", id, "error", err)
+	}
+	return lookups
 }
 
-func (a *Announcer) announce(ctx context.Context, lookup []byte) {
+func (a *Announcer) announce(ctx context.Context, lookups [][]byte) {
 	_, err := onRedis(context.WithoutCancel(ctx), a.link, func(ctx context.Context) (struct{}, error) {
 		pipe := a.link.client.Pipeline()
-		if lookup != nil {
+		for _, lookup := range lookups {
 			pipe.Del(ctx, grantKey(lookup))
 		}
 		pipe.Publish(ctx, channel, "changed")

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
+	"net/netip"
 
 	"callgate/internal/secret"
 )
@@ -16,19 +17,22 @@ type reading struct {
 }
 
 const (
-	encodingVersion  = 1
+	encodingVersion  = 2
 	tagLength        = 16
 	maxEncodedID     = 256    // bytes of a capability id; api.md allows 64
 	maxEncodedGrants = 10_000 // capabilities of one grant; api.md allows 500
+	maxEncodedCIDRs  = 1000   // networks of one key; openapi.yaml allows 50
+	maxEncodedCIDR   = 17     // bytes of an address and the length of its prefix
 )
 
 // A value in Redis is
 // version | application (16) | owner (16) | active | version, readAt, number of capabilities
-// (uvarints) | length and bytes of each capability | tag (16).
+// (uvarints) | length and bytes of each capability | key (16) | its expiry, number of networks
+// (uvarints) | length and bytes of each network | tag (16).
 // The tag is an HMAC under the pepper over look-up hash and value: who can write to Redis still
 // cannot make a grant or move one to another key, and damage is a miss.
 func encodeGrant(pepper secret.Pepper, lookup [sha256.Size]byte, r reading) []byte {
-	out := make([]byte, 0, 80+24*len(r.grant.capabilities))
+	out := make([]byte, 0, 100+24*len(r.grant.capabilities)+18*len(r.grant.allowed))
 	out = append(out, encodingVersion)
 	out = append(out, r.grant.ApplicationID[:]...)
 	out = append(out, r.grant.OwnerID[:]...)
@@ -43,6 +47,13 @@ func encodeGrant(pepper secret.Pepper, lookup [sha256.Size]byte, r reading) []by
 	for _, id := range r.grant.capabilities {
 		out = binary.AppendUvarint(out, uint64(len(id)))
 		out = append(out, id...)
+	}
+	out = append(out, r.grant.KeyID[:]...)
+	out = binary.AppendUvarint(out, uint64(r.grant.expires))
+	out = binary.AppendUvarint(out, uint64(len(r.grant.allowed)))
+	for _, network := range r.grant.allowed {
+		text, _ := network.MarshalBinary() // never fails (net/netip)
+		out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
 	}
 	return append(out, grantTag(pepper, lookup, out)...)
 }
@@ -72,7 +83,25 @@ func decodeGrant(pepper secret.Pepper, lookup [sha256.Size]byte, value []byte) (
 	for i := range grant.capabilities {
 		grant.capabilities[i] = in.text(maxEncodedID)
 	}
+	in.key(grant)
 	return r, !in.failed && len(in.rest) == 0
+}
+
+// key reads what the grant has of the key that was shown.
+func (d *decoder) key(grant *Grant) {
+	if len(d.rest) < len(grant.KeyID) {
+		d.failed, d.rest = true, nil
+		return
+	}
+	d.rest = d.rest[copy(grant.KeyID[:], d.rest):]
+	grant.expires = int64(d.number(1<<63 - 1))
+	if n := d.number(maxEncodedCIDRs); n > 0 {
+		grant.allowed = make([]netip.Prefix, n)
+	}
+	for i := range grant.allowed {
+		err := grant.allowed[i].UnmarshalBinary([]byte(d.text(maxEncodedCIDR)))
+		d.failed = d.failed || err != nil || !grant.allowed[i].IsValid()
+	}
 }
 
 // decoder reads a value from its front and remembers whether anything did not fit.

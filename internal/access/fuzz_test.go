@@ -2,8 +2,10 @@ package access
 
 import (
 	"crypto/sha256"
+	"net/netip"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,7 +17,8 @@ import (
 func FuzzGrants(f *testing.F) {
 	pepper := secret.Pepper("a pepper of thirty-two bytes long")
 	lookup := sha256.Sum256([]byte("key"))
-	whole := encodeGrant(pepper, lookup, reading{&Grant{ApplicationID: uuid.New(), OwnerID: uuid.New(), Active: true, Version: 3, capabilities: []string{"a", "b"}}, 17})
+	grant := NewGrant(uuid.New(), uuid.New(), true, 3, "a", "b").OfKey(uuid.New(), time.UnixMilli(5), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32"))
+	whole := encodeGrant(pepper, lookup, reading{grant, 17})
 	f.Add(whole)
 	f.Add(whole[:len(whole)-tagLength])
 	f.Add(append([]byte{encodingVersion}, make([]byte, 40)...))

@@ -3,6 +3,7 @@ package access
 import (
 	"errors"
 	"iter"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -10,13 +11,16 @@ import (
 )
 
 // Grant is what an Access Key is allowed: which application it speaks for, whether that one is
-// active, and the capabilities bound to it. A grant is shared between calls and never changed.
+// active, the capabilities bound to it, and what the key itself is limited to. A grant is shared between calls and never changed.
 type Grant struct {
 	ApplicationID uuid.UUID
 	OwnerID       uuid.UUID
+	KeyID         uuid.UUID // of the application's keys, the one that was shown
 	Active        bool
-	Version       int64    // of the application's row; compared with the change feed's floor
-	capabilities  []string // sorted
+	Version       int64          // of the application's row; compared with the change feed's floor
+	capabilities  []string       // sorted
+	expires       int64          // Unix milliseconds from which on the key is refused; 0: never
+	allowed       []netip.Prefix // where the key may be used from; empty: anywhere
 }
 
 // NewGrant returns a grant bound to the capabilities named, in any order.
@@ -30,6 +34,30 @@ func NewGrant(applicationID, ownerID uuid.UUID, active bool, version int64, capa
 		Version:       version,
 		capabilities:  slices.Compact(bound),
 	}
+}
+
+// OfKey is the grant as a key of the application has it: refused from expires on (the zero Time: never), and from
+// everywhere but the networks allowed, if there are any.
+func (g *Grant) OfKey(id uuid.UUID, expires time.Time, allowed ...netip.Prefix) *Grant {
+	own := *g
+	own.KeyID, own.allowed, own.expires = id, allowed, 0
+	if !expires.IsZero() {
+		own.expires = expires.UnixMilli()
+	}
+	return &own
+}
+
+// Expired tells whether the key may not be used any more at an instant. It stands in the grant, so that no store is
+// needed to keep to it.
+func (g *Grant) Expired(at time.Time) bool { return g.expires != 0 && at.UnixMilli() >= g.expires }
+
+// Restricted tells whether it matters where a call comes from.
+func (g *Grant) Restricted() bool { return len(g.allowed) > 0 }
+
+// AllowsFrom tells whether a restricted key may be used from an address; the zero Addr is none.
+func (g *Grant) AllowsFrom(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	return slices.ContainsFunc(g.allowed, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
 // Bound tells whether the capability is bound to the application.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -260,12 +262,14 @@ func TestGrantSurvivesItsEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOfN(rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._:-]{0,63}`), 0, 20).Draw(t, "ids")
 		in := reading{NewGrant(uuid.New(), uuid.New(), rapid.Bool().Draw(t, "active"),
-			rapid.Int64Min(0).Draw(t, "version"), ids...), rapid.Int64Min(0).Draw(t, "readAt")}
+			rapid.Int64Min(0).Draw(t, "version"), ids...).OfKey(uuid.New(), time.UnixMilli(rapid.Int64Range(0, 1<<45).Draw(t, "expires")), networks(t)...),
+			rapid.Int64Min(0).Draw(t, "readAt")}
 		lookup := pepper.Lookup("key")
 		value := encodeGrant(pepper, lookup, in)
 		out, ok := decodeGrant(pepper, lookup, value)
 		if !ok || out.readAt != in.readAt || out.grant.Version != in.grant.Version || out.grant.Active != in.grant.Active ||
-			out.grant.ApplicationID != in.grant.ApplicationID || out.grant.OwnerID != in.grant.OwnerID {
+			out.grant.ApplicationID != in.grant.ApplicationID || out.grant.OwnerID != in.grant.OwnerID || out.grant.KeyID != in.grant.KeyID ||
+			out.grant.expires != in.grant.expires || !slices.Equal(out.grant.allowed, in.grant.allowed) {
 			t.Fatalf("%+v became %+v", in, out)
 		}
 		for _, id := range ids {
@@ -279,6 +283,16 @@ func TestGrantSurvivesItsEncoding(t *testing.T) {
 			}
 		}
 	})
+}
+
+// networks are some that a key may be used from.
+func networks(t *rapid.T) (all []netip.Prefix) {
+	for range rapid.IntRange(0, 5).Draw(t, "networks") {
+		size := rapid.SampledFrom([]int{4, 16}).Draw(t, "size")
+		addr, _ := netip.AddrFromSlice(rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "address"))
+		all = append(all, netip.PrefixFrom(addr, rapid.IntRange(0, 8*size).Draw(t, "bits")))
+	}
+	return all
 }
 
 func blankConfig() *pgx.ConnConfig {

@@ -146,10 +146,11 @@ func queryGrant(ctx context.Context, pool *pgxpool.Pool, lookup [sha256.Size]byt
 		SELECT a.id, a.owner_id, a.status = 'active', a.version,
 		       ARRAY(SELECT b.capability_id FROM application_capabilities b
 		             WHERE b.application_id = a.id ORDER BY b.capability_id),
-		       (extract(epoch FROM now()) * 1000000)::bigint
-		FROM access_keys k JOIN applications a ON a.id = k.application_id
+		       (extract(epoch FROM now()) * 1000000)::bigint,
+		       k.id, coalesce(extract(epoch FROM k.expires_at) * 1000, 0)::bigint, k.allowed_cidrs
+		FROM application_keys k JOIN applications a ON a.id = k.application_id
 		WHERE k.lookup = $1`, lookup[:]).
-		Scan(&g.ApplicationID, &g.OwnerID, &g.Active, &g.Version, &g.capabilities, &read.readAt)
+		Scan(&g.ApplicationID, &g.OwnerID, &g.Active, &g.Version, &g.capabilities, &read.readAt, &g.KeyID, &g.expires, &g.allowed)
 	if err != nil {
 		return reading{}, fmt.Errorf("read grant: %w", err)
 	}

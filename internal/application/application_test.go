@@ -165,6 +165,8 @@ func TestAnotherUsersApplicationIsAbsentForEveryOperation(t *testing.T) {
 	w := newWorld(t)
 	owner, other := w.user(), w.user()
 	a, key := w.create(owner, "mine", "a")
+	w.more(owner, a.ID, "more")
+	mine := w.keys(owner, a.ID)
 	before := w.Count(`SELECT max(version) FROM applications`)
 	for _, id := range []uuid.UUID{a.ID, uuid.New()} {
 		operations := map[string]func() error{
@@ -173,8 +175,19 @@ func TestAnotherUsersApplicationIsAbsentForEveryOperation(t *testing.T) {
 			"status": func() error { _, err := w.SetStatus(w.Ctx, other, id, Disabled); return err },
 			"bind":   func() error { _, err := w.Bind(w.Ctx, other, id, "b"); return err },
 			"reveal": func() error { _, err := w.RevealKey(w.Ctx, other, id, "x@example.com"); return err },
-			"rotate": func() error { _, err := w.RotateKey(w.Ctx, other, id, "x@example.com"); return err },
+			"rotate": func() error { _, err := w.RotateKey(w.Ctx, other, id, "x@example.com", 0); return err },
 			"delete": func() error { return w.Delete(w.Ctx, other, id) },
+			"keys":   func() error { _, err := w.Keys(w.Ctx, other, id); return err },
+			"one more key": func() error {
+				_, _, err := w.CreateKey(w.Ctx, other, id, "x@example.com", KeyEdit{Name: new("x")})
+				return err
+			},
+			"edit a key": func() error {
+				_, err := w.UpdateKey(w.Ctx, other, id, mine[0].ID, "x@example.com", KeyEdit{Name: new("x")})
+				return err
+			},
+			"delete a key": func() error { return w.DeleteKey(w.Ctx, other, id, mine[1].ID, "x@example.com") },
+			"reveal a key": func() error { _, err := w.RevealOneKey(w.Ctx, other, id, mine[1].ID, "x@example.com"); return err },
 		}
 		for name, operation := range operations {
 			if err := operation(); err == nil || err.Error() != fault.Absent().Error() {

@@ -40,7 +40,7 @@ func TestRotatedKeyReplacesTheOldOneAndBothReadersAreRecorded(t *testing.T) {
 	if key, err := w.RevealKey(w.Ctx, owner, a.ID, "reader@example.com"); err != nil || key != old {
 		t.Fatalf("revealed %v", err)
 	}
-	key, err := w.RotateKey(w.Ctx, owner, a.ID, "rotator@example.com")
+	key, err := w.RotateKey(w.Ctx, owner, a.ID, "rotator@example.com", 0)
 	if err != nil || key == old || !pepper.WellFormed(key) {
 		t.Fatalf("rotated to %q, %v", key, err)
 	}
@@ -187,7 +187,7 @@ func TestConcurrentDeletesDeleteOnceAndEditsNeverFailOtherwise(t *testing.T) {
 			case 1:
 				_, err = w.Update(w.Ctx, owner, a.ID, Patch{CapabilityIDs: &[]string{"c"}})
 			case 2:
-				_, err = w.RotateKey(w.Ctx, owner, a.ID, "x@example.com")
+				_, err = w.RotateKey(w.Ctx, owner, a.ID, "x@example.com", 0)
 			case 3:
 				_, err = w.Bind(w.Ctx, owner, a.ID, "c")
 			}

@@ -94,16 +94,22 @@ func (s *site) fill() {
 	s.exec(`INSERT INTO users (id, email) VALUES ('01920000-0000-7000-8000-00000000000b', 'o''wner@example.com')`)
 	s.exec(`INSERT INTO applications (id, owner_id, name, description) VALUES ($1, '01920000-0000-7000-8000-00000000000b', $2, '')`, app, "tab\t back\\slash \n\"quoted\" 中文 \\N")
 	s.exec(`INSERT INTO access_keys (application_id, lookup, sealed, mask) VALUES ($1, $2, $3, 'cg-…')`, app, lookup[:], s.Secrets.Keyring.Seal([]byte(key), secret.AccessKeyContext(app)))
+	more := s.Secrets.Pepper.Mint()
+	lookup = s.Secrets.Pepper.Lookup(more)
+	const id = "01920000-0000-7000-8000-00000000010a"
+	s.exec(`INSERT INTO additional_access_keys (id, application_id, name, lookup, sealed, mask, expires_at, allowed_cidrs)
+		VALUES ($1, $2, 'second', $3, $4, 'cg-…', '2030-01-01', '{10.0.0.0/8,2001:db8::/32}')`, id, app, lookup[:], s.Secrets.Keyring.Seal([]byte(more), secret.AdditionalKeyContext(id)))
 	s.exec(`INSERT INTO applications (id, owner_id, name) SELECT gen_random_uuid(), '01920000-0000-7000-8000-00000000000b', 'gone ' || g FROM generate_series(1, 3) g`)
 	s.exec(`DELETE FROM applications WHERE name LIKE 'gone%'`)
 	s.exec(`INSERT INTO audit_log (actor, action, target_type, target_id, changes) SELECT 'a', 'b', 'c', g::text, '[{"field":"x","to":null}]' FROM generate_series(1, 1000) g`)
 	s.exec(`UPDATE collection SET started_at = now() - interval '600 days'`)
 	s.insert(`INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed, first_byte_ms, ended_by,
-			reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id, usage_state, upstream_model, input_tokens)
+			reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id, usage_state, upstream_model, input_tokens, key_id)
 		SELECT if(number % 3 = 0, toUUID('` + app + `'), toUUID('01920000-0000-7000-8000-0000000000' || leftPad(toString(number % 17), 2, '0'))), now64(3) - toIntervalMillisecond(number * 2808000), generateUUIDv4(number), generateUUIDv4(),
 			['a', '', 'ü'][1 + number % 3], number * 37 % 100000, 200 + number % 300, number % 4 != 0, number % 2, if(number % 5 = 0, NULL, number), 'complete',
 			'', '', 0, number, number * 1000, 'batch/' || toString(number % 100), number % 2, if(number % 7 = 0, repeat('ab', 16), ''),
-			['reported', 'absent', 'none', ''][1 + number % 4], 'gpt', if(number % 4 = 0, number, NULL) FROM numbers(4000)`)
+			['reported', 'absent', 'none', ''][1 + number % 4], 'gpt', if(number % 4 = 0, number, NULL),
+			toUUID('01920000-0000-7000-8000-00000000010' || toString(number % 3)) FROM numbers(4000)`)
 	s.insert(`INSERT INTO call_failures SELECT application_id, start_time, call_id, 'm', 'POST', '/v1', repeat('x', 3000), '{}', '', batch_id FROM calls WHERE NOT success`)
 }
 
@@ -121,6 +127,7 @@ func (s *site) contents(since string) map[string]string {
 		"tokens_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, day, model, upstream_model, sum(reported), sum(absent), sum(input), sum(input_calls) FROM tokens_daily GROUP BY ALL)`,
 		"app_models": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM (SELECT application_id, model, min(first_used), max(last_used) FROM app_models GROUP BY ALL)`,
+		"app_keys":   `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM (SELECT application_id, key_id, min(first_used), max(last_used) FROM app_keys GROUP BY ALL)`,
 	} {
 		var number string
 		if err := s.ch.QueryRow(s.t.Context(), query).Scan(&number); err != nil {
@@ -128,7 +135,7 @@ func (s *site) contents(since string) map[string]string {
 		}
 		found[table] = number
 	}
-	for _, table := range []string{"users", "applications", "access_keys", "audit_log", "deleted_applications", "collection", "spools"} {
+	for _, table := range []string{"users", "applications", "access_keys", "additional_access_keys", "audit_log", "deleted_applications", "collection", "spools"} {
 		var number string
 		columns := map[string]string{"applications": "id, owner_id, name, description, status, created_at, updated_at", "deleted_applications": "id, owner_id, name, deleted_at, swept_at",
 			"collection": "started_at"}[table]
@@ -178,8 +185,8 @@ func TestARestoredInstallationHoldsWhatWasBackedUpInEveryTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, to.contents(since), want)
-	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 6 {
-		t.Errorf("%d tables hold rows: contents compares six", tables)
+	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 7 {
+		t.Errorf("%d tables hold rows: contents compares seven", tables)
 	}
 	if older := number(to, `SELECT count() FROM calls WHERE toDate(start_time) < '`+since+`'`); older != 0 {
 		t.Errorf("%d calls that had expired", older)

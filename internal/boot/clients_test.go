@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -39,6 +40,35 @@ func whoAmI(t *testing.T, c config.Config) (address string) {
 	return f.listener.Addr().String()
 }
 
+// whoCalls serves what answers with the address that a call comes from.
+func whoCalls(t *testing.T, c config.Config) (address string) {
+	t.Helper()
+	from, err := newClients(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := http1.NewListener(socket, http1.ListenerConfig{})
+	server := &http1.Server{Handle: func(x *http1.Exchange) bool {
+		text := from.of(x).String()
+		_, err := fmt.Fprintf(x.Conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+		return err == nil
+	}}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		listener.CloseAll()
+		<-ended
+		if !server.Wait(5 * time.Second) {
+			t.Error("requests were still being handled")
+		}
+	})
+	return socket.Addr().String()
+}
+
 // TestTheClientsAddressIsBelievedOfTrustedProxiesAlone asks on one connection, so that no address stays from
 // one request to the next.
 func TestTheClientsAddressIsBelievedOfTrustedProxiesAlone(t *testing.T) {
@@ -55,26 +85,37 @@ func TestTheClientsAddressIsBelievedOfTrustedProxiesAlone(t *testing.T) {
 		{"127.0.0.0/8", forwardedFor, []http.Header{{realIP: {"198.51.100.1"}, forwardedFor: {"198.51.100.2, 203.0.113.7"}}, {}, {realIP: {"198.51.100.1"}}, {forwardedFor: {"198.51.100.2", "203.0.113.7, 127.0.0.9"}}},
 			[]string{"203.0.113.7", "127.0.0.1", "127.0.0.1", "203.0.113.7"}},
 	} {
-		address := whoAmI(t, config.Config{TrustedProxies: []string{test.trusted}, ClientAddressHeader: test.header, MaxConns: 10})
-		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
-		for i, header := range test.asked {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Header = canonical(header)
-			response, err := client.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, _ := io.ReadAll(response.Body)
-			_ = response.Body.Close()
-			if string(got) != test.want[i] {
-				t.Errorf("%s trusted for %s, %v: %s, want %s", test.trusted, test.header, header, got, test.want[i])
+		c := config.Config{TrustedProxies: []string{test.trusted}, ClientAddressHeader: test.header, MaxConns: 10}
+		for of, address := range map[string]string{"the console": whoAmI(t, c), "the gateway": whoCalls(t, c)} {
+			for i, got := range askedAs(t, address, test.asked) {
+				if got != test.want[i] {
+					t.Errorf("%s, %s trusted for %s, %v: %s, want %s", of, test.trusted, test.header, test.asked[i], got, test.want[i])
+				}
 			}
 		}
-		client.CloseIdleConnections()
 	}
+}
+
+// askedAs gives the answers to requests with these headers, all on one connection.
+func askedAs(t *testing.T, address string, asked []http.Header) (answers []string) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+	defer client.CloseIdleConnections()
+	for _, header := range asked {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header = canonical(header)
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		answers = append(answers, string(got))
+	}
+	return answers
 }
 
 func canonical(header http.Header) http.Header {

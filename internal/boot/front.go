@@ -40,16 +40,16 @@ func openFront(c config.Config, logger *slog.Logger, registry prometheus.Registe
 	if short {
 		logger.Warn("MAX_CONNS does not fit the limit of open files; raise it (ulimit -n)", "MAX_CONNS", c.MaxConns, "used", most)
 	}
-	proxies, err := http1.ParseProxies(c.TrustedProxies)
+	from, err := newClients(c)
 	if err != nil {
 		_ = socket.Close()
-		return nil, fmt.Errorf("TRUSTED_PROXIES: %w", err)
+		return nil, err
 	}
 	settings := http1.ListenerConfig{MaxConns: most, Refusal: refusedConnection, WriteStall: c.ClientWriteTimeout, Logger: logger}
 	if c.ProxyProtocol {
-		settings.ProxyHeaderFrom = proxies
+		settings.ProxyHeaderFrom = from.proxies
 	}
-	f := &front{listener: http1.NewListener(socket, settings), clients: clients{proxies, c.ClientAddressHeader}}
+	f := &front{listener: http1.NewListener(socket, settings), clients: from}
 	registry.MustRegister(f.collectors(most)...)
 	return f, nil
 }

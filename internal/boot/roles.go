@@ -46,6 +46,10 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	if n.traces, err = n.newTracer(host); err != nil {
 		return fmt.Errorf("traces: %w", err)
 	}
+	from, err := newClients(c)
+	if err != nil {
+		return err
+	}
 	n.callLog = telemetry.NewCallLog(os.Stderr, telemetry.CallsLogged(c.CallLog), n.registry)
 	n.limits = limits.Open(ctx, limits.Config{
 		Gateway: n.spool.ID(), Snapshot: limits.New(n.pool).ReadSnapshot, Pool: n.pool, Redis: n.redis, Spent: n.shipper.Spent,
@@ -55,6 +59,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
+		CallerAddress:    from.of,
 		Record:           n.spool.Add,
 		Log:              n.callLog,
 		Traces:           n.traces,

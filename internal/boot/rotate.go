@@ -25,7 +25,7 @@ func RotateKeys(ctx context.Context, c config.Config, out io.Writer, shown progr
 	}
 	defer pool.Close()
 	var faults []error
-	for _, column := range []secret.Column{secret.AccessKeys, secret.UpstreamKeys} {
+	for _, column := range secret.Columns {
 		total, err := ring.CountStale(ctx, pool, column)
 		if err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 type Record struct {
 	ApplicationID uuid.UUID
 	UserID        uuid.UUID // owner of the application
+	KeyID         uuid.UUID // of the application's keys, the one that the call was made with
 	CallID        uuid.UUID // UUIDv7 of the start millisecond, see NewCallID
 	Model         string    // capability id; empty when the caller named none that exists
 	Start         time.Time // when the request arrived; millisecond precision is kept
@@ -129,6 +130,8 @@ const (
 	RateLimited         ReasonCode = "rate_limited"        // of the requests or tokens of a minute
 	ConcurrencyLimited  ReasonCode = "concurrency_limited" // of the calls in flight
 	QuotaExhausted      ReasonCode = "quota_exhausted"     // of the calls or tokens of a Beijing day
+	KeyExpired          ReasonCode = "key_expired"
+	AddressNotAllowed   ReasonCode = "address_not_allowed"
 )
 
 // Failure is the detail kept of a failed call: already redacted and bounded (NewFailure).

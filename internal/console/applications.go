@@ -95,22 +95,6 @@ func (c *Console) deleteApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	return nil, nil
 }
 
-// revealAccessKey answers with no-store, as every management answer does.
-func (c *Console) revealAccessKey(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	who := principal(ctx)
-	return shown(accessKeyView)(c.Applications.RevealKey(ctx.UserContext(), who.UserID, id, who.Email))
-}
-
-func (c *Console) rotateAccessKey(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	who := principal(ctx)
-	key, err := c.Applications.RotateKey(ctx.UserContext(), who.UserID, id, who.Email)
-	if err != nil {
-		return nil, err
-	}
-	c.Announcer.ApplicationChanged(ctx.UserContext(), id)
-	return accessKeyView(key), nil
-}
-
 // applicationChanged answers with an application that was changed, and tells the gateways.
 func (c *Console) applicationChanged(ctx *fiber.Ctx) func(application.Application, error) (any, error) {
 	return func(a application.Application, err error) (any, error) {

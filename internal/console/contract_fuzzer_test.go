@@ -164,6 +164,11 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 		body["email"], body["code"] = email, f.mailed(email)
 	case "deleteApplication":
 		s.path["id"] = f.application(&client{f.manager, f.dev.Token.Value}, "to be deleted")
+	case "updateKey", "deleteKey", "revealKey", "createKey", "rotateAccessKey":
+		owner := &client{f.manager, f.dev.Token.Value}
+		of := f.application(owner, "with keys")
+		made := owner.must(201, "POST", "/api/applications/"+of+"/keys", `{"name":"more"}`)
+		s.path["id"], s.path["keyId"] = of, field[string](f.t, made, "id")
 	case "deletePrice":
 		made := f.desk.must(200, "PUT", "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)
 		s.path["id"] = field[string](f.t, made, "id")
@@ -204,6 +209,10 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 			return pick(f, f.applications), true
 		case "path capabilityId", "capabilityIds[]":
 			return "steady", true
+		case "expiresAt":
+			return pick(f, []any{nil, time.Now().Add(time.Hour).Format(time.RFC3339), "2090-01-01T00:00:00.5Z"}), true
+		case "allowedCidrs[]":
+			return pick(f, []string{"192.0.2.7", "10.0.0.0/8", "2001:db8::/32", "::ffff:192.0.2.0/120"}), true
 		case "path callId":
 			return pick(f, f.calls), true
 		case "ids[]":

@@ -21,7 +21,8 @@ const (
 	maxSignInBody = 4 << 10 // bytes of a body that anybody may send
 )
 
-// bodyOf reads the body of a request into its type. The fields named may be null, which is as if left out.
+// bodyOf reads the body of a request into its type. The fields named may be null, which is as if left out, unless
+// their type tells the two apart (openapi.Clearable).
 func bodyOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, err error) {
 	err = decode(ctx, &body, maxBody, nullable...)
 	return body, err
@@ -42,6 +43,15 @@ func nullsOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, nulls []string,
 		}
 	}
 	return body, nulls, nil
+}
+
+// optionalBodyOf is bodyOf where there need be no body; null is none.
+func optionalBodyOf[T any](ctx *fiber.Ctx) (body T, err error) {
+	sent, err := readBody(ctx, maxBody)
+	if text := string(bytes.TrimSpace(sent)); err != nil || text == "" || text == "null" {
+		return body, err
+	}
+	return body, decodeObject(sent, &body, nil)
 }
 
 // signInBodyOf is bodyOf for requests without a credential.
@@ -85,10 +95,8 @@ func decodeObject(body []byte, dst any, nullable []string) error {
 func decodeFields(members []member, dst any, nullable []string) error {
 	wrong := fault.Fields{}
 	for _, m := range members {
-		if string(m.value) == "null" {
-			if !slices.Contains(nullable, m.name) {
-				wrong.Add(m.name, "must not be null; leave it out to keep it unset")
-			}
+		if string(m.value) == "null" && !slices.Contains(nullable, m.name) {
+			wrong.Add(m.name, "must not be null; leave it out to keep it unset")
 			continue
 		}
 		var kind *json.UnmarshalTypeError

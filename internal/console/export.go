@@ -31,7 +31,7 @@ const (
 )
 
 var exportHeader = []string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
-	"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens"}
+	"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId"}
 
 // exportCalls is listCalls without pages, as CSV.
 func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
@@ -144,7 +144,7 @@ func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.C
 		line = append(line[:0], c.CallID.String(), c.StartTime, c.Model, strconv.FormatBool(c.Success),
 			strconv.FormatUint(uint64(c.StatusCode), 10), strconv.FormatUint(uint64(c.DurationMs), 10),
 			c.EndedBy, strconv.FormatBool(c.Streamed), digits(c.FirstByteMs), c.UsageState, c.UpstreamModel,
-			digits(c.Input), digits(c.Output), digits(c.Cached), digits(c.CacheWrite), digits(c.Reasoning))
+			digits(c.Input), digits(c.Output), digits(c.Cached), digits(c.CacheWrite), digits(c.Reasoning), idText(c.KeyID))
 		if first {
 			first = false
 			defer w.Flush()
@@ -156,6 +156,14 @@ func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.C
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// idText is an id, or nothing for one that is not known.
+func idText(id uuid.UUID) string {
+	if id == uuid.Nil {
+		return ""
+	}
+	return id.String()
 }
 
 // digits is a number, or nothing for one that is not known.

@@ -95,6 +95,10 @@ func (c *crowd) place(r route) placed {
 		p.spare, p.spareDesk = c.session(identity.Developer, "right@example.com"), c.session(identity.Admin, managingAdmin)
 	}
 	p.replacement = map[string]string{"{app}": p.app, "{session}": p.spare.Principal.SessionID.String()}
+	if strings.Contains(r.path, "{key}") {
+		more := c.rightClient.must(201, "POST", "/api/applications/"+p.app+"/keys", `{"name":"More"}`)
+		p.replacement["{key}"] = field[string](c.t, more, "id")
+	}
 	if strings.Contains(r.path, "{call}") {
 		p.replacement["{call}"] = c.called(p.app, "gpt", time.Minute, 10, 502).String()
 	}

@@ -31,7 +31,7 @@ type route struct {
 	right        int
 }
 
-// matrix is every route of the management interface. {app}, {call} and {session} are objects of the
+// matrix is every route of the management interface. {app}, {key}, {call} and {session} are objects of the
 // right user, made afresh for each line.
 var matrix = []route{
 	{"GET", "/api/config", public, "", 200},
@@ -58,6 +58,11 @@ var matrix = []route{
 	{"DELETE", "/api/applications/{app}", developer, "", 200},
 	{"GET", "/api/applications/{app}/access-key", developer, "", 200},
 	{"POST", "/api/applications/{app}/access-key/rotate", developer, "", 200},
+	{"GET", "/api/applications/{app}/keys", developer, "", 200},
+	{"POST", "/api/applications/{app}/keys", developer, `{"name":"More"}`, 201},
+	{"PATCH", "/api/applications/{app}/keys/{key}", developer, `{"name":"Renamed"}`, 200},
+	{"DELETE", "/api/applications/{app}/keys/{key}", developer, "", 200},
+	{"GET", "/api/applications/{app}/keys/{key}/secret", developer, "", 200},
 	{"PATCH", "/api/applications/{app}/status", developer, `{"status":"disabled"}`, 200},
 	{"PATCH", "/api/applications/{app}/limits", developer, `{"requestsPerMinute":5}`, 200},
 	{"GET", "/api/applications/{app}/limits/usage", developer, "", 200},
@@ -198,6 +203,14 @@ func TestForeignObjectsAnswerAsAbsentAndMalformedOnes(t *testing.T) {
 		if field[string](t, after, "name") != "Own" || field[string](t, after, "status") != "active" {
 			t.Errorf("%s %s by another user changed the application: %s", r.method, r.path, after.raw)
 		}
+	}
+
+	// A key of somebody else's under an application of one's own.
+	foreign := c.place(route{path: "{key}"}).replacement["{key}"]
+	mine := "/api/applications/" + c.application(c.otherClient, "Mine") + "/keys/"
+	nobodys := uuid.Must(uuid.NewV7()).String()
+	for _, with := range []struct{ method, after, body string }{{"PATCH", "", `{"name":"x"}`}, {"DELETE", "", ""}, {"GET", "/secret", ""}} {
+		compare(with.method, mine+foreign+with.after, mine+nobodys+with.after, with.body, bearerOf(c.other.Token.Value))
 	}
 
 	// A call of somebody else's under an application of one's own.

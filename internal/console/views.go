@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
 	"callgate/internal/application"
 	"callgate/internal/audit"
@@ -139,6 +140,7 @@ func callFields(c stats.Call) openapi.CallFields {
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: widened(c.FirstByteMs),
 		UsageState: told(c.UsageState), UpstreamModel: told(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
 		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
+		KeyID: idOrNull(c.KeyID),
 	}
 }
 
@@ -163,6 +165,13 @@ func widened[N uint16 | uint32](n *N) *int64 {
 	}
 	wide := int64(*n)
 	return &wide
+}
+
+func idOrNull(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+	return &id
 }
 
 // told is a text, or nil for an empty one.

@@ -108,7 +108,14 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"the application has %d capabilities already": "该应用已绑定 {1} 个能力",
 	"the account has %d applications and may have no more; delete one that is not needed, or ask whoever runs this installation to raise the limit": "该账号已有 {1} 个应用，达到上限。请删除不需要的应用，或联系管理员提高上限",
 	"no such capability: %s": "能力不存在：{1}",
-	"disabled: %s":           "已停用：{1}",
+
+	// Keys of applications.
+	"must be later than now, and before the year %d":                                                                                                                 "必须晚于现在，且早于 {1} 年",
+	"must be addresses or CIDRs such as 192.0.2.7 or 2001:db8::/32; this is neither: %s":                                                                             "必须是 192.0.2.7 或 2001:db8::/32 这样的地址或 CIDR；以下内容不是：{1}",
+	"the application has %d keys, which is the most, and none has expired; delete one that is not needed":                                                            "该应用已有 {1} 个密钥，达到上限，且没有已过期的密钥；请删除不需要的密钥",
+	"the application has %d keys and none has expired, so the old key cannot stay beside the new one; delete a key that is not needed, or rotate without an overlap": "该应用已有 {1} 个密钥，且没有已过期的密钥，旧密钥无法与新密钥并存；请删除不需要的密钥，或轮换时不保留旧密钥",
+	"this is the application's Access Key, which is replaced and never deleted: rotate it, or disable the application":                                               "这是该应用的 Access Key，只能更换，不能删除：请轮换它，或停用应用",
+	"disabled: %s": "已停用：{1}",
 
 	// Catalog.
 	"must be enabled or disabled":                                                   "必须是 enabled 或 disabled",

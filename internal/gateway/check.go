@@ -102,6 +102,10 @@ func (c *call) check() *refusal {
 		c.capability = c.gateway.config.Capability(model)
 	}
 	switch {
+	case c.grant.Expired(c.start):
+		return &refusedExpired
+	case c.grant.Restricted() && !c.grant.AllowsFrom(c.gateway.config.CallerAddress(c.x)):
+		return &refusedAddress
 	case !c.grant.Active:
 		return &refusedDisabled
 	case count > 1:

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"callgate/internal/access"
 	"callgate/internal/calls"
+	"callgate/internal/http1"
 	"callgate/internal/limits"
 	"callgate/internal/telemetry"
 	"callgate/internal/traces"
@@ -24,6 +26,9 @@ type Config struct {
 	Capability func(id string) *access.Capability
 	// OpenKey unseals a capability's upstream key. What it returns is the caller's.
 	OpenKey func(*access.Capability) ([]byte, error)
+	// CallerAddress is where a request comes from, for keys that may be used from some networks only; the zero Addr
+	// where nobody knows. Default: its connection's peer.
+	CallerAddress func(*http1.Exchange) netip.Addr
 	// Record takes a finished record and never blocks.
 	Record func(*calls.Record)
 	// Log writes a line for each call; nil: none.
@@ -72,6 +77,9 @@ func (c *Config) defaults() {
 	}
 	if c.ApplicationShare <= 0 {
 		c.ApplicationShare = 0.25
+	}
+	if c.CallerAddress == nil {
+		c.CallerAddress = func(x *http1.Exchange) netip.Addr { return http1.AddrOf(x.Peer.RemoteAddr()) }
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

@@ -36,6 +36,11 @@ var (
 	refusedMalformed = refusal{status: 400, code: "invalid_request", kind: "invalid_request_error",
 		message: "The request headers are malformed or ambiguous."}
 
+	refusedExpired = refusal{status: 403, code: "key_expired", kind: "permission_error",
+		message: "The Access Key has expired. Use another key of the application, or give this one a later end.",
+		reason:  calls.PermissionDenied, reasonCode: calls.KeyExpired}
+	refusedAddress = refusal{status: 403, code: "address_not_allowed", kind: "permission_error",
+		message: "The Access Key may not be used from this network address.", reason: calls.PermissionDenied, reasonCode: calls.AddressNotAllowed}
 	refusedDisabled = refusal{status: 403, code: "application_disabled", kind: "permission_error",
 		message: "The application is disabled.", reason: calls.PermissionDenied, reasonCode: calls.ApplicationDisabled}
 	refusedUnknown = refusal{status: 403, code: "capability_not_allowed", kind: "permission_error",

@@ -83,6 +83,7 @@ func (c *call) finish(o outcome) {
 	*record = calls.Record{
 		ApplicationID: c.grant.ApplicationID,
 		UserID:        c.grant.OwnerID,
+		KeyID:         c.grant.KeyID,
 		CallID:        c.id,
 		Start:         c.start,
 		Duration:      duration,

@@ -249,7 +249,7 @@ func TestEveryRefusalHasACounter(t *testing.T) {
 	defer g.Close()
 	m := g.metrics
 	for _, r := range []refusal{
-		refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedDiffers, refusedPath, refusedLarge, refusedChunks,
+		refusedExpired, refusedAddress, refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedDiffers, refusedPath, refusedLarge, refusedChunks,
 		refusedBudget, refusedPool, refusedInternal, refusedUnreachable, refusedHTTP2, refusedTimeout, refusedStalled, refusedAnswer, refusedShown, refusedMethod,
 	} {
 		if m.outcomes[r.reasonCode] == nil || r.reasonCode == "" {

@@ -242,9 +242,12 @@ type CallFields struct {
 	FirstByteMs *int64 `json:"firstByteMs"`
 
 	// InputTokens Null when not reported; the others likewise.
-	InputTokens     *int64 `json:"inputTokens"`
-	OutputTokens    *int64 `json:"outputTokens"`
-	ReasoningTokens *int64 `json:"reasoningTokens"`
+	InputTokens *int64 `json:"inputTokens"`
+
+	// KeyID The key of the application that the call was made with; null: not collected.
+	KeyID           *uuid.UUID `json:"keyId"`
+	OutputTokens    *int64     `json:"outputTokens"`
+	ReasoningTokens *int64     `json:"reasoningTokens"`
 
 	// StartTime Beijing time with milliseconds.
 	StartTime  Time  `json:"startTime"`
@@ -804,6 +807,14 @@ type ModelMetrics struct {
 type NewApplication struct {
 	// Embedded struct due to allOf(#/components/schemas/ApplicationFields)
 	ApplicationFields `yaml:",inline"`
+	// Embedded struct due to allOf(#/components/schemas/AccessKeyField)
+	AccessKeyField `yaml:",inline"`
+}
+
+// NewKey defines model for NewKey.
+type NewKey struct {
+	// Embedded struct due to allOf(#/components/schemas/KeyFields)
+	KeyFields `yaml:",inline"`
 	// Embedded struct due to allOf(#/components/schemas/AccessKeyField)
 	AccessKeyField `yaml:",inline"`
 }

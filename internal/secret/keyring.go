@@ -121,7 +121,12 @@ func UpstreamKeyContext(capabilityID string) string {
 	return UpstreamKeys.context(capabilityID)
 }
 
-// AccessKeyContext is the sealing context of an application's Access Key.
+// AccessKeyContext is the sealing context of an application's first key, its Access Key.
 func AccessKeyContext(applicationID string) string {
 	return AccessKeys.context(applicationID)
+}
+
+// AdditionalKeyContext is the sealing context of another key of an application.
+func AdditionalKeyContext(keyID string) string {
+	return AdditionalKeys.context(keyID)
 }

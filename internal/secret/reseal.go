@@ -13,13 +13,17 @@ import (
 type Column struct {
 	table, id, value string
 	idType, least    string // type of the primary key, and what comes before every value of it
+	lookup           string // column of the values' look-up hashes; empty: they are no Access Keys
 }
 
 // The columns that hold sealed values.
 var (
-	AccessKeys   = Column{"access_keys", "application_id", "sealed", "uuid", "00000000-0000-0000-0000-000000000000"}
-	UpstreamKeys = Column{"capabilities", "id", "upstream_key", "text", ""}
+	AccessKeys     = Column{"access_keys", "application_id", "sealed", "uuid", leastUUID, "lookup"}
+	AdditionalKeys = Column{"additional_access_keys", "id", "sealed", "uuid", leastUUID, "lookup"}
+	UpstreamKeys   = Column{"capabilities", "id", "upstream_key", "text", "", ""}
 )
+
+const leastUUID = "00000000-0000-0000-0000-000000000000"
 
 // String is the column's name, for reports.
 func (c Column) String() string { return c.table + "." + c.value }

@@ -12,7 +12,7 @@ import (
 )
 
 // Columns are all columns that hold sealed values.
-var Columns = []Column{AccessKeys, UpstreamKeys}
+var Columns = []Column{AccessKeys, AdditionalKeys, UpstreamKeys}
 
 // fingerprint tells secrets apart without telling anything of them.
 func fingerprint(purpose string, secret []byte) string {
@@ -31,8 +31,8 @@ func (k *Keyring) Fingerprints() map[string]string { return k.fingerprints }
 // is ErrSealed when one does not open, or, of an Access Key, is looked up under another pepper.
 func (k *Keyring) Survey(ctx context.Context, tx pgx.Tx, column Column, pepper Pepper) (perKey map[string]int, err error) {
 	lookup := "NULL::bytea"
-	if column == AccessKeys {
-		lookup = "lookup"
+	if column.lookup != "" {
+		lookup = column.lookup
 	}
 	rows, err := tx.Query(ctx, `SELECT `+column.id+`::text, `+column.value+`, `+lookup+` FROM `+column.table)
 	if err != nil {
@@ -48,7 +48,7 @@ func (k *Keyring) Survey(ctx context.Context, tx pgx.Tx, column Column, pepper P
 		}
 		key, _, _ := split(value)
 		perKey[string(key)]++
-		if sum := pepper.Lookup(string(plain)); column == AccessKeys && !hmac.Equal(sum[:], stored) {
+		if sum := pepper.Lookup(string(plain)); column.lookup != "" && !hmac.Equal(sum[:], stored) {
 			return fmt.Errorf("%s of %s: %w", column, id, ErrPepper)
 		}
 		return nil

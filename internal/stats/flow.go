@@ -73,6 +73,7 @@ type Call struct {
 	Streamed    bool
 	FirstByteMs *uint32 // nil when the upstream sent none
 	CallTokens
+	KeyID uuid.UUID // of the application's keys, the one it was made with; the zero one: not collected
 }
 
 // CallTokens are what the answer to a call reported; nil is not known.
@@ -159,7 +160,7 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 const callColumns = `
     call_id, toUnixTimestamp64Milli(start_time), toString(model), success, status_code, duration_ms,
     toString(ended_by), streamed, first_byte_ms,
-    toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens`
+    toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id`
 
 // selectCalls is the call flow of a query in some buckets, the given order and no limit.
 func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
@@ -222,7 +223,7 @@ func scanCall(rows driver.Rows, more ...any) (Call, error) {
 	var c Call
 	var startMs int64
 	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs,
-		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning}
+		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning, &c.KeyID}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return Call{}, unavailable(err, "read calls")
 	}

@@ -11,11 +11,11 @@ import (
 
 const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
 	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id,
-	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens)`
+	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id)`
 
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
-	application, call, user                []uuid.UUID
+	application, call, user, key           []uuid.UUID
 	start                                  []int64 // Unix milliseconds
 	model, endedBy, reasonType, reasonCode []any   // strings, see repeat
 	batch                                  []any
@@ -44,7 +44,7 @@ func (c *tokenColumn) set(i int, n uint32, known bool) {
 
 func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	c.firstByteOf = resize(c.firstByteOf, len(rows))
-	for _, column := range []*[]uuid.UUID{&c.application, &c.call, &c.user} {
+	for _, column := range []*[]uuid.UUID{&c.application, &c.call, &c.user, &c.key} {
 		*column = resize(*column, len(rows))
 	}
 	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch, &c.usageState, &c.upstreamModel} {
@@ -59,7 +59,7 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	}
 	for i := range rows {
 		r := &rows[i]
-		c.application[i], c.call[i], c.user[i] = r.Application, r.Call, r.User
+		c.application[i], c.call[i], c.user[i], c.key[i] = r.Application, r.Call, r.User, r.Key
 		c.start[i], c.duration[i] = r.Start, milliseconds(r.DurationUS)
 		repeat(c.model, i, r.Model)
 		repeat(c.endedBy, i, r.EndedBy)
@@ -82,7 +82,7 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	}
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
 		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace,
-		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known}
+		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known, c.key}
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

@@ -29,8 +29,8 @@ const (
 	flagMore
 )
 
-// The values that are stored as one byte, by position plus one; others are written out after a 0.
-// Append only.
+// The values that are stored as one byte, by position plus one; others are written out after a 0, which
+// a version that does not know them reads as well. Append only.
 var (
 	endedByCodes    = []string{"", string(calls.Complete), string(calls.ClientAbort), string(calls.UpstreamAbort), string(calls.TimedOut), string(calls.Shutdown), string(calls.Denied)}
 	reasonTypeCodes = []string{"", string(calls.PermissionDenied), string(calls.UpstreamHTTPError), string(calls.ConnectionFailed), string(calls.Timeout),
@@ -65,7 +65,7 @@ func appendPayload(b []byte, r *calls.Record) []byte {
 	if r.Trace != (calls.TraceID{}) {
 		flags |= flagTrace
 	}
-	if r.Usage.State != "" {
+	if r.Usage.State != "" || r.KeyID != uuid.Nil {
 		flags |= flagMore
 	}
 	b = append(b, flags)

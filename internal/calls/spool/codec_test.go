@@ -22,15 +22,17 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 	counted.Usage = calls.Usage{State: calls.UsageReported, Model: "gpt-5", Known: calls.UsageInput | calls.UsageReasoning, Input: 1<<32 - 1, Reasoning: 7}
 	uncounted := callstest.Failed(start)
 	uncounted.Trace, uncounted.Usage = traced.Trace, calls.Usage{State: "new_state"}
+	keyed, keyedAndCounted := callstest.Success(start), callstest.Failed(start)
+	keyed.KeyID, keyedAndCounted.KeyID, keyedAndCounted.Usage = uuid.New(), uuid.New(), counted.Usage
 	early := callstest.Success(start)
 	early.CallID = uuid.UUID{0: 0xff, 1: 0xff} // its time is not the start's
 	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "of a trace": traced, "foreign id": early,
-		"tokens": counted, "a failure's tokens": uncounted} {
+		"key": keyed, "key and tokens": keyedAndCounted, "tokens": counted, "a failure's tokens": uncounted} {
 		var got Row
 		if err := decodePayload(string(appendPayload(nil, r)), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got.Application != r.ApplicationID || got.User != r.UserID || got.Call != r.CallID || got.Start != r.Start.UnixMilli() ||
+		if got.Application != r.ApplicationID || got.User != r.UserID || got.Key != r.KeyID || got.Call != r.CallID || got.Start != r.Start.UnixMilli() ||
 			got.DurationUS != 1234567 || int(got.Status) != r.StatusCode || got.Success != r.Success || got.Model != r.Model ||
 			got.EndedBy != string(r.EndedBy) || got.ReasonType != string(r.ReasonType) || got.ReasonCode != string(r.ReasonCode) ||
 			got.HasFirstByte != (r.FirstByte >= 0) || got.Trace != r.Trace || got.Usage != r.Usage || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
@@ -44,6 +46,7 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 
 func TestASuccessfulRecordTakesAtMostTwoHundredBytes(t *testing.T) {
 	r := callstest.Success(time.Now())
+	r.KeyID = uuid.New()
 	r.Model = "a-capability-identifier-of-the-greatest-length-that-is-allowed-64"
 	if size := frameHeader + len(appendPayload(nil, r)); size > 200 {
 		t.Errorf("%d bytes", size)

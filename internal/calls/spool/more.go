@@ -4,19 +4,30 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/google/uuid"
+
 	"callgate/internal/calls"
 )
 
 // What a record has beside the fields that all have is a list of parts: two bytes of its length, then for each part
 // its number, two bytes of its length and what it holds. A version that does not know a part passes over it, and
 // takes the record without it. A number is never used again.
-const partUsage = 1
+const (
+	partUsage = 1
+	partKey   = 2 // 16 bytes
+)
 
 func appendMore(b []byte, r *calls.Record) []byte {
 	b, list := beginLength(b)
-	b, part := beginLength(append(b, partUsage))
-	b = appendUsage(b, &r.Usage)
-	endLength(b, part)
+	if r.Usage.State != "" {
+		var part int
+		b, part = beginLength(append(b, partUsage))
+		b = appendUsage(b, &r.Usage)
+		endLength(b, part)
+	}
+	if r.KeyID != uuid.Nil {
+		b = append(append(b, partKey, byte(len(r.KeyID)), 0), r.KeyID[:]...)
+	}
 	endLength(b, list)
 	return b
 }
@@ -41,10 +52,13 @@ func (d *decoder) more(r *Row) {
 	for parts.rest != "" && !parts.failed {
 		number := parts.octet()
 		part := decoder{rest: parts.measured()}
-		if number == partUsage {
+		switch number {
+		case partUsage:
 			part.usage(&r.Usage)
-			parts.failed = parts.failed || part.failed
+		case partKey:
+			part.id(&r.Key)
 		}
+		parts.failed = parts.failed || part.failed
 	}
 	d.failed = d.failed || parts.failed
 }

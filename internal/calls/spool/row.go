@@ -12,7 +12,8 @@ import (
 // Row is a decoded record; its strings are parts of the segment's text.
 type Row struct {
 	Application, User, Call                     uuid.UUID
-	Start                                       int64 // Unix milliseconds
+	Key                                         uuid.UUID // the zero one: not known
+	Start                                       int64     // Unix milliseconds
 	DurationUS, FirstByteUS                     uint64
 	Status, Upstream                            uint16
 	RequestBytes, ResponseBytes                 uint64
@@ -57,6 +58,7 @@ func decodePayload(payload string, r *Row) error {
 	if r.Trace = (calls.TraceID{}); flags&flagTrace != 0 {
 		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
 	}
+	r.Key = uuid.Nil
 	if r.Usage = (calls.Usage{}); flags&flagMore != 0 {
 		d.more(r)
 	}
