@@ -42,8 +42,8 @@ func insertOfMany(s store) (applications []uuid.UUID) {
 		applications = append(applications, uuid.New())
 		ids = append(ids, "'"+applications[len(applications)-1].String()+"'")
 	}
-	s.exec(s.t.Context(), `INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, success)
-		SELECT toUUID(arrayJoin([`+strings.Join(ids, ",")+`])), now64(3), generateUUIDv4(), 'gpt', 7, true`)
+	s.exec(s.t.Context(), `INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, success, key_id)
+		SELECT toUUID(arrayJoin([`+strings.Join(ids, ",")+`])), now64(3), generateUUIDv4(), 'gpt', 7, true, generateUUIDv4()`)
 	return applications
 }
 
@@ -62,6 +62,7 @@ func TestEveryNodeOfAClusterAnswersForAllOfIt(t *testing.T) {
 			"SELECT sum(calls) FROM usage_daily":                         manyIDs,
 			"SELECT sum(calls) FROM usage_hourly":                        manyIDs,
 			"SELECT toInt64(count()) FROM app_models":                    manyIDs,
+			"SELECT toInt64(count()) FROM app_keys":                      manyIDs,
 			"SELECT toInt64(count()) FROM live_calls":                    manyIDs - 2,
 			"SELECT sum(calls) FROM live_usage_daily":                    manyIDs - 2,
 			"SELECT sum(calls) FROM live_usage_hourly":                   manyIDs - 2,
@@ -167,7 +168,7 @@ func TestReplicatedTablesAreMadeByStatementsTheEngineKnows(t *testing.T) {
 			}
 		}
 	}
-	if tables != 7 {
+	if tables != 8 {
 		t.Errorf("%d tables", tables)
 	}
 }

@@ -33,7 +33,7 @@ type Deps struct {
 	Limits       *limits.Store
 	LimitsUsage  *limits.Reader // nil: not known
 	Pool         *pgxpool.Pool  // for the audit list
-	Stats        *stats.Reader
+	Stats        *stats.Reader  // nil: routes that ask it cannot be served, and last uses of keys are not known
 	Ledger       *ledger.Ledger
 	Announcer    *access.Announcer
 	// Guard, if set, tells whether PostgreSQL answers: an error when not, else a context that ends

@@ -68,6 +68,9 @@ func (c *Console) listKeys(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 const lastUsesWait = 2 * time.Second
 
 func (c *Console) lastUses(ctx context.Context, application uuid.UUID) (uses map[uuid.UUID]string, known bool) {
+	if c.Stats == nil {
+		return nil, false
+	}
 	ctx, cancel := context.WithTimeout(ctx, lastUsesWait)
 	defer cancel()
 	uses, err := c.Stats.LastUses(ctx, application)

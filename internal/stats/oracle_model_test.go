@@ -231,11 +231,20 @@ func (m *model) calls(a registered, start, end string, ofModel *string, result s
 	return object{"start": start, "end": end, "items": items, "total": len(matching), "page": page, "size": pageSize, "summary": summary, "models": known}
 }
 
+// key is the one that the call was made with: one of three, or not collected.
+func (r record) key() (id uuid.UUID) {
+	id[0] = r.id[15] % 4
+	return id
+}
+
 func (r record) shown() object {
 	shown := object{"callId": r.id.String(), "startTime": r.start.In(beijingZone).Format("2006-01-02T15:04:05.000+08:00"), "model": r.model,
 		"success": r.success, "statusCode": r.status, "durationMs": r.took, "endedBy": r.endedBy, "streamed": r.streamed, "firstByteMs": nil}
 	if r.firstByte != nil {
 		shown["firstByteMs"] = *r.firstByte
+	}
+	if shown["keyId"] = nil; r.key() != uuid.Nil {
+		shown["keyId"] = r.key().String()
 	}
 	return with(shown, r.reported.shown())
 }
@@ -245,7 +254,7 @@ func (m *model) export(a registered, start, end string, ofModel *string, result 
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
 	_ = w.Write([]string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
-		"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens"})
+		"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId"})
 	matching, _ := m.flow(a, start, end, ofModel, result)
 	for _, r := range matching {
 		first := ""
@@ -253,8 +262,9 @@ func (m *model) export(a registered, start, end string, ofModel *string, result 
 			first = strconv.FormatInt(*r.firstByte, 10)
 		}
 		shown := r.shown()
+		key, _ := shown["keyId"].(string)
 		_ = w.Write(append([]string{r.id.String(), shown["startTime"].(string), r.model, fmt.Sprint(r.success), fmt.Sprint(r.status), fmt.Sprint(r.took),
-			r.endedBy, fmt.Sprint(r.streamed), first}, r.reported.line()...))
+			r.endedBy, fmt.Sprint(r.streamed), first}, append(r.reported.line(), key)...))
 	}
 	w.Flush()
 	return text.String()

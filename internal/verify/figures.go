@@ -3,6 +3,8 @@ package verify
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
@@ -27,12 +29,16 @@ func (v *verifier) named(ctx context.Context, usage []stats.ModelMetrics, counte
 }
 
 func callFigures(c stats.Call) openapi.CallFields {
-	return openapi.CallFields{
+	figures := openapi.CallFields{
 		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: wide(c.FirstByteMs),
 		UsageState: orNull(c.UsageState), UpstreamModel: orNull(c.UpstreamModel), InputTokens: wide(c.Input), OutputTokens: wide(c.Output),
 		CachedTokens: wide(c.Cached), CacheWriteTokens: wide(c.CacheWrite), ReasoningTokens: wide(c.Reasoning),
 	}
+	if c.KeyID != uuid.Nil {
+		figures.KeyID = &c.KeyID
+	}
+	return figures
 }
 
 func callLine(c stats.Call) openapi.Call { return openapi.Call{CallFields: callFigures(c)} }

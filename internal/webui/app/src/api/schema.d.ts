@@ -517,7 +517,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the Access Key
-         * @description The old key stops within 2 s. Recorded in the audit trail.
+         * @description The new key takes over name, networks, and the end if that is still to come. The old one stops within 2 s; with overlapHours it stays valid for so long as one of the application's up to five keys, and then expires. At five keys the one that expired first gives way; when none has expired, 40901: delete one, or rotate without an overlap. Recorded in the audit trail.
          */
         post: operations["rotateAccessKey"];
         delete?: never;
@@ -1327,6 +1327,11 @@ export interface components {
             firstByteMs: number | null;
             /** @description Null when not reported; the others likewise. */
             inputTokens: number | null;
+            /**
+             * Format: uuid
+             * @description The key of the application that the call was made with; null: not collected.
+             */
+            keyId: string | null;
             /** @description Empty for a call without a capability. */
             model: string;
             outputTokens: number | null;
@@ -1737,6 +1742,7 @@ export interface components {
             name: string;
         } & components["schemas"]["MetricsFields"];
         NewApplication: components["schemas"]["ApplicationFields"] & components["schemas"]["AccessKeyField"];
+        NewKey: components["schemas"]["KeyFields"] & components["schemas"]["AccessKeyField"];
         OrderedIds: components["schemas"]["Identifier"][];
         Overview: {
             applicationCount: components["schemas"]["Count"];
@@ -2267,6 +2273,27 @@ export interface components {
                  * @example {
                  *       "code": 40901,
                  *       "msg": "the identifier is taken",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
+            };
+        };
+        /** @description It is the application's first key. */
+        FirstKey: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "this is the application's Access Key, which is replaced and never deleted: rotate it, or disable the application",
                  *       "data": null,
                  *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
                  *     }
@@ -2836,6 +2863,59 @@ export interface components {
                 } & components["schemas"]["Error"];
             };
         };
+        /** @description Somebody else has changed the key since it was read. Nothing was written; data is it as it is now. */
+        KeyChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                 *         "first": false,
+                 *         "name": "Batch job",
+                 *         "maskedAccessKey": "cg-Cd34…uvst",
+                 *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00",
+                 *         "expiresAt": "2026-12-31T00:00:00.000+08:00",
+                 *         "allowedCidrs": [
+                 *           "192.0.2.0/24"
+                 *         ],
+                 *         "lastUsedAt": "2026-08-17T09:40:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Key"];
+                } & components["schemas"]["Changed"];
+            };
+        };
+        /** @description The application has five keys, and none of them has expired. */
+        KeysFull: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "the application has 5 keys, which is the most, and none has expired; delete one that is not needed",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
+            };
+        };
         /** @description The path does not take this method. Answered to every method that is not documented here. */
         MethodNotAllowed: {
             headers: {
@@ -3169,6 +3249,11 @@ export interface components {
          * @example "2026-08-17T09:31:00.000+08:00"
          */
         IfMatch: string;
+        /**
+         * @description A malformed one names nothing.
+         * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4
+         */
+        KeyId: string;
         /**
          * @description Only calls of this capability; given but empty, only calls without one.
          * @example gpt-5
@@ -4821,11 +4906,23 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description May be left out or null. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlapHours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
         responses: {
             200: components["responses"]["AccessKey"];
+            400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["KeysFull"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -5787,7 +5884,8 @@ export interface operations {
                      *             "outputTokens": 48,
                      *             "cachedTokens": 64,
                      *             "cacheWriteTokens": null,
-                     *             "reasoningTokens": 0
+                     *             "reasoningTokens": 0,
+                     *             "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5"
                      *           }
                      *         ],
                      *         "total": 1,
@@ -5872,7 +5970,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example callId,startTime,model,success,statusCode,durationMs,endedBy,streamed,firstByteMs,usageState,upstreamModel,inputTokens,outputTokens,cachedTokens,cacheWriteTokens,reasoningTokens */
+                    /** @example callId,startTime,model,success,statusCode,durationMs,endedBy,streamed,firstByteMs,usageState,upstreamModel,inputTokens,outputTokens,cachedTokens,cacheWriteTokens,reasoningTokens,keyId */
                     "text/csv": string;
                 };
             };
@@ -5931,6 +6029,7 @@ export interface operations {
                      *         "cachedTokens": null,
                      *         "cacheWriteTokens": null,
                      *         "reasoningTokens": null,
+                     *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *         "failure": {
                      *           "collected": true,
                      *           "reason": {

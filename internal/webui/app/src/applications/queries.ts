@@ -22,6 +22,12 @@ export const applicationQueries = {
       queryKey: ['applications', 'get', { id }],
       queryFn: ({ signal }) => unwrap(api.GET('/api/applications/{id}', { params: { path: { id } }, signal })),
     }),
+  /** The application's keys, without the keys themselves. */
+  keys: (id: string) =>
+    queryOptions({
+      queryKey: ['applications', 'keys', { id }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/applications/{id}/keys', { params: { path: { id } }, signal })),
+    }),
   /** Figures of one application in a period of Beijing days. */
   statistics: (id: string, { start, end }: Period, holdsToday: boolean) =>
     queryOptions({

@@ -149,7 +149,7 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
                   )
                 ) : (
                   <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
-                    <CallTable body={rows} calls={page.items} expanded={expanded} onExpand={setExpanded} onOpen={onOpened} />
+                    <CallTable applicationId={applicationId} body={rows} calls={page.items} expanded={expanded} onExpand={setExpanded} onOpen={onOpened} />
                   </div>
                 )}
                 <div className="call-foot" onPointerEnter={() => setHovered(page.items.length > 0)} onPointerLeave={() => setHovered(false)}>

@@ -5,6 +5,7 @@ import { TokenFacts } from '../tokens/TokenFacts';
 import { TableBones } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Tag } from '../ui/Tag';
+import { KeyFact } from './KeyFact';
 import type { Call } from './queries';
 
 /** Icon and word for how a call ended; 499 says who broke off. */
@@ -40,7 +41,8 @@ export const CallBones = () => (
 );
 
 /** The rows of one page (spec section 4.1 rule 7). A success unfolds, a failure opens. */
-export function CallTable({ body, calls, expanded, onExpand, onOpen }: {
+export function CallTable({ applicationId, body, calls, expanded, onExpand, onOpen }: {
+  applicationId: string;
   body: RefObject<HTMLTableSectionElement | null>;
   calls: readonly Call[];
   expanded: string | null;
@@ -68,7 +70,7 @@ export function CallTable({ body, calls, expanded, onExpand, onOpen }: {
               <td className="right">{call.statusCode}</td>
               <td className="right">{format.duration(call.durationMs)}</td>
             </tr>
-            {call.success && expanded === call.callId && <tr><td className="call-more" colSpan={6}><Facts call={call} /></td></tr>}
+            {call.success && expanded === call.callId && <tr><td className="call-more" colSpan={6}><Facts applicationId={applicationId} call={call} /></td></tr>}
           </Fragment>
         ))}
       </tbody>
@@ -76,7 +78,7 @@ export function CallTable({ body, calls, expanded, onExpand, onOpen }: {
   );
 }
 
-function Facts({ call }: { call: Call }) {
+function Facts({ applicationId, call }: { applicationId: string; call: Call }) {
   const { t } = useTranslation('calls');
   const format = useFormat();
   return (
@@ -85,6 +87,7 @@ function Facts({ call }: { call: Call }) {
       <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
       <div><dt>{t('fact.streamed')}</dt><dd>{t(call.streamed ? 'fact.yes' : 'fact.no')}</dd></div>
       <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
+      <KeyFact applicationId={applicationId} call={call} />
       <TokenFacts call={call} />
     </dl>
   );

@@ -11,6 +11,7 @@ import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
 import { Result } from './CallTable';
 import { curl, FOLDED, lines } from './json';
+import { KeyFact } from './KeyFact';
 import { callQueries, type FailedCall } from './queries';
 import { Verdict } from './Verdict';
 
@@ -43,7 +44,7 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
   return (
     <div className="stack">
       <Verdict applicationId={applicationId} call={call} base={base} />
-      <Facts call={call} />
+      <Facts applicationId={applicationId} call={call} />
       {!failure.collected ? (
         <div className="bar" data-kind="warn">{t('failure.notCollected')}</div>
       ) : (
@@ -68,7 +69,7 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
   );
 }
 
-function Facts({ call }: { call: FailedCall }) {
+function Facts({ applicationId, call }: { applicationId: string; call: FailedCall }) {
   const { t } = useTranslation(['calls', 'common']);
   const format = useFormat();
   const { reason, request } = call.failure;
@@ -84,6 +85,7 @@ function Facts({ call }: { call: FailedCall }) {
       <div><dt>{t('column.duration')}</dt><dd>{format.duration(call.durationMs)}</dd></div>
       <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
       <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
+      <KeyFact applicationId={applicationId} call={call} />
       {call.usageState !== null && call.usageState !== 'none' && <TokenFacts call={call} />}
       {request && <div className="across"><dt>{t('fact.request')}</dt><dd className="mono">{request.method} {request.path}</dd></div>}
     </dl>

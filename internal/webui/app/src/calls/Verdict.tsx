@@ -26,6 +26,7 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
       <p><Icon name="failed" /> {t(`verdict.${reason?.code ?? 'none'}`, { model, status: String(reason?.upstreamStatus ?? call.statusCode) })}</p>
       {reason?.message != null && told(reason.type) && <p className="verdict-message"><span className="unseen">{t('fact.message')}: </span>{reason.message}</p>}
       {fix === 'enable' && <Enable applicationId={applicationId} model={model} />}
+      {fix === 'keys' && <div><PageLink className="quiet" data-edge to={`/applications/${applicationId}#keys`}>{t('fix.keys')}</PageLink></div>}
       {fix === 'bind' && <Bind applicationId={applicationId} model={model} />}
       {fix === 'sameGroup' && <SameGroup model={model} />}
       {fix === 'closest' && <Closest model={model} />}

@@ -5,6 +5,8 @@ import { askedFor, closest, fixOf } from './reason';
 
 test('each reason leads to the click that mends it', () => {
   expect(fixOf('application_disabled')).toBe('enable');
+  expect(fixOf('key_expired')).toBe('keys');
+  expect(fixOf('address_not_allowed')).toBe('keys');
   expect(fixOf('capability_not_bound')).toBe('bind');
   expect(fixOf('capability_disabled')).toBe('sameGroup');
   expect(fixOf('capability_unknown')).toBe('closest');

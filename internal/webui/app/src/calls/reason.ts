@@ -3,10 +3,12 @@ import type { Schemas } from '../api/client';
 export type Code = Schemas['FailureReason']['code'];
 
 /** What one click can do about a failure. */
-export type Fix = 'enable' | 'bind' | 'sameGroup' | 'closest' | 'example' | 'limits' | 'try' | 'none';
+export type Fix = 'enable' | 'bind' | 'keys' | 'sameGroup' | 'closest' | 'example' | 'limits' | 'try' | 'none';
 
 const fixes: Record<Code, Fix> = {
   application_disabled: 'enable',
+  key_expired: 'keys',
+  address_not_allowed: 'keys',
   capability_not_bound: 'bind',
   capability_disabled: 'sameGroup',
   capability_unknown: 'closest',

@@ -187,10 +187,10 @@ const admin = {
     sentTo: '发往 {{to}}',
     actions: {
       capability__create: '新建能力', capability__update: '修改能力', capability__set_status: '切换能力状态', capability__reorder: '调整能力顺序', capability__check: '检查连接',
-      group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', application__create: '新建应用', application__update: '修改应用', application__set_status: '切换应用状态', application__bind: '绑定能力', application__delete: '删除应用', administrator__sign_in: '管理员登录', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key', spool__retire: '放弃暂存', price__create: '新建价格', price__update: '更正价格', price__delete: '删除价格',
+      group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', application__create: '新建应用', application__update: '修改应用', application__set_status: '切换应用状态', application__bind: '绑定能力', application__delete: '删除应用', administrator__sign_in: '管理员登录', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key', access_key__create: '添加密钥', access_key__update: '修改密钥', access_key__delete: '删除密钥', spool__retire: '放弃暂存', price__create: '新建价格', price__update: '更正价格', price__delete: '删除价格',
     },
     fields: {
-      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', order: '顺序', sentTo: '发往', accessKey: 'Access Key', capabilityIds: '绑定的能力', through: '数据完整至', missedCalls: '缺失调用', currency: '货币', input: '输入', cached: '缓存命中', cacheWrite: '缓存写入', output: '输出',
+      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', order: '顺序', sentTo: '发往', accessKey: 'Access Key', keyId: '密钥 ID', keyName: '密钥', expiresAt: '到期时间', allowedCidrs: '来源地址', oldKeyUntil: '旧密钥有效至', capabilityIds: '绑定的能力', through: '数据完整至', missedCalls: '缺失调用', currency: '货币', input: '输入', cached: '缓存命中', cacheWrite: '缓存写入', output: '输出',
     },
   },
 } as const;
