@@ -18,16 +18,17 @@ import (
 // Quiet is a logger that says nothing.
 var Quiet = slog.New(slog.DiscardHandler)
 
-// Application made the calls below, and Owner owns it.
+// Application made the calls below, with Key, and Owner owns it.
 var (
 	Application = uuid.MustParse("0190a0a0-0000-7000-8000-000000000001")
 	Owner       = uuid.MustParse("0190a0a0-0000-7000-8000-000000000002")
+	Key         = uuid.MustParse("0190a0a0-0000-7000-8000-000000000003")
 )
 
 // Success is a finished call that started at start.
 func Success(start time.Time) *calls.Record {
 	return &calls.Record{
-		ApplicationID: Application, UserID: Owner, CallID: calls.NewCallID(start), Model: "gpt-4o-mini", Start: start,
+		ApplicationID: Application, UserID: Owner, KeyID: Key, CallID: calls.NewCallID(start), Model: "gpt-4o-mini", Start: start,
 		Duration: 1234567 * time.Microsecond, StatusCode: 200, Success: true, FirstByte: 210 * time.Millisecond,
 		EndedBy: calls.Complete, UpstreamCode: 200, RequestBytes: 1024, ResponseBytes: 20_480,
 		Usage: calls.Usage{State: calls.UsageReported, Model: "gpt-4o-mini-2024-07-18", Known: calls.UsageInput | calls.UsageOutput | calls.UsageCached,

@@ -22,12 +22,12 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 	counted.Usage = calls.Usage{State: calls.UsageReported, Model: "gpt-5", Known: calls.UsageInput | calls.UsageReasoning, Input: 1<<32 - 1, Reasoning: 7}
 	uncounted := callstest.Failed(start)
 	uncounted.Trace, uncounted.Usage = traced.Trace, calls.Usage{State: "new_state"}
-	keyed, keyedAndCounted := callstest.Success(start), callstest.Failed(start)
-	keyed.KeyID, keyedAndCounted.KeyID, keyedAndCounted.Usage = uuid.New(), uuid.New(), counted.Usage
+	keyless, keyAlone, bare := callstest.Success(start), callstest.Failed(start), callstest.Success(start)
+	keyless.KeyID, keyAlone.Usage, bare.KeyID, bare.Usage = uuid.Nil, calls.Usage{}, uuid.Nil, calls.Usage{}
 	early := callstest.Success(start)
 	early.CallID = uuid.UUID{0: 0xff, 1: 0xff} // its time is not the start's
 	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "of a trace": traced, "foreign id": early,
-		"key": keyed, "key and tokens": keyedAndCounted, "tokens": counted, "a failure's tokens": uncounted} {
+		"tokens alone": keyless, "a key alone": keyAlone, "neither": bare, "tokens": counted, "a failure's tokens": uncounted} {
 		var got Row
 		if err := decodePayload(string(appendPayload(nil, r)), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -46,7 +46,6 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 
 func TestASuccessfulRecordTakesAtMostTwoHundredAndTenBytes(t *testing.T) {
 	r := callstest.Success(time.Now())
-	r.KeyID = uuid.New()
 	r.Model = "a-capability-identifier-of-the-greatest-length-that-is-allowed-64"
 	if size := frameHeader + len(appendPayload(nil, r)); size > 210 {
 		t.Errorf("%d bytes", size)
