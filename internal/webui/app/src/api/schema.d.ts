@@ -1605,7 +1605,7 @@ export interface components {
         };
         FailureReason: {
             /** @enum {string} */
-            code: "application_disabled" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
+            code: "application_disabled" | "key_expired" | "address_not_allowed" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
             /** @description A readable sentence; null when there is none or it expired. */
             message: string | null;
             /** @enum {string} */

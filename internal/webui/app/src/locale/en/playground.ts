@@ -47,6 +47,8 @@ const playground: Same<typeof zh> = {
   fix: {
     invalid_api_key: 'The Access Key was just replaced or the application deleted. Reload and try again.',
     application_disabled: 'The application is disabled. Once enabled, calls work within 2 s.',
+    key_expired: 'The Access Key has expired. Give it a later end, or rotate it.',
+    address_not_allowed: 'The Access Key may not be used from the address you call from.',
     capability_not_allowed: 'The capability is not bound to the application, or an administrator disabled it.',
     model_required: 'The query parameter model is missing or given more than once.',
     invalid_path: 'The path has a character or dot segment that is not allowed.',

@@ -44,6 +44,8 @@ const playground = {
   fix: {
     invalid_api_key: 'Access Key 刚刚被轮换或应用被删除，请刷新后重试。',
     application_disabled: '应用已停用。启用后 2 秒内可以调用。',
+    key_expired: 'Access Key 已过期。请延长到期时间，或轮换它。',
+    address_not_allowed: '不允许从当前来源地址使用该 Access Key。',
     capability_not_allowed: '应用没有绑定这项能力，或它已被管理员停用。',
     model_required: '缺少查询参数 model，或写了不止一次。',
     invalid_path: '路径中有不允许的字符或点段。',
