@@ -24,8 +24,8 @@ const lastExpiry = 2100
 // KeyEdit is what a key is to be; a nil field stays as it is.
 type KeyEdit struct {
 	Name         *string
-	ExpiresAt    *string   // RFC 3339; empty: never
 	AllowedCIDRs *[]string // addresses and CIDRs, the complete list
+	ExpiresAt    *string   // RFC 3339; empty: never
 }
 
 // wanted is an edit that was read: expiresAt and allowed count where the edit has them.

@@ -21,8 +21,7 @@ const (
 	maxSignInBody = 4 << 10 // bytes of a body that anybody may send
 )
 
-// bodyOf reads the body of a request into its type. The fields named may be null, which is as if left out, unless
-// their type tells the two apart (openapi.Clearable).
+// bodyOf reads the body of a request into its type. The fields named may be null, which is as if left out.
 func bodyOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, err error) {
 	err = decode(ctx, &body, maxBody, nullable...)
 	return body, err
@@ -95,8 +94,10 @@ func decodeObject(body []byte, dst any, nullable []string) error {
 func decodeFields(members []member, dst any, nullable []string) error {
 	wrong := fault.Fields{}
 	for _, m := range members {
-		if string(m.value) == "null" && !slices.Contains(nullable, m.name) {
-			wrong.Add(m.name, "must not be null; leave it out to keep it unset")
+		if string(m.value) == "null" {
+			if !slices.Contains(nullable, m.name) {
+				wrong.Add(m.name, "must not be null; leave it out to keep it unset")
+			}
 			continue
 		}
 		var kind *json.UnmarshalTypeError

@@ -79,12 +79,12 @@ func (c *Console) lastUses(ctx context.Context, application uuid.UUID) (uses map
 
 // createKey is the one answer about a key with the key in full.
 func (c *Console) createKey(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	body, err := bodyOf[openapi.KeyEdit](ctx, "expiresAt")
+	edit, err := keyEdit(ctx)
 	if err != nil {
 		return nil, err
 	}
 	who := principal(ctx)
-	k, key, err := c.Applications.CreateKey(ctx.UserContext(), who.UserID, id, who.Email, keyEdit(body))
+	k, key, err := c.Applications.CreateKey(ctx.UserContext(), who.UserID, id, who.Email, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +93,16 @@ func (c *Console) createKey(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 }
 
 func (c *Console) updateKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
-	body, seen, err := editOf[openapi.KeyEdit](ctx, "expiresAt")
+	edit, err := keyEdit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := precondition(ctx)
 	if err != nil {
 		return nil, err
 	}
 	who := principal(ctx)
-	k, err := c.Applications.UpdateKey(ctx.UserContext(), who.UserID, id, key, who.Email, keyEdit(body), seen...)
+	k, err := c.Applications.UpdateKey(ctx.UserContext(), who.UserID, id, key, who.Email, edit, seen...)
 	switch {
 	case err == nil:
 		c.Announcer.ApplicationChanged(ctx.UserContext(), id)
@@ -123,8 +127,13 @@ func (c *Console) revealKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
 	return shown(accessKeyView)(c.Applications.RevealOneKey(ctx.UserContext(), who.UserID, id, key, who.Email))
 }
 
-func keyEdit(body openapi.KeyEdit) application.KeyEdit {
-	return application.KeyEdit{Name: body.Name, ExpiresAt: body.ExpiresAt.Value(), AllowedCIDRs: body.AllowedCIDRs}
+// keyEdit reads what a key is to be: an end of null is none.
+func keyEdit(ctx *fiber.Ctx) (application.KeyEdit, error) {
+	body, nulls, err := nullsOf[openapi.KeyEdit](ctx, "expiresAt")
+	if len(nulls) > 0 {
+		body.ExpiresAt = new(string)
+	}
+	return application.KeyEdit(body), err
 }
 
 // keyView shows keys with when they were used last.

@@ -691,6 +691,67 @@ type ID = uuid.UUID
 // Identifier Chosen once and never changed.
 type Identifier = string
 
+// Key defines model for Key.
+type Key struct {
+	// Embedded struct due to allOf(#/components/schemas/KeyFields)
+	KeyFields `yaml:",inline"`
+}
+
+// KeyDraft defines model for KeyDraft.
+type KeyDraft = KeyEdit
+
+// KeyEdit defines model for KeyEdit.
+type KeyEdit struct {
+	// Name 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing.
+	Name *string `json:"name,omitempty"`
+
+	// AllowedCIDRs Addresses and CIDRs, the complete list; duplicates are folded.
+	AllowedCIDRs *[]string `json:"allowedCidrs,omitempty"`
+
+	// ExpiresAt Later than now, as RFC 3339; null: never.
+	ExpiresAt *string `json:"expiresAt,omitempty"`
+}
+
+// KeyFields defines model for KeyFields.
+type KeyFields struct {
+	// ID As calls name it.
+	ID   ID     `json:"id"`
+	Name string `json:"name"`
+
+	// AllowedCIDRs Where it may be used from, else 403 address_not_allowed; empty: anywhere.
+	AllowedCIDRs []string `json:"allowedCidrs"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time `json:"createdAt"`
+
+	// ExpiresAt From then on its calls are answered 403 key_expired; null: never.
+	ExpiresAt *string `json:"expiresAt"`
+
+	// First Whether it is the application's Access Key, which cannot be deleted.
+	First bool `json:"first"`
+
+	// LastUsedAt Start of the last call that was made with it and is in the statistics; null: none, or not known.
+	LastUsedAt      *string         `json:"lastUsedAt"`
+	MaskedAccessKey MaskedAccessKey `json:"maskedAccessKey"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+}
+
+// KeyItems defines model for KeyItems.
+type KeyItems struct {
+	Items []Key `json:"items"`
+
+	// LastUseKnown False while the statistics cannot be asked.
+	LastUseKnown bool `json:"lastUseKnown"`
+}
+
+// KeyRotation defines model for KeyRotation.
+type KeyRotation struct {
+	// OverlapHours For how long the old key stays valid.
+	OverlapHours *int64 `json:"overlapHours,omitempty"`
+}
+
 // LimitName defines model for LimitName.
 type LimitName = string
 

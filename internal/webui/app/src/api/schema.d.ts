@@ -554,6 +554,102 @@ export interface paths {
         patch: operations["bindCapability"];
         trace?: never;
     };
+    "/api/applications/{id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The application's keys, without the keys themselves
+         * @description The first one is the application's Access Key. Expired ones stay until they are deleted or give way to a new one.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Give the application one more key
+         * @description The answer has the key in full. An application has at most five; then the one that expired first gives way, and when none has expired, 40901. Recorded in the audit trail.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/applications/{id}/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4
+                 */
+                keyId: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a key
+         * @description It stops within 2 s; the others go on. Recorded in the audit trail.
+         */
+        delete: operations["deleteKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit a key
+         * @description The first one too. Effective within 2 s. Recorded in the audit trail.
+         */
+        patch: operations["updateKey"];
+        trace?: never;
+    };
+    "/api/applications/{id}/keys/{keyId}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4
+                 */
+                keyId: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a key
+         * @description Recorded in the audit trail.
+         */
+        get: operations["revealKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/applications/{id}/limits": {
         parameters: {
             query?: never;
@@ -1422,7 +1518,7 @@ export interface components {
             ownerEmail: string | null;
             /**
              * Format: uuid
-             * @description Whose applications it is for; of an application
+             * @description Whose applications it is for; of an application, its owner.
              */
             ownerId: string | null;
             scope: components["schemas"]["CeilingScope"];
@@ -1653,6 +1749,41 @@ export interface components {
         Id: string;
         /** @description Chosen once and never changed. */
         Identifier: string;
+        Key: components["schemas"]["KeyFields"];
+        KeyDraft: WithRequired<components["schemas"]["KeyEdit"], "name">;
+        KeyEdit: {
+            /** @description Addresses and CIDRs, the complete list; duplicates are folded. */
+            allowedCidrs?: string[];
+            /** @description Later than now, as RFC 3339; null: never. */
+            expiresAt?: string | null;
+            /** @description 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing. */
+            name?: string;
+        };
+        KeyFields: {
+            /** @description Where it may be used from, else 403 address_not_allowed; empty: anywhere. */
+            allowedCidrs: string[];
+            createdAt: components["schemas"]["Time"];
+            /** @description From then on its calls are answered 403 key_expired; null: never. */
+            expiresAt: string | null;
+            /** @description Whether it is the application's Access Key, which cannot be deleted. */
+            first: boolean;
+            /** @description As calls name it. */
+            id: components["schemas"]["Id"];
+            /** @description Start of the last call that was made with it and is in the statistics; null: none, or not known. */
+            lastUsedAt: string | null;
+            maskedAccessKey: components["schemas"]["MaskedAccessKey"];
+            name: string;
+            updatedAt: components["schemas"]["Time"];
+        };
+        KeyItems: {
+            items: components["schemas"]["Key"][];
+            /** @description False while the statistics cannot be asked. */
+            lastUseKnown: boolean;
+        };
+        KeyRotation: {
+            /** @description For how long the old key stays valid. */
+            overlapHours?: number;
+        };
         /** @enum {string} */
         LimitName: "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "callsPerDay" | "tokensPerDay";
         /** @description Null is no limit. */
@@ -4957,6 +5088,288 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["ApplicationChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them, the first one first. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
+                     *             "first": true,
+                     *             "name": "default",
+                     *             "maskedAccessKey": "cg-Ab12…wxyz",
+                     *             "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "expiresAt": null,
+                     *             "allowedCidrs": [],
+                     *             "lastUsedAt": null
+                     *           },
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *             "first": false,
+                     *             "name": "Batch job",
+                     *             "maskedAccessKey": "cg-Cd34…uvst",
+                     *             "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "expiresAt": "2026-12-31T00:00:00.000+08:00",
+                     *             "allowedCidrs": [
+                     *               "192.0.2.0/24"
+                     *             ],
+                     *             "lastUsedAt": "2026-08-17T09:40:00.000+08:00"
+                     *           }
+                     *         ],
+                     *         "lastUseKnown": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["KeyItems"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Batch job",
+                 *       "expiresAt": "2026-12-31T00:00:00+08:00",
+                 *       "allowedCidrs": [
+                 *         "192.0.2.0/24"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyDraft"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            201: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *         "first": false,
+                     *         "name": "Batch job",
+                     *         "maskedAccessKey": "cg-Cd34…uvst",
+                     *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "updatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "expiresAt": "2026-12-31T00:00:00.000+08:00",
+                     *         "allowedCidrs": [
+                     *           "192.0.2.0/24"
+                     *         ],
+                     *         "lastUsedAt": null,
+                     *         "accessKey": "cg-Cd34exampleexampleexampleexampleexampleExampluvst"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["NewKey"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["KeysFull"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4
+                 */
+                keyId: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Nothing"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["FirstKey"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4
+                 */
+                keyId: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expiresAt": null,
+                 *       "allowedCidrs": [
+                 *         "192.0.2.7",
+                 *         "2001:db8::/32"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyEdit"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *         "first": false,
+                     *         "name": "Batch job",
+                     *         "maskedAccessKey": "cg-Cd34…uvst",
+                     *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "updatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "expiresAt": "2026-12-31T00:00:00.000+08:00",
+                     *         "allowedCidrs": [
+                     *           "192.0.2.0/24"
+                     *         ],
+                     *         "lastUsedAt": "2026-08-17T09:40:00.000+08:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Key"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["KeyChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revealKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4
+                 */
+                keyId: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccessKey"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
