@@ -2,23 +2,28 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Code } from '../ui/Copy';
 import type { Draft } from './request';
+import { clientSample, clientsOf, type ClientSample } from './clients';
 import { languages, sample, type SampleLanguage } from './samples';
 
-/** The same request as a program in four languages; follows each edit. */
+const isLanguage = (one: SampleLanguage | ClientSample): one is SampleLanguage => (languages as readonly string[]).includes(one);
+
+/** The same request as a program in four languages, by its provider's SDK, and for a tool; follows each edit. */
 export function Samples({ base, capabilityId, draft }: { base: string; capabilityId: string; draft: Draft }) {
   const { t } = useTranslation(['playground', 'common']);
-  const [language, setLanguage] = useState<SampleLanguage>('curl');
+  const [chosen, setChosen] = useState<SampleLanguage | ClientSample>('curl');
+  const all = [...languages, ...clientsOf(draft.path)];
+  const shown = all.includes(chosen) ? chosen : 'curl'; // another path, another SDK
   return (
     <section className="block" aria-label={t('samples')}>
       <div className="block-head">
         <h2>{t('samples')}</h2>
-        <div className="choice" role="group" aria-label={t('samples')}>
-          {languages.map((one) => <button key={one} type="button" aria-pressed={one === language} onClick={() => setLanguage(one)}>{t(`languages.${one}`)}</button>)}
+        <div className="choice wraps" role="group" aria-label={t('samples')}>
+          {all.map((one) => <button key={one} type="button" aria-pressed={one === shown} onClick={() => setChosen(one)}>{t(`languages.${one}`)}</button>)}
         </div>
       </div>
       <div className="stack">
-        <Code text={sample(language, base, capabilityId, draft)} />
-        <p className="meta">{t('sampleKey')}</p>
+        <Code text={isLanguage(shown) ? sample(shown, base, capabilityId, draft) : clientSample(shown, base, capabilityId, draft)} />
+        <p className="meta">{t('sampleKey')}{!isLanguage(shown) && ` ${t(shown === 'baseUrl' ? 'sampleTool' : 'sampleSdk')}`}</p>
       </div>
     </section>
   );

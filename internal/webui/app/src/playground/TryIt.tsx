@@ -12,7 +12,7 @@ import { composing } from '../ui/composing';
 import { useTellFault } from '../ui/Fault';
 import { useSearch } from '../ui/useSearch';
 import { Answer } from './Answer';
-import { firstDraft, parsed, streams, withStream, type Draft } from './request';
+import { firstDraft, google, parsed, streams, withStream, type Draft } from './request';
 import { Samples } from './Samples';
 import { useAttempt } from './useAttempt';
 
@@ -125,7 +125,7 @@ function Chooser({ items, chosen, onChoose }: { items: Schemas['Binding'][]; cho
 function Editor({ draft, first, onDraft }: Editing) {
   const { t } = useTranslation(['playground', 'common']);
   const bad = parsed(draft.body) === undefined;
-  const streaming = streams(draft.body);
+  const streaming = google(draft.path) ? null : streams(draft.body); // Google's paths say it
   const edited = draft.path !== first.path || draft.body !== first.body;
   return (
     <>

@@ -13,7 +13,9 @@ test('deltas of either provider join to the text, however the stream is cut into
   const openAI = events({ choices: [{ index: 0, delta: { role: 'assistant' } }] }, { choices: [{ index: 0, delta: { content: '你好, ' } }] }, { choices: [{ index: 1, delta: { content: 'other' } }] }, { choices: [{ index: 0, delta: { content: 'world' } }] }, { choices: [], usage: {} }, '[DONE]');
   const anthropic = 'event: message_start\ndata: {"type":"message_start"}\n\n' + events({ type: 'content_block_delta', delta: { type: 'text_delta', text: 'Hel' } }, { type: 'content_block_delta', delta: { type: 'text_delta', text: 'lo' } }).replaceAll('\n', '\r\n');
   const responses = events({ type: 'response.output_text.delta', delta: 'a' }, { type: 'response.output_text.done', text: 'a' });
+  const google = events({ candidates: [{ content: { role: 'model', parts: [{ text: 'Hel' }] } }] }, { candidates: [{ content: { parts: [{ text: 'l' }, { text: 'o' }] }, finishReason: 'STOP' }] }, { usageMetadata: {} });
   for (let size = 1; size < 40; size++) {
+    expect(joined(google, size)).toBe('Hello');
     expect(joined(openAI, size), `in pieces of ${size}`).toBe('你好, world');
     expect(joined(anthropic, size), `in pieces of ${size}`).toBe('Hello');
     expect(joined(responses, size)).toBe('a');
@@ -33,7 +35,8 @@ test('the text of a whole answer is found in every shape', () => {
   expect(answerText('{"choices":[{"text":"completion"}]}')).toBe('completion');
   expect(answerText('{"content":[{"type":"text","text":"claude"}]}')).toBe('claude');
   expect(answerText('{"output":[{"content":[{"type":"output_text","text":"response"}]}]}')).toBe('response');
-  for (const other of ['', 'text', 'null', '[1]', '{"data":[{"embedding":[0.1]}]}']) expect(answerText(other), other).toBe('');
+  expect(answerText('{"candidates":[{"content":{"parts":[{"text":"gem"},{"text":"ini"}]}}]}')).toBe('gemini');
+  for (const other of ['', 'text', 'null', '[1]', '{"candidates":[]}', '{"data":[{"embedding":[0.1]}]}']) expect(answerText(other), other).toBe('');
 });
 
 test('an error is read from its body, and nothing else is taken for one', () => {

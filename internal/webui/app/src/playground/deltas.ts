@@ -1,4 +1,4 @@
-/** Reads server-sent events as they come and joins the text that OpenAI's and Anthropic's deltas carry. */
+/** Reads server-sent events as they come and joins the text that OpenAI's, Anthropic's and Google's carry. */
 export class Joiner {
   text = '';
   private rest = '';
@@ -38,9 +38,13 @@ const string = (value: unknown): string => (typeof value === 'string' ? value : 
 function delta(event: Json): string {
   if (event['type'] === 'response.output_text.delta') return string(event['delta']);
   if (event['type'] === 'content_block_delta') return string(record(event['delta'])['text']);
+  if (Array.isArray(event['candidates'])) return candidateText(event);
   return list(event['choices']).filter((choice) => (choice['index'] ?? 0) === 0)
     .map((choice) => string(record(choice['delta'])['content']) || string(choice['text'])).join('');
 }
+
+/** The text of the first of Google's candidates. */
+const candidateText = (answer: Json): string => list(record(list(answer['candidates'])[0]?.['content'])['parts']).map((part) => string(part['text'])).join('');
 
 /** The text of a whole answer in either shape; empty when there is none to be found. */
 export function answerText(body: string): string {
@@ -48,6 +52,7 @@ export function answerText(body: string): string {
     const answer = record(JSON.parse(body));
     const [choice] = list(answer['choices']);
     if (choice) return string(record(choice['message'])['content']) || string(choice['text']);
+    if (Array.isArray(answer['candidates'])) return candidateText(answer);
     const parts = [...list(answer['content']), ...list(answer['output']).flatMap((item) => list(item['content']))];
     return parts.map((part) => string(part['text'])).join('');
   } catch {

@@ -9,6 +9,7 @@ test('the first request fits the interface behind the default path', () => {
   expect(body('/v1/responses')).toEqual({ model: 'm', input: 'Hi' });
   expect(body('/v1/completions')).toEqual({ model: 'm', prompt: 'Hi' });
   expect(body('/v1/models')).toBeNull();
+  expect(body('/v1beta/models/gemini-pro:streamGenerateContent?alt=sse')).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] });
   expect(firstDraft('', '', 'Hi')).toMatchObject({ path: '/v1/chat/completions', body: expect.stringContaining('"model": "model"') as string });
 });
 

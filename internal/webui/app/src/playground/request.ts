@@ -11,11 +11,18 @@ export interface Draft {
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 const ends = (path: string, end: string): boolean => (path.split('?')[0] ?? '').replace(/\/+$/, '').endsWith(end);
 
+/** The parts of a path of Google's generateContent; null for any other. */
+export function google(path: string): { before: string; model: string } | null {
+  const [, before, model] = /^(.*)\/v1(?:beta|alpha)?\/models\/([^/:]+):(?:generateContent|streamGenerateContent)$/.exec((path.split('?')[0] ?? '').replace(/\/+$/, '')) ?? [];
+  return before === undefined || model === undefined ? null : { before, model };
+}
+
 /** The smallest request that the interface behind the path answers, with the upstream's model. */
 export function firstDraft(defaultPath: string, upstreamModel: string, hello: string): Draft {
   const path = defaultPath || '/v1/chat/completions';
   const model = upstreamModel || 'model';
   const messages = [{ role: 'user', content: hello }];
+  if (google(path)) return { path, body: pretty({ contents: [{ role: 'user', parts: [{ text: hello }] }] }) };
   if (ends(path, '/models')) return { path, body: '' };
   if (ends(path, '/embeddings') || ends(path, '/moderations') || ends(path, '/responses')) return { path, body: pretty({ model, input: hello }) };
   if (ends(path, '/messages')) return { path, body: pretty({ model, max_tokens: 256, messages, stream: true }) };
