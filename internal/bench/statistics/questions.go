@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"callgate/internal/beijing"
@@ -66,9 +68,10 @@ func (b *bench) kinds(c *console) []kind {
 				return b.page(ctx, c, random, b.crowded, filter.model, filter.result)
 			}})
 	}
-	return append(all, kind{"failure detail", 0, true, func(ctx context.Context, random *rand.Rand) (question, error) {
+	all = append(all, kind{"failure detail", 0, true, func(ctx context.Context, random *rand.Rand) (question, error) {
 		return b.failure(ctx, c, random)
 	}})
+	return slices.DeleteFunc(all, func(k kind) bool { return !strings.HasPrefix(k.name, b.only) })
 }
 
 // rank draws an application from the given rank on, the first ones far more often.
