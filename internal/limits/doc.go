@@ -1,3 +1,15 @@
 // Package limits holds applications to what they may use (design section 10): rates, concurrency and quotas that
 // owners set, within ceilings that administrators set.
+//
+// Redis has one count for each limit of an application: how much was taken in each bucket of its window (250 ms of a
+// minute, one Beijing day). A gateway takes leases of it ahead of need (window.lua) and spends them in memory, so that
+// a warm call asks nobody; what it does not spend within 600 ms it gives back. A lease counts from when it was
+// granted, and its bucket stays in the window until what was spent last of it is a minute old: the limit holds in any
+// 60 s, at the price of 1.4 % of it. Calls in flight are slots that a gateway holds (slots.lua). Tokens are charged
+// when a call ends: until then it holds an estimate, what its application's calls use on average; what exceeds the
+// limit is a debt that is paid before anybody calls again.
+//
+// While Redis does not answer, and for 3 s after it does again, a gateway spends its share of what it knows to be left:
+// by then every gateway has told the count what it spent. A count that Redis has lost is told again by every gateway;
+// of a day, the ledger adds what nobody who is there can tell.
 package limits
