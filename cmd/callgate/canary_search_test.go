@@ -76,7 +76,7 @@ func anyHolds(places []place, text string) bool {
 func (a seenAnswer) visible() string {
 	body, header := a.body, a.header.Clone()
 	switch {
-	case strings.HasPrefix(a.path, "/gateway/") && header.Get("X-Call-Id") != "" && a.status == http.StatusBadRequest && !strings.Contains(body, `"model_required"`):
+	case (strings.HasPrefix(a.path, "/gateway/") || strings.HasPrefix(a.path, "/via/")) && header.Get("X-Call-Id") != "" && a.status == http.StatusBadRequest && !strings.Contains(body, `"model_required"`):
 		return ""
 	case a.status == 201 && a.path == "/api/applications", strings.Contains(a.path, "/access-key"):
 		body = regexp.MustCompile(`"accessKey":"[^"]*"`).ReplaceAllString(body, "")

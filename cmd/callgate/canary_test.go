@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -262,15 +263,17 @@ func (h *hunt) mistakesOfCallers(dev client, key, former string) {
 	})
 	for i, body := range bodies {
 		for _, path := range []string{"/v1/echo?model=chat", "/v1/gzip?model=plain", "/v1/echo?model=plain", "/v1/echo?model=gone", "/v1/" + key + "?model=chat", "/v1/echo?model=" + key, "/v1/echo?z=1"} {
-			if status := h.call(j.key, path+queries[i], body, secrets); status < 400 {
-				t.Errorf("%s: %d", path, status)
+			for _, door := range doors {
+				if status := h.call(door, j.key, path+queries[i], body, secrets); status < 400 {
+					t.Errorf("%s: %d", path, status)
+				}
+				h.failures++
 			}
-			h.failures++
 		}
 	}
-	for _, wrong := range []string{former, upstreamKey, dev.token, key + "x", plainKey} { // unattributed: 401
+	for i, wrong := range []string{former, upstreamKey, dev.token, key + "x", plainKey} { // unattributed: 401
 		eventually(t, 5*time.Second, "the credential is refused", func() error {
-			if status := h.call(wrong, "/v1/fine?model=chat", bodies[0], secrets); status != 401 {
+			if status := h.call(doors[i%2], wrong, "/v1/fine?model=chat", bodies[0], secrets); status != 401 {
 				return fmt.Errorf("%d", status)
 			}
 			return nil
@@ -278,15 +281,26 @@ func (h *hunt) mistakesOfCallers(dev client, key, former string) {
 	}
 }
 
+// door is a way in: a header for the key, and a place for the capability.
+type door struct{ header, scheme, root string }
+
+var doors = []door{{"Authorization", "Bearer ", "/gateway$1?model=$2"}, {"X-Goog-Api-Key", "", "/via/$2$1?"}}
+
+var capability = regexp.MustCompile(`^([^?]*)\?model=([^&]*)`)
+
 // call makes a gateway call with secrets in its headers too.
-func (h *hunt) call(key, target, body, secrets string) (status int) {
+func (h *hunt) call(by door, key, target, body, secrets string) (status int) {
 	h.t.Helper()
-	req, err := http.NewRequestWithContext(h.t.Context(), "POST", h.base+"/gateway"+target, strings.NewReader(body))
+	address := capability.ReplaceAllString(target, by.root)
+	if address == target { // it names none
+		address = "/gateway" + target
+	}
+	req, err := http.NewRequestWithContext(h.t.Context(), "POST", h.base+address, strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"Authorization": "Bearer " + key, "Content-Type": "application/json", "User-Agent": "sdk " + secrets, "X-Secret": secrets,
+		by.header: by.scheme + key, "Content-Type": "application/json", "User-Agent": "sdk " + secrets, "X-Secret": secrets,
 		"Cookie": "callgate_session=" + secrets, "X-Api-Key": key, "Referer": "https://h/?key=" + key, "X-Request-Id": key,
 	} {
 		req.Header.Set(name, value)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +105,24 @@ func TestAListOfAsManyModelsAsCanBeBoundIsOneAnswer(t *testing.T) {
 	var list listed
 	if err := json.Unmarshal(a.body, &list); err != nil || len(list.Data) != 500 || list.Data[499].ID != ids[499] || len(a.body) > 100_000 {
 		t.Errorf("%d of %d bytes, %v", len(list.Data), len(a.body), err)
+	}
+}
+
+func TestAKeyThatMayNotCallIsToldNoModels(t *testing.T) {
+	for name, c := range map[string]struct {
+		ends     time.Time
+		networks []netip.Prefix
+		code     string
+	}{
+		"expired":   {time.Now().Add(-time.Hour), nil, "key_expired"},
+		"elsewhere": {time.Time{}, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, "address_not_allowed"},
+	} {
+		r := keyRig(t, c.ends, c.networks, nil)
+		for _, key := range []string{key1, "X-Api-Key: " + goodKey + "\r\n"} {
+			a := r.ask("GET /gateway/v1/models HTTP/1.1\r\nHost: g\r\n" + key + "\r\n")
+			if record := r.record(); a.StatusCode != 403 || a.Header.Get("X-Callgate-Error") != c.code || string(record.ReasonCode) != c.code {
+				t.Errorf("%s: %d %s, recorded %+v", name, a.StatusCode, a.body, record)
+			}
+		}
 	}
 }
