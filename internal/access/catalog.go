@@ -45,7 +45,7 @@ func (c *catalog) load(ctx context.Context, conn *pgx.Conn) error {
 	var row Capability
 	_, err = pgx.ForEachRow(rows, []any{&row.ID, &row.Enabled, &row.UpstreamBaseURL, &row.UpstreamAuth,
 		&row.UpstreamKey, &row.Version, &row.AllowedMethods, &row.AllowedPaths, &row.Created}, func() error {
-		kept := row
+		kept := row // its Upstreams follow
 		kept.UpstreamKey = append([]byte(nil), row.UpstreamKey...)
 		kept.AllowedMethods, kept.AllowedPaths = slices.Clone(row.AllowedMethods), slices.Clone(row.AllowedPaths)
 		next[kept.ID] = &kept
@@ -54,7 +54,53 @@ func (c *catalog) load(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return fmt.Errorf("read capabilities: %w", err)
 	}
+	// After the capabilities: a change between the two leaves new upstreams under old versions, which are read
+	// again. The other way round an old upstream would pass for one that is known to be new.
+	if err := loadMembers(ctx, conn, next); err != nil {
+		return err
+	}
 	c.byID.Store(&next)
+	return nil
+}
+
+// loadMembers gives capabilities their named upstreams. One whose members are all disabled can call nothing: its own
+// address is not what it was told to use.
+func loadMembers(ctx context.Context, conn *pgx.Conn, capabilities map[string]*Capability) error {
+	rows, err := conn.Query(ctx, `
+		SELECT m.capability_id, m.weight, m.priority, m.status = 'enabled', u.id, u.base_url, u.auth, u.sealed_key
+		FROM capability_upstreams m JOIN upstreams u ON u.id = m.upstream_id
+		ORDER BY m.capability_id, m.priority, m.weight DESC, u.id`)
+	if err != nil {
+		return fmt.Errorf("read upstreams: %w", err)
+	}
+	upstreams := map[string]*Upstream{}
+	var (
+		id      string
+		member  Member
+		enabled bool
+		row     Upstream
+	)
+	_, err = pgx.ForEachRow(rows, []any{&id, &member.Weight, &member.Priority, &enabled, &row.ID, &row.BaseURL, &row.Auth, &row.Key}, func() error {
+		capability := capabilities[id]
+		if capability == nil {
+			return nil // newer than what was read of the capabilities
+		}
+		capability.UpstreamBaseURL, capability.UpstreamKey = "", nil
+		if !enabled {
+			return nil
+		}
+		shared := upstreams[row.ID]
+		if shared == nil {
+			shared = &Upstream{ID: row.ID, BaseURL: row.BaseURL, Auth: row.Auth, Key: append([]byte(nil), row.Key...)}
+			upstreams[row.ID] = shared
+		}
+		member.Upstream = shared
+		capability.Upstreams = append(capability.Upstreams, member)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read upstreams: %w", err)
+	}
 	return nil
 }
 

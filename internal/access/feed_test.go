@@ -140,3 +140,30 @@ func TestNewCapabilityIsCallableByTheFirstCallOfAnApplicationBoundToIt(t *testin
 		}
 	}
 }
+
+func TestAChangeOfANamedUpstreamIsInEffectWithinTwoSeconds(t *testing.T) {
+	w := newWorld(t)
+	r := w.resolver()
+	for _, id := range []string{"one", "two"} {
+		w.exec(`INSERT INTO upstreams (id, name, base_url, sealed_key) VALUES ($1, $1, 'https://' || $1 || '.example', '\x01')`, id)
+	}
+	w.exec(`INSERT INTO capability_upstreams (capability_id, upstream_id, weight, priority) VALUES
+		('chat', 'one', 1, 1), ('chat', 'two', 3, 0), ('draw', 'two', 1, 0)`)
+	w.within(bound, "the upstreams are known", func() bool {
+		return len(r.Capability("chat").Upstreams) == 2 && len(r.Capability("draw").Upstreams) == 1
+	})
+	chat, draw := r.Capability("chat").Upstreams, r.Capability("draw").Upstreams
+	if chat[0].ID != "two" || chat[0].Weight != 3 || chat[1].ID != "one" || chat[0].BaseURL != "https://two.example" || chat[0].Upstream != draw[0].Upstream {
+		t.Errorf("%+v", chat)
+	}
+	w.exec(`UPDATE upstreams SET sealed_key = '\x02', auth = 'api-key' WHERE id = 'two'`)
+	w.within(bound, "the new key is used by all", func() bool {
+		return string(r.Capability("chat").Upstreams[0].Key) == "\x02" && string(r.Capability("draw").Upstreams[0].Key) == "\x02"
+	})
+	w.exec(`UPDATE capability_upstreams SET status = 'disabled' WHERE capability_id = 'chat' AND upstream_id = 'two'`)
+	w.within(bound, "it is not called any more", func() bool { return len(r.Capability("chat").Upstreams) == 1 })
+	w.exec(`UPDATE capability_upstreams SET status = 'disabled' WHERE capability_id = 'chat'`)
+	w.within(bound, "nothing is called", func() bool { c := r.Capability("chat"); return len(c.Upstreams) == 0 && c.UpstreamBaseURL == "" })
+	w.exec(`DELETE FROM capability_upstreams WHERE capability_id = 'chat'`)
+	w.within(bound, "its own address serves again", func() bool { return r.Capability("chat").UpstreamBaseURL == "http://upstream" })
+}

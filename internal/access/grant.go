@@ -82,6 +82,25 @@ type Capability struct {
 	// What may be called; an empty list allows everything.
 	AllowedMethods []string
 	AllowedPaths   []string // beginnings of paths below the base URL, whole segments
+
+	// Upstreams are the named ones that calls may go to, least priority first. With none, they go to the
+	// capability's own, which is UpstreamBaseURL with UpstreamAuth and UpstreamKey.
+	Upstreams []Member
+}
+
+// Member is an upstream of a capability.
+type Member struct {
+	*Upstream
+	Weight   int // of calls, among members of the same priority; from 1
+	Priority int
+}
+
+// Upstream is an address and a key that capabilities share. Shared, never changed.
+type Upstream struct {
+	ID      string
+	BaseURL string
+	Auth    string // bearer, x-api-key or api-key
+	Key     []byte // sealed; see secret.SharedUpstreamKeyContext
 }
 
 // ErrUnknownKey says that the Access Key is malformed or names no application: the caller gets 401

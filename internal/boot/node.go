@@ -52,6 +52,7 @@ type Node struct {
 	shipper      *ledger.Shipper
 	limits       *limits.Limiter
 	gateway      *gateway.Gateway
+	reports      *reports
 	traces       *traces.Tracer     // nil: calls are not traced
 	callLog      *telemetry.CallLog // nil: calls are not logged
 	identity     *identity.Service
@@ -194,6 +195,9 @@ func (n *Node) Stop() error {
 		}
 	}
 	failed("stop serving", n.stopServing(ctx))
+	if n.reports != nil {
+		n.reports.Close()
+	}
 	n.closeTraces()
 	n.callLog.Close()
 	if n.spool != nil {

@@ -60,6 +60,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
 		CallerAddress:    from.of,
+		OpenUpstreamKey:  n.openSharedKey,
 		Record:           n.spool.Add,
 		Log:              n.callLog,
 		Traces:           n.traces,
@@ -78,6 +79,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Registry:         n.registry,
 		WatchTLS:         func(c *tls.Config) { n.certificates.Watch("upstream", c) },
 	})
+	n.reports = startReports(catalog.New(n.pool, n.keyring, c.AllowPrivate), n.spool.ID(), n.gateway.Upstreams, n.logger)
 	return nil
 }
 
@@ -104,6 +106,11 @@ func (n *Node) newTracer(host string) (*traces.Tracer, error) {
 // openUpstreamKey unseals at call time, after the permission check (spec section 2).
 func (n *Node) openUpstreamKey(c *access.Capability) ([]byte, error) {
 	return n.keyring.Open(c.UpstreamKey, secret.UpstreamKeyContext(c.ID))
+}
+
+// openSharedKey does so for a named upstream.
+func (n *Node) openSharedKey(u *access.Upstream) ([]byte, error) {
+	return n.keyring.Open(u.Key, secret.SharedUpstreamKeyContext(u.ID))
 }
 
 func (n *Node) startConsole(ctx context.Context) (err error) {

@@ -32,6 +32,8 @@ type Record struct {
 	RequestBytes  int64
 	ResponseBytes int64
 	Usage         Usage
+	UpstreamID    string   // named upstream that the call went to last; empty: the capability's own, or none
+	Attempts      int      // upstreams it was sent to; 0 when it was refused before
 	Failure       *Failure // nil for a success
 	// Unredacted is what the failure's detail is to be made of (Redact does it, in spool); nil for a
 	// success. It never leaves memory.
@@ -70,6 +72,8 @@ func (r *Record) MakeStorable(maxDetail int) {
 	}
 	r.StatusCode, r.UpstreamCode = min(r.StatusCode, math.MaxUint16), min(r.UpstreamCode, math.MaxUint16)
 	r.Model = cut(strings.ToValidUTF8(r.Model, "\uFFFD"), maxModel)
+	r.UpstreamID = cut(strings.ToValidUTF8(r.UpstreamID, "\uFFFD"), maxModel)
+	r.Attempts = min(max(r.Attempts, 0), math.MaxUint8)
 	r.Usage.Model = cut(strings.ToValidUTF8(r.Usage.Model, "\uFFFD"), maxModel)
 	if f := r.Failure; f != nil && f.Size() > maxDetail {
 		r.Failure = nil

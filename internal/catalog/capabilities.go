@@ -17,24 +17,26 @@ import (
 // Details is what administrators see of a capability; its key is never returned (spec section 2).
 type Details struct {
 	Capability
-	UpstreamBaseURL       string
+	UpstreamBaseURL       string // "" when the capability only has Upstreams
 	UpstreamAuth          string // bearer, x-api-key or api-key
 	HasUpstreamKey        bool
+	Upstreams             []Member // in the order in which they are tried; none: its own address and key
 	AllowedMethods        []string // that may be called; none: all
 	AllowedPaths          []string // beginnings of the paths that may be called; none: all
 	BoundApplicationCount int64
 	UpdatedAt             time.Time
 }
 
-const selectDetails = `
-	SELECT ` + capabilityColumns + `, c.upstream_base_url, c.upstream_auth, length(c.upstream_key) > 0,
-	       c.allowed_methods, c.allowed_paths,
+// A capability without an address of its own has a sealed empty key, which versions before 00017 can open.
+var selectDetails = `
+	SELECT ` + capabilityColumns + `, c.upstream_base_url, c.upstream_auth, c.upstream_base_url <> '',
+	       c.allowed_methods, c.allowed_paths, ` + membersColumn + `,
 	       (SELECT count(*) FROM application_capabilities b WHERE b.capability_id = c.id), c.updated_at
 	FROM capabilities c JOIN capability_groups g ON g.id = c.group_id `
 
 func scanDetails(row pgx.CollectableRow) (d Details, err error) {
 	err = row.Scan(&d.ID, &d.Name, &d.DefaultPath, &d.Description, &d.GroupID, &d.SortOrder, &d.Status, &d.UpstreamModel,
-		&d.UpstreamBaseURL, &d.UpstreamAuth, &d.HasUpstreamKey, &d.AllowedMethods, &d.AllowedPaths, &d.BoundApplicationCount, &d.UpdatedAt)
+		&d.UpstreamBaseURL, &d.UpstreamAuth, &d.HasUpstreamKey, &d.AllowedMethods, &d.AllowedPaths, &d.Upstreams, &d.BoundApplicationCount, &d.UpdatedAt)
 	return d, err
 }
 
@@ -102,9 +104,17 @@ func (s *Store) Create(ctx context.Context, actor string, settings Settings) (De
 	if err := wrong.Err(); err != nil {
 		return Details{}, err
 	}
-	d := Details{Capability: Capability{ID: *settings.ID, Status: Enabled}, UpstreamAuth: "bearer", HasUpstreamKey: true, AllowedMethods: []string{}, AllowedPaths: []string{}}
+	d := Details{Capability: Capability{ID: *settings.ID, Status: Enabled}, UpstreamAuth: "bearer", AllowedMethods: []string{}, AllowedPaths: []string{}, Upstreams: []Member{}}
 	settings.apply(&d)
+	d.HasUpstreamKey = d.UpstreamBaseURL != ""
+	key := ""
+	if d.HasUpstreamKey {
+		key = *settings.UpstreamKey
+	}
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := settings.lockUpstreams(ctx, tx); err != nil {
+			return err
+		}
 		if err := checkGroup(ctx, tx, d.GroupID); err != nil {
 			return err
 		}
@@ -114,15 +124,18 @@ func (s *Store) Create(ctx context.Context, actor string, settings Settings) (De
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING
 			RETURNING updated_at`,
 			d.ID, d.Name, d.GroupID, d.Description, d.SortOrder, d.Status, d.UpstreamBaseURL,
-			d.UpstreamAuth, s.seal(d.ID, *settings.UpstreamKey), d.UpstreamModel, d.DefaultPath, d.AllowedMethods, d.AllowedPaths).Scan(&d.UpdatedAt)
+			d.UpstreamAuth, s.seal(d.ID, key), d.UpstreamModel, d.DefaultPath, d.AllowedMethods, d.AllowedPaths).Scan(&d.UpdatedAt)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return taken(d.ID)
 		case err != nil:
 			return fmt.Errorf("insert capability: %w", err)
 		}
+		if err := storeMembers(ctx, tx, &d); err != nil {
+			return err
+		}
 		entry := capabilityEntry(actor, "capability.create", d)
-		entry.Changes = differences(Details{}, d, true)
+		entry.Changes = differences(Details{}, d, d.HasUpstreamKey)
 		for i := range entry.Changes {
 			entry.Changes[i].From = nil
 		}
@@ -154,6 +167,9 @@ func (s *Store) SetStatus(ctx context.Context, actor, id, status string, seen ..
 
 func (s *Store) change(ctx context.Context, actor, action, id string, settings Settings, seen []time.Time) (d Details, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := settings.lockUpstreams(ctx, tx); err != nil {
+			return err
+		}
 		// NO KEY: bindings that refer to the row need not wait, so they cannot deadlock with us.
 		before, err := getDetails(ctx, tx, id, `FOR NO KEY UPDATE OF c`)
 		if err != nil {
@@ -169,7 +185,7 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 				return err
 			}
 		}
-		if err := checkOrigin(before, d, settings.newKey()); err != nil {
+		if err := errors.Join(checkReachable(d), checkOrigin(before, d, settings.newKey())); err != nil {
 			return err
 		}
 		changes := differences(before, d, settings.newKey())
@@ -179,10 +195,17 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 		var sealed []byte // nil keeps the stored key
 		if settings.newKey() {
 			sealed = s.seal(id, *settings.UpstreamKey)
-			d.HasUpstreamKey = true
+		}
+		if d.HasUpstreamKey = d.UpstreamBaseURL != ""; !d.HasUpstreamKey {
+			sealed = s.seal(id, "") // a key without an address is nobody's
 		}
 		if err := update(ctx, tx, &d, sealed); err != nil {
 			return err
+		}
+		if described(before.Upstreams) != described(d.Upstreams) {
+			if err := storeMembers(ctx, tx, &d); err != nil {
+				return err
+			}
 		}
 		entry := capabilityEntry(actor, action, d)
 		entry.Changes = changes
@@ -237,6 +260,7 @@ func differences(before, after Details, key bool) (changes audit.Changes) {
 	changes.Add("defaultPath", before.DefaultPath, after.DefaultPath)
 	changes.Add("allowedMethods", strings.Join(before.AllowedMethods, ", "), strings.Join(after.AllowedMethods, ", "))
 	changes.Add("allowedPaths", strings.Join(before.AllowedPaths, ", "), strings.Join(after.AllowedPaths, ", "))
+	changes.Add("upstreams", described(before.Upstreams), described(after.Upstreams))
 	if key {
 		changes = append(changes, audit.Change{Field: "upstreamKey", To: audit.Secret})
 	}

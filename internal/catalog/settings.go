@@ -19,8 +19,8 @@ const (
 )
 
 // Settings are the fields of a capability that an administrator sets; a nil one stays as it is. On
-// creation ID, Name, GroupID, UpstreamBaseURL and UpstreamKey are required; the others have defaults:
-// no texts, sort order 0, enabled, style bearer.
+// creation ID, Name and GroupID are required, and UpstreamBaseURL and UpstreamKey unless Upstreams are named;
+// the others have defaults: no texts, sort order 0, enabled, style bearer.
 type Settings struct {
 	ID              *string
 	Name            *string
@@ -35,6 +35,7 @@ type Settings struct {
 	UpstreamBaseURL *string
 	UpstreamKey     *string // "" keeps the stored one (spec section 2)
 	UpstreamModel   *string
+	Upstreams       *[]Member // all of them; what it does not name is removed
 }
 
 // check notes what is wrong with the fields that are set, and brings them to the form they are kept in.
@@ -56,23 +57,25 @@ func (s *Settings) check(allowPrivate bool) fault.Fields {
 	if s.UpstreamAuth != nil && !validAuth(*s.UpstreamAuth) {
 		wrong.Add("upstreamAuth", "must be bearer, x-api-key or api-key")
 	}
-	if s.UpstreamBaseURL != nil {
-		checkBaseURL(wrong, s.UpstreamBaseURL, allowPrivate)
+	if s.UpstreamBaseURL != nil && *s.UpstreamBaseURL != "" { // "": none of its own
+		checkBaseURL(wrong, "upstreamBaseUrl", s.UpstreamBaseURL, allowPrivate)
 	}
 	if s.UpstreamKey != nil {
-		checkUpstreamKey(wrong, *s.UpstreamKey)
+		checkUpstreamKey(wrong, "upstreamKey", *s.UpstreamKey)
 	}
 	if s.DefaultPath != nil {
 		checkPath(wrong, "defaultPath", *s.DefaultPath)
 	}
 	s.checkAllowed(wrong)
+	s.checkMembers(wrong)
 	return wrong
 }
 
 // checkRequired notes what a new capability lacks.
 func (s *Settings) checkRequired(wrong fault.Fields) {
-	required := map[string]*string{
-		"id": s.ID, "name": s.Name, "groupId": s.GroupID, "upstreamBaseUrl": s.UpstreamBaseURL, "upstreamKey": s.UpstreamKey,
+	required := map[string]*string{"id": s.ID, "name": s.Name, "groupId": s.GroupID}
+	if own := s.UpstreamBaseURL != nil && *s.UpstreamBaseURL != ""; own || s.Upstreams == nil || len(*s.Upstreams) == 0 {
+		required["upstreamBaseUrl"], required["upstreamKey"] = s.UpstreamBaseURL, s.UpstreamKey
 	}
 	for field, value := range required {
 		if value == nil || *value == "" {
@@ -97,6 +100,7 @@ func (s *Settings) apply(d *Details) {
 	set(&d.AllowedMethods, s.AllowedMethods)
 	set(&d.AllowedPaths, s.AllowedPaths)
 	set(&d.SortOrder, s.SortOrder)
+	set(&d.Upstreams, s.Upstreams)
 }
 
 // newKey tells whether an upstream key is given that is to replace the stored one.
@@ -136,14 +140,10 @@ func validAuth(style string) bool {
 	return style == "bearer" || style == "x-api-key" || style == "api-key"
 }
 
-func checkBaseURL(wrong fault.Fields, text *string, allowPrivate bool) {
-	if *text == "" {
-		wrong.Add("upstreamBaseUrl", "is required")
-		return
-	}
+func checkBaseURL(wrong fault.Fields, field string, text *string, allowPrivate bool) {
 	u, err := upstream.ParseBaseURL(*text, allowPrivate)
 	if err != nil {
-		wrong.Add("upstreamBaseUrl", "%s", err)
+		wrong.Add(field, "%s", err)
 		return
 	}
 	*text = u.String()
@@ -152,7 +152,7 @@ func checkBaseURL(wrong fault.Fields, text *string, allowPrivate bool) {
 // checkOrigin demands the key again when scheme, host or port of the upstream change: whoever may edit
 // a capability could else have its stored key sent to a host of theirs.
 func checkOrigin(before, after Details, newKey bool) error {
-	if newKey || before.UpstreamBaseURL == after.UpstreamBaseURL || upstream.SameOrigin(before.UpstreamBaseURL, after.UpstreamBaseURL) {
+	if newKey || after.UpstreamBaseURL == "" || before.UpstreamBaseURL == after.UpstreamBaseURL || upstream.SameOrigin(before.UpstreamBaseURL, after.UpstreamBaseURL) {
 		return nil
 	}
 	return fault.InvalidFields(map[string]string{
@@ -162,12 +162,12 @@ func checkOrigin(before, after Details, newKey bool) error {
 
 // checkUpstreamKey lets only characters pass that every header and every log scanner agree on: a
 // line break in a key would forge a header.
-func checkUpstreamKey(wrong fault.Fields, key string) {
+func checkUpstreamKey(wrong fault.Fields, field, key string) {
 	if len(key) > maxUpstreamKey {
-		wrong.Add("upstreamKey", "must have at most %d characters", maxUpstreamKey)
+		wrong.Add(field, "must have at most %d characters", maxUpstreamKey)
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		wrong.Add("upstreamKey", "must be visible ASCII characters without spaces")
+		wrong.Add(field, "must be visible ASCII characters without spaces")
 	}
 }
 

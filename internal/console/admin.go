@@ -62,7 +62,7 @@ func (c *Console) createCapability(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := c.capabilityChanged(ctx)(c.Catalog.Create(ctx.UserContext(), principal(ctx).Email, catalog.Settings(body)))
+	made, err := c.capabilityChanged(ctx)(c.Catalog.Create(ctx.UserContext(), principal(ctx).Email, capabilitySettings(body)))
 	return created{made}, err
 }
 
@@ -93,7 +93,7 @@ func (c *Console) updateCapability(ctx *fiber.Ctx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.capabilityChanged(ctx)(c.Catalog.Update(ctx.UserContext(), principal(ctx).Email, id, catalog.Settings(body), seen...))
+	return c.capabilityChanged(ctx)(c.Catalog.Update(ctx.UserContext(), principal(ctx).Email, id, capabilitySettings(body), seen...))
 }
 
 func (c *Console) setCapabilityStatus(ctx *fiber.Ctx, id string) (any, error) {

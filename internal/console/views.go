@@ -106,9 +106,14 @@ func adminCapabilityView(d catalog.Details) openapi.AdminCapability {
 	return openapi.AdminCapability{
 		CapabilityFields: openapi.CapabilityFields(d.Capability),
 		UpstreamBaseURL:  d.UpstreamBaseURL, UpstreamAuth: d.UpstreamAuth,
+		Upstreams:      each(d.Upstreams, memberView),
 		AllowedMethods: d.AllowedMethods, AllowedPaths: d.AllowedPaths,
 		HasUpstreamKey: d.HasUpstreamKey, BoundApplicationCount: d.BoundApplicationCount, UpdatedAt: beijing.Format(d.UpdatedAt),
 	}
+}
+
+func memberView(m catalog.Member) openapi.CapabilityUpstream {
+	return openapi.CapabilityUpstream{UpstreamID: m.UpstreamID, Weight: m.Weight, Priority: m.Priority, Status: m.Status, Health: m.Health}
 }
 
 func checkView(r catalog.CheckResult) openapi.CheckResult {
@@ -139,6 +144,7 @@ func callFields(c stats.Call) openapi.CallFields {
 		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: widened(c.FirstByteMs),
 		UsageState: told(c.UsageState), UpstreamModel: told(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
+		UpstreamID: told(c.UpstreamID), Attempts: int64(c.Attempts),
 		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
 		KeyID: idOrNull(c.KeyID),
 	}

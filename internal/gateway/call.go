@@ -58,6 +58,8 @@ type call struct {
 	trace       traces.Context
 	grant       *access.Grant
 	capability  *access.Capability // nil until the model was found to name one
+	upstream    *access.Upstream   // the named one chosen; nil: the capability's own
+	endpoint    *endpoint          // of upstream; nil: the capability's own
 	target      *target            // nil until the call may go there
 
 	share  *share        // of the application
@@ -66,9 +68,15 @@ type call struct {
 	place  *poolShare    // of its share, what the call uses of a pool; nil while it uses none
 
 	request   requestBody
-	secret    []byte  // the upstream key
-	out       *[]byte // what is written next begins here: the head for the upstream, then the caller's
-	headBytes int     // of the head for the upstream in out
+	secret    []byte    // the upstream key
+	former    []byte    // that of the upstream tried before
+	out       *[]byte   // what is written next begins here: the head for the upstream, then the caller's
+	headBytes int       // of the head for the upstream in out
+	parts     headParts // of it
+
+	attempts    int  // upstreams tried; 0: the call was refused before
+	probe       bool // this call tries an upstream whose breaker is open
+	unconnected bool // the last attempt found no connection
 
 	// What came of it.
 	response      http1.Response

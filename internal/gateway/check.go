@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -26,7 +25,11 @@ func (c *call) handle() (again bool) {
 	if err := c.request.receive(c); err != nil || !c.enter(waiting) {
 		return c.unreceived(err)
 	}
+	c.attempts = 1
 	conn, err := c.forward()
+	if c.endpoint != nil {
+		conn, err = c.elsewhere(conn, err)
+	}
 	if err != nil {
 		return c.failed(err)
 	}
@@ -63,24 +66,18 @@ func (c *call) prepare() *refusal {
 	case opened != nil:
 		return &refusedBudget
 	}
-	secret, err := c.gateway.config.OpenKey(c.capability)
-	if err == nil && bytes.ContainsAny(secret, "\r\n\x00") {
-		err = errors.New("the upstream key cannot stand in a header")
-	}
-	if err != nil {
-		c.gateway.logger.Error("upstream key cannot be used", "capability", c.capability.ID, "error", err)
+	c.choose()
+	t, secret, err := c.aim(c.upstream)
+	c.target, c.secret = t, secret
+	switch {
+	case errors.Is(err, errKey):
 		return &refusedInternal
-	}
-	c.secret = secret
-	t, err := c.gateway.upstreams.target(c.capability.UpstreamBaseURL)
-	if err != nil {
-		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "cause", logged(err))
+	case err != nil:
 		return &refusedUnreachable
 	}
 	if refused := c.limit(); refused != nil {
 		return refused
 	}
-	c.target = t
 	c.out = takeHead()
 	*c.out = c.appendForwarded((*c.out)[:0], t)
 	c.headBytes = len(*c.out)
@@ -181,7 +178,7 @@ func (c *call) failed(err error) (again bool) {
 	case errors.Is(err, errPoolExhausted):
 		return c.refuse(refusedPool)
 	}
-	c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "cause", logged(err))
+	c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "upstream", c.upstreamID(), "cause", logged(err))
 	switch {
 	case http2Only(err):
 		return c.refuse(refusedHTTP2)

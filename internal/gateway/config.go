@@ -29,6 +29,8 @@ type Config struct {
 	// CallerAddress is where a request comes from, for keys that may be used from some networks only; the zero Addr
 	// where nobody knows. Default: its connection's peer.
 	CallerAddress func(*http1.Exchange) netip.Addr
+	// OpenUpstreamKey unseals the key of a named upstream, likewise.
+	OpenUpstreamKey func(*access.Upstream) ([]byte, error)
 	// Record takes a finished record and never blocks.
 	Record func(*calls.Record)
 	// Log writes a line for each call; nil: none.

@@ -78,6 +78,7 @@ func (c *call) finish(o outcome) {
 	c.ended, c.recorded = true, true
 	c.mu.Unlock()
 	defer c.gateway.supervisor.remove(c) // last: a shutdown waits until no call is left there
+	c.unprobe()
 	duration := time.Since(c.start)
 	record := calls.TakeRecord()
 	*record = calls.Record{
@@ -98,6 +99,10 @@ func (c *call) finish(o outcome) {
 		RequestBytes:  c.request.size.Load(),
 		ResponseBytes: c.responseBytes,
 		Usage:         c.tokens(o.success),
+		Attempts:      c.attempts,
+	}
+	if c.attempts > 0 {
+		record.UpstreamID = c.upstreamID()
 	}
 	c.unlimit(&record.Usage)
 	if c.capability != nil {
@@ -144,14 +149,24 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 // secrets are the exact values that must not be shown to a developer.
 func (c *call) secrets() []string {
 	secrets := []string{string(c.key)}
-	if len(c.secret) > 0 {
-		secrets = append(secrets, string(c.secret))
-	}
-	if c.capability != nil {
-		secrets = append(secrets, c.capability.UpstreamBaseURL)
-		if t, err := c.gateway.upstreams.target(c.capability.UpstreamBaseURL); err == nil {
-			secrets = append(secrets, t.host)
+	for _, key := range [...][]byte{c.secret, c.former} {
+		if len(key) > 0 {
+			secrets = append(secrets, string(key))
 		}
+	}
+	if c.capability == nil {
+		return secrets
+	}
+	address := func(base string) {
+		if t, err := c.gateway.upstreams.target(base); err == nil {
+			secrets = append(secrets, base, t.host)
+		} else if base != "" {
+			secrets = append(secrets, base)
+		}
+	}
+	address(c.capability.UpstreamBaseURL)
+	for _, m := range c.capability.Upstreams {
+		address(m.BaseURL)
 	}
 	return secrets
 }

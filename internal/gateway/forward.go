@@ -40,9 +40,11 @@ var errCut = errors.New("the call was cut")
 // is replaced once, when nothing can have been acted on and the whole body can be sent again.
 func (c *call) forward() (*upstreamConn, error) {
 	pool := c.target.pool
+	c.unconnected = false
 	for fresh := false; ; fresh = true {
 		conn, err := c.connect(pool, fresh)
 		if err != nil {
+			c.unconnected = true
 			return nil, err
 		}
 		before := conn.socket.written

@@ -26,6 +26,9 @@ type Gateway struct {
 	logger     *slog.Logger
 	metrics    *metrics
 	upstreams  upstreams
+	endpoints  *registry[endpoint] // by the id of the named upstream
+	budgets    *registry[budget]   // by the id of the capability
+	began      time.Time
 	supervisor *supervisor
 	shares     shares
 	reserved   atomic.Int64
@@ -50,7 +53,10 @@ func New(config Config) *Gateway {
 		g.upstreams.each(func(p *connPool) { p.evict(now.Add(-idleConnLife)) })
 		g.shares.tidy(now)
 	})
+	g.began = time.Now()
 	g.metrics = newMetrics(config.Registry, g)
+	g.endpoints = newRegistry(g.metrics.endpoint)
+	g.budgets = newRegistry(func(string) *budget { return newBudget() })
 	return g
 }
 

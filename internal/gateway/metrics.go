@@ -13,7 +13,10 @@ type metrics struct {
 	duration prometheus.Histogram
 	first    prometheus.Histogram
 	retries  prometheus.Counter
-	usage    map[calls.UsageState]prometheus.Counter // filled once, read only
+
+	failovers, failoversRefused prometheus.Counter                      // another upstream was tried, or not for want of budget
+	attempts                    *prometheus.CounterVec                  // at named upstreams
+	usage                       map[calls.UsageState]prometheus.Counter // filled once, read only
 }
 
 // reasons are all reason codes; the empty one is success.
@@ -46,6 +49,11 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "callgate_gateway_upstream_retries_total", Help: "Requests sent again because a kept connection had been closed."}),
 	}
+	failovers := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "callgate_gateway_upstream_failovers_total", Help: "Calls that another upstream of their capability could take: made, or refused because too many were."}, []string{"result"})
+	m.failovers, m.failoversRefused = failovers.WithLabelValues("made"), failovers.WithLabelValues("refused")
+	m.attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "callgate_gateway_upstream_attempts_total", Help: "Attempts at named upstreams, by upstream, and how often they failed: no connection, no answer, a cut answer or 5xx."}, []string{"upstream", "result"})
 	for _, code := range reasons {
 		label := string(code)
 		if code == "" {
@@ -66,7 +74,7 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 			return float64(sum)
 		}
 	}
-	registry.MustRegister(total, usage, m.refused, m.duration, m.first, m.retries,
+	registry.MustRegister(total, usage, m.refused, m.duration, m.first, m.retries, failovers, m.attempts, breakers{g},
 		gauge("callgate_gateway_in_flight", "Attributed calls in flight.", func() float64 { return float64(g.supervisor.len()) }),
 		gauge("callgate_gateway_in_flight_bytes", "Bytes reserved for kept request bodies.", func() float64 { return float64(g.reserved.Load()) }),
 		gauge("callgate_gateway_watched_callers", "Sockets of callers watched during silence.", func() float64 { return float64(g.supervisor.watcher.count()) }),
@@ -74,6 +82,28 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 		gauge("callgate_gateway_upstream_connections_idle", "Connections to upstreams kept for reuse.", connections(func(_, idle int) int { return idle })),
 	)
 	return m
+}
+
+// endpoint returns a named upstream that nothing is known of yet.
+func (m *metrics) endpoint(id string) *endpoint {
+	return &endpoint{id: id, answered: m.attempts.WithLabelValues(id, "answered"), failed: m.attempts.WithLabelValues(id, "failed")}
+}
+
+// breakers tells the state of every breaker.
+type breakers struct{ gateway *Gateway }
+
+var breakerState = prometheus.NewDesc("callgate_gateway_upstream_breaker",
+	"State of the breaker of a named upstream: 0 closed, 1 one call tries, 2 open.", []string{"upstream"}, nil)
+
+// Describe implements prometheus.Collector.
+func (b breakers) Describe(described chan<- *prometheus.Desc) { described <- breakerState }
+
+// Collect implements prometheus.Collector.
+func (b breakers) Collect(metrics chan<- prometheus.Metric) {
+	values := map[string]float64{"closed": 0, "probing": 1, "open": 2}
+	for id, e := range *b.gateway.endpoints.known.Load() {
+		metrics <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, values[e.breaker.state()], id)
+	}
 }
 
 func (m *metrics) ended(r *calls.Record) {

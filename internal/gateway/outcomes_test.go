@@ -39,6 +39,7 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 		exact   calls.ReasonCode
 		endedBy calls.EndedBy
 		note    calls.BodyNote
+		sent    int // upstreams it was sent to
 	}{
 		"no key":          {raw: post("/gateway/v1?model=m", "", body), status: 401, code: "invalid_api_key"},
 		"unknown key":     {raw: post("/gateway/v1?model=m", "cg-made-up", body), status: 401, code: "invalid_api_key"},
@@ -78,7 +79,7 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 			reason: calls.InvalidRequest, exact: calls.RequestTooLarge, note: calls.NotFullyRead},
 		"too large, in chunks": {raw: "POST /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " + goodKey +
 			"\r\nTransfer-Encoding: chunked\r\n\r\n7531\r\n" + strings.Repeat("x", 30_001) + "\r\n0\r\n\r\n", status: 413, code: "request_too_large", model: "m",
-			reason: calls.InvalidRequest, exact: calls.RequestTooLarge, note: calls.NotFullyRead},
+			reason: calls.InvalidRequest, exact: calls.RequestTooLarge, note: calls.NotFullyRead, sent: 1},
 		"upgrade": {raw: post("/gateway/v1?model=m", goodKey, body, "Connection: Upgrade", "Upgrade: websocket"), status: 501, code: "invalid_request", model: "m",
 			reason: calls.InvalidRequest, exact: calls.CodeInvalidRequest},
 		"upgrade among offers": {raw: post("/gateway/v1?model=m", goodKey, body, "Connection: Upgrade", "Upgrade: h2c, websocket"), status: 501, code: "invalid_request",
@@ -88,7 +89,7 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 		"panic": {raw: post("/gateway/v1?model=path", goodKey, body), status: 500, code: "internal_error", model: "path",
 			reason: calls.InternalFault, exact: calls.CodeInternal},
 		"unreachable": {raw: post("/gateway/v1?model=dead", goodKey, body), status: 502, code: "upstream_unreachable", model: "dead",
-			reason: calls.ConnectionFailed, exact: calls.UpstreamUnreachable, endedBy: calls.UpstreamAbort},
+			reason: calls.ConnectionFailed, exact: calls.UpstreamUnreachable, endedBy: calls.UpstreamAbort, sent: 1},
 		"unbound, long body": {raw: post("/gateway/v1?model=unbound", goodKey, strings.Repeat("x", 20_000)), status: 403, code: "capability_not_allowed",
 			model: "unbound", reason: calls.PermissionDenied, exact: calls.CapabilityNotBound, note: calls.TooLarge},
 	} {
@@ -124,7 +125,7 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 				}
 				want := calls.Record{ApplicationID: application, UserID: owner, CallID: record.CallID, Model: test.model,
 					Start: record.Start, Duration: record.Duration, StatusCode: test.status, FirstByte: -1, EndedBy: cmp.Or(test.endedBy, calls.Denied),
-					ReasonType: test.reason, ReasonCode: test.exact, RequestBytes: record.RequestBytes, Failure: record.Failure}
+					ReasonType: test.reason, ReasonCode: test.exact, RequestBytes: record.RequestBytes, Failure: record.Failure, Attempts: test.sent}
 				if *record != want {
 					t.Errorf("record %+v\nwant   %+v", *record, want)
 				}
@@ -185,7 +186,7 @@ func TestSuccessIsRecordedWithoutABody(t *testing.T) {
 	record := r.record()
 	want := calls.Record{ApplicationID: application, UserID: owner, CallID: record.CallID, Model: "m", Start: record.Start,
 		Duration: record.Duration, StatusCode: 200, Success: true, FirstByte: record.FirstByte, EndedBy: calls.Complete,
-		UpstreamCode: 200, RequestBytes: 7, ResponseBytes: 2}
+		UpstreamCode: 200, RequestBytes: 7, ResponseBytes: 2, Attempts: 1}
 	if *record != want || record.FirstByte < 0 || record.FirstByte > record.Duration {
 		t.Errorf("record %+v\nwant   %+v", *record, want)
 	}

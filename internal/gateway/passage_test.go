@@ -230,7 +230,7 @@ func TestNothingACallerSendsBecomesAMetricsLabel(t *testing.T) {
 
 // known are all values that labels of the gateway's metrics may have.
 var known = func() map[string]bool {
-	all := map[string]bool{"success": true}
+	all := map[string]bool{"success": true, "made": true, "refused": true}
 	for _, code := range reasons {
 		all[string(code)] = true
 	}

@@ -142,6 +142,9 @@ func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool
 	c.takePlace(nil) // what follows may take a moment
 	switch {
 	case !complete:
+		if c.endpoint != nil && readErr != nil {
+			c.noteCut()
+		}
 		if c.x.Old && c.answer.Framing().Kind > http1.Sized {
 			c.x.Peer.Abort() // its body ends with the connection: only a reset tells that this is no end
 		}

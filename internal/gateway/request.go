@@ -157,17 +157,8 @@ func hasToken(list, token []byte) bool {
 // appendForwarded adds the request's head for the upstream: the caller's own lines byte for byte, our key,
 // our framing. A line that repeats the Access Key does not go, whatever its name.
 func (c *call) appendForwarded(out []byte, t *target) []byte {
-	out = append(append(out, c.method...), ' ')
-	start := len(out)
-	out = append(append(out, t.path...), c.path...)
-	if len(out) == start {
-		out = append(out, '/')
-	}
-	if len(c.restQuery) > 0 {
-		out = append(append(out, '?'), c.restQuery...)
-	}
-	out = append(append(out, " HTTP/1.1\r\nHost: "...), t.host...)
-	out = append(out, '\r', '\n')
+	out = c.appendStart(out, t)
+	c.parts.lines = len(out)
 	r, sampled := &c.x.Request, c.trace.Sampled()
 	for _, f := range r.Fields() {
 		line := r.Line(f)
@@ -179,15 +170,9 @@ func (c *call) appendForwarded(out []byte, t *target) []byte {
 	if sampled {
 		out = append(c.trace.AppendTraceparent(append(out, "traceparent: "...)), '\r', '\n')
 	}
-	switch c.capability.UpstreamAuth {
-	case "x-api-key":
-		out = append(out, "X-Api-Key: "...)
-	case "api-key":
-		out = append(out, "Api-Key: "...)
-	default:
-		out = append(out, "Authorization: Bearer "...)
-	}
-	out = append(out, c.secret...)
+	c.parts.credential = len(out)
+	out = c.appendCredential(out)
+	c.parts.framing = len(out)
 	framing := c.request.Framing()
 	switch {
 	case framing.Kind == http1.Chunked:
@@ -196,6 +181,41 @@ func (c *call) appendForwarded(out []byte, t *target) []byte {
 		out = appendInt(append(out, "\r\nContent-Length: "...), framing.Length)
 	}
 	return append(out, "\r\n\r\n"...)
+}
+
+// headParts is where the parts of a head for the upstream begin that do not depend on which one it is for.
+type headParts struct {
+	lines      int // the caller's own
+	credential int // ours, which does depend on it
+	framing    int // behind the credential
+}
+
+// appendStart adds the request line and the host.
+func (c *call) appendStart(out []byte, t *target) []byte {
+	out = append(append(out, c.method...), ' ')
+	start := len(out)
+	out = append(append(out, t.path...), c.path...)
+	if len(out) == start {
+		out = append(out, '/')
+	}
+	if len(c.restQuery) > 0 {
+		out = append(append(out, '?'), c.restQuery...)
+	}
+	out = append(append(out, " HTTP/1.1\r\nHost: "...), t.host...)
+	return append(out, '\r', '\n')
+}
+
+// appendCredential adds the upstream key in the style of the upstream, without the end of its line.
+func (c *call) appendCredential(out []byte) []byte {
+	switch c.auth() {
+	case "x-api-key":
+		out = append(out, "X-Api-Key: "...)
+	case "api-key":
+		out = append(out, "Api-Key: "...)
+	default:
+		out = append(out, "Authorization: Bearer "...)
+	}
+	return append(out, c.secret...)
 }
 
 // expectsBody names the methods whose empty body is announced.

@@ -121,6 +121,16 @@ func UpstreamKeyContext(capabilityID string) string {
 	return UpstreamKeys.context(capabilityID)
 }
 
+// SharedUpstreamKeyContext is the sealing context of a named upstream's key.
+func SharedUpstreamKeyContext(upstreamID string) string {
+	return SharedUpstreamKeys.context(upstreamID)
+}
+
+// FormerUpstreamKeyContext is the sealing context of the key that a named upstream had before.
+func FormerUpstreamKeyContext(upstreamID string) string {
+	return FormerUpstreamKeys.context(upstreamID)
+}
+
 // AccessKeyContext is the sealing context of an application's first key, its Access Key.
 func AccessKeyContext(applicationID string) string {
 	return AccessKeys.context(applicationID)

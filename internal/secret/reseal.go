@@ -21,6 +21,9 @@ var (
 	AccessKeys     = Column{"access_keys", "application_id", "sealed", "uuid", leastUUID, "lookup"}
 	AdditionalKeys = Column{"additional_access_keys", "id", "sealed", "uuid", leastUUID, "lookup"}
 	UpstreamKeys   = Column{"capabilities", "id", "upstream_key", "text", "", ""}
+	// Of upstreams that capabilities share: the key in use, and the one before, which may be absent.
+	SharedUpstreamKeys = Column{"upstreams", "id", "sealed_key", "text", "", ""}
+	FormerUpstreamKeys = Column{"upstreams", "id", "former_key", "text", "", ""}
 )
 
 const leastUUID = "00000000-0000-0000-0000-000000000000"

@@ -12,7 +12,7 @@ import (
 )
 
 // Columns are all columns that hold sealed values.
-var Columns = []Column{AccessKeys, AdditionalKeys, UpstreamKeys}
+var Columns = []Column{AccessKeys, AdditionalKeys, UpstreamKeys, SharedUpstreamKeys, FormerUpstreamKeys}
 
 // fingerprint tells secrets apart without telling anything of them.
 func fingerprint(purpose string, secret []byte) string {
@@ -34,7 +34,7 @@ func (k *Keyring) Survey(ctx context.Context, tx pgx.Tx, column Column, pepper P
 	if column.lookup != "" {
 		lookup = column.lookup
 	}
-	rows, err := tx.Query(ctx, `SELECT `+column.id+`::text, `+column.value+`, `+lookup+` FROM `+column.table)
+	rows, err := tx.Query(ctx, `SELECT `+column.id+`::text, `+column.value+`, `+lookup+` FROM `+column.table+` WHERE `+column.value+` IS NOT NULL`)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", column, err)
 	}

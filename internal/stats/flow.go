@@ -72,6 +72,8 @@ type Call struct {
 	EndedBy     string
 	Streamed    bool
 	FirstByteMs *uint32 // nil when the upstream sent none
+	UpstreamID  string  // named upstream it was sent to last; empty: the capability's own, or none
+	Attempts    uint8   // upstreams it was sent to; 0: refused before, or not known
 	CallTokens
 	KeyID uuid.UUID // of the application's keys, the one it was made with; the zero one: not collected
 }
@@ -160,7 +162,8 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 const callColumns = `
     call_id, toUnixTimestamp64Milli(start_time), toString(model), success, status_code, duration_ms,
     toString(ended_by), streamed, first_byte_ms,
-    toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id`
+    toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
+    toString(upstream_id), attempts, key_id`
 
 // selectCalls is the call flow of a query in some buckets, the given order and no limit.
 func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
@@ -223,7 +226,8 @@ func scanCall(rows driver.Rows, more ...any) (Call, error) {
 	var c Call
 	var startMs int64
 	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs,
-		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning, &c.KeyID}
+		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning,
+		&c.UpstreamID, &c.Attempts, &c.KeyID}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return Call{}, unavailable(err, "read calls")
 	}

@@ -115,6 +115,9 @@ func (l *CallLog) write(r *calls.Record) {
 	if r.Usage.State != calls.UsageNotCollected && r.Usage.State != calls.UsageNone {
 		attrs = append(attrs, slog.String("usageState", string(r.Usage.State)), slog.String("upstreamModel", r.Usage.Model))
 	}
+	if r.Attempts > 0 {
+		attrs = append(attrs, slog.String("upstreamId", r.UpstreamID), slog.Int("attempts", r.Attempts))
+	}
 	if trace := r.Trace.String(); trace != "" {
 		attrs = append(attrs, slog.String("traceId", trace))
 	}

@@ -11,7 +11,7 @@ import (
 
 const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
 	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id,
-	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id)`
+	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts)`
 
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
@@ -26,7 +26,8 @@ type callColumns struct {
 	status, upstream                       []uint16
 	success, streamed, stamped             []bool // stamped: the server notes when it got the row
 	requestBytes, responseBytes            []uint64
-	usageState, upstreamModel              []any
+	usageState, upstreamModel, upstreamID  []any
+	attempts                               []uint8
 	tokens                                 [len(calls.AllUsageFields)]tokenColumn
 }
 
@@ -47,11 +48,11 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	for _, column := range []*[]uuid.UUID{&c.application, &c.call, &c.user, &c.key} {
 		*column = resize(*column, len(rows))
 	}
-	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch, &c.usageState, &c.upstreamModel} {
+	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch, &c.usageState, &c.upstreamModel, &c.upstreamID} {
 		*column = resize(*column, len(rows))
 	}
 	c.start, c.duration, c.firstByte = resize(c.start, len(rows)), resize(c.duration, len(rows)), resize(c.firstByte, len(rows))
-	c.status, c.upstream = resize(c.status, len(rows)), resize(c.upstream, len(rows))
+	c.status, c.upstream, c.attempts = resize(c.status, len(rows)), resize(c.upstream, len(rows)), resize(c.attempts, len(rows))
 	c.success, c.streamed, c.stamped = resize(c.success, len(rows)), resize(c.streamed, len(rows)), resize(c.stamped, len(rows))
 	c.requestBytes, c.responseBytes, c.trace = resize(c.requestBytes, len(rows)), resize(c.responseBytes, len(rows)), resize(c.trace, len(rows))
 	for f := range c.tokens {
@@ -75,6 +76,8 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 		}
 		repeat(c.usageState, i, string(r.Usage.State))
 		repeat(c.upstreamModel, i, r.Usage.Model)
+		repeat(c.upstreamID, i, r.UpstreamID)
+		c.attempts[i] = r.Attempts
 		for f, field := range calls.AllUsageFields {
 			n, known := r.Usage.Number(field)
 			c.tokens[f].set(i, n, known)
@@ -82,7 +85,8 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	}
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
 		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace,
-		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known, c.key}
+		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known,
+		c.key, c.upstreamID, c.attempts}
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

@@ -13,8 +13,9 @@ import (
 // its number, two bytes of its length and what it holds. A version that does not know a part passes over it, and
 // takes the record without it. A number is never used again.
 const (
-	partUsage = 1
-	partKey   = 2 // 16 bytes
+	partUsage    = 1
+	partKey      = 2 // 16 bytes
+	partUpstream = 3
 )
 
 func appendMore(b []byte, r *calls.Record) []byte {
@@ -27,6 +28,12 @@ func appendMore(b []byte, r *calls.Record) []byte {
 	}
 	if r.KeyID != uuid.Nil {
 		b = append(append(b, partKey, byte(len(r.KeyID)), 0), r.KeyID[:]...)
+	}
+	if r.Attempts != 0 {
+		var part int
+		b, part = beginLength(append(b, partUpstream))
+		b = appendText(append(b, byte(r.Attempts)), r.UpstreamID)
+		endLength(b, part)
 	}
 	endLength(b, list)
 	return b
@@ -57,6 +64,8 @@ func (d *decoder) more(r *Row) {
 			part.usage(&r.Usage)
 		case partKey:
 			part.id(&r.Key)
+		case partUpstream:
+			r.Attempts, r.UpstreamID = part.octet(), part.text()
 		}
 		parts.failed = parts.failed || part.failed
 	}

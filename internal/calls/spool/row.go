@@ -21,6 +21,8 @@ type Row struct {
 	EndedBy, ReasonType, ReasonCode, Model      string
 	Trace                                       calls.TraceID
 	Usage                                       calls.Usage
+	UpstreamID                                  string
+	Attempts                                    uint8
 	Failure                                     FailureRow
 }
 
@@ -58,7 +60,7 @@ func decodePayload(payload string, r *Row) error {
 	if r.Trace = (calls.TraceID{}); flags&flagTrace != 0 {
 		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
 	}
-	r.Key = uuid.Nil
+	r.Key, r.UpstreamID, r.Attempts = uuid.Nil, "", 0
 	if r.Usage = (calls.Usage{}); flags&flagMore != 0 {
 		d.more(r)
 	}

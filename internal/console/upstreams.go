@@ -1,0 +1,129 @@
+package console
+
+import (
+	"context"
+
+	"github.com/gofiber/fiber/v2"
+
+	"callgate/internal/beijing"
+	"callgate/internal/catalog"
+	"callgate/internal/openapi"
+	"callgate/internal/stats"
+)
+
+func (c *Console) listUpstreams(ctx *fiber.Ctx) (any, error) {
+	return shown(func(all []catalog.Upstream) openapi.UpstreamItems {
+		return openapi.UpstreamItems{Items: each(all, upstreamView)}
+	})(c.Catalog.Upstreams(ctx.UserContext()))
+}
+
+func (c *Console) createUpstream(ctx *fiber.Ctx) (any, error) {
+	body, err := bodyOf[openapi.UpstreamDraft](ctx)
+	if err != nil {
+		return nil, err
+	}
+	u, err := c.Catalog.CreateUpstream(ctx.UserContext(), principal(ctx).Email, upstreamSettings(body))
+	return created{upstreamView(u)}, err
+}
+
+func (c *Console) getUpstream(ctx *fiber.Ctx, id string) (any, error) {
+	return shown(upstreamView)(c.Catalog.Upstream(ctx.UserContext(), id))
+}
+
+func (c *Console) updateUpstream(ctx *fiber.Ctx, id string) (any, error) {
+	body, seen, err := editOf[openapi.UpstreamEdit](ctx)
+	if err != nil {
+		return nil, err
+	}
+	u, err := c.Catalog.UpdateUpstream(ctx.UserContext(), principal(ctx).Email, id, upstreamSettings(body), seen...)
+	return c.upstreamChanged(ctx.UserContext(), u, err)
+}
+
+func (c *Console) restoreUpstreamKey(ctx *fiber.Ctx, id string) (any, error) {
+	u, err := c.Catalog.RestoreUpstreamKey(ctx.UserContext(), principal(ctx).Email, id)
+	return c.upstreamChanged(ctx.UserContext(), u, err)
+}
+
+// upstreamChanged answers with an upstream that was changed, and tells the gateways.
+func (c *Console) upstreamChanged(ctx context.Context, u catalog.Upstream, err error) (any, error) {
+	if err == nil {
+		c.Announcer.CapabilityChanged(ctx, u.ID)
+	}
+	return shown(upstreamView)(u, err)
+}
+
+func (c *Console) deleteUpstream(ctx *fiber.Ctx, id string) (any, error) {
+	return nil, c.Catalog.DeleteUpstream(ctx.UserContext(), principal(ctx).Email, id)
+}
+
+func (c *Console) checkUpstream(ctx *fiber.Ctx, id string) (any, error) {
+	body, err := bodyOf[openapi.UpstreamCheck](ctx)
+	if err != nil {
+		return nil, err
+	}
+	return shown(checkView)(c.Catalog.CheckUpstream(ctx.UserContext(), principal(ctx).Email, id, catalog.UpstreamSettings{
+		Auth: body.Auth, BaseURL: body.BaseURL, CheckModel: body.CheckModel, CheckPath: body.CheckPath, Key: body.Key,
+	}))
+}
+
+func (c *Console) upstreamStatistics(ctx *fiber.Ctx) (any, error) {
+	return shown(func(f stats.UpstreamFigures) openapi.UpstreamFigures {
+		view := openapi.UpstreamFigures{Since: beijing.Format(f.Since)}
+		view.Items = each(f.Items, func(u stats.UpstreamUsage) openapi.UpstreamUsage {
+			p95 := int64(u.P95Ms)
+			return openapi.UpstreamUsage{UpstreamID: u.UpstreamID, Calls: u.Calls, Failures: u.Failures, FailedOver: u.FailedOver, P95Ms: p95}
+		})
+		return view
+	})(c.Stats.Upstreams(ctx.UserContext()))
+}
+
+func upstreamSettings(body openapi.UpstreamEdit) catalog.UpstreamSettings {
+	return catalog.UpstreamSettings{
+		ID: body.ID, Name: body.Name, Auth: body.Auth, BaseURL: body.BaseURL, CheckModel: body.CheckModel, CheckPath: body.CheckPath,
+		Key: body.Key, SkipCheck: body.SkipCheck,
+	}
+}
+
+func upstreamView(u catalog.Upstream) openapi.Upstream {
+	return openapi.Upstream{
+		ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Auth: u.Auth, CheckPath: u.CheckPath, CheckModel: u.CheckModel,
+		FormerKeyUntil: timeView(u.FormerKeyUntil), CapabilityIDs: u.CapabilityIDs, Health: u.Health,
+		Gateways:  each(u.Gateways, upstreamReportView),
+		CreatedAt: beijing.Format(u.CreatedAt), UpdatedAt: beijing.Format(u.Updated),
+	}
+}
+
+func upstreamReportView(r catalog.UpstreamReport) openapi.UpstreamReport {
+	return openapi.UpstreamReport{
+		Host: r.Host, State: r.State, OpenedAt: timeView(r.OpenedAt), Calls: r.Calls, Failures: r.Failures,
+		Error: told(r.Error), ErrorAt: timeView(r.ErrorAt), ReportedAt: beijing.Format(r.ReportedAt),
+	}
+}
+
+// capabilitySettings are the settings of a capability as its room has them.
+func capabilitySettings(body openapi.CapabilityEdit) catalog.Settings {
+	settings := catalog.Settings{
+		ID: body.ID, Name: body.Name, AllowedMethods: body.AllowedMethods, AllowedPaths: body.AllowedPaths, DefaultPath: body.DefaultPath,
+		Description: body.Description, GroupID: body.GroupID, SortOrder: body.SortOrder, Status: body.Status,
+		UpstreamAuth: body.UpstreamAuth, UpstreamBaseURL: body.UpstreamBaseURL, UpstreamKey: body.UpstreamKey, UpstreamModel: body.UpstreamModel,
+	}
+	if body.Upstreams != nil {
+		members := each(*body.Upstreams, memberOf)
+		settings.Upstreams = &members
+	}
+	return settings
+}
+
+func memberOf(draft openapi.CapabilityUpstreamDraft) catalog.Member {
+	m := catalog.Member{UpstreamID: draft.UpstreamID, Weight: 1, Status: catalog.Enabled, Health: catalog.HealthUnknown}
+	if draft.Weight != nil {
+		m.Weight = *draft.Weight
+	}
+	if draft.Priority != nil {
+		m.Priority = *draft.Priority
+	}
+	if draft.Status != nil {
+		m.Status = *draft.Status
+	}
+	return m
+}

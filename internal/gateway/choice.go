@@ -1,0 +1,259 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"callgate/internal/access"
+	"callgate/internal/http1"
+)
+
+const (
+	maxAttempts = 2  // of a call, at different upstreams
+	maxMembers  = 16 // of a capability that are looked at
+)
+
+// errKey says that an upstream's key cannot be used.
+var errKey = errors.New("the upstream key cannot be used")
+
+// choose picks the upstream of a call: its capability's own, or a named one.
+func (c *call) choose() {
+	members := c.capability.Upstreams
+	if len(members) == 0 {
+		return
+	}
+	if len(members) == 1 { // it never opens: there is no other
+		c.upstream, c.endpoint = members[0].Upstream, c.gateway.endpoints.of(members[0].ID)
+		return
+	}
+	c.gateway.budgets.of(c.capability.ID).call()
+	c.upstream, c.endpoint, c.probe = c.gateway.pick(members, c.start.Sub(c.gateway.began), nil)
+}
+
+// pick takes the members of the least priority, by weight, whose breakers are closed, or else those of the next.
+// One whose time to be tried again has come is tried with this call. If all are open it is the one that has
+// been for the longest; after a first attempt it is none.
+func (g *Gateway) pick(members []access.Member, at time.Duration, tried *endpoint) (u *access.Upstream, e *endpoint, probe bool) {
+	members = members[:min(len(members), maxMembers)]
+	for from := 0; from < len(members); {
+		to := from + 1
+		for to < len(members) && members[to].Priority == members[from].Priority {
+			to++
+		}
+		if u, e, probe = g.pickEqual(members[from:to], at, tried); u != nil {
+			return u, e, probe
+		}
+		from = to
+	}
+	if tried != nil {
+		return nil, nil, false
+	}
+	for _, m := range members {
+		other := g.endpoints.of(m.ID)
+		if u == nil || other.breaker.opened.Load() < e.breaker.opened.Load() {
+			u, e = m.Upstream, other
+		}
+	}
+	return u, e, false
+}
+
+// pickEqual picks among members of one priority.
+func (g *Gateway) pickEqual(members []access.Member, at time.Duration, tried *endpoint) (u *access.Upstream, e *endpoint, probe bool) {
+	var closed [maxMembers]*endpoint
+	total := 0
+	for i, m := range members {
+		switch found := g.endpoints.of(m.ID); {
+		case found == tried:
+		case found.breaker.closed():
+			closed[i] = found
+			total += m.Weight
+		case tried == nil && found.breaker.probe(at):
+			return m.Upstream, found, true
+		}
+	}
+	if total <= 0 {
+		return nil, nil, false
+	}
+	n := rand.IntN(total) //nolint:gosec // shares of load, no secret
+	for i, m := range members {
+		if closed[i] == nil {
+			continue
+		}
+		if n -= m.Weight; n < 0 {
+			return m.Upstream, closed[i], false
+		}
+	}
+	return nil, nil, false
+}
+
+// aim finds out where the chosen upstream is, and unseals its key.
+func (c *call) aim(u *access.Upstream) (t *target, secret []byte, err error) {
+	base, id := c.capability.UpstreamBaseURL, ""
+	if u == nil {
+		secret, err = c.gateway.config.OpenKey(c.capability)
+	} else {
+		base, id = u.BaseURL, u.ID
+		secret, err = c.gateway.config.OpenUpstreamKey(u)
+	}
+	if err == nil && bytes.ContainsAny(secret, "\r\n\x00") {
+		err = errors.New("the upstream key cannot stand in a header")
+	}
+	if err != nil {
+		c.gateway.logger.Error("upstream key cannot be used", "capability", c.capability.ID, "upstream", id, "error", err)
+		return nil, nil, errKey
+	}
+	if t, err = c.gateway.upstreams.target(base); err != nil {
+		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "upstream", id, "cause", logged(err))
+	}
+	return t, secret, err
+}
+
+// upstreamID is the chosen upstream's, empty for the capability's own.
+func (c *call) upstreamID() string {
+	if c.upstream == nil {
+		return ""
+	}
+	return c.upstream.ID
+}
+
+// auth is how the chosen upstream is sent its key.
+func (c *call) auth() string {
+	if c.upstream == nil {
+		return c.capability.UpstreamAuth
+	}
+	return c.upstream.Auth
+}
+
+// elsewhere notes what came of an attempt at a named upstream, and makes another at another one while that is sure
+// to be no second time: nothing was answered to the caller, and the request went nowhere or was refused.
+func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
+	for {
+		c.note(conn, err)
+		if c.attempts >= maxAttempts || len(c.capability.Upstreams) < 2 || !c.refusedUnread(conn, err) || c.why() != uncut {
+			return conn, err
+		}
+		at := time.Since(c.gateway.began)
+		u, e, _ := c.gateway.pick(c.capability.Upstreams, at, c.endpoint)
+		if u == nil {
+			return conn, err
+		}
+		if !c.gateway.budgets.of(c.capability.ID).take(at) {
+			c.gateway.metrics.failoversRefused.Inc()
+			return conn, err
+		}
+		t, secret, aimed := c.aim(u)
+		if aimed != nil {
+			return conn, err
+		}
+		if conn != nil && !c.letGo(conn) {
+			return nil, errCut
+		}
+		c.gateway.metrics.failovers.Inc()
+		c.redirect(u, e, t, secret)
+		c.attempts++
+		conn, err = c.forward()
+	}
+}
+
+// refusedUnread tells whether an upstream cannot have acted on the request, and the whole of it can be sent again.
+func (c *call) refusedUnread(conn *upstreamConn, err error) bool {
+	if err != nil {
+		return c.unconnected && !errors.Is(err, errShareExhausted)
+	}
+	b := &c.request
+	return conn != nil && (c.status == 429 || c.status == 503) && b.sending == nil && b.complete.Load() && b.size.Load() == int64(len(b.kept))
+}
+
+// letGo gives up an answer of which nothing was relayed. It reports false when the call was cut.
+func (c *call) letGo(conn *upstreamConn) bool {
+	uncut := c.leave()
+	if uncut && c.answer.Ended() && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
+		conn.pool.put(conn, time.Now())
+	} else {
+		conn.pool.drop(conn)
+	}
+	c.first, c.status, c.firstByte = http1.Piece{}, 0, -1
+	return uncut
+}
+
+// redirect makes the head for another upstream out of the one for the last: the caller's own lines are no longer
+// where they were read.
+func (c *call) redirect(u *access.Upstream, e *endpoint, t *target, secret []byte) {
+	last, lastSecret := (*c.out)[:c.headBytes], c.secret
+	c.upstream, c.endpoint, c.target, c.secret = u, e, t, secret
+	out, parts := takeHead(), c.parts
+	next := c.appendStart((*out)[:0], t)
+	c.parts.lines = len(next)
+	next = append(next, last[parts.lines:parts.credential]...)
+	c.parts.credential = len(next)
+	next = c.appendCredential(next)
+	c.parts.framing = len(next)
+	*out = append(next, last[parts.framing:]...)
+	giveHead(c.out)
+	c.out, c.headBytes, c.former = out, len(*out), lastSecret
+}
+
+// note counts an attempt at a named upstream: it was answered, or it failed. What was ours or the caller's doing is
+// neither.
+func (c *call) note(conn *upstreamConn, err error) {
+	e, at := c.endpoint, c.start.Add(c.firstByte).Sub(c.gateway.began)
+	switch {
+	case err == nil && c.status < 500:
+		e.answered.Inc()
+		e.breaker.count(at, 1, 0)
+		if c.probe {
+			c.probe = false
+			e.breaker.close()
+			e.breaker.probing.Store(false)
+		}
+	case err == nil:
+		c.blame(1, "it answered "+strconv.Itoa(c.status), openFor(&c.response, time.Now()))
+	case errors.Is(err, errShareExhausted), errors.Is(err, errPoolExhausted):
+	default:
+		if why := c.why(); why == uncut || why == tooSlow {
+			cause := logged(err)
+			if why == tooSlow {
+				cause = "it took too long"
+			}
+			c.blame(1, cause, breakerOpen)
+		}
+	}
+}
+
+// noteCut counts an answer that was counted as one when it began, and did not end.
+func (c *call) noteCut() {
+	if why := c.why(); why == tooSlow {
+		c.blame(0, "it stopped sending", breakerOpen)
+	} else if why == uncut {
+		c.blame(0, "it closed the connection before its answer ended", breakerOpen)
+	}
+}
+
+// blame counts a failure, which opens the breaker where there is another upstream.
+func (c *call) blame(calls uint64, cause string, length time.Duration) {
+	e, now := c.endpoint, time.Now()
+	at := now.Sub(c.gateway.began)
+	e.failed.Inc()
+	e.fault.Store(&upstreamFault{cause: cause, at: now})
+	e.breaker.count(at, calls, 1)
+	switch {
+	case c.probe:
+		c.probe = false
+		e.breaker.open(at, length)
+		e.breaker.probing.Store(false)
+	case len(c.capability.Upstreams) > 1 && e.breaker.closed() && e.breaker.failing(at):
+		e.breaker.open(at, length)
+		c.gateway.logger.Warn("an upstream fails and is left alone", "upstream", e.id, "cause", cause, "for", length)
+	}
+}
+
+// unprobe lets another call try the upstream that this one was to, and did not.
+func (c *call) unprobe() {
+	if c.probe {
+		c.probe = false
+		c.endpoint.breaker.probing.Store(false)
+	}
+}

@@ -1,0 +1,244 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"callgate/internal/access"
+	"callgate/internal/calls"
+)
+
+// pair is a gateway whose capabilities have two upstreams, first and second.
+type pair struct {
+	*rig         // its upstream is the first
+	second *rig  // only its upstream is of use
+	dead   []int // members that stand at an address where nobody listens
+}
+
+func newPair(t *testing.T, first, second script, changes ...func(*Config)) *pair {
+	t.Helper()
+	p := &pair{second: newRig(t, second)}
+	address := func(i int) string {
+		for _, dead := range p.dead {
+			if dead == i {
+				return "127.0.0.1:1"
+			}
+		}
+		return []string{p.upstream, p.second.upstream}[i]
+	}
+	changes = append([]func(*Config){func(c *Config) {
+		c.Capability = func(id string) *access.Capability {
+			members := []access.Member{member("first", address(0), 0, 1), member("second", address(1)+"/base", 1, 1)}
+			members[1].Auth = "x-api-key"
+			return &access.Capability{ID: id, Enabled: true, UpstreamAuth: "bearer", Upstreams: members}
+		}
+		c.OpenUpstreamKey = func(u *access.Upstream) ([]byte, error) { return []byte("sk-key-of-" + u.ID), nil }
+	}}, changes...)
+	p.rig = newRig(t, first, changes...)
+	return p
+}
+
+func TestACallGoesToAnotherUpstreamWhenNoConnectionComesAbout(t *testing.T) {
+	for name, raw := range map[string]string{
+		"small body": post("/gateway/v1/chat?x=1&model=m", goodKey, `{"a":1}`, "X-Mine: yes"),
+		"large body": post("/gateway/v1/chat?x=1&model=m", goodKey, strings.Repeat("x", 200_000), "X-Mine: yes"),
+		"chunks": "POST /gateway/v1/chat?x=1&model=m HTTP/1.1\r\nHost: g\r\nX-Mine: yes\r\nAuthorization: Bearer " + goodKey +
+			"\r\nTransfer-Encoding: chunked\r\n\r\n" + inChunks(noise(100_000), 50_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPair(t, answers(okAnswer), answers(okAnswer))
+			p.dead = []int{0}
+			if a := p.ask(raw); a.StatusCode != 200 || a.err != nil {
+				t.Fatalf("answer %d %s %v", a.StatusCode, a.body, a.err)
+			}
+			record := p.record()
+			if !record.Success || record.UpstreamID != "second" || record.Attempts != 2 || record.UpstreamCode != 200 {
+				t.Errorf("record %+v", record)
+			}
+			got := p.second.next()
+			if got.line != "POST /base/v1/chat?x=1 HTTP/1.1" || fmt.Sprint(got.header("Host"), got.header("X-Mine"), got.header("X-Api-Key")) !=
+				fmt.Sprint([]string{p.second.upstream}, []string{"yes"}, []string{"sk-key-of-second"}) || got.header("Authorization") != nil {
+				t.Errorf("sent %q %q", got.line, got.headers)
+			}
+			if int64(len(got.body)) != record.RequestBytes {
+				t.Errorf("%d bytes of body arrived of %d", len(got.body), record.RequestBytes)
+			}
+		})
+	}
+}
+
+func TestARefusedRequestGoesToAnotherUpstreamOnlyIfItsWholeBodyIsKept(t *testing.T) {
+	answered := "HTTP/1.1 %d Status\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+	for status, moves := range map[int]bool{429: true, 503: true, 400: false, 401: false, 408: false, 500: false, 502: false, 504: false, 529: false} {
+		for _, size := range []int{0, 10, keptBody - 1, 100_000} {
+			t.Run(fmt.Sprint(status, size), func(t *testing.T) {
+				p := newPair(t, answers(fmt.Sprintf(answered, status)), answers(okAnswer))
+				a := p.ask(post("/gateway/v1?model=m", goodKey, strings.Repeat("x", size)))
+				record := p.record()
+				if moves && size < keptBody {
+					if a.StatusCode != 200 || record.Attempts != 2 || record.UpstreamID != "second" || len(p.second.next().body) != size {
+						t.Errorf("answer %d, record %+v", a.StatusCode, record)
+					}
+					return
+				}
+				if a.StatusCode != status || record.Attempts != 1 || record.UpstreamID != "first" || len(p.second.asked) > 0 {
+					t.Errorf("answer %d, record %+v", a.StatusCode, record)
+				}
+			})
+		}
+	}
+}
+
+// TestARequestThatAnUpstreamMayHaveActedOnIsNeverSentToAnother goes through what can happen once a head was sent.
+func TestARequestThatAnUpstreamMayHaveActedOnIsNeverSentToAnother(t *testing.T) {
+	for name, first := range map[string]script{
+		"closed unanswered": func(net.Conn, asked) bool { return false },
+		"reset": func(conn net.Conn, _ asked) bool {
+			_ = conn.(*net.TCPConn).SetLinger(0)
+			return false
+		},
+		"half a head": func(conn net.Conn, _ asked) bool {
+			_, _ = io.WriteString(conn, "HTTP/1.1 503 Serv")
+			return false
+		},
+		"cut answer": func(conn net.Conn, _ asked) bool {
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhal")
+			return false
+		},
+		"nonsense": answers("hello, this is no HTTP\r\n\r\n"),
+		"silence": func(conn net.Conn, _ asked) bool {
+			_, _ = io.Copy(io.Discard, conn)
+			return false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPair(t, first, answers(okAnswer), func(c *Config) { c.HeaderTimeout = 300 * time.Millisecond })
+			p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+			if record := p.record(); record.Success || record.Attempts != 1 || record.UpstreamID != "first" {
+				t.Errorf("record %+v", record)
+			}
+			if len(p.asked) != 1 || len(p.second.asked) != 0 {
+				t.Errorf("sent %d times, and %d times to the second", len(p.asked), len(p.second.asked))
+			}
+			if s := p.gateway.Upstreams()["first"]; s.Failures != 1 || s.LastError == "" {
+				t.Errorf("state %+v", s)
+			}
+			for len(p.hungUp) > 0 {
+				<-p.hungUp
+			}
+		})
+	}
+}
+
+func TestACallTriesTwoUpstreamsAtMost(t *testing.T) {
+	p := newPair(t, answers(okAnswer), answers(okAnswer))
+	p.dead = []int{0, 1}
+	if a := p.ask(post("/gateway/v1?model=m", goodKey, "{}")); a.StatusCode != 502 {
+		t.Errorf("answer %d", a.StatusCode)
+	}
+	if record := p.record(); record.Attempts != 2 || record.ReasonCode != calls.UpstreamUnreachable || record.UpstreamCode != 0 {
+		t.Errorf("record %+v", record)
+	}
+}
+
+func TestAnOpenUpstreamIsSparedAndTriedByOneCall(t *testing.T) {
+	failing := make(chan struct{})
+	p := newPair(t, func(conn net.Conn, _ asked) bool {
+		select {
+		case <-failing:
+			_, _ = io.WriteString(conn, okAnswer)
+		default:
+			_, _ = io.WriteString(conn, "HTTP/1.1 500 Oops\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n")
+		}
+		return true
+	}, answers(okAnswer))
+	once := func() *calls.Record {
+		p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+		return p.record()
+	}
+	for i := range breakerLeast {
+		if record := once(); record.UpstreamID != "first" || record.Success {
+			t.Fatalf("call %d: %+v", i, record)
+		}
+	}
+	state := p.gateway.Upstreams()["first"]
+	if state.State != "open" || state.OpenedAt.IsZero() {
+		t.Fatalf("state %+v", state)
+	}
+	e := p.gateway.endpoints.of("first")
+	if length := time.Duration(e.breaker.until.Load() - e.breaker.opened.Load()); length < 29*time.Second || length > 31*time.Second {
+		t.Errorf("open for %v although the upstream asked for 30 s", length)
+	}
+	for range 10 {
+		if record := once(); record.UpstreamID != "second" || !record.Success || record.Attempts != 1 {
+			t.Fatalf("while open: %+v", record)
+		}
+	}
+	e.breaker.until.Store(1) // its time is over
+	if record := once(); record.UpstreamID != "first" || record.Success {
+		t.Fatalf("the call that tries: %+v", record)
+	}
+	if s := p.gateway.Upstreams()["first"]; s.State != "open" {
+		t.Fatalf("after a failed try: %+v", s)
+	}
+	close(failing)
+	e.breaker.until.Store(1)
+	for range 3 {
+		if record := once(); record.UpstreamID != "first" || !record.Success {
+			t.Fatalf("after it recovered: %+v", record)
+		}
+	}
+	if s := p.gateway.Upstreams()["first"]; s.State != "closed" || !s.OpenedAt.IsZero() {
+		t.Errorf("after a good try: %+v", s)
+	}
+}
+
+// TestATryThatCameToNothingLeavesTheNextCallToTry: the caller leaves before the upstream says anything.
+func TestATryThatCameToNothingLeavesTheNextCallToTry(t *testing.T) {
+	p := newPair(t, func(conn net.Conn, _ asked) bool {
+		_, _ = io.Copy(io.Discard, conn)
+		return false
+	}, answers(okAnswer))
+	e := p.gateway.endpoints.of("first")
+	e.breaker.open(1, 1)
+	conn := p.dial()
+	_, _ = io.WriteString(conn, post("/gateway/v1?model=m", goodKey, "{}"))
+	p.next()
+	if s := e.breaker.state(); s != "probing" {
+		t.Errorf("state %s", s)
+	}
+	_ = conn.Close()
+	if record := p.record(); record.EndedBy != calls.ClientAbort || record.UpstreamID != "first" {
+		t.Errorf("record %+v", record)
+	}
+	if e.breaker.probing.Load() || e.breaker.closed() {
+		t.Errorf("state %s", e.breaker.state())
+	}
+	for len(p.hungUp) > 0 {
+		<-p.hungUp
+	}
+}
+
+// TestTheDetailOfACallNamesNoneOfItsUpstreams: nor a key of theirs.
+func TestTheDetailOfACallNamesNoneOfItsUpstreams(t *testing.T) {
+	var p *pair
+	p = newPair(t, answers("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), func(conn net.Conn, _ asked) bool {
+		body := `{"error":{"message":"sk-key-of-first sk-key-of-second ` + p.upstream + ` ` + p.second.upstream + `"}}`
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		return true
+	})
+	p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	record := p.record()
+	if record.Failure == nil || record.Failure.Message == "" || record.Attempts != 2 {
+		t.Fatalf("record %+v", record)
+	}
+	for _, secret := range []string{"sk-key-of", p.upstream, p.second.upstream} {
+		if strings.Contains(record.Failure.Message, secret) {
+			t.Errorf("the detail says %q", record.Failure.Message)
+		}
+	}
+}
