@@ -27,7 +27,7 @@ func TestCreatedCapabilityHasTheFieldsGivenAndASealedKey(t *testing.T) {
 		Capability: Capability{ID: "gpt-4o:2024.1_x", Name: "GPT", GroupID: "g", Description: "chat", SortOrder: -3, Status: Disabled,
 			UpstreamModel: "gpt-4o", DefaultPath: "/v1/chat/completions"},
 		UpstreamBaseURL: "https://api.example.com/v1", UpstreamAuth: "x-api-key", HasUpstreamKey: true, UpdatedAt: d.UpdatedAt,
-		AllowedMethods: []string{"POST", "QUERY"}, AllowedPaths: []string{"/v1/chat", "/v1/models"},
+		AllowedMethods: []string{"POST", "QUERY"}, AllowedPaths: []string{"/v1/chat", "/v1/models"}, Upstreams: []Member{},
 	}
 	if err != nil || !reflect.DeepEqual(d, want) || d.UpdatedAt.IsZero() {
 		t.Fatalf("created %+v, %v", d, err)

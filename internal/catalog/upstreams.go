@@ -181,10 +181,13 @@ func upstreamDifferences(before, after Upstream) (changes audit.Changes) {
 
 // refusedKey is what an administrator is told of a key that was not saved.
 func refusedKey(result CheckResult) error {
-	return fault.InvalidFields(map[string]string{
-		"key": "was not saved, because the check of it failed: " + result.Message +
-			" Correct the key, the address or checkPath, or send skipCheck to save it all the same",
-	})
+	wrong := fault.Fields{}
+	if result.Status == 0 {
+		wrong.Add("key", "was not saved: the upstream could not be tried with it (%s); skipCheck saves it all the same", result.Stage)
+	} else {
+		wrong.Add("key", "was not saved: the upstream answered %d when it was tried; correct it, or the address or path of the check; skipCheck saves it all the same", result.Status)
+	}
+	return wrong.Err()
 }
 
 // errMoved says that an upstream was changed while a key for it was being checked.

@@ -43,7 +43,7 @@ func TestACapabilityLivesThroughTheBackOfficeWithoutShowingItsKey(t *testing.T) 
 	m.admin.must(201, "POST", "/api/admin/groups", `{"id":"g","name":"Group","sortOrder":4}`)
 	details := func(name, status string, bound int) string {
 		return fmt.Sprintf(`{"id":"gpt:4","name":%q,"groupId":"g","description":"d","sortOrder":2,"status":%q,"upstreamModel":"m","defaultPath":"/v1/messages",`+
-			`"upstreamBaseUrl":"https://canary-host.example/v1","upstreamAuth":"x-api-key","hasUpstreamKey":true,"allowedMethods":[],"allowedPaths":[],"boundApplicationCount":%d}`, name, status, bound)
+			`"upstreamBaseUrl":"https://canary-host.example/v1","upstreamAuth":"x-api-key","hasUpstreamKey":true,"upstreams":[],"allowedMethods":[],"allowedPaths":[],"boundApplicationCount":%d}`, name, status, bound)
 	}
 	body := `{"id":"gpt:4","name":"GPT","groupId":"g","description":"d","sortOrder":2,"upstreamBaseUrl":"https://canary-host.example/v1",
 		"upstreamAuth":"x-api-key","upstreamKey":"sk-canary","upstreamModel":"m","defaultPath":"/v1/messages"}`

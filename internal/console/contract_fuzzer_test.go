@@ -38,6 +38,7 @@ func newFuzzer(t *testing.T, seed uint64) *fuzzer {
 	f := &fuzzer{watcher: w, random: rand.New(rand.NewPCG(seed, 0)), desk: w.admin, capabilities: []string{"steady", "a", "b:1", "c"}, groups: []string{"g"}}
 	f.seed(f.capabilities...)
 	f.loseSpool()
+	f.share()
 	f.dev = f.signedIn(identity.Developer)
 	owner := &client{f.manager, f.dev.Token.Value}
 	for i := range 5 {
@@ -145,6 +146,19 @@ func (f *fuzzer) fillParameters(op openapi.Operation, s *shot, generator *contra
 func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 	body, _ := s.body.(map[string]any)
 	switch op.ID {
+	case "createUpstream", "updateUpstream":
+		body["skipCheck"] = true
+		if op.ID == "updateUpstream" {
+			delete(body, "id")
+			body["key"] = "sk-fuzz"
+		}
+	case "deleteUpstream":
+		made := f.desk.must(201, "POST", "/api/admin/upstreams", `{"name":"To be deleted","baseUrl":"http://127.0.0.1:1","key":"sk-fuzz","skipCheck":true}`)
+		s.path["id"] = field[string](f.t, made, "id")
+	case "checkUpstream":
+		body["key"] = "sk-fuzz"
+	case "createCapability":
+		body["upstreamBaseUrl"], body["upstreamKey"] = "https://upstream.example", "sk-fuzz"
 	case "updateGroup", "updateCapability":
 		delete(body, "id")                                                      // cannot be changed
 		if _, moved := body["upstreamBaseUrl"]; moved && f.random.IntN(4) > 0 { // another host wants its key
@@ -205,6 +219,8 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 				return f.capability(op), true
 			case strings.HasPrefix(op.Path, "/api/admin/spools/"):
 				return lostSpool, true
+			case strings.HasPrefix(op.Path, "/api/admin/upstreams/"):
+				return "shared", true
 			}
 			return pick(f, f.applications), true
 		case "path capabilityId", "capabilityIds[]":
@@ -250,6 +266,15 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 			return beijing.Format(f.now.Add(-time.Duration(f.random.IntN(3600)) * time.Second)), true
 		case "email":
 			return f.somebody(identity.Developer), true
+		case "upstreams":
+			named := []map[string]any{{"upstreamId": "shared", "weight": 1 + f.random.IntN(9)}, {"upstreamId": "spare", "priority": 1, "status": "disabled"}}
+			return named[:1+f.random.IntN(2)], true
+		case "baseUrl":
+			return pick(f, []string{"http://127.0.0.1:1", "http://127.0.0.1:1/base/"}), true
+		case "checkPath":
+			return pick(f, []string{"", "/v1/models"}), true
+		case "key":
+			return "sk-fuzz", true
 		case "upstreamBaseUrl":
 			return pick(f, []string{"http://127.0.0.1:1", "https://upstream.example/v1", "http://127.0.0.1:1/base/"}), true
 		case "upstreamKey":

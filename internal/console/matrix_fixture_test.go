@@ -37,6 +37,7 @@ func newCrowd(t *testing.T) *crowd {
 	w := newWatcher(t)
 	w.seed("gpt")
 	w.loseSpool()
+	w.share()
 	w.priceGPT()
 	c := &crowd{watcher: w}
 	c.right, c.other = w.session(identity.Developer, "right@example.com"), w.session(identity.Developer, "other@example.com")

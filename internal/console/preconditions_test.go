@@ -58,6 +58,9 @@ func edits(m *manager) map[string]guarded {
 	ceiling.meanwhile = `{"scope":"all","concurrency":50,"note":%q}`
 	m.admin.must(200, "PUT", "/api/admin/limits", `{"scope":"all","concurrency":10}`)
 	all["putCeiling"] = with(ceiling, "/api/admin/limits", `{"scope":"all","concurrency":40}`)
+	m.share()
+	upstream := guarded{by: m.admin, read: "/api/admin/upstreams/shared", also: "PATCH /api/admin/upstreams/shared", meanwhile: `{"name":%q}`}
+	all["updateUpstream"] = with(upstream, upstream.read, `{"checkModel":"m"}`)
 	capability.also = "PATCH /api/admin/capabilities/a"
 	all["updateCapability"] = with(capability, capability.read, `{"sortOrder":7}`)
 	all["setCapabilityStatus"] = with(capability, capability.read+"/status", `{"status":"disabled"}`)
