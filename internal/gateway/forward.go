@@ -60,7 +60,10 @@ func (c *call) forward() (*upstreamConn, error) {
 			patience = lastWrite // its next write fails
 		}
 		c.stopSending(conn, patience)
-		retry := c.leave() && stale && c.request.replayable()
+		// A reset acknowledges nothing, whatever was read before it. An upstream that had closed in order before our
+		// bytes came is told from it: then the reset that answers them is a broken pipe.
+		reset := conn.socket.reset || errors.Is(err, syscall.ECONNRESET)
+		retry := c.leave() && stale && c.request.replayable() && !(reset && conn.socket.written != before)
 		pool.drop(conn)
 		if !retry {
 			c.takePlace(nil)
@@ -138,10 +141,11 @@ func (c *call) exchange(conn *upstreamConn, before uint64) error {
 			go c.send(conn, before)
 		}
 	default:
-		c.client.Settle() // while the answer is waited for, the caller's side needs no buffer
-		var direct int
-		direct, writeErr, _ = conn.WriteAndFill(last) // what the read ended with, the next one tells again
+		c.client.Settle()                               // while the answer is waited for, the caller's side needs no buffer
+		direct, err, readErr := conn.WriteAndFill(last) // what the read ended with, the next one tells again, but for a reset
 		conn.socket.written += uint64(direct)
+		conn.socket.reset = conn.socket.reset || readErr != nil && errors.Is(readErr, syscall.ECONNRESET)
+		writeErr = err
 	}
 	// Also after a failed write: an upstream may have answered before it closed.
 	err := c.readAnswer(conn.Conn)

@@ -46,12 +46,14 @@ type upstreamConn struct {
 type countedConn struct {
 	net.Conn
 	written uint64
+	reset   bool // the connection was found reset
 }
 
 // Write counts what it writes.
 func (c *countedConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.written += uint64(max(n, 0))
+	c.reset = c.reset || err != nil && errors.Is(err, syscall.ECONNRESET)
 	return n, err
 }
 
