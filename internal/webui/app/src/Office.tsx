@@ -11,6 +11,7 @@ function Frame() {
   const places: Place[] = [
     { to: '/admin/groups', label: t('nav.groups'), icon: 'group' },
     { to: '/admin/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
+    { to: '/admin/upstreams', label: t('nav.upstreams'), icon: 'upstreams' },
     { to: '/admin/prices', label: t('nav.prices'), icon: 'prices' },
     { to: '/admin/spools', label: t('nav.spools'), icon: 'spools' },
     { to: '/admin/audit', label: t('nav.audit'), icon: 'audit' },
@@ -39,6 +40,7 @@ const routes = () => [
           { path: '/admin/capabilities', lazy: () => import('./admin/CapabilitiesPage') },
           { path: '/admin/capabilities/new', lazy: () => import('./admin/EditorPage') },
           { path: '/admin/capabilities/:id', lazy: () => import('./admin/EditorPage') },
+          { path: '/admin/upstreams', lazy: () => import('./admin/UpstreamsPage') },
           { path: '/admin/prices', lazy: () => import('./admin/PricesPage') },
           { path: '/admin/spools', lazy: () => import('./admin/SpoolsPage') },
           { path: '/admin/audit', lazy: () => import('./admin/AuditPage') },

@@ -126,7 +126,7 @@ function Table({ items, filter, ordering }: { items: Capability[]; filter: Filte
               <td><Link className="capability-name" to={`/admin/capabilities/${encodeURIComponent(item.id)}`} title={item.name}>{item.name}</Link><code className="meta capability-name" title={item.id}>{item.id}</code></td>
               <td className="wider cut" title={groupName(item)}>{groupName(item)}</td>
               <td className="right wider">{format.count(item.sortOrder)}</td>
-              <td className="wide cut" title={item.upstreamBaseUrl}>{hostOf(item.upstreamBaseUrl)}</td>
+              <td className="wide cut" title={upstreamOf(item)}>{upstreamOf(item)}</td>
               <td className="right wide">{format.count(item.boundApplicationCount)}</td>
               <td className="right switch-cell"><Switch item={item} onFailed={failed} /></td>
             </tr>
@@ -136,6 +136,9 @@ function Table({ items, filter, ordering }: { items: Capability[]; filter: Filte
     </>
   );
 }
+
+/** The upstreams that it names, else the host of its own address. */
+const upstreamOf = ({ upstreams, upstreamBaseUrl }: Capability): string => (upstreams.length > 0 ? upstreams.map(({ upstreamId }) => upstreamId).join(', ') : hostOf(upstreamBaseUrl));
 
 /** Switching off asks, with how many applications it hits; switching on does not. */
 function Switch({ item, onFailed }: { item: Capability; onFailed: (error: unknown) => void }) {

@@ -32,7 +32,7 @@ export function Check({ id, now }: { id: string | null; now: Settings }) {
   );
 }
 
-function Result({ result }: { result: Schemas['CheckResult'] }) {
+export function Result({ result }: { result: Schemas['CheckResult'] }) {
   const { t } = useTranslation(['admin', 'common']);
   const format = useFormat();
   const facts = [...(result.ok ? [] : [t('editor.stage', { stage: t(`editor.stages.${result.stage}`) })]), ...(result.status === null ? [] : [t('editor.answered', { status: String(result.status) })]), format.duration(result.durationMs)];

@@ -11,6 +11,7 @@ import { Icon } from '../ui/Icon';
 import { merge, type Merged } from '../ui/merge';
 import { notify } from '../ui/notice';
 import { Check } from './Check';
+import { Members, useFirstBase } from './Members';
 import { useSave, type Capability, type Group } from './queries';
 import { changes, draft, finalUrl, repeated, sameOrigin, stored, type Settings } from './settings';
 
@@ -75,9 +76,10 @@ export function Editor({ before, capability, groups }: { before: Settings; capab
       <Basics now={now} set={set} fields={fields} groups={groups} locked={capability !== null} />
       <section className="block stack" aria-label={t('editor.upstream')}>
         <h2>{t('editor.upstream')}</h2>
+        <Members lines={now.upstreams} onChange={(upstreams) => set({ upstreams })} fault={fields['upstreams']} health={capability?.upstreams ?? []} />
         <Upstream now={now} set={set} fields={fields} savedFor={capability?.hasUpstreamKey ? capability.upstreamBaseUrl : null} />
         <Final id={now.id} now={now} />
-        <Check id={capability?.id ?? null} now={now} />
+        {now.upstreams === '' && <Check id={capability?.id ?? null} now={now} />}
       </section>
       {conflict && <Conflict key={base.updatedAt} collisions={collisions(conflict)} onChoose={(field, own) => set({ [field]: (own ? conflict.ours : conflict.theirs)[field as keyof Settings] })} />}
       {save.isError && Object.keys(fields).length === 0 && changedMeanwhile(save.error) === undefined && <Fault error={save.error} />}
@@ -170,7 +172,7 @@ function Upstream({ now, set, fields, savedFor }: Part & { savedFor: string | nu
   const keyFault = again ? t('editor.keyAgain') : fields['upstreamKey'];
   return (
     <div className="editor-grid">
-      <Row whole name="upstreamBaseUrl" label={t('editor.baseUrl')} hint={t('editor.baseUrlHint')} fault={fields['upstreamBaseUrl']}>
+      <Row whole name="upstreamBaseUrl" label={t('editor.baseUrl')} hint={now.upstreams === '' ? t('editor.baseUrlHint') : t('editor.baseUrlIdle')} fault={fields['upstreamBaseUrl']}>
         <input {...bound('upstreamBaseUrl', fields['upstreamBaseUrl'])} className="input mono" inputMode="url" value={now.upstreamBaseUrl} autoComplete="off" spellCheck={false} onChange={(event) => set({ upstreamBaseUrl: event.target.value })} />
       </Row>
       <Row name="upstreamAuth" label={t('editor.auth')} fault={fields['upstreamAuth']}>
@@ -201,8 +203,9 @@ function Upstream({ now, set, fields, savedFor }: Part & { savedFor: string | nu
 function Final({ id, now }: { id: string; now: Settings }) {
   const { t } = useTranslation(['admin', 'common']);
   const base = useBase();
-  const url = finalUrl(now.upstreamBaseUrl, now.defaultPath);
-  const twice = repeated(now.upstreamBaseUrl, now.defaultPath);
+  const first = useFirstBase(now);
+  const url = finalUrl(first, now.defaultPath);
+  const twice = repeated(first, now.defaultPath);
   const from = `${base ?? ''}/gateway${now.defaultPath}?model=${encodeURIComponent(id || '…')}`;
   return (
     <div className="final" role="group" aria-label={t('editor.final')}>

@@ -1,5 +1,6 @@
 import '../ui/field.css';
 import './admin.css';
+import './upstreams.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useParams, useSearchParams } from 'react-router';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { moved, placeAt } from './order';
-import { changes, finalUrl, fresh, repeated, sameOrigin, stored } from './settings';
+import { changes, finalUrl, fresh, linesOf, members, repeated, sameOrigin, stored } from './settings';
 
 test('a row is moved to its new place and the others keep their order', () => {
   expect(moved(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a']);
@@ -32,10 +32,14 @@ test('a part that stands in base and path both is noticed', () => {
 });
 
 test('only what differs is sent, and the key only when one was typed', () => {
-  const before = stored({ id: 'a', name: 'A', groupId: 'g', description: '', sortOrder: 3, status: 'enabled', upstreamBaseUrl: 'https://x', upstreamAuth: 'bearer', upstreamModel: 'm', defaultPath: '/v1', hasUpstreamKey: true, allowedMethods: ['POST'], allowedPaths: ['/v1/chat', '/v1/models'], boundApplicationCount: 0, updatedAt: '2026-08-17T09:31:00.000+08:00' });
+  const before = stored({ id: 'a', name: 'A', groupId: 'g', description: '', sortOrder: 3, status: 'enabled', upstreamBaseUrl: 'https://x', upstreamAuth: 'bearer', upstreamModel: 'm', defaultPath: '/v1', hasUpstreamKey: true, allowedMethods: ['POST'], allowedPaths: ['/v1/chat', '/v1/models'], upstreams: [{ upstreamId: 'eu', weight: 3, priority: 0, status: 'enabled', health: 'ok' }], boundApplicationCount: 0, updatedAt: '2026-08-17T09:31:00.000+08:00' });
   expect(changes(before, before)).toEqual({});
   expect(changes(before, { ...before, name: 'B', sortOrder: '4' })).toEqual({ name: 'B', sortOrder: 4 });
   expect(changes(before, { ...before, upstreamKey: 'k' })).toEqual({ upstreamKey: 'k' });
+  expect(changes(before, { ...before, upstreams: linesOf([...members(before.upstreams), { upstreamId: 'us', weight: '1', priority: '1', status: 'disabled' }]) })).toEqual({
+    upstreams: [{ upstreamId: 'eu', weight: 3, priority: 0, status: 'enabled' }, { upstreamId: 'us', weight: 1, priority: 1, status: 'disabled' }],
+  });
+  expect(changes(before, { ...before, upstreams: '' })).toEqual({ upstreams: [] });
   expect(changes(before, { ...before, allowedMethods: 'post, get', allowedPaths: '/v1/chat\n\n /v1/files ' })).toEqual({ allowedMethods: ['POST', 'GET'], allowedPaths: ['/v1/chat', '/v1/files'] });
   expect(changes(before, { ...before, allowedMethods: '', allowedPaths: '' })).toEqual({ allowedMethods: [], allowedPaths: [] });
   expect(before.upstreamKey).toBe('');

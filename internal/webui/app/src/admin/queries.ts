@@ -5,6 +5,7 @@ import { changedMeanwhile, ifUnchanged } from '../api/error';
 export type Capability = Schemas['AdminCapability'];
 export type Group = Schemas['Group'];
 export type Spool = Schemas['Spool'];
+export type NamedUpstream = Schemas['Upstream'];
 export type Status = Schemas['CapabilityStatus'];
 
 export interface Filter {
@@ -42,10 +43,15 @@ export const officeQueries = {
     queryOptions({ queryKey: ['spools', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/spools', { params: { query: { page, size: SPOOLS_SIZE } }, signal })), staleTime: 0, refetchInterval: 5_000, placeholderData: keepPreviousData }),
 };
 
+export const upstreamQueries = {
+  upstreams: () => queryOptions({ queryKey: ['upstreams', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/upstreams', { signal }))).items, staleTime: 0, refetchInterval: 5_000 }),
+  figures: () => queryOptions({ queryKey: ['upstreams', 'figures', {}], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/statistics/upstreams', { signal })), staleTime: 0, refetchInterval: 30_000 }),
+};
+
 /** What a change of the catalog makes old. */
 function useRefresh() {
   const client = useQueryClient();
-  return (...features: ('groups' | 'capabilities' | 'prices' | 'spools')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
+  return (...features: ('groups' | 'capabilities' | 'prices' | 'spools' | 'upstreams')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
 }
 
 /** An order, and the newest `updatedAt` of what was ordered, as it was read. */
@@ -148,9 +154,35 @@ export function useSave(id: string | null) {
     },
     onSuccess: (saved) => {
       client.setQueryData(officeQueries.capability(saved.id).queryKey, saved);
-      return refresh('capabilities');
+      return refresh('capabilities', 'upstreams');
     },
   });
+}
+
+/** Creates or edits an upstream. Its key is in the request and nowhere else. */
+export function useSaveUpstream(id: string | null) {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: ({ body, updatedAt }: { body: Schemas['UpstreamEdit']; updatedAt: string }) =>
+      id === null ? unwrap(api.POST('/api/admin/upstreams', { body: body as Schemas['UpstreamDraft'] })) : unwrap(api.PATCH('/api/admin/upstreams/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
+    gcTime: 0, // the variables hold the key
+    onSettled: () => refresh('upstreams'),
+  });
+}
+
+export function useCheckUpstream() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (id: string) => unwrap(api.POST('/api/admin/upstreams/{id}/check', { params: { path: { id } }, body: {} })), onSuccess: () => refresh() });
+}
+
+export function useRestoreKey() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (id: string) => unwrap(api.POST('/api/admin/upstreams/{id}/restore-key', { params: { path: { id } } })), onSettled: () => refresh('upstreams') });
+}
+
+export function useDeleteUpstream() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/upstreams/{id}', { params: { path: { id } } })), onSettled: () => refresh('upstreams') });
 }
 
 /** Enters a price, or corrects one whose `updatedAt` is given. */

@@ -16,7 +16,27 @@ export interface Settings {
   defaultPath: string;
   allowedMethods: string;
   allowedPaths: string;
+  /** One a line, see `members`. */
+  upstreams: string;
 }
+
+/** A named upstream of a capability as it is typed. */
+export interface Member {
+  upstreamId: string;
+  weight: string;
+  priority: string;
+  status: Schemas['CapabilityStatus'];
+}
+
+/** The named upstreams, of lines such as "openai-eu 3 0 enabled". */
+export const members = (lines: string): Member[] =>
+  lines.split('\n').filter((line) => line !== '').map((line) => {
+    const [upstreamId = '', weight = '', priority = '', status = ''] = line.split(' ');
+    return { upstreamId, weight, priority, status: status === 'disabled' ? 'disabled' : 'enabled' };
+  });
+
+export const linesOf = (all: readonly { upstreamId: string; weight: number | string; priority: number | string; status: string }[]): string =>
+  all.map(({ upstreamId, weight, priority, status }) => `${upstreamId} ${weight} ${priority} ${status}`).join('\n');
 
 /** The lists of what may be called, as they are typed: separated by spaces, commas or lines. */
 const lists: readonly string[] = ['allowedMethods', 'allowedPaths'] satisfies (keyof Settings)[];
@@ -24,20 +44,21 @@ const listed = (typed: string): string[] => typed.split(/[\s,，、]+/u).filter(
 
 const sent = (field: string, value: string) => {
   if (field === 'sortOrder') return Number(value);
+  if (field === 'upstreams') return members(value).map(({ weight, priority, ...named }) => ({ ...named, weight: Number(weight), priority: Number(priority) }));
   if (field === 'allowedMethods') return listed(value.toUpperCase());
   return lists.includes(field) ? listed(value) : value;
 };
 
 export const fresh = (groupId: string): Settings => ({
   id: '', name: '', groupId, description: '', sortOrder: '0', status: 'enabled', upstreamBaseUrl: '', upstreamAuth: 'bearer', upstreamKey: '', upstreamModel: '', defaultPath: '/v1/chat/completions',
-  allowedMethods: '', allowedPaths: '',
+  allowedMethods: '', allowedPaths: '', upstreams: '',
 });
 
 /** The stored settings; the key is never among them. */
 export const stored = (capability: Capability): Settings => ({
   id: capability.id, name: capability.name, groupId: capability.groupId, description: capability.description, sortOrder: String(capability.sortOrder), status: capability.status,
   upstreamBaseUrl: capability.upstreamBaseUrl, upstreamAuth: capability.upstreamAuth, upstreamKey: '', upstreamModel: capability.upstreamModel, defaultPath: capability.defaultPath,
-  allowedMethods: capability.allowedMethods.join(' '), allowedPaths: capability.allowedPaths.join('\n'),
+  allowedMethods: capability.allowedMethods.join(' '), allowedPaths: capability.allowedPaths.join('\n'), upstreams: linesOf(capability.upstreams),
 });
 
 /** What differs, as the API takes it; an empty key is no change. */

@@ -2,6 +2,7 @@ import { Fragment, type RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { TokenFacts } from '../tokens/TokenFacts';
+import { UpstreamFacts } from './UpstreamFacts';
 import { TableBones } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Tag } from '../ui/Tag';
@@ -88,6 +89,7 @@ function Facts({ applicationId, call }: { applicationId: string; call: Call }) {
       <div><dt>{t('fact.streamed')}</dt><dd>{t(call.streamed ? 'fact.yes' : 'fact.no')}</dd></div>
       <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
       <KeyFact applicationId={applicationId} call={call} />
+      <UpstreamFacts call={call} />
       <TokenFacts call={call} />
     </dl>
   );

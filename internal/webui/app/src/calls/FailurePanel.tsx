@@ -6,6 +6,7 @@ import { written } from '../json/exact';
 import { useBase } from '../session/Base';
 import { configQueries } from '../session/queries';
 import { TokenFacts } from '../tokens/TokenFacts';
+import { UpstreamFacts } from './UpstreamFacts';
 import { Block } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
@@ -86,6 +87,7 @@ function Facts({ applicationId, call }: { applicationId: string; call: FailedCal
       <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
       <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
       <KeyFact applicationId={applicationId} call={call} />
+      <UpstreamFacts call={call} />
       {call.usageState !== null && call.usageState !== 'none' && <TokenFacts call={call} />}
       {request && <div className="across"><dt>{t('fact.request')}</dt><dd className="mono">{request.method} {request.path}</dd></div>}
     </dl>

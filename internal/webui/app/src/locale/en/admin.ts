@@ -3,7 +3,7 @@ import type zh from '../zh/admin';
 
 const admin: Same<typeof zh> = {
   band: 'Back office',
-  nav: { groups: 'Groups', capabilities: 'Capabilities', prices: 'Prices', spools: 'Spools', audit: 'Audit' },
+  nav: { groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', spools: 'Spools', audit: 'Audit' },
   confirm: { leave: 'There are unsaved changes. Leave?', stay: 'Keep editing', leaveNow: 'Discard changes' },
   order: { handle: 'Move {{name}}', hint: 'Drag, or press Alt+↑/↓, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
   groups: {
@@ -59,6 +59,11 @@ const admin: Same<typeof zh> = {
     status: 'Status',
     baseUrl: 'Upstream URL',
     baseUrlHint: 'Seen by administrators only, never by developers.',
+    baseUrlIdle: 'Not called while upstreams are named above.',
+    members: {
+      title: 'Named upstreams', about: 'Upstreams that several capabilities share. The least priority is called first, by weight among equals; the others take over while it fails. With none, the capability’s own address below is called.',
+      choose: 'Upstream to add', add: 'Add upstream', priority: 'Priority', weight: 'Weight', remove: 'Remove', removeOf: 'Remove {{name}}',
+    },
     auth: 'Credential',
     auths: { bearer: 'Authorization: Bearer', 'x-api-key': 'X-Api-Key', 'api-key': 'Api-Key' },
     key: 'Upstream key',
@@ -151,6 +156,32 @@ const admin: Same<typeof zh> = {
     },
     notes: { tiered: 'longer prompts cost more', hourly: 'some hours cost more', rounded: 'rounded to four decimals', other_units: 'sound, images and the like cost extra' },
   },
+  upstreams: {
+    title: 'Upstreams',
+    about: 'An address and a key that any number of capabilities can name. A key is rotated here once for all of them: it is tried first, and the one before can be put back for 24 hours.',
+    add: 'New upstream',
+    name: 'Name',
+    idHint: 'Made up when left empty; names the upstream in calls, statistics and metrics. Cannot be changed later.',
+    keyHint: 'Tried before it is saved; stored encrypted and never shown again.',
+    checkPath: 'Path of the check', checkPathHint: 'Such as /v1/models, or a path that takes calls.',
+    checkModel: 'Model of the check', checkModelHint: 'Needed where the path takes calls.',
+    skip: 'Save without a check (recorded in the audit)',
+    save: 'Save', trying: 'Checking…',
+    saved: '{{name}} is saved; gateways use it within 2 s.',
+    changed: 'Somebody else changed this upstream meanwhile. Save again to store yours over it.',
+    address: 'Address', capabilities: 'Capabilities', hour: 'Last hour', gateways: 'As gateways see it', action: 'Action',
+    unused: 'none', uses: '{{n}} capabilities',
+    noCalls: 'no calls', calls: 'Calls: {{n}}', figures: 'Failures: {{failures}} · P95 {{p95}}',
+    health: { ok: 'Healthy', degraded: 'Degraded', down: 'Down', unknown: 'Not called' },
+    states: { closed: 'Closed', open: 'Open', probing: 'Probing' },
+    error: '{{error}}, {{at}}',
+    edit: 'Edit', editOf: 'Edit {{name}}',
+    check: 'Check', checkOf: 'Check {{name}}',
+    restore: 'Restore key', restoreOf: 'Restore the key of {{name}}', restoreAsk: 'Put back the key that {{name}} had before?',
+    restoreText: 'Capabilities that use it: {{n}}. The two keys change places; it can be put back until {{until}}.', restored: '{{name}} has its key of before; gateways use it within 2 s.',
+    delete: 'Delete', deleteOf: 'Delete {{name}}', deleteAsk: 'Delete {{name}}?', deleteText: 'No capability uses it. Its key is gone with it.', deleted: '{{name}} was deleted.',
+    empty: 'There are no upstreams yet. Capabilities then each have an address and a key of their own.',
+  },
   spools: {
     title: 'Spools',
     about: 'Each gateway keeps calls on its disk until they are in the statistics. One that nobody reports holds all statistics back.',
@@ -190,10 +221,10 @@ const admin: Same<typeof zh> = {
     sentTo: 'sent to {{to}}',
     actions: {
       capability__create: 'Created capability', capability__update: 'Edited capability', capability__set_status: 'Changed capability status', capability__reorder: 'Reordered capabilities', capability__check: 'Checked connection',
-      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', application__create: 'Created application', application__update: 'Edited application', application__set_status: 'Changed application status', application__bind: 'Bound capability', application__delete: 'Deleted application', administrator__sign_in: 'Signed in to the back office', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key', access_key__create: 'Added key', access_key__update: 'Edited key', access_key__delete: 'Deleted key', spool__retire: 'Retired spool', price__create: 'Entered price', price__update: 'Corrected price', price__delete: 'Deleted price',
+      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', application__create: 'Created application', application__update: 'Edited application', application__set_status: 'Changed application status', application__bind: 'Bound capability', application__delete: 'Deleted application', administrator__sign_in: 'Signed in to the back office', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key', access_key__create: 'Added key', access_key__update: 'Edited key', access_key__delete: 'Deleted key', spool__retire: 'Retired spool', upstream__create: 'Created upstream', upstream__update: 'Edited upstream', upstream__delete: 'Deleted upstream', upstream__check: 'Checked upstream', upstream__restore_key: 'Restored upstream key', price__create: 'Entered price', price__update: 'Corrected price', price__delete: 'Deleted price',
     },
     fields: {
-      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key', keyId: 'Key id', keyName: 'Key', expiresAt: 'Expires', allowedCidrs: 'Addresses', oldKeyUntil: 'Old key valid until', capabilityIds: 'Bound capabilities', through: 'Complete through', missedCalls: 'Missed calls', currency: 'Currency', input: 'Input', cached: 'Cached', cacheWrite: 'Cache write', output: 'Output',
+      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', upstreams: 'Upstreams', baseUrl: 'Upstream URL', auth: 'Credential', key: 'Upstream key', keyChecked: 'Key checked first', checkPath: 'Path of the check', checkModel: 'Model of the check', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key', keyId: 'Key id', keyName: 'Key', expiresAt: 'Expires', allowedCidrs: 'Addresses', oldKeyUntil: 'Old key valid until', capabilityIds: 'Bound capabilities', through: 'Complete through', missedCalls: 'Missed calls', currency: 'Currency', input: 'Input', cached: 'Cached', cacheWrite: 'Cache write', output: 'Output',
     },
   },
 };

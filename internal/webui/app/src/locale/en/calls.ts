@@ -23,7 +23,7 @@ const calls: Same<typeof zh> = {
   jump: { label: 'Go to time', go: 'Go', wrong: 'Write a time such as 14:03 or 14:03:22, Beijing time.' },
   column: { callId: 'Flow no.', time: 'Beijing time', model: 'Model', result: 'Result', status: 'Status', duration: 'Duration' },
   result: { success: 'Success', failure: 'Failed', interrupted: 'Interrupted' },
-  fact: { firstByte: 'First byte', streamed: 'Streamed', endedBy: 'Ended by', upstreamStatus: 'Upstream status', request: 'Request', message: 'Error message', reason: 'Reason', key: 'Key', keyGone: 'not there any more', yes: 'Yes', no: 'No' },
+  fact: { firstByte: 'First byte', streamed: 'Streamed', endedBy: 'Ended by', upstreamStatus: 'Upstream status', request: 'Request', message: 'Error message', reason: 'Reason', key: 'Key', keyGone: 'not there any more', upstream: 'Upstream', attempts: 'Attempts', yes: 'Yes', no: 'No' },
   endedBy: { complete: 'Complete', client_abort: 'Caller left', upstream_abort: 'Upstream broke off', timeout: 'Timeout', shutdown: 'Shutdown', denied: 'Refused' },
   type: {
     permission_denied: 'Permission denied', upstream_http_error: 'Upstream HTTP error', connection_failed: 'Connection failed', timeout: 'Timeout', interrupted: 'Interrupted', invalid_request: 'Invalid request', limited: 'Limit reached', overloaded: 'Overloaded', internal: 'Internal error',

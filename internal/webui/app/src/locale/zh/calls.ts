@@ -20,7 +20,7 @@ const calls = {
   jump: { label: '跳到时刻', go: '跳转', wrong: '请输入北京时间，如 14:03 或 14:03:22。' },
   column: { callId: '流水号', time: '北京时间', model: '模型', result: '结果', status: '状态码', duration: '耗时' },
   result: { success: '成功', failure: '失败', interrupted: '中断' },
-  fact: { firstByte: '首字节', streamed: '流式', endedBy: '结束方式', upstreamStatus: '上游状态码', request: '请求', message: '错误信息', reason: '原因', key: '密钥', keyGone: '已不在', yes: '是', no: '否' },
+  fact: { firstByte: '首字节', streamed: '流式', endedBy: '结束方式', upstreamStatus: '上游状态码', request: '请求', message: '错误信息', reason: '原因', key: '密钥', keyGone: '已不在', upstream: '上游', attempts: '尝试次数', yes: '是', no: '否' },
   endedBy: { complete: '正常结束', client_abort: '调用方断开', upstream_abort: '上游中断', timeout: '超时', shutdown: '服务停止', denied: '被拒绝' },
   type: {
     permission_denied: '权限拒绝', upstream_http_error: '上游 HTTP 错误', connection_failed: '连接失败', timeout: '超时', interrupted: '连接中断', invalid_request: '请求无效', limited: '达到限额', overloaded: '网关繁忙', internal: '内部错误',
