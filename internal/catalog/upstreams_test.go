@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -325,12 +324,12 @@ func TestKeysOfUpstreamsAreSealedAgainUnderTheNewestKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for column, want := range map[secret.Column]int{secret.SharedUpstreamKeys: 2, secret.FormerUpstreamKeys: 1} {
-		done, err := newer.Reseal(w.Ctx, w.Pool, column, func(int) {}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		done, err := newer.Reseal(w.Ctx, w.Pool, column, func(int) {}, slog.New(slog.DiscardHandler))
 		if err != nil || done.Sealed != want || done.Unopened+done.Left > 0 {
 			t.Errorf("%s: %+v, %v", column, done, err)
 		}
 	}
-	w.Store.ring = newer
+	w.ring = newer
 	if _, err := w.RestoreUpstreamKey(w.Ctx, admin, "u"); err != nil {
 		t.Error(err)
 	}

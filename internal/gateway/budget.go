@@ -11,7 +11,7 @@ import (
 const (
 	retryCost  = 10 // calls that pay for one
 	retryMost  = 500 * retryCost
-	retryStart = 10 * retryCost
+	retryStart = 25 * retryCost // more than a breaker needs to open
 	retryFloor = 2              // a second
 	retryDebt  = 20 * retryCost // of what the floor gave, that is paid back before more is saved
 )

@@ -131,7 +131,7 @@ func (c *call) auth() string {
 // to be no second time: nothing was answered to the caller, and the request went nowhere or was refused.
 func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
 	for {
-		c.note(conn, err)
+		c.note(err)
 		if c.attempts >= maxAttempts || len(c.capability.Upstreams) < 2 || !c.refusedUnread(conn, err) || c.why() != uncut {
 			return conn, err
 		}
@@ -198,7 +198,7 @@ func (c *call) redirect(u *access.Upstream, e *endpoint, t *target, secret []byt
 
 // note counts an attempt at a named upstream: it was answered, or it failed. What was ours or the caller's doing is
 // neither.
-func (c *call) note(conn *upstreamConn, err error) {
+func (c *call) note(err error) {
 	e, at := c.endpoint, c.start.Add(c.firstByte).Sub(c.gateway.began)
 	switch {
 	case err == nil && c.status < 500:

@@ -63,7 +63,7 @@ func (c *call) forward() (*upstreamConn, error) {
 		// A reset acknowledges nothing, whatever was read before it. An upstream that had closed in order before our
 		// bytes came is told from it: then the reset that answers them is a broken pipe.
 		reset := conn.socket.reset || errors.Is(err, syscall.ECONNRESET)
-		retry := c.leave() && stale && c.request.replayable() && !(reset && conn.socket.written != before)
+		retry := c.leave() && stale && c.request.replayable() && (!reset || conn.socket.written == before)
 		pool.drop(conn)
 		if !retry {
 			c.takePlace(nil)
