@@ -104,6 +104,12 @@ chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM
 	EMBEDDED_REDIS=server go test -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
 	LIMITS_PACE=usual go test -count=1 -v -timeout 30m -run 'NoWindowHasMore' ./internal/limits
 
+.PHONY: deaths
+deaths: export DEATH_RATE ?= 1000
+deaths: export DEATH_SECONDS ?= 20
+deaths: ## one of two upstreams dies in five ways under DEATH_RATE (1000) calls a second for DEATH_SECONDS (20) each
+	go test -count=1 -v -timeout 30m -run 'OneOfTwoUpstreamsDies' ./internal/gateway
+
 .PHONY: replicas
 replicas: PROGRAMS := java:default-jre-headless zooinspector:zookeeper
 replicas: export REPLICA_CUTS ?= 200

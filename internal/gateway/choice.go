@@ -29,7 +29,6 @@ func (c *call) choose() {
 		c.upstream, c.endpoint = members[0].Upstream, c.gateway.endpoints.of(members[0].ID)
 		return
 	}
-	c.gateway.budgets.of(c.capability.ID).call()
 	c.upstream, c.endpoint, c.probe = c.gateway.pick(members, c.start.Sub(c.gateway.began), nil)
 }
 
@@ -130,9 +129,15 @@ func (c *call) auth() string {
 // elsewhere notes what came of an attempt at a named upstream, and makes another at another one while that is sure
 // to be no second time: nothing was answered to the caller, and the request went nowhere or was refused.
 func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
+	if len(c.capability.Upstreams) < 2 {
+		c.note(err)
+		return conn, err
+	}
+	retries := c.gateway.budgets.of(c.capability.ID)
+	retries.call()
 	for {
 		c.note(err)
-		if c.attempts >= maxAttempts || len(c.capability.Upstreams) < 2 || !c.refusedUnread(conn, err) || c.why() != uncut {
+		if c.attempts >= maxAttempts || !c.refusedUnread(conn, err) || c.why() != uncut {
 			return conn, err
 		}
 		at := time.Since(c.gateway.began)
@@ -140,7 +145,7 @@ func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
 		if u == nil {
 			return conn, err
 		}
-		if !c.gateway.budgets.of(c.capability.ID).take(at) {
+		if !retries.take(at) {
 			c.gateway.metrics.failoversRefused.Inc()
 			return conn, err
 		}
