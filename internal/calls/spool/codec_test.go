@@ -22,12 +22,14 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 	counted.Usage = calls.Usage{State: calls.UsageReported, Model: "gpt-5", Known: calls.UsageInput | calls.UsageReasoning, Input: 1<<32 - 1, Reasoning: 7}
 	uncounted := callstest.Failed(start)
 	uncounted.Trace, uncounted.Usage = traced.Trace, calls.Usage{State: "new_state"}
+	sent := callstest.Failed(start)
+	sent.Usage, sent.UpstreamID, sent.Attempts = calls.Usage{}, "openai-eu", 2
 	keyless, keyAlone, bare := callstest.Success(start), callstest.Failed(start), callstest.Success(start)
 	keyless.KeyID, keyAlone.Usage, bare.KeyID, bare.Usage = uuid.Nil, calls.Usage{}, uuid.Nil, calls.Usage{}
 	early := callstest.Success(start)
 	early.CallID = uuid.UUID{0: 0xff, 1: 0xff} // its time is not the start's
 	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "of a trace": traced, "foreign id": early,
-		"tokens alone": keyless, "a key alone": keyAlone, "neither": bare, "tokens": counted, "a failure's tokens": uncounted} {
+		"tokens alone": keyless, "a key alone": keyAlone, "neither": bare, "tokens": counted, "a failure's tokens": uncounted, "an upstream": sent} {
 		var got Row
 		if err := decodePayload(string(appendPayload(nil, r)), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -35,7 +37,7 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 		if got.Application != r.ApplicationID || got.User != r.UserID || got.Key != r.KeyID || got.Call != r.CallID || got.Start != r.Start.UnixMilli() ||
 			got.DurationUS != 1234567 || int(got.Status) != r.StatusCode || got.Success != r.Success || got.Model != r.Model ||
 			got.EndedBy != string(r.EndedBy) || got.ReasonType != string(r.ReasonType) || got.ReasonCode != string(r.ReasonCode) ||
-			got.HasFirstByte != (r.FirstByte >= 0) || got.Trace != r.Trace || got.Usage != r.Usage || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
+			got.HasFirstByte != (r.FirstByte >= 0) || got.Trace != r.Trace || got.Usage != r.Usage || got.UpstreamID != r.UpstreamID || int(got.Attempts) != r.Attempts || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if f := r.Failure; f != nil && got.Failure != (FailureRow{f.Message, f.Method, f.Path, string(f.RequestBody), string(f.Query), string(f.BodyNote)}) {
@@ -55,7 +57,7 @@ func TestASuccessfulRecordTakesAtMostTwoHundredAndTenBytes(t *testing.T) {
 // What a later version adds is passed over, and its record is taken.
 func TestAPartThatIsNotKnownIsPassedOver(t *testing.T) {
 	r := callstest.Success(time.UnixMilli(1_790_000_000_123))
-	r.Usage = calls.Usage{State: calls.UsageReported, Known: calls.UsageInput, Input: 12}
+	r.Usage, r.UpstreamID, r.Attempts = calls.Usage{State: calls.UsageReported, Known: calls.UsageInput, Input: 12}, "", 0
 	payload := appendPayload(nil, r)
 	list := len(payload) - len(appendMore(nil, r))
 	later := append(slices.Clone(payload[:list]), appendMore(nil, r)...)
