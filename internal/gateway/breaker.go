@@ -79,7 +79,14 @@ func (b *breaker) closed() bool { return b.until.Load() == 0 }
 // probe tells whether this call is the one that may try an open upstream.
 func (b *breaker) probe(at time.Duration) bool {
 	until := b.until.Load()
-	return until != 0 && int64(at) >= until && b.probing.CompareAndSwap(false, true)
+	if until == 0 || int64(at) < until || !b.probing.CompareAndSwap(false, true) {
+		return false
+	}
+	if b.until.Load() != until { // another one has just tried it
+		b.probing.Store(false)
+		return false
+	}
+	return true
 }
 
 // open keeps calls away for a while.

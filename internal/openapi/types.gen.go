@@ -32,14 +32,21 @@ type AdminCapability struct {
 	// AllowedPaths Beginnings of the paths that may be called, by whole segments; empty if all may.
 	AllowedPaths          []string `json:"allowedPaths"`
 	BoundApplicationCount Count    `json:"boundApplicationCount"`
-	HasUpstreamKey        bool     `json:"hasUpstreamKey"`
+
+	// HasUpstreamKey Whether it has an address of its own and a key for it.
+	HasUpstreamKey bool `json:"hasUpstreamKey"`
 
 	// UpdatedAt Beijing time with milliseconds.
 	UpdatedAt Time `json:"updatedAt"`
 
 	// UpstreamAuth How the upstream key is sent.
-	UpstreamAuth    UpstreamAuth `json:"upstreamAuth"`
-	UpstreamBaseURL string       `json:"upstreamBaseUrl"`
+	UpstreamAuth UpstreamAuth `json:"upstreamAuth"`
+
+	// UpstreamBaseURL Its own address, which serves while it names no upstreams; empty if it has none.
+	UpstreamBaseURL string `json:"upstreamBaseUrl"`
+
+	// Upstreams The named upstreams that its calls go to, in the order in which they are tried; while there is one, its own address is not called.
+	Upstreams []CapabilityUpstream `json:"upstreams"`
 }
 
 // AdminCapabilityItems defines model for AdminCapabilityItems.
@@ -232,7 +239,10 @@ type CallFields struct {
 	CallID ID `json:"callId"`
 
 	// Model Empty for a call without a capability.
-	Model            string `json:"model"`
+	Model string `json:"model"`
+
+	// Attempts Upstreams it was sent to; 0 when it was refused before, or is of a version that did not count.
+	Attempts         int64  `json:"attempts"`
 	CacheWriteTokens *int64 `json:"cacheWriteTokens"`
 	CachedTokens     *int64 `json:"cachedTokens"`
 	DurationMs       Count  `json:"durationMs"`
@@ -254,6 +264,9 @@ type CallFields struct {
 	StatusCode int64 `json:"statusCode"`
 	Streamed   bool  `json:"streamed"`
 	Success    bool  `json:"success"`
+
+	// UpstreamID The named upstream that the call was sent to last; null when it went to the address of the capability itself, or nowhere.
+	UpstreamID *string `json:"upstreamId"`
 
 	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names a capability and day.
 	UpstreamModel *string `json:"upstreamModel"`
@@ -292,7 +305,7 @@ type Capability struct {
 	CapabilityFields `yaml:",inline"`
 }
 
-// CapabilityDraft defines model for CapabilityDraft.
+// CapabilityDraft upstreamBaseUrl and upstreamKey are required where no upstreams are named.
 type CapabilityDraft = CapabilityEdit
 
 // CapabilityEdit defines model for CapabilityEdit.
@@ -321,7 +334,7 @@ type CapabilityEdit struct {
 	// UpstreamAuth How the upstream key is sent.
 	UpstreamAuth *UpstreamAuth `json:"upstreamAuth,omitempty"`
 
-	// UpstreamBaseURL An http or https URL without user, query and fragment.
+	// UpstreamBaseURL An http or https URL without user, query and fragment. Required while no upstreams are named; empty takes it away, and its key with it.
 	UpstreamBaseURL *string `json:"upstreamBaseUrl,omitempty"`
 
 	// UpstreamKey Visible ASCII characters. Never shown again.
@@ -329,6 +342,9 @@ type CapabilityEdit struct {
 
 	// UpstreamModel At most 256 characters.
 	UpstreamModel *string `json:"upstreamModel,omitempty"`
+
+	// Upstreams All named upstreams that its calls are to go to; those left out are taken away. One at least must be enabled. Empty: calls go to its own address again.
+	Upstreams *[]CapabilityUpstreamDraft `json:"upstreams,omitempty"`
 }
 
 // CapabilityFields defines model for CapabilityFields.
@@ -368,6 +384,32 @@ type CapabilityStatus = string
 // CapabilityStatusEdit defines model for CapabilityStatusEdit.
 type CapabilityStatusEdit struct {
 	Status CapabilityStatus `json:"status"`
+}
+
+// CapabilityUpstream defines model for CapabilityUpstream.
+type CapabilityUpstream struct {
+	// Health As the gateways that live see it. ok: no breaker is open; degraded: some are, or let one call try; down: all are open; unknown: none has called it since it started.
+	Health UpstreamHealth `json:"health"`
+
+	// Priority The least is tried first.
+	Priority int64            `json:"priority"`
+	Status   CapabilityStatus `json:"status"`
+
+	// UpstreamID Chosen once and never changed.
+	UpstreamID Identifier `json:"upstreamId"`
+
+	// Weight Its part of the calls among upstreams of the same priority.
+	Weight int64 `json:"weight"`
+}
+
+// CapabilityUpstreamDraft defines model for CapabilityUpstreamDraft.
+type CapabilityUpstreamDraft struct {
+	Priority *int64            `json:"priority,omitempty"`
+	Status   *CapabilityStatus `json:"status,omitempty"`
+
+	// UpstreamID Chosen once and never changed.
+	UpstreamID Identifier `json:"upstreamId"`
+	Weight     *int64     `json:"weight,omitempty"`
 }
 
 // Ceiling defines model for Ceiling.
@@ -1170,8 +1212,137 @@ type UnpricedModel struct {
 	UpstreamModel *string `json:"upstreamModel"`
 }
 
+// Upstream defines model for Upstream.
+type Upstream struct {
+	// ID Chosen once and never changed.
+	ID   Identifier `json:"id"`
+	Name string     `json:"name"`
+
+	// Auth How the upstream key is sent.
+	Auth    UpstreamAuth `json:"auth"`
+	BaseURL string       `json:"baseUrl"`
+
+	// CapabilityIDs The capabilities that name it.
+	CapabilityIDs []Identifier `json:"capabilityIds"`
+
+	// CheckModel The model that a check asks for
+	CheckModel string `json:"checkModel"`
+
+	// CheckPath What a check of the key asks for.
+	CheckPath string `json:"checkPath"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time `json:"createdAt"`
+
+	// FormerKeyUntil Until when the key before can be put back; null when there is none.
+	FormerKeyUntil *Time `json:"formerKeyUntil"`
+
+	// Gateways How each gateway that lives and has called it sees it.
+	Gateways []UpstreamReport `json:"gateways"`
+
+	// Health As the gateways that live see it. ok: no breaker is open; degraded: some are, or let one call try; down: all are open; unknown: none has called it since it started.
+	Health UpstreamHealth `json:"health"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+}
+
 // UpstreamAuth How the upstream key is sent.
 type UpstreamAuth = string
+
+// UpstreamCheck defines model for UpstreamCheck.
+type UpstreamCheck struct {
+	// Auth How the upstream key is sent.
+	Auth       *UpstreamAuth `json:"auth,omitempty"`
+	BaseURL    *string       `json:"baseUrl,omitempty"`
+	CheckModel *string       `json:"checkModel,omitempty"`
+	CheckPath  *string       `json:"checkPath,omitempty"`
+	Key        *string       `json:"key,omitempty"`
+}
+
+// UpstreamDraft defines model for UpstreamDraft.
+type UpstreamDraft = UpstreamEdit
+
+// UpstreamEdit defines model for UpstreamEdit.
+type UpstreamEdit struct {
+	// ID Chosen once and never changed.
+	ID *Identifier `json:"id,omitempty"`
+
+	// Name 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing.
+	Name *string `json:"name,omitempty"`
+
+	// Auth How the upstream key is sent.
+	Auth *UpstreamAuth `json:"auth,omitempty"`
+
+	// BaseURL An http or https URL without user, query and fragment.
+	BaseURL *string `json:"baseUrl,omitempty"`
+
+	// CheckModel At most 256 characters.
+	CheckModel *string `json:"checkModel,omitempty"`
+
+	// CheckPath At most 512 characters. /v1/models if never set.
+	CheckPath *string `json:"checkPath,omitempty"`
+
+	// Key Visible ASCII characters. Never shown again.
+	Key *string `json:"key,omitempty"`
+
+	// SkipCheck Save without a check of the key, for an upstream that is away. Recorded.
+	SkipCheck *bool `json:"skipCheck,omitempty"`
+}
+
+// UpstreamFigures defines model for UpstreamFigures.
+type UpstreamFigures struct {
+	Items []UpstreamUsage `json:"items"`
+
+	// Since Beijing time with milliseconds.
+	Since Time `json:"since"`
+}
+
+// UpstreamHealth As the gateways that live see it. ok: no breaker is open; degraded: some are, or let one call try; down: all are open; unknown: none has called it since it started.
+type UpstreamHealth = string
+
+// UpstreamItems defines model for UpstreamItems.
+type UpstreamItems struct {
+	Items []Upstream `json:"items"`
+}
+
+// UpstreamReport defines model for UpstreamReport.
+type UpstreamReport struct {
+	Calls    Count `json:"calls"`
+	Failures Count `json:"failures"`
+
+	// Error The last failure, in a few fixed words; null: there was none.
+	Error *string `json:"error"`
+
+	// ErrorAt When that was.
+	ErrorAt *Time  `json:"errorAt"`
+	Host    string `json:"host"`
+
+	// OpenedAt Null while it is closed.
+	OpenedAt *Time `json:"openedAt"`
+
+	// ReportedAt Beijing time with milliseconds.
+	ReportedAt Time `json:"reportedAt"`
+
+	// State Of its breaker. open: calls go to other upstreams; probing: one call tries it.
+	State string `json:"state"`
+}
+
+// UpstreamUsage defines model for UpstreamUsage.
+type UpstreamUsage struct {
+	// Calls That were sent to it last.
+	Calls int64 `json:"calls"`
+
+	// Failures Of these, those that did not succeed, whoever is to blame.
+	Failures int64 `json:"failures"`
+
+	// FailedOver Of these, those that another upstream was tried for before.
+	FailedOver int64 `json:"failedOver"`
+
+	// P95Ms Of their durations; 95 in 100 took no longer.
+	P95Ms      int64  `json:"p95Ms"`
+	UpstreamID string `json:"upstreamId"`
+}
 
 // User defines model for User.
 type User struct {
