@@ -134,7 +134,7 @@ func (f *fuzzer) fillParameters(op openapi.Operation, s *shot, generator *contra
 		switch {
 		case p["in"] == "path" && s.path[name] == "":
 			s.path[name] = url.PathEscape(fmt.Sprint(generator.Value("path "+name, p["schema"])))
-		case p["in"] == "query" && f.random.IntN(2) == 0:
+		case p["in"] == "query" && (p["required"] == true || f.random.IntN(2) == 0):
 			s.query.Set(name, fmt.Sprint(generator.Value(name, p["schema"])))
 		case name == "If-Match" && f.random.IntN(4) == 0:
 			s.header.Set(name, pick(f, []string{"*", "*", `"` + beijing.Format(f.now) + `"`, "x"}))

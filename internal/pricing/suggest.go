@@ -95,7 +95,9 @@ func (s *Store) Suggest(ctx context.Context, capability, upstreamModel string) (
 		return nil, Source{}, err
 	}
 	var name, baseURL string
-	err := s.pool.QueryRow(ctx, `SELECT coalesce(nullif($2, ''), nullif(upstream_model, ''), id), upstream_base_url
+	err := s.pool.QueryRow(ctx, `SELECT coalesce(nullif($2, ''), nullif(upstream_model, ''), id),
+		       coalesce((SELECT u.base_url FROM capability_upstreams m JOIN upstreams u ON u.id = m.upstream_id
+		                 WHERE m.capability_id = capabilities.id ORDER BY m.priority, m.weight DESC, u.id LIMIT 1), upstream_base_url)
 		FROM capabilities WHERE id = $1`, capability, upstreamModel).Scan(&name, &baseURL)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
