@@ -132,7 +132,7 @@ export interface paths {
         head?: never;
         /**
          * Edit a capability
-         * @description A field that is left out stays as it is, and so does the upstream key when it is empty; but when scheme, host or port of the upstream change, the key must be given again. The id cannot be changed. Capabilities are disabled, never deleted.
+         * @description A field that is left out stays as it is, and so does the upstream key when it is empty; but when scheme, host or port of the upstream change, the key must be given again. Its own address and key serve only while it names no upstreams. The id cannot be changed. Capabilities are disabled, never deleted.
          */
         patch: operations["updateCapability"];
         trace?: never;
@@ -419,6 +419,121 @@ export interface paths {
          * @description The statistics no longer wait for it. The calls it was known to hold count as `missed`, on their days and for everybody, since they may be anybody's. Idempotent, and recorded in the audit trail. Should the disk turn up after all, a gateway that finds it counts its calls, and they are no longer missed.
          */
         post: operations["retireSpool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/statistics/upstreams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What went to each named upstream in the last hour
+         * @description Of all applications. Calls of a capability's own address are not in it.
+         */
+        get: operations["upstreamStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/upstreams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Named upstreams, by name
+         * @description Each is an address and a key that any number of capabilities may name, so that a key is rotated in one step.
+         */
+        get: operations["listUpstreams"];
+        put?: never;
+        /**
+         * Create an upstream
+         * @description The key is tried first, with one smallest request for checkPath; one that the upstream does not take is not saved.
+         */
+        post: operations["createUpstream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/upstreams/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example openai-eu */
+                id: components["parameters"]["UpstreamId"];
+            };
+            cookie?: never;
+        };
+        /** One upstream */
+        get: operations["getUpstream"];
+        put?: never;
+        post?: never;
+        /** Delete an upstream that no capability names */
+        delete: operations["deleteUpstream"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit an upstream, or rotate its key
+         * @description A field that is left out stays as it is, and so does the key when it is empty; but when scheme, host or port change, the key must be given again. A new key, and the stored one for a new address or style, is tried first and not saved when the upstream does not take it. The key before can be put back for 24 hours, unless scheme, host or port changed with it. Every gateway uses the new one within 2 s.
+         */
+        patch: operations["updateUpstream"];
+        trace?: never;
+    };
+    "/api/admin/upstreams/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example openai-eu */
+                id: components["parameters"]["UpstreamId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try an upstream
+         * @description Sends one smallest request, with the stored settings in place of those left out; the use of the stored key is recorded in the audit trail. The stored key is sent to the scheme, host and port that it was saved for only.
+         */
+        post: operations["checkUpstream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/upstreams/{id}/restore-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example openai-eu */
+                id: components["parameters"]["UpstreamId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put the key before back
+         * @description For 24 hours after it was replaced, without a check. The two change places.
+         */
+        post: operations["restoreUpstreamKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1308,10 +1423,14 @@ export interface components {
             /** @description Beginnings of the paths that may be called, by whole segments; empty if all may. */
             allowedPaths: string[];
             boundApplicationCount: components["schemas"]["Count"];
+            /** @description Whether it has an address of its own and a key for it. */
             hasUpstreamKey: boolean;
             updatedAt: components["schemas"]["Time"];
             upstreamAuth: components["schemas"]["UpstreamAuth"];
+            /** @description Its own address, which serves while it names no upstreams; empty if it has none. */
             upstreamBaseUrl: string;
+            /** @description The named upstreams that its calls go to, in the order in which they are tried; while there is one, its own address is not called. */
+            upstreams: components["schemas"]["CapabilityUpstream"][];
         } & components["schemas"]["CapabilityFields"];
         AdminCapabilityItems: {
             items: components["schemas"]["AdminCapability"][];
@@ -1413,6 +1532,8 @@ export interface components {
         };
         Call: components["schemas"]["CallFields"];
         CallFields: {
+            /** @description Upstreams it was sent to; 0 when it was refused before, or is of a version that did not count. */
+            attempts: number;
             cachedTokens: number | null;
             cacheWriteTokens: number | null;
             callId: components["schemas"]["Id"];
@@ -1436,6 +1557,8 @@ export interface components {
             statusCode: number;
             streamed: boolean;
             success: boolean;
+            /** @description The named upstream that the call was sent to last; null when it went to the address of the capability itself, or nowhere. */
+            upstreamId: string | null;
             /** @description The model that answered, as the answer names it; other beyond 50 names a capability and day. */
             upstreamModel: string | null;
             /**
@@ -1460,9 +1583,8 @@ export interface components {
             successes: components["schemas"]["Count"];
         };
         Capability: components["schemas"]["CapabilityFields"];
-        CapabilityDraft: {
-            upstreamKey: string;
-        } & WithRequired<components["schemas"]["CapabilityEdit"], "id" | "name" | "groupId" | "upstreamBaseUrl" | "upstreamKey">;
+        /** @description upstreamBaseUrl and upstreamKey are required where no upstreams are named. */
+        CapabilityDraft: WithRequired<components["schemas"]["CapabilityEdit"], "id" | "name" | "groupId">;
         CapabilityEdit: {
             /** @description Of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS and QUERY; empty allows all of them. Others are answered 405. */
             allowedMethods?: string[];
@@ -1478,12 +1600,14 @@ export interface components {
             sortOrder?: components["schemas"]["SortOrder"];
             status?: components["schemas"]["CapabilityStatus"];
             upstreamAuth?: components["schemas"]["UpstreamAuth"];
-            /** @description An http or https URL without user, query and fragment. */
+            /** @description An http or https URL without user, query and fragment. Required while no upstreams are named; empty takes it away, and its key with it. */
             upstreamBaseUrl?: string;
             /** @description Visible ASCII characters. Never shown again. */
             upstreamKey?: string;
             /** @description At most 256 characters. */
             upstreamModel?: string;
+            /** @description All named upstreams that its calls are to go to; those left out are taken away. One at least must be enabled. Empty: calls go to its own address again. */
+            upstreams?: components["schemas"]["CapabilityUpstreamDraft"][];
         };
         CapabilityFields: {
             /** @description Where the upstream takes calls; empty or beginning with a slash. */
@@ -1508,6 +1632,23 @@ export interface components {
         CapabilityStatus: "enabled" | "disabled";
         CapabilityStatusEdit: {
             status: components["schemas"]["CapabilityStatus"];
+        };
+        CapabilityUpstream: {
+            health: components["schemas"]["UpstreamHealth"];
+            /** @description The least is tried first. */
+            priority: number;
+            status: components["schemas"]["CapabilityStatus"];
+            upstreamId: components["schemas"]["Identifier"];
+            /** @description Its part of the calls among upstreams of the same priority. */
+            weight: number;
+        };
+        CapabilityUpstreamDraft: {
+            /** @default 0 */
+            priority: number;
+            status?: components["schemas"]["CapabilityStatus"];
+            upstreamId: components["schemas"]["Identifier"];
+            /** @default 1 */
+            weight: number;
         };
         Ceiling: {
             /** Format: uuid */
@@ -2064,11 +2205,96 @@ export interface components {
             /** @description The model that the answers named; null where they named none, other where they named too many. */
             upstreamModel: string | null;
         };
+        Upstream: {
+            auth: components["schemas"]["UpstreamAuth"];
+            baseUrl: string;
+            /** @description The capabilities that name it. */
+            capabilityIds: components["schemas"]["Identifier"][];
+            /** @description The model that a check asks for */
+            checkModel: string;
+            /** @description What a check of the key asks for. */
+            checkPath: string;
+            createdAt: components["schemas"]["Time"];
+            /** @description Until when the key before can be put back; null when there is none. */
+            formerKeyUntil: components["schemas"]["Time"] | null;
+            /** @description How each gateway that lives and has called it sees it. */
+            gateways: components["schemas"]["UpstreamReport"][];
+            health: components["schemas"]["UpstreamHealth"];
+            id: components["schemas"]["Identifier"];
+            name: string;
+            updatedAt: components["schemas"]["Time"];
+        };
         /**
          * @description How the upstream key is sent.
          * @enum {string}
          */
         UpstreamAuth: "bearer" | "x-api-key" | "api-key";
+        UpstreamCheck: {
+            auth?: components["schemas"]["UpstreamAuth"];
+            baseUrl?: string;
+            checkModel?: string;
+            checkPath?: string;
+            key?: string;
+        };
+        UpstreamDraft: {
+            key: string;
+        } & WithRequired<components["schemas"]["UpstreamEdit"], "name" | "baseUrl" | "key">;
+        UpstreamEdit: {
+            auth?: components["schemas"]["UpstreamAuth"];
+            /** @description An http or https URL without user, query and fragment. */
+            baseUrl?: string;
+            /** @description At most 256 characters. */
+            checkModel?: string;
+            /** @description At most 512 characters. /v1/models if never set. */
+            checkPath?: string;
+            id?: components["schemas"]["Identifier"];
+            /** @description Visible ASCII characters. Never shown again. */
+            key?: string;
+            /** @description 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing. */
+            name?: string;
+            /** @description Save without a check of the key, for an upstream that is away. Recorded. */
+            skipCheck?: boolean;
+        };
+        UpstreamFigures: {
+            items: components["schemas"]["UpstreamUsage"][];
+            since: components["schemas"]["Time"];
+        };
+        /**
+         * @description As the gateways that live see it. ok: no breaker is open; degraded: some are, or let one call try; down: all are open; unknown: none has called it since it started.
+         * @enum {string}
+         */
+        UpstreamHealth: "ok" | "degraded" | "down" | "unknown";
+        UpstreamItems: {
+            items: components["schemas"]["Upstream"][];
+        };
+        UpstreamReport: {
+            calls: components["schemas"]["Count"];
+            /** @description The last failure, in a few fixed words; null: there was none. */
+            error: string | null;
+            /** @description When that was. */
+            errorAt: components["schemas"]["Time"] | null;
+            failures: components["schemas"]["Count"];
+            host: string;
+            /** @description Null while it is closed. */
+            openedAt: components["schemas"]["Time"] | null;
+            reportedAt: components["schemas"]["Time"];
+            /**
+             * @description Of its breaker. open: calls go to other upstreams; probing: one call tries it.
+             * @enum {string}
+             */
+            state: "closed" | "open" | "probing";
+        };
+        UpstreamUsage: {
+            /** @description That were sent to it last. */
+            calls: number;
+            /** @description Of these, those that another upstream was tried for before. */
+            failedOver: number;
+            /** @description Of these, those that did not succeed, whoever is to blame. */
+            failures: number;
+            /** @description Of their durations; 95 in 100 took no longer. */
+            p95Ms: number;
+            upstreamId: string;
+        };
         User: {
             email: components["schemas"]["Email"];
             id: components["schemas"]["Id"];
@@ -2134,6 +2360,15 @@ export interface components {
                  *         "hasUpstreamKey": true,
                  *         "allowedMethods": [],
                  *         "allowedPaths": [],
+                 *         "upstreams": [
+                 *           {
+                 *             "upstreamId": "openai-eu",
+                 *             "weight": 1,
+                 *             "priority": 0,
+                 *             "status": "enabled",
+                 *             "health": "ok"
+                 *           }
+                 *         ],
                  *         "boundApplicationCount": 4,
                  *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *       }
@@ -2169,6 +2404,15 @@ export interface components {
                  *         "hasUpstreamKey": true,
                  *         "allowedMethods": [],
                  *         "allowedPaths": [],
+                 *         "upstreams": [
+                 *           {
+                 *             "upstreamId": "openai-eu",
+                 *             "weight": 1,
+                 *             "priority": 0,
+                 *             "status": "enabled",
+                 *             "health": "ok"
+                 *           }
+                 *         ],
                  *         "boundApplicationCount": 4,
                  *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *       },
@@ -2207,6 +2451,15 @@ export interface components {
                  *             "hasUpstreamKey": true,
                  *             "allowedMethods": [],
                  *             "allowedPaths": [],
+                 *             "upstreams": [
+                 *               {
+                 *                 "upstreamId": "openai-eu",
+                 *                 "weight": 1,
+                 *                 "priority": 0,
+                 *                 "status": "enabled",
+                 *                 "health": "ok"
+                 *               }
+                 *             ],
                  *             "boundApplicationCount": 4,
                  *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                  *           }
@@ -3069,6 +3322,27 @@ export interface components {
                 } & components["schemas"]["Error"];
             };
         };
+        /** @description There is no earlier key that may be put back. */
+        NoFormerKey: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "there is no earlier key: one that is replaced can be put back for 24 hours",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
+            };
+        };
         /** @description The credential is a developer's. */
         NotAdministrator: {
             headers: {
@@ -3334,6 +3608,119 @@ export interface components {
                 } & components["schemas"]["Error"];
             };
         };
+        /** @description The upstream, without its key. */
+        Upstream: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 0,
+                 *       "msg": "ok",
+                 *       "data": {
+                 *         "id": "openai-eu",
+                 *         "name": "OpenAI EU",
+                 *         "baseUrl": "https://api.example.com",
+                 *         "auth": "bearer",
+                 *         "checkPath": "/v1/models",
+                 *         "checkModel": "",
+                 *         "formerKeyUntil": "2026-08-18T09:31:00.000+08:00",
+                 *         "capabilityIds": [
+                 *           "gpt-5"
+                 *         ],
+                 *         "health": "ok",
+                 *         "gateways": [
+                 *           {
+                 *             "host": "gateway-1",
+                 *             "state": "closed",
+                 *             "openedAt": null,
+                 *             "calls": 412,
+                 *             "failures": 0,
+                 *             "error": null,
+                 *             "errorAt": null,
+                 *             "reportedAt": "2026-08-17T09:42:09.870+08:00"
+                 *           }
+                 *         ],
+                 *         "createdAt": "2026-08-16T11:00:00.000+08:00",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Upstream"];
+                } & components["schemas"]["Success"];
+            };
+        };
+        /** @description Somebody else has changed the upstream since it was read. Nothing was written; data is it as it is now. */
+        UpstreamChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "openai-eu",
+                 *         "name": "OpenAI EU",
+                 *         "baseUrl": "https://api.example.com",
+                 *         "auth": "bearer",
+                 *         "checkPath": "/v1/models",
+                 *         "checkModel": "",
+                 *         "formerKeyUntil": "2026-08-18T09:31:00.000+08:00",
+                 *         "capabilityIds": [
+                 *           "gpt-5"
+                 *         ],
+                 *         "health": "ok",
+                 *         "gateways": [
+                 *           {
+                 *             "host": "gateway-1",
+                 *             "state": "closed",
+                 *             "openedAt": null,
+                 *             "calls": 412,
+                 *             "failures": 0,
+                 *             "error": null,
+                 *             "errorAt": null,
+                 *             "reportedAt": "2026-08-17T09:42:09.870+08:00"
+                 *           }
+                 *         ],
+                 *         "createdAt": "2026-08-16T11:00:00.000+08:00",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Upstream"];
+                } & components["schemas"]["Changed"];
+            };
+        };
+        /** @description Capabilities use it. */
+        UpstreamInUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "capabilities use this upstream: gpt-5. Take it out of them first",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
+            };
+        };
         /** @description A fresh token. */
         UserToken: {
             headers: {
@@ -3415,6 +3802,8 @@ export interface components {
          * @example 2026-08-17T09:42:09.870+08:00
          */
         Until: string;
+        /** @example openai-eu */
+        UpstreamId: components["schemas"]["Identifier"];
     };
     requestBodies: {
         Email: {
@@ -3698,6 +4087,15 @@ export interface operations {
                      *             "hasUpstreamKey": true,
                      *             "allowedMethods": [],
                      *             "allowedPaths": [],
+                     *             "upstreams": [
+                     *               {
+                     *                 "upstreamId": "openai-eu",
+                     *                 "weight": 1,
+                     *                 "priority": 0,
+                     *                 "status": "enabled",
+                     *                 "health": "ok"
+                     *               }
+                     *             ],
                      *             "boundApplicationCount": 4,
                      *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                      *           }
@@ -3971,6 +4369,15 @@ export interface operations {
                      *             "hasUpstreamKey": true,
                      *             "allowedMethods": [],
                      *             "allowedPaths": [],
+                     *             "upstreams": [
+                     *               {
+                     *                 "upstreamId": "openai-eu",
+                     *                 "weight": 1,
+                     *                 "priority": 0,
+                     *                 "status": "enabled",
+                     *                 "health": "ok"
+                     *               }
+                     *             ],
                      *             "boundApplicationCount": 4,
                      *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
                      *           }
@@ -4725,6 +5132,317 @@ export interface operations {
             403: components["responses"]["NotAdministrator"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["SpoolInUse"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    upstreamStatistics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures, the most calls first. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "since": "2026-08-17T08:31:00.000+08:00",
+                     *         "items": [
+                     *           {
+                     *             "upstreamId": "openai-eu",
+                     *             "calls": 1284,
+                     *             "failures": 3,
+                     *             "failedOver": 2,
+                     *             "p95Ms": 2140
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["UpstreamFigures"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUpstreams: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "openai-eu",
+                     *             "name": "OpenAI EU",
+                     *             "baseUrl": "https://api.example.com",
+                     *             "auth": "bearer",
+                     *             "checkPath": "/v1/models",
+                     *             "checkModel": "",
+                     *             "formerKeyUntil": "2026-08-18T09:31:00.000+08:00",
+                     *             "capabilityIds": [
+                     *               "gpt-5"
+                     *             ],
+                     *             "health": "ok",
+                     *             "gateways": [
+                     *               {
+                     *                 "host": "gateway-1",
+                     *                 "state": "closed",
+                     *                 "openedAt": null,
+                     *                 "calls": 412,
+                     *                 "failures": 0,
+                     *                 "error": null,
+                     *                 "errorAt": null,
+                     *                 "reportedAt": "2026-08-17T09:42:09.870+08:00"
+                     *               }
+                     *             ],
+                     *             "createdAt": "2026-08-16T11:00:00.000+08:00",
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["UpstreamItems"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createUpstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "openai-eu",
+                 *       "name": "OpenAI EU",
+                 *       "baseUrl": "https://api.example.com",
+                 *       "key": "an-upstream-key"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpstreamDraft"];
+            };
+        };
+        responses: {
+            201: components["responses"]["Upstream"];
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUpstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example openai-eu */
+                id: components["parameters"]["UpstreamId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Upstream"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteUpstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example openai-eu */
+                id: components["parameters"]["UpstreamId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Nothing"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["UpstreamInUse"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateUpstream: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @example openai-eu */
+                id: components["parameters"]["UpstreamId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "a-new-upstream-key"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpstreamEdit"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Upstream"];
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["UpstreamChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkUpstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example openai-eu */
+                id: components["parameters"]["UpstreamId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "a-new-upstream-key"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpstreamCheck"];
+            };
+        };
+        responses: {
+            /** @description What the check met, whether the upstream answered or not. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "ok": true,
+                     *         "stage": "http",
+                     *         "status": 200,
+                     *         "durationMs": 182,
+                     *         "message": "The upstream answered the test request."
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["CheckResult"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreUpstreamKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example openai-eu */
+                id: components["parameters"]["UpstreamId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Upstream"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["NoFormerKey"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -6291,6 +7009,8 @@ export interface operations {
                      *             "endedBy": "complete",
                      *             "streamed": true,
                      *             "firstByteMs": 210,
+                     *             "upstreamId": "openai-eu",
+                     *             "attempts": 1,
                      *             "usageState": "reported",
                      *             "upstreamModel": "gpt-5-2026-01-01",
                      *             "inputTokens": 210,
@@ -6443,6 +7163,8 @@ export interface operations {
                      *         "cacheWriteTokens": null,
                      *         "reasoningTokens": null,
                      *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
+                     *         "upstreamId": "openai-eu",
+                     *         "attempts": 2,
                      *         "failure": {
                      *           "collected": true,
                      *           "reason": {
