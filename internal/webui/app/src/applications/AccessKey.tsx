@@ -1,4 +1,5 @@
-import { lazy, Suspense, useState } from 'react';
+import '../ui/field.css';
+import { lazy, Suspense, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Copy } from '../ui/Copy';
 import { useTellFault } from '../ui/Fault';
@@ -7,6 +8,9 @@ import { useSecret } from './useSecret';
 import { useWrites } from './writes';
 
 const Confirm = lazy(() => import('../ui/Confirm'));
+
+/** For how many hours the old key may stay valid. */
+const OVERLAPS = [0, 1, 24, 72];
 
 /** The masked key of an application: shown, copied or replaced on request (spec section 5 rule 5). */
 export function AccessKey({ id, name, masked, first = null, lasting = false }: {
@@ -24,6 +28,8 @@ export function AccessKey({ id, name, masked, first = null, lasting = false }: {
   const [secret, setSecret] = useSecret(first);
   const [busy, setBusy] = useState(false);
   const [rotating, setRotating] = useState(false);
+  const [overlap, setOverlap] = useState(0);
+  const select = useId();
   const show = async () => {
     setBusy(true);
     try {
@@ -34,8 +40,8 @@ export function AccessKey({ id, name, masked, first = null, lasting = false }: {
     setBusy(false);
   };
   const rotate = async () => {
-    setSecret(await writes.rotate(id));
-    notify('ok', t('secret.rotated'));
+    setSecret(await writes.rotate(id, overlap));
+    notify('ok', t(overlap === 0 ? 'secret.rotated' : 'secret.rotatedSlowly', { n: String(overlap) }));
   };
   return (
     <div className="key-line">
@@ -44,12 +50,19 @@ export function AccessKey({ id, name, masked, first = null, lasting = false }: {
       <span className="row">
         <button type="button" className="quiet" disabled={busy} onClick={() => (secret === null ? void show() : setSecret(null))}>{t(secret === null ? 'secret.show' : 'secret.hide')}</button>
         <Copy text={() => secret ?? writes.reveal(id)} label={t('secret.copy')} />
-        {!lasting && <button type="button" className="quiet" onClick={() => setRotating(true)}>{t('secret.rotate')}</button>}
+        {!lasting && <button type="button" className="quiet" onClick={() => { setOverlap(0); setRotating(true); }}>{t('secret.rotate')}</button>}
       </span>
       <span className="meta">{secret !== null && t('secret.soon')}</span>
       {rotating && (
         <Suspense>
-          <Confirm title={t('ask.rotate', { name })} text={t('ask.rotateText')} action={t('secret.rotate')} run={rotate} onClosed={() => setRotating(false)} />
+          <Confirm title={t('ask.rotate', { name })} text={t(overlap === 0 ? 'ask.rotateText' : 'ask.rotateSlowly', { n: String(overlap) })} action={t('secret.rotate')} run={rotate} onClosed={() => setRotating(false)}>
+            <div className="field">
+              <label htmlFor={select}>{t('ask.overlap')}</label>
+              <select id={select} className="select" value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
+                {OVERLAPS.map((hours) => <option key={hours} value={hours}>{hours === 0 ? t('ask.noOverlap') : t('ask.hours', { n: String(hours) })}</option>)}
+              </select>
+            </div>
+          </Confirm>
         </Suspense>
       )}
     </div>

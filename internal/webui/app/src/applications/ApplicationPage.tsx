@@ -25,6 +25,7 @@ import { StatusTag } from '../ui/Tag';
 import { useTitle } from '../ui/useTitle';
 import { AccessKey } from './AccessKey';
 import { ApplicationMenu } from './ApplicationMenu';
+import { Keys } from './Keys';
 import { applicationQueries } from './queries';
 import { useCapabilities } from './useCapabilities';
 import { tryPath, useCurl } from './useCurl';
@@ -64,6 +65,7 @@ function ApplicationPage({ id }: { id: string }) {
         <section className="block"><Block query={figures} height={320}>{() => null}</Block></section>
       ) : <FiguresBones tiles={4} />}
       {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
+      {query.data && <Keys applicationId={id} />}
       {dialogs.open}
     </>
   );

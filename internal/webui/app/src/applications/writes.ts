@@ -57,10 +57,32 @@ const writes = (client: QueryClient) => ({
   reveal: async (id: string): Promise<string> =>
     (await unwrap(api.GET('/api/applications/{id}/access-key', { params: { path: { id } } }))).accessKey,
 
-  rotate: async (id: string): Promise<string> => {
-    const { accessKey } = await unwrap(api.POST('/api/applications/{id}/access-key/rotate', { params: { path: { id } } }));
+  /** The old key stays valid for `overlapHours`. */
+  rotate: async (id: string, overlapHours: number): Promise<string> => {
+    const { accessKey } = await unwrap(api.POST('/api/applications/{id}/access-key/rotate', { params: { path: { id } }, body: { overlapHours } }));
     refresh(client);
     return accessKey;
+  },
+
+  revealKey: async (id: string, keyId: string): Promise<string> =>
+    (await unwrap(api.GET('/api/applications/{id}/keys/{keyId}/secret', { params: { path: { id, keyId } } }))).accessKey,
+
+  /** The answer holds the key, so no cache may keep it. */
+  createKey: async (id: string, draft: Schemas['KeyDraft']): Promise<Schemas['NewKey']> => {
+    const made = await unwrap(api.POST('/api/applications/{id}/keys', { params: { path: { id } }, body: draft }));
+    refresh(client);
+    return made;
+  },
+
+  /** Only where nobody has changed it since it was read at `updatedAt`. */
+  updateKey: async (id: string, keyId: string, edit: Schemas['KeyEdit'], updatedAt: string): Promise<void> => {
+    await unwrap(api.PATCH('/api/applications/{id}/keys/{keyId}', { params: { path: { id, keyId }, header: ifUnchanged(updatedAt) }, body: edit }));
+    refresh(client);
+  },
+
+  removeKey: async (id: string, keyId: string): Promise<void> => {
+    await api.DELETE('/api/applications/{id}/keys/{keyId}', { params: { path: { id, keyId } } });
+    refresh(client);
   },
 });
 

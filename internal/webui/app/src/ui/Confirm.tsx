@@ -1,5 +1,5 @@
 import './field.css';
-import { useId, useState } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import Input from 'antd/es/input';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
@@ -13,7 +13,7 @@ import { useFocusReturn } from './useFocusReturn';
  * is mounted: no press is lost to a dialog on its way out. It fades in where it stays, since a button
  * that grows to its place is missed by a quick click.
  */
-export default function Confirm({ title, text, action, cancel, danger = false, typed, run, onClosed }: {
+export default function Confirm({ title, text, action, cancel, danger = false, typed, children, run, onClosed }: {
   title: string;
   text?: string;
   action: string;
@@ -21,6 +21,8 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
   danger?: boolean;
   /** What has to be typed first. */
   typed?: string;
+  /** What is to be chosen with it. */
+  children?: ReactNode;
   run: () => Promise<void> | void;
   /** Takes the dialog away; called once, with whether it was done. */
   onClosed: (done: boolean) => void;
@@ -62,6 +64,7 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
     >
       <div className="stack">
         {text !== undefined && <p className="second">{text}</p>}
+        {children}
         {typed !== undefined && (
           <div>
             <label htmlFor={id}>{t('confirm.type', { text: typed })}</label>

@@ -1,0 +1,39 @@
+import type { Schemas } from '../api/client';
+
+export type Key = Schemas['Key'];
+
+/** How many keys an application has at most. */
+export const MOST_KEYS = 5;
+
+/** The form's fields as they are typed. */
+export interface Typed {
+  name: string;
+  /** As a datetime-local field has it, in Beijing; empty: never. */
+  expires: string;
+  /** An address or CIDR a line. */
+  addresses: string;
+}
+
+export const fresh: Typed = { name: '', expires: '', addresses: '' };
+
+export const stored = (key: Key): Typed => ({ name: key.name, expires: key.expiresAt === null ? '' : key.expiresAt.slice(0, 16), addresses: key.allowedCidrs.join('\n') });
+
+const addressesOf = (typed: Typed): string[] => typed.addresses.split(/[\s,]+/).filter((line) => line !== '');
+
+/** What is typed, as the API takes it; of a key that is edited, what was changed. */
+export function draft(typed: Typed, before: Typed = fresh): Schemas['KeyEdit'] {
+  return {
+    ...(typed.name === before.name ? {} : { name: typed.name.trim() }),
+    ...(typed.expires === before.expires ? {} : { expiresAt: typed.expires === '' ? null : `${typed.expires}:00+08:00` }),
+    ...(typed.addresses === before.addresses ? {} : { allowedCidrs: addressesOf(typed) }),
+  };
+}
+
+const SOON = 72 * 3_600_000;
+
+/** How a key's end stands at an instant. */
+export function ending(key: Pick<Key, 'expiresAt'>, now: number): 'never' | 'later' | 'soon' | 'expired' {
+  if (key.expiresAt === null) return 'never';
+  const left = Date.parse(key.expiresAt) - now;
+  return left <= 0 ? 'expired' : left <= SOON ? 'soon' : 'later';
+}
