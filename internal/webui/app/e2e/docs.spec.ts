@@ -11,7 +11,7 @@ test('the HTTP interface can be read, operation by operation', async ({ page }) 
   await page.getByRole('navigation').getByRole('link', { name: /Replace the Access Key/ }).click();
   await expect(page).toHaveURL('/docs#rotateAccessKey');
   await expect(page.locator('#rotateAccessKey')).toHaveAttribute('open');
-  await expect(page.locator('#rotateAccessKey').getByText('The old key stops within 2 s.')).toBeVisible();
+  await expect(page.locator('#rotateAccessKey').getByText('The old one stops within 2 s')).toBeVisible();
   await expectAccessible(page);
 });
 
