@@ -18,7 +18,7 @@ type priced struct {
 }
 
 func (p *priced) add(row stats.ModelTokens) {
-	p.Tokens.Add(row.Tokens)
+	p.Add(row.Tokens)
 	if row.Calls == 0 {
 		return
 	}

@@ -26,8 +26,8 @@ SELECT count() FROM (
 ) AS kept USING (application_id, of_day, of_model)
 WHERE counted.calls != kept.calls OR counted.good != kept.good OR counted.took != kept.took OR counted.histogram != kept.histogram`
 
-// tokenDifferencesQuery counts the rows of tokens_daily that are not what the calls of these days say.
-const tokenDifferencesQuery = `
+// reportedDifferencesQuery counts the rows of tokens_daily that are not what the calls of these days say.
+const reportedDifferencesQuery = `
 SELECT count() FROM (
     SELECT application_id, toDate(start_time) AS of_day, toString(model) AS of_model, toString(upstream_model) AS answered,
         [countIf(usage_state = 'reported'), countIf(usage_state = 'absent'), countIf(streamed AND usage_state = 'absent'), sum(ifNull(input_tokens, 0)),
@@ -47,7 +47,7 @@ WHERE counted.figures != kept.figures`
 var rollups = map[string]string{
 	"usage_daily":  fmt.Sprintf(differencesQuery, "day", "usage_daily"),
 	"usage_hourly": fmt.Sprintf(differencesQuery, "hour", "usage_hourly"),
-	"tokens_daily": tokenDifferencesQuery,
+	"tokens_daily": reportedDifferencesQuery,
 }
 
 // differences compares a rollup with the calls, some days at a time because histograms are large.
