@@ -77,13 +77,13 @@ func queryCeilings(ctx context.Context, db querier, condition string, args ...an
 
 // Ceilings gives one page of the ceilings of a scope, of all scopes for "", and how many there are: that for all,
 // then owners' by address, then applications' by name. contained, if any, is part of the owner's address or the
-// application's name, whatever its case. page counts from 1; one past the end is empty. Faults: Invalid.
+// application's name, whatever its case, or the id that the ceiling is for. page counts from 1; one past the end is empty. Faults: Invalid.
 func (s *Store) Ceilings(ctx context.Context, scope Scope, contained string, page, size int) ([]Ceiling, int, error) {
 	if scope != "" && scope != ForAll && scope != ForOwner && scope != ForApplication {
 		return nil, 0, fault.InvalidFields(map[string]string{"scope": "must be all, owner or application"})
 	}
 	const wanted = `WHERE ($1 = '' OR c.scope = $1) AND num_nonnulls(c.requests_per_minute, c.tokens_per_minute, c.concurrency, c.calls_per_day, c.tokens_per_day) > 0
-		AND ($2 = '' OR strpos(lower(u.email), $2) > 0 OR strpos(lower(a.name), $2) > 0)`
+		AND ($2 = '' OR strpos(lower(u.email), $2) > 0 OR strpos(lower(a.name), $2) > 0 OR c.owner_id::text = $2 OR c.application_id::text = $2)`
 	contained = strings.ToLower(contained)
 	var total int
 	if err := s.pool.QueryRow(ctx, `SELECT count(*) `+selectCeilings+wanted, scope, contained).Scan(&total); err != nil {

@@ -52,6 +52,7 @@ func TestACeilingIsSetReplacedTakenAwayListedAndAudited(t *testing.T) {
 		{"", "", 2, 3, "4 application/bob@example.com/Search=3"}, {"", "", 9, 10, "4"},
 		{ForAll, "", 1, 10, "1 all=9"}, {ForOwner, "", 1, 10, "2 owner/ann@example.com=1 owner/bob@example.com=2"},
 		{"", "BOB@", 1, 10, "2 owner/bob@example.com=2 application/bob@example.com/Search=3"}, {"", "sear", 1, 10, "1 application/bob@example.com/Search=3"},
+		{"", bob.String(), 1, 10, "1 owner/bob@example.com=2"}, {"", strings.ToUpper(app.String()), 1, 10, "1 application/bob@example.com/Search=3"},
 		{"", "%", 1, 10, "0"},
 	} {
 		if got := listed(c.scope, c.contained, c.page, c.size); got != c.want {

@@ -65,6 +65,8 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
   { name: 'admin-capability-new', url: `/admin/capabilities/new?groupId=${groupId}` },
   { name: 'admin-prices', url: '/admin/prices' },
   { name: 'admin-price-new', url: `/admin/prices?capability=${capabilityId}`, prepare: (page, words) => button(page, words.admin.prices.add).click() },
+  { name: 'admin-limits', url: '/admin/limits' },
+  { name: 'admin-ceiling-new', url: '/admin/limits', prepare: (page, words) => button(page, words.admin.limits.add).click() },
   { name: 'admin-audit', url: '/admin/audit' },
 ];
 

@@ -13,6 +13,7 @@ function Frame() {
     { to: '/admin/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
     { to: '/admin/upstreams', label: t('nav.upstreams'), icon: 'upstreams' },
     { to: '/admin/prices', label: t('nav.prices'), icon: 'prices' },
+    { to: '/admin/limits', label: t('nav.limits'), icon: 'limits' },
     { to: '/admin/spools', label: t('nav.spools'), icon: 'spools' },
     { to: '/admin/audit', label: t('nav.audit'), icon: 'audit' },
   ];
@@ -42,6 +43,7 @@ const routes = () => [
           { path: '/admin/capabilities/:id', lazy: () => import('./admin/EditorPage') },
           { path: '/admin/upstreams', lazy: () => import('./admin/UpstreamsPage') },
           { path: '/admin/prices', lazy: () => import('./admin/PricesPage') },
+          { path: '/admin/limits', lazy: () => import('./admin/LimitsPage') },
           { path: '/admin/spools', lazy: () => import('./admin/SpoolsPage') },
           { path: '/admin/audit', lazy: () => import('./admin/AuditPage') },
           { path: '*', element: <NotFound home="/admin" /> },

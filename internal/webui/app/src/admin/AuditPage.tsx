@@ -59,7 +59,7 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
             <td className="number" title={format.exactTime(entry.at)}>{format.time(entry.at)}</td>
             <td>{entry.actor}</td>
             <td title={entry.action}>{action(entry.action)}</td>
-            <td title={entry.targetId}>{entry.targetName || <code>{entry.targetId}</code>}</td>
+            <td title={entry.targetId}>{entry.targetName || (entry.targetType === 'ceiling' ? t('audit.everybody') : <code>{entry.targetId}</code>)}</td>
             <td><ul className="changes" data-flowing={entry.action.endsWith('.create') || undefined}>{entry.changes.map((change) => <li key={change.field}><Change change={change} created={entry.action.endsWith('.create')} /></li>)}</ul></td>
           </tr>
         ))}
@@ -72,6 +72,7 @@ const SECRET = '(changed)'; // what the trail says of a key
 
 function Change({ change: { field, from, to }, created }: { change: Schemas['AuditChange']; created: boolean }) {
   const { t, i18n } = useTranslation(['admin', 'common']);
+  const format = useFormat();
   const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
   if (to === SECRET) return <>{name}: {created ? t('audit.set') : t('audit.changed')}</>;
   const shown = (value: unknown): string => {
@@ -80,6 +81,7 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
     if (field === 'status' && (value === 'active' || value === 'disabled')) return t(`common:status.${value}`);
     if (Array.isArray(value) && value.length === 0) return t('audit.nothing');
     if (Array.isArray(value)) return value.join(', ');
+    if (typeof value === 'number') return format.count(value);
     return typeof value === 'string' ? value : JSON.stringify(value);
   };
   return <>{name}: {from !== null && from !== undefined && <><del>{shown(from)}</del> → </>}{shown(to)}</>;

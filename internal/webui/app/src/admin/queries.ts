@@ -4,6 +4,7 @@ import { changedMeanwhile, ifUnchanged } from '../api/error';
 
 export type Capability = Schemas['AdminCapability'];
 export type Group = Schemas['Group'];
+export type Ceiling = Schemas['Ceiling'];
 export type Spool = Schemas['Spool'];
 export type NamedUpstream = Schemas['Upstream'];
 export type Status = Schemas['CapabilityStatus'];
@@ -19,6 +20,7 @@ export interface Filter {
 export const LIST_SIZE = 50;
 export const AUDIT_SIZE = 20;
 export const SPOOLS_SIZE = 20;
+export const CEILINGS_SIZE = 20;
 
 export const officeQueries = {
   groups: () => queryOptions({ queryKey: ['groups', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/groups', { signal }))).items }),
@@ -37,6 +39,8 @@ export const officeQueries = {
   /** Public prices of a capability's upstream model, or of the model that is named. */
   suggestions: (capability: string, upstreamModel: string) =>
     queryOptions({ queryKey: ['suggestions', 'list', { capability, upstreamModel }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/prices/suggestions', { params: { query: { capability, upstreamModel } }, signal })), placeholderData: keepPreviousData }),
+  ceilings: (filter: { page: number; scope: '' | Ceiling['scope']; q: string }) =>
+    queryOptions({ queryKey: ['limits', 'list', filter], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/limits', { params: { query: { ...filter, size: CEILINGS_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
   audit: (page: number) =>
     queryOptions({ queryKey: ['audit', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
   spools: (page: number) =>
@@ -51,7 +55,7 @@ export const upstreamQueries = {
 /** What a change of the catalog makes old. */
 function useRefresh() {
   const client = useQueryClient();
-  return (...features: ('groups' | 'capabilities' | 'prices' | 'spools' | 'upstreams')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
+  return (...features: ('groups' | 'capabilities' | 'prices' | 'limits' | 'spools' | 'upstreams')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
 }
 
 /** An order, and the newest `updatedAt` of what was ordered, as it was read. */
@@ -197,6 +201,15 @@ export function usePutPrice() {
 export function useDeletePrice() {
   const refresh = useRefresh();
   return useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/prices/{id}', { params: { path: { id } } })), onSettled: () => refresh('prices') });
+}
+
+/** Sets a ceiling in place of the one there was, which was read at `updatedAt`. */
+export function usePutCeiling() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: ({ body, updatedAt }: { body: Schemas['CeilingDraft']; updatedAt: string | undefined }) => unwrap(api.PUT('/api/admin/limits', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
+    onSettled: () => refresh('limits'),
+  });
 }
 
 /** Gives up a spool; it stays in the list for a while. */

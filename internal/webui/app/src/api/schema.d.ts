@@ -4585,7 +4585,7 @@ export interface operations {
                 /** @description A page past the end is empty. */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Only those whose owner's address or application's name contains this, whatever its case.
+                 * @description Only those whose owner's address or application's name contains this, whatever its case, or that are for the account or application with this id.
                  * @example dev@
                  */
                 q?: string;

@@ -9,6 +9,7 @@ import { ApiError } from '../api/error';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
+import { LimitsBlock } from '../limits/LimitsBlock';
 import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { UsageTable } from '../overview/UsageTable';
@@ -64,6 +65,7 @@ function ApplicationPage({ id }: { id: string }) {
       ) : figures.isError ? (
         <section className="block"><Block query={figures} height={320}>{() => null}</Block></section>
       ) : <FiguresBones tiles={4} />}
+      {query.data && <LimitsBlock application={query.data} />}
       {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
       {query.data && <Keys applicationId={id} />}
       {dialogs.open}

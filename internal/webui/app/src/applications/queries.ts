@@ -28,6 +28,14 @@ export const applicationQueries = {
       queryKey: ['applications', 'keys', { id }],
       queryFn: ({ signal }) => unwrap(api.GET('/api/applications/{id}/keys', { params: { path: { id } }, signal })),
     }),
+  /** What it uses of its limits; asked again while it is looked at. */
+  limits: (id: string) =>
+    queryOptions({
+      queryKey: ['applications', 'limits', { id }],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/applications/{id}/limits/usage', { params: { path: { id } }, signal }))).items,
+      staleTime: 0,
+      refetchInterval: 5_000,
+    }),
   /** Figures of one application in a period of Beijing days. */
   statistics: (id: string, { start, end }: Period, holdsToday: boolean) =>
     queryOptions({

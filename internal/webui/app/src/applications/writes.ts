@@ -32,6 +32,13 @@ const writes = (client: QueryClient) => ({
     return application;
   },
 
+  /** Only where nobody has changed the application since it was read at `updatedAt`; null removes a limit. */
+  setLimits: async (id: string, edit: Schemas['LimitsEdit'], updatedAt: string): Promise<Schemas['Application']> => {
+    const application = await unwrap(api.PATCH('/api/applications/{id}/limits', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: edit }));
+    took(client, application);
+    return application;
+  },
+
   /** Seen at once; taken back where the server refuses. */
   setStatus: async (id: string, status: Status): Promise<void> => {
     await client.cancelQueries({ queryKey: ['applications'] });

@@ -1,9 +1,9 @@
 import '../ui/field.css';
 import './calls.css';
-import { useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
-import { useNavigate } from 'react-router';
+import { useLocation, useNavigate } from 'react-router';
 import { OwnEntry } from '../ui/PageLink';
 import { useEscape } from '../ui/useEscape';
 import { useFocusReturn } from '../ui/useFocusReturn';
@@ -51,6 +51,14 @@ function useEntry(open: boolean, onClose: () => void): () => void {
     window.addEventListener('popstate', popped);
     return () => window.removeEventListener('popstate', popped);
   }, [open, navigate]);
+  // A link to a place on the page below has taken the entry: there is none to go back over.
+  const { key, state } = useLocation();
+  const first = useRef(key);
+  useEffect(() => {
+    if (key === first.current || (state as { below?: boolean } | null)?.below !== true) return;
+    pushed.current = null;
+    left();
+  }, [key, state]);
   return () => {
     const entry = pushed.current;
     pushed.current = null; // it is left once

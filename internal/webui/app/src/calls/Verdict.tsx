@@ -50,7 +50,7 @@ function Try({ applicationId, model }: { applicationId: string; model: string })
 
 function Limits({ applicationId }: { applicationId: string }) {
   const { t } = useTranslation('calls');
-  return <><p>{t('fix.limited')}</p><div><PageLink className="quiet" data-edge to={`/applications/${applicationId}#limits`}>{t('fix.limits')}</PageLink></div></>;
+  return <><p>{t('fix.limited')}</p><div><PageLink className="quiet" data-edge to={`/applications/${applicationId}#limits`} state={{ below: true }}>{t('fix.limits')}</PageLink></div></>;
 }
 
 /** Runs one fix at a time; a refusal is said. */

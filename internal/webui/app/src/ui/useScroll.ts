@@ -3,6 +3,7 @@ import { useLocation, useNavigationType } from 'react-router';
 
 // By history entry, for as long as the page lives; a reload is the browser's own.
 const places = new Map<string, number>();
+const moves = ['wheel', 'touchstart', 'keydown', 'pointerdown'] as const; // of a reader
 const GIVE_UP = 5000; // ms for a page to be as long as it was
 
 /** Another page begins at its top; Back and Forward come to where their entry was left. */
@@ -38,7 +39,6 @@ function comeTo(place: number): () => void {
     if (Math.abs(window.scrollY - place) < 2) stop();
   });
   const timer = setTimeout(() => stop(), GIVE_UP);
-  const moves = ['wheel', 'touchstart', 'keydown', 'pointerdown'] as const;
   const stop = () => {
     grown.disconnect();
     clearTimeout(timer);
@@ -47,4 +47,23 @@ function comeTo(place: number): () => void {
   for (const move of moves) window.addEventListener(move, stop, { passive: true });
   grown.observe(document.body);
   return stop;
+}
+
+/** Keeps the part of the page that the URL's hash names in view while what stands above it comes, until the reader moves. */
+export function useAnchor(id: string): void {
+  const { hash, key } = useLocation();
+  useEffect(() => {
+    if (hash !== `#${id}`) return;
+    const show = () => document.getElementById(id)?.scrollIntoView({ block: 'start' });
+    const grown = new ResizeObserver(show);
+    const stop = () => {
+      grown.disconnect();
+      clearTimeout(timer);
+      for (const move of moves) window.removeEventListener(move, stop);
+    };
+    const timer = setTimeout(() => stop(), GIVE_UP);
+    for (const move of moves) window.addEventListener(move, stop, { passive: true });
+    grown.observe(document.body);
+    return stop;
+  }, [hash, id, key]);
 }

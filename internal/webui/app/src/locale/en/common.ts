@@ -101,6 +101,15 @@ const common: Same<typeof zh> = {
       unknown: 'Not collected',
     },
   },
+  limits: {
+    requestsPerMinute: 'Requests per minute',
+    tokensPerMinute: 'Tokens per minute',
+    concurrency: 'Calls in flight',
+    callsPerDay: 'Calls per day',
+    tokensPerDay: 'Tokens per day',
+    none: 'No limit',
+    wrong: 'Must be a whole number from 1 to 1,000,000,000,000, or empty.',
+  },
   chart: {
     tokens: 'Tokens',
     calls: 'Calls',

@@ -98,6 +98,15 @@ const common = {
       unknown: '未采集',
     },
   },
+  limits: {
+    requestsPerMinute: '每分钟请求数',
+    tokensPerMinute: '每分钟 Token 数',
+    concurrency: '并发调用数',
+    callsPerDay: '每日调用数',
+    tokensPerDay: '每日 Token 数',
+    none: '不限',
+    wrong: '必须是 1 到 1,000,000,000,000 之间的整数，或留空。',
+  },
   chart: {
     tokens: 'Token',
     calls: '调用量',

@@ -1,0 +1,142 @@
+import '../ui/field.css';
+import './admin.css';
+import './ceilings.css';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import Button from 'antd/es/button';
+import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
+import { LIMITS } from '../limits/limits';
+import { Block, Empty, TableBones } from '../ui/Block';
+import { Icon } from '../ui/Icon';
+import { notify } from '../ui/notice';
+import { Pages } from '../ui/Pages';
+import { usePage } from '../ui/usePage';
+import { useSearch } from '../ui/useSearch';
+import { useTitle } from '../ui/useTitle';
+import { useUrlText } from '../ui/useUrlText';
+import { CeilingForm } from './CeilingForm';
+import { nameOf, targetOf } from './ceilings';
+import { CEILINGS_SIZE, officeQueries, usePutCeiling, type Ceiling } from './queries';
+
+const Confirm = lazy(() => import('../ui/Confirm'));
+
+const scopes = ['all', 'owner', 'application'] as const;
+
+/** The ceilings of what applications may use. Page and filter stand in the URL. */
+export function Component() {
+  const { t } = useTranslation(['admin', 'common']);
+  useTitle(t('limits.title'));
+  const [page, setPage] = usePage();
+  const [search, setSearch] = useSearch();
+  const scope = scopes.find((one) => one === search.get('scope')) ?? '';
+  const q = search.get('q') ?? '';
+  const query = useQuery(officeQueries.ceilings({ page, scope, q }));
+  const [form, setForm] = useState<{ ceiling: Ceiling | null } | null>(null);
+  return (
+    <>
+      <div className="page-head">
+        <h1>{t('limits.title')}</h1>
+        {!form && <Button type="primary" onClick={() => setForm({ ceiling: null })}>{t('limits.add')}</Button>}
+      </div>
+      {form && <CeilingForm key={form.ceiling?.id ?? ''} ceiling={form.ceiling} onClose={() => setForm(null)} />}
+      <section className="block" aria-label={t('limits.title')}>
+        <p className="second ceilings-about">{t('limits.about')}</p>
+        <Filters scope={scope} onScope={(one) => setSearch({ scope: one, page: null })} />
+        <Block query={query} height={240} bones={<TableBones roomy className="ceilings" head={<Columns />} rows={4} columns={7} />}>
+          {({ items, total }) => items.length > 0 ? (
+            <>
+              <Table items={items} onEdit={(ceiling) => setForm({ ceiling })} />
+              <Pages page={page} total={total} size={CEILINGS_SIZE} onPage={setPage} />
+            </>
+          ) : total > 0 ? (
+            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>
+          ) : <Empty text={t(scope === '' && q === '' ? 'limits.empty' : 'limits.none')} />}
+        </Block>
+      </section>
+    </>
+  );
+}
+
+function Filters({ scope, onScope }: { scope: string; onScope: (scope: string) => void }) {
+  const { t } = useTranslation('admin');
+  const [text, setText] = useUrlText('q');
+  return (
+    <div className="filters" role="search">
+      <div className="search"><Icon name="search" /><input className="input" type="search" aria-label={t('limits.search')} placeholder={t('limits.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
+      <select className="select" aria-label={t('limits.scope')} value={scope} onChange={(event) => onScope(event.target.value)}>
+        <option value="">{t('limits.everyScope')}</option>
+        {scopes.map((one) => <option key={one} value={one}>{t(`limits.scopes.${one}`)}</option>)}
+      </select>
+    </div>
+  );
+}
+
+function Columns() {
+  const { t } = useTranslation(['admin', 'common']);
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{t('limits.scope')}</th>
+        {LIMITS.map((name) => <th key={name} scope="col" className="right">{t(`common:limits.${name}`)}</th>)}
+        <th scope="col" className="right"><span className="unseen">{t('limits.action')}</span></th>
+      </tr>
+    </thead>
+  );
+}
+
+function Table({ items, onEdit }: { items: readonly Ceiling[]; onEdit: (ceiling: Ceiling) => void }) {
+  return (
+    <table className="table ceilings">
+      <Columns />
+      <tbody>{items.map((ceiling) => <Row key={ceiling.id} ceiling={ceiling} onEdit={() => onEdit(ceiling)} />)}</tbody>
+    </table>
+  );
+}
+
+function Row({ ceiling, onEdit }: { ceiling: Ceiling; onEdit: () => void }) {
+  const { t } = useTranslation(['admin', 'common']);
+  const format = useFormat();
+  const name = nameOf(ceiling) ?? t('limits.scopes.all');
+  return (
+    <tr>
+      <td>
+        <strong>{name}</strong>
+        {ceiling.scope === 'application' && <span className="meta ceiling-line" title={ceiling.applicationId ?? ''}>{t('limits.ofOwner', { owner: ceiling.ownerEmail ?? '' })}</span>}
+        <span className="meta ceiling-line" title={format.exactTime(ceiling.updatedAt)}>{t('limits.by', { by: ceiling.updatedBy, at: format.time(ceiling.updatedAt) })}</span>
+      </td>
+      {LIMITS.map((limit) => <Cell key={limit} label={t(`common:limits.${limit}`)}>{format.count(ceiling.limits[limit])}</Cell>)}
+      <td>
+        <div className="ceiling-actions">
+          <button type="button" className="quiet" data-edge onClick={onEdit} aria-label={t('limits.editOf', { name })}>{t('limits.edit')}</button>
+          <Remove ceiling={ceiling} name={name} />
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+/** A cell that names its column where there is no room for heads. */
+function Cell({ label, children }: { label: string; children: ReactNode }) {
+  return <td className="right number"><span className="meta close">{label}</span> {children}</td>;
+}
+
+function Remove({ ceiling, name }: { ceiling: Ceiling; name: string }) {
+  const { t } = useTranslation('admin');
+  const [asking, setAsking] = useState(false);
+  const { mutateAsync } = usePutCeiling();
+  const run = async () => {
+    await mutateAsync({ body: targetOf(ceiling), updatedAt: ceiling.updatedAt });
+    notify('ok', t('limits.removed', { name }));
+  };
+  return (
+    <>
+      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('limits.removeOf', { name })}>{t('limits.remove')}</button>
+      {asking && (
+        <Suspense fallback={null}>
+          <Confirm danger title={t('limits.ask', { name })} text={t('limits.askText')} action={t('limits.remove')} run={run} onClosed={() => setAsking(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
