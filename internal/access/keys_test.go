@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"pgregory.net/rapid"
 
 	"callgate/internal/embedded"
 )
@@ -113,4 +114,14 @@ func TestAnAnnouncedChangeTakesTheGrantsOfAllKeysOutOfRedis(t *testing.T) {
 	if w.cached(a) || held() {
 		t.Error("a grant of before the change is left in redis")
 	}
+}
+
+// networks are some that a key may be used from.
+func networks(t *rapid.T) (all []netip.Prefix) {
+	for range rapid.IntRange(0, 5).Draw(t, "networks") {
+		size := rapid.SampledFrom([]int{4, 16}).Draw(t, "size")
+		addr, _ := netip.AddrFromSlice(rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "address"))
+		all = append(all, netip.PrefixFrom(addr, rapid.IntRange(0, 8*size).Draw(t, "bits")))
+	}
+	return all
 }

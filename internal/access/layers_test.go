@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"net/netip"
 	"slices"
 	"sync"
 	"testing"
@@ -283,16 +282,6 @@ func TestGrantSurvivesItsEncoding(t *testing.T) {
 			}
 		}
 	})
-}
-
-// networks are some that a key may be used from.
-func networks(t *rapid.T) (all []netip.Prefix) {
-	for range rapid.IntRange(0, 5).Draw(t, "networks") {
-		size := rapid.SampledFrom([]int{4, 16}).Draw(t, "size")
-		addr, _ := netip.AddrFromSlice(rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "address"))
-		all = append(all, netip.PrefixFrom(addr, rapid.IntRange(0, 8*size).Draw(t, "bits")))
-	}
-	return all
 }
 
 func blankConfig() *pgx.ConnConfig {

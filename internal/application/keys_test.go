@@ -2,7 +2,6 @@ package application
 
 import (
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"slices"
 	"sync"
@@ -282,23 +281,5 @@ func TestTheVersionBeforeWritesAndReplacesFirstKeysOnThisSchema(t *testing.T) {
 	}
 	if revealed, err := w.RevealKey(w.Ctx, owner, id, actor); err != nil || revealed != next {
 		t.Errorf("revealed as %q, %v", revealed, err)
-	}
-}
-
-func TestAdditionalKeysAreResealedAndRaiseNoVersion(t *testing.T) {
-	w := newWorld(t)
-	owner := w.user()
-	a, _ := w.create(owner, "app")
-	k, key := w.more(owner, a.ID, "more")
-	version := w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID)
-	done, err := ring(t, "new", "test").Reseal(w.Ctx, w.Pool, secret.AdditionalKeys, func(int) {}, slog.New(slog.DiscardHandler))
-	if err != nil || done != (secret.Resealing{Sealed: 1}) {
-		t.Errorf("%+v, %v", done, err)
-	}
-	if revealed, err := New(w.Pool, ring(t, "new"), pepper).RevealOneKey(w.Ctx, owner, a.ID, k.ID, actor); err != nil || revealed != key {
-		t.Errorf("revealed as %q, %v", revealed, err)
-	}
-	if w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID) != version {
-		t.Error("the version rose")
 	}
 }

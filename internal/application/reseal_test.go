@@ -129,3 +129,21 @@ func TestWhatCannotBeOpenedIsCountedAndLeftAsItIs(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
+
+func TestAdditionalKeysAreResealedAndRaiseNoVersion(t *testing.T) {
+	w := newWorld(t)
+	owner := w.user()
+	a, _ := w.create(owner, "app")
+	k, key := w.more(owner, a.ID, "more")
+	version := w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID)
+	done, err := ring(t, "new", "test").Reseal(w.Ctx, w.Pool, secret.AdditionalKeys, func(int) {}, slog.New(slog.DiscardHandler))
+	if err != nil || done != (secret.Resealing{Sealed: 1}) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if revealed, err := New(w.Pool, ring(t, "new"), pepper).RevealOneKey(w.Ctx, owner, a.ID, k.ID, actor); err != nil || revealed != key {
+		t.Errorf("revealed as %q, %v", revealed, err)
+	}
+	if w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID) != version {
+		t.Error("the version rose")
+	}
+}
