@@ -24,6 +24,9 @@ export async function withLongCatalog(administrator: Administrator): Promise<Lon
   await administrator.api('POST', '/api/admin/capabilities', { ...rest, id: id(1), name: LONG[0], description: LONG_TEXT, upstreamBaseUrl });
   await administrator.api('POST', '/api/admin/capabilities', { ...rest, id: id(2), name: LONG[2], upstreamBaseUrl: `https://${'a-rather-long-name-of-a-host.'.repeat(6)}example.com/v1` });
   await administrator.api('POST', '/api/admin/capabilities', { ...rest, id: id(3), name: LONG[1], upstreamBaseUrl: 'https://models.example.com' });
+  for (const n of [1, 2]) await administrator.api('POST', '/api/admin/upstreams', { id: id(n), name: LONG[n], baseUrl: upstreamBaseUrl, key: 'upstream-key', skipCheck: true });
+  await administrator.api('PATCH', `/api/admin/upstreams/${id(1)}`, { key: 'another-upstream-key', skipCheck: true });
+  await administrator.api('PATCH', `/api/admin/capabilities/${id(1)}`, { upstreams: [1, 2].map((n) => ({ upstreamId: id(n), weight: 1000, priority: n })) });
   const price = { capabilityId: id(1), currency: 'CNY', input: '123456789.1234', cached: '123456.1234', cacheWrite: '234567.1234', output: '999999999.9999' };
   for (const from of ['2026-01-01', '2026-02-01']) await administrator.api('PUT', '/api/admin/prices', { ...price, from, upstreamModel: id(1) });
   return { groupId, capabilityId: id(1) };

@@ -266,6 +266,7 @@ test('back office', async ({ page, administrator }: { page: Page; administrator:
     await page.getByRole('link', { name: words.admin.nav.audit }).locator('visible=true').click();
     await page.locator('.ant-modal').waitFor();
   }));
+  await shoot(page, 'admin-upstreams', '/admin/upstreams');
   await shoot(page, 'admin-prices', '/admin/prices');
   await shoot(page, 'admin-price-new', '/admin/prices?capability=chat-large', few(async (words) => {
     await button(page, words.admin.prices.add).click();

@@ -64,7 +64,7 @@ test('an upstream is created once its key works, rotated in one step, and has it
     await expect(form).toHaveCount(0);
     await row.getByRole('button', { name: 'Check' }).click();
     await expect(page.getByText('The connection works')).toBeVisible();
-    await row.getByRole('button', { name: 'Restore the key' }).click();
+    await row.getByRole('button', { name: 'Restore key' }).click();
     await expect(page.getByRole('dialog')).toContainText('Capabilities that use it: 4');
     await page.getByRole('dialog').getByRole('button', { name: 'Restore key' }).click();
     await expect(page.getByText('has its key of before')).toBeVisible();

@@ -63,6 +63,8 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
   { name: 'admin-capabilities-order', url: `/admin/capabilities?groupId=${groupId}` },
   { name: 'admin-capability', url: `/admin/capabilities/${capabilityId}` },
   { name: 'admin-capability-new', url: `/admin/capabilities/new?groupId=${groupId}` },
+  { name: 'admin-upstreams', url: '/admin/upstreams' },
+  { name: 'admin-upstream-new', url: '/admin/upstreams', prepare: (page, words) => button(page, words.admin.upstreams.add).click() },
   { name: 'admin-prices', url: '/admin/prices' },
   { name: 'admin-price-new', url: `/admin/prices?capability=${capabilityId}`, prepare: (page, words) => button(page, words.admin.prices.add).click() },
   { name: 'admin-limits', url: '/admin/limits' },

@@ -102,11 +102,17 @@ function Row({ upstream, used, onEdit }: { upstream: NamedUpstream; used: Schema
 
 function Capabilities({ ids }: { ids: readonly string[] }) {
   const { t } = useTranslation('admin');
+  const [open, setOpen] = useState(false);
   if (ids.length === 0) return <span className="meta">{t('upstreams.unused')}</span>;
   const few = 3;
   const links = (some: readonly string[]) => some.map((id, n) => <span key={id}>{n > 0 && ', '}<Link to={`/admin/capabilities/${encodeURIComponent(id)}`}>{id}</Link></span>);
   if (ids.length <= few) return <>{links(ids)}</>;
-  return <details><summary>{t('upstreams.uses', { n: String(ids.length) })}</summary>{links(ids)}</details>;
+  return (
+    <>
+      <button type="button" className="quiet" data-edge aria-expanded={open} onClick={() => setOpen(!open)}>{t('upstreams.uses', { n: String(ids.length) })}</button>
+      {open && <span className="price-model">{links(ids)}</span>}
+    </>
+  );
 }
 
 /** What went there in the last hour; undefined while it is not known. */

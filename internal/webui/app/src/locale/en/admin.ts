@@ -177,7 +177,7 @@ const admin: Same<typeof zh> = {
     error: '{{error}}, {{at}}',
     edit: 'Edit', editOf: 'Edit {{name}}',
     check: 'Check', checkOf: 'Check {{name}}',
-    restore: 'Restore key', restoreOf: 'Restore the key of {{name}}', restoreAsk: 'Put back the key that {{name}} had before?',
+    restore: 'Restore key', restoreOf: 'Restore key of {{name}}', restoreAsk: 'Put back the key that {{name}} had before?',
     restoreText: 'Capabilities that use it: {{n}}. The two keys change places; it can be put back until {{until}}.', restored: '{{name}} has its key of before; gateways use it within 2 s.',
     delete: 'Delete', deleteOf: 'Delete {{name}}', deleteAsk: 'Delete {{name}}?', deleteText: 'No capability uses it. Its key is gone with it.', deleted: '{{name}} was deleted.',
     empty: 'There are no upstreams yet. Capabilities then each have an address and a key of their own.',

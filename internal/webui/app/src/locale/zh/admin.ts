@@ -174,7 +174,7 @@ const admin = {
     error: '{{error}}，{{at}}',
     edit: '编辑', editOf: '编辑 {{name}}',
     check: '检查', checkOf: '检查 {{name}}',
-    restore: '恢复 Key', restoreOf: '恢复 {{name}} 的 Key', restoreAsk: '恢复 {{name}} 之前的 Key？',
+    restore: '恢复 Key', restoreOf: '恢复 Key：{{name}}', restoreAsk: '恢复 {{name}} 之前的 Key？',
     restoreText: '有 {{n}} 个能力使用它。两个 Key 将互换；可恢复至 {{until}}。', restored: '已恢复 {{name}} 之前的 Key，网关 2 秒内生效。',
     delete: '删除', deleteOf: '删除 {{name}}', deleteAsk: '删除 {{name}}？', deleteText: '没有能力使用它。其 Key 将一并删除。', deleted: '已删除 {{name}}。',
     empty: '还没有共用上游。此时每个能力各有自己的地址和 Key。',
