@@ -34,6 +34,7 @@ func callFigures(c stats.Call) openapi.CallFields {
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: wide(c.FirstByteMs),
 		UsageState: orNull(c.UsageState), UpstreamModel: orNull(c.UpstreamModel), InputTokens: wide(c.Input), OutputTokens: wide(c.Output),
 		CachedTokens: wide(c.Cached), CacheWriteTokens: wide(c.CacheWrite), ReasoningTokens: wide(c.Reasoning),
+		UpstreamID: orNull(c.UpstreamID), Attempts: int64(c.Attempts),
 	}
 	if c.KeyID != uuid.Nil {
 		figures.KeyID = &c.KeyID
