@@ -98,7 +98,7 @@ chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged|KilledShard' ./internal/calls/...
 	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
 	$(WITH_ENGINES) env FLOOD_CONNECTIONS=20000 FLOOD_FILES=4096 SILENT_CALLS=4150 go test -count=1 -v -timeout 30m -run 'LeaveTheProcessServing|LeaveTheOthersServed' ./cmd/callgate
-	$(WITH_ENGINES) env REVOCATION_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|FloodOf' ./cmd/callgate
+	$(WITH_ENGINES) env REVOCATION_RATE=1000 KEYS_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|RotationWithAnOverlap|FloodOf' ./cmd/callgate
 	$(WITH_ENGINES) go test -tags upgrade -count=1 -v -timeout 30m -run 'UpgradedInTurn' ./cmd/callgate
 	go test -count=1 -v -timeout 60m -run 'PostgreSQLFailover' ./cmd/callgate
 	EMBEDDED_REDIS=server go test -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
