@@ -7,7 +7,7 @@ CREATE TABLE upstreams (
     id           text COLLATE "C" PRIMARY KEY,
     name         text NOT NULL,
     base_url     text NOT NULL,
-    auth         text NOT NULL DEFAULT 'bearer' CHECK (auth IN ('bearer', 'x-api-key', 'api-key')),
+    auth         text NOT NULL DEFAULT 'bearer' CHECK (auth IN ('bearer', 'x-api-key', 'api-key', 'x-goog-api-key')),
     sealed_key   bytea NOT NULL,        -- see internal/secret
     former_key   bytea,                 -- the key before, sealed; NULL: none that may be put back
     former_until timestamptz,           -- until when it may be put back

@@ -74,7 +74,7 @@ type Capability struct {
 	ID              string
 	Enabled         bool
 	UpstreamBaseURL string
-	UpstreamAuth    string // bearer, x-api-key or api-key
+	UpstreamAuth    string // bearer, x-api-key, api-key or x-goog-api-key
 	UpstreamKey     []byte // sealed; see secret.UpstreamKeyContext
 	Version         int64
 	Created         time.Time
@@ -99,7 +99,7 @@ type Member struct {
 type Upstream struct {
 	ID      string
 	BaseURL string
-	Auth    string // bearer, x-api-key or api-key
+	Auth    string // bearer, x-api-key, api-key or x-goog-api-key
 	Key     []byte // sealed; see secret.SharedUpstreamKeyContext
 }
 

@@ -18,7 +18,7 @@ import (
 type Details struct {
 	Capability
 	UpstreamBaseURL       string // "" when the capability only has Upstreams
-	UpstreamAuth          string // bearer, x-api-key or api-key
+	UpstreamAuth          string // bearer, x-api-key, api-key or x-goog-api-key
 	HasUpstreamKey        bool
 	Upstreams             []Member // in the order in which they are tried; none: its own address and key
 	AllowedMethods        []string // that may be called; none: all

@@ -3,6 +3,7 @@ package catalog
 import (
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 
 	"callgate/internal/fault"
@@ -55,7 +56,7 @@ func (s *Settings) check(allowPrivate bool) fault.Fields {
 		wrong.Add("status", "must be enabled or disabled")
 	}
 	if s.UpstreamAuth != nil && !validAuth(*s.UpstreamAuth) {
-		wrong.Add("upstreamAuth", "must be bearer, x-api-key or api-key")
+		wrong.Add("upstreamAuth", "must be bearer, x-api-key, api-key or x-goog-api-key")
 	}
 	if s.UpstreamBaseURL != nil && *s.UpstreamBaseURL != "" { // "": none of its own
 		checkBaseURL(wrong, "upstreamBaseUrl", s.UpstreamBaseURL, allowPrivate)
@@ -136,8 +137,11 @@ func checkImmutable(wrong fault.Fields, given *string, id string) {
 	}
 }
 
+// authStyles are how a key is sent to its upstream.
+var authStyles = []string{"bearer", "x-api-key", "api-key", "x-goog-api-key"}
+
 func validAuth(style string) bool {
-	return style == "bearer" || style == "x-api-key" || style == "api-key"
+	return slices.Contains(authStyles, style)
 }
 
 func checkBaseURL(wrong fault.Fields, field string, text *string, allowPrivate bool) {

@@ -21,7 +21,7 @@ type Upstream struct {
 	ID                 string
 	Name               string
 	BaseURL            string
-	Auth               string // bearer, x-api-key or api-key
+	Auth               string // bearer, x-api-key, api-key or x-goog-api-key
 	CheckPath          string // what a check asks for
 	CheckModel         string
 	FormerKeyUntil     *time.Time // until when the key before may be put back; nil: there is none
@@ -116,7 +116,7 @@ func (s *UpstreamSettings) check(allowPrivate bool) fault.Fields {
 		checkPath(wrong, "checkPath", *s.CheckPath)
 	}
 	if s.Auth != nil && !validAuth(*s.Auth) {
-		wrong.Add("auth", "must be bearer, x-api-key or api-key")
+		wrong.Add("auth", "must be bearer, x-api-key, api-key or x-goog-api-key")
 	}
 	switch {
 	case s.BaseURL == nil:

@@ -212,6 +212,8 @@ func (c *call) appendCredential(out []byte) []byte {
 		out = append(out, "X-Api-Key: "...)
 	case "api-key":
 		out = append(out, "Api-Key: "...)
+	case "x-goog-api-key":
+		out = append(out, "X-Goog-Api-Key: "...)
 	default:
 		out = append(out, "Authorization: Bearer "...)
 	}

@@ -9,7 +9,7 @@
 // when a call ends: until then it holds an estimate, what its application's calls use on average; what exceeds the
 // limit is a debt that is paid before anybody calls again.
 //
-// While Redis does not answer, and for 3 s after it does again, a gateway spends its share of what it knows to be left:
+// While Redis does not answer, and for 7 s after it does again, a gateway spends its share of what it knows to be left:
 // by then every gateway has told the count what it spent. A count that Redis has lost is told again by every gateway;
 // of a day, the ledger adds what nobody who is there can tell.
 package limits

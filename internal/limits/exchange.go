@@ -75,9 +75,10 @@ func parseCounted(answer any) (c counted, err error) {
 	return c, nil
 }
 
-// accept takes the answer to an exchange that was sent at a time. It reports whether the count has lost what it was
+// accept takes the answer to an exchange that was sent at a time. What was granted is given back while shares are spent:
+// the count has not heard of all of them. It reports whether the count has lost what it was
 // told, by this gateway or by others: until all have told it again, nothing may be spent of it.
-func (m *meter) accept(c counted, sent, life time.Duration) (lost bool) {
+func (m *meter) accept(c counted, sent, life time.Duration, sharing bool) (lost bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.clock.Store(c.milliseconds - sent.Milliseconds())
@@ -110,12 +111,12 @@ func (m *meter) accept(c counted, sent, life time.Duration) (lost bool) {
 	m.epoch, m.ever, m.based, m.last = c.epoch, c.charged, c.based == 1, sent
 	m.seen.Store(c.total)
 	m.lost.Store((lost || m.lost.Load()) && m.span == beijingDay && !m.based)
-	m.receive(c, sent, life, lost)
+	m.receive(c, sent, life, lost || sharing)
 	return lost
 }
 
-// receive takes what was granted, or gives it back where the count has not heard of everything yet.
-func (m *meter) receive(c counted, sent, life time.Duration, lost bool) {
+// receive takes what was granted, or gives it back.
+func (m *meter) receive(c counted, sent, life time.Duration, back bool) {
 	if c.granted == 0 {
 		if l := m.lease.Load(); l != nil && sent >= l.until {
 			m.replace(nil)
@@ -123,7 +124,7 @@ func (m *meter) receive(c counted, sent, life time.Duration, lost bool) {
 		return
 	}
 	m.own.add(c.grantedIn, c.granted)
-	if lost {
+	if back {
 		m.pending[c.grantedIn] -= c.granted
 		return
 	}

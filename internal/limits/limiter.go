@@ -38,13 +38,13 @@ type pace struct {
 	unit    time.Duration // of a bucket of it
 	life    time.Duration // of a lease
 	tick    time.Duration
-	resume  time.Duration // after Redis is back: until every gateway has told what it spent meanwhile
+	resume  time.Duration // after Redis is back: until every gateway has found that out and told what it spent; dialling takes up to 5 s
 	timeout time.Duration // of an exchange for a call that waits
 	stale   time.Duration // after which the slots of a gateway that is silent are free
 }
 
 var usual = pace{window: time.Minute, unit: 250 * time.Millisecond, life: 600 * time.Millisecond, tick: 100 * time.Millisecond,
-	resume: 3 * time.Second, timeout: 50 * time.Millisecond, stale: 15 * time.Second}
+	resume: 7 * time.Second, timeout: 50 * time.Millisecond, stale: 15 * time.Second}
 
 // minute is the sliding window. A bucket counts until what is spent of the last lease in it is out of the window.
 func (p pace) minute() span {

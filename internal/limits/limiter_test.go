@@ -19,7 +19,7 @@ import (
 
 // quick goes ten times as fast as usual.
 var quick = pace{window: 6 * time.Second, unit: 25 * time.Millisecond, life: 60 * time.Millisecond, tick: 10 * time.Millisecond,
-	resume: 1500 * time.Millisecond, timeout: 50 * time.Millisecond, stale: 1500 * time.Millisecond}
+	resume: 3 * time.Second, timeout: 50 * time.Millisecond, stale: 1500 * time.Millisecond}
 
 func init() { redis.SetLogger(silent{}) }
 

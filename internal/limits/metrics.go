@@ -32,5 +32,11 @@ func newMetrics(registry prometheus.Registerer, l *Limiter) *metrics {
 			Help: "Gateways among whom limits are shared while Redis cannot be asked."}, func() float64 {
 			return float64(l.peers.Load().count)
 		}))
+	for _, limit := range limitNames {
+		m.refused.WithLabelValues(limit)
+	}
+	for _, result := range [...]string{"done", "error", "base_error"} {
+		m.exchanges.WithLabelValues(result)
+	}
 	return m
 }

@@ -188,7 +188,7 @@ func (l *Limiter) done(d *due) bool {
 		} else {
 			var c counted
 			if c, err = parseCounted(answer); err == nil {
-				lost = d.meter.accept(c, d.sent, l.pace.life)
+				lost = d.meter.accept(c, d.sent, l.pace.life, l.link.sharing(l.elapsed()))
 				d.meter.taken.Store(0)
 			}
 		}

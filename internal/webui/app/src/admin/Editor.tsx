@@ -163,7 +163,7 @@ function Basics({ now, set, fields, groups, locked }: Part & { groups: Group[]; 
   );
 }
 
-const auths = ['bearer', 'x-api-key', 'api-key'] as const;
+const auths = ['bearer', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;
 
 function Upstream({ now, set, fields, savedFor }: Part & { savedFor: string | null }) {
   const { t } = useTranslation(['admin', 'common']);

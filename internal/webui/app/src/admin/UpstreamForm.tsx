@@ -14,7 +14,7 @@ type Typed = Record<'id' | 'name' | 'baseUrl' | 'auth' | 'key' | 'checkPath' | '
 
 const fresh: Typed = { id: '', name: '', baseUrl: '', auth: 'bearer', key: '', checkPath: '/v1/models', checkModel: '' };
 const stored = ({ id, name, baseUrl, auth, checkPath, checkModel }: NamedUpstream): Typed => ({ id, name, baseUrl, auth, key: '', checkPath, checkModel });
-const auths = ['bearer', 'x-api-key', 'api-key'] as const;
+const auths = ['bearer', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;
 
 /** Creates an upstream, or edits `upstream`. The server tries the key before it saves it. */
 export function UpstreamForm({ upstream, onClose }: { upstream: NamedUpstream | null; onClose: () => void }) {

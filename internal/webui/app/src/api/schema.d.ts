@@ -2228,7 +2228,7 @@ export interface components {
          * @description How the upstream key is sent.
          * @enum {string}
          */
-        UpstreamAuth: "bearer" | "x-api-key" | "api-key";
+        UpstreamAuth: "bearer" | "x-api-key" | "api-key" | "x-goog-api-key";
         UpstreamCheck: {
             auth?: components["schemas"]["UpstreamAuth"];
             baseUrl?: string;

@@ -65,7 +65,7 @@ const admin: Same<typeof zh> = {
       choose: 'Upstream to add', add: 'Add upstream', priority: 'Priority', weight: 'Weight', remove: 'Remove', removeOf: 'Remove {{name}}',
     },
     auth: 'Credential',
-    auths: { bearer: 'Authorization: Bearer', 'x-api-key': 'X-Api-Key', 'api-key': 'Api-Key' },
+    auths: { bearer: 'Authorization: Bearer', 'x-api-key': 'X-Api-Key', 'api-key': 'Api-Key', 'x-goog-api-key': 'X-Goog-Api-Key' },
     key: 'Upstream key',
     keySaved: 'Saved; leave empty to keep',
     keyAgain: 'Enter the key again: the stored one is sent only to the scheme, host and port it was saved for.',

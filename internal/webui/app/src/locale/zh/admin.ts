@@ -62,7 +62,7 @@ const admin = {
       choose: '要添加的上游', add: '添加上游', priority: '优先级', weight: '权重', remove: '移除', removeOf: '移除 {{name}}',
     },
     auth: '鉴权方式',
-    auths: { bearer: 'Authorization: Bearer', 'x-api-key': 'X-Api-Key', 'api-key': 'Api-Key' },
+    auths: { bearer: 'Authorization: Bearer', 'x-api-key': 'X-Api-Key', 'api-key': 'Api-Key', 'x-goog-api-key': 'X-Goog-Api-Key' },
     key: '上游 Key',
     keySaved: '已保存，留空不变',
     keyAgain: '请重新输入 Key：已保存的 Key 只会发往保存时的协议、主机和端口。',
