@@ -12,6 +12,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/fault"
 	"callgate/internal/identity"
+	"callgate/internal/limits"
 	"callgate/internal/secret"
 )
 
@@ -110,7 +111,7 @@ func TestAnAccountThatIsFullIsToldWhatToDo(t *testing.T) {
 	full.MaxPerOwner = 1
 	dev := m.developer("dev")
 	id := field[string](t, dev.must(201, "POST", "/api/applications", `{"name":"app"}`), "id")
-	m.listen(New(Deps{Identity: m.identity, Applications: full, Pool: m.pool, Logger: log}), log)
+	m.listen(New(Deps{Identity: m.identity, Applications: full, Limits: limits.New(m.pool), Pool: m.pool, Logger: log}), log)
 	if r := dev.must(409, "POST", "/api/applications", `{"name":"one more"}`); r.body.Code != 40901 || !strings.Contains(r.body.Msg, "delete one") {
 		t.Fatalf("answered %s", r.raw)
 	}
