@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Usage is how much of its limits an application uses now; nil is not known: nothing is counted where there is no
-// limit, or Redis cannot be asked.
+// Usage is how much of its limits an application uses now; nil is not known: of a day nothing is counted before the
+// first call under a limit.
 type Usage struct{ RequestsInMinute, TokensInMinute, Concurrent, CallsToday, TokensToday *int64 }
 
 // Reader tells what the gateways have counted.
@@ -50,9 +50,9 @@ func (r *Reader) Usage(ctx context.Context, application uuid.UUID) (u Usage, err
 	return u, nil
 }
 
-// sum adds what the window holds now.
+// sum adds what the window holds now. No count of a minute is one in which there was nothing.
 func (s span) sum(fields map[string]string, ms int64) *int64 {
-	if len(fields) == 0 {
+	if len(fields) == 0 && s == beijingDay {
 		return nil
 	}
 	now, total := s.bucket(ms), int64(0)
@@ -66,10 +66,8 @@ func (s span) sum(fields map[string]string, ms int64) *int64 {
 	return &total
 }
 
+// held adds the slots of the gateways that said so lately.
 func held(fields map[string]string, ms int64) *int64 {
-	if len(fields) == 0 {
-		return nil
-	}
 	total := int64(0)
 	for _, value := range fields {
 		slots, at, _ := strings.Cut(value, ":")
