@@ -52,7 +52,7 @@ func (c *call) unreceived(err error) (again bool) {
 // prepare checks the call and makes the head that is forwarded. A refusal says what stands against it.
 func (c *call) prepare() *refusal {
 	opened := c.request.open(c.gateway, c.x)
-	c.known()
+	c.findLimits()
 	if refused := c.check(); refused != nil {
 		return refused
 	}
@@ -75,7 +75,7 @@ func (c *call) prepare() *refusal {
 	case err != nil:
 		return &refusedUnreachable
 	}
-	if refused := c.limit(); refused != nil {
+	if refused := c.takeLimits(); refused != nil {
 		return refused
 	}
 	c.out = takeHead()

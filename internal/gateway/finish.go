@@ -104,7 +104,7 @@ func (c *call) finish(o outcome) {
 	if c.attempts > 0 {
 		record.UpstreamID = c.upstreamID()
 	}
-	c.unlimit(&record.Usage)
+	c.endLimits(&record.Usage)
 	if c.capability != nil {
 		record.Model = c.capability.ID
 	}

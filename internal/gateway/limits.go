@@ -9,8 +9,8 @@ import (
 	"callgate/internal/limits"
 )
 
-// known finds out what limits the call's application has.
-func (c *call) known() {
+// findLimits finds out what limits the call's application has.
+func (c *call) findLimits() {
 	if l := c.gateway.config.Limits; l != nil {
 		before := c.share.limited.Load()
 		if c.limits = l.Of(before, c.grant.ApplicationID, c.grant.OwnerID); c.limits != before {
@@ -19,8 +19,8 @@ func (c *call) known() {
 	}
 }
 
-// limit takes of the application's limits what the call needs, or refuses it.
-func (c *call) limit() *refusal {
+// takeLimits takes of the application's limits what the call needs, or refuses it.
+func (c *call) takeLimits() *refusal {
 	if c.limits == nil {
 		return nil
 	}
@@ -32,8 +32,8 @@ func (c *call) limit() *refusal {
 	return nil
 }
 
-// unlimit ends what limit took. A call that failed has used no tokens; of one that did not say how many nobody knows.
-func (c *call) unlimit(u *calls.Usage) {
+// endLimits ends what takeLimits took. A call that failed has used no tokens; of one that did not say how many nobody knows.
+func (c *call) endLimits(u *calls.Usage) {
 	if c.limits == nil {
 		return
 	}
