@@ -1225,7 +1225,7 @@ type Upstream struct {
 	// CapabilityIDs The capabilities that name it.
 	CapabilityIDs []Identifier `json:"capabilityIds"`
 
-	// CheckModel The model that a check asks for
+	// CheckModel The model that a check asks for, where the path needs one.
 	CheckModel string `json:"checkModel"`
 
 	// CheckPath What a check of the key asks for.

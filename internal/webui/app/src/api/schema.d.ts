@@ -2210,7 +2210,7 @@ export interface components {
             baseUrl: string;
             /** @description The capabilities that name it. */
             capabilityIds: components["schemas"]["Identifier"][];
-            /** @description The model that a check asks for */
+            /** @description The model that a check asks for, where the path needs one. */
             checkModel: string;
             /** @description What a check of the key asks for. */
             checkPath: string;
