@@ -161,10 +161,14 @@ func (l *Limiter) spendMore(s *State, m *meter, n int64) (bucket int64, taken bo
 	if int64(now) < m.emptyTo.Load() {
 		return 0, false
 	}
-	if !asks || l.link.sharing(now) || m.lost.Load() || !l.exchange(s, m, m.demand(n, now, l.pace.life), n) {
-		m.share(n, *l.peers.Load(), l.elapsed(), l.pace.life)
+	answered := false
+	if asks && !l.link.sharing(now) && !m.lost.Load() {
+		bucket, taken, answered = l.exchange(s, m, m.demand(n, now, l.pace.life), n)
 	}
-	if bucket, taken = m.take(n, l.elapsed()); !taken {
+	if !answered {
+		bucket, taken = m.share(n, *l.peers.Load(), l.elapsed(), l.pace.life)
+	}
+	if !taken {
 		m.emptyTo.Store(int64(l.elapsed() + l.pace.tick))
 	}
 	return bucket, taken
@@ -204,10 +208,15 @@ func (l *Limiter) occupyMore(s *State) bool {
 	case int64(now) < s.slots.emptyTo.Load():
 		return false
 	}
-	if !asks || l.link.sharing(now) || !l.exchangeSlots(s, 8) {
-		s.slots.share(*l.peers.Load(), now, l.pace.window)
+	taken, answered := false, false
+	if asks && !l.link.sharing(now) {
+		taken, answered = l.exchangeSlots(s, 8)
 	}
-	if s.slots.take() {
+	if !answered {
+		s.slots.share(*l.peers.Load(), now, l.pace.window)
+		taken = s.slots.take()
+	}
+	if taken {
 		return true
 	}
 	s.slots.emptyTo.Store(int64(l.elapsed() + l.pace.tick))

@@ -111,7 +111,7 @@ func TestALeaseOfADayEndsWithIt(t *testing.T) {
 	m := newMeter("day-calls", beijingDay, false, time.Duration(time.Now().UnixNano()), 0)
 	m.limit.Store(100)
 	day := int64(beijing.Today(time.Now()))
-	m.accept(counted{epoch: "1", bucket: day, total: 10, charged: 10, granted: 10, grantedIn: day, milliseconds: beijing.Day(day).End().UnixMilli() - 40}, time.Second, time.Minute, false)
+	m.accept(counted{epoch: "1", bucket: day, total: 10, charged: 10, granted: 10, grantedIn: day, milliseconds: beijing.Day(day).End().UnixMilli() - 40}, time.Second, time.Second, time.Minute, false, 0)
 	if l := m.lease.Load(); l == nil || l.until != time.Second+40*time.Millisecond {
 		t.Errorf("%+v", l)
 	}

@@ -78,10 +78,10 @@ func parseCounted(answer any) (c counted, err error) {
 // accept takes the answer to an exchange that was sent at a time. What was granted is given back while shares are spent:
 // the count has not heard of all of them. It reports whether the count has lost what it was
 // told, by this gateway or by others: until all have told it again, nothing may be spent of it.
-func (m *meter) accept(c counted, sent, life time.Duration, sharing bool) (lost bool) {
+func (m *meter) accept(c counted, sent, received, life time.Duration, sharing bool, reserve int64) (lost, served bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.clock.Store(c.milliseconds - sent.Milliseconds())
+	m.setClock(c, sent, received)
 	m.own.advance(c.bucket)
 	m.others.advance(c.bucket)
 	another := m.epoch != c.epoch
@@ -110,50 +110,71 @@ func (m *meter) accept(c counted, sent, life time.Duration, sharing bool) (lost 
 	}
 	m.epoch, m.ever, m.based, m.last = c.epoch, c.charged, c.based == 1, sent
 	m.seen.Store(c.total)
+	if !sharing && !lost && m.mine.total != 0 {
+		m.mine = newRing(m.span.buckets)
+	}
 	m.lost.Store((lost || m.lost.Load()) && m.span == beijingDay && !m.based)
-	m.receive(c, sent, life, lost || sharing)
-	return lost
+	return lost, m.receive(c, sent, life, lost || sharing, reserve)
 }
 
-// receive takes what was granted, or gives it back.
-func (m *meter) receive(c counted, sent, life time.Duration, back bool) {
+// setClock learns the time of the count's clock, where the answer came at once: an exchange that waited for a server to
+// start was counted long after it was sent. By when it was received the clock is rather behind than ahead, so that
+// nothing leaves the window early.
+func (m *meter) setClock(c counted, sent, received time.Duration) {
+	if m.epoch == "" || received-sent < promptly {
+		m.clock.Store(c.milliseconds - received.Milliseconds())
+	}
+}
+
+const promptly = 10 * time.Millisecond
+
+// receive takes what was granted, or gives it back. It reports whether there is enough for the call that asked: that is
+// spent at once, so that no other call comes before it.
+func (m *meter) receive(c counted, sent, life time.Duration, back bool, reserve int64) (served bool) {
 	if c.granted == 0 {
 		if l := m.lease.Load(); l != nil && sent >= l.until {
 			m.replace(nil)
 		}
-		return
+		return false
 	}
 	m.own.add(c.grantedIn, c.granted)
 	if back {
 		m.pending[c.grantedIn] -= c.granted
-		return
+		return false
 	}
 	old := time.Duration((c.bucket-c.grantedIn)*m.span.unit) * time.Millisecond
-	m.grant(c.granted, c.grantedIn, sent+min(life-old, time.Duration(m.span.leaves(c.grantedIn)-c.milliseconds)*time.Millisecond))
+	if served = c.granted >= reserve; !served {
+		reserve = 0
+	}
+	m.grant(c.granted-reserve, c.grantedIn, sent+min(life-old, time.Duration(m.span.leaves(c.grantedIn)-c.milliseconds)*time.Millisecond))
+	return served
 }
 
 // grant makes a lease of what is counted in a bucket.
-func (m *meter) grant(n, bucket int64, until time.Duration) {
-	l := &lease{granted: n, bucket: bucket, until: until}
+func (m *meter) grant(n, bucket int64, until time.Duration) { m.grantOf(false, n, bucket, until) }
+
+func (m *meter) grantOf(share bool, n, bucket int64, until time.Duration) {
+	l := &lease{granted: n, bucket: bucket, until: until, shared: share}
 	l.left.Store(n)
 	m.replace(l)
 }
 
-// share spends of this gateway's share of what is left, while there is no count to ask. n is what is needed now.
-func (m *meter) share(n int64, of Peers, now, life time.Duration) bool {
+// share spends n of this gateway's share of what is left, while there is no count to ask, and leases some more.
+func (m *meter) share(n int64, of Peers, now, life time.Duration) (bucket int64, taken bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.replace(nil)
-	bucket := m.bucket(now)
-	known, untold := m.windowed(bucket)
-	room := of.part(m.limit.Load()-known) - untold
+	bucket = m.bucket(now)
+	before, mine := m.windowed(bucket)
+	room := of.part(m.limit.Load()-before) - mine
 	if room < n {
-		return false
+		return bucket, false
 	}
 	slice := max(n, min(room, m.limit.Load()/slicesOfShare))
 	m.pending[bucket] += slice
-	m.grant(slice, bucket, now+min(life, time.Duration(m.span.leaves(bucket)-m.ms(now))*time.Millisecond))
-	return true
+	m.mine.add(bucket, slice)
+	m.grantOf(true, slice-n, bucket, now+min(life, time.Duration(m.span.leaves(bucket)-m.ms(now))*time.Millisecond))
+	return bucket, true
 }
 
 // slicesOfShare is into how many parts a limit is cut while every gateway spends its share.

@@ -11,6 +11,7 @@ type lease struct {
 	left    atomic.Int64
 	granted int64
 	bucket  int64 // in which it is counted
+	shared  bool  // it is of the gateway's share
 	until   time.Duration
 }
 
@@ -36,6 +37,7 @@ type meter struct {
 	mu      sync.Mutex
 	own     ring            // what the count has of this gateway
 	others  ring            // what it has of others, as far as this gateway has seen
+	mine    ring            // what was spent of the share since the count was lost: it stays so when it is told
 	pending map[int64]int64 // by bucket: what it has not been told
 	sent    []change        // what it was told without an answer
 	want    int64           // with that
@@ -54,7 +56,7 @@ type meter struct {
 type change struct{ bucket, n int64 }
 
 func newMeter(name string, s span, carry bool, wall, now time.Duration) *meter {
-	m := &meter{name: name, span: s, carry: carry, own: newRing(s.buckets), others: newRing(s.buckets), pending: map[int64]int64{},
+	m := &meter{name: name, span: s, carry: carry, own: newRing(s.buckets), others: newRing(s.buckets), mine: newRing(s.buckets), pending: map[int64]int64{},
 		exchange: newGate()}
 	m.clock.Store((wall - now).Milliseconds())
 	m.began = wall.Milliseconds()
@@ -106,12 +108,16 @@ func (m *meter) replace(next *lease) {
 	if old := m.lease.Swap(next); old != nil {
 		if left := old.left.Swap(closed); left > 0 {
 			m.pending[old.bucket] -= left
+			if old.shared {
+				m.mine.add(old.bucket, -left)
+			}
 		}
 	}
 }
 
-// windowed is what is in the window that the count was told, and what it was not.
-func (m *meter) windowed(bucket int64) (known, untold int64) {
+// windowed is what is in the window but what was spent of the share, and that.
+func (m *meter) windowed(bucket int64) (before, mine int64) {
+	untold := int64(0)
 	for b, n := range m.pending {
 		if b > bucket-m.span.buckets {
 			untold += n
@@ -124,7 +130,8 @@ func (m *meter) windowed(bucket int64) (known, untold int64) {
 			untold += c.n
 		}
 	}
-	return m.own.sum(bucket) + m.others.sum(bucket), untold
+	mine = m.mine.sum(bucket)
+	return m.own.sum(bucket) + untold - mine + m.others.sum(bucket), mine
 }
 
 // uncounted is what was used beyond leases and the count has not been told.

@@ -75,25 +75,31 @@ func (s *slots) ask(gateway string, want int64, peers int, keep bool, stale time
 	return []any{s.limit.Load(), gateway, s.held, want, min(want, 1), peers, stale.Milliseconds()}
 }
 
-// accept takes the answer. It reports whether what others hold was lost.
-func (s *slots) accept(answer any, sent time.Duration) (lost bool, err error) {
+// accept takes the answer. It reports whether what others hold was lost, and whether there is enough for the call that
+// asked, which has it then.
+func (s *slots) accept(answer any, sent time.Duration, reserve int64) (lost, served bool, err error) {
 	list, ok := answer.([]any)
 	if !ok || len(list) != 3 {
-		return false, fmt.Errorf("the slots of a limit answer %T", answer)
+		return false, false, fmt.Errorf("the slots of a limit answer %T", answer)
 	}
 	epoch, isText := list[0].(string)
 	others, isNumber := list[1].(int64)
 	granted, isToo := list[2].(int64)
 	if !isText || !isNumber || !isToo {
-		return false, errors.New("the slots of a limit answer something else than numbers")
+		return false, false, errors.New("the slots of a limit answer something else than numbers")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lost = s.epoch != "" && s.epoch != epoch && s.others > 0
 	s.epoch, s.others, s.last, s.lossAt = epoch, others, sent, 0
+	if served = reserve > 0 && granted >= reserve; served {
+		s.inFlight.Add(reserve)
+	} else {
+		reserve = 0
+	}
 	s.held += granted
-	s.free.Add(granted)
-	return lost, nil
+	s.free.Add(granted - reserve)
+	return lost, served, nil
 }
 
 // share holds this gateway's share while there is nobody to ask. What others held when Redis was lost, they may hold on

@@ -24,6 +24,10 @@ type due struct {
 	sent  time.Duration
 	cmd   *redis.Cmd
 
+	reserve int64 // what the call that asked needs
+	served  bool  // it has it
+	bucket  int64 // counted in it
+
 	arguments []any
 }
 
@@ -184,12 +188,13 @@ func (l *Limiter) done(d *due) bool {
 	lost := false
 	if err == nil {
 		if d.meter == nil {
-			lost, err = d.state.slots.accept(answer, d.sent)
+			lost, d.served, err = d.state.slots.accept(answer, d.sent, d.reserve)
 		} else {
 			var c counted
 			if c, err = parseCounted(answer); err == nil {
-				lost = d.meter.accept(c, d.sent, l.pace.life, l.link.sharing(l.elapsed()))
+				lost, d.served = d.meter.accept(c, d.sent, l.elapsed(), l.pace.life, l.link.sharing(l.elapsed()), d.reserve)
 				d.meter.taken.Store(0)
+				d.bucket = c.grantedIn
 			}
 		}
 	}
@@ -218,18 +223,22 @@ func isConnection(err error) bool {
 	return !strings.HasPrefix(err.Error(), "ERR") && !strings.HasPrefix(err.Error(), "NOPERM")
 }
 
-// exchange is one for a call that waits.
-func (l *Limiter) exchange(s *State, m *meter, want, least int64) bool {
-	d := &due{state: s, meter: m}
-	d.arguments = m.ask(l.config.Gateway.String(), want, least, l.peers.Load().count)
-	return l.alone(d)
+// exchange is one for a call that waits for n. It gives the bucket in which they are counted; asked tells whether there
+// was an answer.
+func (l *Limiter) exchange(s *State, m *meter, want, n int64) (bucket int64, taken, asked bool) {
+	d := &due{state: s, meter: m, reserve: n}
+	d.arguments = m.ask(l.config.Gateway.String(), want, n, l.peers.Load().count)
+	asked = l.alone(d)
+	return d.bucket, d.served, asked
 }
 
-func (l *Limiter) exchangeSlots(s *State, want int64) bool {
-	d := &due{state: s}
+// exchangeSlots is one for a call that waits for a slot.
+func (l *Limiter) exchangeSlots(s *State, want int64) (taken, asked bool) {
+	d := &due{state: s, reserve: 1}
 	d.arguments = s.slots.ask(l.config.Gateway.String(), want, l.peers.Load().count, true, l.pace.stale)
 	s.slots.wanted.Store(0)
-	return l.alone(d)
+	asked = l.alone(d)
+	return d.served, asked
 }
 
 func (l *Limiter) alone(d *due) bool {

@@ -35,7 +35,7 @@ else
     local left = tonumber(redis.call('HGET', key, text(bucket)) or 0)
     if left ~= 0 then
       redis.call('HDEL', key, text(bucket))
-      local paid = math.min(debt, left)
+      local paid = math.max(0, math.min(debt, left))
       total, debt = total - left + paid, debt - paid
       if paid > 0 then add(now, paid) end
     end
@@ -49,9 +49,7 @@ if kept[6] ~= number then
     charged = charged + n
     if bucket > now then bucket = now end
     if bucket > now - buckets then
-      if n < 0 then
-        n = -math.min(-n, tonumber(redis.call('HGET', key, text(bucket)) or 0))
-      elseif ARGV[5] == '1' and total + n > limit then
+      if n > 0 and ARGV[5] == '1' and total + n > limit then
         local fits = math.min(n, math.max(0, limit - total))
         n, debt = fits, debt + n - fits
       end
@@ -61,7 +59,8 @@ if kept[6] ~= number then
       end
     end
   end
-  local granted, free, want = 0, limit - total, tonumber(ARGV[8])
+  -- Below 0 while what was given back is told to a count that has lost what was taken.
+  local granted, free, want = 0, limit - math.max(0, total), tonumber(ARGV[8])
   if debt > 0 then free = 0 end
   if want > 0 and free > 0 then
     -- Nobody takes all that is left ahead of need.
