@@ -28,12 +28,12 @@ type Reached struct {
 
 // Ticket is what a call has taken; End ends it. The zero Ticket took nothing.
 type Ticket struct {
-	state                      *State
-	estimate                   int64 // of tokens
-	requestIn, callIn          int64 // buckets
-	tokensIn, dayTokensIn      int64
-	request, call, slot        bool
-	tokens, dayTokens, counted bool
+	state                 *State
+	estimate              int64 // of tokens
+	requestIn, callIn     int64 // buckets
+	tokensIn, dayTokensIn int64
+	request, call, slot   bool
+	tokens, dayTokens     bool
 }
 
 // Admit takes of every limit of an application what a call needs. A warm call asks nobody: it spends what is leased.
@@ -43,7 +43,7 @@ func (l *Limiter) Admit(s *State, start time.Time) (t Ticket, reached *Reached) 
 		return Ticket{}, nil
 	}
 	now := start.Sub(l.began)
-	t = Ticket{state: s, counted: true}
+	t = Ticket{state: s}
 	t.requestIn, t.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
 	if reached == nil {
 		t.callIn, t.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
@@ -104,7 +104,6 @@ func (l *Limiter) End(t Ticket, tokens int64, known bool) {
 		}
 		s.perCall.Store(average + (tokens-average)/8)
 	default:
-		s.absent.Add(1)
 		l.metrics.absent.Inc()
 	}
 	now := l.elapsed()
@@ -133,11 +132,11 @@ func (l *Limiter) spend(s *State, m *meter, name, code string, n int64, now time
 		return 0, false, nil
 	}
 	n = min(n, limit)
-	m.taken.Add(n)
-	m.lastUse.Store(int64(now))
+	touch(&m.lastUse, now)
 	if bucket, taken = m.take(n, now); taken {
 		return bucket, true, nil
 	}
+	m.vain.Add(n)
 	if bucket, taken = l.spendMore(s, m, n); taken {
 		return bucket, true, nil
 	}
@@ -156,6 +155,7 @@ func (l *Limiter) spendMore(s *State, m *meter, n int64) (bucket int64, taken bo
 	}
 	now := l.elapsed()
 	if bucket, taken = m.take(n, now); taken { // another call has brought some
+		m.vain.Add(-n)
 		return bucket, true
 	}
 	if int64(now) < m.emptyTo.Load() {
@@ -174,12 +174,13 @@ func (l *Limiter) spendMore(s *State, m *meter, n int64) (bucket int64, taken bo
 	return bucket, taken
 }
 
-// demand is how much is likely to be spent within the life of a lease, at least n.
+// demand is how much is likely to be spent within the life of a lease, at least n. What was spent early grows at most
+// twofold: one burst is not yet a rate.
 func (m *meter) demand(n int64, now, life time.Duration) int64 {
 	m.mu.Lock()
-	since := max(now-m.last, time.Millisecond)
-	m.mu.Unlock()
-	return max(n, min(m.taken.Load(), int64(float64(m.taken.Load())*float64(life)/float64(since)))+n)
+	defer m.mu.Unlock()
+	demanded := m.demanded()
+	return max(n, min(2*demanded, int64(float64(demanded)*float64(life)/float64(max(now-m.last, time.Millisecond))))+n)
 }
 
 // occupy takes a slot where calls in flight are limited.
@@ -188,7 +189,7 @@ func (l *Limiter) occupy(s *State, now time.Duration) (taken bool, reached *Reac
 	if limit == 0 {
 		return false, nil
 	}
-	s.slots.lastUse.Store(int64(now))
+	touch(&s.slots.lastUse, now)
 	if s.slots.take() || l.occupyMore(s) {
 		return true, nil
 	}

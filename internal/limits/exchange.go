@@ -31,7 +31,6 @@ func (m *meter) ask(gateway string, want, least int64, peers int) []any {
 	defer m.mu.Unlock()
 	if m.sent == nil {
 		m.number++
-		m.want = want
 		m.sent = make([]change, 0, len(m.pending))
 		for b, n := range m.pending {
 			if n != 0 {
@@ -44,7 +43,7 @@ func (m *meter) ask(gateway string, want, least int64, peers int) []any {
 	if m.carry {
 		carry = 1
 	}
-	arguments := []any{m.span.unit, m.span.offset, m.span.buckets, m.limit.Load(), carry, gateway, m.number, m.want, least, peers, m.began}
+	arguments := []any{m.span.unit, m.span.offset, m.span.buckets, m.limit.Load(), carry, gateway, m.number, want, least, peers, m.began}
 	for _, c := range m.sent {
 		arguments = append(arguments, c.bucket, c.n)
 	}
@@ -95,8 +94,10 @@ func (m *meter) accept(c counted, sent, received, life time.Duration, sharing bo
 	}
 	told := int64(0)
 	for _, change := range m.sent {
-		m.own.add(change.bucket, change.n)
-		told += change.n
+		if change.bucket > c.bucket-m.span.buckets {
+			m.own.add(change.bucket, change.n)
+			told += change.n
+		}
 	}
 	m.sent = nil
 	switch {
@@ -114,7 +115,9 @@ func (m *meter) accept(c counted, sent, received, life time.Duration, sharing bo
 		m.mine = newRing(m.span.buckets)
 	}
 	m.lost.Store((lost || m.lost.Load()) && m.span == beijingDay && !m.based)
-	return lost, m.receive(c, sent, life, lost || sharing, reserve)
+	served = m.receive(c, sent, life, lost || sharing, reserve)
+	m.exchanged()
+	return lost, served
 }
 
 // setClock learns the time of the count's clock, where the answer came at once: an exchange that waited for a server to

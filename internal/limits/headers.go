@@ -1,9 +1,23 @@
 package limits
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 )
+
+// headers is what limits alone decide of their headers.
+type headers struct {
+	policy []byte // RateLimit-Policy, and the name of RateLimit; empty without limits
+	meters []stated
+	slots  []byte // empty without such a limit
+}
+
+// stated is one meter in RateLimit: what comes before and after what is left.
+type stated struct {
+	meter         *meter
+	before, after []byte
+}
 
 // AppendHeaders adds RateLimit-Policy and RateLimit (the IETF's draft) for an application that has limits. What is left
 // is what this gateway knows of. start is when the call began.
@@ -11,39 +25,45 @@ func (l *Limiter) AppendHeaders(out []byte, s *State, start time.Time) []byte {
 	if s == nil || !s.limited {
 		return out
 	}
-	now, begun := start.Sub(l.began), false
-	name := func(name string, meterName string) {
-		if begun {
-			out = append(out, ", "...)
-		} else {
-			out = append(append(out, name...), ": "...)
-		}
-		out, begun = append(append(append(out, '"'), meterName...), '"'), true
-	}
-	for m := range s.meters {
-		name("RateLimit-Policy", m.name)
-		out = strconv.AppendInt(append(out, ";q="...), m.limit.Load(), 10)
-		out = strconv.AppendInt(append(out, ";w="...), m.window(l.pace), 10)
-	}
-	concurrency := s.slots.limit.Load()
-	if concurrency > 0 {
-		name("RateLimit-Policy", "concurrency")
-		out = append(strconv.AppendInt(append(out, ";q="...), concurrency, 10), `;qu="concurrent-requests"`...)
-	}
-	if !begun {
+	h, now := s.headers.Load(), start.Sub(l.began)
+	if len(h.policy) == 0 {
 		return out
 	}
-	out, begun = append(out, "\r\n"...), false
-	for m := range s.meters {
-		name("RateLimit", m.name)
-		out = strconv.AppendInt(append(out, ";r="...), m.left(now), 10)
-		out = strconv.AppendInt(append(out, ";t="...), m.resets(now, l.pace), 10)
+	out = append(out, h.policy...)
+	for i := range h.meters {
+		m := &h.meters[i]
+		out = strconv.AppendInt(append(out, m.before...), m.meter.left(now), 10)
+		out = append(out, m.after...)
+		if m.meter.span == beijingDay {
+			out = strconv.AppendInt(out, m.meter.untilMidnight(now), 10)
+		}
 	}
-	if concurrency > 0 {
-		name("RateLimit", "concurrency")
-		out = strconv.AppendInt(append(out, ";r="...), s.slots.left(), 10)
+	if len(h.slots) > 0 {
+		out = strconv.AppendInt(append(out, h.slots...), s.slots.left(), 10)
 	}
 	return append(out, "\r\n"...)
+}
+
+// newHeaders renders what the limits of a state decide.
+func (s *State) newHeaders(p pace) *headers {
+	h, separator := new(headers), ""
+	for m := range s.meters {
+		h.policy = fmt.Appendf(h.policy, "%s%q;q=%d;w=%d", separator, m.name, m.limit.Load(), m.window(p))
+		after := ";t="
+		if m.span != beijingDay { // at the latest all that is counted now has left the window after its length
+			after += strconv.FormatInt(m.window(p), 10)
+		}
+		h.meters = append(h.meters, stated{meter: m, before: fmt.Appendf(nil, "%s%q;r=", separator, m.name), after: []byte(after)})
+		separator = ", "
+	}
+	if concurrency := s.slots.limit.Load(); concurrency > 0 {
+		h.policy = fmt.Appendf(h.policy, `%s"concurrency";q=%d;qu="concurrent-requests"`, separator, concurrency)
+		h.slots = []byte(separator + `"concurrency";r=`)
+	}
+	if len(h.policy) > 0 {
+		h.policy = fmt.Appendf(nil, "RateLimit-Policy: %s\r\nRateLimit: ", h.policy)
+	}
+	return h
 }
 
 // window is the length of what is counted, in seconds.
@@ -54,13 +74,10 @@ func (m *meter) window(p pace) int64 {
 	return int64(p.window.Seconds())
 }
 
-// resets is when at the latest all that is counted now is counted no more, in seconds.
-func (m *meter) resets(now time.Duration, p pace) int64 {
-	if m.span == beijingDay {
-		ms := m.ms(now)
-		return (m.span.leaves(m.span.bucket(ms)) - ms + 999) / 1000
-	}
-	return m.window(p)
+// untilMidnight is how long the Beijing day lasts by the count's clock, in seconds.
+func (m *meter) untilMidnight(now time.Duration) int64 {
+	ms := m.ms(now)
+	return (m.span.leaves(m.span.bucket(ms)) - ms + 999) / 1000
 }
 
 // left is what may still be spent as far as is known: what nobody has leased, and the rest of the own lease.
@@ -72,8 +89,5 @@ func (m *meter) left(now time.Duration) int64 {
 	return left
 }
 
-func (s *slots) left() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(0, s.limit.Load()-s.others-s.held+s.free.Load())
-}
+// left is how many more calls may be in flight, as far as is known.
+func (s *slots) left() int64 { return max(0, s.limit.Load()-s.others.Load()-s.inFlight()) }

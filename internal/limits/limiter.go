@@ -166,8 +166,8 @@ type State struct {
 	calls       *meter // a day
 	dayTokens   *meter
 	slots       slots
+	headers     atomic.Pointer[headers]
 	perCall     atomic.Int64 // tokens of a call, on average; 0: none was counted
-	absent      atomic.Int64 // calls with a limit of tokens whose answer did not say
 }
 
 // Of gives an application's state. known is what an earlier call of it gave; nil is nothing known.
@@ -187,28 +187,31 @@ func (l *Limiter) Of(known *State, application, owner uuid.UUID) *State {
 		found, _ := l.states.LoadOrStore(application, l.newState(application))
 		known = found.(*State)
 	}
-	known.set(limits)
+	known.set(limits, l.pace)
 	known.snapshot.Store(now)
 	return known
 }
 
 func (l *Limiter) newState(application uuid.UUID) *State {
 	wall, now := time.Duration(time.Now().UnixNano()), l.elapsed()
-	return &State{application: application, limited: true,
+	s := &State{application: application, limited: true,
 		requests:  newMeter("requests", l.pace.minute(), false, wall, now),
 		tokens:    newMeter("tokens", l.pace.minute(), true, wall, now),
 		calls:     newMeter("day-calls", beijingDay, false, wall, now),
 		dayTokens: newMeter("day-tokens", beijingDay, false, wall, now),
 		slots:     slots{exchange: newGate()},
 	}
+	s.slots.lastUse.Store(int64(now))
+	return s
 }
 
-func (s *State) set(limits Limits) {
+func (s *State) set(limits Limits, p pace) {
 	s.requests.limit.Store(limits.RequestsPerMinute)
 	s.tokens.limit.Store(limits.TokensPerMinute)
 	s.calls.limit.Store(limits.CallsPerDay)
 	s.dayTokens.limit.Store(limits.TokensPerDay)
 	s.slots.limit.Store(limits.Concurrency)
+	s.headers.Store(s.newHeaders(p))
 }
 
 // meters are those of its limits that there are.

@@ -10,6 +10,7 @@ import (
 type lease struct {
 	left    atomic.Int64
 	granted int64
+	spent   int64 // at the last exchange; under mu
 	bucket  int64 // in which it is counted
 	shared  bool  // it is of the gateway's share
 	until   time.Duration
@@ -27,8 +28,8 @@ type meter struct {
 
 	limit    atomic.Int64 // 0: none
 	lease    atomic.Pointer[lease]
-	taken    atomic.Int64 // and asked for in vain, since the last exchange: the demand
-	lastUse  atomic.Int64 // elapsed
+	vain     atomic.Int64 // asked for since the last exchange, and not taken of a lease
+	lastUse  atomic.Int64 // elapsed, to the second
 	emptyTo  atomic.Int64 // elapsed until which nobody asks again
 	clock    atomic.Int64 // milliseconds of the count's clock minus elapsed ones
 	seen     atomic.Int64 // total of the window at the last exchange
@@ -40,7 +41,6 @@ type meter struct {
 	mine    ring            // what was spent of the share since the count was lost: it stays so when it is told
 	pending map[int64]int64 // by bucket: what it has not been told
 	sent    []change        // what it was told without an answer
-	want    int64           // with that
 	number  int64           // of the exchange
 	epoch   string          // of the count; another one is a count that lost everything
 	ever    int64           // charged ever, at the last exchange
@@ -61,6 +61,7 @@ func newMeter(name string, s span, carry bool, wall, now time.Duration) *meter {
 	m.clock.Store((wall - now).Milliseconds())
 	m.began = wall.Milliseconds()
 	m.last = now
+	m.lastUse.Store(int64(now))
 	return m
 }
 
@@ -68,6 +69,13 @@ func newMeter(name string, s span, carry bool, wall, now time.Duration) *meter {
 func (m *meter) ms(now time.Duration) int64 { return m.clock.Load() + now.Milliseconds() }
 
 func (m *meter) bucket(now time.Duration) int64 { return m.span.bucket(m.ms(now)) }
+
+// touch notes a use, to the second: a warm call only reads.
+func touch(last *atomic.Int64, now time.Duration) {
+	if int64(now)-last.Load() > int64(time.Second) {
+		last.Store(int64(now))
+	}
+}
 
 // take spends n of the lease. It gives the bucket in which they are counted.
 func (m *meter) take(n int64, now time.Duration) (bucket int64, ok bool) {
@@ -103,10 +111,29 @@ func (m *meter) charge(bucket, n int64) {
 	m.pending[bucket] += n
 }
 
+// demanded is what was asked for since the last exchange. mu is held.
+func (m *meter) demanded() int64 {
+	demanded := m.vain.Load()
+	if l := m.lease.Load(); l != nil {
+		demanded += l.granted - l.left.Load() - l.spent
+	}
+	return max(0, demanded)
+}
+
+// exchanged begins demanded anew. mu is held.
+func (m *meter) exchanged() {
+	m.vain.Store(0)
+	if l := m.lease.Load(); l != nil {
+		l.spent = l.granted - l.left.Load()
+	}
+}
+
 // replace takes the lease back and gives another or none.
 func (m *meter) replace(next *lease) {
 	if old := m.lease.Swap(next); old != nil {
-		if left := old.left.Swap(closed); left > 0 {
+		left := old.left.Swap(closed)
+		m.vain.Add(old.granted - max(0, left) - old.spent)
+		if left > 0 {
 			m.pending[old.bucket] -= left
 			if old.shared {
 				m.mine.add(old.bucket, -left)

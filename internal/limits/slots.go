@@ -11,16 +11,15 @@ import (
 // slots are the calls in flight that an application may have, as this gateway sees them.
 type slots struct {
 	limit    atomic.Int64 // 0: none
-	free     atomic.Int64 // of those held
-	inFlight atomic.Int64
-	lastUse  atomic.Int64
+	held     atomic.Int64 // written under mu
+	free     atomic.Int64 // of those held; below 0: more calls than are held
+	others   atomic.Int64 // held by them, at the last exchange
+	lastUse  atomic.Int64 // elapsed, to the second
 	emptyTo  atomic.Int64
 	wanted   atomic.Int64 // in vain, since the last exchange
 	exchange gate         // one at a time
 
 	mu     sync.Mutex
-	held   int64
-	others int64 // held by them, at the last exchange
 	epoch  string
 	last   time.Duration
 	lossAt time.Duration // 0: none
@@ -29,28 +28,26 @@ type slots struct {
 
 func (s *slots) take() bool {
 	if s.free.Add(-1) >= 0 {
-		s.inFlight.Add(1)
 		return true
 	}
 	s.free.Add(1)
 	return false
 }
 
-func (s *slots) release() {
-	s.inFlight.Add(-1)
-	s.free.Add(1)
-}
+func (s *slots) release() { s.free.Add(1) }
+
+// inFlight is how many are in use.
+func (s *slots) inFlight() int64 { return s.held.Load() - s.free.Load() }
 
 // hold makes n the number of slots held; those in use stay so.
 func (s *slots) hold(n int64) {
-	s.free.Add(n - s.held)
-	s.held = n
+	s.free.Add(n - s.held.Swap(n))
 }
 
 // spare is what is given back: all but a reserve, which is none where slots are scarce.
 func (s *slots) spare(peers int, keep bool) int64 {
 	reserve := int64(0)
-	if room := s.limit.Load() - s.others - s.held; keep && room > 0 {
+	if room := s.limit.Load() - s.others.Load() - s.held.Load(); keep && room > 0 {
 		reserve = room / int64(4*peers)
 	}
 	return max(0, s.free.Load()-reserve)
@@ -61,7 +58,7 @@ func (s *slots) ask(gateway string, want int64, peers int, keep bool, stale time
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if over := -s.free.Load(); over > 0 { // calls that were in flight when the share was less: they hold theirs
-		s.hold(s.held + over)
+		s.hold(s.held.Load() + over)
 	}
 	if want == 0 {
 		for n := s.spare(peers, keep); n > 0; n-- {
@@ -69,10 +66,10 @@ func (s *slots) ask(gateway string, want int64, peers int, keep bool, stale time
 				s.free.Add(1)
 				break
 			}
-			s.held--
+			s.held.Add(-1)
 		}
 	}
-	return []any{s.limit.Load(), gateway, s.held, want, min(want, 1), peers, stale.Milliseconds()}
+	return []any{s.limit.Load(), gateway, s.held.Load(), want, min(want, 1), peers, stale.Milliseconds()}
 }
 
 // accept takes the answer. It reports whether what others hold was lost, and whether there is enough for the call that
@@ -90,14 +87,13 @@ func (s *slots) accept(answer any, sent time.Duration, reserve int64) (lost, ser
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	lost = s.epoch != "" && s.epoch != epoch && s.others > 0
-	s.epoch, s.others, s.last, s.lossAt = epoch, others, sent, 0
-	if served = reserve > 0 && granted >= reserve; served {
-		s.inFlight.Add(reserve)
-	} else {
+	lost = s.epoch != "" && s.epoch != epoch && s.others.Load() > 0
+	s.others.Store(others)
+	s.epoch, s.last, s.lossAt = epoch, sent, 0
+	if served = reserve > 0 && granted >= reserve; !served {
 		reserve = 0
 	}
-	s.held += granted
+	s.held.Add(granted)
 	s.free.Add(granted - reserve)
 	return lost, served, nil
 }
@@ -108,11 +104,11 @@ func (s *slots) share(of Peers, now, window time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lossAt == 0 {
-		s.lossAt, s.atLoss = now, s.held
+		s.lossAt, s.atLoss = now, s.held.Load()
 	}
 	mine := of.part(s.limit.Load())
 	if now-s.lossAt < window && s.epoch != "" {
-		mine = min(max(mine, s.atLoss), s.atLoss+of.part(s.limit.Load()-s.others-s.atLoss))
+		mine = min(max(mine, s.atLoss), s.atLoss+of.part(s.limit.Load()-s.others.Load()-s.atLoss))
 	}
 	s.hold(mine)
 }

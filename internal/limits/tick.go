@@ -118,10 +118,10 @@ func (m *meter) due(now time.Duration, p pace) (want, least int64, is bool) {
 	case m.sent != nil: // again
 		return 0, 0, true
 	case time.Duration(m.emptyTo.Load()) > m.last: // somebody was refused
-		want = m.taken.Load()
+		want = m.demanded()
 		return want, want, true
 	case warm && (l == nil || now > l.until-p.life/2 || l.left.Load() < l.granted/4):
-		expected := float64(m.taken.Load()) * float64(p.life) / float64(max(since, p.tick))
+		expected := float64(m.demanded()) * float64(p.life) / float64(max(since, p.tick))
 		return 1 + int64(expected), 0, since >= p.tick/2
 	case !warm && l != nil:
 		m.replace(nil)
@@ -139,7 +139,7 @@ func (s *slots) due(now time.Duration, p pace, peers int) (want int64, is bool) 
 		return wanted, true
 	}
 	spare := s.spare(peers, warm)
-	return 0, spare > 0 && since >= p.life/2 || s.held > 0 && since >= p.stale/10
+	return 0, spare > 0 && since >= p.life/2 || s.held.Load() > 0 && since >= p.stale/10
 }
 
 // run does exchanges in one round trip.
@@ -193,7 +193,6 @@ func (l *Limiter) done(d *due) bool {
 			var c counted
 			if c, err = parseCounted(answer); err == nil {
 				lost, d.served = d.meter.accept(c, d.sent, l.elapsed(), l.pace.life, l.link.sharing(l.elapsed()), d.reserve)
-				d.meter.taken.Store(0)
 				d.bucket = c.grantedIn
 			}
 		}
@@ -251,7 +250,7 @@ func (l *Limiter) alone(d *due) bool {
 
 // forget drops the state of an application that has not called for long.
 func (l *Limiter) forget(s *State, now time.Duration) bool {
-	if s.slots.inFlight.Load() > 0 || now-time.Duration(s.slots.lastUse.Load()) < kept {
+	if s.slots.inFlight() > 0 || now-time.Duration(s.slots.lastUse.Load()) < kept {
 		return false
 	}
 	for _, m := range [...]*meter{s.requests, s.tokens, s.calls, s.dayTokens} {

@@ -46,9 +46,9 @@ end
 if kept[6] ~= number then
   for i = 12, #ARGV, 2 do
     local bucket, n = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
-    charged = charged + n
     if bucket > now then bucket = now end
     if bucket > now - buckets then
+      charged = charged + n
       if n > 0 and ARGV[5] == '1' and total + n > limit then
         local fits = math.min(n, math.max(0, limit - total))
         n, debt = fits, debt + n - fits
