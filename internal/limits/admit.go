@@ -136,10 +136,13 @@ func (l *Limiter) spend(s *State, m *meter, name, code string, n int64, now time
 	if bucket, taken = m.take(n, now); taken {
 		return bucket, true, nil
 	}
-	m.vain.Add(n)
-	if bucket, taken = l.spendMore(s, m, n); taken {
+	m.waiting.Add(n)
+	bucket, taken = l.spendMore(s, m, n)
+	m.waiting.Add(-n)
+	if taken {
 		return bucket, true, nil
 	}
+	m.vain.Add(n)
 	after := min(time.Duration(m.frees(l.elapsed()))*time.Millisecond, time.Minute)
 	return 0, false, &Reached{Code: code, Limit: name, Value: limit, RetryAfter: max(after, time.Second)}
 }
@@ -155,7 +158,6 @@ func (l *Limiter) spendMore(s *State, m *meter, n int64) (bucket int64, taken bo
 	}
 	now := l.elapsed()
 	if bucket, taken = m.take(n, now); taken { // another call has brought some
-		m.vain.Add(-n)
 		return bucket, true
 	}
 	if int64(now) < m.emptyTo.Load() {
@@ -180,7 +182,7 @@ func (m *meter) demand(n int64, now, life time.Duration) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	demanded := m.demanded()
-	return max(n, min(2*demanded, int64(float64(demanded)*float64(life)/float64(max(now-m.last, time.Millisecond))))+n)
+	return n + min(2*demanded, int64(float64(demanded)*float64(life)/float64(max(now-m.last, time.Millisecond))))
 }
 
 // occupy takes a slot where calls in flight are limited.

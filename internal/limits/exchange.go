@@ -115,9 +115,8 @@ func (m *meter) accept(c counted, sent, received, life time.Duration, sharing bo
 		m.mine = newRing(m.span.buckets)
 	}
 	m.lost.Store((lost || m.lost.Load()) && m.span == beijingDay && !m.based)
-	served = m.receive(c, sent, life, lost || sharing, reserve)
 	m.exchanged()
-	return lost, served
+	return lost, m.receive(c, sent, life, lost || sharing, reserve)
 }
 
 // setClock learns the time of the count's clock, where the answer came at once: an exchange that waited for a server to
@@ -149,16 +148,14 @@ func (m *meter) receive(c counted, sent, life time.Duration, back bool, reserve 
 	if served = c.granted >= reserve; !served {
 		reserve = 0
 	}
-	m.grant(c.granted-reserve, c.grantedIn, sent+min(life-old, time.Duration(m.span.leaves(c.grantedIn)-c.milliseconds)*time.Millisecond))
+	m.lend(&lease{granted: c.granted, bucket: c.grantedIn}, reserve, sent+min(life-old, time.Duration(m.span.leaves(c.grantedIn)-c.milliseconds)*time.Millisecond))
 	return served
 }
 
-// grant makes a lease of what is counted in a bucket.
-func (m *meter) grant(n, bucket int64, until time.Duration) { m.grantOf(false, n, bucket, until) }
-
-func (m *meter) grantOf(share bool, n, bucket int64, until time.Duration) {
-	l := &lease{granted: n, bucket: bucket, until: until, shared: share}
-	l.left.Store(n)
+// lend makes a lease the one that calls spend, of which taken is spent by the call that asked for it.
+func (m *meter) lend(l *lease, taken int64, until time.Duration) {
+	l.until = until
+	l.left.Store(l.granted - taken)
 	m.replace(l)
 }
 
@@ -176,7 +173,7 @@ func (m *meter) share(n int64, of Peers, now, life time.Duration) (bucket int64,
 	slice := max(n, min(room, m.limit.Load()/slicesOfShare))
 	m.pending[bucket] += slice
 	m.mine.add(bucket, slice)
-	m.grantOf(true, slice-n, bucket, now+min(life, time.Duration(m.span.leaves(bucket)-m.ms(now))*time.Millisecond))
+	m.lend(&lease{granted: slice, bucket: bucket, shared: true}, n, now+min(life, time.Duration(m.span.leaves(bucket)-m.ms(now))*time.Millisecond))
 	return bucket, true
 }
 

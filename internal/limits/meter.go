@@ -28,7 +28,8 @@ type meter struct {
 
 	limit    atomic.Int64 // 0: none
 	lease    atomic.Pointer[lease]
-	vain     atomic.Int64 // asked for since the last exchange, and not taken of a lease
+	waiting  atomic.Int64 // for an exchange
+	vain     atomic.Int64 // asked for since the last exchange, and not taken of the lease there is now
 	lastUse  atomic.Int64 // elapsed, to the second
 	emptyTo  atomic.Int64 // elapsed until which nobody asks again
 	clock    atomic.Int64 // milliseconds of the count's clock minus elapsed ones
@@ -113,7 +114,7 @@ func (m *meter) charge(bucket, n int64) {
 
 // demanded is what was asked for since the last exchange. mu is held.
 func (m *meter) demanded() int64 {
-	demanded := m.vain.Load()
+	demanded := m.vain.Load() + m.waiting.Load()
 	if l := m.lease.Load(); l != nil {
 		demanded += l.granted - l.left.Load() - l.spent
 	}
