@@ -103,6 +103,7 @@ chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM
 	go test -count=1 -v -timeout 60m -run 'PostgreSQLFailover' ./cmd/callgate
 	EMBEDDED_REDIS=server go test -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
 	LIMITS_PACE=usual go test -count=1 -v -timeout 30m -run 'NoWindowHasMore' ./internal/limits
+	$(WITH_ENGINES) env LIMITS_SECONDS=600 go test -count=1 -v -timeout 30m -run 'HoldOneLimitWhile' ./cmd/callgate
 
 .PHONY: deaths
 deaths: export DEATH_RATE ?= 1000
