@@ -17,21 +17,14 @@ type priced struct {
 	sum *pricing.Sum
 }
 
-func (p *priced) add(row stats.ModelTokens) {
-	p.Add(row.Tokens)
-	if row.Calls == 0 {
-		return
+func (p *priced) add(row *stats.ModelTokens) {
+	p.Add(&row.Tokens)
+	if row.Calls != 0 {
+		p.sum.Add(pricing.DayTokens{
+			Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
+			Input: row.Input.N, Cached: row.Cached.N, CacheWrite: row.CacheWrite.N, Output: row.Output.N,
+		})
 	}
-	n := func(count *int64) int64 {
-		if count == nil {
-			return 0
-		}
-		return *count
-	}
-	p.sum.Add(pricing.DayTokens{
-		Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
-		Input: n(row.Input), Cached: n(row.Cached), CacheWrite: n(row.CacheWrite), Output: n(row.Output),
-	})
 }
 
 // pricedBy are tokens by a key.
@@ -66,17 +59,13 @@ func (c *Console) tokenUsage(ctx context.Context, ids []uuid.UUID, days beijing.
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.Stats.DayTokens(ctx, ids, days, book.UpstreamModels())
-	if err != nil {
-		return nil, err
-	}
 	u := &tokenUsage{total: &priced{sum: book.Sum()}, byDay: newPricedBy[beijing.Day](book), byModel: newPricedBy[string](book)}
-	for _, row := range rows {
+	err = c.Stats.DayTokens(ctx, ids, days, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		u.total.add(row)
 		u.byDay.at(row.Day).add(row)
 		u.byModel.at(row.Model).add(row)
-	}
-	return u, nil
+	})
+	return u, err
 }
 
 func (u *tokenUsage) summary(m stats.Metrics) openapi.MetricsFields { return u.total.beside(m) }
@@ -97,10 +86,9 @@ func (c *Console) tokenTotals(ctx context.Context, ids []uuid.UUID, days beijing
 	}
 	totals := newPricedBy[uuid.UUID](book)
 	spans := each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
-	rows, err := c.Stats.SpanTokens(ctx, ids, days, spans, book.UpstreamModels())
-	for _, row := range rows {
+	err = c.Stats.SpanTokens(ctx, ids, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		totals.at(row.Application).add(row)
-	}
+	})
 	return totals, err
 }
 
@@ -110,7 +98,7 @@ func (p *priced) beside(m stats.Metrics) openapi.MetricsFields {
 
 func tokensView(t stats.Tokens) openapi.Tokens {
 	return openapi.Tokens{
-		Input: t.Input, Output: t.Output, Cached: t.Cached, CacheWrite: t.CacheWrite, Reasoning: t.Reasoning,
+		Input: t.Input.Pointer(), Output: t.Output.Pointer(), Cached: t.Cached.Pointer(), CacheWrite: t.CacheWrite.Pointer(), Reasoning: t.Reasoning.Pointer(),
 		ReportedCalls: t.Reported, PartialCalls: t.Partial, AbsentCalls: t.Absent, UnreadableCalls: t.Unreadable,
 		StreamedCalls: t.Streamed, StreamedAbsentCalls: t.StreamedAbsent,
 	}

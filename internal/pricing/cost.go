@@ -91,6 +91,9 @@ func (s *Sum) part(price *priced) *part {
 			return &s.parts[i]
 		}
 	}
+	if s.parts == nil {
+		s.parts = make([]part, 0, 16) // most days see a dozen prices: growing to them would cost twice the memory
+	}
 	s.parts = append(s.parts, part{price: price})
 	return &s.parts[len(s.parts)-1]
 }

@@ -15,7 +15,13 @@ type TokenRow struct {
 	Day                  beijing.Day
 	Model, UpstreamModel string
 	Counted              int64 // calls with input or output tokens
-	Tokens
+	RowTokens
+}
+
+// RowTokens are Tokens as the rows of calls tell them: nil where no call reported that number.
+type RowTokens struct {
+	Input, Output, Cached, CacheWrite, Reasoning *int64
+	TokenStates
 }
 
 // tokenRowsQuery counts by comparing states and nulls, not as the view does it.

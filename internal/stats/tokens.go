@@ -9,29 +9,46 @@ import (
 	"callgate/internal/beijing"
 )
 
+// Count is a sum of tokens; the zero Count is that of calls of which none reported that number.
+type Count struct {
+	N     int64
+	Known bool // at least one call reported it
+}
+
+// Add adds another sum.
+func (c *Count) Add(of Count) {
+	c.N += of.N
+	c.Known = c.Known || of.Known
+}
+
+// Pointer is the sum, nil where it is not known.
+func (c Count) Pointer() *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}
+
 // Tokens are what the answers to some set of calls reported (design section 9). The zero value is that of no calls.
 type Tokens struct {
-	// Sums; nil where no call reported that number. Cached and CacheWrite are part of Input, Reasoning of Output.
-	Input, Output, Cached, CacheWrite, Reasoning *int64
-	// Calls by what their answers report. Calls without a 2xx answer, and those of before tokens were collected, are
-	// in none.
+	Input, Output, Cached, CacheWrite, Reasoning Count // Cached and CacheWrite are part of Input, Reasoning of Output
+	TokenStates
+}
+
+// TokenStates are calls by what their answers report. Calls without a 2xx answer, and those of before tokens were
+// collected, are in none.
+type TokenStates struct {
 	Reported, Partial, Absent, Unreadable int64
 	Streamed, StreamedAbsent              int64 // event streams among them, and those that ended and report none
 }
 
 // Add adds the tokens of other calls.
-func (t *Tokens) Add(of Tokens) {
-	for _, sum := range [...]struct{ to, of **int64 }{{&t.Input, &of.Input}, {&t.Output, &of.Output}, {&t.Cached, &of.Cached},
-		{&t.CacheWrite, &of.CacheWrite}, {&t.Reasoning, &of.Reasoning}} {
-		switch {
-		case *sum.of == nil:
-		case *sum.to == nil:
-			n := **sum.of
-			*sum.to = &n
-		default:
-			**sum.to += **sum.of
-		}
-	}
+func (t *Tokens) Add(of *Tokens) {
+	t.Input.Add(of.Input)
+	t.Output.Add(of.Output)
+	t.Cached.Add(of.Cached)
+	t.CacheWrite.Add(of.CacheWrite)
+	t.Reasoning.Add(of.Reasoning)
 	t.Reported += of.Reported
 	t.Partial += of.Partial
 	t.Absent += of.Absent
@@ -50,7 +67,7 @@ type ModelTokens struct {
 }
 
 // reportedFigures are the columns every query of tokens takes from the rollup rows of a group, in the order of
-// scanTokens; the table's alias must be t. They are read once for all that an answer needs: reading them is most of
+// modelTokens; the table's alias must be t. They are read once for all that an answer needs: reading them is most of
 // what a question costs.
 const reportedFigures = `
     sum(t.counted), sum(t.input), sum(t.output), sum(t.cached), sum(t.cache_write), sum(t.reasoning),
@@ -67,9 +84,10 @@ SELECT toUUID('00000000-0000-0000-0000-000000000000'), toInt32(t.day),` + namedM
 GROUP BY t.day, t.model, named_model`
 
 // DayTokens gives the tokens of one application, or of several together, by day, capability and model that answered;
-// models that are not named are one, the empty one. Days that are no longer kept are empty. Faults: Unavailable.
-func (r *Reader) DayTokens(ctx context.Context, applications []uuid.UUID, days beijing.Range, named []string) ([]ModelTokens, error) {
-	return r.modelTokens(ctx, "tokens by day", dayTokensQuery, applications, days, named)
+// models that are not named are one, the empty one. Days that are no longer kept are empty. What take is given is
+// overwritten after it returns: a year of fifty applications is thousands of rows. Faults: Unavailable.
+func (r *Reader) DayTokens(ctx context.Context, applications []uuid.UUID, days beijing.Range, named []string, take func(*ModelTokens)) error {
+	return r.modelTokens(ctx, "tokens by day", dayTokensQuery, take, applications, days, named)
 }
 
 const spanTokensQuery = `
@@ -79,41 +97,44 @@ GROUP BY t.application_id, span, t.model, named_model`
 
 // SpanTokens is DayTokens of each application by itself, by spans of days of which these are the first, ascending.
 // Faults: Unavailable.
-func (r *Reader) SpanTokens(ctx context.Context, applications []uuid.UUID, days beijing.Range, spans []beijing.Day, named []string) ([]ModelTokens, error) {
+func (r *Reader) SpanTokens(ctx context.Context, applications []uuid.UUID, days beijing.Range, spans []beijing.Day, named []string, take func(*ModelTokens)) error {
 	first := make([]string, len(spans))
 	for i, day := range spans {
 		first[i] = day.String()
 	}
-	return r.modelTokens(ctx, "tokens by span", spanTokensQuery, applications, days, named, "spans", first)
+	return r.modelTokens(ctx, "tokens by span", spanTokensQuery, take, applications, days, named, "spans", first)
 }
 
-func (r *Reader) modelTokens(ctx context.Context, what, query string, applications []uuid.UUID, days beijing.Range, named []string, more ...any) (found []ModelTokens, err error) {
+func (r *Reader) modelTokens(ctx context.Context, what, query string, take func(*ModelTokens), applications []uuid.UUID, days beijing.Range, named []string, more ...any) error {
 	days = r.keptStatistics(days)
 	if len(applications) == 0 || days.Days() < 1 {
-		return nil, nil
+		return nil
 	}
 	parameters := args(append(more, "applications", applications, "start", days.Start, "end", days.End, "named", named)...)
-	err = r.each(ctx, what, query, parameters, func(rows driver.Rows) error {
-		m, err := scanTokens(rows)
-		found = append(found, m)
-		return err
-	})
-	return found, err
-}
-
-func scanTokens(rows driver.Rows) (m ModelTokens, err error) {
+	var m ModelTokens
 	var day int32
-	var sums, calls [5]int64
-	if err := rows.Scan(&m.Application, &day, &m.Model, &m.UpstreamModel, &m.Calls,
-		&sums[0], &sums[1], &sums[2], &sums[3], &sums[4], &calls[0], &calls[1], &calls[2], &calls[3], &calls[4],
-		&m.Reported, &m.Partial, &m.Absent, &m.Unreadable, &m.Streamed, &m.StreamedAbsent); err != nil {
-		return m, unavailable(err, "read tokens")
+	var calls [5]int64
+	sums := [...]*Count{&m.Input, &m.Output, &m.Cached, &m.CacheWrite, &m.Reasoning}
+	columns := []any{&m.Application, &day, &m.Model, &m.UpstreamModel, &m.Calls}
+	for _, sum := range sums {
+		columns = append(columns, &sum.N)
 	}
-	m.Day = beijing.Day(day)
-	for i, to := range [...]**int64{&m.Input, &m.Output, &m.Cached, &m.CacheWrite, &m.Reasoning} {
-		if calls[i] > 0 {
-			*to = &sums[i]
+	for i := range calls {
+		columns = append(columns, &calls[i])
+	}
+	columns = append(columns, &m.Reported, &m.Partial, &m.Absent, &m.Unreadable, &m.Streamed, &m.StreamedAbsent)
+	return r.each(ctx, what, query, parameters, func(rows driver.Rows) error {
+		if err := rows.Scan(columns...); err != nil {
+			return unavailable(err, "read tokens")
 		}
-	}
-	return m, nil
+		m.Day = beijing.Day(day)
+		for i, sum := range sums {
+			sum.Known = calls[i] > 0
+			if !sum.Known {
+				sum.N = 0
+			}
+		}
+		take(&m)
+		return nil
+	})
 }

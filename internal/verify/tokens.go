@@ -36,7 +36,7 @@ func (t *tokens) add(other tokens) {
 
 // figures are those of some of the rows beside m.
 func (t *tokens) figures(m stats.Metrics, of func(stats.TokenRow) bool) openapi.MetricsFields {
-	var sum stats.Tokens
+	var sum stats.RowTokens
 	costs := map[string]*openapi.Cost{}
 	amounts := map[string]decimal.Decimal{}
 	var unpriced int64
@@ -44,7 +44,7 @@ func (t *tokens) figures(m stats.Metrics, of func(stats.TokenRow) bool) openapi.
 		if !of(row) {
 			continue
 		}
-		addTokens(&sum, row.Tokens)
+		addTokens(&sum, row.RowTokens)
 		price, found := t.book.Price(row.Model, row.UpstreamModel, row.Day)
 		if !found {
 			unpriced += row.Counted
@@ -112,7 +112,7 @@ func amountOf(row stats.TokenRow, rates pricing.Rates) decimal.Decimal {
 		Add(n(row.Cached).Mul(cached)).Add(n(row.CacheWrite).Mul(written)).Add(n(row.Output).Mul(rates.Output)).Shift(-6)
 }
 
-func addTokens(to *stats.Tokens, of stats.Tokens) {
+func addTokens(to *stats.RowTokens, of stats.RowTokens) {
 	add := func(to **int64, n *int64) {
 		if n == nil {
 			return
