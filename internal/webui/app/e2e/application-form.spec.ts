@@ -23,15 +23,36 @@ test('an application is created with bindings, and its key makes a call at once'
   const key = (await done.locator('code.key').textContent())!;
   await expect(done.getByText('You can see it again on the page of the application.')).toBeVisible();
   await expect(done.locator('.code pre')).toContainText(`model=${CHAT}`);
+  await expect(done.getByText('Waiting for the first call…')).toBeVisible();
   await done.getByRole('button', { name: 'Copy key' }).click();
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(key);
   expect((await developer.call(key)).status).toBe(200);
+  await expect(done.getByText(/^200 in .+ m?s: the first call has arrived\.$/)).toBeVisible();
   expect(await stored(developer)).toMatchObject([{ name: 'Search', description: 'Finds things', capabilityIds: [CHAT] }]);
 
   await done.getByRole('button', { name: 'Open application' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Search');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   expect(await page.content()).not.toContain(key);
+});
+
+test('an application created without a capability is bound where its key is shown; a first call that fails says why and what to do', async ({ page, developer }) => {
+  await page.goto('/applications?new');
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('Search');
+  await form(page).getByRole('button', { name: 'Create' }).click();
+  const done = form(page, 'Search is created');
+  await expect(done.getByText('No capability is bound, so calls are refused.')).toBeVisible();
+  await done.getByLabel('Capabilities').selectOption({ label: 'Demo chat' });
+  await done.getByRole('button', { name: 'Bind' }).click();
+  await expect(done.locator('.code pre')).toContainText(`model=${CHAT}'`);
+  expect(await stored(developer)).toMatchObject([{ capabilityIds: [CHAT] }]);
+  const key = (await done.locator('code.key').textContent())!;
+  expect((await developer.call(key, { capability: CLAUDE })).status).toBe(403);
+  await expect(done.getByText(/^403 after .+: the call arrived and failed\.$/)).toBeVisible();
+  await expect(done.locator('.verdict')).toContainText(`${CLAUDE} is not bound`);
+  await expectAccessible(page, '[role=dialog]');
+  await done.locator('.verdict').getByRole('button', { name: /Bind/ }).click();
+  await expect.poll(async () => (await stored(developer))[0]!.capabilityIds).toEqual(expect.arrayContaining([CHAT, CLAUDE]));
 });
 
 test('a link with ?new opens the form once and leaves the URL', async ({ page, developer }) => {

@@ -12,6 +12,15 @@ const tile = (page: Page, label: string): Locator => page.locator('.tile', { has
 const times = (...all: (number | null)[]) => all.map((ms) => duration(ms, 'en'));
 const figuresOf = (id: string) => `**/api/statistics/applications/${id}?*`;
 
+test('who waits on the page of a new application is told how its first call went', async ({ page, developer }) => {
+  const { id, accessKey } = await developer.createApplication('Search');
+  await page.goto(`/applications/${id}`);
+  await expect(page.getByText('Waiting for the first call…')).toBeVisible();
+  await developer.call(accessKey);
+  await expect(page.getByText(/^200 in .+: the first call has arrived\.$/)).toBeVisible();
+  await expect(tile(page, 'Calls')).toHaveText('1');
+});
+
 test('summary, days and usage per model are those of the calls of this application alone', async ({ page, developer }) => {
   const [search, other] = [await developer.createApplication('Search'), await developer.createApplication('Other')];
   await developer.calls(search.accessKey, 2);

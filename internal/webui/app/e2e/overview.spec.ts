@@ -52,18 +52,19 @@ test('without calls rate and durations are dashes, and a curl that works shows t
   await expect(tile(page, 'Success rate')).toHaveText('—');
   await expect(tile(page, 'Avg duration')).toHaveText('—');
   await expect(page.getByText('There were no calls in this range.')).toBeVisible();
-  await expect(page.getByText(`curl "${baseURL}/gateway/v1/chat/completions?model=$CAPABILITY"`)).toBeVisible();
+  await expect(page.locator('.code')).toContainText(`${baseURL}/gateway/v1/chat/completions?model=${CHAT}'`);
   await page.getByRole('button', { name: 'Copy', exact: true }).click();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
-  const run = await promisify(execFile)('sh', ['-c', `${copied} -s`], { env: { ...process.env, CAPABILITY: CHAT, CALLGATE_KEY: accessKey } });
-  expect(run.stdout).toContain('You said: Hello');
+  const run = await promisify(execFile)('sh', ['-c', `${copied} -s`], { env: { ...process.env, CALLGATE_KEY: accessKey } });
+  expect(run.stdout).toContain('"content":"Hello"');
   await developer.counted(1);
 });
 
 test('without an application three steps lead to the first figure', async ({ page, developer }) => {
   void developer;
   await page.goto('/');
-  await expect(tile(page, 'Applications')).toHaveText('0');
+  await expect(page.locator('.code')).toContainText(`?model=${CHAT}'`);
+  await expect(page.locator('.tile')).toHaveCount(0); // no figures of 0 above the steps
   await expect(page.locator('.steps li')).toHaveText([/^1.*New application$/, /^2.*curl /, /^3/]);
   await expect(page.getByRole('link', { name: 'New application' })).toHaveAttribute('href', '/applications?new');
   await page.setViewportSize({ width: 390, height: 844 });
@@ -145,7 +146,7 @@ test('rule 4: it covers all applications that exist, more than a page of them; t
 });
 
 test('the range is kept in the URL over a reload, and keys choose it', async ({ page, developer }) => {
-  void developer;
+  await developer.createApplication('Quiet');
   await page.goto('/');
   await expect(tile(page, 'Calls')).toBeVisible();
   const asked = page.waitForRequest((request) => request.url().includes(`start=${addDays(today(), -29)}&end=${today()}`));
@@ -180,6 +181,7 @@ test('a custom range takes both ends, at most 366 days and none after today', as
   const popup = page.locator('.ant-picker-dropdown');
   await expect(popup).toBeVisible();
   await expect(popup.locator(`td[title="${today()}"]`).first()).toHaveClass(/ant-picker-cell-today/);
+  await expect(popup.locator('th').first()).toHaveText(/^Mo/); // as in Chinese
   const tomorrow = popup.locator(`td[title="${addDays(today(), 1)}"]`).first();
   await expect(tomorrow).toHaveClass(/ant-picker-cell-disabled/);
   const [from, to] = [addDays(today(), -2), addDays(today(), -1)];
@@ -215,10 +217,10 @@ test('a click on a day shows that day', async ({ page, developer }) => {
 });
 
 test('it says through when the figures are whole, and warns of missed calls', async ({ page, developer }) => {
-  void developer;
+  await developer.createApplication('Quiet');
   await page.goto('/');
   await expect(page.getByText(/^Complete through \d\d:\d\d:\d\d$/)).toBeVisible();
-  await expect(page.getByText('0 missed')).not.toHaveClass(/warned/);
+  await expect(page.getByText(/missed/)).toHaveCount(0); // nothing is said of none
   await page.route(overview, async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: { missed: number } };
@@ -254,6 +256,55 @@ test('changes compare closed days only and say with what', async ({ page, develo
   await expect(change).toHaveCount(0);
 });
 
+test('ten times as many and more is told as a multiple', async ({ page, developer }) => {
+  void developer;
+  await withHistory(page, (day) => (day > addDays(today(), -7) ? 470 : 10));
+  await page.goto('/');
+  await expect(page.locator('.tile', { hasText: 'Calls' }).first().locator('.meta')).toHaveText('×47');
+});
+
+test('figures of today say how old they are and follow every 3 s; those of closed days do not', async ({ page, developer }) => {
+  await developer.createApplication('Quiet');
+  await page.goto('/');
+  await expect(page.getByText(/^updated \d s ago$/)).toBeVisible();
+  await page.waitForRequest(overview, { timeout: 10_000 });
+  const yesterday = addDays(today(), -1);
+  await page.goto(`/?start=${yesterday}&end=${yesterday}`);
+  await expect(page.getByText(/^Complete through/)).toBeVisible();
+  await expect(page.getByText(/^updated/)).toHaveCount(0);
+});
+
+test('“Other” opens to every capability and closes again', async ({ page, developer }) => {
+  void developer;
+  await withHistory(page, () => 40);
+  await page.route(overview, async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { data: Record<string, unknown> };
+    const models = Array.from({ length: 20 }, (_, n) => ({ model: `model-${n}`, name: `Model ${n}`, calls: 40 - n, successes: 40 - n, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens }));
+    Object.assign(body.data, { models, applicationCount: 1, calls: 610, successes: 610 });
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.goto('/');
+  const rows = page.getByRole('region', { name: 'By capability' }).locator('tbody tr');
+  await expect(rows).toHaveCount(9);
+  await page.getByRole('button', { name: 'Other (12)' }).click();
+  await expect(rows).toHaveCount(20);
+  await page.getByRole('button', { name: 'Only the first 8' }).click();
+  await expect(rows).toHaveCount(9);
+});
+
+test('the chart of failures begins at zero and ends at their maximum', async ({ page, developer }) => {
+  void developer;
+  await withHistory(page, () => 400);
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Failure rate' }).click();
+  const chart = page.locator('.chart[data-drawn]');
+  await expect(chart.locator('canvas')).toBeVisible();
+  const box = (await chart.boundingBox())!;
+  await chart.hover({ position: { x: box.width / 2, y: box.height / 2 } });
+  await expect(page.locator('.tip')).toContainText('Failure rate0.25%');
+});
+
 test('a period before the records is not compared', async ({ page, developer }) => {
   const { accessKey } = await developer.createApplication('Search');
   await developer.call(accessKey);
@@ -265,7 +316,7 @@ test('a period before the records is not compared', async ({ page, developer }) 
 
 test('an error stands in its place with a retry, and old figures stay when new ones cannot be had', async ({ page, developer, expected }) => {
   expected.push(/ 503 /);
-  void developer;
+  await developer.createApplication('Quiet');
   const down = { status: 503, json: { code: 50301, msg: 'a store is unavailable', data: null } };
   await page.route(overview, (route) => route.fulfill(down));
   await page.goto('/');

@@ -9,6 +9,7 @@ import { Pages } from '../ui/Pages';
 import { usePage } from '../ui/usePage';
 import { useTitle } from '../ui/useTitle';
 import { AUDIT_SIZE, officeQueries } from './queries';
+import { folded, moves } from './trail';
 
 type Action = keyof (typeof zh)['audit']['actions'];
 type Field = keyof (typeof zh)['audit']['fields'];
@@ -54,11 +55,11 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
     <table className="table audit">
       <Columns />
       <tbody>
-        {items.map((entry) => (
+        {folded(items).map(({ entry, times, since }) => (
           <tr key={entry.id}>
-            <td className="number" title={format.exactTime(entry.at)}>{format.time(entry.at)}</td>
+            <td className="number" title={format.exactTime(entry.at)}>{format.time(entry.at)}{times > 1 && <span className="meta audit-since">{t('audit.since', { time: format.time(since) })}</span>}</td>
             <td>{entry.actor}</td>
-            <td title={entry.action}>{action(entry.action)}</td>
+            <td title={entry.action}>{action(entry.action)}{times > 1 && <strong className="number"> ×{times}</strong>}</td>
             <td title={entry.targetId}>{entry.targetName || (entry.targetType === 'ceiling' ? t('audit.everybody') : <code>{entry.targetId}</code>)}</td>
             <td><ul className="changes" data-flowing={entry.action.endsWith('.create') || undefined}>{entry.changes.map((change) => <li key={change.field}><Change change={change} created={entry.action.endsWith('.create')} /></li>)}</ul></td>
           </tr>
@@ -68,12 +69,20 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
   );
 }
 
+const MOST_MOVES = 5; // told one by one
+const isIds = (value: unknown): value is string[] => Array.isArray(value) && value.every((id) => typeof id === 'string');
 const SECRET = '(changed)'; // what the trail says of a key
 
 function Change({ change: { field, from, to }, created }: { change: Schemas['AuditChange']; created: boolean }) {
   const { t, i18n } = useTranslation(['admin', 'common']);
   const format = useFormat();
   const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
+  const { data: groups } = useQuery(officeQueries.groups());
+  if (field === 'order' && isIds(from) && isIds(to)) {
+    const all = moves(from, to);
+    const words = all.slice(0, MOST_MOVES).map(({ id, from: was, to: is }) => t('audit.moved', { name: groups?.find((group) => group.id === id)?.name ?? id, from: format.count(was), to: format.count(is) }));
+    return <>{words.join(' · ')}{all.length > MOST_MOVES && <> · {t('audit.movedMore', { n: format.count(all.length - MOST_MOVES) })}</>}</>;
+  }
   if (to === SECRET) return <>{name}: {created ? t('audit.set') : t('audit.changed')}</>;
   const shown = (value: unknown): string => {
     if (value === '' || value === null) return t('audit.nothing');

@@ -14,7 +14,7 @@ import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { useUrlText } from '../ui/useUrlText';
-import { LIST_SIZE, officeQueries, useOrderCapabilities, useSetStatus, type Capability, type Filter } from './queries';
+import { LIST_SIZE, officeQueries, orderable, useOrderCapabilities, useSetStatus, type Capability, type Filter } from './queries';
 import { hostOf } from './settings';
 import { useOrdering } from './useOrdering';
 import { useReorder } from './useReorder';
@@ -39,8 +39,8 @@ export function Component() {
         <Block query={query} height={360} bones={<TableBones className="capabilities-table" head={<Columns ordering={false} />} rows={8} columns={6} />}>
           {({ items, total, page }) => items.length > 0 ? (
             <>
-              <Table key={filter.groupId} items={items} filter={filter} ordering={filter.groupId !== '' && filter.status === '' && filter.q === '' && total <= LIST_SIZE && !query.isPlaceholderData} />
-              <Pages page={page} total={total} size={LIST_SIZE} onPage={setPage} />
+              <Table key={filter.groupId} items={items} filter={filter} ordering={orderable(filter) && !query.isPlaceholderData} />
+              <Pages page={page} total={total} size={orderable(filter) ? total : LIST_SIZE} onPage={setPage} />
             </>
           ) : total > 0 ? (
             <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>

@@ -11,6 +11,15 @@ export function placeAt(y: number, middles: readonly number[], from: number): nu
   return middles.filter((middle, n) => n !== from && middle < y).length;
 }
 
+const EDGE = 64; // px from the top or bottom of the window within which what is dragged rolls the list
+const FASTEST = 24; // px a frame
+
+/** By how many px a frame the window scrolls while a row is dragged at height y; the nearer its edge, the faster. */
+export function scrollStep(y: number, height: number): number {
+  const into = y < EDGE ? y - EDGE : y > height - EDGE ? y - (height - EDGE) : 0;
+  return Math.round((Math.max(-EDGE, Math.min(EDGE, into)) / EDGE) * FASTEST);
+}
+
 /** The newest `updatedAt` of what was read; times of one zone sort as text. */
 export const newestOf = (items: readonly { updatedAt: string }[]): string => items.map(({ updatedAt }) => updatedAt).sort().at(-1) ?? '';
 

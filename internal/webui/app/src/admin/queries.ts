@@ -16,8 +16,21 @@ export interface Filter {
   q: string;
 }
 
-/** Rows of a list; a group that has more cannot be ordered by hand. */
+/** Rows of a list. */
 export const LIST_SIZE = 50;
+const MOST_ROWS = 100; // in one answer
+
+/** Whether a list is a group and nothing else: it is read whole, so that it can be ordered. */
+export const orderable = ({ groupId, status, q }: Filter): boolean => groupId !== '' && status === '' && q === '';
+
+/** All capabilities of a group in their order, as one page. */
+async function wholeGroup(groupId: string, signal: AbortSignal): Promise<Schemas['AdminCapabilityPage']> {
+  const read = (page: number) => unwrap(api.GET('/api/admin/capabilities', { params: { query: { groupId, page, size: MOST_ROWS } }, signal }));
+  const first = await read(1);
+  const rest = await Promise.all(Array.from({ length: Math.ceil(first.total / MOST_ROWS) - 1 }, (_, n) => read(n + 2)));
+  const items = [first, ...rest].flatMap((page) => page.items);
+  return { items, total: items.length, page: 1, size: items.length };
+}
 export const AUDIT_SIZE = 20;
 export const SPOOLS_SIZE = 20;
 export const CEILINGS_SIZE = 20;
@@ -27,7 +40,7 @@ export const officeQueries = {
   capabilities: (filter: Filter) =>
     queryOptions({
       queryKey: ['capabilities', 'list', filter],
-      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/capabilities', { params: { query: { ...filter, size: LIST_SIZE } }, signal })),
+      queryFn: ({ signal }) => (orderable(filter) ? wholeGroup(filter.groupId, signal) : unwrap(api.GET('/api/admin/capabilities', { params: { query: { ...filter, size: LIST_SIZE } }, signal }))),
       placeholderData: keepPreviousData,
     }),
   /** How many capabilities a group has. */

@@ -1,5 +1,5 @@
 import './applications.css';
-import { useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
@@ -31,6 +31,8 @@ import { applicationQueries } from './queries';
 import { useCapabilities } from './useCapabilities';
 import { tryPath, useCurl } from './useCurl';
 import { useDialogs, type Dialogs } from './useDialogs';
+
+const FirstCall = lazy(() => import('./FirstCall'));
 
 preloadChart();
 
@@ -145,8 +147,10 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<
     state.setRange(one);
     focusRange();
   };
+  const waits = useWaits(state.holdsToday && data.summary.calls === 0);
   return (
     <>
+      {waits && <section className="block" aria-label={t('first.title')}><Suspense fallback={<Bones height={22} />}><FirstCall applicationId={id} /></Suspense></section>}
       <section className="block" aria-label={t('detail.figures')}>
         <Tiles figures={data.summary} coverage={data} comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }} />
       </section>
@@ -159,6 +163,12 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<
       )}
     </>
   );
+}
+
+/** Whether somebody came here before the first call: who waited for it is told how it went. */
+function useWaits(empty: boolean): boolean {
+  const [waits] = useState(empty);
+  return waits;
 }
 
 function NoCalls({ id, bound }: { id: string; bound: readonly string[] }) {

@@ -14,12 +14,13 @@ import { useRange } from '../range/useRange';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Icon } from '../ui/Icon';
 import { Pages } from '../ui/Pages';
-import { StatusTag } from '../ui/Tag';
+import { StatusTag, Tag } from '../ui/Tag';
 import { useKeys } from '../ui/useKeys';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { ApplicationMenu } from './ApplicationMenu';
+import { levelOf } from './level';
 import { applicationQueries } from './queries';
 import { useDialogs, type Dialogs } from './useDialogs';
 
@@ -127,10 +128,10 @@ function Table({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
       <tbody>
         {items.map((usage) => (
           <tr key={usage.id}>
-            <td className="application-name"><div><Name usage={usage} /><StatusTag status={usage.status} /></div></td>
+            <td className="application-name"><div><Name usage={usage} /><Standing usage={usage} /></div></td>
             <td className="mono second wider">{usage.maskedAccessKey}</td>
             <td className="right">{format.count(usage.calls)}</td>
-            <td className="right">{format.rate(usage.successes, usage.calls ?? 0)}</td>
+            <td className="right"><Rate usage={usage} /></td>
             <td className="right">{format.count(usage.failures)}</td>
             <td className="right">{format.duration(usage.avgDurationMs)}</td>
             <td><Actions usage={usage} dialogs={dialogs} /></td>
@@ -148,11 +149,11 @@ function Cards({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
     <ul className="cards close" aria-label={t('title')}>
       {items.map((usage) => (
         <li key={usage.id}>
-          <div className="card-head"><Name usage={usage} /><StatusTag status={usage.status} /></div>
+          <div className="card-head"><Name usage={usage} /><Standing usage={usage} /></div>
           <p className="meta mono">{usage.maskedAccessKey}</p>
           <dl>
             <div><dt className="meta">{t('common:metrics.calls')}</dt><dd>{format.count(usage.calls)}</dd></div>
-            <div><dt className="meta">{t('common:metrics.successRate')}</dt><dd>{format.rate(usage.successes, usage.calls ?? 0)}</dd></div>
+            <div><dt className="meta">{t('common:metrics.successRate')}</dt><dd><Rate usage={usage} /></dd></div>
             <div><dt className="meta">{t('common:metrics.failures')}</dt><dd>{format.count(usage.failures)}</dd></div>
             <div><dt className="meta">{t('common:metrics.avg')}</dt><dd>{format.duration(usage.avgDurationMs)}</dd></div>
           </dl>
@@ -161,6 +162,24 @@ function Cards({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
       ))}
     </ul>
   );
+}
+
+/** What is not as it should be: nothing is said of an active application whose calls succeed. */
+function Standing({ usage }: { usage: Usage }) {
+  const { t } = useTranslation('applications');
+  const level = levelOf(usage);
+  return (
+    <>
+      {usage.status === 'disabled' && <StatusTag status="disabled" />}
+      {level && <Tag kind={level}>{t(`level.${level}`)}</Tag>}
+    </>
+  );
+}
+
+function Rate({ usage }: { usage: Usage }) {
+  const format = useFormat();
+  const level = levelOf(usage);
+  return <span className="rate" data-level={level ?? undefined}>{level && <Icon name={level} size={12} />}{format.rate(usage.successes, usage.calls ?? 0)}</span>;
 }
 
 function Name({ usage }: { usage: Usage }) {

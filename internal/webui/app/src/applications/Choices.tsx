@@ -20,6 +20,8 @@ export function Choices({ saved, chosen, onChange, fault }: {
   const { t } = useTranslation(['applications', 'common']);
   const query = useCapabilities(saved);
   const [search, setSearch] = useState('');
+  const [onlyChosen, setOnlyChosen] = useState(false);
+  const [first] = useState(chosen); // they stay where they are while some are given up
   const id = useId();
   return (
     <div role="group" aria-labelledby={id} aria-describedby={`${id}-fault`}>
@@ -27,19 +29,29 @@ export function Choices({ saved, chosen, onChange, fault }: {
         <span id={id}>{t('form.capabilities')}</span>
         <span className="meta number">{query.data && t('form.some', { n: String(chosen.length), all: String(query.data.length) })}</span>
       </div>
-      <Input type="search" aria-label={t('form.search')} placeholder={t('form.search')} autoComplete="off" value={search} onChange={(event) => setSearch(event.target.value)} onPressEnter={(event) => event.preventDefault()} />
+      <div className="filters">
+        <Input className="search" type="search" aria-label={t('form.search')} placeholder={t('form.search')} autoComplete="off" value={search} onChange={(event) => setSearch(event.target.value)} onPressEnter={(event) => event.preventDefault()} />
+        <button type="button" className="quiet" data-edge aria-pressed={onlyChosen} onClick={() => setOnlyChosen(!onlyChosen)}>{t('form.onlyChosen')}</button>
+      </div>
       <div className="choices">
-        <Block query={query} height={160}>{(capabilities) => <Listed capabilities={capabilities} search={search} chosen={chosen} onChange={onChange} />}</Block>
+        <Block query={query} height={160}>{(capabilities) => <Listed capabilities={onlyChosen ? capabilities.filter(({ id }) => chosen.includes(id)) : capabilities} search={search} first={first} chosen={chosen} onChange={onChange} />}</Block>
       </div>
       <p id={`${id}-fault`} className="fault-line" role="alert">{fault}</p>
     </div>
   );
 }
 
-function Listed({ capabilities, search, chosen, onChange }: { capabilities: readonly Schemas['Capability'][]; search: string; chosen: readonly string[]; onChange: (chosen: string[]) => void }) {
+const BOUND = ' bound'; // no group is called so
+
+function Listed({ capabilities, search, first, chosen, onChange }: { capabilities: readonly Schemas['Capability'][]; search: string; first: readonly string[]; chosen: readonly string[]; onChange: (chosen: string[]) => void }) {
   const { t } = useTranslation(['applications', 'common']);
   const { data: groups, isPending } = useQuery(capabilityQueries.groups());
-  const found = useMemo(() => sections(capabilities, groups ?? [], search), [capabilities, groups, search]);
+  const found = useMemo(() => {
+    const all = sections(capabilities, groups ?? [], search);
+    const bound = { id: BOUND, name: t('form.bound'), items: all.flatMap(({ items }) => items).filter(({ id }) => first.includes(id)) };
+    const rest = all.map((section) => ({ ...section, items: section.items.filter(({ id }) => !first.includes(id)) }));
+    return [bound, ...rest].filter(({ items }) => items.length > 0);
+  }, [capabilities, groups, search, first, t]);
   if (isPending) return <Bones height={160} />; // not first by identifier, then by name
   if (capabilities.length === 0) return <p className="second">{t('form.none')}</p>;
   if (found.length === 0) return <p className="second">{t('form.noMatch')}</p>;

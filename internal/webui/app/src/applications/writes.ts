@@ -39,6 +39,11 @@ const writes = (client: QueryClient) => ({
     return application;
   },
 
+  bind: async (id: string, capabilityId: string): Promise<void> => {
+    await unwrap(api.PATCH('/api/applications/{id}/capabilities/{capabilityId}', { params: { path: { id, capabilityId } } }));
+    refresh(client);
+  },
+
   /** Seen at once; taken back where the server refuses. */
   setStatus: async (id: string, status: Status): Promise<void> => {
     await client.cancelQueries({ queryKey: ['applications'] });

@@ -1,12 +1,19 @@
+import '../ui/field.css';
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Block, Empty } from '../ui/Block';
+import { Icon } from '../ui/Icon';
 import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import { StatusTag, Tag } from '../ui/Tag';
 import { capabilityQueries, useBind } from './queries';
+
+/** From so many applications on they are searched; so many are shown at first. */
+const SEARCHED_FROM = 8;
+const MOST_ROWS = 20;
 
 /** Which of the own applications may call the capability; the others are one click away from it. */
 export function Applications({ capability }: { capability: Schemas['Capability'] }) {
@@ -24,7 +31,29 @@ export function Applications({ capability }: { capability: Schemas['Capability']
   );
 }
 
-function List({ capability, items }: { capability: Schemas['Capability']; items: Schemas['Binding'][] }) {
+function List({ capability, items }: { capability: Schemas['Capability']; items: readonly Schemas['Binding'][] }) {
+  const { t } = useTranslation(['capabilities', 'common']);
+  const [text, setText] = useState('');
+  const [onlyBound, setOnlyBound] = useState(false);
+  const [whole, setWhole] = useState(false);
+  const wanted = text.trim().toLowerCase();
+  const found = items.filter(({ name, bound }) => (bound || !onlyBound) && name.toLowerCase().includes(wanted));
+  const rows = whole ? found : found.slice(0, MOST_ROWS);
+  return (
+    <>
+      {items.length > SEARCHED_FROM && (
+        <div className="filters" role="search">
+          <div className="search"><Icon name="search" /><input className="input" type="search" aria-label={t('applications.search')} placeholder={t('applications.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
+          <button type="button" className="quiet" data-edge aria-pressed={onlyBound} onClick={() => setOnlyBound(!onlyBound)}>{t('applications.onlyBound', { n: String(items.filter(({ bound }) => bound).length), all: String(items.length) })}</button>
+        </div>
+      )}
+      {found.length === 0 ? <p className="second">{t('applications.none')}</p> : <Table capability={capability} items={rows} />}
+      {rows.length < found.length && <button type="button" className="quiet flush" onClick={() => setWhole(true)}>{t('applications.all', { n: String(found.length) })}</button>}
+    </>
+  );
+}
+
+function Table({ capability, items }: { capability: Schemas['Capability']; items: readonly Schemas['Binding'][] }) {
   const { t } = useTranslation(['capabilities', 'common']);
   const tell = useTellFault();
   const bind = useBind(capability.id);

@@ -66,7 +66,7 @@ export function DailyBlock({ title, days, previous, today, from, onDay }: { titl
 function Legend({ measure, weekly, now, previous }: { measure: Measure; weekly: boolean; now: readonly Bucket[]; previous: boolean }) {
   const { t } = useTranslation();
   const entries: [string, string][] =
-    measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.successRate')]] : measure === 'tokens' ? [['avg', t('tokens.input')], ['p50', t('tokens.output')]] : [['avg', t('metrics.avg')]];
+    measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.failureRate')]] : measure === 'tokens' ? [['avg', t('tokens.input')], ['p50', t('tokens.output')]] : [['avg', t('metrics.avg')]];
   if (measure === 'duration' && !weekly) entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
   if (measure === 'calls' && now.some(({ open }) => open)) entries.push(['soFar', t('chart.soFar')]);
   if (measure === 'calls' && now.some(({ open, part, known }) => part && known && !open)) entries.push(['soFar', t('chart.part')]);

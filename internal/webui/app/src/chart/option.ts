@@ -8,10 +8,12 @@ export type Measure = 'calls' | 'rate' | 'duration' | 'tokens';
 /** What of the page a chart needs: colours, words and formats. */
 export interface Look {
   palette: (typeof palettes)['light' | 'dark'];
-  words: { successes: string; failures: string; rate: string; avg: string; p50: string; p95: string; p99: string; input: string; output: string; previous: string };
+  words: { successes: string; failures: string; failureRate: string; avg: string; p50: string; p95: string; p99: string; input: string; output: string; previous: string };
   axis: (n: number) => string;
   durationAxis: (ms: number) => string;
   tooltip: (index: number) => HTMLElement;
+  /** What stands under a bar. */
+  label: (bucket: Bucket) => string;
 }
 
 const stripes = (color: string) => ({ symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 3], rotation: -Math.PI / 4, color });
@@ -20,7 +22,7 @@ const stripes = (color: string) => ({ symbol: 'rect', dashArrayX: [1, 0], dashAr
 export function option(measure: Measure, now: Bucket[], previous: Bucket[] | null, look: Look): EChartsCoreOption {
   const { palette: p, words } = look;
   const text = { color: p.second, fontSize: 12 };
-  const wording = measure === 'rate' ? (n: number) => `${n}%` : measure === 'duration' ? look.durationAxis : look.axis;
+  const wording = measure === 'rate' ? (n: number) => `${Number(n.toFixed(3))}%` : measure === 'duration' ? look.durationAxis : look.axis;
   return {
     animation: false,
     aria: { enabled: true, label: { enabled: false }, decal: { show: false } },
@@ -32,16 +34,19 @@ export function option(measure: Measure, now: Bucket[], previous: Bucket[] | nul
       formatter: (items: { dataIndex: number }[]) => look.tooltip(items[0]!.dataIndex),
     },
     xAxis: {
-      type: 'category', data: now.map((bucket) => bucket.date.slice(5)), boundaryGap: measure === 'calls' || now.length === 1,
+      type: 'category', data: now.map(look.label), boundaryGap: measure === 'calls' || now.length === 1,
       axisLabel: { ...text, hideOverlap: true }, axisLine: { lineStyle: { color: p.edge } }, axisTick: { show: false },
     },
     yAxis: {
-      type: 'value', min: 0, ...(measure === 'rate' ? { max: 100, interval: 25 } : {}), ...(measure === 'calls' ? { minInterval: 1 } : {}), splitNumber: 4,
+      type: 'value', min: 0, ...(measure === 'rate' && now.every((bucket) => bucket.failures === 0) ? { max: 1 } : {}), ...(measure === 'calls' ? { minInterval: 1 } : {}), splitNumber: 4,
       axisLabel: { ...text, formatter: wording }, splitLine: { lineStyle: { color: p.line } },
     },
     series: measure === 'calls' ? bars(now, previous, look) : lines(measure, now, previous, look, words),
   };
 }
+
+// What the pointer is on keeps its colour.
+const unfaded = { emphasis: { disabled: true } };
 
 // Lower than this share of the highest bar, the pattern of failures would be a dashed line.
 const PATTERN_FROM = 0.05;
@@ -51,7 +56,7 @@ function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: L
   const highest = Math.max(...now.map((bucket) => bucket.calls));
   const failed = (bucket: Bucket) =>
     bucket.failures >= highest * PATTERN_FROM ? { value: bucket.failures, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: dots(p.surface) } } : bucket.failures;
-  const bar = { type: 'bar', stack: 'now', barMaxWidth: 40, barCategoryGap: '33%' };
+  const bar = { type: 'bar', stack: 'now', barMaxWidth: 40, barCategoryGap: '33%', ...unfaded };
   const list: object[] = [
     {
       ...bar, name: words.successes, itemStyle: { color: p.bar },
@@ -66,11 +71,12 @@ function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: L
 
 function lines(measure: Measure, now: Bucket[], previous: Bucket[] | null, { palette: p }: Look, words: Look['words']): object[] {
   const line = (name: string, data: (number | null)[], color: string, type: string | number[]) => ({
-    type: 'line', name, data, connectNulls: false, showSymbol: now.length <= 31, symbolSize: 5, lineStyle: { color, width: 2, type }, itemStyle: { color },
+    type: 'line', name, data, connectNulls: false, showSymbol: now.length <= 31, symbolSize: 5, ...unfaded, lineStyle: { color, width: 2, type }, itemStyle: { color },
   });
-  const percent = (buckets: Bucket[]) => buckets.map((bucket) => (bucket.rate === null ? null : Math.floor(bucket.rate * 10_000) / 100));
+  // However few failures, they are seen.
+  const percent = (buckets: Bucket[]) => buckets.map((bucket) => (bucket.calls === 0 ? null : Math.ceil((bucket.failures * 10_000) / bucket.calls) / 100));
   if (measure === 'rate') {
-    const list: object[] = [line(words.rate, percent(now), p.ok, 'solid')];
+    const list: object[] = [line(words.failureRate, percent(now), p.barFailed, 'solid')];
     return previous ? [...list, earlier(words.previous, percent(previous), p.previous)] : list;
   }
   if (measure === 'tokens') {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axis, change, count, duration, durationAxis, rate, rateChange, span, time } from './format';
+import { axis, change, count, duration, durationAxis, failureRate, rate, rateChange, span, time } from './format';
 
 const each = <A extends unknown[]>(name: string, f: (...args: A) => string, cases: [A, string][]) =>
   test(name, () => {
@@ -17,6 +17,9 @@ each('100.00% means no failure and 0.00% no success', rate, [
   [[0, 0], '—'], [[5, 5], '100.00%'], [[0, 5], '0.00%'], [[2, 3], '66.66%'],
   [[999_999, 1_000_000], '99.99%'], [[1, 1_000_000], '0.01%'], [[9987, 10_000], '99.87%'],
 ]);
+each('0.00% failed means no failure and 100.00% no success', failureRate, [
+  [[0, 0], '—'], [[0, 5], '0.00%'], [[5, 5], '100.00%'], [[1, 3], '33.34%'], [[1, 1_000_000], '0.01%'], [[999_999, 1_000_000], '99.99%'],
+]);
 each('durations change unit without an impossible figure in between', duration, [
   [[null, 'en'], '—'], [[0, 'en'], '< 1 ms'], [[0.4, 'zh-CN'], '< 1 ms'], [[0.6, 'en'], '1 ms'], [[842.3, 'en'], '842 ms'], [[999.4, 'en'], '999 ms'], [[999.6, 'en'], '1.00 s'],
   [[3420, 'en'], '3.42 s'], [[59_994, 'en'], '59.99 s'], [[59_996, 'en'], '1 min 00 s'],
@@ -30,6 +33,7 @@ each('times are Beijing times in every zone', time, [
 ]);
 each('changes are signed', (now: number | null, before: number | null, language: 'en' | 'zh-CN') => change(now, before, language).text, [
   [[112.3, 100, 'en'], '+12.3%'], [[90, 100, 'en'], '−10.0%'], [[100, 100, 'en'], '0.0%'], [[0, 0, 'en'], '0.0%'],
+  [[999, 100, 'en'], '+899.0%'], [[4688, 100, 'en'], '×47'], [[5_000_000, 1, 'en'], '×5,000,000'],
   [[5, 0, 'en'], 'new'], [[5, 0, 'zh-CN'], '新增'], [[null, 5, 'en'], '—'], [[5, null, 'en'], '—'],
 ]);
 each('rates change by points', (now: number | null, before: number | null, language: 'en' | 'zh-CN') => rateChange(now, before, language).text, [

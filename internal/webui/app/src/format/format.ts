@@ -28,6 +28,14 @@ export function rate(successes: number, calls: number): string {
   return `${(hundredths / 100).toFixed(2)}%`;
 }
 
+/** The other side of rate: 0.00% only without a failure, 100.00% only without a success. */
+export function failureRate(failures: number, calls: number): string {
+  if (calls === 0) return ABSENT;
+  let hundredths = Math.ceil((failures * 10_000) / calls);
+  if (hundredths === 10_000 && failures < calls) hundredths = 9_999;
+  return `${(hundredths / 100).toFixed(2)}%`;
+}
+
 /** 842 ms, 3.42 s, 2 min 05 s or 2 分 05 秒; what took time but rounds to none is < 1 ms. */
 export function duration(ms: number | null | undefined, language: Language): string {
   if (ms == null) return ABSENT;
@@ -72,10 +80,14 @@ export interface Change {
 const signed = (n: number, digits: number): string => `${n > 0 ? '+' : n < 0 ? '−' : ''}${Math.abs(n).toFixed(digits)}`;
 const directionOf = (n: number): Change['direction'] => (n > 0 ? 'up' : n < 0 ? 'down' : 'same');
 
-/** +12.3%; from nothing to something: new. */
+/** From this multiple on a change says how many times as many: ×47 reads better than +4588%. */
+const TIMES_FROM = 10;
+
+/** +12.3%; ten times as many and more: ×47; from nothing to something: new. */
 export function change(now: number | null, before: number | null, language: Language): Change {
   if (now == null || before == null) return { direction: 'none', text: ABSENT };
   if (before === 0) return now === 0 ? { direction: 'same', text: '0.0%' } : { direction: 'new', text: language === 'zh-CN' ? '新增' : 'new' };
+  if (now / before >= TIMES_FROM) return { direction: 'up', text: `×${count(Math.round(now / before))}` };
   const percent = Number((((now - before) / before) * 100).toFixed(1));
   return { direction: directionOf(percent), text: `${signed(percent, 1)}%` };
 }

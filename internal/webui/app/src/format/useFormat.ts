@@ -11,6 +11,7 @@ export function useFormat() {
       language,
       count: f.count,
       rate: f.rate,
+      failureRate: f.failureRate,
       time: f.time,
       clock: f.clock,
       span: f.span,

@@ -1,7 +1,7 @@
 import './overview.css';
+import { lazy, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
@@ -10,15 +10,15 @@ import { firstDay, unrecorded, whole } from '../range/coverage';
 import { lastDays, custom } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
-import { Based } from '../session/Base';
 import { TokensBlock } from '../tokens/TokensBlock';
-import { Block } from '../ui/Block';
-import { Code } from '../ui/Copy';
+import { Block, Bones } from '../ui/Block';
 import { useTitle } from '../ui/useTitle';
 import { overviewQueries } from './queries';
 import { FiguresBones } from './FiguresBones';
 import { Tiles, Unrecorded } from './Tiles';
 import { UsageTable } from './UsageTable';
+
+const FirstSteps = lazy(() => import('./FirstSteps'));
 
 preloadChart();
 
@@ -56,6 +56,8 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
     state.setRange(one);
     focusRange();
   };
+  // Before there is an application, figures of 0 would stand above what to do.
+  if (data.applicationCount === 0 && !unrecorded(data)) return <First of="start" />;
   return (
     <>
       <section className="block" aria-label={t('title')}>
@@ -66,7 +68,7 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
           last={{ label: t('apps'), value: format.count(data.applicationCount), note: t('appsEnabled', { n: format.count(data.enabledCount) }) }}
         />
       </section>
-      {data.applicationCount === 0 ? <Start /> : unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.calls === 0 ? <NoCalls /> : (
+      {unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.calls === 0 ? <First of="call" /> : (
         <>
           <DailyBlock title={t('daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
           <TokensBlock tokens={data.tokens} cost={data.cost} />
@@ -77,38 +79,6 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
   );
 }
 
-function Curl() {
-  return <Based height={110}>{(base) => <Code text={curl(base)} />}</Based>;
-}
-
-const curl = (base: string): string => [
-  `curl "${base}/gateway/v1/chat/completions?model=$CAPABILITY" \\`,
-  '  -H "Authorization: Bearer $CALLGATE_KEY" \\',
-  '  -H "Content-Type: application/json" \\',
-  `  -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'`,
-].join('\n');
-
-function Start() {
-  const { t } = useTranslation(['overview', 'common']);
-  return (
-    <section className="block">
-      <h2>{t('empty.title')}</h2>
-      <ol className="steps">
-        <li><b>1</b><p>{t('empty.create')}</p><Link className="quiet primary-link" to="/applications?new">{t('empty.button')}</Link></li>
-        <li><b>2</b><p>{t('empty.call')}</p><Curl /></li>
-        <li><b>3</b><p>{t('empty.watch')}</p></li>
-      </ol>
-    </section>
-  );
-}
-
-function NoCalls() {
-  const { t } = useTranslation(['overview', 'common']);
-  return (
-    <section className="block stack">
-      <p>{t('empty.noCalls')}</p>
-      <Curl />
-      <div><Link className="quiet" data-edge to="/applications">{t('empty.toApplications')}</Link></div>
-    </section>
-  );
-}
+const First = ({ of }: { of: 'start' | 'call' }) => (
+  <Suspense fallback={<section className="block"><Bones height={220} /></section>}><FirstSteps of={of} /></Suspense>
+);

@@ -8,6 +8,7 @@ import type { Change } from '../format/format';
 import { useFormat } from '../format/useFormat';
 import { Empty } from '../ui/Block';
 import { Icon } from '../ui/Icon';
+import { Updated } from '../ui/Updated';
 
 /** Two periods over the same closed days, and how to say which. */
 export interface Comparison {
@@ -18,7 +19,7 @@ export interface Comparison {
 }
 
 type Figures = Schemas['Metrics'];
-type Said = Coverage & Pick<Schemas['Coverage'], 'missed'>;
+type Said = Coverage & Pick<Schemas['Coverage'], 'missed'> & { receivedAt: number };
 
 /** The figures of a period with their changes; `last` is a tile of the page's own. */
 export function Tiles({ figures, coverage, comparison, last }: { figures: Figures; coverage: Said; comparison: Comparison | null; last?: { label: string; value: string; note?: string } }) {
@@ -75,11 +76,13 @@ export function Completeness({ coverage }: { coverage: Said }) {
         <span>{t('complete', { time: today ? format.clock(dataThrough) : format.time(dataThrough) })}</span>
         {behind && <>{' · '}<span>{t('late')}</span></>}
       </span>
-      {' · '}
-      <span className={missed > 0 ? 'warned' : undefined} title={missed > 0 ? t('missedWhy') : undefined}>
-        {missed > 0 && <Icon name="warn" size={12} />}
-        {t('missed', { n: format.count(missed) })}
-      </span>
+      {missed > 0 && (
+        <>
+          {' · '}
+          <span className="warned" title={t('missedWhy')}><Icon name="warn" size={12} />{t('missed', { n: format.count(missed) })}</span>
+        </>
+      )}
+      {dayOf(coverage.answeredAt) <= coverage.end && <>{' · '}<Updated at={coverage.receivedAt} /></>}
     </span>
   );
 }

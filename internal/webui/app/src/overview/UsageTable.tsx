@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
@@ -7,6 +8,7 @@ import { Money } from '../tokens/Money';
 import { add, addCosts, together } from '../tokens/tokens';
 
 const MOST_ROWS = 8;
+const OTHER = ' other'; // no capability is called so
 
 type Usage = Schemas['ModelMetrics'];
 interface Row {
@@ -22,7 +24,8 @@ interface Row {
 export function UsageTable({ models, title }: { models: readonly Usage[]; title: string }) {
   const { t } = useTranslation(['overview', 'common']);
   const format = useFormat();
-  const rows = rowsOf(models, t('common:metrics.unspecified'), (count) => t('common:metrics.rest', { n: format.count(count) }));
+  const [whole, setWhole] = useState(false);
+  const rows = rowsOf(models, whole ? models.length : MOST_ROWS, t('common:metrics.unspecified'), (count) => t('common:metrics.rest', { n: format.count(count) }));
   const all = models.reduce((calls, model) => calls + model.calls, 0);
   const counted = rows.some(({ tokens }) => tokens !== null);
   const priced = rows.some(({ usage }) => usage.cost.some(({ amount }) => amount !== null));
@@ -48,7 +51,7 @@ export function UsageTable({ models, title }: { models: readonly Usage[]; title:
         <tbody>
           {rows.map(({ key, name, id, usage, tokens }) => (
             <tr key={key}>
-              <td className="name">{id === null ? <span title={name}>{name}</span> : <Link to={`/capabilities/${encodeURIComponent(id)}`} title={name === id ? id : `${name} (${id})`}>{name}</Link>}</td>
+              <td className="name">{key === OTHER ? <button type="button" className="quiet flush" aria-expanded="false" onClick={() => setWhole(true)}>{name}</button> : id === null ? <span title={name}>{name}</span> : <Link to={`/capabilities/${encodeURIComponent(id)}`} title={name === id ? id : `${name} (${id})`}>{name}</Link>}</td>
               <td className="right">{format.count(usage.calls)}</td>
               <td className="wider fill" aria-hidden="true"><span className="share" style={{ width: `${(usage.calls / most) * 100}%` }} /></td>
               <td className="right wider">{all === 0 ? '—' : `${((usage.calls / all) * 100).toFixed(1)}%`}</td>
@@ -62,19 +65,20 @@ export function UsageTable({ models, title }: { models: readonly Usage[]; title:
           ))}
         </tbody>
       </table>
+      {whole && models.length > MOST_ROWS && <button type="button" className="quiet flush" aria-expanded="true" onClick={() => setWhole(false)}>{t('common:metrics.fewer', { n: String(MOST_ROWS) })}</button>}
     </section>
   );
 }
 
-function rowsOf(models: readonly Usage[], unspecified: string, other: (count: number) => string): Row[] {
-  const rows = models.slice(0, models.length > MOST_ROWS ? MOST_ROWS : undefined).map((usage): Row => ({
+function rowsOf(models: readonly Usage[], most: number, unspecified: string, other: (count: number) => string): Row[] {
+  const rows = models.slice(0, most).map((usage): Row => ({
     key: usage.model, name: usage.model === '' ? unspecified : usage.name || usage.model, id: usage.name === '' ? null : usage.model, usage, tokens: together(usage.tokens),
   }));
   const rest = models.slice(rows.length);
   if (rest.length > 0) {
     const all = sum(rest.map((usage) => ({ ...usage, date: '' })));
     rows.push({
-      key: ' other', name: other(rest.length), id: null, tokens: add(rest.map(({ tokens }) => together(tokens))),
+      key: OTHER, name: other(rest.length), id: null, tokens: add(rest.map(({ tokens }) => together(tokens))),
       usage: { ...all, avgDurationMs: all.avgMs, p95Ms: null, cost: addCosts(rest.map(({ cost }) => cost)) },
     });
   }

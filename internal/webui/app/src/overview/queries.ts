@@ -15,6 +15,6 @@ export const overviewQueries = {
       queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/overview', { params: { query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
-      refetchInterval: (query) => following(holdsToday, query.state.data?.calls === 0),
+      refetchInterval: following(holdsToday),
     }),
 };

@@ -30,7 +30,7 @@ export function Answer({ attempt, applicationId }: { attempt: Attempt | null; ap
         <Copy bare text={shown} disabled={nothing} />
       </div>
       <dl className="try-figures">
-        <div><dt>{t('status')}</dt><dd>{attempt?.status ? <Tag kind={attempt.status < 300 ? 'ok' : 'failed'}>{String(attempt.status)}</Tag> : '—'}</dd></div>
+        <div><dt>{t('status')}</dt><dd>{attempt?.status ? <Tag kind={attempt.status < 300 && attempt.state !== 'cut' ? 'ok' : 'failed'}>{String(attempt.status)}</Tag> : '—'}</dd></div>
         <div><dt>{t('firstByte')}</dt><dd>{format.duration(rounded(attempt?.firstByteMs))}</dd></div>
         <div><dt>{t('total')}</dt><dd>{format.duration(rounded(attempt?.totalMs))}</dd></div>
         <div><dt>{t('callId')}</dt><dd>{attempt?.callId ? <Link to={`/applications/${applicationId}`} state={{ log: attempt.callId }} title={t('toLog')}><code>{attempt.callId}</code></Link> : '—'}</dd></div>

@@ -4,8 +4,14 @@ import dayjs, { type Dayjs } from 'dayjs';
 import 'dayjs/locale/zh-cn';
 import { today } from './days';
 
-/** Ant Design's picker, whose "now" is Beijing's and not the browser's. */
-export const DatePicker = generatePicker<Dayjs>({ ...dayjsConfig, getNow: () => dayjs(today()) });
+const MONDAY = 1;
+
+/** Ant Design's picker, whose "now" is Beijing's and not the browser's, and whose weeks begin on Monday in every language. */
+export const DatePicker = generatePicker<Dayjs>({
+  ...dayjsConfig,
+  getNow: () => dayjs(today()),
+  locale: { ...dayjsConfig.locale, getWeekFirstDay: () => MONDAY },
+});
 
 export const toDay = (date: Dayjs): string => date.format('YYYY-MM-DD');
 export const fromDay = (day: string): Dayjs => dayjs(day);

@@ -27,7 +27,7 @@ export function SignIn({ office = false }: { office?: boolean }) {
             <img src="/favicon.svg" width="24" height="24" alt="" />
             {t('common:product')}
           </div>
-          {office && <p className="meta office-band">{t('office')}</p>}
+          {office ? <p className="meta office-band">{t('office')}</p> : <p className="second sign-in-about">{t('about')}</p>}
           <h1>{t('title')}</h1>
           {search.has('error') && <p className="bar" data-kind="failed" role="alert">{t('companyFailed')}</p>}
           {why && why !== 'left' ? <p className="bar" data-kind="warn" role="status">{t(`why.${why}`)}</p> : asked !== null && <p className="second">{t('why.next')}</p>}

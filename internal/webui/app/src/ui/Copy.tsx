@@ -31,7 +31,7 @@ export function Copy({ text, label, bare = false, edge, disabled }: { text: stri
     <>
       <button type="button" className={bare ? 'quiet square' : 'quiet'} data-edge={edge} disabled={disabled} onClick={(event) => void copy(event)} aria-label={bare ? words : undefined} title={bare ? words : undefined}>
         <Icon name={done ? 'ok' : 'copy'} />
-        {!bare && words}
+        {!bare && <span className="swap" data-other={done ? (label ?? t('action.copy')) : t('action.copied')}>{words}</span>}
         <span className="unseen" role="status">{done ? t('action.copied') : ''}</span>
       </button>
       {byHand !== null && <ByHand {...byHand} onClosed={() => setByHand(null)} />}

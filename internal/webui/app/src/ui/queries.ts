@@ -18,8 +18,10 @@ export function createQueryClient(): QueryClient {
 /** A range that holds today is never fresh; a closed one changes rarely. */
 export const freshness = (holdsToday: boolean): number => (holdsToday ? 0 : 30_000);
 
-/** How often figures of today are asked for again, in ms: who waits for the first call sees it soon. */
-export const following = (holdsToday: boolean, empty: boolean): number | false => (!holdsToday ? false : empty ? 3_000 : 60_000);
+/** How often what is of today is asked for again while it is looked at, in ms: figures and call log tell the same. */
+export const RHYTHM = 3_000;
+
+export const following = (holdsToday: boolean): number | false => (holdsToday ? RHYTHM : false);
 
 /**
  * Keeps the old figures on screen while others load, unless they belong to another object: the

@@ -5,7 +5,7 @@ const admin: Same<typeof zh> = {
   band: 'Back office',
   nav: { groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', limits: 'Limits', spools: 'Spools', audit: 'Audit' },
   confirm: { leave: 'There are unsaved changes. Leave?', stay: 'Keep editing', leaveNow: 'Discard changes' },
-  order: { handle: 'Move {{name}}', hint: 'Drag, or press Alt+↑/↓, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
+  order: { handle: 'Move {{name}}', hint: 'Drag, or hold Alt and press ↑ ↓ Home End, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
   groups: {
     title: 'Groups',
     add: 'New group',
@@ -250,6 +250,9 @@ const admin: Same<typeof zh> = {
     set: 'set',
     nothing: '(empty)',
     everybody: 'All applications',
+    since: 'since {{time}}',
+    moved: 'Moved {{name}} {{from}} → {{to}}',
+    movedMore: 'and {{n}} more',
     sentTo: 'sent to {{to}}',
     actions: {
       capability__create: 'Created capability', capability__update: 'Edited capability', capability__set_status: 'Changed capability status', capability__reorder: 'Reordered capabilities', capability__check: 'Checked connection',

@@ -21,6 +21,7 @@ const applications: Same<typeof zh> = {
   deleted: '{{name}} is deleted',
   saved: '{{name}} is saved',
   saving: 'Saving',
+  level: { failed: 'Failing', warn: 'Some failures' },
   empty: {
     list: 'There is no application yet. Create one and bind capabilities: it gets an Access Key to call with.',
     calls: 'There were no calls in this range. Copy this curl and put the Access Key in to make one:',
@@ -110,6 +111,8 @@ const applications: Same<typeof zh> = {
     descriptionHint: 'What it is for; may be empty',
     capabilities: 'Capabilities',
     search: 'Search capabilities',
+    onlyChosen: 'Only chosen',
+    bound: 'Bound now',
     some: '{{n}} of {{all}}',
     none: 'Your administrator offers no capability yet. The application can be created now and bound later.',
     noMatch: 'No capability matches.',
@@ -125,7 +128,14 @@ const applications: Same<typeof zh> = {
     stay: 'Keep editing',
     discard: 'Discard',
   },
+  first: {
+    title: 'First call',
+    waiting: 'Waiting for the first call…',
+    ok: '{{status}} in {{time}}: the first call has arrived.',
+    failed: '{{status}} after {{time}}: the call arrived and failed.',
+  },
   created: {
+    bind: 'Bind',
     title: '{{name}} is created',
     later: 'You can see it again on the page of the application. Keep it safe, and out of front-end code.',
     try: 'Call once with it',

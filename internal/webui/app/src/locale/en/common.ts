@@ -13,6 +13,7 @@ const common: Same<typeof zh> = {
     loading: 'Loading',
     failed: 'The data could not be loaded.',
     offline: 'You are offline. Updates resume once the network is back.',
+    updated: 'updated {{n}} s ago',
     stale: 'Updating failed. Below is the last data.',
     wait: 'Retry in {{seconds}} s',
     unreachable: 'The server cannot be reached.',
@@ -63,6 +64,7 @@ const common: Same<typeof zh> = {
     successes: 'Successes',
     failures: 'Failures',
     successRate: 'Success rate',
+    failureRate: 'Failure rate',
     avg: 'Avg duration',
     p50: 'p50',
     p95: 'p95',
@@ -71,6 +73,7 @@ const common: Same<typeof zh> = {
     share: 'Share',
     unspecified: 'unspecified',
     rest: 'Other ({{n}})',
+    fewer: 'Only the first {{n}}',
   },
   tokens: {
     title: 'Tokens',
@@ -113,7 +116,7 @@ const common: Same<typeof zh> = {
   chart: {
     tokens: 'Tokens',
     calls: 'Calls',
-    rate: 'Success rate',
+    rate: 'Failure rate',
     duration: 'Duration',
     which: 'What the chart shows',
     previous: 'Period before',

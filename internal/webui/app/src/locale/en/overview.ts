@@ -23,6 +23,7 @@ const overview: Same<typeof zh> = {
     call: 'Copy this curl, put your Access Key in, and call once.',
     watch: 'Within two seconds the call is counted here.',
     button: 'New application',
+    noCapability: 'Your administrator offers no capability yet.',
     noCalls: 'There were no calls in this range. Copy this curl to make one; the page of an application has it filled in.',
     toApplications: 'Choose an application',
   },

@@ -2,6 +2,7 @@ import type { Same } from '../same';
 import type zh from '../zh/session';
 
 const session: Same<typeof zh> = {
+  about: 'One Access Key per application for every model API, with exact statistics of every call.',
   title: 'Sign in',
   office: 'Back office',
   email: 'E-mail',

@@ -18,6 +18,7 @@ const applications = {
   deleted: '{{name}} 已删除',
   saved: '{{name}} 已保存',
   saving: '保存中',
+  level: { failed: '失败多', warn: '有失败' },
   empty: {
     list: '还没有应用。新建一个，绑定能力，就能拿到 Access Key 开始调用。',
     calls: '这段时间没有调用。复制下面的 curl，换上 Access Key 试一次：',
@@ -107,6 +108,8 @@ const applications = {
     descriptionHint: '用途，可不填',
     capabilities: '能力',
     search: '搜索能力',
+    onlyChosen: '只看已选',
+    bound: '当前已绑定',
     some: '已选 {{n}} / {{all}}',
     none: '管理员还没有提供能力，可以先创建应用，之后再绑定。',
     noMatch: '没有匹配的能力。',
@@ -122,7 +125,14 @@ const applications = {
     stay: '继续填写',
     discard: '放弃修改',
   },
+  first: {
+    title: '第一次调用',
+    waiting: '等待第一次调用…',
+    ok: '{{status}}，用时 {{time}}：已收到第一次调用。',
+    failed: '{{status}}，用时 {{time}}：已收到调用，但失败了。',
+  },
   created: {
+    bind: '绑定',
     title: '{{name}} 已创建',
     later: '之后仍可在应用详情查看。请妥善保管，不要写进前端代码。',
     try: '用它调用一次',

@@ -10,6 +10,7 @@ const common = {
     loading: '加载中',
     failed: '数据加载失败。',
     offline: '网络已断开，恢复后自动继续。',
+    updated: '{{n}} 秒前更新',
     stale: '暂时无法更新，显示的是之前的数据。',
     wait: '{{seconds}} 秒后可重试',
     unreachable: '连不上服务器。',
@@ -60,6 +61,7 @@ const common = {
     successes: '成功数',
     failures: '失败数',
     successRate: '成功率',
+    failureRate: '失败率',
     avg: '平均耗时',
     p50: 'p50',
     p95: 'p95',
@@ -68,6 +70,7 @@ const common = {
     share: '占比',
     unspecified: '未指明',
     rest: '其它 ({{n}})',
+    fewer: '只看前 {{n}} 个',
   },
   tokens: {
     title: 'Token 用量',
@@ -110,7 +113,7 @@ const common = {
   chart: {
     tokens: 'Token',
     calls: '调用量',
-    rate: '成功率',
+    rate: '失败率',
     duration: '耗时',
     which: '图表内容',
     previous: '上期',

@@ -20,6 +20,7 @@ const overview = {
     call: '复制这段 curl，换上你的 Access Key 调用一次。',
     watch: '两秒内就能在这里看到这次调用。',
     button: '新建应用',
+    noCapability: '管理员还没有提供能力。',
     noCalls: '这段时间没有调用。复制下面的 curl 试一次；应用详情里有填好的命令。',
     toApplications: '选择应用',
   },

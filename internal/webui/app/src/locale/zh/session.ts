@@ -1,4 +1,5 @@
 const session = {
+  about: '每个应用一把 Access Key，调用所有模型服务，每次调用都有精确统计。',
   title: '登录',
   office: '管理后台',
   email: '邮箱',
