@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { paletteSheet } from './src/ui/palette';
 
 // The server fills these into every page it sends; `npm run dev` has no such server.
 const placeholders: Plugin = {
@@ -22,8 +23,16 @@ const backOffice: Plugin = {
 
 const product = process.env['CALLGATE'] ?? 'http://127.0.0.1:8080';
 
+// The colours stand in palette.ts alone.
+const PALETTE = 'virtual:palette.css';
+const palette: Plugin = {
+  name: 'callgate-palette',
+  resolveId: (id) => (id === PALETTE ? PALETTE : undefined),
+  load: (id) => (id === PALETTE ? paletteSheet() : undefined),
+};
+
 export default defineConfig(({ command }) => ({
-  plugins: [react(), placeholders, backOffice],
+  plugins: [react(), palette, placeholders, backOffice],
   html: command === 'build' ? { cspNonce: '__NONCE__' } : {},
   build: {
     target: 'es2022',

@@ -59,7 +59,7 @@ test('where the server does not answer, a lost file does not turn the page into 
   void developer;
   await page.goto('/');
   await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible();
-  await page.route(/\/assets\/CapabilitiesPage-[^/]+\.js$|\/favicon|\/capabilities$/, (route) => route.abort('connectionrefused'));
+  await page.route(/\/assets\/CapabilitiesPage-[^/]+\.js$|\/favicon|:\d+\/capabilities$/, (route) => route.abort('connectionrefused'));
   const asked = documents(page);
   await page.getByRole('link', { name: 'Capabilities' }).first().click();
   await expect(page.getByRole('heading', { name: 'This page failed' })).toBeVisible();

@@ -1,4 +1,5 @@
 import './nonce';
+import 'virtual:palette.css';
 import './base.css';
 import { StrictMode, useState, type ReactNode } from 'react';
 import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
