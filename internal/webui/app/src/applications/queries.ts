@@ -15,7 +15,7 @@ export const applicationQueries = {
       queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications', { params: { query: { start, end, page } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
-      refetchInterval: following(holdsToday),
+      refetchInterval: following(holdsToday, start, end),
     }),
   get: (id: string) =>
     queryOptions({
@@ -43,6 +43,6 @@ export const applicationQueries = {
       queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}', { params: { path: { id }, query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepWithin(id),
-      refetchInterval: following(holdsToday),
+      refetchInterval: following(holdsToday, start, end),
     }),
 };

@@ -15,6 +15,6 @@ export const overviewQueries = {
       queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/overview', { params: { query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
-      refetchInterval: following(holdsToday),
+      refetchInterval: following(holdsToday, start, end),
     }),
 };

@@ -1,5 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../api/error';
+import { lengthOf } from '../range/days';
 
 /** Tries twice more where the fault passes by itself; every other answer would stay the same. */
 export function createQueryClient(): QueryClient {
@@ -19,9 +20,14 @@ export function createQueryClient(): QueryClient {
 export const freshness = (holdsToday: boolean): number => (holdsToday ? 0 : 30_000);
 
 /** How often what is of today is asked for again while it is looked at, in ms: figures and call log tell the same. */
-export const RHYTHM = 3_000;
+const RHYTHM = 3_000;
+/** The same for a period of more than a month, of which a few seconds change little and every answer costs much. */
+const SLOW_RHYTHM = 15_000;
 
-export const following = (holdsToday: boolean): number | false => (holdsToday ? RHYTHM : false);
+export const following = (holdsToday: boolean, start: string, end: string): number | false => {
+  if (!holdsToday) return false;
+  return lengthOf(start, end) > 31 ? SLOW_RHYTHM : RHYTHM;
+};
 
 /**
  * Keeps the old figures on screen while others load, unless they belong to another object: the
