@@ -93,7 +93,8 @@ chaos: export CHAOS_DAMAGE_STEP ?= 1
 chaos: export FAILOVERS ?= 10
 chaos: export CHAOS_SHARD_KILLS ?= 50
 chaos: export ROLLING_ROUNDS ?= 10
-chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), of shards (CHAOS_SHARD_KILLS), restarts of each process (ROLLING_ROUNDS), an upgrade and back (UPGRADE_ROUNDS, 1), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk, FAILOVERS (10) of PostgreSQL and of a real Redis, ten minutes of limits with Redis hung and killed
+chaos: export ALERT_KILLS ?= 200
+chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), of shards (CHAOS_SHARD_KILLS), restarts of each process (ROLLING_ROUNDS), an upgrade and back (UPGRADE_ROUNDS, 1), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk, FAILOVERS (10) of PostgreSQL and of a real Redis, ten minutes of limits with Redis hung and killed, kills of consoles while alerts come and go (ALERT_KILLS)
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk|AShardThatHangs|RestartedInTurn' ./cmd/callgate
 	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged|KilledShard' ./internal/calls/...
 	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
@@ -102,6 +103,7 @@ chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM
 	$(WITH_ENGINES) go test -tags upgrade -count=1 -v -timeout 30m -run 'UpgradedInTurn' ./cmd/callgate
 	go test -count=1 -v -timeout 60m -run 'PostgreSQLFailover' ./cmd/callgate
 	EMBEDDED_REDIS=server go test -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
+	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConsolesKilled' ./internal/alerts
 	LIMITS_PACE=usual go test -count=1 -v -timeout 30m -run 'NoWindowHasMore' ./internal/limits
 	$(WITH_ENGINES) env LIMITS_SECONDS=600 go test -count=1 -v -timeout 30m -run 'HoldOneLimitWhile' ./cmd/callgate
 

@@ -168,7 +168,7 @@ func TestReplicatedTablesAreMadeByStatementsTheEngineKnows(t *testing.T) {
 			}
 		}
 	}
-	if tables != 8 {
+	if tables != 9 {
 		t.Errorf("%d tables", tables)
 	}
 }

@@ -352,7 +352,10 @@ func (h *hunt) browse(admin, dev client, app string) {
 	} {
 		do[any](dev, "GET", path, nil)
 	}
-	for _, path := range []string{"/api/admin/groups", "/api/admin/capabilities", "/api/admin/capabilities/chat", "/api/admin/audit?size=100"} {
+	for _, path := range []string{
+		"/api/admin/groups", "/api/admin/capabilities", "/api/admin/capabilities/chat", "/api/admin/audit?size=100",
+		figuresPath + "overview", figuresPath + "capabilities", figuresPath + "capabilities/chat", figuresPath + "upstreams",
+	} {
 		do[any](admin, "GET", path, nil)
 	}
 	resp, err := http.Get(h.base + "/api/statistics/applications/" + app + "/calls.csv")

@@ -114,6 +114,19 @@ func (s *Store) All(ctx context.Context, owner uuid.UUID) ([]Brief, error) {
 	return all, nil
 }
 
+// Some gives those of the owner's applications that ids names, in that order; others are left out.
+func (s *Store) Some(ctx context.Context, owner uuid.UUID, ids []uuid.UUID) ([]Application, error) {
+	rows, err := s.pool.Query(ctx, selectApplication+` AND a.id = ANY($2) ORDER BY array_position($2, a.id)`, owner, ids)
+	if err != nil {
+		return nil, fmt.Errorf("some applications: %w", err)
+	}
+	some, err := pgx.CollectRows(rows, scanApplication)
+	if err != nil {
+		return nil, fmt.Errorf("some applications: %w", err)
+	}
+	return some, nil
+}
+
 // Get gives one application; somebody else's is fault.Absent.
 func (s *Store) Get(ctx context.Context, owner, id uuid.UUID) (Application, error) {
 	return get(ctx, s.pool, owner, id)

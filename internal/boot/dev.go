@@ -74,7 +74,9 @@ func devEnviron(environ []string, dataDir string, stores map[string]string) ([]s
 		"ADMIN_EMAILS":           demoAdmin,
 		"MAIL_FROM":              "callgate@callgate.local",
 		"UPSTREAM_ALLOW_PRIVATE": "true",
-		"SPOOL_DIR":              filepath.Join(dataDir, "spool"),
+
+		"ALERT_WEBHOOK_ALLOW_PRIVATE": "true",
+		"SPOOL_DIR":                   filepath.Join(dataDir, "spool"),
 	}
 	for name, value := range secrets {
 		defaults[name] = value

@@ -19,6 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"callgate/internal/access"
+	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/calls/spool"
@@ -60,6 +61,7 @@ type Node struct {
 	catalog      *catalog.Store
 	stats        *stats.Reader
 	maintenance  *ledger.Maintenance
+	alerts       *alerts.Service
 	guard        *guard
 	watch        *watch
 	certificates *telemetry.Certificates
@@ -203,6 +205,9 @@ func (n *Node) Stop() error {
 	if n.spool != nil {
 		failed("drain records", n.drain(ctx))
 	}
+	if n.alerts != nil {
+		n.closeAlerts()
+	}
 	if n.maintenance != nil {
 		failed("stop maintenance", n.maintenance.Close())
 	}
@@ -231,6 +236,15 @@ func (n *Node) Stop() error {
 		within(straggle, n.pool.Close) // it waits for those who still ask
 	}
 	return errors.Join(faults...)
+}
+
+// lastAlerts is what attempts to deliver an alert get to end; another console, or the next start, delivers the rest.
+const lastAlerts = 3 * time.Second
+
+func (n *Node) closeAlerts() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastAlerts)
+	defer cancel()
+	n.alerts.Close(ctx)
 }
 
 // lastSpans is what the last spans get to reach their collector, which is no fault of ours when it is away.

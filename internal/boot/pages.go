@@ -26,7 +26,7 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'non
 // The routes of the pages. Everything else a browser opens gets the console's own 404 page, unless
 // it belongs to one of the other parts of this server.
 var (
-	consoleRoutes = []string{"/", "/sign-in", "/applications", "/applications/:id", "/capabilities", "/capabilities/:id"}
+	consoleRoutes = []string{"/", "/sign-in", "/applications", "/applications/:id", "/applications/:id/calls", "/applications/:id/calls/:callId", "/calls/:callId", "/capabilities", "/capabilities/:id", "/alerts"}
 	officeRoutes  = []string{"/admin", "/admin/*"}
 	otherParts    = []string{"/api/", "/gateway/", "/via/", "/docs/", "/dev/", "/health/", "/assets/", "/openapi.yaml/"}
 )
@@ -123,10 +123,11 @@ func secure(c *fiber.Ctx, policy string) {
 
 var pageLanguages = language.NewMatcher([]language.Tag{language.SimplifiedChinese, language.English})
 
-// preferences reads the cookie "<language>.<theme>" that the pages write, and takes only values
-// they would: it ends up inside the page.
+// preferences reads the cookie "<language>.<theme>" that the pages write, perhaps with more behind a
+// further dot which is theirs alone, and takes only values they would: it ends up inside the page.
 func preferences(cookie, acceptLanguage string) (lang, theme string) {
 	lang, theme, _ = strings.Cut(cookie, ".")
+	theme, _, _ = strings.Cut(theme, ".")
 	if lang != "zh-CN" && lang != "en" {
 		lang = "zh-CN"
 		if tags, _, err := language.ParseAcceptLanguage(acceptLanguage); err == nil && len(tags) > 0 && len(acceptLanguage) <= 256 {

@@ -111,6 +111,7 @@ func TestThePageKnowsLanguageAndThemeBeforeItRuns(t *testing.T) {
 		{"", "fr", `lang="zh-CN" data-theme="system"`},
 		{"en.dark", "zh-CN", `lang="en" data-theme="dark"`},
 		{"zh-CN.light", "en", `lang="zh-CN" data-theme="light"`},
+		{"en.dark.nokeys", "zh", `lang="en" data-theme="dark"`},
 		{`en"><script>.dark"x`, "zh", `lang="zh-CN" data-theme="system"`},
 	} {
 		_, body := ask(t, app, "GET", "/", "Cookie", "callgate_ui="+wish.cookie, "Accept-Language", wish.accept)

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"callgate/internal/access"
+	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/calls/spool"
@@ -135,13 +136,15 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	n.applications.MaxPerOwner = c.MaxApplications
 	n.catalog = catalog.New(n.pool, n.keyring, c.AllowPrivate)
 	n.guard = startGuard(n.pool, n.logger)
-	console.New(console.Deps{
+	store := alerts.New(n.pool, n.keyring, c.AlertAllowPrivate, n.identity.Administrator)
+	pages := console.New(console.Deps{
 		Identity:          n.identity,
 		Applications:      n.applications,
 		Catalog:           n.catalog,
 		Pricing:           pricing.New(n.pool),
 		Limits:            limits.New(n.pool),
 		LimitsUsage:       limits.NewReader(n.redis),
+		Alerts:            store,
 		Pool:              n.pool,
 		Stats:             n.stats,
 		Ledger:            ledger.New(n.pool),
@@ -154,8 +157,13 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		RateLimit:         c.APIRateLimit,
 		StrangerRateLimit: c.StrangerRateLimit,
 		Logger:            n.logger,
-	}).Register(n.app)
-	return nil
+	})
+	pages.Register(n.app)
+	n.alerts, err = alerts.Start(alerts.Config{
+		Pool: n.pool, Ring: n.keyring, Source: pages.AlertSource(), Mail: mail.Send, Administrator: n.identity.Administrator,
+		AllowPrivate: c.AlertAllowPrivate, Pages: c.PublicBaseURL, Logger: n.logger, Registry: n.registry,
+	})
+	return err
 }
 
 func identityConfig(c config.Config) identity.Config {

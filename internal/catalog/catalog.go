@@ -113,6 +113,24 @@ func (s *Store) Names(ctx context.Context) (map[string]string, error) {
 	return names, nil
 }
 
+// State is what a capability is called and whether it is enabled, now.
+type State struct{ Name, Status string }
+
+// States gives the state of every capability by its identifier.
+func (s *Store) States(ctx context.Context) (map[string]State, error) {
+	rows, err := s.pool.Query(ctx, `SELECT id, name, status FROM capabilities`)
+	if err != nil {
+		return nil, fmt.Errorf("states of capabilities: %w", err)
+	}
+	states := map[string]State{}
+	var id string
+	var state State
+	if _, err := pgx.ForEachRow(rows, []any{&id, &state.Name, &state.Status}, func() error { states[id] = state; return nil }); err != nil {
+		return nil, fmt.Errorf("states of capabilities: %w", err)
+	}
+	return states, nil
+}
+
 func absentOr(err error, doing string) error {
 	switch {
 	case err == nil:

@@ -76,6 +76,8 @@ type Config struct {
 	WrongPerEmailDay    int    `env:"SIGN_IN_WRONG_PER_EMAIL_DAY" envDefault:"150"`
 	SMTPURL             string `env:"SMTP_URL"`
 	MailFrom            string `env:"MAIL_FROM"`
+	// AlertAllowPrivate lets alerts' webhooks, which every developer enters, go to addresses that are not public.
+	AlertAllowPrivate bool `env:"ALERT_WEBHOOK_ALLOW_PRIVATE" envDefault:"false"`
 
 	// A company's issuer, whose tokens are taken besides our own. All three or none.
 	JWTJWKSURL  string `env:"JWT_JWKS_URL"`

@@ -13,9 +13,16 @@ import (
 )
 
 func (c *Console) listApplications(ctx *fiber.Ctx) (any, error) {
+	by, err := choiceOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if by.days, err = c.daysOf(ctx); err != nil {
+		return nil, err
+	}
 	owner := principal(ctx).UserID
 	found, err := pageOf(ctx, unchanged[application.Application], func(ctx context.Context, page, size int) ([]application.Application, int, error) {
-		return c.Applications.List(ctx, owner, page, size)
+		return c.chosen(ctx, owner, by, page, size)
 	})
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"callgate/internal/access"
+	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
@@ -59,6 +60,7 @@ func (m *manager) over(settings *pgxpool.Config) *manager {
 		Catalog:      catalog.New(pool, ring, true),
 		Pricing:      pricing.New(pool),
 		Limits:       limits.New(pool),
+		Alerts:       alerts.New(pool, ring, true, m.identity.Administrator),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Logger:       log,

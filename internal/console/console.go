@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"callgate/internal/access"
+	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
@@ -32,8 +33,9 @@ type Deps struct {
 	Pricing      *pricing.Store
 	Limits       *limits.Store
 	LimitsUsage  *limits.Reader // nil: not known
-	Pool         *pgxpool.Pool  // for the audit list
-	Stats        *stats.Reader  // nil: routes that ask it cannot be served, and last uses of keys are not known
+	Alerts       *alerts.Store
+	Pool         *pgxpool.Pool // for the audit list
+	Stats        *stats.Reader // nil: routes that ask it cannot be served, and last uses of keys are not known
 	Ledger       *ledger.Ledger
 	Announcer    *access.Announcer
 	// Guard, if set, tells whether PostgreSQL answers: an error when not, else a context that ends

@@ -18,7 +18,7 @@ import (
 // apiFuzzRequests is how many requests the fuzz of the interface makes, and apiFuzzSeed which ones;
 // the environment may say otherwise (make fuzz).
 const (
-	apiFuzzRequests = 600
+	apiFuzzRequests = 900
 	apiFuzzSeed     = 20260817
 	fuzzDesks       = 3_000 // administrators, each good for one sign-in a minute
 )

@@ -201,8 +201,12 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 		}
 	case "getCall":
 		s.path["id"] = f.applications[0]
-	case "listCalls":
-		s.query.Del(pick(f, []string{"at", "page"})) // one or the other
+	case "listCalls", "exportCalls":
+		f.within(s.query)
+	default:
+		if strings.Contains(op.Path, "/alerts") {
+			f.settleAlert(op, s, body)
+		}
 	}
 }
 
@@ -217,12 +221,24 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 				return pick(f, f.groups), true
 			case strings.Contains(op.Path, "/capabilities/{id}"):
 				return f.capability(op), true
+			case strings.Contains(op.Path, "/alerts/"):
+				return "", true // settled with what belongs to it
 			case strings.HasPrefix(op.Path, "/api/admin/spools/"):
 				return lostSpool, true
 			case strings.HasPrefix(op.Path, "/api/admin/upstreams/"):
 				return "shared", true
 			}
 			return pick(f, f.applications), true
+		case "threshold":
+			return pick(f, []float64{20, 50.5, 100}), true
+		case "resolveThreshold":
+			return pick(f, []float64{1, 19.5}), true
+		case "silencedUntil":
+			return pick(f, []any{nil, "2090-01-01T00:00:00+08:00"}), true
+		case "channels":
+			return pick(f, []any{[]any{map[string]any{"kind": "mail"}}, []any{map[string]any{"kind": "slack", "url": "http://127.0.0.1:1/?k=v"}}}), true
+		case "path deliveryId", "path channelId":
+			return "", true
 		case "path capabilityId", "capabilityIds[]":
 			return "steady", true
 		case "expiresAt":
@@ -236,6 +252,8 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 				return pick(f, f.groups), true
 			}
 			return pick(f, f.capabilities), true
+		case "owner":
+			return f.dev.Principal.UserID.String(), true
 		case "q":
 			return pick(f, []string{"", "person", "APP"}), true
 		case "groupId":
@@ -282,7 +300,7 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 		case "defaultPath":
 			return pick(f, []string{"", "/v1/chat/completions", "/v1/messages", "/models"}), true
 		}
-		return nil, false
+		return f.filter(today, name)
 	}
 }
 

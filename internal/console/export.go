@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ const (
 	exportTimeout  = 30 * time.Minute // of one file
 	exportsPerUser = 2
 	exportRetry    = 10 * time.Second
+	exportBlock    = 1000 // lines whose messages are asked for together
 
 	// A client must take stallBytes within stallTimeout, or its file breaks off.
 	stallTimeout = 30 * time.Second
@@ -31,7 +33,8 @@ const (
 )
 
 var exportHeader = []string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
-	"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId"}
+	"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId",
+	"reasonType", "reasonCode", "upstreamStatus", "message"}
 
 // exportCalls is listCalls without pages, as CSV.
 func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
@@ -138,24 +141,54 @@ func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.C
 	if err := w.Write(exportHeader); err != nil { // stays in w's buffer until there is a row
 		return err
 	}
-	line := make([]string, len(exportHeader))
-	first := true
-	err := reader.Walk(ctx, q, func(c stats.Call) error {
-		line = append(line[:0], c.CallID.String(), c.StartTime, c.Model, strconv.FormatBool(c.Success),
-			strconv.FormatUint(uint64(c.StatusCode), 10), strconv.FormatUint(uint64(c.DurationMs), 10),
-			c.EndedBy, strconv.FormatBool(c.Streamed), digits(c.FirstByteMs), c.UsageState, c.UpstreamModel,
-			digits(c.Input), digits(c.Output), digits(c.Cached), digits(c.CacheWrite), digits(c.Reasoning), idText(c.KeyID))
-		if first {
-			first = false
-			defer w.Flush()
+	block := make([]stats.Call, 0, exportBlock)
+	flush := func() error {
+		if err := reader.AddMessages(ctx, q.Application, block); err != nil {
+			return err
 		}
-		return w.Write(line)
+		for _, c := range block {
+			if err := w.Write(exportLine(c)); err != nil {
+				return err
+			}
+		}
+		block = block[:0]
+		w.Flush()
+		return w.Error()
+	}
+	err := reader.Walk(ctx, q, func(c stats.Call) error {
+		if block = append(block, c); len(block) < cap(block) {
+			return nil
+		}
+		return flush()
 	})
 	if err != nil {
 		return err
 	}
-	w.Flush()
-	return w.Error()
+	return flush()
+}
+
+// exportLine is a call under exportHeader.
+func exportLine(c stats.Call) []string {
+	line := []string{c.CallID.String(), c.StartTime, c.Model, strconv.FormatBool(c.Success),
+		strconv.FormatUint(uint64(c.StatusCode), 10), strconv.FormatUint(uint64(c.DurationMs), 10),
+		c.EndedBy, strconv.FormatBool(c.Streamed), digits(c.FirstByteMs), c.UsageState, c.UpstreamModel,
+		digits(c.Input), digits(c.Output), digits(c.Cached), digits(c.CacheWrite), digits(c.Reasoning), idText(c.KeyID)}
+	if c.Reason == nil {
+		return append(line, "", "", "", "")
+	}
+	message := ""
+	if c.Reason.Message != nil {
+		message = noFormula(*c.Reason.Message)
+	}
+	return append(line, c.Reason.Type, c.Reason.Code, digits(c.Reason.UpstreamStatus), message)
+}
+
+// noFormula puts an apostrophe before what a spreadsheet would work out: the text is an upstream's.
+func noFormula(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }
 
 // idText is an id, or nothing for one that is not known.
@@ -167,7 +200,7 @@ func idText(id uuid.UUID) string {
 }
 
 // digits is a number, or nothing for one that is not known.
-func digits(n *uint32) string {
+func digits[N uint16 | uint32](n *N) string {
 	if n == nil {
 		return ""
 	}

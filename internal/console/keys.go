@@ -44,15 +44,7 @@ func (c *Console) rotateAccessKey(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 }
 
 // ofKey answers for the key of the application that the path names.
-func ofKey(h func(ctx *fiber.Ctx, id, key uuid.UUID) (any, error)) handler {
-	return ofID(func(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-		key, err := idParam(ctx, "keyId")
-		if err != nil {
-			return nil, err
-		}
-		return h(ctx, id, key)
-	})
-}
+func ofKey(h func(ctx *fiber.Ctx, id, key uuid.UUID) (any, error)) handler { return ofPart("keyId", h) }
 
 func (c *Console) listKeys(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	keys, err := c.Applications.Keys(ctx.UserContext(), principal(ctx).UserID, id)

@@ -20,6 +20,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"callgate/internal/access"
+	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
@@ -68,6 +69,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 		Catalog:      catalog.New(pool, ring, true),
 		Pricing:      pricing.New(pool),
 		Limits:       limits.New(pool),
+		Alerts:       alerts.New(pool, ring, true, m.identity.Administrator),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Ledger:       ledger.New(pool),

@@ -39,6 +39,7 @@ func newCrowd(t *testing.T) *crowd {
 	w.loseSpool()
 	w.share()
 	w.priceGPT()
+	w.watchGPT()
 	c := &crowd{watcher: w}
 	c.right, c.other = w.session(identity.Developer, "right@example.com"), w.session(identity.Developer, "other@example.com")
 	c.desk = w.session(identity.Admin, managingAdmin)
@@ -99,6 +100,12 @@ func (c *crowd) place(r route) placed {
 	if strings.Contains(r.path, "{key}") {
 		more := c.rightClient.must(201, "POST", "/api/applications/"+p.app+"/keys", `{"name":"More"}`)
 		p.replacement["{key}"] = field[string](c.t, more, "id")
+	}
+	if strings.Contains(r.path, "{alert}") {
+		p.replacement["{alert}"], p.replacement["{channel}"], p.replacement["{delivery}"] = c.watch(c.rightClient, p.app)
+		if !strings.Contains(r.path, "{delivery}") { // the line may be a test
+			c.settleDeliveries()
+		}
 	}
 	if strings.Contains(r.path, "{call}") {
 		p.replacement["{call}"] = c.called(p.app, "gpt", time.Minute, 10, 502).String()

@@ -73,9 +73,25 @@ var matrix = []route{
 	{"GET", "/api/capabilities/gpt", developer, "", 200},
 	{"GET", "/api/capabilities/gpt/applications", developer, "", 200},
 
+	{"GET", "/api/alerts", developer, "", 200},
+	{"POST", "/api/alerts", developer, `{}`, 40001},
+	{"PATCH", "/api/alerts/{alert}", developer, `{"threshold":30}`, 200},
+	{"POST", "/api/alerts/{alert}/test", developer, "", 200},
+	{"GET", "/api/alerts/{alert}/deliveries", developer, "", 200},
+	{"POST", "/api/alerts/{alert}/deliveries/{delivery}/resend", developer, "", 200},
+	{"GET", "/api/alerts/{alert}/channels/{channel}/secret", developer, "", 200},
+	{"POST", "/api/alerts/{alert}/channels/{channel}/rotate-secret", developer, "", 200},
+	{"DELETE", "/api/alerts/{alert}", developer, "", 200},
+
+	{"GET", "/api/calls", reader, "", 40001}, // of which trace
+	{"GET", "/api/calls/{call}", reader, "", 200},
 	{"GET", "/api/statistics/applications", reader, "", 200},
 	{"GET", "/api/statistics/applications/overview", reader, "", 200},
+	{"GET", "/api/statistics/applications/overview/reasons", reader, "", 200},
+	{"GET", "/api/statistics/applications/overview/hourly", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}", reader, "", 200},
+	{"GET", "/api/statistics/applications/{app}/reasons", reader, "", 200},
+	{"GET", "/api/statistics/applications/{app}/hourly", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls.csv", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls/{call}", reader, "", 200},
@@ -99,6 +115,11 @@ var matrix = []route{
 	{"DELETE", "/api/admin/upstreams/spare", backOffice, "", 200},
 	{"POST", "/api/admin/upstreams/shared/check", backOffice, `{}`, 200},
 	{"POST", "/api/admin/upstreams/shared/restore-key", backOffice, "", 200},
+	{"GET", "/api/admin/statistics/overview", backOffice, "", 200},
+	{"GET", "/api/admin/statistics/capabilities", backOffice, "", 200},
+	{"GET", "/api/admin/statistics/capabilities/gpt", backOffice, "", 200},
+	{"GET", "/api/admin/statistics/owners", backOffice, "", 200},
+	{"GET", "/api/admin/statistics/applications", backOffice, "", 200},
 	{"GET", "/api/admin/statistics/upstreams", backOffice, "", 200},
 	{"GET", "/api/admin/prices", backOffice, "", 200},
 	{"PUT", "/api/admin/prices", backOffice, `{"capabilityId":"gpt","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`, 200},
@@ -107,6 +128,15 @@ var matrix = []route{
 	{"DELETE", "/api/admin/prices/" + gptPrice, backOffice, "", 200},
 	{"GET", "/api/admin/limits", backOffice, "", 200},
 	{"PUT", "/api/admin/limits", backOffice, `{"scope":"all","tokensPerDay":1000000}`, 200},
+	{"GET", "/api/admin/alerts", backOffice, "", 200},
+	{"POST", "/api/admin/alerts", backOffice, `{"name":"GPT","kind":"p95","targetType":"capability","targetId":"gpt","threshold":5000,"channels":[{"kind":"mail"}]}`, 201},
+	{"PATCH", "/api/admin/alerts/" + deskAlert, backOffice, `{"threshold":30}`, 200},
+	{"POST", "/api/admin/alerts/" + deskAlert + "/test", backOffice, "", 200},
+	{"GET", "/api/admin/alerts/" + deskAlert + "/deliveries", backOffice, "", 200},
+	{"POST", "/api/admin/alerts/" + deskAlert + "/deliveries/" + deskDelivery + "/resend", backOffice, "", 200},
+	{"GET", "/api/admin/alerts/" + deskAlert + "/channels/" + deskChannel + "/secret", backOffice, "", 200},
+	{"POST", "/api/admin/alerts/" + deskAlert + "/channels/" + deskChannel + "/rotate-secret", backOffice, "", 200},
+	{"DELETE", "/api/admin/alerts/" + deskAlert, backOffice, "", 200},
 	{"GET", "/api/admin/audit", backOffice, "", 200},
 	{"GET", "/api/admin/spools", backOffice, "", 200},
 	{"POST", "/api/admin/spools/" + lostSpool + "/retire", backOffice, "", 200},
@@ -221,9 +251,21 @@ func TestForeignObjectsAnswerAsAbsentAndMalformedOnes(t *testing.T) {
 		compare(with.method, mine+foreign+with.after, mine+nobodys+with.after, with.body, bearerOf(c.other.Token.Value))
 	}
 
+	// A delivery and a channel of somebody else's under an alert of one's own.
+	foreignAlert := c.place(route{path: "{alert}{delivery}"}).replacement
+	own, _, _ := c.watch(c.otherClient, c.application(c.otherClient, "Mine"))
+	for _, part := range [][3]string{{"POST", "/deliveries/", "/resend"}, {"GET", "/channels/", "/secret"}, {"POST", "/channels/", "/rotate-secret"}} {
+		theirs := foreignAlert["{channel}"]
+		if part[1] == "/deliveries/" {
+			theirs = foreignAlert["{delivery}"]
+		}
+		at := "/api/alerts/" + own + part[1]
+		compare(part[0], at+theirs+part[2], at+nobodys+part[2], "", bearerOf(c.other.Token.Value))
+	}
+
 	// A call of somebody else's under an application of one's own.
 	theirs := c.called(c.place(matrix[0]).app, "gpt", time.Minute, 10, 502).String()
-	own := c.application(c.otherClient, "Mine")
+	own = c.application(c.otherClient, "Mine")
 	under := "/api/statistics/applications/" + own + "/calls/"
 	compare("GET", under+theirs, under+uuid.Must(uuid.NewV7()).String(), "", bearerOf(c.other.Token.Value))
 	t.Logf("%d pairs of answers compared", compared)

@@ -58,6 +58,13 @@ func edits(m *manager) map[string]guarded {
 	ceiling.meanwhile = `{"scope":"all","concurrency":50,"note":%q}`
 	m.admin.must(200, "PUT", "/api/admin/limits", `{"scope":"all","concurrency":10}`)
 	all["putCeiling"] = with(ceiling, "/api/admin/limits", `{"scope":"all","concurrency":40}`)
+	watched := field[string](m.t, dev.must(200, "GET", app, ""), "id")
+	made, _, _ := m.watch(dev, watched)
+	alert := guarded{by: dev, read: "/api/alerts", also: "PATCH /api/alerts/" + made, only: true, meanwhile: `{"name":%q}`}
+	all["updateAlert"] = with(alert, "/api/alerts/"+made, `{"minCalls":7}`)
+	made = field[string](m.t, m.admin.must(201, "POST", "/api/admin/alerts", `{"name":"a","kind":"p95","targetType":"capability","targetId":"a","threshold":5,"channels":[{"kind":"mail"}]}`), "id")
+	alert = guarded{by: m.admin, read: "/api/admin/alerts", also: "PATCH /api/admin/alerts/" + made, only: true, meanwhile: `{"name":%q}`}
+	all["adminUpdateAlert"] = with(alert, "/api/admin/alerts/"+made, `{"minCalls":7}`)
 	m.share()
 	upstream := guarded{by: m.admin, read: "/api/admin/upstreams/shared", also: "PATCH /api/admin/upstreams/shared", meanwhile: `{"name":%q}`}
 	all["updateUpstream"] = with(upstream, upstream.read, `{"checkModel":"m"}`)

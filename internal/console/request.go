@@ -14,6 +14,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
+	"callgate/internal/traces"
 )
 
 const (
@@ -110,6 +111,24 @@ func textParam(ctx *fiber.Ctx, name string) (string, error) {
 	return strings.Clone(text), nil
 }
 
+// modelParam reads the query parameter model; absent is nil, all models.
+func modelParam(ctx *fiber.Ctx) (*string, error) {
+	if !ctx.Context().QueryArgs().Has("model") {
+		return nil, nil
+	}
+	model, err := textParam(ctx, "model")
+	return &model, err
+}
+
+// traceParam reads the query parameter traceId.
+func traceParam(ctx *fiber.Ctx) (string, error) {
+	id := strings.Clone(ctx.Query("traceId"))
+	if !traces.ValidTraceID(id) {
+		return "", fault.InvalidFields(map[string]string{"traceId": "must be 32 lower-case hexadecimal digits, not all zero"})
+	}
+	return id, nil
+}
+
 // ofID answers for the object that the path's id, a UUID, names.
 func ofID(h func(*fiber.Ctx, uuid.UUID) (any, error)) handler {
 	return func(ctx *fiber.Ctx) (any, error) {
@@ -119,6 +138,17 @@ func ofID(h func(*fiber.Ctx, uuid.UUID) (any, error)) handler {
 		}
 		return h(ctx, id)
 	}
+}
+
+// ofPart answers for a part of the object that the path's id names, which another id in it, a UUID too, names.
+func ofPart(name string, h func(ctx *fiber.Ctx, id, part uuid.UUID) (any, error)) handler {
+	return ofID(func(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
+		part, err := idParam(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		return h(ctx, id, part)
+	})
 }
 
 // ofIdentifier answers for the capability or group that the path's id names.
@@ -132,10 +162,10 @@ func ofIdentifier(h func(*fiber.Ctx, string) (any, error)) handler {
 	}
 }
 
-// identifierParam reads an identifier from the path, where a colon may come percent-encoded.
+// identifierParam reads an identifier from the path, where a colon may come percent-encoded. With a slash it names nothing.
 func identifierParam(ctx *fiber.Ctx, name string) (string, error) {
 	text, err := url.PathUnescape(ctx.Params(name))
-	if err != nil {
+	if err != nil || strings.Contains(text, "/") {
 		return "", fault.Absent()
 	}
 	return text, nil

@@ -2,7 +2,7 @@ package console
 
 import (
 	"context"
-	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
@@ -13,7 +13,6 @@ import (
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
-	"callgate/internal/traces"
 )
 
 // applicationStatistics lists the account's applications with the figures of each.
@@ -26,12 +25,22 @@ func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.ApplicationList(ctx.UserContext(), principal(ctx).UserID, days, page)
+	by, err := choiceOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by.days = days
+	return c.applicationList(ctx.UserContext(), principal(ctx).UserID, by, page)
 }
 
 // ApplicationList answers a page of an owner's applications with the figures of each.
-func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (answer openapi.ApplicationUsagePage, err error) {
-	found, total, err := c.Applications.List(ctx, owner, page, stats.PageSize)
+func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (openapi.ApplicationUsagePage, error) {
+	return c.applicationList(ctx, owner, choice{days: days}, page)
+}
+
+func (c *Console) applicationList(ctx context.Context, owner uuid.UUID, by choice, page int) (answer openapi.ApplicationUsagePage, err error) {
+	days := by.days
+	found, total, err := c.chosen(ctx, owner, by, page, stats.PageSize)
 	if err != nil {
 		return answer, err
 	}
@@ -44,6 +53,7 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days bei
 	}
 	var figures map[uuid.UUID]stats.Metrics
 	var tokens pricedBy[uuid.UUID]
+	var last map[uuid.UUID]time.Time
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		figures, err = c.Stats.Totals(groupCtx, ids, days)
@@ -53,13 +63,17 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days bei
 		tokens, err = c.tokenTotals(groupCtx, ids, days)
 		return err
 	})
+	group.Go(func() (err error) {
+		last, err = c.Stats.LastCalls(groupCtx, ids)
+		return err
+	})
 	if err := group.Wait(); err != nil {
 		return answer, err
 	}
 	answer.PageFields = pageFields(page, stats.PageSize, total)
 	answer.Items = each(found, func(a application.Application) openapi.ApplicationUsage {
 		return openapi.ApplicationUsage{
-			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey,
+			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey, LastCallAt: timeOrNull(last[a.ID]),
 			MetricsFields: tokens.at(a.ID).beside(figures[a.ID]),
 		}
 	})
@@ -262,25 +276,19 @@ func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
 		return stats.CallsQuery{}, err
 	}
 	q := stats.CallsQuery{Range: days}
-	if ctx.Context().QueryArgs().Has("model") {
-		model, err := textParam(ctx, "model")
-		if err != nil {
-			return stats.CallsQuery{}, err
-		}
-		q.Model = &model
+	if q.Model, err = modelParam(ctx); err != nil {
+		return stats.CallsQuery{}, err
 	}
 	if ctx.Context().QueryArgs().Has("traceId") {
-		q.TraceID = strings.Clone(ctx.Query("traceId"))
-		if !traces.ValidTraceID(q.TraceID) {
-			return stats.CallsQuery{}, fault.InvalidFields(map[string]string{"traceId": "must be 32 lower-case hexadecimal digits, not all zero"})
+		if q.TraceID, err = traceParam(ctx); err != nil {
+			return stats.CallsQuery{}, err
 		}
 	}
-	switch result := stats.Result(ctx.Query("result")); result {
-	case stats.AnyResult:
-	case stats.OnlySuccesses, stats.OnlyFailures:
-		q.Result = stats.Result(strings.Clone(string(result)))
-	default:
-		return stats.CallsQuery{}, fault.InvalidFields(map[string]string{"result": "must be success or failure"})
+	if err := outcomeOf(ctx, &q); err != nil {
+		return stats.CallsQuery{}, err
+	}
+	if err := timesOf(ctx, &q); err != nil {
+		return stats.CallsQuery{}, err
 	}
 	a, err := c.ownApplication(ctx)
 	q.Application = a.ID

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"callgate/internal/access"
+	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
@@ -69,6 +70,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Catalog:      catalog.New(m.pool, ring, true),
 		Pricing:      pricing.New(m.pool),
 		Limits:       limits.New(m.pool),
+		Alerts:       alerts.New(m.pool, ring, true, m.identity.Administrator),
 		Pool:         m.pool,
 		Stats:        reader,
 		Ledger:       ledger.New(m.pool),

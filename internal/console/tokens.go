@@ -59,13 +59,18 @@ func (c *Console) tokenUsage(ctx context.Context, ids []uuid.UUID, days beijing.
 	if err != nil {
 		return nil, err
 	}
-	u := &tokenUsage{total: &priced{sum: book.Sum()}, byDay: newPricedBy[beijing.Day](book), byModel: newPricedBy[string](book)}
-	err = c.Stats.DayTokens(ctx, ids, days, book.UpstreamModels(), func(row *stats.ModelTokens) {
-		u.total.add(row)
-		u.byDay.at(row.Day).add(row)
-		u.byModel.at(row.Model).add(row)
-	})
-	return u, err
+	u := newTokenUsage(book)
+	return u, c.Stats.DayTokens(ctx, ids, days, book.UpstreamModels(), u.add)
+}
+
+func newTokenUsage(book *pricing.Book) *tokenUsage {
+	return &tokenUsage{total: &priced{sum: book.Sum()}, byDay: newPricedBy[beijing.Day](book), byModel: newPricedBy[string](book)}
+}
+
+func (u *tokenUsage) add(row *stats.ModelTokens) {
+	u.total.add(row)
+	u.byDay.at(row.Day).add(row)
+	u.byModel.at(row.Model).add(row)
 }
 
 func (u *tokenUsage) summary(m stats.Metrics) openapi.MetricsFields { return u.total.beside(m) }

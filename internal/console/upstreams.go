@@ -8,7 +8,6 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/catalog"
 	"callgate/internal/openapi"
-	"callgate/internal/stats"
 )
 
 func (c *Console) listUpstreams(ctx *fiber.Ctx) (any, error) {
@@ -64,17 +63,6 @@ func (c *Console) checkUpstream(ctx *fiber.Ctx, id string) (any, error) {
 	return shown(checkView)(c.Catalog.CheckUpstream(ctx.UserContext(), principal(ctx).Email, id, catalog.UpstreamSettings{
 		Auth: body.Auth, BaseURL: body.BaseURL, CheckModel: body.CheckModel, CheckPath: body.CheckPath, Key: body.Key,
 	}))
-}
-
-func (c *Console) upstreamStatistics(ctx *fiber.Ctx) (any, error) {
-	return shown(func(f stats.UpstreamFigures) openapi.UpstreamFigures {
-		view := openapi.UpstreamFigures{Since: beijing.Format(f.Since)}
-		view.Items = each(f.Items, func(u stats.UpstreamUsage) openapi.UpstreamUsage {
-			p95 := int64(u.P95Ms)
-			return openapi.UpstreamUsage{UpstreamID: u.UpstreamID, Calls: u.Calls, Failures: u.Failures, FailedOver: u.FailedOver, P95Ms: p95}
-		})
-		return view
-	})(c.Stats.Upstreams(ctx.UserContext()))
 }
 
 func upstreamSettings(body openapi.UpstreamEdit) catalog.UpstreamSettings {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
@@ -150,19 +151,33 @@ func callFields(c stats.Call) openapi.CallFields {
 	}
 }
 
-func callView(c stats.Call) openapi.Call { return openapi.Call{CallFields: callFields(c)} }
+func callView(c stats.Call) openapi.Call {
+	return openapi.Call{CallFields: callFields(c), Reason: callReason(c.Reason)}
+}
+
+func callReason(r *stats.FailureReason) *openapi.CallReason {
+	if r == nil {
+		return nil
+	}
+	return &openapi.CallReason{Type: r.Type, Code: r.Code, UpstreamStatus: widened(r.UpstreamStatus)}
+}
+
+func reasonView(r *stats.FailureReason) *openapi.FailureReason {
+	if r == nil {
+		return nil
+	}
+	return &openapi.FailureReason{Type: r.Type, Code: r.Code, Message: r.Message, UpstreamStatus: widened(r.UpstreamStatus)}
+}
 
 func failedCallView(c stats.FailedCall) openapi.FailedCall {
-	view := openapi.FailedCall{CallFields: callFields(c.Call), Failure: openapi.Failure{
-		Collected: c.Failure.Collected, Request: (*openapi.FailedRequest)(c.Failure.Request),
-		RequestBody: c.Failure.RequestBody, Query: c.Failure.Query, BodyNote: c.Failure.BodyNote,
-	}}
-	if r := c.Failure.Reason; r != nil {
-		view.Failure.Reason = &openapi.FailureReason{
-			Type: r.Type, Code: r.Code, Message: r.Message, UpstreamStatus: widened(r.UpstreamStatus),
-		}
+	return openapi.FailedCall{CallFields: callFields(c.Call), Failure: failureView(c.Failure)}
+}
+
+func failureView(f stats.FailureDetail) openapi.Failure {
+	return openapi.Failure{
+		Collected: f.Collected, Reason: reasonView(f.Reason), Request: (*openapi.FailedRequest)(f.Request),
+		RequestBody: f.RequestBody, Query: f.Query, BodyNote: f.BodyNote,
 	}
-	return view
 }
 
 func widened[N uint16 | uint32](n *N) *int64 {
@@ -178,6 +193,15 @@ func idOrNull(id uuid.UUID) *uuid.UUID {
 		return nil
 	}
 	return &id
+}
+
+// timeOrNull is an instant, or nil for none.
+func timeOrNull(at time.Time) *string {
+	if at.IsZero() {
+		return nil
+	}
+	text := beijing.Format(at)
+	return &text
 }
 
 // told is a text, or nil for an empty one.

@@ -151,3 +151,9 @@ func (c Config) sessionTTL(audience Audience) time.Duration {
 
 // now is the clock of every rule, in the precision Postgres keeps.
 func (s *Service) now() time.Time { return s.config.Now().Truncate(time.Microsecond) }
+
+// Administrator tells whether an address, in lower case, is one of an administrator.
+func (s *Service) Administrator(email string) bool {
+	_, listed := s.admins[email]
+	return listed
+}

@@ -85,6 +85,19 @@ func (m *Mailer) send(ctx context.Context, l letter) error {
 	if l.silent {
 		return nil
 	}
+	return m.transmit(ctx, message)
+}
+
+// Send delivers a mail of plain text, once; the queue of codes is not behind it.
+func (m *Mailer) Send(ctx context.Context, to, subject, text string) error {
+	message, err := m.address(to, subject, text)
+	if err != nil {
+		return fmt.Errorf("compose mail: %w", err)
+	}
+	return m.transmit(ctx, message)
+}
+
+func (m *Mailer) transmit(ctx context.Context, message *gomail.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	connection, err := m.client.DialToSMTPClientWithContext(ctx)
@@ -118,17 +131,21 @@ func (m *Mailer) compose(l letter) (*gomail.Msg, error) {
 		placeZH, placeEN = "管理后台", "back office"
 	}
 	minutes := int(codeTTL.Minutes())
+	return m.address(l.to, subjectLine, fmt.Sprintf(bodyText, placeZH, l.code, minutes, placeEN, minutes))
+}
+
+func (m *Mailer) address(to, subject, text string) (*gomail.Msg, error) {
 	message := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	message.FromMailAddress(m.from)
-	if err := message.To(l.to); err != nil {
+	if err := message.To(to); err != nil {
 		return nil, err
 	}
-	message.Subject(subjectLine)
+	message.Subject(subject)
 	message.SetDate()
 	domain := m.from.Address[strings.LastIndexByte(m.from.Address, '@')+1:]
 	message.SetMessageIDWithValue(uuid.NewString() + "@" + domain)
 	message.SetGenHeader("Auto-Submitted", "auto-generated") // asks out-of-office robots to stay quiet
-	message.SetBodyString(gomail.TypeTextPlain, fmt.Sprintf(bodyText, placeZH, l.code, minutes, placeEN, minutes))
+	message.SetBodyString(gomail.TypeTextPlain, text)
 	return message, nil
 }
 

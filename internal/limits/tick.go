@@ -222,22 +222,22 @@ func isConnection(err error) bool {
 	return !strings.HasPrefix(err.Error(), "ERR") && !strings.HasPrefix(err.Error(), "NOPERM")
 }
 
-// exchange is one for a call that waits for n. It gives the bucket in which they are counted; asked tells whether there
-// was an answer.
-func (l *Limiter) exchange(s *State, m *meter, want, n int64) (bucket int64, taken, asked bool) {
+// exchange is one for a call that waits for n. It gives the bucket in which they are counted; answered tells whether
+// there was an answer.
+func (l *Limiter) exchange(s *State, m *meter, want, n int64) (bucket int64, taken, answered bool) {
 	d := &due{state: s, meter: m, reserve: n}
 	d.arguments = m.ask(l.config.Gateway.String(), want, n, l.peers.Load().count)
-	asked = l.alone(d)
-	return d.bucket, d.served, asked
+	answered = l.alone(d)
+	return d.bucket, d.served, answered
 }
 
 // exchangeSlots is one for a call that waits for a slot.
-func (l *Limiter) exchangeSlots(s *State, want int64) (taken, asked bool) {
+func (l *Limiter) exchangeSlots(s *State, want int64) (taken, answered bool) {
 	d := &due{state: s, reserve: 1}
 	d.arguments = s.slots.ask(l.config.Gateway.String(), want, l.peers.Load().count, true, l.pace.stale)
 	s.slots.wanted.Store(0)
-	asked = l.alone(d)
-	return d.served, asked
+	answered = l.alone(d)
+	return d.served, answered
 }
 
 func (l *Limiter) alone(d *due) bool {

@@ -77,6 +77,238 @@ type Administrator struct {
 	Email Email `json:"email"`
 }
 
+// Alert defines model for Alert.
+type Alert struct {
+	ID       ID             `json:"id"`
+	Name     string         `json:"name"`
+	Channels []AlertChannel `json:"channels"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time `json:"createdAt"`
+
+	// CreatedBy An e-mail address.
+	CreatedBy Email `json:"createdBy"`
+
+	// Currency Of cost.
+	Currency   *string             `json:"currency"`
+	Deliveries AlertDeliveryCounts `json:"deliveries"`
+
+	// Enabled False: it is not evaluated, and its state stays.
+	Enabled bool   `json:"enabled"`
+	Kind    string `json:"kind"`
+
+	// Limit Of limit.
+	Limit *string `json:"limit"`
+
+	// MinCalls Of failureRate and p95: with fewer calls in the window it does not begin to fire.
+	MinCalls *int64 `json:"minCalls"`
+
+	// Period Of tokens and cost; Beijing days and months.
+	Period *string `json:"period"`
+
+	// ResolveThreshold It is resolved when the value is below; of keyExpiry, above.
+	ResolveThreshold float64 `json:"resolveThreshold"`
+
+	// Sequence Number of the last change that was told; 0: none.
+	Sequence      int64       `json:"sequence"`
+	SilencedUntil *string     `json:"silencedUntil"`
+	State         AlertState  `json:"state"`
+	Target        AlertTarget `json:"target"`
+
+	// Threshold It fires when the value reaches it; of keyExpiry, when no more days are left.
+	Threshold float64 `json:"threshold"`
+
+	// Unit percent, minutes, ms, tokens, days, seconds or a currency.
+	Unit string `json:"unit"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+
+	// WindowMinutes Of failureRate and p95: the calls that ended within so many minutes.
+	WindowMinutes *int64 `json:"windowMinutes"`
+}
+
+// AlertChannel defines model for AlertChannel.
+type AlertChannel struct {
+	ID ID `json:"id"`
+
+	// Destination The address of a mail, or scheme and host of the URL; the rest of it is not shown.
+	Destination       string  `json:"destination"`
+	FormerSecretUntil *string `json:"formerSecretUntil"`
+	HasSecret         bool    `json:"hasSecret"`
+	Kind              string  `json:"kind"`
+}
+
+// AlertChannelDraft defines model for AlertChannelDraft.
+type AlertChannelDraft struct {
+	// ID A channel that the alert has: it keeps its URL and secret where none is given.
+	ID   *string `json:"id,omitempty"`
+	Kind string  `json:"kind"`
+
+	// Secret Of bots of Feishu and DingTalk that demand a signature. Webhooks get one of ours.
+	Secret *string `json:"secret,omitempty"`
+
+	// To Of mail: an owner's own address, or an administrator's. Without it: one's own.
+	To *string `json:"to,omitempty"`
+
+	// URL Of all but mail; required of a new channel. A public address; may have a query.
+	URL *string `json:"url,omitempty"`
+}
+
+// AlertDelivery defines model for AlertDelivery.
+type AlertDelivery struct {
+	// ID webhook-id is msg_ and this, the same in every attempt.
+	ID uuid.UUID `json:"id"`
+
+	// At Beijing time with milliseconds.
+	At       Time  `json:"at"`
+	Attempts Count `json:"attempts"`
+
+	// ChannelID Null: it was removed.
+	ChannelID   *uuid.UUID `json:"channelId"`
+	ChannelKind string     `json:"channelKind"`
+	DeliveredAt *string    `json:"deliveredAt"`
+	Destination string     `json:"destination"`
+
+	// Error Of the last attempt: the address is not public, the host has none, no connection, TLS, no answer in 10 s, not 2xx, refused by the bot, not taken by the mail server, the channel was removed, its URL or secret cannot be opened.
+	Error *string `json:"error"`
+	Event string  `json:"event"`
+
+	// Figures What caused a state; what does not belong to the kind of alert is null.
+	Figures       AlertFigures `json:"figures"`
+	LastAttemptAt *string      `json:"lastAttemptAt"`
+
+	// LastStatus HTTP status that was answered last.
+	LastStatus    *int64   `json:"lastStatus"`
+	Measured      *float64 `json:"measured"`
+	NextAttemptAt *string  `json:"nextAttemptAt"`
+
+	// Sequence Of the alert, from 1 without gaps; null: a test.
+	Sequence *int64 `json:"sequence"`
+	Status   string `json:"status"`
+}
+
+// AlertDeliveryCounts defines model for AlertDeliveryCounts.
+type AlertDeliveryCounts struct {
+	// Failing Pending ones of which an attempt has failed.
+	Failing int64 `json:"failing"`
+
+	// GivenUp In the last 24 h.
+	GivenUp int64 `json:"givenUp"`
+	Pending Count `json:"pending"`
+}
+
+// AlertDeliveryItems defines model for AlertDeliveryItems.
+type AlertDeliveryItems struct {
+	Items []AlertDelivery `json:"items"`
+}
+
+// AlertDeliveryPage defines model for AlertDeliveryPage.
+type AlertDeliveryPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []AlertDelivery `json:"items"`
+}
+
+// AlertDraft defines model for AlertDraft.
+type AlertDraft struct {
+	// Name 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing.
+	Name     string              `json:"name"`
+	Channels []AlertChannelDraft `json:"channels"`
+
+	// Currency Required of cost.
+	Currency *string `json:"currency,omitempty"`
+	Enabled  *bool   `json:"enabled,omitempty"`
+	Kind     string  `json:"kind"`
+
+	// Limit Required of limit.
+	Limit    *string `json:"limit,omitempty"`
+	MinCalls *int64  `json:"minCalls,omitempty"`
+	Period   *string `json:"period,omitempty"`
+
+	// ResolveThreshold Without it: the usual one, 80 % of the threshold of rates, durations and delays, 10 points below that of a limit, else the threshold.
+	ResolveThreshold *float64 `json:"resolveThreshold,omitempty"`
+
+	// TargetID Of all but the platform.
+	TargetID   *string `json:"targetId,omitempty"`
+	TargetType string  `json:"targetType"`
+
+	// Threshold Above 0; percentages at most 100.
+	Threshold     float64 `json:"threshold"`
+	WindowMinutes *int64  `json:"windowMinutes,omitempty"`
+}
+
+// AlertEdit defines model for AlertEdit.
+type AlertEdit struct {
+	Name *string `json:"name,omitempty"`
+
+	// Channels The complete set.
+	Channels         *[]AlertChannelDraft `json:"channels,omitempty"`
+	Enabled          *bool                `json:"enabled,omitempty"`
+	MinCalls         *int64               `json:"minCalls,omitempty"`
+	ResolveThreshold *float64             `json:"resolveThreshold,omitempty"`
+
+	// SilencedUntil A time to come, as RFC 3339; null: no longer.
+	SilencedUntil *string  `json:"silencedUntil,omitempty"`
+	Threshold     *float64 `json:"threshold,omitempty"`
+	WindowMinutes *int64   `json:"windowMinutes,omitempty"`
+}
+
+// AlertFigures What caused a state; what does not belong to the kind of alert is null.
+type AlertFigures struct {
+	Calls         *int64  `json:"calls"`
+	Failures      *int64  `json:"failures"`
+	Cost          *string `json:"cost"`
+	DataThrough   *string `json:"dataThrough"`
+	ExpiresAt     *string `json:"expiresAt"`
+	From          *string `json:"from"`
+	Host          *string `json:"host"`
+	KeyID         *string `json:"keyId"`
+	KeyName       *string `json:"keyName"`
+	LastCallAt    *string `json:"lastCallAt"`
+	Limit         *int64  `json:"limit"`
+	P95Ms         *int64  `json:"p95Ms"`
+	SpoolID       *string `json:"spoolId"`
+	To            *string `json:"to"`
+	Tokens        *int64  `json:"tokens"`
+	UnpricedCalls *int64  `json:"unpricedCalls"`
+	Used          *int64  `json:"used"`
+}
+
+// AlertItems defines model for AlertItems.
+type AlertItems struct {
+	Items []Alert `json:"items"`
+
+	// Max How many there may be.
+	Max int64 `json:"max"`
+}
+
+// AlertState defines model for AlertState.
+type AlertState struct {
+	EvaluatedAt *string `json:"evaluatedAt"`
+
+	// Figures What caused a state; what does not belong to the kind of alert is null.
+	Figures AlertFigures `json:"figures"`
+
+	// Known False: the last evaluation had no data, and the state stayed as it was.
+	Known bool `json:"known"`
+
+	// Measured In the unit of the alert.
+	Measured      *float64 `json:"measured"`
+	Since         *string  `json:"since"`
+	UnknownReason *string  `json:"unknownReason"`
+	Value         string   `json:"value"`
+}
+
+// AlertTarget defines model for AlertTarget.
+type AlertTarget struct {
+	// ID Null: the platform.
+	ID   *string `json:"id"`
+	Name string  `json:"name"`
+	Type string  `json:"type"`
+}
+
 // Application defines model for Application.
 type Application struct {
 	// Embedded struct due to allOf(#/components/schemas/ApplicationFields)
@@ -123,6 +355,29 @@ type ApplicationFields struct {
 	UpdatedAt Time `json:"updatedAt"`
 }
 
+// ApplicationFigures defines model for ApplicationFigures.
+type ApplicationFigures struct {
+	// Embedded struct due to allOf(#/components/schemas/MetricsFields)
+	MetricsFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	ID     ID                `json:"id"`
+	Name   string            `json:"name"`
+	Owner  User              `json:"owner"`
+	Status ApplicationStatus `json:"status"`
+}
+
+// ApplicationFiguresPage defines model for ApplicationFiguresPage.
+type ApplicationFiguresPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Currency Of the cost that the list is ordered by; null when it is ordered by something else, or nothing is priced.
+	Currency *string              `json:"currency"`
+	Items    []ApplicationFigures `json:"items"`
+}
+
 // ApplicationName defines model for ApplicationName.
 type ApplicationName struct {
 	ID     ID                `json:"id"`
@@ -136,6 +391,16 @@ type ApplicationPage struct {
 	PageFields `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
 	Items []Application `json:"items"`
+}
+
+// ApplicationReasons defines model for ApplicationReasons.
+type ApplicationReasons struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Failures Count        `json:"failures"`
+	Items    []Reason     `json:"items"`
+	Other    OtherReasons `json:"other"`
 }
 
 // ApplicationStatistics defines model for ApplicationStatistics.
@@ -162,8 +427,11 @@ type ApplicationUsage struct {
 	// Embedded struct due to allOf(#/components/schemas/MetricsFields)
 	MetricsFields `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	ID              ID                `json:"id"`
-	Name            string            `json:"name"`
+	ID   ID     `json:"id"`
+	Name string `json:"name"`
+
+	// LastCallAt When the newest call started, whatever the dates; null: never called.
+	LastCallAt      *string           `json:"lastCallAt"`
 	MaskedAccessKey MaskedAccessKey   `json:"maskedAccessKey"`
 	Status          ApplicationStatus `json:"status"`
 }
@@ -232,6 +500,9 @@ type BindingItems struct {
 type Call struct {
 	// Embedded struct due to allOf(#/components/schemas/CallFields)
 	CallFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
+	Reason *CallReason `json:"reason"`
 }
 
 // CallFields defines model for CallFields.
@@ -290,6 +561,40 @@ type CallPage struct {
 
 	// Until As of when the page stands; send it back for the other pages of the same list.
 	Until Time `json:"until"`
+}
+
+// CallReason defines model for CallReason.
+type CallReason struct {
+	Code FailureCode `json:"code"`
+	Type FailureType `json:"type"`
+
+	// UpstreamStatus Null when the upstream did not answer.
+	UpstreamStatus *int64 `json:"upstreamStatus"`
+}
+
+// CallingApplication defines model for CallingApplication.
+type CallingApplication struct {
+	Calls    Count  `json:"calls"`
+	ID       ID     `json:"id"`
+	Name     string `json:"name"`
+	Failures Count  `json:"failures"`
+
+	// SuccessRate 4 decimals, truncated, so that 1 means no failure; null without calls.
+	SuccessRate *float64 `json:"successRate"`
+
+	// LastFailureAt When the newest failure in the range started; null without one.
+	LastFailureAt *string           `json:"lastFailureAt"`
+	Owner         User              `json:"owner"`
+	Status        ApplicationStatus `json:"status"`
+}
+
+// CallingApplications defines model for CallingApplications.
+type CallingApplications struct {
+	// Items Most failures first, then most calls.
+	Items []CallingApplication `json:"items"`
+
+	// Total Applications that called it in the range.
+	Total Count `json:"total"`
 }
 
 // CallsSummary defines model for CallsSummary.
@@ -366,9 +671,81 @@ type CapabilityFields struct {
 	UpstreamModel string `json:"upstreamModel"`
 }
 
+// CapabilityFigures defines model for CapabilityFigures.
+type CapabilityFigures struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Applications CallingApplications `json:"applications"`
+
+	// Calling Applications and their owners, counted once each.
+	Calling    Hits           `json:"calling"`
+	Capability CapabilityName `json:"capability"`
+	Daily      []DayMetrics   `json:"daily"`
+
+	// Failing Applications and their owners, counted once each.
+	Failing Hits `json:"failing"`
+
+	// FirstByte Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none.
+	FirstByte FirstByte       `json:"firstByte"`
+	Hours     RecentHours     `json:"hours"`
+	Reasons   FiguresFailures `json:"reasons"`
+	Summary   Metrics         `json:"summary"`
+
+	// Upstreams The most calls first.
+	Upstreams []UpstreamRange `json:"upstreams"`
+
+	// UpstreamsFrom The first day of firstByte and upstreams: no rollup has them, so they are of the last seven days of the range at most. After end, when the calls of none are kept.
+	UpstreamsFrom Date `json:"upstreamsFrom"`
+}
+
+// CapabilityFiguresLine defines model for CapabilityFiguresLine.
+type CapabilityFiguresLine struct {
+	// Embedded struct due to allOf(#/components/schemas/MetricsFields)
+	MetricsFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Model Empty for calls without a capability.
+	Model string `json:"model"`
+
+	// Name Empty when no capability has this identifier.
+	Name string `json:"name"`
+
+	// Calling Applications and their owners, counted once each.
+	Calling Hits `json:"calling"`
+
+	// Failing Applications and their owners, counted once each.
+	Failing Hits `json:"failing"`
+
+	// HourBefore The calls that started within sixty minutes.
+	HourBefore HourFigures `json:"hourBefore"`
+
+	// LastHour The calls that started within sixty minutes.
+	LastHour HourFigures `json:"lastHour"`
+
+	// Status Null when no capability has this identifier.
+	Status *string `json:"status"`
+}
+
+// CapabilityFiguresList defines model for CapabilityFiguresList.
+type CapabilityFiguresList struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// HoursUntil When the last hour ends.
+	HoursUntil Time                    `json:"hoursUntil"`
+	Items      []CapabilityFiguresLine `json:"items"`
+}
+
 // CapabilityItems defines model for CapabilityItems.
 type CapabilityItems struct {
 	Items []Capability `json:"items"`
+}
+
+// CapabilityName defines model for CapabilityName.
+type CapabilityName struct {
+	ID     string           `json:"id"`
+	Name   string           `json:"name"`
+	Status CapabilityStatus `json:"status"`
 }
 
 // CapabilityOrder defines model for CapabilityOrder.
@@ -673,16 +1050,152 @@ type Failure struct {
 	RequestBody json.RawMessage `json:"requestBody"`
 }
 
+// FailureCode defines model for FailureCode.
+type FailureCode = string
+
 // FailureReason defines model for FailureReason.
 type FailureReason struct {
-	Code string `json:"code"`
+	Code FailureCode `json:"code"`
 
 	// Message A readable sentence; null when there is none or it expired.
-	Message *string `json:"message"`
-	Type    string  `json:"type"`
+	Message *string     `json:"message"`
+	Type    FailureType `json:"type"`
 
 	// UpstreamStatus Null when the upstream did not answer.
 	UpstreamStatus *int64 `json:"upstreamStatus"`
+}
+
+// FailureType defines model for FailureType.
+type FailureType = string
+
+// FiguresFailure defines model for FiguresFailure.
+type FiguresFailure struct {
+	// Embedded struct due to allOf(#/components/schemas/FiguresFailureFields)
+	FiguresFailureFields `yaml:",inline"`
+}
+
+// FiguresFailureFields defines model for FiguresFailureFields.
+type FiguresFailureFields struct {
+	// Embedded struct due to allOf(#/components/schemas/ReasonFields)
+	ReasonFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// ApplicationCount Applications that it hit.
+	ApplicationCount Count `json:"applicationCount"`
+
+	// OwnerCount Their owners.
+	OwnerCount Count `json:"ownerCount"`
+}
+
+// FiguresFailureNow defines model for FiguresFailureNow.
+type FiguresFailureNow struct {
+	// Embedded struct due to allOf(#/components/schemas/FiguresFailureFields)
+	FiguresFailureFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// FailuresBefore Of the same capability and reason in the hour before. The first was seen within these two hours.
+	FailuresBefore Count `json:"failuresBefore"`
+}
+
+// FiguresFailures defines model for FiguresFailures.
+type FiguresFailures struct {
+	Failures Count            `json:"failures"`
+	Items    []FiguresFailure `json:"items"`
+	Other    OtherReasons     `json:"other"`
+}
+
+// FiguresNow defines model for FiguresNow.
+type FiguresNow struct {
+	Failures Count               `json:"failures"`
+	Items    []FiguresFailureNow `json:"items"`
+	Other    OtherReasons        `json:"other"`
+}
+
+// FiguresOverview defines model for FiguresOverview.
+type FiguresOverview struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded struct due to allOf(#/components/schemas/MetricsFields)
+	MetricsFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// ApplicationCount That exist now.
+	ApplicationCount Count `json:"applicationCount"`
+
+	// Calling That called in the range.
+	Calling      Hits         `json:"calling"`
+	Daily        []DayMetrics `json:"daily"`
+	EnabledCount Count        `json:"enabledCount"`
+
+	// Failing Of these, those that had a failure.
+	Failing Hits        `json:"failing"`
+	Hours   RecentHours `json:"hours"`
+
+	// Now The failures of the last hour.
+	Now FiguresNow `json:"now"`
+
+	// OwnerCount Who own one of them.
+	OwnerCount Count          `json:"ownerCount"`
+	Reasons    FiguresReasons `json:"reasons"`
+
+	// Worst By capability and reason.
+	Worst FiguresFailures `json:"worst"`
+}
+
+// FiguresReason A reason whatever the capability and the upstream's status.
+type FiguresReason struct {
+	// Code As in FailureReason.
+	Code     *string `json:"code"`
+	Failures Count   `json:"failures"`
+
+	// ApplicationCount Applications that it hit.
+	ApplicationCount Count `json:"applicationCount"`
+
+	// FirstSeen When the first of these calls in the range started.
+	FirstSeen Time `json:"firstSeen"`
+
+	// LastSeen Beijing time with milliseconds.
+	LastSeen Time `json:"lastSeen"`
+
+	// OwnerCount Their owners.
+	OwnerCount Count `json:"ownerCount"`
+
+	// Type Null when no reason was recorded.
+	Type *string `json:"type"`
+}
+
+// FiguresReasons defines model for FiguresReasons.
+type FiguresReasons struct {
+	Failures Count           `json:"failures"`
+	Items    []FiguresReason `json:"items"`
+	Other    OtherReasons    `json:"other"`
+}
+
+// FirstByte Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none.
+type FirstByte struct {
+	// Calls Calls of which a first byte came.
+	Calls Count `json:"calls"`
+
+	// AvgMs 1 decimal.
+	AvgMs *float64 `json:"avgMs"`
+	P50Ms *int64   `json:"p50Ms"`
+	P95Ms *int64   `json:"p95Ms"`
+	P99Ms *int64   `json:"p99Ms"`
+}
+
+// FoundCall defines model for FoundCall.
+type FoundCall struct {
+	// Embedded struct due to allOf(#/components/schemas/CallFields)
+	CallFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Application ApplicationName `json:"application"`
+	Failure     *Failure        `json:"failure"`
+}
+
+// FoundCalls defines model for FoundCalls.
+type FoundCalls struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []TracedCall `json:"items"`
+	More  bool         `json:"more"`
 }
 
 // Group defines model for Group.
@@ -725,6 +1238,62 @@ type GroupList struct {
 // GroupOrder defines model for GroupOrder.
 type GroupOrder struct {
 	IDs OrderedIds `json:"ids"`
+}
+
+// HitApplication The application that it hit most.
+type HitApplication struct {
+	ID       ID                `json:"id"`
+	Name     string            `json:"name"`
+	Failures Count             `json:"failures"`
+	Status   ApplicationStatus `json:"status"`
+}
+
+// Hits Applications and their owners, counted once each.
+type Hits struct {
+	ApplicationCount Count `json:"applicationCount"`
+	OwnerCount       Count `json:"ownerCount"`
+}
+
+// HourFigures The calls that started within sixty minutes.
+type HourFigures struct {
+	Calls    Count `json:"calls"`
+	Failures Count `json:"failures"`
+
+	// P95Ms Of their durations, exactly; null without calls.
+	P95Ms *int64 `json:"p95Ms"`
+
+	// SuccessRate 4 decimals, truncated, so that 1 means no failure; null without calls.
+	SuccessRate *float64 `json:"successRate"`
+}
+
+// HourMetrics defines model for HourMetrics.
+type HourMetrics struct {
+	Calls     Count `json:"calls"`
+	Successes Count `json:"successes"`
+	Failures  Count `json:"failures"`
+
+	// SuccessRate 4 decimals, truncated; null without calls.
+	SuccessRate   *float64 `json:"successRate"`
+	AvgDurationMs *float64 `json:"avgDurationMs"`
+
+	// FirstByte Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none.
+	FirstByte FirstByte `json:"firstByte"`
+
+	// Hour When it begins.
+	Hour Time `json:"hour"`
+
+	// P50Ms Error at most 2 %; null without calls.
+	P50Ms *int64 `json:"p50Ms"`
+	P95Ms *int64 `json:"p95Ms"`
+	P99Ms *int64 `json:"p99Ms"`
+}
+
+// HourlyStatistics defines model for HourlyStatistics.
+type HourlyStatistics struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Hours []HourMetrics `json:"hours"`
 }
 
 // ID defines model for Id.
@@ -925,6 +1494,12 @@ type NewKey struct {
 // OrderedIds defines model for OrderedIds.
 type OrderedIds = []Identifier
 
+// OtherReasons defines model for OtherReasons.
+type OtherReasons struct {
+	Reasons  Count `json:"reasons"`
+	Failures Count `json:"failures"`
+}
+
 // Overview defines model for Overview.
 type Overview struct {
 	// Embedded struct due to allOf(#/components/schemas/Coverage)
@@ -936,6 +1511,53 @@ type Overview struct {
 	Daily            []DayMetrics   `json:"daily"`
 	EnabledCount     Count          `json:"enabledCount"`
 	Models           []ModelMetrics `json:"models"`
+}
+
+// OverviewReason defines model for OverviewReason.
+type OverviewReason struct {
+	// Embedded struct due to allOf(#/components/schemas/ReasonFields)
+	ReasonFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// ApplicationCount Applications that it hit.
+	ApplicationCount Count `json:"applicationCount"`
+
+	// TopApplication The application that it hit most.
+	TopApplication HitApplication `json:"topApplication"`
+}
+
+// OverviewReasons defines model for OverviewReasons.
+type OverviewReasons struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Failures Count            `json:"failures"`
+	Items    []OverviewReason `json:"items"`
+	Other    OtherReasons     `json:"other"`
+}
+
+// OwnerFigures defines model for OwnerFigures.
+type OwnerFigures struct {
+	// Embedded struct due to allOf(#/components/schemas/MetricsFields)
+	MetricsFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// ApplicationCount That exist now.
+	ApplicationCount Count `json:"applicationCount"`
+
+	// CallingCount Of these, those that called in the range.
+	CallingCount Count `json:"callingCount"`
+	Owner        User  `json:"owner"`
+}
+
+// OwnerFiguresPage defines model for OwnerFiguresPage.
+type OwnerFiguresPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Currency Of the cost that the list is ordered by; null when it is ordered by something else, or nothing is priced.
+	Currency *string        `json:"currency"`
+	Items    []OwnerFigures `json:"items"`
 }
 
 // PageFields defines model for PageFields.
@@ -1066,6 +1688,55 @@ type PriceSuggestions struct {
 // Rate Units of the currency for a million tokens, as a decimal.
 type Rate = string
 
+// Reason defines model for Reason.
+type Reason struct {
+	// Embedded struct due to allOf(#/components/schemas/ReasonFields)
+	ReasonFields `yaml:",inline"`
+}
+
+// ReasonFields defines model for ReasonFields.
+type ReasonFields struct {
+	// Code As in FailureReason.
+	Code *string `json:"code"`
+
+	// Model Empty for calls without a capability.
+	Model string `json:"model"`
+
+	// Name Empty when no capability has this identifier.
+	Name     string `json:"name"`
+	Failures Count  `json:"failures"`
+
+	// FirstSeen When the first of these calls in the range started.
+	FirstSeen Time `json:"firstSeen"`
+
+	// LastSeen Beijing time with milliseconds.
+	LastSeen Time `json:"lastSeen"`
+
+	// Type Null when no reason was recorded.
+	Type *string `json:"type"`
+
+	// UpstreamStatus Null when the upstream did not answer.
+	UpstreamStatus *int64 `json:"upstreamStatus"`
+}
+
+// RecentHours defines model for RecentHours.
+type RecentHours struct {
+	// HourBefore The calls that started within sixty minutes.
+	HourBefore HourFigures `json:"hourBefore"`
+
+	// LastHour The calls that started within sixty minutes.
+	LastHour HourFigures `json:"lastHour"`
+
+	// Until When the last hour ends; it is no hour of the clock.
+	Until Time `json:"until"`
+}
+
+// SecretRotation defines model for SecretRotation.
+type SecretRotation struct {
+	// OverlapHours For how long the former secret signs too.
+	OverlapHours *int64 `json:"overlapHours,omitempty"`
+}
+
 // Session defines model for Session.
 type Session struct {
 	ID ID `json:"id"`
@@ -1184,6 +1855,15 @@ type Tokens struct {
 	UnreadableCalls int64 `json:"unreadableCalls"`
 }
 
+// TracedCall defines model for TracedCall.
+type TracedCall struct {
+	// Embedded struct due to allOf(#/components/schemas/CallFields)
+	CallFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Application ApplicationName `json:"application"`
+	Reason      *CallReason     `json:"reason"`
+}
+
 // Unpriced defines model for Unpriced.
 type Unpriced struct {
 	// End A Beijing day.
@@ -1292,10 +1972,16 @@ type UpstreamEdit struct {
 
 // UpstreamFigures defines model for UpstreamFigures.
 type UpstreamFigures struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
 	Items []UpstreamUsage `json:"items"`
 
-	// Since Beijing time with milliseconds.
+	// Since When the last hour began.
 	Since Time `json:"since"`
+
+	// UpstreamsFrom The first day of what is told of the range: no rollup tells upstreams apart, so it is of its last seven days at most. After end, when the calls of none are kept.
+	UpstreamsFrom Date `json:"upstreamsFrom"`
 }
 
 // UpstreamHealth As the gateways that live see it. ok: no breaker is open; degraded: some are, or let one call try; down: all are open; unknown: none has called it since it started.
@@ -1304,6 +1990,33 @@ type UpstreamHealth = string
 // UpstreamItems defines model for UpstreamItems.
 type UpstreamItems struct {
 	Items []Upstream `json:"items"`
+}
+
+// UpstreamRange defines model for UpstreamRange.
+type UpstreamRange struct {
+	// Calls That were sent to it last.
+	Calls Count `json:"calls"`
+
+	// Name Null: without an upstream, or it is deleted.
+	Name     *string `json:"name"`
+	Failures Count   `json:"failures"`
+
+	// SuccessRate 4 decimals, truncated, so that 1 means no failure; null without calls.
+	SuccessRate *float64 `json:"successRate"`
+
+	// FailedOver Of the calls, those that another upstream was tried for before.
+	FailedOver Count `json:"failedOver"`
+
+	// FirstByte Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none.
+	FirstByte FirstByte `json:"firstByte"`
+
+	// P50Ms Of their durations, exactly, as the others.
+	P50Ms *int64 `json:"p50Ms"`
+	P95Ms *int64 `json:"p95Ms"`
+	P99Ms *int64 `json:"p99Ms"`
+
+	// UpstreamID Null: the address of the capability itself, or none, because the call was refused before.
+	UpstreamID *string `json:"upstreamId"`
 }
 
 // UpstreamReport defines model for UpstreamReport.
@@ -1330,7 +2043,7 @@ type UpstreamReport struct {
 
 // UpstreamUsage defines model for UpstreamUsage.
 type UpstreamUsage struct {
-	// Calls That were sent to it last.
+	// Calls That were sent to it last within the last hour.
 	Calls int64 `json:"calls"`
 
 	// Failures Of these, those that did not succeed, whoever is to blame.
@@ -1339,9 +2052,13 @@ type UpstreamUsage struct {
 	// FailedOver Of these, those that another upstream was tried for before.
 	FailedOver int64 `json:"failedOver"`
 
-	// P95Ms Of their durations; 95 in 100 took no longer.
-	P95Ms      int64  `json:"p95Ms"`
-	UpstreamID string `json:"upstreamId"`
+	// HourBefore The calls that started within sixty minutes.
+	HourBefore HourFigures `json:"hourBefore"`
+
+	// P95Ms Of their durations; 95 in 100 took no longer. 0 without calls.
+	P95Ms      int64         `json:"p95Ms"`
+	Range      UpstreamRange `json:"range"`
+	UpstreamID string        `json:"upstreamId"`
 }
 
 // User defines model for User.
@@ -1358,6 +2075,11 @@ type UserToken struct {
 	ExpiresAt Time   `json:"expiresAt"`
 	Token     string `json:"token"`
 	User      User   `json:"user"`
+}
+
+// WebhookSecret defines model for WebhookSecret.
+type WebhookSecret struct {
+	Secret string `json:"secret"`
 }
 
 // WrongFields defines model for WrongFields.

@@ -140,3 +140,12 @@ func AccessKeyContext(applicationID string) string {
 func AdditionalKeyContext(keyID string) string {
 	return AdditionalKeys.context(keyID)
 }
+
+// AlertURLContext is the sealing context of the URL of an alert's channel.
+func AlertURLContext(channelID string) string { return AlertURLs.context(channelID) }
+
+// AlertSecretContext is the sealing context of the secret of an alert's channel.
+func AlertSecretContext(channelID string) string { return AlertSecrets.context(channelID) }
+
+// FormerAlertSecretContext is the sealing context of the secret that a channel had before.
+func FormerAlertSecretContext(channelID string) string { return FormerAlertSecrets.context(channelID) }

@@ -24,6 +24,10 @@ var (
 	// Of upstreams that capabilities share: the key in use, and the one before, which may be absent.
 	SharedUpstreamKeys = Column{"upstreams", "id", "sealed_key", "text", "", ""}
 	FormerUpstreamKeys = Column{"upstreams", "id", "former_key", "text", "", ""}
+	// Of where alerts go: URLs of bots hold their keys. Each may be absent.
+	AlertURLs          = Column{"alert_channels", "id", "sealed_url", "uuid", leastUUID, ""}
+	AlertSecrets       = Column{"alert_channels", "id", "sealed_secret", "uuid", leastUUID, ""}
+	FormerAlertSecrets = Column{"alert_channels", "id", "former_secret", "uuid", leastUUID, ""}
 )
 
 const leastUUID = "00000000-0000-0000-0000-000000000000"

@@ -12,7 +12,7 @@ import (
 )
 
 // Columns are all columns that hold sealed values.
-var Columns = []Column{AccessKeys, AdditionalKeys, UpstreamKeys, SharedUpstreamKeys, FormerUpstreamKeys}
+var Columns = []Column{AccessKeys, AdditionalKeys, UpstreamKeys, SharedUpstreamKeys, FormerUpstreamKeys, AlertURLs, AlertSecrets, FormerAlertSecrets}
 
 // fingerprint tells secrets apart without telling anything of them.
 func fingerprint(purpose string, secret []byte) string {

@@ -87,7 +87,7 @@ func (l *listing) count(ctx context.Context) (series, error) {
 			now := l.r.now()
 			l.q.Until = &now
 		}
-		return l.r.perDay(ctx, *l.q)
+		return l.settledDays(ctx)
 	}
 	rolledUp, err := l.rolledUp(ctx)
 	if err != nil {
@@ -98,6 +98,7 @@ func (l *listing) count(ctx context.Context) (series, error) {
 		return nil, err
 	}
 	rolledUp = slices.DeleteFunc(rolledUp, func(s timeBucket) bool { return s.start >= l.newest })
+	late = append(late, l.edges(rolledUp)...)
 	if len(late) > 0 {
 		return l.takeApart(ctx, rolledUp, newest, late)
 	}
@@ -107,7 +108,7 @@ func (l *listing) count(ctx context.Context) (series, error) {
 // rolledUp counts days and, of the newest ones, hours, from the rollups: also those that are counted from
 // rows. When the newest days hold little it is cheaper to count them from rows wholly.
 func (l *listing) rolledUp(ctx context.Context) (series, error) {
-	days, err := l.r.countAll(ctx, daysOf(*l.q), l.q.parameters("start", l.days.Start, "end", l.days.End))
+	days, err := l.r.countDays(ctx, *l.q, l.days)
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +119,16 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 		}
 	}
 	days = slices.DeleteFunc(days, func(s timeBucket) bool { return s.day() >= l.apart })
+	if days, err = l.clip(ctx, days); err != nil {
+		return nil, err
+	}
 	if rows <= l.r.limits.day {
 		l.newest = l.apart.Start().Unix()
 		return days, nil
 	}
 	from := max(l.apart, l.days.Start).Start().Unix()
 	hours, err := l.r.countAll(ctx, hoursOf(*l.q), l.q.parameters("from", from, "to", l.days.End.End().Unix()))
-	return append(days, hours...), err
+	return append(days, slices.DeleteFunc(hours, l.q.outside)...), err
 }
 
 // takeApart counts the hours into which calls came late from rows, and the others of their days from

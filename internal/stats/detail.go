@@ -46,7 +46,7 @@ type FailureRequest struct {
 const expired = "expired"
 
 const failedCallQuery = `
-SELECT` + callColumns + `, toString(reason_type), toString(reason_code), upstream_status
+SELECT` + callColumns + `
 FROM calls
 WHERE application_id = {application:UUID} AND start_time = fromUnixTimestamp64Milli({start:Int64}) AND call_id = {call:UUID}
 LIMIT 1`
@@ -73,14 +73,18 @@ func (r *Reader) Call(ctx context.Context, application, callID uuid.UUID) (Faile
 	case found.Success:
 		return FailedCall{}, fault.New(fault.NoFailureDetail, "this call succeeded, so there is no failure detail")
 	}
-	// The day decides, not whether a merge has dropped the rows yet.
-	if beijing.DayOf(start) < r.days.FailuresFrom(today) {
+	return *found, r.addFailure(ctx, start, parameters, &found.Failure)
+}
+
+// addFailure fills in what is kept of the failure of a call that started then. The day decides whether it is, not whether
+// a merge has dropped the rows yet.
+func (r *Reader) addFailure(ctx context.Context, start time.Time, parameters []any, f *FailureDetail) error {
+	if beijing.DayOf(start) < r.days.FailuresFrom(beijing.Today(r.now())) {
 		note := expired
-		found.Failure.Collected = found.Failure.Reason != nil
-		found.Failure.BodyNote = &note
-		return *found, nil
+		f.Collected, f.BodyNote = f.Reason != nil, &note
+		return nil
 	}
-	return *found, r.addDetail(ctx, parameters, &found.Failure)
+	return r.addDetail(ctx, parameters, f)
 }
 
 // startOf reads the start millisecond out of a call id; ok is false for what is no UUIDv7.
@@ -92,21 +96,12 @@ func startOf(id uuid.UUID) (start time.Time, ok bool) {
 	return time.UnixMilli(ms), id.Version() == 7
 }
 
-func scanFailedCall(rows driver.Rows) (*FailedCall, error) {
-	var reason FailureReason
-	var upstreamStatus uint16
-	call, err := scanCall(rows, &reason.Type, &reason.Code, &upstreamStatus)
+func scanFailedCall(rows driver.Rows, more ...any) (*FailedCall, error) {
+	call, err := scanCall(rows, more...)
 	if err != nil {
 		return nil, err
 	}
-	found := FailedCall{Call: call}
-	if upstreamStatus != 0 {
-		reason.UpstreamStatus = &upstreamStatus
-	}
-	if reason.Type != "" {
-		found.Failure.Reason = &reason
-	}
-	return &found, nil
+	return &FailedCall{Call: call, Failure: FailureDetail{Reason: call.Reason}}, nil
 }
 
 const failureQuery = `

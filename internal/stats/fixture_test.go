@@ -41,10 +41,17 @@ func (c row) day() beijing.Day { return beijing.DayOf(c.start) }
 
 // asCall is what the API must say of it.
 func (c row) asCall() Call {
-	return Call{
+	call := Call{
 		CallID: c.id, StartTime: beijing.Format(c.start), Model: c.model, Success: c.success, StatusCode: c.status,
 		DurationMs: c.durationMs, EndedBy: c.endedBy, Streamed: c.streamed, FirstByteMs: c.firstByteMs,
 	}
+	if c.reasonType != "" {
+		call.Reason = &FailureReason{Type: c.reasonType, Code: c.reasonCode}
+		if c.upstream != 0 {
+			call.Reason.UpstreamStatus = &c.upstream
+		}
+	}
+	return call
 }
 
 // detail is one row of call_failures.

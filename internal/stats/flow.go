@@ -33,10 +33,12 @@ const (
 type CallsQuery struct {
 	Application uuid.UUID
 	Range       beijing.Range
-	Page        int     // from 1
-	Model       *string // nil: all; empty: calls that named no capability that exists
-	Result      Result  // narrows items and total, not the summary
-	TraceID     string  // of the trace the calls belong to; empty: of any or none
+	Page        int        // from 1
+	Model       *string    // nil: all; empty: calls that named no capability that exists
+	From, To    *time.Time // when the calls started: at or after, and before; nil: whenever
+	Result      Result     // narrows items and total, not the summary, as Outcome does
+	TraceID     string     // of the trace the calls belong to; empty: of any or none
+	Outcome     Outcome
 
 	// Until is the instant as of which Calls answers: those of a first page, for its other pages. Nil,
 	// or more than a day ago, or to come: now.
@@ -54,6 +56,13 @@ func (q CallsQuery) parameters(more ...any) []any {
 	}
 	if q.TraceID != "" {
 		more = append(more, "trace", q.TraceID)
+	}
+	more = append(more, q.Outcome.parameters()...)
+	if q.From != nil {
+		more = append(more, "started", q.From.UnixMilli())
+	}
+	if q.To != nil {
+		more = append(more, "ended", q.To.UnixMilli())
 	}
 	if q.Until != nil {
 		more = append(more, "until", q.Until.UnixMilli(), "arrivals", q.arrivals().UnixMilli())
@@ -75,7 +84,8 @@ type Call struct {
 	UpstreamID  string  // named upstream it was sent to last; empty: the capability's own, or none
 	Attempts    uint8   // upstreams it was sent to; 0: refused before, or not known
 	CallTokens
-	KeyID uuid.UUID // of the application's keys, the one it was made with; the zero one: not collected
+	KeyID  uuid.UUID      // of the application's keys, the one it was made with; the zero one: not collected
+	Reason *FailureReason // nil: it succeeded, or failed before reasons were recorded; no Message
 }
 
 // CallTokens are what the answer to a call reported; nil is not known.
@@ -123,8 +133,9 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 	if q.Until != nil && !r.inBounds(*q.Until) {
 		q.Until = nil
 	}
-	if q.TraceID != "" {
-		return r.tracedPage(ctx, q, page)
+	q = r.within(q)
+	if q.fromRows() {
+		return r.rowsPage(ctx, q, page)
 	}
 	for attempt := 1; ; attempt++ {
 		series, err := r.asOf(ctx, &q)
@@ -133,6 +144,11 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 		}
 		page.Until = *q.Until
 		page.Summary, page.Total = series.summary(), series.matches(q.Result)
+		if q.Outcome.narrows() {
+			if page.Summary, err = r.summaryOf(ctx, q); err != nil {
+				return err
+			}
+		}
 		if q.At != nil {
 			if q.Page, err = r.pageAt(ctx, q, series); err != nil {
 				return err
@@ -163,11 +179,14 @@ const callColumns = `
     call_id, toUnixTimestamp64Milli(start_time), toString(model), success, status_code, duration_ms,
     toString(ended_by), streamed, first_byte_ms,
     toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
-    toString(upstream_id), attempts, key_id`
+    toString(upstream_id), attempts, key_id, toString(reason_type), toString(reason_code), upstream_status`
 
 // selectCalls is the call flow of a query in some buckets, the given order and no limit.
 func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
 	condition, bounds := within(buckets)
+	if q.Outcome.Text != "" {
+		more = append(more, textDays(buckets)...)
+	}
 	query = `
 SELECT` + callColumns + `
 FROM calls
@@ -177,7 +196,7 @@ ORDER BY start_time ` + order + `, call_id ` + order
 	return query, q.parameters(append(more, bounds...)...)
 }
 
-// filters are the conditions of model, until and result.
+// filters are the conditions of everything but application and days.
 func (q CallsQuery) filters() (conditions string) {
 	conditions = q.listed()
 	switch q.Result {
@@ -225,13 +244,21 @@ func (r *Reader) read(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, 
 func scanCall(rows driver.Rows, more ...any) (Call, error) {
 	var c Call
 	var startMs int64
+	var reason FailureReason
+	var upstreamStatus uint16
 	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs,
 		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning,
-		&c.UpstreamID, &c.Attempts, &c.KeyID}
+		&c.UpstreamID, &c.Attempts, &c.KeyID, &reason.Type, &reason.Code, &upstreamStatus}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return Call{}, unavailable(err, "read calls")
 	}
 	c.StartTime = beijing.Format(time.UnixMilli(startMs))
+	if upstreamStatus != 0 {
+		reason.UpstreamStatus = &upstreamStatus
+	}
+	if reason.Type != "" {
+		c.Reason = &reason
+	}
 	return c, nil
 }
 

@@ -12,11 +12,20 @@ import (
 
 func (o *oracle) get(account int, path string, query url.Values) (status int, body []byte) {
 	o.t.Helper()
-	request, err := http.NewRequestWithContext(o.t.Context(), http.MethodGet, o.base+"/api/statistics/applications"+path+"?"+query.Encode(), nil)
+	return o.getAt(account, "/api/statistics/applications"+path, query)
+}
+
+func (o *oracle) getAt(account int, path string, query url.Values) (status int, body []byte) {
+	o.t.Helper()
+	request, err := http.NewRequestWithContext(o.t.Context(), http.MethodGet, o.base+path+"?"+query.Encode(), nil)
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	request.Header.Set("Cookie", "callgate_session="+o.sessions[account])
+	if o.credential != "" {
+		request.Header.Set("Authorization", "Bearer "+o.credential)
+	} else {
+		request.Header.Set("Cookie", "callgate_session="+o.sessions[account])
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		o.t.Fatal(err)
@@ -32,7 +41,12 @@ func (o *oracle) get(account int, path string, query url.Values) (status int, bo
 // compare wants every value of want in the answer's data, and lists of the same length.
 func (o *oracle) compare(account int, path string, query url.Values, want object) {
 	o.t.Helper()
-	status, body := o.get(account, path, query)
+	o.compareAt(account, "/api/statistics/applications"+path, query, want)
+}
+
+func (o *oracle) compareAt(account int, path string, query url.Values, want object) {
+	o.t.Helper()
+	status, body := o.getAt(account, path, query)
 	var got struct{ Data any }
 	if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK {
 		o.t.Fatalf("%s?%s: %d %s", path, query.Encode(), status, body)

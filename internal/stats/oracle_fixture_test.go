@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -40,7 +41,7 @@ func (o *oracle) furnish(pool *pgxpool.Pool, store *application.Store) registere
 		if err != nil {
 			o.t.Fatal(err)
 		}
-		o.sessions = append(o.sessions, session)
+		o.sessions, o.owners = append(o.sessions, session), append(o.owners, owner)
 		var list []registered
 		for i := range n {
 			made, _, err := store.Create(ctx, owner, application.Draft{Name: fmt.Sprintf("application %d", i)})
@@ -79,15 +80,18 @@ func (o *oracle) fill(clickhouseURL string, deleted registered) {
 		o.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	for _, table := range []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily"} { // the clock stands in years gone by
+	for _, table := range []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "failures_daily"} { // the clock stands in years gone by
 		embedded.OnShards(o.t, clickhouseURL, "ALTER TABLE "+table+" REMOVE TTL")
 	}
-	owned := append(slices.Concat(o.accounts...), deleted)
+	owned, swept := slices.Concat(o.accounts...), o.random.IntN(2)
+	if swept == 0 {
+		owned = append(owned, deleted)
+	}
 	for _, start := range o.starts(3_000) {
 		// The first applications are called most, the last one never.
 		a := owned[int(float64(len(owned)-1)*math.Pow(o.random.Float64(), 2))]
 		o.records = append(o.records, o.record(a.id, start))
-		if o.random.IntN(60) == 0 {
+		if swept == 0 && o.random.IntN(60) == 0 {
 			o.records = append(o.records, o.record(deleted.id, start))
 		}
 	}
@@ -142,7 +146,11 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 		first := r.took / 3
 		r.firstByte = &first
 	}
+	r.sentTo, r.attempts = []string{"", "eu", "us"}[random.IntN(3)], uint8(random.IntN(3))
 	if random.IntN(4) > 0 {
+		if random.IntN(9) == 0 {
+			r.status = 201
+		}
 		r.reported = report(random, r.status, r.upstream)
 		return r
 	}
@@ -155,9 +163,12 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 	default:
 		r.status, r.endedBy, r.reason, r.code, r.upstream = 403, "denied", "permission_denied", "application_disabled", 0
 	}
+	if random.IntN(12) == 0 {
+		r.reason, r.code = "", "" // of before there were reasons
+	}
 	r.reported = report(random, r.status, r.upstream)
 	if random.IntN(5) > 0 {
-		r.kept = &kept{[]string{"", "too many requests"}[random.IntN(2)], "POST", "/v1/x", strconv.Itoa(random.IntN(99)), r.model, ""}
+		r.kept = &kept{[]string{"", "too many requests", "=1+1 100% _Über " + strings.Repeat("长", 230)}[random.IntN(3)], "POST", "/v1/x", strconv.Itoa(random.IntN(99)), r.model, ""}
 		if random.IntN(3) == 0 {
 			r.kept.body, r.kept.note = "", "not_json"
 		}
@@ -169,7 +180,7 @@ func write(conn clickhouse.Conn, records []record) error {
 	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success,
 		streamed, first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id,
-		usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id)`)
+		usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts)`)
 	if err != nil {
 		return err
 	}
@@ -186,7 +197,7 @@ func write(conn clickhouse.Conn, records []record) error {
 		}
 		err := batch.Append(r.application, r.start, r.id, uuid.Nil, r.model, uint32(r.took), uint16(r.status), r.success, r.streamed, first, r.endedBy,
 			r.reason, r.code, uint16(r.upstream), uint64(1), uint64(1), "batch",
-			r.reported.state, r.reported.upstream, r.reported.numbers[0], r.reported.numbers[1], r.reported.numbers[2], r.reported.numbers[3], r.reported.numbers[4], r.key())
+			r.reported.state, r.reported.upstream, r.reported.numbers[0], r.reported.numbers[1], r.reported.numbers[2], r.reported.numbers[3], r.reported.numbers[4], r.key(), r.sentTo, r.attempts)
 		if err == nil && r.kept != nil {
 			body := ""
 			if r.kept.body != "" {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"callgate/internal/application"
@@ -81,9 +82,13 @@ type oracle struct {
 	t        *testing.T
 	random   *rand.Rand
 	base     string
-	sessions []string // by account
-	asked    int
-	cells    int
+	sessions []string    // by account
+	owners   []uuid.UUID // by account
+	desk     string      // an administrator's token
+
+	credential string // a token, instead of an account's session
+	asked      int
+	cells      int
 }
 
 func askInZone(t *testing.T, zone string, questions int) {
@@ -138,6 +143,7 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	}
 	store := application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long"))
 	deleted := o.furnish(pool, store)
+	o.openDesk(pool)
 	o.fill(clickhouseURL, deleted)
 
 	if zone := sessionZones[random.IntN(len(sessionZones))]; zone != "" {
@@ -184,6 +190,14 @@ func (o *oracle) question() {
 	account := o.random.IntN(3) * o.random.IntN(2)
 	query, start, end := o.days()
 	list := o.accounts[account]
+	switch o.random.IntN(8) {
+	case 0, 7:
+		o.askFigures(query, start, end)
+		return
+	case 1, 2:
+		o.why(account, query, start, end)
+		return
+	}
 	if len(list) == 0 || o.random.IntN(6) == 0 {
 		if o.random.IntN(2) == 0 {
 			o.compare(account, "/overview", query, o.overview(account, start, end))
@@ -209,10 +223,11 @@ func (o *oracle) question() {
 	if result != "" {
 		query.Set("result", result)
 	}
-	matching, _ := o.flow(a, start, end, ofModel, result)
+	n := o.narrow(query, start, end, result)
+	matching, _ := o.flow(a, start, end, ofModel, result, n)
 	switch o.random.IntN(6) {
 	case 0:
-		o.compareText(account, one+"/calls.csv", query, o.export(a, start, end, ofModel, result))
+		o.compareText(account, one+"/calls.csv", query, o.export(a, start, end, ofModel, result, n))
 	case 1:
 		if len(matching) > 0 {
 			o.compareFailure(account, one, matching[o.random.IntN(len(matching))])
@@ -221,7 +236,7 @@ func (o *oracle) question() {
 		last := (len(matching) + pageSize - 1) / pageSize
 		page := []int{1, 2, max(last, 1), last + 1, 1 + o.random.IntN(last+1), 1 + o.random.IntN(last+1), 1<<31 - 1}[o.random.IntN(7)]
 		query.Set("page", strconv.Itoa(page))
-		o.compare(account, one+"/calls", query, o.calls(a, start, end, ofModel, result, page))
+		o.compare(account, one+"/calls", query, o.calls(a, start, end, ofModel, result, n, page))
 	}
 }
 

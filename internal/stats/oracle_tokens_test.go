@@ -2,7 +2,9 @@ package stats_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // reported is what the answer to a call says of its tokens.
@@ -105,4 +107,27 @@ func (r reported) line() []string {
 		line = append(line, text)
 	}
 	return line
+}
+
+// firstBytes is how long some calls waited for the first byte.
+func firstBytes(of []record) object {
+	var waited []int64
+	var sum int64
+	for _, r := range of {
+		if r.firstByte != nil {
+			waited = append(waited, *r.firstByte)
+			sum += *r.firstByte
+		}
+	}
+	n := int64(len(waited))
+	block := object{"calls": n, "avgMs": nil, "p50Ms": nil, "p95Ms": nil, "p99Ms": nil}
+	if n == 0 {
+		return block
+	}
+	slices.Sort(waited)
+	block["avgMs"] = math.Floor(float64(sum)/float64(n)*10+0.5) / 10
+	for name, percent := range map[string]int64{"p50Ms": 50, "p95Ms": 95, "p99Ms": 99} {
+		block[name] = waited[(percent*n+99)/100-1]
+	}
+	return block
 }

@@ -25,7 +25,7 @@ func (r *Reader) locate(ctx context.Context, q CallsQuery, t series) (pageWindow
 	total := t.matches(q.Result)
 	for {
 		found := t.find(q, total)
-		wide := found.wide(q.Result, r.limits)
+		wide := found.wide(q.Result, r.limits.with(q))
 		if len(wide) == 0 {
 			return found, nil
 		}

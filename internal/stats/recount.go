@@ -139,6 +139,27 @@ func (t *aggregate) metrics() Metrics {
 // Summary is the figures of all calls.
 func (c *Recount) Summary() Metrics { return c.total.metrics() }
 
+// Within is the figures of some of the days.
+func (c *Recount) Within(days beijing.Range) Metrics {
+	var sum aggregate
+	for day, part := range c.byDay {
+		if days.Contains(day) {
+			sum.add(part)
+		}
+	}
+	return sum.metrics()
+}
+
+// All tells whether no call is outside of some days.
+func (c *Recount) All(days beijing.Range) bool {
+	for day := range c.byDay {
+		if !days.Contains(day) {
+			return false
+		}
+	}
+	return true
+}
+
 // Usage is what Reader.Usage must answer for the days.
 func (c *Recount) Usage(days beijing.Range) Usage {
 	usage := Usage{Summary: c.total.metrics(), Daily: make([]DayMetrics, 0, days.Days()), Models: []ModelMetrics{}}
@@ -196,7 +217,7 @@ func (r *Reader) RowsPerDay(ctx context.Context, applications []uuid.UUID, days 
 }
 
 var rowsQuery = `
-SELECT` + callColumns + `, toString(reason_type), toString(reason_code), upstream_status
+SELECT` + callColumns + `
 FROM calls
 WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
 ORDER BY start_time DESC, call_id DESC`

@@ -112,7 +112,7 @@ func (q CallsQuery) counted() string {
 	return ` toInt64(count()), toInt64(countIf(true` + q.listed() + `)), toInt64(countIf(success` + q.listed() + `))`
 }
 
-// listed are the conditions of model and until.
+// listed are the conditions of everything but result.
 func (q CallsQuery) listed() (conditions string) {
 	if q.Model != nil {
 		conditions = " AND " + ofModel
@@ -120,10 +120,16 @@ func (q CallsQuery) listed() (conditions string) {
 	if q.TraceID != "" {
 		conditions += " AND " + ofTrace
 	}
+	if q.From != nil {
+		conditions += " AND start_time >= fromUnixTimestamp64Milli({started:Int64})"
+	}
+	if q.To != nil {
+		conditions += " AND start_time < fromUnixTimestamp64Milli({ended:Int64})"
+	}
 	if q.Until != nil {
 		conditions += " AND " + inTime
 	}
-	return conditions
+	return conditions + q.Outcome.conditions()
 }
 
 // ofModel is the query's model filter.
@@ -140,6 +146,9 @@ GROUP BY u.day`
 }
 
 func hoursOf(q CallsQuery) string {
+	if q.Outcome.narrows() { // no rollup tells outcomes by hour
+		return everyHourFromRows(q)
+	}
 	return `
 SELECT toInt64(3600) AS unit, toInt64(toUnixTimestamp(u.hour)) AS start,` + q.rolledUp() + `
 FROM usage_hourly AS u
@@ -155,6 +164,14 @@ func hoursFromRows(q CallsQuery) string {
 SELECT toInt64(3600) AS unit, ` + hourOfRow + ` AS start,` + q.counted() + `
 FROM calls
 WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + ` AND ` + hourOfRow + ` IN {hours:Array(Int64)}
+GROUP BY start`
+}
+
+func everyHourFromRows(q CallsQuery) string {
+	return `
+SELECT toInt64(3600) AS unit, ` + hourOfRow + ` AS start,` + q.counted() + `
+FROM calls
+WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
 GROUP BY start`
 }
 
@@ -174,7 +191,16 @@ func (r *Reader) perDay(ctx context.Context, q CallsQuery) (series, error) {
 	if days.Days() < 1 {
 		return nil, nil
 	}
-	return r.count(ctx, daysOf(q), q.parameters("start", days.Start, "end", days.End))
+	t, err := r.countDays(ctx, q, days)
+	return t.used(), err
+}
+
+// countDays is perDay with days that hold other calls only.
+func (r *Reader) countDays(ctx context.Context, q CallsQuery, days beijing.Range) (series, error) {
+	if q.Outcome.narrows() {
+		return r.countOutcomeDays(ctx, q, days)
+	}
+	return r.countAll(ctx, daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
 // count runs a query of unit, start, rows, calls, successes of buckets, and leaves out those without calls.

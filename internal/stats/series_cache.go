@@ -22,10 +22,11 @@ type seriesKey struct {
 	until       int64 // Unix milliseconds; 0 for what is the same at every instant
 	anyModel    bool
 	model       string
+	narrowed    string // by what else
 }
 
 func partsKey(q CallsQuery, s timeBucket) seriesKey {
-	key := seriesKey{application: q.Application, start: s.start, unit: s.unit, anyModel: q.Model == nil}
+	key := seriesKey{application: q.Application, start: s.start, unit: s.unit, anyModel: q.Model == nil, narrowed: q.narrowed()}
 	if q.Model != nil {
 		key.model = *q.Model
 	}

@@ -66,14 +66,16 @@ type ModelTokens struct {
 	Tokens
 }
 
-// reportedFigures are the columns every query of tokens takes from the rollup rows of a group, in the order of
+// reportedSums are the columns every query of tokens takes from the rollup rows of a group, in the order of
 // modelTokens; the table's alias must be t. They are read once for all that an answer needs: reading them is most of
 // what a question costs.
-const reportedFigures = `
+const reportedSums = `
     sum(t.counted), sum(t.input), sum(t.output), sum(t.cached), sum(t.cache_write), sum(t.reasoning),
     sum(t.input_calls), sum(t.output_calls), sum(t.cached_calls), sum(t.cache_write_calls), sum(t.reasoning_calls),
     sum(t.reported), sum(t.partial), sum(t.absent), sum(t.unreadable), sum(t.streamed), sum(t.streamed_absent)
-FROM tokens_daily AS t
+FROM tokens_daily AS t`
+
+const reportedFigures = reportedSums + `
 WHERE t.application_id IN {applications:Array(UUID)} AND t.day BETWEEN {start:Date} AND {end:Date}`
 
 // namedModel tells the models that answered apart only where a price does.

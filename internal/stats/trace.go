@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
 )
@@ -11,8 +12,11 @@ import (
 // ofTrace is the query's trace filter. No rollup knows traces: a skip index finds their few calls.
 const ofTrace = `trace_id = {trace:String}`
 
-// daysOfTrace are the days that a trace's calls are looked for in; none when the range is empty.
-func daysOfTrace(days beijing.Range) (buckets []timeBucket) {
+// fromRows tells whether the calls of a query are looked for in the rows alone: by trace, or by the message of failures.
+func (q CallsQuery) fromRows() bool { return q.TraceID != "" || q.Outcome.Text != "" }
+
+// daysOfRows are the days that such calls are looked for in; none when the range is empty.
+func daysOfRows(days beijing.Range) (buckets []timeBucket) {
 	if days.Days() < 1 {
 		return nil
 	}
@@ -22,18 +26,28 @@ func daysOfTrace(days beijing.Range) (buckets []timeBucket) {
 	return buckets
 }
 
-// tracedPage is page for the calls of one trace: counted and read from the rows themselves.
-func (r *Reader) tracedPage(ctx context.Context, q CallsQuery, page *CallsPage) error {
-	if q.Until == nil {
+// rowsPage is page for the calls of one trace or with some text: counted and read from the rows themselves.
+func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (err error) {
+	page.Page, page.Items = q.Page, []Call{}
+	switch {
+	case q.TraceID == "": // the text narrows no summary
+		whole := q
+		whole.Outcome = Outcome{}
+		counted, err := r.asOf(ctx, &whole)
+		if err != nil {
+			return err
+		}
+		q.Until, page.Summary = whole.Until, counted.summary()
+	case q.Until == nil:
 		now := r.now()
 		q.Until = &now
 	}
-	page.Until, page.Page, page.Items = *q.Until, q.Page, []Call{}
-	buckets := daysOfTrace(r.keptCalls(q.Range))
+	page.Until = *q.Until
+	buckets := daysOfRows(r.kept(q))
 	if len(buckets) == 0 {
 		return nil
 	}
-	newer, err := r.countTraced(ctx, q, buckets, page)
+	newer, err := r.countRows(ctx, q, buckets, page)
 	if err != nil {
 		return err
 	}
@@ -41,33 +55,85 @@ func (r *Reader) tracedPage(ctx context.Context, q CallsQuery, page *CallsPage) 
 		page.Page = int(max(min(newer, page.Total-1), 0)/PageSize) + 1
 	}
 	query, parameters := selectCalls(q, buckets, "DESC", "count", int64(PageSize), "offset", int64(page.Page-1)*PageSize)
-	return r.each(ctx, "calls of a trace", query+" LIMIT {count:Int64} OFFSET {offset:Int64}", parameters, func(rows driver.Rows) error {
+	return r.each(ctx, "calls from rows", query+" LIMIT {count:Int64} OFFSET {offset:Int64}", parameters, func(rows driver.Rows) error {
 		c, err := scanCall(rows)
 		page.Items = append(page.Items, c)
 		return err
 	})
 }
 
-// countTraced sets the page's summary and total and counts the matching calls that started after q.At.
-func (r *Reader) countTraced(ctx context.Context, q CallsQuery, buckets []timeBucket, page *CallsPage) (newer int64, err error) {
+// countRows sets the page's total, of a trace also its summary, and counts the matching calls that started after q.At.
+func (r *Reader) countRows(ctx context.Context, q CallsQuery, buckets []timeBucket, page *CallsPage) (newer int64, err error) {
 	condition, bounds := within(buckets)
-	matches := map[Result]string{AnyResult: "true", OnlySuccesses: "success", OnlyFailures: "NOT success"}[q.Result]
+	matches := "true" + q.Outcome.conditions() + map[Result]string{OnlySuccesses: " AND success", OnlyFailures: " AND NOT success"}[q.Result]
 	at := int64(0)
 	if q.At != nil {
 		at = q.At.UnixMilli()
 	}
+	whole := q
+	if q.TraceID != "" { // few: those that do not match are counted too
+		whole.Outcome = Outcome{}
+	}
 	query := `
-SELECT toInt64(count()), toInt64(countIf(success)), toInt64(countIf(` + matches + ` AND start_time > fromUnixTimestamp64Milli({at:Int64})))
+SELECT toInt64(count()), toInt64(countIf(success)), toInt64(countIf(` + matches + `)), toInt64(countIf(` + matches + ` AND start_time > fromUnixTimestamp64Milli({at:Int64})))
 FROM calls
-WHERE application_id = {application:UUID} AND (` + condition + `)` + q.listed()
-	err = r.each(ctx, "count calls of a trace", query, q.parameters(append(bounds, "at", at)...), func(rows driver.Rows) error {
-		s := &page.Summary
-		if err := rows.Scan(&s.Calls, &s.Successes, &newer); err != nil {
-			return unavailable(err, "count calls of a trace")
+WHERE application_id = {application:UUID} AND (` + condition + `)` + whole.listed()
+	parameters := q.parameters(append(append(bounds, "at", at), textDays(buckets)...)...)
+	var s CallsSummary
+	err = r.each(ctx, "count calls from rows", query, parameters, func(rows driver.Rows) error {
+		if err := rows.Scan(&s.Calls, &s.Successes, &page.Total, &newer); err != nil {
+			return unavailable(err, "count calls from rows")
 		}
 		s.Failures = s.Calls - s.Successes
 		return nil
 	})
-	page.Total = map[Result]int64{AnyResult: page.Summary.Calls, OnlySuccesses: page.Summary.Successes, OnlyFailures: page.Summary.Failures}[q.Result]
+	if q.TraceID != "" {
+		page.Summary = s
+	}
 	return newer, err
+}
+
+// textDays are the parameters between which call_failures is searched.
+func textDays(days []timeBucket) []any {
+	newest, oldest := days[0], days[0]
+	for _, d := range days {
+		if d.start > newest.start {
+			newest = d
+		}
+		if d.start < oldest.start {
+			oldest = d
+		}
+	}
+	return []any{"textFrom", oldest.start, "textTo", newest.end()}
+}
+
+// OwnedCall is a call and the application it belongs to.
+type OwnedCall struct {
+	Application uuid.UUID
+	Call
+}
+
+// Trace gives the calls of a trace that some applications made in a range, newest first, at most most of them. Faults:
+// Unavailable.
+func (r *Reader) Trace(ctx context.Context, applications []uuid.UUID, days beijing.Range, trace string, most int) ([]OwnedCall, error) {
+	found := []OwnedCall{}
+	buckets := daysOfRows(r.keptCalls(days))
+	if len(buckets) == 0 || len(applications) == 0 {
+		return found, nil
+	}
+	condition, bounds := within(buckets)
+	query := `
+SELECT` + callColumns + `, application_id
+FROM calls
+WHERE application_id IN {applications:Array(UUID)} AND (` + condition + `) AND ` + ofTrace + `
+ORDER BY start_time DESC, call_id DESC
+LIMIT {most:Int64}`
+	parameters := args(append(bounds, "applications", applications, "trace", trace, "most", int64(most))...)
+	err := r.each(ctx, "calls of a trace", query, parameters, func(rows driver.Rows) (err error) {
+		var c OwnedCall
+		c.Call, err = scanCall(rows, &c.Application)
+		found = append(found, c)
+		return err
+	})
+	return found, err
 }

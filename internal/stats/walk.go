@@ -11,14 +11,17 @@ import (
 // connection that no other question uses: however slow yield is, they do not wait for it.
 // Faults: Unavailable, also after some calls were handed over.
 func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error) error {
-	if q.TraceID != "" {
-		buckets := daysOfTrace(r.keptCalls(q.Range))
+	q = r.within(q)
+	if q.fromRows() {
+		buckets := daysOfRows(r.kept(q))
 		if len(buckets) == 0 {
 			return nil
 		}
 		return r.walk(ctx, q, buckets, yield)
 	}
-	days, err := r.perDay(ctx, q)
+	whole := q // any of its days may hold such calls
+	whole.Outcome = Outcome{}
+	days, err := r.perDay(ctx, whole)
 	if err != nil {
 		return err
 	}

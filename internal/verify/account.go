@@ -13,12 +13,21 @@ import (
 
 // findings are the differences of one account in one attempt.
 type findings struct {
+	accounts     int
 	applications int
 	calls        int64
 	differences  int
 	lines        []string
 	moving       bool
 	moved        beijing.Day // the first day on which rows arrived or went meanwhile
+
+	// What was recounted.
+	recount *stats.Recount
+	counted tokens
+	why     dailyReasons
+	ids     []uuid.UUID
+	owner   uuid.UUID
+	totals  map[uuid.UUID]openapi.MetricsFields // by application
 }
 
 func (f *findings) differ(where, format string, values ...any) {
@@ -33,11 +42,12 @@ func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days bei
 	if err != nil {
 		return nil, err
 	}
-	found := &findings{applications: len(all)}
+	found := &findings{accounts: 1, applications: len(all)}
 	account := stats.NewRecount()
 	ids := make([]uuid.UUID, len(all))
 	totals := make(map[uuid.UUID]openapi.MetricsFields, len(all))
 	var tokensOfAccount tokens
+	why := dailyReasons{}
 	for i, a := range all {
 		recount, err := v.Stats.Recount(ctx, a.ID, days)
 		if err != nil {
@@ -47,7 +57,7 @@ func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days bei
 		if err != nil {
 			return nil, err
 		}
-		if err := v.compareApplication(ctx, found, owner, a.ID, days, recount, &counted); err != nil {
+		if err := v.compareApplication(ctx, found, owner, a.ID, days, recount, &counted, why); err != nil {
 			return nil, err
 		}
 		account.Merge(recount)
@@ -57,10 +67,15 @@ func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days bei
 	if err := v.compareOverview(ctx, found, owner, days, account, &tokensOfAccount); err != nil {
 		return nil, err
 	}
+	if err := v.compareOverviewReasons(ctx, found, owner, days, why.of(days)); err != nil {
+		return nil, err
+	}
 	if err := v.compareList(ctx, found, owner, days, totals); err != nil {
 		return nil, err
 	}
 	found.calls = account.Summary().Calls
+	found.recount, found.counted, found.why, found.ids = account, tokensOfAccount, why, ids
+	found.owner, found.totals = owner, totals
 	return found, v.noteMoved(ctx, found, ids, days, account)
 }
 

@@ -20,7 +20,7 @@ import (
 
 // compareApplication compares every answer about one application: detail, call flow, export and
 // the reasons of its newest failures.
-func (v *verifier) compareApplication(ctx context.Context, found *findings, owner, id uuid.UUID, days beijing.Range, recount *stats.Recount, counted *tokens) error {
+func (v *verifier) compareApplication(ctx context.Context, found *findings, owner, id uuid.UUID, days beijing.Range, recount *stats.Recount, counted *tokens, why dailyReasons) error {
 	a, err := v.Applications.Get(ctx, owner, id)
 	if err != nil {
 		return err
@@ -45,6 +45,10 @@ func (v *verifier) compareApplication(ctx context.Context, found *findings, owne
 	if err := v.compareFlow(ctx, found, where, id, days, flow); err != nil {
 		return err
 	}
+	if err := v.compareReasons(ctx, found, where, id, days, flow.reasons.of(days)); err != nil {
+		return err
+	}
+	why.merge(flow.reasons)
 	return v.compareFailures(ctx, found, where, id, flow)
 }
 
@@ -54,7 +58,8 @@ type flow struct {
 	lists    map[filter]*list
 	pages    map[int][]stats.Call // of all calls
 	failures []stats.FailedCall   // the newest
-	rows     int                  // passed through add
+	reasons  dailyReasons
+	rows     int // passed through add
 }
 
 // filter is what a list of calls is narrowed by.
@@ -83,7 +88,7 @@ func (l *list) total(result stats.Result) int64 {
 var results = []stats.Result{stats.AnyResult, stats.OnlySuccesses, stats.OnlyFailures}
 
 func newFlow(usage stats.Usage) *flow {
-	f := &flow{lists: map[filter]*list{}, pages: map[int][]stats.Call{}}
+	f := &flow{lists: map[filter]*list{}, pages: map[int][]stats.Call{}, reasons: dailyReasons{}}
 	put := func(by filter, m stats.Metrics) {
 		for _, by.result = range results {
 			f.lists[by] = &list{summary: stats.CallsSummary{Calls: m.Calls, Successes: m.Successes, Failures: m.Failures}}
@@ -107,6 +112,7 @@ func (f *flow) add(row stats.FailedCall) {
 		f.pages[page] = append(items, row.Call)
 	}
 	result := stats.OnlyFailures
+	f.reasons.add(row.Call)
 	if row.Success {
 		result = stats.OnlySuccesses
 	} else if len(f.failures) < stats.PageSize {
@@ -224,7 +230,7 @@ func (v *verifier) compareFailures(ctx context.Context, found *findings, where s
 		}
 		want := got
 		want.CallFields = callFigures(row.Call)
-		want.Failure.Reason = reasonOf(row)
+		want.Failure.Reason = failureReasonOf(row.Reason)
 		if want.Failure.Reason != nil && got.Failure.Reason != nil {
 			want.Failure.Reason.Message = got.Failure.Reason.Message // not in the row
 		}

@@ -42,15 +42,23 @@ func callFigures(c stats.Call) openapi.CallFields {
 	return figures
 }
 
-func callLine(c stats.Call) openapi.Call { return openapi.Call{CallFields: callFigures(c)} }
+func callLine(c stats.Call) openapi.Call {
+	return openapi.Call{CallFields: callFigures(c), Reason: reasonOf(c.Reason)}
+}
 
-// reasonOf is why a row's call failed, but for the message, which does not stand in the row.
-func reasonOf(row stats.FailedCall) *openapi.FailureReason {
-	r := row.Failure.Reason
+func reasonOf(r *stats.FailureReason) *openapi.CallReason {
 	if r == nil {
 		return nil
 	}
-	return &openapi.FailureReason{Type: r.Type, Code: r.Code, Message: r.Message, UpstreamStatus: wide(r.UpstreamStatus)}
+	return &openapi.CallReason{Type: r.Type, Code: r.Code, UpstreamStatus: wide(r.UpstreamStatus)}
+}
+
+// failureReasonOf is what a row tells of a call's failure; the message does not stand in the row.
+func failureReasonOf(r *stats.FailureReason) *openapi.FailureReason {
+	if r == nil {
+		return nil
+	}
+	return &openapi.FailureReason{Type: r.Type, Code: r.Code, UpstreamStatus: wide(r.UpstreamStatus)}
 }
 
 func wide[N uint16 | uint32](n *N) *int64 {

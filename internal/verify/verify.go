@@ -37,10 +37,17 @@ const (
 // Answers is what answers the statistics endpoints, in the contract's own types: the console.
 type Answers interface {
 	Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (openapi.Overview, error)
+	ApplicationReasons(ctx context.Context, id uuid.UUID, days beijing.Range, model *string) (openapi.ApplicationReasons, error)
+	OverviewReasons(ctx context.Context, owner uuid.UUID, days beijing.Range, model *string) (openapi.OverviewReasons, error)
 	ApplicationList(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (openapi.ApplicationUsagePage, error)
 	ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (openapi.ApplicationStatistics, error)
 	CallPage(ctx context.Context, q stats.CallsQuery) (openapi.CallPage, error)
 	FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error)
+	FiguresOverview(ctx context.Context, days beijing.Range) (openapi.FiguresOverview, error)
+	CapabilityFiguresList(ctx context.Context, days beijing.Range) (openapi.CapabilityFiguresList, error)
+	CapabilityFigures(ctx context.Context, id string, days beijing.Range) (openapi.CapabilityFigures, error)
+	ApplicationFigures(ctx context.Context, days beijing.Range, page int) (openapi.ApplicationFiguresPage, error)
+	OwnerFigures(ctx context.Context, days beijing.Range, page int) (openapi.OwnerFiguresPage, error)
 }
 
 // Deps is everything a verification asks.
@@ -51,6 +58,7 @@ type Deps struct {
 	Pricing      *pricing.Store
 	Stats        *stats.Reader // of the rows
 	Ledger       *ledger.Ledger
+	Everyone     bool   // the accounts are all there are: administrators' figures are compared too
 	Verified     func() // called after each account, by several goroutines; nil: nobody counts them
 }
 
@@ -78,6 +86,8 @@ type verifier struct {
 	attempts int
 	pause    time.Duration
 
+	whole *everyone // nil: not all accounts
+
 	mu     sync.Mutex // guards the rest
 	out    io.Writer
 	result Result
@@ -87,6 +97,9 @@ func (v *verifier) run(ctx context.Context, owners []uuid.UUID, days beijing.Ran
 	through, err := v.Ledger.Through(ctx)
 	if err != nil {
 		return err
+	}
+	if v.Everyone {
+		v.whole = newEveryone()
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
@@ -104,6 +117,11 @@ func (v *verifier) run(ctx context.Context, owners []uuid.UUID, days beijing.Ran
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if v.Everyone && v.result.Moving == 0 {
+		if err := v.compareEveryone(ctx, v.whole, days); err != nil {
+			return fmt.Errorf("everyone: %w", err)
+		}
+	}
 	fmt.Fprintf(v.out, "%s to %s, data through %s: %d accounts, %d applications, %d calls; %d differences\n",
 		days.Start, days.End, beijing.Format(through), v.result.Accounts, v.result.Applications, v.result.Calls, v.result.Differences)
 	return nil
@@ -118,7 +136,9 @@ func (v *verifier) account(ctx context.Context, owner uuid.UUID, days beijing.Ra
 		case err != nil && (!vanished || attempt == v.attempts):
 			return err
 		case err == nil && (found.differences == 0 || attempt == v.attempts && !found.moving):
-			v.add(found)
+			if v.add(found); v.whole != nil {
+				v.whole.add(found)
+			}
 			return nil
 		case attempt < v.attempts:
 			if err := sleep(ctx, v.pause); err != nil {
@@ -150,7 +170,7 @@ func (v *verifier) add(found *findings) {
 	if hidden := found.differences - len(found.lines); hidden > 0 {
 		fmt.Fprintf(v.out, "and %d more of this account\n", hidden)
 	}
-	v.result.Accounts++
+	v.result.Accounts += found.accounts
 	v.result.Applications += found.applications
 	v.result.Calls += found.calls
 	v.result.Differences += found.differences

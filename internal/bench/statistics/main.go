@@ -51,6 +51,8 @@ func main() {
 	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
 	flag.Int64Var(&e.rows, "rows", full.rows, "calls in the ledger")
 	flag.IntVar(&e.shards, "shards", full.shards, "shards to spread the calls over; the second ledger then has as many as one of them")
+	flag.IntVar(&e.days, "days", full.days, "days over which the calls are spread, the last of them today; as many calls on fewer make each day as full as of a larger ledger")
+	flag.IntVar(&e.applications, "applications", full.applications, "applications that make them, of accounts with 50 each")
 	flag.IntVar(&e.questions, "questions", full.questions, "distinct questions of each kind")
 	flag.IntVar(&e.warmRounds, "rounds", full.warmRounds, "warm rounds of all questions")
 	flag.IntVar(&e.verified, "verify", full.verified, "accounts that callgate verify recounts over all days afterwards; 0: none")

@@ -34,6 +34,7 @@ type console struct {
 	cmd    *exec.Cmd
 	said   *bytes.Buffer
 	client *http.Client
+	desk   string // an administrator's token
 }
 
 func (b *bench) startConsole(ctx context.Context, l *ledger) (*console, error) {
@@ -76,7 +77,15 @@ func (c *console) ask(ctx context.Context, q question) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Cookie", "callgate_session="+c.bench.Accounts[q.account].Session)
+	if q.account == administrator {
+		token, err := c.deskToken(ctx)
+		if err != nil {
+			return nil, err
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
+	} else {
+		request.Header.Set("Cookie", "callgate_session="+c.bench.Accounts[q.account].Session)
+	}
 	response, err := c.client.Do(request)
 	if err != nil {
 		return nil, err
@@ -253,7 +262,7 @@ func forget(dir string) error {
 // more, a few minutes at most.
 func (b *bench) settle(ctx context.Context) error {
 	for _, l := range b.ledgers {
-		for _, table := range []string{"usage_daily", "tokens_daily"} {
+		for _, table := range []string{"usage_daily", "tokens_daily", "failures_daily"} {
 			if l.cluster != "" {
 				continue // its tables are the shards'
 			}

@@ -14,7 +14,7 @@ import (
 	"callgate/internal/stats"
 )
 
-// question is one request as one account.
+// question is one request as one account, or as an administrator.
 type question struct {
 	path    string
 	account int
@@ -57,20 +57,25 @@ func (b *bench) kinds(c *console) []kind {
 		}},
 	}
 	for _, filter := range []struct {
-		name          string
-		model, result bool
-	}{{"", false, false}, {", one model", true, false}, {", failures", false, true}, {", failures of one model", true, true}} {
+		name  string
+		apply filter
+	}{
+		{"", func(*rand.Rand, url.Values) {}}, {", one model", ofModel}, {", failures", onlyFailures},
+		{", failures of one model", func(random *rand.Rand, query url.Values) { ofModel(random, query); onlyFailures(random, query) }},
+	} {
 		all = append(all,
 			kind{"call flow" + filter.name, pageGoal, true, func(ctx context.Context, random *rand.Rand) (question, error) {
-				return b.page(ctx, c, random, b.usual, filter.model, filter.result)
+				return b.page(ctx, c, random, b.usual, filter.apply)
 			}},
 			kind{"call flow, crowded hour" + filter.name, crowdedGoal, false, func(ctx context.Context, random *rand.Rand) (question, error) {
-				return b.page(ctx, c, random, b.crowded, filter.model, filter.result)
+				return b.page(ctx, c, random, b.crowded, filter.apply)
 			}})
 	}
 	all = append(all, kind{"failure detail", 0, true, func(ctx context.Context, random *rand.Rand) (question, error) {
 		return b.failure(ctx, c, random)
 	}})
+	all = append(all, b.explorer(c)...)
+	all = append(all, b.everyonesKinds()...)
 	return slices.DeleteFunc(all, func(k kind) bool { return !strings.HasPrefix(k.name, b.only) })
 }
 
@@ -115,15 +120,19 @@ func (b *bench) crowded(random *rand.Rand) (owned, url.Values) {
 	return b.Owned[0], daysOf(day-beijing.Day(random.IntN(10)), day+beijing.Day(random.IntN(2)))
 }
 
+// filter adds a filter to the question for a page of a call flow.
+type filter func(random *rand.Rand, query url.Values)
+
+func ofModel(random *rand.Rand, query url.Values) {
+	query.Set("model", "model-"+strconv.Itoa(1+random.IntN(models)))
+}
+
+func onlyFailures(_ *rand.Rand, query url.Values) { query.Set("result", string(stats.OnlyFailures)) }
+
 // page draws a page of a call flow: the first, the last, or any.
-func (b *bench) page(ctx context.Context, c *console, random *rand.Rand, days func(*rand.Rand) (owned, url.Values), model, result bool) (question, error) {
+func (b *bench) page(ctx context.Context, c *console, random *rand.Rand, days func(*rand.Rand) (owned, url.Values), narrow filter) (question, error) {
 	of, query := days(random)
-	if model {
-		query.Set("model", "model-"+strconv.Itoa(1+random.IntN(models)))
-	}
-	if result {
-		query.Set("result", string(stats.OnlyFailures))
-	}
+	narrow(random, query)
 	path := fmt.Sprintf("/api/statistics/applications/%s/calls?", of.ID)
 	var list struct {
 		Total int `json:"total"`
@@ -140,7 +149,7 @@ func (b *bench) page(ctx context.Context, c *console, random *rand.Rand, days fu
 // failure draws a failed call.
 func (b *bench) failure(ctx context.Context, c *console, random *rand.Rand) (question, error) {
 	for {
-		list, err := b.page(ctx, c, random, b.usual, false, true)
+		list, err := b.page(ctx, c, random, b.usual, onlyFailures)
 		if err != nil {
 			return question{}, err
 		}

@@ -243,8 +243,10 @@ SELECT
     if({application:UUID} = toUUID('00000000-0000-0000-0000-000000000000'), s.user_id, {user:UUID}),
     concat('model-', toString(1 + floor({models:UInt8} * pow(cityHash64(n, 5) % 10000 / 10000, 2)))),
     toUInt32(exp(3 + 7 * pow(cityHash64(n, 6) % 100000 / 100000, 1.5))) AS took,
-    if(good, 200, 502) AS status, cityHash64(n, 7) % 100 < 97 AS good, cityHash64(n, 8) % 3 = 0, intDiv(took, 2),
-    'complete', if(good, '', 'upstream_http_error'), if(good, '', 'upstream_status'), status,
+    if(good, 200, [502, 504, 429, 500, 503, 403][kind]) AS status, cityHash64(n, 7) % 100 < 97 AS good, cityHash64(n, 8) % 3 = 0, intDiv(took, 2),
+    'complete', if(good, '', ['connection_failed', 'timeout', 'upstream_http_error', 'upstream_http_error', 'upstream_http_error', 'permission_denied'][kind]),
+    if(good, '', ['upstream_unreachable', 'upstream_timeout', 'upstream_status', 'upstream_status', 'upstream_status', 'capability_not_bound'][kind]),
+    if(good OR status IN (429, 500, 503), status, 0),
     500 + cityHash64(n, 9) % 3000, 500 + cityHash64(n, 10) % 9000, concat('bench/', toString({from:UInt64})),
     multiIf(NOT good, 'none', cityHash64(n, 11) % 10 < 2, 'absent', 'reported') AS state,
     if(state = 'reported', concat('upstream-', toString(cityHash64(n, 12) % 3)), ''),
@@ -252,7 +254,7 @@ SELECT
     if(state = 'reported' AND cityHash64(n, 15) % 3 = 0, toUInt32(cityHash64(n, 15) % 100), NULL),
     if(state = 'reported' AND cityHash64(n, 16) % 4 = 0, toUInt32(cityHash64(n, 16) % 500), NULL)
 FROM (
-    SELECT number AS n, toUInt32(cityHash64(n, 1) % {slots:UInt32}) AS slot, {start:Int64} + toInt64(cityHash64(n, 2) % {length:UInt64}) AS ms
+    SELECT number AS n, 1 + cityHash64(n, 17) % 6 AS kind, toUInt32(cityHash64(n, 1) % {slots:UInt32}) AS slot, {start:Int64} + toInt64(cityHash64(n, 2) % {length:UInt64}) AS ms
     FROM numbers({from:UInt64}, {rows:UInt64})
 ) AS made
 JOIN bench_slots AS s USING (slot)

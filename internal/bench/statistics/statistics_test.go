@@ -24,7 +24,7 @@ func TestEveryQuestionIsMeasuredAndTheRollupsAreProven(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d shards: %v\n%s", shards, err, out.String())
 		}
-		for _, said := range []string{"| overview of 50 applications", "| call flow, crowded hour, failures of one model", "| failure detail",
+		for _, said := range []string{"| overview of 50 applications", "| call flow, crowded hour, failures of one model", "| failure detail", "| everyone: overview, 30 days",
 			growth, "usage_daily: 0 differ", "usage_hourly: 0 differ", "tokens_daily: 0 differ", "1 accounts, 50 applications, ", "calls; 0 differences"} {
 			if !strings.Contains(out.String(), said) {
 				t.Errorf("%d shards: %q is not in\n%s", shards, said, out.String())

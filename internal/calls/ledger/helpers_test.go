@@ -118,6 +118,7 @@ func (s *stores) counted(t testing.TB) int64 {
 		`SELECT toInt64(sum(calls)) FROM usage_daily`,
 		`SELECT toInt64(sum(calls)) FROM usage_hourly`,
 		`SELECT toInt64(arraySum(sumMap(durations).2)) FROM usage_daily`,
+		`SELECT toInt64(sum(calls)) + (SELECT toInt64(countIf(success)) FROM calls) FROM failures_daily`,
 	} {
 		if n := s.number(t, query); n != raw {
 			t.Errorf("%d rows in calls, but %s gives %d", raw, query, n)

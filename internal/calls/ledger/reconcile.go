@@ -27,7 +27,7 @@ func closedDay(now time.Time) beijing.Day { return beijing.DayOf(now.Add(-closed
 var errNotSettled = errors.New("differences are not certain yet")
 
 // reconcile compares one day that is due: one of doubt first, then the oldest closed day that was
-// never compared. A day is closed when the ledger is past it too. Days that hold nothing any more
+// never compared, then the newest that was compared before there was another rollup, which that fills. A day is closed when the ledger is past it too. Days that hold nothing any more
 // are taken off.
 func (m *Maintenance) reconcile(ctx context.Context) error {
 	first, err := m.firstChecked(ctx)
@@ -50,7 +50,9 @@ func (m *Maintenance) reconcile(ctx context.Context) error {
 			(SELECT d::date, 2 FROM generate_series(
 				greatest($1::date, (SELECT (started_at AT TIME ZONE 'Asia/Shanghai')::date FROM collection)), $2::date, interval '1 day') AS d
 			 WHERE NOT EXISTS (SELECT FROM day_checks c WHERE c.day = d::date) ORDER BY d LIMIT 1)
-		) AS due ORDER BY turn LIMIT 1`, date(first), date(closed)).Scan(&at, &began)
+			UNION ALL
+			(SELECT day, 3 FROM day_checks WHERE rollups < $3 AND day >= $1 ORDER BY day DESC LIMIT 1)
+		) AS due ORDER BY turn LIMIT 1`, date(first), date(closed), len(rollups)).Scan(&at, &began)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -103,9 +105,9 @@ func (m *Maintenance) check(ctx context.Context, day, closed beijing.Day, began 
 	}
 	m.metrics.checked.Inc()
 	_, err = m.pool.Exec(ctx, `
-		INSERT INTO day_checks (day, calls, duplicates) VALUES ($1, $2, $3)
-		ON CONFLICT (day) DO UPDATE SET calls = excluded.calls, duplicates = excluded.duplicates, checked_at = now()`,
-		date(day), calls, duplicates)
+		INSERT INTO day_checks (day, calls, duplicates, rollups) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (day) DO UPDATE SET calls = excluded.calls, duplicates = excluded.duplicates, rollups = excluded.rollups, checked_at = now()`,
+		date(day), calls, duplicates, len(rollups))
 	if err != nil {
 		return fmt.Errorf("note the comparison: %w", err)
 	}
@@ -131,7 +133,7 @@ func (m *Maintenance) repair(ctx context.Context, day beijing.Day) (repaired int
 }
 
 // comparedTables must be as far as each other to be compared.
-var comparedTables = []string{"calls", "usage_daily", "usage_hourly", "tokens_daily"}
+var comparedTables = []string{"calls", "usage_daily", "usage_hourly", "tokens_daily", "failures_daily"}
 
 // repairOn is repair on one server, or shard: rollups stand beside their calls.
 func (m *Maintenance) repairOn(ctx context.Context, on *shard, day beijing.Day) (repaired int, err error) {

@@ -25,9 +25,16 @@ type rollup struct {
 	within string // condition that a row of the rollup is of the day
 
 	counted   string      // condition of the calls that it holds
-	upstream  bool        // it tells the models that answered apart
+	labels    []label     // what it tells apart besides the model
+	seen      bool        // it has the start of the first and of the last call
 	sums      []rollupSum // all but the histogram
 	histogram bool        // of durations
+}
+
+// label is a column that a rollup has of calls.
+type label struct {
+	column string
+	number bool // UInt16; else text
 }
 
 // rollupSum is a column that adds up, and what it adds up of calls, as Int64.
@@ -56,7 +63,14 @@ var rollups = []rollup{
 		table: "tokens_daily", column: "day", slots: slotOfDay,
 		own:     "toInt64(u.day) * 86400 - 28800",
 		within:  "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
-		counted: "usage_state != '' AND usage_state != 'none'", sums: tokenSums, upstream: true,
+		counted: "usage_state != '' AND usage_state != 'none'", sums: tokenSums, labels: []label{{column: "upstream_model"}},
+	},
+	{
+		table: "failures_daily", column: "day", slots: slotOfDay,
+		own:     "toInt64(u.day) * 86400 - 28800",
+		within:  "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
+		counted: "success = 0", sums: usageSums[:1], seen: true,
+		labels: []label{{"status_code", true}, {column: "reason_type"}, {column: "reason_code"}, {"upstream_status", true}},
 	},
 }
 
@@ -75,23 +89,24 @@ var tokenSums = []rollupSum{
 type difference struct {
 	application uuid.UUID
 	model       string
-	upstream    string  // model that answered, where the rollup tells
-	slot        int64   // Unix seconds of the day's or hour's start
-	rows        int64   // calls of it there are
-	sums        []int64 // as the rollup's
+	labels      []string // values of the rollup's
+	first, last int64    // Unix milliseconds in which the first and the last call of it started
+	slot        int64    // Unix seconds of the day's or hour's start
+	rows        int64    // calls of it there are
+	sums        []int64  // as the rollup's
 	buckets     []uint16
 	counts      []int64
 }
 
 type differenceKey struct {
-	table           string
-	application     uuid.UUID
-	model, upstream string
-	slot            int64
+	table         string
+	application   uuid.UUID
+	model, labels string
+	slot          int64
 }
 
 func (d *difference) key(r rollup) differenceKey {
-	return differenceKey{r.table, d.application, d.model, d.upstream, d.slot}
+	return differenceKey{r.table, d.application, d.model, strings.Join(d.labels, "\x00"), d.slot}
 }
 
 var seed = maphash.MakeSeed()
@@ -114,31 +129,35 @@ func (r rollup) query() string {
 	for i, sum := range r.sums {
 		ofCalls[i], ofRollup[i] = "toInt64("+sum.of+")", "-sum(u."+sum.column+")"
 	}
-	upstream, histogram, taken := "''", "CAST(([], []), 'Tuple(Array(UInt16), Array(Int64))')", "CAST(([], []), 'Tuple(Array(UInt16), Array(Int64))')"
-	if r.upstream {
-		upstream = "toString(upstream_model)"
+	labels := make([]string, len(r.labels))
+	for i, l := range r.labels {
+		labels[i] = "toString(" + l.column + ")"
 	}
+	ofLabels := "CAST([" + strings.Join(labels, ", ") + "], 'Array(String)')"
+	histogram, taken := "CAST(([], []), 'Tuple(Array(UInt16), Array(Int64))')", "CAST(([], []), 'Tuple(Array(UInt16), Array(Int64))')"
 	if r.histogram {
 		histogram = "sumMap([toUInt16(32 * shift + bitShiftRight(duration_ms, shift))], [toInt64(1)])"
 		taken = "sumMap(u.durations.1, arrayMap(n -> -n, u.durations.2))"
 	}
 	return `
 WITH toUInt8(greatest(ceil(log2(toUInt64(duration_ms) + 1)) - 6, 0)) AS shift
-SELECT application_id, of_model, of_upstream, slot, sum(is_row), sumForEach(numbers) AS sums,
+SELECT application_id, of_model, labels, slot, sum(is_row), min(first) AS first_start, max(last) AS last_start, sumForEach(numbers) AS sums,
     tupleElement(sumMap(histogram.1, histogram.2) AS durations, 1), tupleElement(durations, 2) AS counts
 FROM (
-    SELECT application_id, toString(model) AS of_model, ` + upstream + ` AS of_upstream, toInt64(` + r.slots + `) AS slot, toInt64(count()) AS is_row,
+    SELECT application_id, toString(model) AS of_model, ` + ofLabels + ` AS labels, toInt64(` + r.slots + `) AS slot, toInt64(count()) AS is_row,
+        min(toUnixTimestamp64Milli(start_time)) AS first, max(toUnixTimestamp64Milli(start_time)) AS last,
         [` + strings.Join(ofCalls, ", ") + `] AS numbers, ` + histogram + ` AS histogram
-    FROM calls WHERE ` + between + ` AND ` + r.counted + `
-    GROUP BY application_id, of_model, of_upstream, slot
+    FROM calls WHERE ` + between + ` AND (` + r.counted + `)
+    GROUP BY application_id, of_model, labels, slot
     UNION ALL
-    SELECT application_id, toString(model) AS of_model, ` + upstream + ` AS of_upstream, ` + r.own + ` AS slot, toInt64(0),
+    SELECT application_id, toString(model) AS of_model, ` + ofLabels + ` AS labels, ` + r.own + ` AS slot, toInt64(0),
+        slot * 1000 + 86399999, slot * 1000,
         [` + strings.Join(ofRollup, ", ") + `], ` + taken + `
     FROM ` + r.table + ` AS u WHERE ` + r.within + `
-    GROUP BY application_id, of_model, of_upstream, slot
+    GROUP BY application_id, of_model, labels, slot
 )
 WHERE application_id NOT IN (SELECT application_id FROM deleted_applications)
-GROUP BY application_id, of_model, of_upstream, slot
+GROUP BY application_id, of_model, labels, slot
 HAVING arrayExists(n -> n != 0, sums) OR arrayExists(n -> n != 0, counts)`
 }
 
@@ -153,7 +172,7 @@ func differences(ctx context.Context, conn driver.Conn, r rollup, day beijing.Da
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var d difference
-		if err := rows.Scan(&d.application, &d.model, &d.upstream, &d.slot, &d.rows, &d.sums, &d.buckets, &d.counts); err != nil {
+		if err := rows.Scan(&d.application, &d.model, &d.labels, &d.slot, &d.rows, &d.first, &d.last, &d.sums, &d.buckets, &d.counts); err != nil {
 			return fmt.Errorf("compare %s: %w", r.table, err)
 		}
 		if err := yield(&d); err != nil {
@@ -226,8 +245,11 @@ func (w *repairs) insert(ctx context.Context, token string) error {
 // columns are those of a row that repairs.
 func (r rollup) columns() []string {
 	columns := []string{"application_id", r.column, "model"}
-	if r.upstream {
-		columns = append(columns, "upstream_model")
+	for _, l := range r.labels {
+		columns = append(columns, l.column)
+	}
+	if r.seen {
+		columns = append(columns, "first_seen", "last_seen")
 	}
 	for _, sum := range r.sums {
 		columns = append(columns, sum.column)
@@ -245,8 +267,11 @@ func (r rollup) row(d *difference) []any {
 		start = date(beijing.DayOf(start))
 	}
 	values := []any{d.application, start, d.model}
-	if r.upstream {
-		values = append(values, d.upstream)
+	for i, l := range r.labels {
+		values = append(values, l.value(d.labels[i]))
+	}
+	if r.seen {
+		values = append(values, time.UnixMilli(d.first), time.UnixMilli(d.last))
 	}
 	for _, sum := range d.sums {
 		values = append(values, sum)
@@ -255,4 +280,13 @@ func (r rollup) row(d *difference) []any {
 		values = append(values, []any{d.buckets, d.counts})
 	}
 	return values
+}
+
+// value is a label as its column takes it.
+func (l label) value(text string) any {
+	if !l.number {
+		return text
+	}
+	number, _ := strconv.ParseUint(text, 10, 16) // ClickHouse made it of a UInt16
+	return uint16(number)
 }

@@ -2,8 +2,12 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 )
 
 // Standing is how far the whole ledger is.
@@ -39,4 +43,29 @@ func (s *Shipper) Ping(ctx context.Context) error {
 		return fmt.Errorf("ask clickhouse: %w", err)
 	}
 	return nil
+}
+
+// Silence is how long nobody has reported a spool that is waited for.
+type Silence struct {
+	ID   uuid.UUID
+	Node string
+	For  time.Duration
+}
+
+// MostSilent gives the spool that has been Silent for longest, or nil where none is.
+func (l *Ledger) MostSilent(ctx context.Context) (*Silence, error) {
+	var s Silence
+	var seconds float64
+	err := l.pool.QueryRow(ctx, `
+		SELECT id, node, extract(epoch FROM now() - updated_at)::float8 FROM spools
+		WHERE NOT retired AND updated_at <= now() - make_interval(secs => $1) ORDER BY updated_at, id LIMIT 1`,
+		silentAfter.Seconds()).Scan(&s.ID, &s.Node, &seconds)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, unavailable(err)
+	}
+	s.For = time.Duration(seconds * float64(time.Second))
+	return &s, nil
 }

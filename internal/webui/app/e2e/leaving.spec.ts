@@ -1,6 +1,7 @@
 import { CHAT, expect, mailedCode, test } from './test';
 
-test('signing out leaves nothing of the page to the next person', async ({ page, context, developer }) => {
+test('signing out leaves nothing of the page to the next person', async ({ page, context, developer, expected }) => {
+  expected.push(/ 401 /); // figures that were being asked for
   const app = await developer.createApplication('Secret plans');
   await page.goto(`/applications/${app.id}?range=30d`);
   const other = await context.newPage();

@@ -68,3 +68,33 @@ test('“Copied” moves nothing', async ({ page, context, developer }) => {
   await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
   expect((await rotate.boundingBox())!.x).toBe(before.x);
 });
+
+test('of 30 applications the one with most failures is first in one choice; name, status and order stand in the URL', async ({ page, developer }) => {
+  const made = [];
+  for (let n = 1; n <= 30; n++) made.push(await developer.createApplication(`Batch ${n}`));
+  await developer.call(made[4]!.accessKey);
+  await developer.calls(made[2]!.accessKey, 2, { model: 'demo-error-500' });
+  await developer.call(made[7]!.accessKey, { model: 'demo-error-500' });
+  await developer.api('PATCH', `/api/applications/${made[9]!.id}/status`, { status: 'disabled' });
+  await developer.counted(4);
+  await page.goto('/applications?page=3');
+  const names = page.locator('.applications-table .application-name a');
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('Most failures');
+  await expect(page).toHaveURL('/applications?sort=failures'); // from the first page on
+  await expect(names.first()).toHaveText('Batch 3');
+  await expect(names.nth(1)).toHaveText('Batch 8');
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('Last call');
+  await expect(page.getByRole('columnheader', { name: 'Last call' })).toBeVisible();
+  await expect(names.first()).toHaveText('Batch 8');
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('Disabled');
+  await expect(names).toHaveText(['Batch 10']);
+  await page.getByRole('searchbox').fill('batch 2');
+  await expect(page.getByText('No application matches.')).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole('searchbox')).toHaveValue('batch 2');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await expect(page).toHaveURL('/applications?sort=lastCall');
+  await page.getByRole('searchbox').fill('batch 2');
+  await expect(page.getByText('11 applications')).toBeVisible(); // Batch 2 and 20 to 29
+  await expectAccessible(page);
+});

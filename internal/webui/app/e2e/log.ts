@@ -4,7 +4,7 @@ import { expect, type Developer, type NewApplication } from './test';
 /** Parts of the call drawer. */
 export const calls = (page: Page): Locator => page.locator('.calls-table tr.call');
 export const figures = (page: Page): Locator => page.locator('.call-figures');
-export const verdict = (page: Page): Locator => page.locator('.verdict');
+export const verdict = (page: Page): Locator => page.locator('.verdict').last();
 export const part = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true });
 
 export async function openLog(page: Page, app: NewApplication, path = `/applications/${app.id}`): Promise<Locator> {

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { button, shoot, twice, withCalls, withCatalog, withHistory, type Shot, type Words } from './shots';
+import { dayOf } from '../src/range/days';
 import { CHAT, test, type Administrator } from './test';
 
 // Not tests: `make screenshots` writes every page and its states to screenshots/, which is ignored.
@@ -175,6 +176,34 @@ test('calls', async ({ page, developer }) => {
   await shoot(page, 'failure-interrupted', `/applications/${id}`, { prepare: call('499'), looks: twice, height: 1100 });
   await developer.api('PATCH', `/api/applications/${id}/status`, { status: 'disabled' });
   await shoot(page, 'failure-no-model', `/applications/${id}`, { prepare: call('400'), looks: twice, height: 1100 });
+});
+
+test('explorer', async ({ page, developer }) => {
+  const { id } = await withCalls(developer);
+  const today = dayOf(Date.now());
+  const one = async (status: number) => {
+    const { items } = await developer.api<{ items: { callId: string }[] }>('GET', `/api/statistics/applications/${id}/calls?status=${status}`);
+    return items[0]!.callId;
+  };
+  const [failed, whole] = [await one(429), await one(200)];
+  await shoot(page, 'explorer', `/applications/${id}/calls`);
+  await shoot(page, 'explorer-filtered', `/applications/${id}/calls?start=${today}&end=${today}&result=failure&reason=upstream_http_error:upstream_status&from=00:00&to=24:00`, few());
+  await shoot(page, 'explorer-nothing', `/applications/${id}/calls?text=nothing+says+this`, few());
+  await shoot(page, 'explorer-call', `/applications/${id}/calls/${failed}`);
+  await shoot(page, 'call-failed', `/calls/${failed}`, few());
+  await shoot(page, 'call-succeeded', `/calls/${whole}`, few());
+  await shoot(page, 'day-by-hour', `/applications/${id}?start=${today}&end=${today}`);
+  await shoot(page, 'day-by-hour-table', `/?start=${today}&end=${today}`, few((words) => button(page, words.common.chart.table).click()));
+  await shoot(page, 'replay', `/capabilities/${CHAT}?tab=try&app=${id}&replay=${failed}`, few());
+  await shoot(page, 'search', '/', dialog(async () => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('demo');
+    await page.getByRole('option').first().waitFor();
+  }));
+  await shoot(page, 'shortcuts', '/', dialog(async (words) => {
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: words.common.keys.title }).waitFor();
+  }));
 });
 
 test('README', async ({ page, developer }) => {

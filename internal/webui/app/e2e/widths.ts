@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import english from '../src/locale/en/index';
 import chinese from '../src/locale/zh/index';
 import type { LongCatalog } from './long';
+import { dayOf } from '../src/range/days';
 import { prefer } from './test';
 
 type Words = typeof english;
@@ -47,6 +48,18 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
     await page.locator('tr.call', { hasText: words.calls.result.failure }).first().click();
     await page.locator('.verdict').waitFor();
   } },
+  { name: 'alerts', url: '/alerts' },
+  { name: 'explorer', url: `/applications/${id}/calls`, prepare: (page) => page.locator('.calls-table tr.call').first().waitFor() },
+  { name: 'explorer-call', url: `/applications/${id}/calls?result=failure`, prepare: async (page) => {
+    await page.locator('.calls-table tr.call').first().click();
+    await page.locator('.verdict').waitFor();
+  } },
+  { name: 'day-by-hour', url: `/applications/${id}?start=${dayOf(Date.now())}&end=${dayOf(Date.now())}`, prepare: (page, words) => button(page, words.common.chart.table).click() },
+  { name: 'search', url: '/', prepare: async (page) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('Customer');
+    await page.getByRole('option').first().waitFor();
+  } },
   { name: 'capabilities', url: '/capabilities' },
   { name: 'capability', url: `/capabilities/${capabilityId}` },
   { name: 'try', url: `/capabilities/${capabilityId}?tab=try&app=${id}`, prepare: async (page, words) => {
@@ -69,6 +82,7 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
   { name: 'admin-price-new', url: `/admin/prices?capability=${capabilityId}`, prepare: (page, words) => button(page, words.admin.prices.add).click() },
   { name: 'admin-limits', url: '/admin/limits' },
   { name: 'admin-ceiling-new', url: '/admin/limits', prepare: (page, words) => button(page, words.admin.limits.add).click() },
+  { name: 'admin-alerts', url: '/admin/alerts' },
   { name: 'admin-audit', url: '/admin/audit' },
 ];
 

@@ -14,6 +14,7 @@ function Frame() {
     { to: '/admin/upstreams', label: t('nav.upstreams'), icon: 'upstreams' },
     { to: '/admin/prices', label: t('nav.prices'), icon: 'prices' },
     { to: '/admin/limits', label: t('nav.limits'), icon: 'limits' },
+    { to: '/admin/alerts', label: t('nav.alerts'), icon: 'alerts' },
     { to: '/admin/spools', label: t('nav.spools'), icon: 'spools' },
     { to: '/admin/audit', label: t('nav.audit'), icon: 'audit' },
   ];
@@ -44,6 +45,7 @@ const routes = () => [
           { path: '/admin/upstreams', lazy: () => import('./admin/UpstreamsPage') },
           { path: '/admin/prices', lazy: () => import('./admin/PricesPage') },
           { path: '/admin/limits', lazy: () => import('./admin/LimitsPage') },
+          { path: '/admin/alerts', lazy: () => import('./alerts/OfficeAlertsPage') },
           { path: '/admin/spools', lazy: () => import('./admin/SpoolsPage') },
           { path: '/admin/audit', lazy: () => import('./admin/AuditPage') },
           { path: '*', element: <NotFound home="/admin" /> },

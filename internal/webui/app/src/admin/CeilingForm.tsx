@@ -1,12 +1,12 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { ApiError, changedMeanwhile } from '../api/error';
 import { useFormat } from '../format/useFormat';
 import { LimitFields } from '../limits/LimitFields';
 import { LIMITS, limitsOf, typedOf, wrong } from '../limits/limits';
+import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
 import { Fault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
@@ -63,7 +63,7 @@ export function CeilingForm({ ceiling, onClose }: { ceiling: Ceiling | null; onC
       {theirs && <div className="bar" data-kind="warn" role="alert"><Icon name="warn" />{t('limits.changed', { theirs: shown(theirs.limits) })}</div>}
       {put.isError && !theirs && Object.keys(told).length === 0 && <Fault error={put.error} />}
       <div className="row">
-        <Button type="primary" htmlType="submit" loading={put.isPending} disabled={scope !== 'all' && target.trim() === ''}>{t('limits.save')}</Button>
+        <Button kind="primary" type="submit" loading={put.isPending} disabled={scope !== 'all' && target.trim() === ''}>{t('limits.save')}</Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>

@@ -1,8 +1,8 @@
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { ApiError } from '../api/error';
 import { useFormat } from '../format/useFormat';
+import { Button } from '../ui/Button';
 import { useFaultText } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
 import { useCheck } from './queries';

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { useBlocker, useNavigate } from 'react-router';
 import { ApiError, changedMeanwhile } from '../api/error';
 import { useBase } from '../session/Base';
+import { Button } from '../ui/Button';
 import Confirm from '../ui/Confirm'; // at hand: a file lost meanwhile must not take what was typed
 import { Conflict, type Collision } from '../ui/Conflict';
 import { Fault, useTellFault } from '../ui/Fault';
@@ -86,7 +86,7 @@ export function Editor({ before, capability, groups }: { before: Settings; capab
       <div className="save-bar">
         <span className="meta">{dirty ? t('editor.unsaved') : t('editor.clean')}</span>
         <Button onClick={() => void navigate('/admin/capabilities')}>{t('common:action.cancel')}</Button>
-        <Button type="primary" htmlType="submit" disabled={!dirty} loading={save.isPending}>{capability ? t('editor.save') : t('editor.create')}</Button>
+        <Button kind="primary" type="submit" disabled={!dirty} loading={save.isPending}>{capability ? t('editor.save') : t('editor.create')}</Button>
       </div>
       <Leaving dirty={dirty} passes={(path) => created.current !== '' && path.endsWith(encodeURIComponent(created.current))} />
     </form>

@@ -2,12 +2,12 @@ import '../ui/field.css';
 import './admin.css';
 import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent, type RefObject } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { ApiError, changedMeanwhile } from '../api/error';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
 import { useFaultText } from '../ui/Fault';
 import { notify } from '../ui/notice';
@@ -26,7 +26,7 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('groups.title')}</h1>
-        {!adding && <Button type="primary" onClick={() => setAdding(true)}>{t('groups.add')}</Button>}
+        {!adding && <Button kind="primary" onClick={() => setAdding(true)}>{t('groups.add')}</Button>}
       </div>
       {adding && <NewGroup onClose={() => setAdding(false)} />}
       <section className="block" aria-label={t('groups.title')}>
@@ -188,7 +188,7 @@ function NewGroup({ onClose }: { onClose: () => void }) {
         <p id="group-id-hint" className="meta">{fields['id'] ? <span className="fault-text">{fields['id']}</span> : t('groups.idHint')}</p>
       </div>
       <div className="row">
-        <Button type="primary" htmlType="submit" loading={create.isPending} disabled={name.trim() === ''}>{t('groups.create')}</Button>
+        <Button kind="primary" type="submit" loading={create.isPending} disabled={name.trim() === ''}>{t('groups.create')}</Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>

@@ -3,11 +3,11 @@ import './admin.css';
 import './ceilings.css';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { LIMITS } from '../limits/limits';
 import { Block, Empty, TableBones } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { Pages } from '../ui/Pages';
@@ -37,7 +37,7 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('limits.title')}</h1>
-        {!form && <Button type="primary" onClick={() => setForm({ ceiling: null })}>{t('limits.add')}</Button>}
+        {!form && <Button kind="primary" onClick={() => setForm({ ceiling: null })}>{t('limits.add')}</Button>}
       </div>
       {form && <CeilingForm key={form.ceiling?.id ?? ''} ceiling={form.ceiling} onClose={() => setForm(null)} />}
       <section className="block" aria-label={t('limits.title')}>

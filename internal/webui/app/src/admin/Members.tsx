@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
+import { Button } from '../ui/Button';
 import { Health } from './Health';
 import { upstreamQueries } from './queries';
 import { linesOf, members, type Member, type Settings } from './settings';

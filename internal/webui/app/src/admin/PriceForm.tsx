@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { ApiError, changedMeanwhile } from '../api/error';
 import { isDay } from '../range/days';
+import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
 import { Fault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
@@ -63,7 +63,7 @@ export function PriceForm({ price, prices, capability, model, from: first, onClo
       {put.isError && Object.keys(fields).length === 0 && !missing && changedMeanwhile(put.error) === undefined && <Fault error={put.error} />}
       <Suggestions capability={typed.capabilityId.trim()} model={typed.upstreamModel.trim()} onUse={(one) => setTyped({ ...taken(typed, one), ...(price ? { from: typed.from } : {}) })} />
       <div className="row">
-        <Button type="primary" htmlType="submit" loading={put.isPending} disabled={!ready}>{t('prices.save')}</Button>
+        <Button kind="primary" type="submit" loading={put.isPending} disabled={!ready}>{t('prices.save')}</Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>

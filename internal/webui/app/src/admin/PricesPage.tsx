@@ -3,11 +3,11 @@ import './admin.css';
 import './prices.css';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { today } from '../range/days';
 import { Block, Empty, TableBones } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { notify } from '../ui/notice';
 import { Tag } from '../ui/Tag';
 import { useSearch } from '../ui/useSearch';
@@ -34,7 +34,7 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('prices.title')}</h1>
-        {!form && <Button type="primary" disabled={query.data === undefined} onClick={() => setForm({ price: null, of: { capability, model: '', from: today() } })}>{t('prices.add')}</Button>}
+        {!form && <Button kind="primary" disabled={query.data === undefined} onClick={() => setForm({ price: null, of: { capability, model: '', from: today() } })}>{t('prices.add')}</Button>}
       </div>
       {form && <PriceForm key={form.price?.id ?? JSON.stringify(form.of)} price={form.price} prices={prices} {...form.of} onClose={() => setForm(null)} />}
       <Unpriced onPrice={(of) => setForm({ price: null, of })} />

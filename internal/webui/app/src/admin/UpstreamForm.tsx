@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { ApiError, changedMeanwhile } from '../api/error';
+import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
 import { Fault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
@@ -71,7 +71,7 @@ export function UpstreamForm({ upstream, onClose }: { upstream: NamedUpstream | 
       {theirs && <div className="bar" data-kind="warn" role="alert"><Icon name="warn" />{t('upstreams.changed')}</div>}
       {save.isError && Object.keys(fields).length === 0 && !theirs && <Fault error={save.error} />}
       <div className="row">
-        <Button type="primary" htmlType="submit" loading={save.isPending} disabled={!ready}>{save.isPending ? t('upstreams.trying') : t('upstreams.save')}</Button>
+        <Button kind="primary" type="submit" loading={save.isPending} disabled={!ready}>{save.isPending ? t('upstreams.trying') : t('upstreams.save')}</Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>

@@ -4,12 +4,12 @@ import './prices.css';
 import './upstreams.css';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import { Tag } from '../ui/Tag';
@@ -37,7 +37,7 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('upstreams.title')}</h1>
-        {!form && <Button type="primary" onClick={() => setForm({ upstream: null })}>{t('upstreams.add')}</Button>}
+        {!form && <Button kind="primary" onClick={() => setForm({ upstream: null })}>{t('upstreams.add')}</Button>}
       </div>
       {form && <UpstreamForm key={form.upstream?.id ?? ''} upstream={form.upstream} onClose={() => setForm(null)} />}
       <section className="block" aria-label={t('upstreams.title')}>

@@ -4,6 +4,205 @@
  */
 
 export interface paths {
+    "/api/admin/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The alerts of the administrators, which they share
+         * @description Those that fire first, then by name.
+         */
+        get: operations["adminListAlerts"];
+        put?: never;
+        /**
+         * Have somebody told of something
+         * @description A capability or an upstream (failureRate, p95), or the platform (statisticsBehind, spoolStuck). Evaluated every ten seconds. It fires when the threshold is reached in two evaluations one after the other, and is resolved when the value has left resolveThreshold in two; each is told once to every channel, within a minute of its cause. While the statistics are behind, or a store is away, the state stays as it is. Recorded in the audit trail.
+         */
+        post: operations["adminCreateAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an alert
+         * @description With its deliveries, also those that wait. Recorded in the audit trail.
+         */
+        delete: operations["adminDeleteAlert"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit, enable, disable or silence an alert
+         * @description A field that is left out stays as it is. What it watches cannot be changed. A new threshold without a resolveThreshold gets the usual one. While it is silenced nothing is sent; what has changed by the end is told then. Recorded in the audit trail.
+         */
+        patch: operations["adminUpdateAlert"];
+        trace?: never;
+    };
+    "/api/admin/alerts/{id}/channels/{channelId}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+                 */
+                channelId: components["parameters"]["ChannelId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook another secret
+         * @description Both sign for as long as the overlap says. Of webhooks only. Recorded in the audit trail.
+         */
+        post: operations["adminRotateAlertSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/alerts/{id}/channels/{channelId}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+                 */
+                channelId: components["parameters"]["ChannelId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the secret that a webhook is signed with
+         * @description Of webhooks only. Recorded in the audit trail.
+         */
+        get: operations["adminRevealAlertSecret"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/alerts/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What was sent of an alert, and what became of it
+         * @description Of the last 30 days, newest first.
+         */
+        get: operations["adminListAlertDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/alerts/{id}/deliveries/{deliveryId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send it again
+         * @description At once and, where that fails, for 24 h anew, under the same webhook-id. Recorded in the audit trail.
+         */
+        post: operations["adminResendAlertDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/alerts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test to every channel of an alert
+         * @description As a change of its state would be sent, with the type alert.test. It is given up after a minute. Recorded in the audit trail.
+         */
+        post: operations["adminTestAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/audit": {
         parameters: {
             query?: never;
@@ -425,6 +624,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/statistics/applications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures of each application of all owners
+         * @description Of all that exist. Those that stand equal are ordered by their age, the newest first.
+         */
+        get: operations["listApplicationFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/statistics/capabilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures of each capability
+         * @description All that exist, and the empty one when calls named none; the most calls first. Of the applications that exist.
+         */
+        get: operations["listCapabilityFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/statistics/capabilities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures of one capability, and whom its failures hit
+         * @description Of the applications that exist. First bytes and upstreams are read from the calls themselves, of the last seven days of the range at most.
+         */
+        get: operations["getCapabilityFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/statistics/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures of all applications of all owners together
+         * @description Of the applications that exist, so that they are the sum of what their owners see. The last hour is of the last sixty minutes, whatever the dates.
+         */
+        get: operations["getFiguresOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/statistics/owners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures of each owner
+         * @description Of all who own an application, with those of all of theirs together. Those that stand equal are ordered by their e-mail address.
+         */
+        get: operations["listOwnerFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/statistics/upstreams": {
         parameters: {
             query?: never;
@@ -433,8 +732,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What went to each named upstream in the last hour
-         * @description Of all applications. Calls of a capability's own address are not in it.
+         * What went to each named upstream
+         * @description Of the applications that exist, in the last hour, in the hour before, and in the range. Calls of a capability's own address are not in it. The range is read from the calls themselves, of its last seven days at most.
          */
         get: operations["upstreamStatistics"];
         put?: never;
@@ -540,6 +839,205 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The alerts of the user
+         * @description Those that fire first, then by name.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        /**
+         * Have somebody told of something
+         * @description An own application. Evaluated every ten seconds. It fires when the threshold is reached in two evaluations one after the other, and is resolved when the value has left resolveThreshold in two; each is told once to every channel, within a minute of its cause. While the statistics are behind, or a store is away, the state stays as it is. Recorded in the audit trail.
+         */
+        post: operations["createAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an alert
+         * @description With its deliveries, also those that wait. Recorded in the audit trail.
+         */
+        delete: operations["deleteAlert"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit, enable, disable or silence an alert
+         * @description A field that is left out stays as it is. What it watches cannot be changed. A new threshold without a resolveThreshold gets the usual one. While it is silenced nothing is sent; what has changed by the end is told then. Recorded in the audit trail.
+         */
+        patch: operations["updateAlert"];
+        trace?: never;
+    };
+    "/api/alerts/{id}/channels/{channelId}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+                 */
+                channelId: components["parameters"]["ChannelId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook another secret
+         * @description Both sign for as long as the overlap says. Of webhooks only. Recorded in the audit trail.
+         */
+        post: operations["rotateAlertSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{id}/channels/{channelId}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+                 */
+                channelId: components["parameters"]["ChannelId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the secret that a webhook is signed with
+         * @description Of webhooks only. Recorded in the audit trail.
+         */
+        get: operations["revealAlertSecret"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What was sent of an alert, and what became of it
+         * @description Of the last 30 days, newest first.
+         */
+        get: operations["listAlertDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{id}/deliveries/{deliveryId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send it again
+         * @description At once and, where that fails, for 24 h anew, under the same webhook-id. Recorded in the audit trail.
+         */
+        post: operations["resendAlertDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test to every channel of an alert
+         * @description As a change of its state would be sent, with the type alert.test. It is given up after a minute. Recorded in the audit trail.
+         */
+        post: operations["testAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/applications": {
         parameters: {
             query?: never;
@@ -547,7 +1045,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Own applications, newest first */
+        /**
+         * Own applications, newest first
+         * @description `start` and `end` matter to the order by calls and by failures alone.
+         */
         get: operations["listApplications"];
         put?: never;
         /** Create an application */
@@ -1017,6 +1518,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Own calls of a trace
+         * @description Of all own applications, newest first, at most 100; `more` tells whether there are more.
+         */
+        get: operations["findCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/calls/{callId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c9-42a8-7e10-b1c2-3d4e5f607182
+                 */
+                callId: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * One own call by its id
+         * @description Whichever own application made it, failed or not.
+         */
+        get: operations["findCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/capabilities": {
         parameters: {
             query?: never;
@@ -1115,7 +1662,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures of every own application, newest application first */
+        /** Figures of own applications, newest application first */
         get: operations["listApplicationStatistics"];
         put?: never;
         post?: never;
@@ -1163,7 +1710,8 @@ export interface paths {
         };
         /**
          * Calls of one application, newest first
-         * @description `summary` follows the dates and the model; `result` narrows only `items` and `total`.
+         * @description `summary` follows the dates, `from`, `to`, the model and the trace; `result`, `reason`, `status`, `upstreamStatus`
+         *     and `text` narrow only `items` and `total`.
          *
          *     **Turning pages while calls arrive.** A call is recorded when it ends and stands where it started, so a
          *     list that is read twice has grown, at its top and in between. Ask for the first page without `until`;
@@ -1202,7 +1750,8 @@ export interface paths {
         };
         /**
          * Calls of one application as CSV
-         * @description All rows of the range, streamed, without bodies. A file that could not be finished breaks off with the
+         * @description All rows of the range, streamed, without bodies; of a failure's message its first 200 characters, behind a `'` where a
+         *     spreadsheet would take it for a formula. A file that could not be finished breaks off with the
          *     connection; so does one whose client takes less than 64 KiB in 30 seconds, and after 30 minutes any. An account
          *     downloads two files at a time; a third is a 429.
          */
@@ -1243,6 +1792,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/statistics/applications/{id}/hourly": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * A day of one application by the hour
+         * @description Its 24 hours, ascending. What there was nothing of is null.
+         */
+        get: operations["getApplicationHours"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/statistics/applications/{id}/reasons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Why calls of one application failed
+         * @description By type and code of the reason, status of the upstream and capability: the 20 with most failures, and what is left
+         *     over in `other`; together they are `failures`.
+         */
+        get: operations["getApplicationReasons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/statistics/applications/overview": {
         parameters: {
             query?: never;
@@ -1252,6 +1854,47 @@ export interface paths {
         };
         /** Figures of all own applications together */
         get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/statistics/applications/overview/hourly": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A day of all own applications by the hour
+         * @description Its 24 hours, ascending. What there was nothing of is null.
+         */
+        get: operations["getOverviewHours"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/statistics/applications/overview/reasons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why calls of all own applications failed
+         * @description By type and code of the reason, status of the upstream and capability: the 20 with most failures, and what is left
+         *     over in `other`; together they are `failures`.
+         */
+        get: operations["getOverviewReasons"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1446,6 +2089,206 @@ export interface components {
             expiresAt: components["schemas"]["Time"];
             token: string;
         };
+        Alert: {
+            channels: components["schemas"]["AlertChannel"][];
+            createdAt: components["schemas"]["Time"];
+            createdBy: components["schemas"]["Email"];
+            /** @description Of cost. */
+            currency: string | null;
+            deliveries: components["schemas"]["AlertDeliveryCounts"];
+            /** @description False: it is not evaluated, and its state stays. */
+            enabled: boolean;
+            id: components["schemas"]["Id"];
+            /** @enum {string} */
+            kind: "failureRate" | "noCalls" | "p95" | "tokens" | "cost" | "limit" | "keyExpiry" | "statisticsBehind" | "spoolStuck";
+            /** @description Of limit. */
+            limit: string | null;
+            /** @description Of failureRate and p95: with fewer calls in the window it does not begin to fire. */
+            minCalls: number | null;
+            name: string;
+            /**
+             * @description Of tokens and cost; Beijing days and months.
+             * @enum {string|null}
+             */
+            period: "day" | "month" | null;
+            /** @description It is resolved when the value is below; of keyExpiry, above. */
+            resolveThreshold: number;
+            /** @description Number of the last change that was told; 0: none. */
+            sequence: number;
+            silencedUntil: string | null;
+            state: components["schemas"]["AlertState"];
+            target: components["schemas"]["AlertTarget"];
+            /** @description It fires when the value reaches it; of keyExpiry, when no more days are left. */
+            threshold: number;
+            /** @description percent, minutes, ms, tokens, days, seconds or a currency. */
+            unit: string;
+            updatedAt: components["schemas"]["Time"];
+            /** @description Of failureRate and p95: the calls that ended within so many minutes. */
+            windowMinutes: number | null;
+        };
+        AlertChannel: {
+            /** @description The address of a mail, or scheme and host of the URL; the rest of it is not shown. */
+            destination: string;
+            formerSecretUntil: string | null;
+            hasSecret: boolean;
+            id: components["schemas"]["Id"];
+            /** @enum {string} */
+            kind: "mail" | "webhook" | "feishu" | "dingtalk" | "wecom" | "slack";
+        };
+        AlertChannelDraft: {
+            /** @description A channel that the alert has: it keeps its URL and secret where none is given. */
+            id?: string;
+            /** @enum {string} */
+            kind: "mail" | "webhook" | "feishu" | "dingtalk" | "wecom" | "slack";
+            /** @description Of bots of Feishu and DingTalk that demand a signature. Webhooks get one of ours. */
+            secret?: string;
+            /** @description Of mail: an owner's own address, or an administrator's. Without it: one's own. */
+            to?: string;
+            /** @description Of all but mail; required of a new channel. A public address; may have a query. */
+            url?: string;
+        };
+        AlertDelivery: {
+            at: components["schemas"]["Time"];
+            attempts: components["schemas"]["Count"];
+            /**
+             * Format: uuid
+             * @description Null: it was removed.
+             */
+            channelId: string | null;
+            /** @enum {string} */
+            channelKind: "mail" | "webhook" | "feishu" | "dingtalk" | "wecom" | "slack";
+            deliveredAt: string | null;
+            destination: string;
+            /**
+             * @description Of the last attempt: the address is not public, the host has none, no connection, TLS, no answer in 10 s, not 2xx, refused by the bot, not taken by the mail server, the channel was removed, its URL or secret cannot be opened.
+             * @enum {string|null}
+             */
+            error: "address" | "dns" | "connect" | "tls" | "timeout" | "status" | "refused" | "mail" | "channel" | "settings" | null;
+            /** @enum {string} */
+            event: "firing" | "resolved" | "test";
+            figures: components["schemas"]["AlertFigures"];
+            /**
+             * Format: uuid
+             * @description webhook-id is msg_ and this, the same in every attempt.
+             */
+            id: string;
+            lastAttemptAt: string | null;
+            /** @description HTTP status that was answered last. */
+            lastStatus: number | null;
+            measured: number | null;
+            nextAttemptAt: string | null;
+            /** @description Of the alert, from 1 without gaps; null: a test. */
+            sequence: number | null;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "given_up";
+        };
+        AlertDeliveryCounts: {
+            /** @description Pending ones of which an attempt has failed. */
+            failing: number;
+            /** @description In the last 24 h. */
+            givenUp: number;
+            pending: components["schemas"]["Count"];
+        };
+        AlertDeliveryItems: {
+            items: components["schemas"]["AlertDelivery"][];
+        };
+        AlertDeliveryPage: {
+            items: components["schemas"]["AlertDelivery"][];
+        } & components["schemas"]["PageFields"];
+        AlertDraft: {
+            channels: components["schemas"]["AlertChannelDraft"][];
+            /** @description Required of cost. */
+            currency?: string;
+            /** @default true */
+            enabled: boolean;
+            /** @enum {string} */
+            kind: "failureRate" | "noCalls" | "p95" | "tokens" | "cost" | "limit" | "keyExpiry" | "statisticsBehind" | "spoolStuck";
+            /**
+             * @description Required of limit.
+             * @enum {string}
+             */
+            limit?: "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "callsPerDay" | "tokensPerDay";
+            /** @default 20 */
+            minCalls: number;
+            /** @description 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing. */
+            name: string;
+            /**
+             * @default day
+             * @enum {string}
+             */
+            period: "day" | "month";
+            /** @description Without it: the usual one, 80 % of the threshold of rates, durations and delays, 10 points below that of a limit, else the threshold. */
+            resolveThreshold?: number;
+            /** @description Of all but the platform. */
+            targetId?: string | null;
+            /** @enum {string} */
+            targetType: "application" | "capability" | "upstream" | "platform";
+            /** @description Above 0; percentages at most 100. */
+            threshold: number;
+            /**
+             * @default 5
+             * @enum {integer}
+             */
+            windowMinutes: 5 | 10 | 15 | 30 | 60;
+        };
+        AlertEdit: {
+            /** @description The complete set. */
+            channels?: components["schemas"]["AlertChannelDraft"][];
+            enabled?: boolean;
+            minCalls?: number;
+            name?: string;
+            resolveThreshold?: number;
+            /** @description A time to come, as RFC 3339; null: no longer. */
+            silencedUntil?: string | null;
+            threshold?: number;
+            /** @enum {integer} */
+            windowMinutes?: 5 | 10 | 15 | 30 | 60;
+        };
+        /** @description What caused a state; what does not belong to the kind of alert is null. */
+        AlertFigures: {
+            calls: number | null;
+            cost: string | null;
+            dataThrough: string | null;
+            expiresAt: string | null;
+            failures: number | null;
+            from: string | null;
+            host: string | null;
+            keyId: string | null;
+            keyName: string | null;
+            lastCallAt: string | null;
+            limit: number | null;
+            p95Ms: number | null;
+            spoolId: string | null;
+            to: string | null;
+            tokens: number | null;
+            unpricedCalls: number | null;
+            used: number | null;
+        };
+        AlertItems: {
+            items: components["schemas"]["Alert"][];
+            /** @description How many there may be. */
+            max: number;
+        };
+        AlertState: {
+            evaluatedAt: string | null;
+            figures: components["schemas"]["AlertFigures"];
+            /** @description False: the last evaluation had no data, and the state stayed as it was. */
+            known: boolean;
+            /** @description In the unit of the alert. */
+            measured: number | null;
+            since: string | null;
+            /** @enum {string|null} */
+            unknownReason: "not_evaluated" | "statistics_behind" | "store_unavailable" | "no_data" | null;
+            /** @enum {string} */
+            value: "ok" | "firing";
+        };
+        AlertTarget: {
+            /** @description Null: the platform. */
+            id: string | null;
+            name: string;
+            /** @enum {string} */
+            type: "application" | "capability" | "upstream" | "platform";
+        };
         Application: components["schemas"]["ApplicationFields"];
         ApplicationDraft: WithRequired<components["schemas"]["ApplicationEdit"], "name">;
         ApplicationEdit: {
@@ -1469,6 +2312,17 @@ export interface components {
             status: components["schemas"]["ApplicationStatus"];
             updatedAt: components["schemas"]["Time"];
         };
+        ApplicationFigures: {
+            id: components["schemas"]["Id"];
+            name: string;
+            owner: components["schemas"]["User"];
+            status: components["schemas"]["ApplicationStatus"];
+        } & components["schemas"]["MetricsFields"];
+        ApplicationFiguresPage: {
+            /** @description Of the cost that the list is ordered by; null when it is ordered by something else, or nothing is priced. */
+            currency: string | null;
+            items: components["schemas"]["ApplicationFigures"][];
+        } & (components["schemas"]["PageFields"] & components["schemas"]["Coverage"]);
         ApplicationName: {
             id: components["schemas"]["Id"];
             name: string;
@@ -1477,6 +2331,11 @@ export interface components {
         ApplicationPage: {
             items: components["schemas"]["Application"][];
         } & components["schemas"]["PageFields"];
+        ApplicationReasons: {
+            failures: components["schemas"]["Count"];
+            items: components["schemas"]["Reason"][];
+            other: components["schemas"]["OtherReasons"];
+        } & components["schemas"]["Coverage"];
         ApplicationStatistics: {
             application: components["schemas"]["ApplicationName"];
             daily: components["schemas"]["DayMetrics"][];
@@ -1490,6 +2349,8 @@ export interface components {
         };
         ApplicationUsage: {
             id: components["schemas"]["Id"];
+            /** @description When the newest call started, whatever the dates; null: never called. */
+            lastCallAt: string | null;
             maskedAccessKey: components["schemas"]["MaskedAccessKey"];
             name: string;
             status: components["schemas"]["ApplicationStatus"];
@@ -1530,7 +2391,10 @@ export interface components {
         BindingItems: {
             items: components["schemas"]["Binding"][];
         };
-        Call: components["schemas"]["CallFields"];
+        Call: {
+            /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
+            reason: null | components["schemas"]["CallReason"];
+        } & components["schemas"]["CallFields"];
         CallFields: {
             /** @description Upstreams it was sent to; 0 when it was refused before, or is of a version that did not count. */
             attempts: number;
@@ -1567,6 +2431,24 @@ export interface components {
              */
             usageState: "reported" | "partial" | "absent" | "unreadable" | "none" | null;
         };
+        CallingApplication: {
+            calls: components["schemas"]["Count"];
+            failures: components["schemas"]["Count"];
+            id: components["schemas"]["Id"];
+            /** @description When the newest failure in the range started; null without one. */
+            lastFailureAt: string | null;
+            name: string;
+            owner: components["schemas"]["User"];
+            status: components["schemas"]["ApplicationStatus"];
+            /** @description 4 decimals, truncated, so that 1 means no failure; null without calls. */
+            successRate: number | null;
+        };
+        CallingApplications: {
+            /** @description Most failures first, then most calls. */
+            items: components["schemas"]["CallingApplication"][];
+            /** @description Applications that called it in the range. */
+            total: components["schemas"]["Count"];
+        };
         CallPage: {
             items: components["schemas"]["Call"][];
             /** @description Every model the application ever called. */
@@ -1577,6 +2459,12 @@ export interface components {
             /** @description As of when the page stands; send it back for the other pages of the same list. */
             until: components["schemas"]["Time"];
         } & (components["schemas"]["PageFields"] & components["schemas"]["Coverage"]);
+        CallReason: {
+            code: components["schemas"]["FailureCode"];
+            type: components["schemas"]["FailureType"];
+            /** @description Null when the upstream did not answer. */
+            upstreamStatus: number | null;
+        };
         CallsSummary: {
             calls: components["schemas"]["Count"];
             failures: components["schemas"]["Count"];
@@ -1621,8 +2509,48 @@ export interface components {
             /** @description The name the upstream knows the model by. */
             upstreamModel: string;
         };
+        CapabilityFigures: {
+            applications: components["schemas"]["CallingApplications"];
+            calling: components["schemas"]["Hits"];
+            capability: components["schemas"]["CapabilityName"];
+            daily: components["schemas"]["DayMetrics"][];
+            failing: components["schemas"]["Hits"];
+            firstByte: components["schemas"]["FirstByte"];
+            hours: components["schemas"]["RecentHours"];
+            reasons: components["schemas"]["FiguresFailures"];
+            summary: components["schemas"]["Metrics"];
+            /** @description The most calls first. */
+            upstreams: components["schemas"]["UpstreamRange"][];
+            /** @description The first day of firstByte and upstreams: no rollup has them, so they are of the last seven days of the range at most. After end, when the calls of none are kept. */
+            upstreamsFrom: components["schemas"]["Date"];
+        } & components["schemas"]["Coverage"];
+        CapabilityFiguresLine: {
+            calling: components["schemas"]["Hits"];
+            failing: components["schemas"]["Hits"];
+            hourBefore: components["schemas"]["HourFigures"];
+            lastHour: components["schemas"]["HourFigures"];
+            /** @description Empty for calls without a capability. */
+            model: string;
+            /** @description Empty when no capability has this identifier. */
+            name: string;
+            /**
+             * @description Null when no capability has this identifier.
+             * @enum {string|null}
+             */
+            status: "enabled" | "disabled" | null;
+        } & components["schemas"]["MetricsFields"];
+        CapabilityFiguresList: {
+            /** @description When the last hour ends. */
+            hoursUntil: components["schemas"]["Time"];
+            items: components["schemas"]["CapabilityFiguresLine"][];
+        } & components["schemas"]["Coverage"];
         CapabilityItems: {
             items: components["schemas"]["Capability"][];
+        };
+        CapabilityName: {
+            id: string;
+            name: string;
+            status: components["schemas"]["CapabilityStatus"];
         };
         CapabilityOrder: {
             groupId: components["schemas"]["Identifier"];
@@ -1840,16 +2768,98 @@ export interface components {
             /** @description The redacted JSON body, or null. Strings are cut at 1,024 characters, arrays at 50 items, objects at 100 keys, the depth at 8; credentials are [REDACTED]. */
             requestBody: unknown;
         };
+        /** @enum {string} */
+        FailureCode: "application_disabled" | "key_expired" | "address_not_allowed" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
         FailureReason: {
-            /** @enum {string} */
-            code: "application_disabled" | "key_expired" | "address_not_allowed" | "capability_not_bound" | "capability_disabled" | "capability_unknown" | "model_required" | "invalid_path" | "request_too_large" | "overloaded" | "internal" | "upstream_status" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "client_closed" | "upstream_closed" | "shutdown" | "invalid_request" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
+            code: components["schemas"]["FailureCode"];
             /** @description A readable sentence; null when there is none or it expired. */
             message: string | null;
-            /** @enum {string} */
-            type: "permission_denied" | "upstream_http_error" | "connection_failed" | "timeout" | "interrupted" | "invalid_request" | "limited" | "overloaded" | "internal";
+            type: components["schemas"]["FailureType"];
             /** @description Null when the upstream did not answer. */
             upstreamStatus: number | null;
         };
+        /** @enum {string} */
+        FailureType: "permission_denied" | "upstream_http_error" | "connection_failed" | "timeout" | "interrupted" | "invalid_request" | "limited" | "overloaded" | "internal";
+        FiguresFailure: components["schemas"]["FiguresFailureFields"];
+        FiguresFailureFields: {
+            /** @description Applications that it hit. */
+            applicationCount: components["schemas"]["Count"];
+            /** @description Their owners. */
+            ownerCount: components["schemas"]["Count"];
+        } & components["schemas"]["ReasonFields"];
+        FiguresFailureNow: {
+            /** @description Of the same capability and reason in the hour before. The first was seen within these two hours. */
+            failuresBefore: components["schemas"]["Count"];
+        } & components["schemas"]["FiguresFailureFields"];
+        FiguresFailures: {
+            failures: components["schemas"]["Count"];
+            items: components["schemas"]["FiguresFailure"][];
+            other: components["schemas"]["OtherReasons"];
+        };
+        FiguresNow: {
+            failures: components["schemas"]["Count"];
+            items: components["schemas"]["FiguresFailureNow"][];
+            other: components["schemas"]["OtherReasons"];
+        };
+        FiguresOverview: {
+            /** @description That exist now. */
+            applicationCount: components["schemas"]["Count"];
+            /** @description That called in the range. */
+            calling: components["schemas"]["Hits"];
+            daily: components["schemas"]["DayMetrics"][];
+            enabledCount: components["schemas"]["Count"];
+            /** @description Of these, those that had a failure. */
+            failing: components["schemas"]["Hits"];
+            hours: components["schemas"]["RecentHours"];
+            /** @description The failures of the last hour. */
+            now: components["schemas"]["FiguresNow"];
+            /** @description Who own one of them. */
+            ownerCount: components["schemas"]["Count"];
+            reasons: components["schemas"]["FiguresReasons"];
+            /** @description By capability and reason. */
+            worst: components["schemas"]["FiguresFailures"];
+        } & (components["schemas"]["Coverage"] & components["schemas"]["MetricsFields"]);
+        /** @description A reason whatever the capability and the upstream's status. */
+        FiguresReason: {
+            /** @description Applications that it hit. */
+            applicationCount: components["schemas"]["Count"];
+            /** @description As in FailureReason. */
+            code: string | null;
+            failures: components["schemas"]["Count"];
+            /** @description When the first of these calls in the range started. */
+            firstSeen: components["schemas"]["Time"];
+            lastSeen: components["schemas"]["Time"];
+            /** @description Their owners. */
+            ownerCount: components["schemas"]["Count"];
+            /**
+             * @description Null when no reason was recorded.
+             * @enum {string|null}
+             */
+            type: "permission_denied" | "upstream_http_error" | "connection_failed" | "timeout" | "interrupted" | "invalid_request" | "limited" | "overloaded" | "internal" | null;
+        };
+        FiguresReasons: {
+            failures: components["schemas"]["Count"];
+            items: components["schemas"]["FiguresReason"][];
+            other: components["schemas"]["OtherReasons"];
+        };
+        /** @description Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none. */
+        FirstByte: {
+            /** @description 1 decimal. */
+            avgMs: number | null;
+            /** @description Calls of which a first byte came. */
+            calls: components["schemas"]["Count"];
+            p50Ms: number | null;
+            p95Ms: number | null;
+            p99Ms: number | null;
+        };
+        FoundCall: {
+            application: components["schemas"]["ApplicationName"];
+            failure: null | components["schemas"]["Failure"];
+        } & components["schemas"]["CallFields"];
+        FoundCalls: {
+            items: components["schemas"]["TracedCall"][];
+            more: boolean;
+        } & components["schemas"]["Coverage"];
         GatewayError: {
             error: {
                 /** @enum {string} */
@@ -1885,6 +2895,45 @@ export interface components {
         };
         GroupOrder: {
             ids: components["schemas"]["OrderedIds"];
+        };
+        /** @description The application that it hit most. */
+        HitApplication: {
+            failures: components["schemas"]["Count"];
+            id: components["schemas"]["Id"];
+            name: string;
+            status: components["schemas"]["ApplicationStatus"];
+        };
+        /** @description Applications and their owners, counted once each. */
+        Hits: {
+            applicationCount: components["schemas"]["Count"];
+            ownerCount: components["schemas"]["Count"];
+        };
+        /** @description The calls that started within sixty minutes. */
+        HourFigures: {
+            calls: components["schemas"]["Count"];
+            failures: components["schemas"]["Count"];
+            /** @description Of their durations, exactly; null without calls. */
+            p95Ms: number | null;
+            /** @description 4 decimals, truncated, so that 1 means no failure; null without calls. */
+            successRate: number | null;
+        };
+        HourlyStatistics: {
+            hours: components["schemas"]["HourMetrics"][];
+        } & components["schemas"]["Coverage"];
+        HourMetrics: {
+            avgDurationMs: number | null;
+            calls: components["schemas"]["Count"];
+            failures: components["schemas"]["Count"];
+            firstByte: components["schemas"]["FirstByte"];
+            /** @description When it begins. */
+            hour: components["schemas"]["Time"];
+            /** @description Error at most 2 %; null without calls. */
+            p50Ms: number | null;
+            p95Ms: number | null;
+            p99Ms: number | null;
+            successes: components["schemas"]["Count"];
+            /** @description 4 decimals, truncated; null without calls. */
+            successRate: number | null;
         };
         /** Format: uuid */
         Id: string;
@@ -2016,12 +3065,38 @@ export interface components {
         NewApplication: components["schemas"]["ApplicationFields"] & components["schemas"]["AccessKeyField"];
         NewKey: components["schemas"]["KeyFields"] & components["schemas"]["AccessKeyField"];
         OrderedIds: components["schemas"]["Identifier"][];
+        OtherReasons: {
+            failures: components["schemas"]["Count"];
+            reasons: components["schemas"]["Count"];
+        };
         Overview: {
             applicationCount: components["schemas"]["Count"];
             daily: components["schemas"]["DayMetrics"][];
             enabledCount: components["schemas"]["Count"];
             models: components["schemas"]["ModelMetrics"][];
         } & (components["schemas"]["Coverage"] & components["schemas"]["MetricsFields"]);
+        OverviewReason: {
+            /** @description Applications that it hit. */
+            applicationCount: components["schemas"]["Count"];
+            topApplication: components["schemas"]["HitApplication"];
+        } & components["schemas"]["ReasonFields"];
+        OverviewReasons: {
+            failures: components["schemas"]["Count"];
+            items: components["schemas"]["OverviewReason"][];
+            other: components["schemas"]["OtherReasons"];
+        } & components["schemas"]["Coverage"];
+        OwnerFigures: {
+            /** @description That exist now. */
+            applicationCount: components["schemas"]["Count"];
+            /** @description Of these, those that called in the range. */
+            callingCount: components["schemas"]["Count"];
+            owner: components["schemas"]["User"];
+        } & components["schemas"]["MetricsFields"];
+        OwnerFiguresPage: {
+            /** @description Of the cost that the list is ordered by; null when it is ordered by something else, or nothing is priced. */
+            currency: string | null;
+            items: components["schemas"]["OwnerFigures"][];
+        } & (components["schemas"]["PageFields"] & components["schemas"]["Coverage"]);
         PageFields: {
             page: number;
             size: number;
@@ -2101,6 +3176,39 @@ export interface components {
             };
             /** @enum {string} */
             status: "ready" | "unavailable" | "draining";
+        };
+        Reason: components["schemas"]["ReasonFields"];
+        ReasonFields: {
+            /** @description As in FailureReason. */
+            code: string | null;
+            failures: components["schemas"]["Count"];
+            /** @description When the first of these calls in the range started. */
+            firstSeen: components["schemas"]["Time"];
+            lastSeen: components["schemas"]["Time"];
+            /** @description Empty for calls without a capability. */
+            model: string;
+            /** @description Empty when no capability has this identifier. */
+            name: string;
+            /**
+             * @description Null when no reason was recorded.
+             * @enum {string|null}
+             */
+            type: "permission_denied" | "upstream_http_error" | "connection_failed" | "timeout" | "interrupted" | "invalid_request" | "limited" | "overloaded" | "internal" | null;
+            /** @description Null when the upstream did not answer. */
+            upstreamStatus: number | null;
+        };
+        RecentHours: {
+            hourBefore: components["schemas"]["HourFigures"];
+            lastHour: components["schemas"]["HourFigures"];
+            /** @description When the last hour ends; it is no hour of the clock. */
+            until: components["schemas"]["Time"];
+        };
+        SecretRotation: {
+            /**
+             * @description For how long the former secret signs too.
+             * @default 24
+             */
+            overlapHours: number;
         };
         Session: {
             createdAt: components["schemas"]["Time"];
@@ -2185,6 +3293,10 @@ export interface components {
             /** @description Calls whose answer's report cannot be read. */
             unreadableCalls: number;
         };
+        TracedCall: {
+            application: components["schemas"]["ApplicationName"];
+            reason: null | components["schemas"]["CallReason"];
+        } & components["schemas"]["CallFields"];
         Unpriced: {
             end: components["schemas"]["Date"];
             items: components["schemas"]["UnpricedModel"][];
@@ -2257,8 +3369,11 @@ export interface components {
         };
         UpstreamFigures: {
             items: components["schemas"]["UpstreamUsage"][];
+            /** @description When the last hour began. */
             since: components["schemas"]["Time"];
-        };
+            /** @description The first day of what is told of the range: no rollup tells upstreams apart, so it is of its last seven days at most. After end, when the calls of none are kept. */
+            upstreamsFrom: components["schemas"]["Date"];
+        } & components["schemas"]["Coverage"];
         /**
          * @description As the gateways that live see it. ok: no breaker is open; degraded: some are, or let one call try; down: all are open; unknown: none has called it since it started.
          * @enum {string}
@@ -2266,6 +3381,24 @@ export interface components {
         UpstreamHealth: "ok" | "degraded" | "down" | "unknown";
         UpstreamItems: {
             items: components["schemas"]["Upstream"][];
+        };
+        UpstreamRange: {
+            /** @description That were sent to it last. */
+            calls: components["schemas"]["Count"];
+            /** @description Of the calls, those that another upstream was tried for before. */
+            failedOver: components["schemas"]["Count"];
+            failures: components["schemas"]["Count"];
+            firstByte: components["schemas"]["FirstByte"];
+            /** @description Null: without an upstream, or it is deleted. */
+            name: string | null;
+            /** @description Of their durations, exactly, as the others. */
+            p50Ms: number | null;
+            p95Ms: number | null;
+            p99Ms: number | null;
+            /** @description 4 decimals, truncated, so that 1 means no failure; null without calls. */
+            successRate: number | null;
+            /** @description Null: the address of the capability itself, or none, because the call was refused before. */
+            upstreamId: string | null;
         };
         UpstreamReport: {
             calls: components["schemas"]["Count"];
@@ -2285,14 +3418,16 @@ export interface components {
             state: "closed" | "open" | "probing";
         };
         UpstreamUsage: {
-            /** @description That were sent to it last. */
+            /** @description That were sent to it last within the last hour. */
             calls: number;
             /** @description Of these, those that another upstream was tried for before. */
             failedOver: number;
             /** @description Of these, those that did not succeed, whoever is to blame. */
             failures: number;
-            /** @description Of their durations; 95 in 100 took no longer. */
+            hourBefore: components["schemas"]["HourFigures"];
+            /** @description Of their durations; 95 in 100 took no longer. 0 without calls. */
             p95Ms: number;
+            range: components["schemas"]["UpstreamRange"];
             upstreamId: string;
         };
         User: {
@@ -2303,6 +3438,9 @@ export interface components {
             expiresAt: components["schemas"]["Time"];
             token: string;
             user: components["schemas"]["User"];
+        };
+        WebhookSecret: {
+            secret: string;
         };
         WrongFields: {
             /** @description What is wrong with each field or parameter. */
@@ -2332,6 +3470,90 @@ export interface components {
                 "application/json": {
                     data?: components["schemas"]["AccessKey"];
                 } & components["schemas"]["Success"];
+            };
+        };
+        /** @description Somebody else has changed the alert since it was read. Nothing was written; data is it as it is now. */
+        AdminAlertChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                 *         "name": "Search fails",
+                 *         "kind": "failureRate",
+                 *         "target": {
+                 *           "type": "capability",
+                 *           "id": "gpt-5",
+                 *           "name": "GPT-5"
+                 *         },
+                 *         "threshold": 20,
+                 *         "resolveThreshold": 16,
+                 *         "unit": "percent",
+                 *         "windowMinutes": 5,
+                 *         "minCalls": 20,
+                 *         "period": null,
+                 *         "currency": null,
+                 *         "limit": null,
+                 *         "enabled": true,
+                 *         "silencedUntil": null,
+                 *         "channels": [
+                 *           {
+                 *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                 *             "kind": "webhook",
+                 *             "destination": "https://hooks.example.com",
+                 *             "hasSecret": true,
+                 *             "formerSecretUntil": null
+                 *           }
+                 *         ],
+                 *         "state": {
+                 *           "value": "firing",
+                 *           "since": "2026-08-17T09:31:00.000+08:00",
+                 *           "known": true,
+                 *           "unknownReason": null,
+                 *           "evaluatedAt": "2026-08-17T09:31:00.000+08:00",
+                 *           "measured": 50.833333333333336,
+                 *           "figures": {
+                 *             "from": "2026-08-17T09:25:40.000+08:00",
+                 *             "to": "2026-08-17T09:30:40.000+08:00",
+                 *             "calls": 120,
+                 *             "failures": 61,
+                 *             "p95Ms": null,
+                 *             "lastCallAt": null,
+                 *             "tokens": null,
+                 *             "cost": null,
+                 *             "unpricedCalls": null,
+                 *             "used": null,
+                 *             "limit": null,
+                 *             "keyId": null,
+                 *             "keyName": null,
+                 *             "expiresAt": null,
+                 *             "dataThrough": null,
+                 *             "spoolId": null,
+                 *             "host": null
+                 *           }
+                 *         },
+                 *         "sequence": 1,
+                 *         "deliveries": {
+                 *           "pending": 0,
+                 *           "failing": 0,
+                 *           "givenUp": 0
+                 *         },
+                 *         "createdBy": "root@example.com",
+                 *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Alert"];
+                } & components["schemas"]["Changed"];
             };
         };
         /** @description The capability with its upstream. */
@@ -2471,6 +3693,111 @@ export interface components {
                 "application/json": {
                     data?: components["schemas"]["AdminCapabilityItems"];
                 } & components["schemas"]["Changed"];
+            };
+        };
+        /** @description Somebody else has changed the alert since it was read. Nothing was written; data is it as it is now. */
+        AlertChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                 *         "name": "Search fails",
+                 *         "kind": "failureRate",
+                 *         "target": {
+                 *           "type": "application",
+                 *           "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                 *           "name": "Search assistant"
+                 *         },
+                 *         "threshold": 20,
+                 *         "resolveThreshold": 16,
+                 *         "unit": "percent",
+                 *         "windowMinutes": 5,
+                 *         "minCalls": 20,
+                 *         "period": null,
+                 *         "currency": null,
+                 *         "limit": null,
+                 *         "enabled": true,
+                 *         "silencedUntil": null,
+                 *         "channels": [
+                 *           {
+                 *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                 *             "kind": "webhook",
+                 *             "destination": "https://hooks.example.com",
+                 *             "hasSecret": true,
+                 *             "formerSecretUntil": null
+                 *           }
+                 *         ],
+                 *         "state": {
+                 *           "value": "firing",
+                 *           "since": "2026-08-17T09:31:00.000+08:00",
+                 *           "known": true,
+                 *           "unknownReason": null,
+                 *           "evaluatedAt": "2026-08-17T09:31:00.000+08:00",
+                 *           "measured": 50.833333333333336,
+                 *           "figures": {
+                 *             "from": "2026-08-17T09:25:40.000+08:00",
+                 *             "to": "2026-08-17T09:30:40.000+08:00",
+                 *             "calls": 120,
+                 *             "failures": 61,
+                 *             "p95Ms": null,
+                 *             "lastCallAt": null,
+                 *             "tokens": null,
+                 *             "cost": null,
+                 *             "unpricedCalls": null,
+                 *             "used": null,
+                 *             "limit": null,
+                 *             "keyId": null,
+                 *             "keyName": null,
+                 *             "expiresAt": null,
+                 *             "dataThrough": null,
+                 *             "spoolId": null,
+                 *             "host": null
+                 *           }
+                 *         },
+                 *         "sequence": 1,
+                 *         "deliveries": {
+                 *           "pending": 0,
+                 *           "failing": 0,
+                 *           "givenUp": 0
+                 *         },
+                 *         "createdBy": "ada@example.com",
+                 *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["Alert"];
+                } & components["schemas"]["Changed"];
+            };
+        };
+        /** @description The test before is still being delivered. */
+        AlertTestPending: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "the test before is still being delivered; try again in a minute",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
             };
         };
         /** @description The application. */
@@ -2657,6 +3984,27 @@ export interface components {
                  * @example {
                  *       "code": 40901,
                  *       "msg": "the identifier is taken",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
+            };
+        };
+        /** @description Its channel was removed, or it is being attempted. */
+        DeliveryBusy: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "this delivery is being attempted just now",
                  *       "data": null,
                  *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
                  *     }
@@ -3522,6 +4870,27 @@ export interface components {
                 } & components["schemas"]["Error"];
             };
         };
+        /** @description There are as many alerts as there may be. */
+        TooManyAlerts: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "there are 50 alerts already: delete one that is not needed",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"];
+            };
+        };
         /** @description The account has as many applications as this installation allows. */
         TooManyApplications: {
             headers: {
@@ -3751,6 +5120,16 @@ export interface components {
     };
     parameters: {
         /**
+         * @description Only applications with this in their name or id, as it stands, but for upper and lower case.
+         * @example search
+         */
+        ApplicationQuery: string;
+        /**
+         * @description Names ascend; calls, failures (both of the dates) and the last call descend; the newest application comes first among equals.
+         * @example failures
+         */
+        ApplicationSort: "" | "newest" | "name" | "calls" | "failures" | "lastCall";
+        /**
          * @description Answers with the page that holds this instant. Together with `page`: 400.
          * @example 2026-08-17T09:30:00+08:00
          */
@@ -3758,10 +5137,45 @@ export interface components {
         /** @example gpt-5 */
         CatalogId: components["schemas"]["Identifier"];
         /**
+         * @description A malformed one names nothing.
+         * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+         */
+        ChannelId: string;
+        /**
+         * @description Without it: today.
+         * @example 2026-08-17
+         */
+        Day: string;
+        /**
+         * @description A malformed one names nothing.
+         * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7
+         */
+        DeliveryId: string;
+        /**
          * @description Last day. Without it: today.
          * @example 2026-08-17
          */
         End: string;
+        /**
+         * @description Only applications with this in their name, id or owner's e-mail address, as it stands, but for upper and lower case.
+         * @example search
+         */
+        EveryonesQuery: string;
+        /**
+         * @description Of sort=cost. Without it: that in which most calls are priced.
+         * @example CNY
+         */
+        FiguresCurrency: string;
+        /**
+         * @description Descending; cost is that in one currency.
+         * @example failures
+         */
+        FiguresSort: "" | "calls" | "failures" | "cost";
+        /**
+         * @description Only calls that started at this instant or later; within the days.
+         * @example 2026-08-17T14:00:00+08:00
+         */
+        From: string;
         /**
          * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
          * @example "2026-08-17T09:31:00.000+08:00"
@@ -3782,8 +5196,30 @@ export interface components {
          * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
          */
         ObjectId: string;
+        /**
+         * @description Only applications of this user.
+         * @example 0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3
+         */
+        OfOwner: string;
+        /** @example active */
+        OfStatus: "" | "active" | "disabled";
+        /**
+         * @description W3C Trace Context, where the gateway traces calls.
+         * @example 4bf92f3577b34da6a3ce929d0e0e4736
+         */
+        OfTrace: string;
+        /**
+         * @description Only owners with this in their e-mail address, as it stands, but for upper and lower case.
+         * @example dev@
+         */
+        OwnerQuery: string;
         /** @description A page past the end is empty. */
         Page: number;
+        /**
+         * @description Only failures of this reason: its type, or type and code with a colon between; given but empty, only failures without a recorded reason.
+         * @example timeout:caller_timeout
+         */
+        Reason: string;
         /** @example failure */
         Result: "" | "success" | "failure";
         Size: number;
@@ -3792,6 +5228,21 @@ export interface components {
          * @example 2026-08-11
          */
         Start: string;
+        /**
+         * @description Only calls whose caller was told this HTTP status.
+         * @example 429
+         */
+        Status: number;
+        /**
+         * @description Only failures whose message has this in it, as it stands, but for upper and lower case. Messages are kept as long as the details of failures.
+         * @example quota
+         */
+        Text: string;
+        /**
+         * @description Only calls that started before this instant; within the days, or their end.
+         * @example 2026-08-17T15:00:00+08:00
+         */
+        To: string;
         /**
          * @description Only calls of this trace (W3C Trace Context), where the gateway traces calls.
          * @example 4bf92f3577b34da6a3ce929d0e0e4736
@@ -3804,6 +5255,11 @@ export interface components {
         Until: string;
         /** @example openai-eu */
         UpstreamId: components["schemas"]["Identifier"];
+        /**
+         * @description Only failures to which the upstream answered this HTTP status; 0: it did not answer.
+         * @example 429
+         */
+        UpstreamStatus: number;
     };
     requestBodies: {
         Email: {
@@ -3846,6 +5302,756 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    adminListAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *             "name": "Search fails",
+                     *             "kind": "failureRate",
+                     *             "target": {
+                     *               "type": "capability",
+                     *               "id": "gpt-5",
+                     *               "name": "GPT-5"
+                     *             },
+                     *             "threshold": 20,
+                     *             "resolveThreshold": 16,
+                     *             "unit": "percent",
+                     *             "windowMinutes": 5,
+                     *             "minCalls": 20,
+                     *             "period": null,
+                     *             "currency": null,
+                     *             "limit": null,
+                     *             "enabled": true,
+                     *             "silencedUntil": null,
+                     *             "channels": [
+                     *               {
+                     *                 "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *                 "kind": "webhook",
+                     *                 "destination": "https://hooks.example.com",
+                     *                 "hasSecret": true,
+                     *                 "formerSecretUntil": null
+                     *               }
+                     *             ],
+                     *             "state": {
+                     *               "value": "firing",
+                     *               "since": "2026-08-17T09:31:00.000+08:00",
+                     *               "known": true,
+                     *               "unknownReason": null,
+                     *               "evaluatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *               "measured": 50.833333333333336,
+                     *               "figures": {
+                     *                 "from": "2026-08-17T09:25:40.000+08:00",
+                     *                 "to": "2026-08-17T09:30:40.000+08:00",
+                     *                 "calls": 120,
+                     *                 "failures": 61,
+                     *                 "p95Ms": null,
+                     *                 "lastCallAt": null,
+                     *                 "tokens": null,
+                     *                 "cost": null,
+                     *                 "unpricedCalls": null,
+                     *                 "used": null,
+                     *                 "limit": null,
+                     *                 "keyId": null,
+                     *                 "keyName": null,
+                     *                 "expiresAt": null,
+                     *                 "dataThrough": null,
+                     *                 "spoolId": null,
+                     *                 "host": null
+                     *               }
+                     *             },
+                     *             "sequence": 1,
+                     *             "deliveries": {
+                     *               "pending": 0,
+                     *               "failing": 0,
+                     *               "givenUp": 0
+                     *             },
+                     *             "createdBy": "root@example.com",
+                     *             "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *           }
+                     *         ],
+                     *         "max": 200
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["AlertItems"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adminCreateAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "GPT-5 fails",
+                 *       "kind": "failureRate",
+                 *       "targetType": "capability",
+                 *       "targetId": "gpt-5",
+                 *       "threshold": 20,
+                 *       "channels": [
+                 *         {
+                 *           "kind": "mail"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertDraft"];
+            };
+        };
+        responses: {
+            /** @description The alert. */
+            201: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *         "name": "Search fails",
+                     *         "kind": "failureRate",
+                     *         "target": {
+                     *           "type": "capability",
+                     *           "id": "gpt-5",
+                     *           "name": "GPT-5"
+                     *         },
+                     *         "threshold": 20,
+                     *         "resolveThreshold": 16,
+                     *         "unit": "percent",
+                     *         "windowMinutes": 5,
+                     *         "minCalls": 20,
+                     *         "period": null,
+                     *         "currency": null,
+                     *         "limit": null,
+                     *         "enabled": true,
+                     *         "silencedUntil": null,
+                     *         "channels": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *             "kind": "webhook",
+                     *             "destination": "https://hooks.example.com",
+                     *             "hasSecret": true,
+                     *             "formerSecretUntil": null
+                     *           }
+                     *         ],
+                     *         "state": {
+                     *           "value": "firing",
+                     *           "since": "2026-08-17T09:31:00.000+08:00",
+                     *           "known": true,
+                     *           "unknownReason": null,
+                     *           "evaluatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *           "measured": 50.833333333333336,
+                     *           "figures": {
+                     *             "from": "2026-08-17T09:25:40.000+08:00",
+                     *             "to": "2026-08-17T09:30:40.000+08:00",
+                     *             "calls": 120,
+                     *             "failures": 61,
+                     *             "p95Ms": null,
+                     *             "lastCallAt": null,
+                     *             "tokens": null,
+                     *             "cost": null,
+                     *             "unpricedCalls": null,
+                     *             "used": null,
+                     *             "limit": null,
+                     *             "keyId": null,
+                     *             "keyName": null,
+                     *             "expiresAt": null,
+                     *             "dataThrough": null,
+                     *             "spoolId": null,
+                     *             "host": null
+                     *           }
+                     *         },
+                     *         "sequence": 1,
+                     *         "deliveries": {
+                     *           "pending": 0,
+                     *           "failing": 0,
+                     *           "givenUp": 0
+                     *         },
+                     *         "createdBy": "root@example.com",
+                     *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Alert"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            409: components["responses"]["TooManyAlerts"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adminDeleteAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Nothing"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adminUpdateAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "threshold": 30,
+                 *       "silencedUntil": "2026-08-18T09:00:00+08:00"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertEdit"];
+            };
+        };
+        responses: {
+            /** @description The alert. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *         "name": "Search fails",
+                     *         "kind": "failureRate",
+                     *         "target": {
+                     *           "type": "capability",
+                     *           "id": "gpt-5",
+                     *           "name": "GPT-5"
+                     *         },
+                     *         "threshold": 20,
+                     *         "resolveThreshold": 16,
+                     *         "unit": "percent",
+                     *         "windowMinutes": 5,
+                     *         "minCalls": 20,
+                     *         "period": null,
+                     *         "currency": null,
+                     *         "limit": null,
+                     *         "enabled": true,
+                     *         "silencedUntil": null,
+                     *         "channels": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *             "kind": "webhook",
+                     *             "destination": "https://hooks.example.com",
+                     *             "hasSecret": true,
+                     *             "formerSecretUntil": null
+                     *           }
+                     *         ],
+                     *         "state": {
+                     *           "value": "firing",
+                     *           "since": "2026-08-17T09:31:00.000+08:00",
+                     *           "known": true,
+                     *           "unknownReason": null,
+                     *           "evaluatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *           "measured": 50.833333333333336,
+                     *           "figures": {
+                     *             "from": "2026-08-17T09:25:40.000+08:00",
+                     *             "to": "2026-08-17T09:30:40.000+08:00",
+                     *             "calls": 120,
+                     *             "failures": 61,
+                     *             "p95Ms": null,
+                     *             "lastCallAt": null,
+                     *             "tokens": null,
+                     *             "cost": null,
+                     *             "unpricedCalls": null,
+                     *             "used": null,
+                     *             "limit": null,
+                     *             "keyId": null,
+                     *             "keyName": null,
+                     *             "expiresAt": null,
+                     *             "dataThrough": null,
+                     *             "spoolId": null,
+                     *             "host": null
+                     *           }
+                     *         },
+                     *         "sequence": 1,
+                     *         "deliveries": {
+                     *           "pending": 0,
+                     *           "failing": 0,
+                     *           "givenUp": 0
+                     *         },
+                     *         "createdBy": "root@example.com",
+                     *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Alert"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["AdminAlertChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adminRotateAlertSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+                 */
+                channelId: components["parameters"]["ChannelId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlapHours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "secret": "whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0="
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["WebhookSecret"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adminRevealAlertSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+                 */
+                channelId: components["parameters"]["ChannelId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "secret": "whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0="
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["WebhookSecret"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adminListAlertDeliveries: {
+        parameters: {
+            query?: {
+                /** @description A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                size?: components["parameters"]["Size"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7",
+                     *             "event": "firing",
+                     *             "sequence": 1,
+                     *             "at": "2026-08-17T09:31:00.000+08:00",
+                     *             "measured": 50.833333333333336,
+                     *             "figures": {
+                     *               "from": "2026-08-17T09:25:40.000+08:00",
+                     *               "to": "2026-08-17T09:30:40.000+08:00",
+                     *               "calls": 120,
+                     *               "failures": 61,
+                     *               "p95Ms": null,
+                     *               "lastCallAt": null,
+                     *               "tokens": null,
+                     *               "cost": null,
+                     *               "unpricedCalls": null,
+                     *               "used": null,
+                     *               "limit": null,
+                     *               "keyId": null,
+                     *               "keyName": null,
+                     *               "expiresAt": null,
+                     *               "dataThrough": null,
+                     *               "spoolId": null,
+                     *               "host": null
+                     *             },
+                     *             "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *             "channelKind": "webhook",
+                     *             "destination": "https://hooks.example.com",
+                     *             "status": "delivered",
+                     *             "attempts": 1,
+                     *             "lastAttemptAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "lastStatus": 204,
+                     *             "error": null,
+                     *             "nextAttemptAt": null,
+                     *             "deliveredAt": "2026-08-17T09:31:00.000+08:00"
+                     *           }
+                     *         ],
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "size": 10
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["AlertDeliveryPage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adminResendAlertDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7",
+                     *         "event": "firing",
+                     *         "sequence": 1,
+                     *         "at": "2026-08-17T09:31:00.000+08:00",
+                     *         "measured": 50.833333333333336,
+                     *         "figures": {
+                     *           "from": "2026-08-17T09:25:40.000+08:00",
+                     *           "to": "2026-08-17T09:30:40.000+08:00",
+                     *           "calls": 120,
+                     *           "failures": 61,
+                     *           "p95Ms": null,
+                     *           "lastCallAt": null,
+                     *           "tokens": null,
+                     *           "cost": null,
+                     *           "unpricedCalls": null,
+                     *           "used": null,
+                     *           "limit": null,
+                     *           "keyId": null,
+                     *           "keyName": null,
+                     *           "expiresAt": null,
+                     *           "dataThrough": null,
+                     *           "spoolId": null,
+                     *           "host": null
+                     *         },
+                     *         "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *         "channelKind": "webhook",
+                     *         "destination": "https://hooks.example.com",
+                     *         "status": "pending",
+                     *         "attempts": 0,
+                     *         "lastAttemptAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "lastStatus": 204,
+                     *         "error": null,
+                     *         "nextAttemptAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "deliveredAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["AlertDelivery"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["DeliveryBusy"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adminTestAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is about to be sent. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7",
+                     *             "event": "test",
+                     *             "sequence": null,
+                     *             "at": "2026-08-17T09:31:00.000+08:00",
+                     *             "measured": 50.833333333333336,
+                     *             "figures": {
+                     *               "from": "2026-08-17T09:25:40.000+08:00",
+                     *               "to": "2026-08-17T09:30:40.000+08:00",
+                     *               "calls": 120,
+                     *               "failures": 61,
+                     *               "p95Ms": null,
+                     *               "lastCallAt": null,
+                     *               "tokens": null,
+                     *               "cost": null,
+                     *               "unpricedCalls": null,
+                     *               "used": null,
+                     *               "limit": null,
+                     *               "keyId": null,
+                     *               "keyName": null,
+                     *               "expiresAt": null,
+                     *               "dataThrough": null,
+                     *               "spoolId": null,
+                     *               "host": null
+                     *             },
+                     *             "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *             "channelKind": "webhook",
+                     *             "destination": "https://hooks.example.com",
+                     *             "status": "pending",
+                     *             "attempts": 0,
+                     *             "lastAttemptAt": null,
+                     *             "lastStatus": null,
+                     *             "error": null,
+                     *             "nextAttemptAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "deliveredAt": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["AlertDeliveryItems"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["AlertTestPending"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -5138,16 +7344,50 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    upstreamStatistics: {
+    listApplicationFigures: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Of sort=cost. Without it: that in which most calls are priced.
+                 * @example CNY
+                 */
+                currency?: components["parameters"]["FiguresCurrency"];
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description Only applications of this user.
+                 * @example 0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3
+                 */
+                owner?: components["parameters"]["OfOwner"];
+                /** @description A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Only applications with this in their name, id or owner's e-mail address, as it stands, but for upper and lower case.
+                 * @example search
+                 */
+                q?: components["parameters"]["EveryonesQuery"];
+                size?: components["parameters"]["Size"];
+                /**
+                 * @description Descending; cost is that in one currency.
+                 * @example failures
+                 */
+                sort?: components["parameters"]["FiguresSort"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The figures, the most calls first. */
+            /** @description The figures. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -5160,14 +7400,801 @@ export interface operations {
                      *       "code": 0,
                      *       "msg": "ok",
                      *       "data": {
+                     *         "start": "2026-08-17",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "page": 1,
+                     *         "size": 10,
+                     *         "total": 1,
+                     *         "currency": null,
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *             "name": "Search",
+                     *             "status": "active",
+                     *             "owner": {
+                     *               "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *               "email": "dev@example.com"
+                     *             },
+                     *             "calls": 1284,
+                     *             "successes": 1281,
+                     *             "failures": 3,
+                     *             "successRate": 0.9976,
+                     *             "avgDurationMs": 812.4,
+                     *             "p50Ms": 640,
+                     *             "p95Ms": 2140,
+                     *             "p99Ms": 3200,
+                     *             "tokens": {
+                     *               "input": 420,
+                     *               "output": 96,
+                     *               "cached": 128,
+                     *               "cacheWrite": null,
+                     *               "reasoning": 0,
+                     *               "reportedCalls": 2,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 1,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.001525",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 2,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["ApplicationFiguresPage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCapabilityFigures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-17",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "hoursUntil": "2026-08-17T09:42:11.000+08:00",
+                     *         "items": [
+                     *           {
+                     *             "model": "gpt-5",
+                     *             "name": "GPT-5",
+                     *             "status": "enabled",
+                     *             "calls": 1284,
+                     *             "successes": 1281,
+                     *             "failures": 3,
+                     *             "successRate": 0.9976,
+                     *             "avgDurationMs": 812.4,
+                     *             "p50Ms": 640,
+                     *             "p95Ms": 2140,
+                     *             "p99Ms": 3200,
+                     *             "tokens": {
+                     *               "input": 420,
+                     *               "output": 96,
+                     *               "cached": 128,
+                     *               "cacheWrite": null,
+                     *               "reasoning": 0,
+                     *               "reportedCalls": 2,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 1,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.001525",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 2,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ],
+                     *             "calling": {
+                     *               "applicationCount": 2,
+                     *               "ownerCount": 1
+                     *             },
+                     *             "failing": {
+                     *               "applicationCount": 2,
+                     *               "ownerCount": 1
+                     *             },
+                     *             "lastHour": {
+                     *               "calls": 120,
+                     *               "failures": 3,
+                     *               "successRate": 0.975,
+                     *               "p95Ms": 2140
+                     *             },
+                     *             "hourBefore": {
+                     *               "calls": 118,
+                     *               "failures": 0,
+                     *               "successRate": 1,
+                     *               "p95Ms": 1980
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["CapabilityFiguresList"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCapabilityFigures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+            };
+            header?: never;
+            path: {
+                /** @example gpt-5 */
+                id: components["parameters"]["CatalogId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-17",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "capability": {
+                     *           "id": "gpt-5",
+                     *           "name": "GPT-5",
+                     *           "status": "enabled"
+                     *         },
+                     *         "summary": {
+                     *           "calls": 1284,
+                     *           "successes": 1281,
+                     *           "failures": 3,
+                     *           "successRate": 0.9976,
+                     *           "avgDurationMs": 812.4,
+                     *           "p50Ms": 640,
+                     *           "p95Ms": 2140,
+                     *           "p99Ms": 3200,
+                     *           "tokens": {
+                     *             "input": 420,
+                     *             "output": 96,
+                     *             "cached": 128,
+                     *             "cacheWrite": null,
+                     *             "reasoning": 0,
+                     *             "reportedCalls": 2,
+                     *             "partialCalls": 0,
+                     *             "absentCalls": 0,
+                     *             "unreadableCalls": 0,
+                     *             "streamedCalls": 1,
+                     *             "streamedAbsentCalls": 0
+                     *           },
+                     *           "cost": [
+                     *             {
+                     *               "amount": "0.001525",
+                     *               "currency": "USD",
+                     *               "pricedCalls": 2,
+                     *               "unpricedCalls": 0
+                     *             }
+                     *           ]
+                     *         },
+                     *         "daily": [
+                     *           {
+                     *             "date": "2026-08-17",
+                     *             "calls": 1284,
+                     *             "successes": 1281,
+                     *             "failures": 3,
+                     *             "successRate": 0.9976,
+                     *             "avgDurationMs": 812.4,
+                     *             "p50Ms": 640,
+                     *             "p95Ms": 2140,
+                     *             "p99Ms": 3200,
+                     *             "tokens": {
+                     *               "input": 420,
+                     *               "output": 96,
+                     *               "cached": 128,
+                     *               "cacheWrite": null,
+                     *               "reasoning": 0,
+                     *               "reportedCalls": 2,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 1,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.001525",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 2,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "calling": {
+                     *           "applicationCount": 2,
+                     *           "ownerCount": 1
+                     *         },
+                     *         "failing": {
+                     *           "applicationCount": 2,
+                     *           "ownerCount": 1
+                     *         },
+                     *         "hours": {
+                     *           "until": "2026-08-17T09:42:11.000+08:00",
+                     *           "lastHour": {
+                     *             "calls": 120,
+                     *             "failures": 3,
+                     *             "successRate": 0.975,
+                     *             "p95Ms": 2140
+                     *           },
+                     *           "hourBefore": {
+                     *             "calls": 118,
+                     *             "failures": 0,
+                     *             "successRate": 1,
+                     *             "p95Ms": 1980
+                     *           }
+                     *         },
+                     *         "reasons": {
+                     *           "failures": 3,
+                     *           "items": [
+                     *             {
+                     *               "type": "upstream_http_error",
+                     *               "code": "upstream_status",
+                     *               "upstreamStatus": 429,
+                     *               "model": "gpt-5",
+                     *               "name": "GPT-5",
+                     *               "failures": 3,
+                     *               "firstSeen": "2026-08-17T09:31:00.000+08:00",
+                     *               "lastSeen": "2026-08-17T09:40:00.000+08:00",
+                     *               "applicationCount": 2,
+                     *               "ownerCount": 1
+                     *             }
+                     *           ],
+                     *           "other": {
+                     *             "reasons": 0,
+                     *             "failures": 0
+                     *           }
+                     *         },
+                     *         "applications": {
+                     *           "total": 2,
+                     *           "items": [
+                     *             {
+                     *               "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *               "name": "Search",
+                     *               "status": "active",
+                     *               "owner": {
+                     *                 "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *                 "email": "dev@example.com"
+                     *               },
+                     *               "calls": 900,
+                     *               "failures": 2,
+                     *               "successRate": 0.9977,
+                     *               "lastFailureAt": "2026-08-17T09:40:00.000+08:00"
+                     *             }
+                     *           ]
+                     *         },
+                     *         "upstreamsFrom": "2026-08-17",
+                     *         "firstByte": {
+                     *           "calls": 1280,
+                     *           "avgMs": 210.4,
+                     *           "p50Ms": 180,
+                     *           "p95Ms": 420,
+                     *           "p99Ms": 900
+                     *         },
+                     *         "upstreams": [
+                     *           {
+                     *             "upstreamId": "openai-eu",
+                     *             "name": "OpenAI EU",
+                     *             "calls": 1284,
+                     *             "failures": 3,
+                     *             "successRate": 0.9976,
+                     *             "failedOver": 2,
+                     *             "p50Ms": 640,
+                     *             "p95Ms": 2140,
+                     *             "p99Ms": 3200,
+                     *             "firstByte": {
+                     *               "calls": 1280,
+                     *               "avgMs": 210.4,
+                     *               "p50Ms": 180,
+                     *               "p95Ms": 420,
+                     *               "p99Ms": 900
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["CapabilityFigures"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFiguresOverview: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every day of the range, ascending; reasons by failures, descending. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-17",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "calls": 1284,
+                     *         "successes": 1281,
+                     *         "failures": 3,
+                     *         "successRate": 0.9976,
+                     *         "avgDurationMs": 812.4,
+                     *         "p50Ms": 640,
+                     *         "p95Ms": 2140,
+                     *         "p99Ms": 3200,
+                     *         "tokens": {
+                     *           "input": 420,
+                     *           "output": 96,
+                     *           "cached": 128,
+                     *           "cacheWrite": null,
+                     *           "reasoning": 0,
+                     *           "reportedCalls": 2,
+                     *           "partialCalls": 0,
+                     *           "absentCalls": 0,
+                     *           "unreadableCalls": 0,
+                     *           "streamedCalls": 1,
+                     *           "streamedAbsentCalls": 0
+                     *         },
+                     *         "cost": [
+                     *           {
+                     *             "amount": "0.001525",
+                     *             "currency": "USD",
+                     *             "pricedCalls": 2,
+                     *             "unpricedCalls": 0
+                     *           }
+                     *         ],
+                     *         "applicationCount": 5,
+                     *         "enabledCount": 4,
+                     *         "ownerCount": 2,
+                     *         "calling": {
+                     *           "applicationCount": 2,
+                     *           "ownerCount": 1
+                     *         },
+                     *         "failing": {
+                     *           "applicationCount": 2,
+                     *           "ownerCount": 1
+                     *         },
+                     *         "daily": [
+                     *           {
+                     *             "date": "2026-08-17",
+                     *             "calls": 1284,
+                     *             "successes": 1281,
+                     *             "failures": 3,
+                     *             "successRate": 0.9976,
+                     *             "avgDurationMs": 812.4,
+                     *             "p50Ms": 640,
+                     *             "p95Ms": 2140,
+                     *             "p99Ms": 3200,
+                     *             "tokens": {
+                     *               "input": 420,
+                     *               "output": 96,
+                     *               "cached": 128,
+                     *               "cacheWrite": null,
+                     *               "reasoning": 0,
+                     *               "reportedCalls": 2,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 1,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.001525",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 2,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "hours": {
+                     *           "until": "2026-08-17T09:42:11.000+08:00",
+                     *           "lastHour": {
+                     *             "calls": 120,
+                     *             "failures": 3,
+                     *             "successRate": 0.975,
+                     *             "p95Ms": 2140
+                     *           },
+                     *           "hourBefore": {
+                     *             "calls": 118,
+                     *             "failures": 0,
+                     *             "successRate": 1,
+                     *             "p95Ms": 1980
+                     *           }
+                     *         },
+                     *         "reasons": {
+                     *           "failures": 3,
+                     *           "items": [
+                     *             {
+                     *               "type": "upstream_http_error",
+                     *               "code": "upstream_status",
+                     *               "failures": 3,
+                     *               "firstSeen": "2026-08-17T09:31:00.000+08:00",
+                     *               "lastSeen": "2026-08-17T09:40:00.000+08:00",
+                     *               "applicationCount": 2,
+                     *               "ownerCount": 1
+                     *             }
+                     *           ],
+                     *           "other": {
+                     *             "reasons": 0,
+                     *             "failures": 0
+                     *           }
+                     *         },
+                     *         "worst": {
+                     *           "failures": 3,
+                     *           "items": [
+                     *             {
+                     *               "type": "upstream_http_error",
+                     *               "code": "upstream_status",
+                     *               "upstreamStatus": 429,
+                     *               "model": "gpt-5",
+                     *               "name": "GPT-5",
+                     *               "failures": 3,
+                     *               "firstSeen": "2026-08-17T09:31:00.000+08:00",
+                     *               "lastSeen": "2026-08-17T09:40:00.000+08:00",
+                     *               "applicationCount": 2,
+                     *               "ownerCount": 1
+                     *             }
+                     *           ],
+                     *           "other": {
+                     *             "reasons": 0,
+                     *             "failures": 0
+                     *           }
+                     *         },
+                     *         "now": {
+                     *           "failures": 3,
+                     *           "items": [
+                     *             {
+                     *               "type": "upstream_http_error",
+                     *               "code": "upstream_status",
+                     *               "upstreamStatus": 429,
+                     *               "model": "gpt-5",
+                     *               "name": "GPT-5",
+                     *               "failures": 3,
+                     *               "firstSeen": "2026-08-17T09:31:00.000+08:00",
+                     *               "lastSeen": "2026-08-17T09:40:00.000+08:00",
+                     *               "applicationCount": 2,
+                     *               "ownerCount": 1,
+                     *               "failuresBefore": 0
+                     *             }
+                     *           ],
+                     *           "other": {
+                     *             "reasons": 0,
+                     *             "failures": 0
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["FiguresOverview"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOwnerFigures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Of sort=cost. Without it: that in which most calls are priced.
+                 * @example CNY
+                 */
+                currency?: components["parameters"]["FiguresCurrency"];
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /** @description A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Only owners with this in their e-mail address, as it stands, but for upper and lower case.
+                 * @example dev@
+                 */
+                q?: components["parameters"]["OwnerQuery"];
+                size?: components["parameters"]["Size"];
+                /**
+                 * @description Descending; cost is that in one currency.
+                 * @example failures
+                 */
+                sort?: components["parameters"]["FiguresSort"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-17",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "page": 1,
+                     *         "size": 10,
+                     *         "total": 1,
+                     *         "currency": null,
+                     *         "items": [
+                     *           {
+                     *             "owner": {
+                     *               "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *               "email": "dev@example.com"
+                     *             },
+                     *             "applicationCount": 3,
+                     *             "callingCount": 2,
+                     *             "calls": 1284,
+                     *             "successes": 1281,
+                     *             "failures": 3,
+                     *             "successRate": 0.9976,
+                     *             "avgDurationMs": 812.4,
+                     *             "p50Ms": 640,
+                     *             "p95Ms": 2140,
+                     *             "p99Ms": 3200,
+                     *             "tokens": {
+                     *               "input": 420,
+                     *               "output": 96,
+                     *               "cached": 128,
+                     *               "cacheWrite": null,
+                     *               "reasoning": 0,
+                     *               "reportedCalls": 2,
+                     *               "partialCalls": 0,
+                     *               "absentCalls": 0,
+                     *               "unreadableCalls": 0,
+                     *               "streamedCalls": 1,
+                     *               "streamedAbsentCalls": 0
+                     *             },
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.001525",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 2,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["OwnerFiguresPage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    upstreamStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures, the most calls of the last hour first. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-17",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
                      *         "since": "2026-08-17T08:31:00.000+08:00",
+                     *         "upstreamsFrom": "2026-08-17",
                      *         "items": [
                      *           {
                      *             "upstreamId": "openai-eu",
                      *             "calls": 1284,
                      *             "failures": 3,
                      *             "failedOver": 2,
-                     *             "p95Ms": 2140
+                     *             "p95Ms": 2140,
+                     *             "hourBefore": {
+                     *               "calls": 118,
+                     *               "failures": 0,
+                     *               "successRate": 1,
+                     *               "p95Ms": 1980
+                     *             },
+                     *             "range": {
+                     *               "upstreamId": "openai-eu",
+                     *               "name": "OpenAI EU",
+                     *               "calls": 1284,
+                     *               "failures": 3,
+                     *               "successRate": 0.9976,
+                     *               "failedOver": 2,
+                     *               "p50Ms": 640,
+                     *               "p95Ms": 2140,
+                     *               "p99Ms": 3200,
+                     *               "firstByte": {
+                     *                 "calls": 1280,
+                     *                 "avgMs": 210.4,
+                     *                 "p50Ms": 180,
+                     *                 "p95Ms": 420,
+                     *                 "p99Ms": 900
+                     *               }
+                     *             }
                      *           }
                      *         ]
                      *       }
@@ -5178,6 +8205,7 @@ export interface operations {
                     } & components["schemas"]["Success"];
                 };
             };
+            400: components["responses"]["InvalidRange"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
             413: components["responses"]["TooLarge"];
@@ -5449,12 +8477,781 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listApplications: {
+    listAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *             "name": "Search fails",
+                     *             "kind": "failureRate",
+                     *             "target": {
+                     *               "type": "application",
+                     *               "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *               "name": "Search assistant"
+                     *             },
+                     *             "threshold": 20,
+                     *             "resolveThreshold": 16,
+                     *             "unit": "percent",
+                     *             "windowMinutes": 5,
+                     *             "minCalls": 20,
+                     *             "period": null,
+                     *             "currency": null,
+                     *             "limit": null,
+                     *             "enabled": true,
+                     *             "silencedUntil": null,
+                     *             "channels": [
+                     *               {
+                     *                 "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *                 "kind": "webhook",
+                     *                 "destination": "https://hooks.example.com",
+                     *                 "hasSecret": true,
+                     *                 "formerSecretUntil": null
+                     *               }
+                     *             ],
+                     *             "state": {
+                     *               "value": "firing",
+                     *               "since": "2026-08-17T09:31:00.000+08:00",
+                     *               "known": true,
+                     *               "unknownReason": null,
+                     *               "evaluatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *               "measured": 50.833333333333336,
+                     *               "figures": {
+                     *                 "from": "2026-08-17T09:25:40.000+08:00",
+                     *                 "to": "2026-08-17T09:30:40.000+08:00",
+                     *                 "calls": 120,
+                     *                 "failures": 61,
+                     *                 "p95Ms": null,
+                     *                 "lastCallAt": null,
+                     *                 "tokens": null,
+                     *                 "cost": null,
+                     *                 "unpricedCalls": null,
+                     *                 "used": null,
+                     *                 "limit": null,
+                     *                 "keyId": null,
+                     *                 "keyName": null,
+                     *                 "expiresAt": null,
+                     *                 "dataThrough": null,
+                     *                 "spoolId": null,
+                     *                 "host": null
+                     *               }
+                     *             },
+                     *             "sequence": 1,
+                     *             "deliveries": {
+                     *               "pending": 0,
+                     *               "failing": 0,
+                     *               "givenUp": 0
+                     *             },
+                     *             "createdBy": "ada@example.com",
+                     *             "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *           }
+                     *         ],
+                     *         "max": 50
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["AlertItems"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Search fails",
+                 *       "kind": "failureRate",
+                 *       "targetType": "application",
+                 *       "targetId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                 *       "threshold": 20,
+                 *       "windowMinutes": 5,
+                 *       "minCalls": 20,
+                 *       "channels": [
+                 *         {
+                 *           "kind": "webhook",
+                 *           "url": "https://hooks.example.com/callgate"
+                 *         },
+                 *         {
+                 *           "kind": "mail"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertDraft"];
+            };
+        };
+        responses: {
+            /** @description The alert. */
+            201: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *         "name": "Search fails",
+                     *         "kind": "failureRate",
+                     *         "target": {
+                     *           "type": "application",
+                     *           "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *           "name": "Search assistant"
+                     *         },
+                     *         "threshold": 20,
+                     *         "resolveThreshold": 16,
+                     *         "unit": "percent",
+                     *         "windowMinutes": 5,
+                     *         "minCalls": 20,
+                     *         "period": null,
+                     *         "currency": null,
+                     *         "limit": null,
+                     *         "enabled": true,
+                     *         "silencedUntil": null,
+                     *         "channels": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *             "kind": "webhook",
+                     *             "destination": "https://hooks.example.com",
+                     *             "hasSecret": true,
+                     *             "formerSecretUntil": null
+                     *           }
+                     *         ],
+                     *         "state": {
+                     *           "value": "firing",
+                     *           "since": "2026-08-17T09:31:00.000+08:00",
+                     *           "known": true,
+                     *           "unknownReason": null,
+                     *           "evaluatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *           "measured": 50.833333333333336,
+                     *           "figures": {
+                     *             "from": "2026-08-17T09:25:40.000+08:00",
+                     *             "to": "2026-08-17T09:30:40.000+08:00",
+                     *             "calls": 120,
+                     *             "failures": 61,
+                     *             "p95Ms": null,
+                     *             "lastCallAt": null,
+                     *             "tokens": null,
+                     *             "cost": null,
+                     *             "unpricedCalls": null,
+                     *             "used": null,
+                     *             "limit": null,
+                     *             "keyId": null,
+                     *             "keyName": null,
+                     *             "expiresAt": null,
+                     *             "dataThrough": null,
+                     *             "spoolId": null,
+                     *             "host": null
+                     *           }
+                     *         },
+                     *         "sequence": 1,
+                     *         "deliveries": {
+                     *           "pending": 0,
+                     *           "failing": 0,
+                     *           "givenUp": 0
+                     *         },
+                     *         "createdBy": "ada@example.com",
+                     *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Alert"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            409: components["responses"]["TooManyAlerts"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Nothing"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "threshold": 30,
+                 *       "silencedUntil": "2026-08-18T09:00:00+08:00"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertEdit"];
+            };
+        };
+        responses: {
+            /** @description The alert. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *         "name": "Search fails",
+                     *         "kind": "failureRate",
+                     *         "target": {
+                     *           "type": "application",
+                     *           "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *           "name": "Search assistant"
+                     *         },
+                     *         "threshold": 20,
+                     *         "resolveThreshold": 16,
+                     *         "unit": "percent",
+                     *         "windowMinutes": 5,
+                     *         "minCalls": 20,
+                     *         "period": null,
+                     *         "currency": null,
+                     *         "limit": null,
+                     *         "enabled": true,
+                     *         "silencedUntil": null,
+                     *         "channels": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *             "kind": "webhook",
+                     *             "destination": "https://hooks.example.com",
+                     *             "hasSecret": true,
+                     *             "formerSecretUntil": null
+                     *           }
+                     *         ],
+                     *         "state": {
+                     *           "value": "firing",
+                     *           "since": "2026-08-17T09:31:00.000+08:00",
+                     *           "known": true,
+                     *           "unknownReason": null,
+                     *           "evaluatedAt": "2026-08-17T09:31:00.000+08:00",
+                     *           "measured": 50.833333333333336,
+                     *           "figures": {
+                     *             "from": "2026-08-17T09:25:40.000+08:00",
+                     *             "to": "2026-08-17T09:30:40.000+08:00",
+                     *             "calls": 120,
+                     *             "failures": 61,
+                     *             "p95Ms": null,
+                     *             "lastCallAt": null,
+                     *             "tokens": null,
+                     *             "cost": null,
+                     *             "unpricedCalls": null,
+                     *             "used": null,
+                     *             "limit": null,
+                     *             "keyId": null,
+                     *             "keyName": null,
+                     *             "expiresAt": null,
+                     *             "dataThrough": null,
+                     *             "spoolId": null,
+                     *             "host": null
+                     *           }
+                     *         },
+                     *         "sequence": 1,
+                     *         "deliveries": {
+                     *           "pending": 0,
+                     *           "failing": 0,
+                     *           "givenUp": 0
+                     *         },
+                     *         "createdBy": "ada@example.com",
+                     *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["Alert"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["AlertChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateAlertSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+                 */
+                channelId: components["parameters"]["ChannelId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlapHours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "secret": "whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0="
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["WebhookSecret"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revealAlertSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6
+                 */
+                channelId: components["parameters"]["ChannelId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "secret": "whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0="
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["WebhookSecret"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAlertDeliveries: {
         parameters: {
             query?: {
                 /** @description A page past the end is empty. */
                 page?: components["parameters"]["Page"];
                 size?: components["parameters"]["Size"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7",
+                     *             "event": "firing",
+                     *             "sequence": 1,
+                     *             "at": "2026-08-17T09:31:00.000+08:00",
+                     *             "measured": 50.833333333333336,
+                     *             "figures": {
+                     *               "from": "2026-08-17T09:25:40.000+08:00",
+                     *               "to": "2026-08-17T09:30:40.000+08:00",
+                     *               "calls": 120,
+                     *               "failures": 61,
+                     *               "p95Ms": null,
+                     *               "lastCallAt": null,
+                     *               "tokens": null,
+                     *               "cost": null,
+                     *               "unpricedCalls": null,
+                     *               "used": null,
+                     *               "limit": null,
+                     *               "keyId": null,
+                     *               "keyName": null,
+                     *               "expiresAt": null,
+                     *               "dataThrough": null,
+                     *               "spoolId": null,
+                     *               "host": null
+                     *             },
+                     *             "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *             "channelKind": "webhook",
+                     *             "destination": "https://hooks.example.com",
+                     *             "status": "delivered",
+                     *             "attempts": 1,
+                     *             "lastAttemptAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "lastStatus": 204,
+                     *             "error": null,
+                     *             "nextAttemptAt": null,
+                     *             "deliveredAt": "2026-08-17T09:31:00.000+08:00"
+                     *           }
+                     *         ],
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "size": 10
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["AlertDeliveryPage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendAlertDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7",
+                     *         "event": "firing",
+                     *         "sequence": 1,
+                     *         "at": "2026-08-17T09:31:00.000+08:00",
+                     *         "measured": 50.833333333333336,
+                     *         "figures": {
+                     *           "from": "2026-08-17T09:25:40.000+08:00",
+                     *           "to": "2026-08-17T09:30:40.000+08:00",
+                     *           "calls": 120,
+                     *           "failures": 61,
+                     *           "p95Ms": null,
+                     *           "lastCallAt": null,
+                     *           "tokens": null,
+                     *           "cost": null,
+                     *           "unpricedCalls": null,
+                     *           "used": null,
+                     *           "limit": null,
+                     *           "keyId": null,
+                     *           "keyName": null,
+                     *           "expiresAt": null,
+                     *           "dataThrough": null,
+                     *           "spoolId": null,
+                     *           "host": null
+                     *         },
+                     *         "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *         "channelKind": "webhook",
+                     *         "destination": "https://hooks.example.com",
+                     *         "status": "pending",
+                     *         "attempts": 0,
+                     *         "lastAttemptAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "lastStatus": 204,
+                     *         "error": null,
+                     *         "nextAttemptAt": "2026-08-17T09:31:00.000+08:00",
+                     *         "deliveredAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["AlertDelivery"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["DeliveryBusy"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is about to be sent. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f7",
+                     *             "event": "test",
+                     *             "sequence": null,
+                     *             "at": "2026-08-17T09:31:00.000+08:00",
+                     *             "measured": 50.833333333333336,
+                     *             "figures": {
+                     *               "from": "2026-08-17T09:25:40.000+08:00",
+                     *               "to": "2026-08-17T09:30:40.000+08:00",
+                     *               "calls": 120,
+                     *               "failures": 61,
+                     *               "p95Ms": null,
+                     *               "lastCallAt": null,
+                     *               "tokens": null,
+                     *               "cost": null,
+                     *               "unpricedCalls": null,
+                     *               "used": null,
+                     *               "limit": null,
+                     *               "keyId": null,
+                     *               "keyName": null,
+                     *               "expiresAt": null,
+                     *               "dataThrough": null,
+                     *               "spoolId": null,
+                     *               "host": null
+                     *             },
+                     *             "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
+                     *             "channelKind": "webhook",
+                     *             "destination": "https://hooks.example.com",
+                     *             "status": "pending",
+                     *             "attempts": 0,
+                     *             "lastAttemptAt": null,
+                     *             "lastStatus": null,
+                     *             "error": null,
+                     *             "nextAttemptAt": "2026-08-17T09:31:00.000+08:00",
+                     *             "deliveredAt": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["AlertDeliveryItems"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["AlertTestPending"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApplications: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /** @description A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Only applications with this in their name or id, as it stands, but for upper and lower case.
+                 * @example search
+                 */
+                q?: components["parameters"]["ApplicationQuery"];
+                size?: components["parameters"]["Size"];
+                /**
+                 * @description Names ascend; calls, failures (both of the dates) and the last call descend; the newest application comes first among equals.
+                 * @example failures
+                 */
+                sort?: components["parameters"]["ApplicationSort"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+                /** @example active */
+                status?: components["parameters"]["OfStatus"];
             };
             header?: never;
             path?: never;
@@ -5527,7 +9324,7 @@ export interface operations {
                     } & components["schemas"]["Success"];
                 };
             };
-            400: components["responses"]["Invalid"];
+            400: components["responses"]["InvalidRange"];
             401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
@@ -6510,6 +10307,194 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    findCalls: {
+        parameters: {
+            query: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+                /**
+                 * @description W3C Trace Context, where the gateway traces calls.
+                 * @example 4bf92f3577b34da6a3ce929d0e0e4736
+                 */
+                traceId: components["parameters"]["OfTrace"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The calls. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-11",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "items": [
+                     *           {
+                     *             "callId": "0198b5c9-42a8-7e10-b1c2-3d4e5f607182",
+                     *             "startTime": "2026-08-17T09:40:00.000+08:00",
+                     *             "model": "gpt-5",
+                     *             "success": false,
+                     *             "statusCode": 429,
+                     *             "durationMs": 95,
+                     *             "endedBy": "complete",
+                     *             "streamed": false,
+                     *             "firstByteMs": 94,
+                     *             "upstreamId": "openai-eu",
+                     *             "attempts": 2,
+                     *             "usageState": "none",
+                     *             "upstreamModel": null,
+                     *             "inputTokens": null,
+                     *             "outputTokens": null,
+                     *             "cachedTokens": null,
+                     *             "cacheWriteTokens": null,
+                     *             "reasoningTokens": null,
+                     *             "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
+                     *             "reason": {
+                     *               "type": "upstream_http_error",
+                     *               "code": "upstream_status",
+                     *               "upstreamStatus": 429
+                     *             },
+                     *             "application": {
+                     *               "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *               "name": "Search",
+                     *               "status": "active"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "more": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["FoundCalls"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c9-42a8-7e10-b1c2-3d4e5f607182
+                 */
+                callId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The call, and what is kept of its failure; null when it succeeded. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "callId": "0198b5c9-42a8-7e10-b1c2-3d4e5f607182",
+                     *         "startTime": "2026-08-17T09:40:00.000+08:00",
+                     *         "model": "gpt-5",
+                     *         "success": false,
+                     *         "statusCode": 429,
+                     *         "durationMs": 95,
+                     *         "endedBy": "complete",
+                     *         "streamed": false,
+                     *         "firstByteMs": 94,
+                     *         "upstreamId": "openai-eu",
+                     *         "attempts": 2,
+                     *         "usageState": "none",
+                     *         "upstreamModel": null,
+                     *         "inputTokens": null,
+                     *         "outputTokens": null,
+                     *         "cachedTokens": null,
+                     *         "cacheWriteTokens": null,
+                     *         "reasoningTokens": null,
+                     *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
+                     *         "application": {
+                     *           "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *           "name": "Search",
+                     *           "status": "active"
+                     *         },
+                     *         "failure": {
+                     *           "collected": true,
+                     *           "reason": {
+                     *             "type": "upstream_http_error",
+                     *             "code": "upstream_status",
+                     *             "message": "Rate limit reached",
+                     *             "upstreamStatus": 429
+                     *           },
+                     *           "request": {
+                     *             "method": "POST",
+                     *             "path": "/v1/chat/completions"
+                     *           },
+                     *           "requestBody": {
+                     *             "model": "gpt-5",
+                     *             "messages": [
+                     *               {
+                     *                 "role": "user",
+                     *                 "content": "Hello"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "query": {
+                     *             "model": "gpt-5"
+                     *           },
+                     *           "bodyNote": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["FoundCall"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listCapabilities: {
         parameters: {
             query?: never;
@@ -6730,10 +10715,22 @@ export interface operations {
                 /** @description A page past the end is empty. */
                 page?: components["parameters"]["Page"];
                 /**
+                 * @description Only applications with this in their name or id, as it stands, but for upper and lower case.
+                 * @example search
+                 */
+                q?: components["parameters"]["ApplicationQuery"];
+                /**
+                 * @description Names ascend; calls, failures (both of the dates) and the last call descend; the newest application comes first among equals.
+                 * @example failures
+                 */
+                sort?: components["parameters"]["ApplicationSort"];
+                /**
                  * @description First day. Without it: the 7 days up to the last one.
                  * @example 2026-08-11
                  */
                 start?: components["parameters"]["Start"];
+                /** @example active */
+                status?: components["parameters"]["OfStatus"];
             };
             header?: never;
             path?: never;
@@ -6760,6 +10757,7 @@ export interface operations {
                      *             "name": "Search",
                      *             "status": "active",
                      *             "maskedAccessKey": "cg-Ab12…wxyz",
+                     *             "lastCallAt": "2026-08-17T09:40:00.000+08:00",
                      *             "calls": 3,
                      *             "successes": 2,
                      *             "failures": 1,
@@ -6949,12 +10947,22 @@ export interface operations {
                  */
                 end?: components["parameters"]["End"];
                 /**
+                 * @description Only calls that started at this instant or later; within the days.
+                 * @example 2026-08-17T14:00:00+08:00
+                 */
+                from?: components["parameters"]["From"];
+                /**
                  * @description Only calls of this capability; given but empty, only calls without one.
                  * @example gpt-5
                  */
                 model?: components["parameters"]["Model"];
                 /** @description A page past the end is empty. */
                 page?: components["parameters"]["Page"];
+                /**
+                 * @description Only failures of this reason: its type, or type and code with a colon between; given but empty, only failures without a recorded reason.
+                 * @example timeout:caller_timeout
+                 */
+                reason?: components["parameters"]["Reason"];
                 /** @example failure */
                 result?: components["parameters"]["Result"];
                 /**
@@ -6962,6 +10970,21 @@ export interface operations {
                  * @example 2026-08-11
                  */
                 start?: components["parameters"]["Start"];
+                /**
+                 * @description Only calls whose caller was told this HTTP status.
+                 * @example 429
+                 */
+                status?: components["parameters"]["Status"];
+                /**
+                 * @description Only failures whose message has this in it, as it stands, but for upper and lower case. Messages are kept as long as the details of failures.
+                 * @example quota
+                 */
+                text?: components["parameters"]["Text"];
+                /**
+                 * @description Only calls that started before this instant; within the days, or their end.
+                 * @example 2026-08-17T15:00:00+08:00
+                 */
+                to?: components["parameters"]["To"];
                 /**
                  * @description Only calls of this trace (W3C Trace Context), where the gateway traces calls.
                  * @example 4bf92f3577b34da6a3ce929d0e0e4736
@@ -6972,6 +10995,11 @@ export interface operations {
                  * @example 2026-08-17T09:42:09.870+08:00
                  */
                 until?: components["parameters"]["Until"];
+                /**
+                 * @description Only failures to which the upstream answered this HTTP status; 0: it did not answer.
+                 * @example 429
+                 */
+                upstreamStatus?: components["parameters"]["UpstreamStatus"];
             };
             header?: never;
             path: {
@@ -7018,7 +11046,8 @@ export interface operations {
                      *             "cachedTokens": 64,
                      *             "cacheWriteTokens": null,
                      *             "reasoningTokens": 0,
-                     *             "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5"
+                     *             "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
+                     *             "reason": null
                      *           }
                      *         ],
                      *         "total": 1,
@@ -7065,10 +11094,20 @@ export interface operations {
                  */
                 end?: components["parameters"]["End"];
                 /**
+                 * @description Only calls that started at this instant or later; within the days.
+                 * @example 2026-08-17T14:00:00+08:00
+                 */
+                from?: components["parameters"]["From"];
+                /**
                  * @description Only calls of this capability; given but empty, only calls without one.
                  * @example gpt-5
                  */
                 model?: components["parameters"]["Model"];
+                /**
+                 * @description Only failures of this reason: its type, or type and code with a colon between; given but empty, only failures without a recorded reason.
+                 * @example timeout:caller_timeout
+                 */
+                reason?: components["parameters"]["Reason"];
                 /** @example failure */
                 result?: components["parameters"]["Result"];
                 /**
@@ -7077,10 +11116,30 @@ export interface operations {
                  */
                 start?: components["parameters"]["Start"];
                 /**
+                 * @description Only calls whose caller was told this HTTP status.
+                 * @example 429
+                 */
+                status?: components["parameters"]["Status"];
+                /**
+                 * @description Only failures whose message has this in it, as it stands, but for upper and lower case. Messages are kept as long as the details of failures.
+                 * @example quota
+                 */
+                text?: components["parameters"]["Text"];
+                /**
+                 * @description Only calls that started before this instant; within the days, or their end.
+                 * @example 2026-08-17T15:00:00+08:00
+                 */
+                to?: components["parameters"]["To"];
+                /**
                  * @description Only calls of this trace (W3C Trace Context), where the gateway traces calls.
                  * @example 4bf92f3577b34da6a3ce929d0e0e4736
                  */
                 traceId?: components["parameters"]["TraceId"];
+                /**
+                 * @description Only failures to which the upstream answered this HTTP status; 0: it did not answer.
+                 * @example 429
+                 */
+                upstreamStatus?: components["parameters"]["UpstreamStatus"];
             };
             header?: never;
             path: {
@@ -7103,7 +11162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example callId,startTime,model,success,statusCode,durationMs,endedBy,streamed,firstByteMs,usageState,upstreamModel,inputTokens,outputTokens,cachedTokens,cacheWriteTokens,reasoningTokens,keyId */
+                    /** @example callId,startTime,model,success,statusCode,durationMs,endedBy,streamed,firstByteMs,usageState,upstreamModel,inputTokens,outputTokens,cachedTokens,cacheWriteTokens,reasoningTokens,keyId,reasonType,reasonCode,upstreamStatus,message */
                     "text/csv": string;
                 };
             };
@@ -7201,6 +11260,586 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFoundOrSucceeded"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplicationHours: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Without it: today.
+                 * @example 2026-08-17
+                 */
+                day?: components["parameters"]["Day"];
+                /**
+                 * @description Only calls of this capability; given but empty, only calls without one.
+                 * @example gpt-5
+                 */
+                model?: components["parameters"]["Model"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hours of the day. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-17",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "hours": [
+                     *           {
+                     *             "hour": "2026-08-17T00:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T01:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T02:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T03:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T04:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T05:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T06:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T07:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T08:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T09:00:00.000+08:00",
+                     *             "calls": 3,
+                     *             "successes": 2,
+                     *             "failures": 1,
+                     *             "successRate": 0.6666,
+                     *             "avgDurationMs": 21,
+                     *             "p50Ms": 20,
+                     *             "p95Ms": 33,
+                     *             "p99Ms": 33,
+                     *             "firstByte": {
+                     *               "calls": 2,
+                     *               "avgMs": 12.5,
+                     *               "p50Ms": 11,
+                     *               "p95Ms": 14,
+                     *               "p99Ms": 14
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T10:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T11:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T12:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T13:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T14:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T15:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T16:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T17:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T18:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T19:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T20:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T21:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T22:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T23:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["HourlyStatistics"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplicationReasons: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description Only calls of this capability; given but empty, only calls without one.
+                 * @example gpt-5
+                 */
+                model?: components["parameters"]["Model"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Most failures first. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-11",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "failures": 5,
+                     *         "items": [
+                     *           {
+                     *             "type": "upstream_http_error",
+                     *             "code": "upstream_status",
+                     *             "upstreamStatus": 429,
+                     *             "model": "gpt-5",
+                     *             "name": "GPT-5",
+                     *             "failures": 3,
+                     *             "firstSeen": "2026-08-12T08:00:00.000+08:00",
+                     *             "lastSeen": "2026-08-17T09:40:00.000+08:00"
+                     *           }
+                     *         ],
+                     *         "other": {
+                     *           "reasons": 1,
+                     *           "failures": 2
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["ApplicationReasons"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -7351,6 +11990,579 @@ export interface operations {
                      */
                     "application/json": {
                         data?: components["schemas"]["Overview"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOverviewHours: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Without it: today.
+                 * @example 2026-08-17
+                 */
+                day?: components["parameters"]["Day"];
+                /**
+                 * @description Only calls of this capability; given but empty, only calls without one.
+                 * @example gpt-5
+                 */
+                model?: components["parameters"]["Model"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hours of the day. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-17",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "hours": [
+                     *           {
+                     *             "hour": "2026-08-17T00:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T01:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T02:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T03:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T04:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T05:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T06:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T07:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T08:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T09:00:00.000+08:00",
+                     *             "calls": 3,
+                     *             "successes": 2,
+                     *             "failures": 1,
+                     *             "successRate": 0.6666,
+                     *             "avgDurationMs": 21,
+                     *             "p50Ms": 20,
+                     *             "p95Ms": 33,
+                     *             "p99Ms": 33,
+                     *             "firstByte": {
+                     *               "calls": 2,
+                     *               "avgMs": 12.5,
+                     *               "p50Ms": 11,
+                     *               "p95Ms": 14,
+                     *               "p99Ms": 14
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T10:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T11:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T12:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T13:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T14:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T15:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T16:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T17:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T18:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T19:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T20:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T21:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T22:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           },
+                     *           {
+                     *             "hour": "2026-08-17T23:00:00.000+08:00",
+                     *             "calls": 0,
+                     *             "successes": 0,
+                     *             "failures": 0,
+                     *             "successRate": null,
+                     *             "avgDurationMs": null,
+                     *             "p50Ms": null,
+                     *             "p95Ms": null,
+                     *             "p99Ms": null,
+                     *             "firstByte": {
+                     *               "calls": 0,
+                     *               "avgMs": null,
+                     *               "p50Ms": null,
+                     *               "p95Ms": null,
+                     *               "p99Ms": null
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["HourlyStatistics"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOverviewReasons: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description Only calls of this capability; given but empty, only calls without one.
+                 * @example gpt-5
+                 */
+                model?: components["parameters"]["Model"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Most failures first. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-11",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "failures": 5,
+                     *         "items": [
+                     *           {
+                     *             "type": "upstream_http_error",
+                     *             "code": "upstream_status",
+                     *             "upstreamStatus": 429,
+                     *             "model": "gpt-5",
+                     *             "name": "GPT-5",
+                     *             "failures": 3,
+                     *             "firstSeen": "2026-08-12T08:00:00.000+08:00",
+                     *             "lastSeen": "2026-08-17T09:40:00.000+08:00",
+                     *             "applicationCount": 1,
+                     *             "topApplication": {
+                     *               "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *               "name": "Search",
+                     *               "status": "active",
+                     *               "failures": 3
+                     *             }
+                     *           }
+                     *         ],
+                     *         "other": {
+                     *           "reasons": 1,
+                     *           "failures": 2
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["OverviewReasons"];
                     } & components["schemas"]["Success"];
                 };
             };

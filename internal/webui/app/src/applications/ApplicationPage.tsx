@@ -1,11 +1,11 @@
 import './applications.css';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
 import { ApiError } from '../api/error';
+import { callsPath, ofDay, type Choice } from '../calls/filter';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
@@ -18,7 +18,8 @@ import { carried, custom, lastDays } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
-import { Block, Bones, Empty } from '../ui/Block';
+import { Block, BlockBones, Bones, Empty } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { Code, Copy } from '../ui/Copy';
 import { Crumb } from '../ui/Crumb';
 import { Icon } from '../ui/Icon';
@@ -33,6 +34,8 @@ import { tryPath, useCurl } from './useCurl';
 import { useDialogs, type Dialogs } from './useDialogs';
 
 const FirstCall = lazy(() => import('./FirstCall'));
+const ReasonsBlock = lazy(() => import('../why/ReasonsBlock'));
+const HourlyBlock = lazy(() => import('../why/HourlyBlock'));
 
 preloadChart();
 
@@ -111,7 +114,7 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
       <div className="page-head">
         <h1>{name} <StatusTag status={status} /></h1>
         <div className="head-actions">
-          <Button type="primary" onClick={() => dialogs.log(application)}>{t('log')}</Button>
+          <Button kind="primary" onClick={() => dialogs.log(application)}>{t('log')}</Button>
           <Button onClick={() => dialogs.edit(application)}>{t('edit')}</Button>
           <ApplicationMenu on={application} dialogs={dialogs} edit={false} />
         </div>
@@ -141,6 +144,8 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<
   const { data: previous } = useQuery({ ...applicationQueries.statistics(id, state.previous, false), enabled: compare, placeholderData: undefined });
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
+  const { search } = useLocation();
+  const to = (choice: Partial<Choice>) => callsPath(id, carried(new URLSearchParams(search)), choice);
   const openDay = (day: string) => {
     const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
     if (!one) return;
@@ -152,13 +157,18 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<
     <>
       {waits && <section className="block" aria-label={t('first.title')}><Suspense fallback={<Bones height={22} />}><FirstCall applicationId={id} /></Suspense></section>}
       <section className="block" aria-label={t('detail.figures')}>
-        <Tiles figures={data.summary} coverage={data} comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }} />
+        <Tiles figures={data.summary} coverage={data} calls={to({})} failures={to({ result: 'failure' })} comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }} />
       </section>
       {unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.summary.calls === 0 ? bound !== null && <NoCalls id={id} bound={bound} /> : (
         <>
-          <DailyBlock title={t('detail.daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
+          {state.range.days > 1 ? (
+            <DailyBlock title={t('detail.daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} to={(day, result) => callsPath(id, ofDay(day), { result })} />
+          ) : (
+            <Suspense fallback={<BlockBones height={348} />}><HourlyBlock applicationId={id} day={state.range.start} today={state.today} to={to} /></Suspense>
+          )}
+          {data.summary.failures > 0 && <Suspense fallback={<BlockBones height={220} />}><ReasonsBlock applicationId={id} state={state} /></Suspense>}
           <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} />
-          <UsageTable title={t('detail.byModel')} models={data.models} />
+          <UsageTable title={t('detail.byModel')} models={data.models} to={(model, result) => to({ model, result })} />
         </>
       )}
     </>

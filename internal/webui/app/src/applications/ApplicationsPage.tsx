@@ -1,7 +1,6 @@
 import './applications.css';
 import { useEffect, useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
@@ -12,6 +11,7 @@ import { carried } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange } from '../range/useRange';
 import { Block, Empty, TableBones } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { Icon } from '../ui/Icon';
 import { Pages } from '../ui/Pages';
 import { StatusTag, Tag } from '../ui/Tag';
@@ -20,6 +20,7 @@ import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { ApplicationMenu } from './ApplicationMenu';
+import { Filters, narrowed, useWanted } from './Filters';
 import { levelOf } from './level';
 import { applicationQueries } from './queries';
 import { useDialogs, type Dialogs } from './useDialogs';
@@ -32,7 +33,9 @@ export function Component() {
   useTitle(t('title'));
   const state = useRange();
   const [page, setPage] = usePage();
-  const query = useQuery(applicationQueries.list(state.range, page, state.holdsToday));
+  const [wanted, setWanted] = useWanted();
+  const query = useQuery(applicationQueries.list(state.range, wanted, page, state.holdsToday));
+  const none = query.data?.total === 0 && !narrowed(wanted);
   const dialogs = useDialogs(() => {
     if (page > 1 && query.data?.items.length === 1) setPage(page - 1);
   });
@@ -43,10 +46,15 @@ export function Component() {
       <div className="page-head">
         <h1>{t('title')}</h1>
         <RangeBar state={state} />
-        <Button type={query.data?.total === 0 ? 'default' : 'primary'} aria-keyshortcuts="N" onClick={dialogs.create}><Icon name="plus" />{t('new')}</Button>
+        <Button kind={query.data?.total === 0 ? 'plain' : 'primary'} aria-keyshortcuts="N" onClick={dialogs.create}><Icon name="plus" />{t('new')}</Button>
       </div>
       <section className="block" aria-label={t('title')}>
-        <Block query={query} height={520} bones={<ListBones />}>{(data) => <List data={data} page={page} onPage={setPage} dialogs={dialogs} />}</Block>
+        {!none && <Filters wanted={wanted} onChange={setWanted} />}
+        <Block query={query} height={520} bones={<ListBones />}>
+          {(data) => data.total === 0 && narrowed(wanted) ? (
+            <Empty text={t('find.none')}><button type="button" className="quiet" data-edge onClick={() => setWanted({ q: '', status: '' })}>{t('find.clear')}</button></Empty>
+          ) : <List data={data} page={page} onPage={setPage} byLastCall={wanted.sort === 'lastCall'} dialogs={dialogs} />}
+        </Block>
       </section>
       {dialogs.open}
     </>
@@ -67,10 +75,10 @@ function useAskedToCreate(create: () => void): void {
   });
 }
 
-function List({ data, page, onPage, dialogs }: { data: Dated<Schemas['ApplicationUsagePage']>; page: number; onPage: (page: number) => void; dialogs: Dialogs }) {
+function List({ data, page, onPage, byLastCall, dialogs }: { data: Dated<Schemas['ApplicationUsagePage']>; page: number; onPage: (page: number) => void; byLastCall: boolean; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
-  if (data.total === 0) return <Empty text={t('empty.list')}><Button type="primary" onClick={dialogs.create}>{t('new')}</Button></Empty>;
+  if (data.total === 0) return <Empty text={t('empty.list')}><Button kind="primary" onClick={dialogs.create}>{t('new')}</Button></Empty>;
   if (data.items.length === 0) {
     const last = Math.max(1, Math.ceil(data.total / SIZE));
     return (
@@ -82,8 +90,8 @@ function List({ data, page, onPage, dialogs }: { data: Dated<Schemas['Applicatio
   const items = unrecorded(data) ? data.items.map((usage) => ({ ...usage, calls: null, failures: null })) : data.items;
   return (
     <>
-      <Table items={items} dialogs={dialogs} />
-      <Cards items={items} dialogs={dialogs} />
+      <Table items={items} byLastCall={byLastCall} dialogs={dialogs} />
+      <Cards items={items} byLastCall={byLastCall} dialogs={dialogs} />
       <div className="list-foot meta">
         <span>{data.total === 1 ? t('totalOne') : t('total', { n: format.count(data.total) })}</span>
         <Completeness coverage={data} />
@@ -96,13 +104,13 @@ function List({ data, page, onPage, dialogs }: { data: Dated<Schemas['Applicatio
 /** Without records of the range there are no counts. */
 type Usage = Omit<Schemas['ApplicationUsage'], 'calls' | 'failures'> & { calls: number | null; failures: number | null };
 
-function Columns() {
+function Columns({ byLastCall = false }: { byLastCall?: boolean }) {
   const { t } = useTranslation(['applications', 'common']);
   return (
     <thead>
       <tr>
         <th scope="col">{t('name')}</th>
-        <th scope="col" className="wider">{t('key')}</th>
+        <th scope="col" className="wider">{t(byLastCall ? 'lastCall' : 'key')}</th>
         {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) => <th key={key} scope="col" className="right">{t(`common:metrics.${key}`)}</th>)}
         <th scope="col"><span className="unseen">{t('log')}</span></th>
       </tr>
@@ -118,18 +126,18 @@ const ListBones = () => (
   </>
 );
 
-function Table({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }) {
+function Table({ items, byLastCall, dialogs }: { items: readonly Usage[]; byLastCall: boolean; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   return (
     <table className="table roomy applications-table">
       <caption className="unseen">{t('title')}</caption>
-      <Columns />
+      <Columns byLastCall={byLastCall} />
       <tbody>
         {items.map((usage) => (
           <tr key={usage.id}>
             <td className="application-name"><div><Name usage={usage} /><Standing usage={usage} /></div></td>
-            <td className="mono second wider">{usage.maskedAccessKey}</td>
+            {byLastCall ? <td className="second number wider"><LastCall usage={usage} /></td> : <td className="mono second wider">{usage.maskedAccessKey}</td>}
             <td className="right">{format.count(usage.calls)}</td>
             <td className="right"><Rate usage={usage} /></td>
             <td className="right">{format.count(usage.failures)}</td>
@@ -142,7 +150,7 @@ function Table({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
   );
 }
 
-function Cards({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }) {
+function Cards({ items, byLastCall, dialogs }: { items: readonly Usage[]; byLastCall: boolean; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   return (
@@ -150,7 +158,7 @@ function Cards({ items, dialogs }: { items: readonly Usage[]; dialogs: Dialogs }
       {items.map((usage) => (
         <li key={usage.id}>
           <div className="card-head"><Name usage={usage} /><Standing usage={usage} /></div>
-          <p className="meta mono">{usage.maskedAccessKey}</p>
+          {byLastCall ? <p className="meta number">{t('lastCall')} <LastCall usage={usage} /></p> : <p className="meta mono">{usage.maskedAccessKey}</p>}
           <dl>
             <div><dt className="meta">{t('common:metrics.calls')}</dt><dd>{format.count(usage.calls)}</dd></div>
             <div><dt className="meta">{t('common:metrics.successRate')}</dt><dd><Rate usage={usage} /></dd></div>
@@ -174,6 +182,12 @@ function Standing({ usage }: { usage: Usage }) {
       {level && <Tag kind={level}>{t(`level.${level}`)}</Tag>}
     </>
   );
+}
+
+/** To the minute; null: never called. */
+function LastCall({ usage }: { usage: Usage }) {
+  const format = useFormat();
+  return usage.lastCallAt === null ? '—' : <span title={format.exactTime(usage.lastCallAt)}>{format.time(usage.lastCallAt).slice(0, -3)}</span>;
 }
 
 function Rate({ usage }: { usage: Usage }) {

@@ -1,6 +1,5 @@
 import { useId, useMemo, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Input from 'antd/es/input';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { capabilityQueries } from '../capabilities/queries';
@@ -30,7 +29,7 @@ export function Choices({ saved, chosen, onChange, fault }: {
         <span className="meta number">{query.data && t('form.some', { n: String(chosen.length), all: String(query.data.length) })}</span>
       </div>
       <div className="filters">
-        <Input className="search" type="search" aria-label={t('form.search')} placeholder={t('form.search')} autoComplete="off" value={search} onChange={(event) => setSearch(event.target.value)} onPressEnter={(event) => event.preventDefault()} />
+        <input className="input search" type="search" aria-label={t('form.search')} placeholder={t('form.search')} autoComplete="off" value={search} onChange={(event) => setSearch(event.target.value)} onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()} />
         <button type="button" className="quiet" data-edge aria-pressed={onlyChosen} onClick={() => setOnlyChosen(!onlyChosen)}>{t('form.onlyChosen')}</button>
       </div>
       <div className="choices">

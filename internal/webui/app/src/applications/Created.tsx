@@ -1,10 +1,10 @@
 import '../ui/field.css';
 import { useState } from 'react';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import type { Schemas } from '../api/client';
 import { carried } from '../range/range';
+import { Button } from '../ui/Button';
 import { Code, Copy } from '../ui/Copy';
 import { useTellFault } from '../ui/Fault';
 import { AccessKey } from './AccessKey';
@@ -45,7 +45,7 @@ export function Created({ application, onDone }: { application: Schemas['NewAppl
       )}
       <div className="form-foot">
         <Button onClick={onDone}>{t('created.done')}</Button>
-        <Button type={curl === null ? 'primary' : 'default'} onClick={open}>{t('created.open')}</Button>
+        <Button kind={curl === null ? 'primary' : 'plain'} onClick={open}>{t('created.open')}</Button>
       </div>
     </div>
   );
@@ -77,7 +77,7 @@ function BindFirst({ applicationId, offer, onBound }: { applicationId: string; o
           <select className="select bind-first" aria-label={t('form.capabilities')} value={capabilityId} onChange={(event) => setChosen(event.target.value)}>
             {offer.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
           </select>
-          <Button type="primary" loading={busy} onClick={() => void bind(capabilityId)}>{t('created.bind')}</Button>
+          <Button kind="primary" loading={busy} onClick={() => void bind(capabilityId)}>{t('created.bind')}</Button>
         </div>
       )}
     </div>

@@ -1,5 +1,4 @@
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
-import Input from 'antd/es/input';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
 import { useFaultText } from '../ui/Fault';
@@ -60,18 +59,18 @@ export function Fields({ form, saved, start = saved, above, onBusy, onDraft, onS
     }
     onBusy(false);
   };
-  const described = (field: Field) => ({ id: `${id}-${field}`, 'aria-invalid': Boolean(faults[field]), 'aria-describedby': `${id}-${field}-fault`, status: faults[field] ? ('error' as const) : ('' as const) });
+  const described = (field: Field) => ({ id: `${id}-${field}`, 'aria-invalid': Boolean(faults[field]), 'aria-describedby': `${id}-${field}-fault` });
   return (
     <form id={form} className="stack" noValidate onSubmit={(event) => void submit(event)}>
       {above?.(draft, set)}
       <div className="form-field">
         <label htmlFor={`${id}-name`}>{t('name')}<span className="meta number">{`${lengthOf(draft.name.trim())} / ${MOST_NAME}`}</span></label>
-        <Input {...described('name')} autoFocus={!above} autoComplete="off" value={draft.name} onChange={(event) => set({ name: event.target.value })} />
+        <input className="input" {...described('name')} autoFocus={!above} autoComplete="off" value={draft.name} onChange={(event) => set({ name: event.target.value })} />
         <p id={`${id}-name-fault`} className="fault-line" role="alert">{faults.name}</p>
       </div>
       <div className="form-field">
         <label htmlFor={`${id}-description`}>{t('form.description')}<span className="meta">{t('form.descriptionHint')}</span><span className="meta number">{`${lengthOf(draft.description)} / ${MOST_DESCRIPTION.toLocaleString('en-US')}`}</span></label>
-        <Input.TextArea {...described('description')} rows={3} value={draft.description} onChange={(event) => set({ description: oneLine(event.target.value) })} />
+        <textarea className="area" {...described('description')} rows={3} value={draft.description} onChange={(event) => set({ description: oneLine(event.target.value) })} />
         <p id={`${id}-description-fault`} className="fault-line" role="alert">{faults.description}</p>
       </div>
       <Choices saved={saved.capabilityIds} chosen={draft.capabilityIds} onChange={(capabilityIds) => set({ capabilityIds })} fault={faults.capabilityIds ?? ''} />

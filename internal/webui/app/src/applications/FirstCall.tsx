@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { everyCall } from '../calls/filter';
 import { callQueries, type Call } from '../calls/queries';
 import { Verdict } from '../calls/Verdict';
 import { useFormat } from '../format/useFormat';
@@ -11,7 +12,7 @@ import { PageLink } from '../ui/PageLink';
 /** Waits for an application's first call of today, and says how the newest one went: what it took, or why it failed and what to do. */
 export default function FirstCall({ applicationId }: { applicationId: string }) {
   const { t } = useTranslation('applications');
-  const filter = { day: today(), model: null, onlyFailures: false };
+  const filter = everyCall(today());
   const { data } = useQuery(callQueries.page(applicationId, filter, { page: 1, until: null }, { holdsToday: true, live: true, sought: null }));
   const call = data?.items[0];
   return (

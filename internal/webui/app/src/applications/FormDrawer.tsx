@@ -2,13 +2,14 @@ import '../ui/field.css';
 import './applications.css';
 import { useEffect, useId, useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
 import { useBlocker } from 'react-router';
 import type { Schemas } from '../api/client';
 import { changedMeanwhile } from '../api/error';
+import { Antd } from '../ui/Antd';
 import { Block } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { Conflict } from '../ui/Conflict';
 import Confirm from '../ui/Confirm';
 import { merge, type Merged } from '../ui/merge';
@@ -38,7 +39,7 @@ export default function FormDrawer({ id, onClosed }: { id: string | null; onClos
   };
   const title = created ? t('created.title', { name: created.name }) : t(id === null ? 'form.create' : 'form.edit');
   return (
-    <Drawer
+    <Antd><Drawer
       rootClassName="form-drawer"
       open={open}
       keyboard={false} // useEscape
@@ -50,7 +51,7 @@ export default function FormDrawer({ id, onClosed }: { id: string | null; onClos
       footer={created ? null : (
         <div className="form-foot">
           <Button onClick={close}>{t('common:action.cancel')}</Button>
-          <Button type="primary" htmlType="submit" form={form} loading={busy}>{t(id === null ? 'form.submit' : 'form.save')}</Button>
+          <Button kind="primary" type="submit" form={form} loading={busy}>{t(id === null ? 'form.submit' : 'form.save')}</Button>
         </div>
       )}
     >
@@ -71,7 +72,7 @@ export default function FormDrawer({ id, onClosed }: { id: string | null; onClos
           onClosed={(done) => { setAsking(false); if (!done) leaving?.stay(); }}
         />
       )}
-    </Drawer>
+    </Drawer></Antd>
   );
 }
 

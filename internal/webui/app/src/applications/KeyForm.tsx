@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { ApiError, changedMeanwhile } from '../api/error';
+import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
 import { Fault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
@@ -59,7 +59,7 @@ export function KeyForm({ applicationId, from, onMade, onClose }: { applicationI
       {theirs && <div className="bar" data-kind="warn" role="alert"><Icon name="warn" />{t('keys.changed')}</div>}
       {fault !== null && !theirs && Object.keys(fields).length === 0 && <Fault error={fault} />}
       <div className="row">
-        <Button type="primary" htmlType="submit" loading={busy} disabled={typed.name.trim() === ''}>{t(from ? 'keys.save' : 'keys.create')}</Button>
+        <Button kind="primary" type="submit" loading={busy} disabled={typed.name.trim() === ''}>{t(from ? 'keys.save' : 'keys.create')}</Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>

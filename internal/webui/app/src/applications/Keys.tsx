@@ -1,11 +1,11 @@
 import '../ui/field.css';
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { Block, TableBones } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { Copy } from '../ui/Copy';
 import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';

@@ -7,12 +7,23 @@ interface Period {
   end: string;
 }
 
+/** Which of the own applications, in which order; all that is empty is left out. */
+export interface Wanted {
+  q: string;
+  status: '' | 'active' | 'disabled';
+  sort: (typeof SORTS)[number];
+}
+
+export const SORTS = ['newest', 'name', 'calls', 'failures', 'lastCall'] as const;
+
+const asked = ({ q, status, sort }: Wanted) => ({ ...(q === '' ? {} : { q }), ...(status === '' ? {} : { status }), ...(sort === 'newest' ? {} : { sort }) });
+
 export const applicationQueries = {
   /** Ten applications with their figures in a period of Beijing days. */
-  list: ({ start, end }: Period, page: number, holdsToday: boolean) =>
+  list: ({ start, end }: Period, wanted: Wanted, page: number, holdsToday: boolean) =>
     queryOptions({
-      queryKey: ['applications', 'list', { start, end, page }],
-      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications', { params: { query: { start, end, page } }, signal })),
+      queryKey: ['applications', 'list', { start, end, page, ...wanted }],
+      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications', { params: { query: { start, end, page, ...asked(wanted) } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
       refetchInterval: following(holdsToday, start, end),

@@ -4,6 +4,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 're
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useNavigate } from 'react-router';
+import { Antd } from '../ui/Antd';
 import { OwnEntry } from '../ui/PageLink';
 import { useEscape } from '../ui/useEscape';
 import { useFocusReturn } from '../ui/useFocusReturn';
@@ -21,7 +22,7 @@ export default function CallDrawer({ applicationId, applicationName, sought, ope
   // Escape leaves the failure first, the drawer then.
   useEscape('.call-drawer', open ? () => (opened === null ? leave() : setOpened(null)) : undefined);
   return (
-    <Drawer
+    <Antd><Drawer
       rootClassName="call-drawer"
       open={open}
       size="min(760px, 100vw)"
@@ -34,7 +35,7 @@ export default function CallDrawer({ applicationId, applicationName, sought, ope
       <OwnEntry value>
         <CallLog applicationId={applicationId} sought={sought} opened={opened} onOpened={setOpened} />
       </OwnEntry>
-    </Drawer>
+    </Drawer></Antd>
   );
 }
 

@@ -1,11 +1,12 @@
 import { useTranslation } from 'react-i18next';
+import { Antd } from '../ui/Antd';
 import { DatePicker, fromDay, toDay } from '../range/picker';
 
 /** One day of the calendar up to today; loaded when it is first asked for. */
 export default function DayPicker({ day, today, onDay }: { day: string; today: string; onDay: (day: string) => void }) {
   const { t } = useTranslation('calls');
   return (
-    <DatePicker
+    <Antd><DatePicker
       autoFocus
       defaultOpen
       allowClear={false}
@@ -14,6 +15,6 @@ export default function DayPicker({ day, today, onDay }: { day: string; today: s
       value={fromDay(day)}
       disabledDate={(date) => toDay(date) > today || toDay(date) < '2000-01-01'}
       onChange={(date) => date && !Array.isArray(date) && onDay(toDay(date))}
-    />
+    /></Antd>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
@@ -10,9 +10,13 @@ import { UpstreamFacts } from './UpstreamFacts';
 import { Block } from '../ui/Block';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
+import { PageLink } from '../ui/PageLink';
+import { replayPath } from '../playground/replay';
+import { CallIdFact } from './CallIdFact';
 import { Result } from './CallTable';
 import { curl, FOLDED, lines } from './json';
 import { KeyFact } from './KeyFact';
+import { Panel } from './Panel';
 import { callQueries, type FailedCall } from './queries';
 import { Verdict } from './Verdict';
 
@@ -20,24 +24,15 @@ import { Verdict } from './Verdict';
 export function FailurePanel({ applicationId, callId, onBack, onNext, onPrevious }: { applicationId: string; callId: string; onBack: () => void; onNext: (() => void) | undefined; onPrevious: (() => void) | undefined }) {
   const { t } = useTranslation(['calls', 'common']);
   const query = useQuery(callQueries.detail(applicationId, callId));
-  const place = useRef<HTMLElement>(null);
-  useEffect(() => { // ‹ and › keep the focus; what was below them is gone
-    if (!place.current?.contains(document.activeElement)) place.current?.focus({ preventScroll: true });
-  }, [callId]);
   return (
-    <section ref={place} className="failure stack" tabIndex={-1} aria-label={t('failure.title')}>
-      <div className="row">
-        <button type="button" className="quiet" onClick={onBack}><Icon name="left" /> {t('failure.back')}</button>
-        <span className="grow" />
-        <button type="button" className="quiet square" data-edge aria-label={t('failure.previous')} title={t('failure.previous')} aria-disabled={!onPrevious} onClick={onPrevious}><Icon name="left" /></button>
-        <button type="button" className="quiet square" data-edge aria-label={t('failure.next')} title={t('failure.next')} aria-disabled={!onNext} onClick={onNext}><Icon name="right" /></button>
-      </div>
+    <Panel callId={callId} title={t('failure.title')} previous={t('failure.previous')} next={t('failure.next')} onBack={onBack} onPrevious={onPrevious} onNext={onNext}>
       <Block query={query} height={480}>{(call) => <Detail key={callId} applicationId={applicationId} call={call} />}</Block>
-    </section>
+    </Panel>
   );
 }
 
-function Detail({ applicationId, call }: { applicationId: string; call: FailedCall }) {
+/** A failed call: verdict, facts, and what was asked. `here`: on a page of its own. */
+export function Detail({ applicationId, call, here = false }: { applicationId: string; call: FailedCall; here?: boolean }) {
   const { t } = useTranslation(['calls', 'common']);
   const { failure } = call;
   const { data: config } = useQuery(configQueries.get());
@@ -45,7 +40,7 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
   return (
     <div className="stack">
       <Verdict applicationId={applicationId} call={call} base={base} />
-      <Facts applicationId={applicationId} call={call} />
+      <Facts applicationId={applicationId} call={call} here={here} />
       {!failure.collected ? (
         <div className="bar" data-kind="warn">{t('failure.notCollected')}</div>
       ) : (
@@ -61,6 +56,7 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
           {failure.request && (
             <div className="row">
               <Copy disabled={base === undefined} text={() => curl(base ?? '', failure.request!, failure.query, failure.bodyNote === null ? written(call.body) : null)} label={t('failure.curl')} />
+              {call.model !== '' && <PageLink className="quiet" data-edge to={replayPath(applicationId, call)}><Icon name="retry" /> {t('failure.replay')}</PageLink>}
               <span className="meta">{t('failure.curlHint')}</span>
             </div>
           )}
@@ -70,13 +66,13 @@ function Detail({ applicationId, call }: { applicationId: string; call: FailedCa
   );
 }
 
-function Facts({ applicationId, call }: { applicationId: string; call: FailedCall }) {
+function Facts({ applicationId, call, here }: { applicationId: string; call: FailedCall; here: boolean }) {
   const { t } = useTranslation(['calls', 'common']);
   const format = useFormat();
   const { reason, request } = call.failure;
   return (
     <dl className="call-facts">
-      <div className="across"><dt>{t('column.callId')}</dt><dd className="mono">{call.callId} <Copy text={call.callId} bare /></dd></div>
+      <CallIdFact applicationId={applicationId} callId={call.callId} here={here} />
       <div><dt>{t('column.time')}</dt><dd className="number" title={format.exactTime(call.startTime)}>{format.time(call.startTime)}</dd></div>
       <div><dt>{t('column.model')}</dt><dd>{call.model === '' ? t('common:metrics.unspecified') : call.model}</dd></div>
       <div><dt>{t('column.result')}</dt><dd><Result call={call} /></dd></div>

@@ -1,21 +1,16 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, dated, type Dated, type Schemas } from '../api/client';
+import { ApiError } from '../api/error';
 import { exact, member, type Exact } from '../json/exact';
 import { freshness, keepWithin } from '../ui/queries';
+import type { Filter } from './filter';
 
 export type Call = Schemas['Call'];
 export type CallPage = Dated<Schemas['CallPage']>;
 /** A failed call; its body keeps the digits that were sent. */
 export type FailedCall = Schemas['FailedCall'] & { body: Exact };
-
-/** What the drawer asks for. */
-export interface Filter {
-  /** A Beijing day. */
-  day: string;
-  /** Null: all models; empty: calls without a capability. */
-  model: string | null;
-  onlyFailures: boolean;
-}
+/** A call by its id alone; its failure is null where it succeeded. */
+export type OwnCall = Schemas['FoundCall'] & { body: Exact };
 
 /** Which page of the list: by number, as of the instant the list began (null: now). */
 export interface Place {
@@ -23,14 +18,27 @@ export interface Place {
   until: string | null;
 }
 
-const search = ({ day, model, onlyFailures }: Filter) => ({
-  start: day, end: day,
+/** What of the API's query a filter is. */
+export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, from, to }: Filter) => ({
+  start, end,
   ...(model === null ? {} : { model }),
-  ...(onlyFailures ? { result: 'failure' as const } : {}),
+  ...(result === null ? {} : { result }),
+  ...(reason === null ? {} : { reason }),
+  ...(status === null ? {} : { status }),
+  ...(upstreamStatus === null ? {} : { upstreamStatus }),
+  ...(text === '' ? {} : { text }),
+  ...(from === null ? {} : { from }),
+  ...(to === null ? {} : { to }),
 });
 
+/** Milliseconds after which a call that is not there yet will not come any more. */
+const SETTLED = 60_000;
+
+/** When a call id was made, in ms: it says so in its first 48 bits. */
+export const madeAt = (callId: string): number => Number.parseInt(callId.replaceAll('-', '').slice(0, 12), 16);
+
 export const callQueries = {
-  /** Ten calls of a day, newest first. Live: asked again every 3 s while the tab is seen; sooner for a call just made. */
+  /** Ten calls of a filter, newest first. Live: asked again every 3 s while the tab is seen; sooner for a call just made. */
   page: (id: string, filter: Filter, { page, until }: Place, { holdsToday, live, sought }: { holdsToday: boolean; live: boolean; sought: string | null }) =>
     queryOptions({
       queryKey: ['calls', 'page', { id, ...filter, page, until }],
@@ -56,15 +64,31 @@ export const callQueries = {
       queryKey: ['calls', 'detail', { id, callId }],
       queryFn: async ({ signal }): Promise<FailedCall> => {
         const { data } = await api.GET('/api/statistics/applications/{id}/calls/{callId}', { params: { path: { id, callId } }, parseAs: 'text', signal });
-        const text = data as string;
-        const call = (JSON.parse(text) as { data: Schemas['FailedCall'] }).data;
-        return { ...call, body: member(member(member(exact(text), 'data'), 'failure'), 'requestBody') ?? 'null' };
+        return withBody<Schemas['FailedCall']>(data as string);
       },
       staleTime: Infinity,
     }),
+  /** One own call, whatever its application and its result. One that was just made is waited for. */
+  own: (callId: string) =>
+    queryOptions({
+      queryKey: ['calls', 'own', { callId }],
+      queryFn: async ({ signal }): Promise<OwnCall> => {
+        const { data } = await api.GET('/api/calls/{callId}', { params: { path: { callId } }, parseAs: 'text', signal });
+        return withBody<Schemas['FoundCall']>(data as string);
+      },
+      staleTime: Infinity,
+      retry: (failures, error) => error instanceof ApiError && (error.passing ? failures < 2 : error.status === 404 && failures < 12 && Math.abs(Date.now() - madeAt(callId)) < SETTLED),
+      retryDelay: 500,
+    }),
 };
+
+/** A call from the text of its answer, with its body as it was sent. */
+function withBody<C>(text: string): C & { body: Exact } {
+  const call = (JSON.parse(text) as { data: C }).data;
+  return { ...call, body: member(member(member(exact(text), 'data'), 'failure'), 'requestBody') ?? 'null' };
+}
 
 /** Where the calls of a filter are downloaded as CSV; the session cookie lets the browser in. */
 export function csvAddress(id: string, filter: Filter): string {
-  return `/api/statistics/applications/${id}/calls.csv?${new URLSearchParams(search(filter))}`;
+  return `/api/statistics/applications/${id}/calls.csv?${new URLSearchParams(Object.entries(search(filter)).map(([name, value]): [string, string] => [name, String(value)]))}`;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { curl, FOLDED, lines } from './json';
+import { everyCall } from './filter';
 import { csvAddress } from './queries';
 import { askedFor, closest, fixOf } from './reason';
 
@@ -49,7 +50,7 @@ test('the copied request holds a placeholder for the key, and quotes cannot leav
 });
 
 test('the download has the filter of the list: no model is not the empty model', () => {
-  const filter = { day: '2026-11-21', model: null, onlyFailures: false };
+  const filter = everyCall('2026-11-21');
   expect(csvAddress('i', filter)).toBe('/api/statistics/applications/i/calls.csv?start=2026-11-21&end=2026-11-21');
-  expect(csvAddress('i', { ...filter, model: '', onlyFailures: true })).toBe('/api/statistics/applications/i/calls.csv?start=2026-11-21&end=2026-11-21&model=&result=failure');
+  expect(csvAddress('i', { ...filter, model: '', result: 'failure' })).toBe('/api/statistics/applications/i/calls.csv?start=2026-11-21&end=2026-11-21&model=&result=failure');
 });

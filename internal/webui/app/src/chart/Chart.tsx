@@ -42,19 +42,19 @@ export default function Chart({ measure, now, previous, sentence, onPick }: { me
         p50: t('metrics.p50'), p95: t('metrics.p95'), p99: t('metrics.p99'), input: t('tokens.input'), output: t('tokens.output'), previous: t('chart.previous'),
       },
       axis: format.axis,
-      label: (bucket) => (bucket.days === 1 && now.length <= LABELLED ? `${bucket.date.slice(5)}\n${format.weekday(bucket.date)}` : bucket.date.slice(5)),
+      label: (bucket) => bucket.label ?? (bucket.days === 1 && now.length <= LABELLED ? `${bucket.date.slice(5)}\n${format.weekday(bucket.date)}` : bucket.date.slice(5)),
       durationAxis: format.durationAxis,
       tooltip: (index) => {
         const bucket = now[index]!;
         const was = previous?.[index];
         const rows: [string, string][] = [
           [t('metrics.calls'), format.count(bucket.known ? bucket.calls : null)], [t('metrics.failures'), format.count(bucket.known ? bucket.failures : null)],
-          measure === 'rate' ? [t('metrics.failureRate'), format.failureRate(bucket.failures, bucket.calls)] : [t('metrics.successRate'), format.rate(bucket.successes, bucket.calls)], [t('metrics.avg'), format.duration(bucket.avgMs)],
+          measure === 'rate' ? [t('metrics.failureRate'), format.failureRate(bucket.failures, bucket.calls)] : [t('metrics.successRate'), format.rate(bucket.successes, bucket.calls)], [measure === 'firstByte' ? t('chart.firstByteAvg') : t('metrics.avg'), format.duration(bucket.avgMs)],
         ];
-        if (measure === 'duration' && bucket.p50Ms !== null) rows.push(['p50', format.duration(bucket.p50Ms)], ['p95', format.duration(bucket.p95Ms)], ['p99', format.duration(bucket.p99Ms)]);
+        if ((measure === 'duration' || measure === 'firstByte') && bucket.p50Ms !== null) rows.push(['p50', format.duration(bucket.p50Ms)], ['p95', format.duration(bucket.p95Ms)], ['p99', format.duration(bucket.p99Ms)]);
         if (together(bucket) !== null) rows.push([t('tokens.input'), format.count(bucket.input)], [t('tokens.output'), format.count(bucket.output)]);
         if (was) rows.push([`${t('chart.previous')} ${was.date.slice(5)}`, measure === 'rate' ? format.failureRate(was.failures, was.calls) : measure === 'duration' ? format.duration(was.avgMs) : format.count(measure === 'tokens' ? together(was) : was.calls)]);
-        const day = bucket.days === 1 ? `${bucket.date} ${format.weekday(bucket.date)}` : t('chart.week', { start: bucket.date });
+        const day = bucket.label !== undefined ? `${bucket.date} ${bucket.label}` : bucket.days === 1 ? `${bucket.date} ${format.weekday(bucket.date)}` : t('chart.week', { start: bucket.date });
         return tip(!bucket.known ? `${day} · ${t('chart.unknown')}` : bucket.open ? `${day} · ${t('chart.soFar')}` : bucket.part ? `${day} · ${t('chart.part')}` : day, rows);
       },
     };

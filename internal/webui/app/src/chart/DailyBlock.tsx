@@ -5,6 +5,7 @@ import { useFormat } from '../format/useFormat';
 import { Money } from '../tokens/Money';
 import { reported, together } from '../tokens/tokens';
 import { Bones } from '../ui/Block';
+import { Counted } from '../ui/Counted';
 import type { Measure } from './option';
 import { byDay, byWeek, needsWeeks, sum, type Bucket, type Day } from './series';
 
@@ -14,8 +15,11 @@ const Chart = lazy(load);
 /** Begins to fetch the chart's code beside the data. */
 export const preloadChart = (): void => void load().catch(() => undefined); // asked for again when it is drawn
 
+/** Where the calls of a day are, or its failures alone. */
+type ToDay = (day: string, result: 'failure' | null) => string;
+
 /** The daily chart with its switch, legend and table; days before `from` have no records. onDay is told the day that was clicked. */
-export function DailyBlock({ title, days, previous, today, from, onDay }: { title: string; days: readonly Day[]; previous: readonly Day[] | null; today: string; from: string; onDay?: ((day: string) => void) | undefined }) {
+export function DailyBlock({ title, days, previous, today, from, onDay, to }: { title: string; days: readonly Day[]; previous: readonly Day[] | null; today: string; from: string; onDay?: ((day: string) => void) | undefined; to?: ToDay | undefined }) {
   const { t } = useTranslation();
   const format = useFormat();
   const [chosen, setMeasure] = useState<Measure>('calls');
@@ -49,7 +53,7 @@ export function DailyBlock({ title, days, previous, today, from, onDay }: { titl
       </div>
       <div ref={place}>
         {asTable ? (
-          <DaysTable title={title} days={days} today={today} from={from} onDay={onDay} />
+          <DaysTable title={title} days={days} today={today} from={from} onDay={onDay} to={to} />
         ) : (
           <>
             <div className="chart-place">
@@ -63,18 +67,19 @@ export function DailyBlock({ title, days, previous, today, from, onDay }: { titl
   );
 }
 
-function Legend({ measure, weekly, now, previous }: { measure: Measure; weekly: boolean; now: readonly Bucket[]; previous: boolean }) {
+/** The keys of a chart, for the eye alone: its sentence says them. */
+export function Legend({ measure, weekly, now, previous }: { measure: Measure; weekly: boolean; now: readonly Bucket[]; previous: boolean }) {
   const { t } = useTranslation();
   const entries: [string, string][] =
-    measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.failureRate')]] : measure === 'tokens' ? [['avg', t('tokens.input')], ['p50', t('tokens.output')]] : [['avg', t('metrics.avg')]];
-  if (measure === 'duration' && !weekly) entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
+    measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.failureRate')]] : measure === 'tokens' ? [['avg', t('tokens.input')], ['p50', t('tokens.output')]] : [['avg', measure === 'firstByte' ? t('chart.firstByteAvg') : t('metrics.avg')]];
+  if ((measure === 'duration' || measure === 'firstByte') && !weekly) entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
   if (measure === 'calls' && now.some(({ open }) => open)) entries.push(['soFar', t('chart.soFar')]);
   if (measure === 'calls' && now.some(({ open, part, known }) => part && known && !open)) entries.push(['soFar', t('chart.part')]);
   if (previous) entries.push(['previous', t('chart.previous')]);
   return <div className="legend meta" aria-hidden="true">{entries.map(([key, words]) => <span key={key}><i data-of={key} />{words}</span>)}</div>;
 }
 
-function DaysTable({ title, days, today, from, onDay }: { title: string; days: readonly Day[]; today: string; from: string; onDay?: ((day: string) => void) | undefined }) {
+function DaysTable({ title, days, today, from, onDay, to }: { title: string; days: readonly Day[]; today: string; from: string; onDay?: ((day: string) => void) | undefined; to?: ToDay | undefined }) {
   const { t } = useTranslation();
   const format = useFormat();
   const counted = days.some((day) => reported(day.tokens));
@@ -98,8 +103,8 @@ function DaysTable({ title, days, today, from, onDay }: { title: string; days: r
                 {onDay ? <button type="button" className="quiet" onClick={() => onDay(day.date)}>{day.date} {format.weekday(day.date)}</button> : `${day.date} ${format.weekday(day.date)}`}
                 {day.date === today && <span className="meta"> {t('chart.soFar')}</span>}
               </td>
-              <td className="right">{format.count(day.date < from ? null : day.calls)}</td>
-              <td className="right">{format.count(day.date < from ? null : day.failures)}</td>
+              <td className="right"><Counted n={day.date < from ? null : day.calls} to={to?.(day.date, null)} /></td>
+              <td className="right"><Counted n={day.date < from ? null : day.failures} to={to?.(day.date, 'failure')} /></td>
               <td className="right">{format.rate(day.successes, day.calls)}</td>
               {([day.avgDurationMs, day.p50Ms, day.p95Ms, day.p99Ms] as const).map((ms, n) => <td key={n} className="right">{format.duration(ms)}</td>)}
               {counted && <td className="right">{format.count(together(day.tokens))}</td>}

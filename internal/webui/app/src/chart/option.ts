@@ -1,9 +1,10 @@
 import type { EChartsCoreOption } from 'echarts/core';
+import { failedPercent } from '../format/format';
 import { together } from '../tokens/tokens';
 import type { palettes } from '../ui/theme';
 import type { Bucket } from './series';
 
-export type Measure = 'calls' | 'rate' | 'duration' | 'tokens';
+export type Measure = 'calls' | 'rate' | 'duration' | 'firstByte' | 'tokens';
 
 /** What of the page a chart needs: colours, words and formats. */
 export interface Look {
@@ -22,7 +23,7 @@ const stripes = (color: string) => ({ symbol: 'rect', dashArrayX: [1, 0], dashAr
 export function option(measure: Measure, now: Bucket[], previous: Bucket[] | null, look: Look): EChartsCoreOption {
   const { palette: p, words } = look;
   const text = { color: p.second, fontSize: 12 };
-  const wording = measure === 'rate' ? (n: number) => `${Number(n.toFixed(3))}%` : measure === 'duration' ? look.durationAxis : look.axis;
+  const wording = measure === 'rate' ? (n: number) => `${Number(n.toFixed(3))}%` : measure === 'duration' || measure === 'firstByte' ? look.durationAxis : look.axis;
   return {
     animation: false,
     aria: { enabled: true, label: { enabled: false }, decal: { show: false } },
@@ -73,8 +74,7 @@ function lines(measure: Measure, now: Bucket[], previous: Bucket[] | null, { pal
   const line = (name: string, data: (number | null)[], color: string, type: string | number[]) => ({
     type: 'line', name, data, connectNulls: false, showSymbol: now.length <= 31, symbolSize: 5, ...unfaded, lineStyle: { color, width: 2, type }, itemStyle: { color },
   });
-  // However few failures, they are seen.
-  const percent = (buckets: Bucket[]) => buckets.map((bucket) => (bucket.calls === 0 ? null : Math.ceil((bucket.failures * 10_000) / bucket.calls) / 100));
+  const percent = (buckets: Bucket[]) => buckets.map(({ failures, calls }) => failedPercent(failures, calls));
   if (measure === 'rate') {
     const list: object[] = [line(words.failureRate, percent(now), p.barFailed, 'solid')];
     return previous ? [...list, earlier(words.previous, percent(previous), p.previous)] : list;

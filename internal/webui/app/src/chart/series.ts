@@ -20,6 +20,8 @@ export interface Totals {
 export interface Bucket extends Totals {
   /** Its first day. */
   date: string;
+  /** What stands under it instead of its day: 14:00 for an hour. */
+  label?: string;
   days: number;
   p50Ms: number | null;
   p95Ms: number | null;

@@ -28,12 +28,17 @@ export function rate(successes: number, calls: number): string {
   return `${(hundredths / 100).toFixed(2)}%`;
 }
 
-/** The other side of rate: 0.00% only without a failure, 100.00% only without a success. */
+/** Failed calls in a hundred, two decimals: 0 only without a failure, 100 only without a success; null without calls. */
+export function failedPercent(failures: number, calls: number): number | null {
+  if (calls === 0) return null;
+  const hundredths = Math.ceil((failures * 10_000) / calls);
+  return (hundredths === 10_000 && failures < calls ? 9_999 : hundredths) / 100;
+}
+
+/** The other side of rate, as text. */
 export function failureRate(failures: number, calls: number): string {
-  if (calls === 0) return ABSENT;
-  let hundredths = Math.ceil((failures * 10_000) / calls);
-  if (hundredths === 10_000 && failures < calls) hundredths = 9_999;
-  return `${(hundredths / 100).toFixed(2)}%`;
+  const percent = failedPercent(failures, calls);
+  return percent === null ? ABSENT : `${percent.toFixed(2)}%`;
 }
 
 /** 842 ms, 3.42 s, 2 min 05 s or 2 分 05 秒; what took time but rounds to none is < 1 ms. */

@@ -1,10 +1,10 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { ApiError, changedMeanwhile } from '../api/error';
 import { useWrites } from '../applications/writes';
 import { useFormat } from '../format/useFormat';
+import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
 import { Fault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
@@ -54,7 +54,7 @@ export function LimitsForm({ application, onClose }: { application: Schemas['App
       {theirs && <div className="bar" data-kind="warn" role="alert"><Icon name="warn" />{t('limits.changed', { theirs: shown(theirs.limits) })}</div>}
       {error !== null && !theirs && !(error instanceof ApiError && Object.keys(error.fields).length > 0) && <Fault error={error} />}
       <div className="row">
-        <Button type="primary" htmlType="submit" loading={busy}>{t('form.save')}</Button>
+        <Button kind="primary" type="submit" loading={busy}>{t('form.save')}</Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>

@@ -1,26 +1,27 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import type { Locale } from 'antd/es/locale';
 import type { Language } from '../format/format';
+import type { Site } from '../session/session';
 import { remember } from '../ui/preferences';
 
+// The console has no use for the words of the back office.
 const load = {
-  'zh-CN': () => Promise.all([import('./zh/index'), import('antd/es/locale/zh_CN')]),
-  en: () => Promise.all([import('./en/index'), import('antd/es/locale/en_US')]),
+  console: {
+    'zh-CN': () => import('./zh/console'),
+    en: () => import('./en/console'),
+  },
+  office: {
+    'zh-CN': () => import('./zh/index'),
+    en: () => import('./en/index'),
+  },
 };
-
-let antdLocale: Locale;
 
 /** The language of the page: the server chose it from the cookie, else from Accept-Language. */
 export const language = (): Language => (document.documentElement.lang === 'en' ? 'en' : 'zh-CN');
 
-/** Ant Design's words in the page's language. */
-export const componentLocale = (): Locale => antdLocale;
-
-/** Loads one language and no other. */
-export async function startLocale(): Promise<void> {
-  const [words, components] = await load[language()]();
-  antdLocale = components.default;
+/** Loads one language of one site and no other. */
+export async function startLocale(site: Site): Promise<void> {
+  const words = await load[site][language()]();
   await i18next.use(initReactI18next).init({
     lng: language(),
     resources: { [language()]: words.default },

@@ -2,16 +2,17 @@ import './overview.css';
 import { lazy, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { useLocation } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { lastDays, custom } from '../range/range';
+import { carried, lastDays, custom } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
-import { Block, Bones } from '../ui/Block';
+import { Block, BlockBones, Bones } from '../ui/Block';
 import { useTitle } from '../ui/useTitle';
 import { overviewQueries } from './queries';
 import { FiguresBones } from './FiguresBones';
@@ -19,6 +20,12 @@ import { Tiles, Unrecorded } from './Tiles';
 import { UsageTable } from './UsageTable';
 
 const FirstSteps = lazy(() => import('./FirstSteps'));
+const Attention = lazy(() => import('../why/Attention'));
+const ReasonsBlock = lazy(() => import('../why/ReasonsBlock'));
+const HourlyBlock = lazy(() => import('../why/HourlyBlock'));
+
+/** The share of failures from which on the page says at its top what fails most. */
+const WORTH_A_LINE = 0.01;
 
 preloadChart();
 
@@ -50,6 +57,13 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
   const { data: previous } = useQuery({ ...overviewQueries.get(state.previous, false), enabled: compare, placeholderData: undefined });
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
+  const { search } = useLocation();
+  const ranged = carried(new URLSearchParams(search));
+  const why = (model: string) => {
+    const next = new URLSearchParams(search);
+    next.set('why', model);
+    return { search: `?${next}`, hash: '#why' };
+  };
   const openDay = (day: string) => {
     const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
     if (!one) return;
@@ -64,15 +78,23 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
         <Tiles
           figures={data}
           coverage={data}
+          calls={`/applications${ranged}`}
+          failures={{ search, hash: '#why' }}
           comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
           last={{ label: t('apps'), value: format.count(data.applicationCount), note: t('appsEnabled', { n: format.count(data.enabledCount) }) }}
         />
+        {data.failures >= data.calls * WORTH_A_LINE && data.failures > 0 && <p className="attention"><Suspense fallback={null}><Attention state={state} calls={data.calls} /></Suspense></p>}
       </section>
       {unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.calls === 0 ? <First of="call" /> : (
         <>
-          <DailyBlock title={t('daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
+          {state.range.days > 1 ? (
+            <DailyBlock title={t('daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
+          ) : (
+            <Suspense fallback={<BlockBones height={348} />}><HourlyBlock applicationId={null} day={state.range.start} today={state.today} to={() => `/applications${ranged}`} /></Suspense>
+          )}
+          {(data.failures > 0 || new URLSearchParams(search).has('why')) && <Suspense fallback={<BlockBones height={220} />}><ReasonsBlock applicationId={null} state={state} /></Suspense>}
           <TokensBlock tokens={data.tokens} cost={data.cost} />
-          <UsageTable title={t('byCapability')} models={data.models} />
+          <UsageTable title={t('byCapability')} models={data.models} to={(model, result) => (result === null ? undefined : why(model))} />
         </>
       )}
     </>

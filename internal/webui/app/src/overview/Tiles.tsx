@@ -1,5 +1,7 @@
 import './overview.css';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { To } from 'react-router';
 import type { Schemas } from '../api/client';
 import type { Totals } from '../chart/series';
 import { dayOf } from '../range/days';
@@ -7,6 +9,7 @@ import { firstDay, late, unrecorded, whole, type Coverage } from '../range/cover
 import type { Change } from '../format/format';
 import { useFormat } from '../format/useFormat';
 import { Empty } from '../ui/Block';
+import { Counted } from '../ui/Counted';
 import { Icon } from '../ui/Icon';
 import { Updated } from '../ui/Updated';
 
@@ -21,8 +24,8 @@ export interface Comparison {
 type Figures = Schemas['Metrics'];
 type Said = Coverage & Pick<Schemas['Coverage'], 'missed'> & { receivedAt: number };
 
-/** The figures of a period with their changes; `last` is a tile of the page's own. */
-export function Tiles({ figures, coverage, comparison, last }: { figures: Figures; coverage: Said; comparison: Comparison | null; last?: { label: string; value: string; note?: string } }) {
+/** The figures of a period with their changes; `last` is a tile of the page's own. What counts calls leads to them. */
+export function Tiles({ figures, coverage, comparison, calls, failures, last }: { figures: Figures; coverage: Said; comparison: Comparison | null; calls?: To; failures?: To; last?: { label: string; value: string; note?: string } }) {
   const { t } = useTranslation();
   const format = useFormat();
   const none = unrecorded(coverage); // absent, not 0
@@ -31,9 +34,9 @@ export function Tiles({ figures, coverage, comparison, last }: { figures: Figure
   return (
     <>
       <dl className="tiles" data-of={last ? 5 : 4}>
-        <Tile label={t('metrics.calls')} value={format.count(none ? null : figures.calls)} change={change(now?.calls, before?.calls)} basis={comparison?.span} />
+        <Tile label={t('metrics.calls')} value={<Counted n={none ? null : figures.calls} to={calls} label={t('metrics.calls')} />} change={change(now?.calls, before?.calls)} basis={comparison?.span} />
         <Tile label={t('metrics.successRate')} value={format.rate(figures.successes, figures.calls)} change={comparison ? format.rateChange(now?.rate ?? null, before?.rate ?? null) : null} basis={comparison?.span} />
-        <Tile label={t('metrics.failures')} value={format.count(none ? null : figures.failures)} change={change(now?.failures, before?.failures)} basis={comparison?.span} />
+        <Tile label={t('metrics.failures')} value={<Counted n={none ? null : figures.failures} to={failures} label={t('metrics.failures')} />} change={change(now?.failures, before?.failures)} basis={comparison?.span} />
         <Tile label={t('metrics.avg')} value={format.duration(figures.avgDurationMs)} change={change(now?.avgMs, before?.avgMs)} basis={comparison?.span} />
         {last && <Tile label={last.label} value={last.value} note={last.note} />}
       </dl>
@@ -47,7 +50,7 @@ export function Tiles({ figures, coverage, comparison, last }: { figures: Figure
   );
 }
 
-function Tile({ label, value, change, basis, note }: { label: string; value: string; change?: Change | null; basis?: string | undefined; note?: string | undefined }) {
+function Tile({ label, value, change, basis, note }: { label: string; value: ReactNode; change?: Change | null; basis?: string | undefined; note?: string | undefined }) {
   const { t } = useTranslation(['overview', 'common']);
   return (
     <div className="tile">

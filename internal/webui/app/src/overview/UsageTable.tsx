@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
+import { Link, type To } from 'react-router';
 import type { Schemas } from '../api/client';
 import { sum } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { Money } from '../tokens/Money';
+import { Counted } from '../ui/Counted';
 import { add, addCosts, together } from '../tokens/tokens';
 
 const MOST_ROWS = 8;
@@ -20,8 +21,8 @@ interface Row {
   tokens: number | null;
 }
 
-/** Calls per capability: the eight most used and the rest together. */
-export function UsageTable({ models, title }: { models: readonly Usage[]; title: string }) {
+/** Calls per capability: the eight most used and the rest together. `to` says where a capability's calls are. */
+export function UsageTable({ models, title, to }: { models: readonly Usage[]; title: string; to?: (model: string, result: 'failure' | null) => To | undefined }) {
   const { t } = useTranslation(['overview', 'common']);
   const format = useFormat();
   const [whole, setWhole] = useState(false);
@@ -52,11 +53,11 @@ export function UsageTable({ models, title }: { models: readonly Usage[]; title:
           {rows.map(({ key, name, id, usage, tokens }) => (
             <tr key={key}>
               <td className="name">{key === OTHER ? <button type="button" className="quiet flush" aria-expanded="false" onClick={() => setWhole(true)}>{name}</button> : id === null ? <span title={name}>{name}</span> : <Link to={`/capabilities/${encodeURIComponent(id)}`} title={name === id ? id : `${name} (${id})`}>{name}</Link>}</td>
-              <td className="right">{format.count(usage.calls)}</td>
+              <td className="right"><Counted n={usage.calls} to={key === OTHER ? undefined : to?.(key, null)} /></td>
               <td className="wider fill" aria-hidden="true"><span className="share" style={{ width: `${(usage.calls / most) * 100}%` }} /></td>
               <td className="right wider">{all === 0 ? '—' : `${((usage.calls / all) * 100).toFixed(1)}%`}</td>
               <td className="right">{format.rate(usage.successes, usage.calls)}</td>
-              <td className="right wide">{format.count(usage.failures)}</td>
+              <td className="right wide"><Counted n={usage.failures} to={key === OTHER ? undefined : to?.(key, 'failure')} /></td>
               <td className="right wide">{format.duration(usage.avgDurationMs)}</td>
               <td className="right roomy">{format.duration(usage.p95Ms)}</td>
               {counted && <td className="right wider">{format.count(tokens)}</td>}

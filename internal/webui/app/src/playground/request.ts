@@ -6,6 +6,8 @@ export interface Draft {
   path: string;
   /** JSON, or nothing for a GET. */
   body: string;
+  /** Of a request that is sent again; else the body decides. */
+  method?: string;
 }
 
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
@@ -72,4 +74,4 @@ export function headersOf({ path, body }: Draft): Record<string, string> {
   };
 }
 
-export const methodOf = ({ body }: Draft): 'GET' | 'POST' => (body.trim() === '' ? 'GET' : 'POST');
+export const methodOf = ({ body, method }: Draft): string => method ?? (body.trim() === '' ? 'GET' : 'POST');

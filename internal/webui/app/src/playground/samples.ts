@@ -6,7 +6,7 @@ export type SampleLanguage = (typeof languages)[number];
 
 interface Request {
   url: string;
-  method: 'GET' | 'POST';
+  method: string;
   headers: [string, string][];
   body: string;
   stream: boolean;
@@ -29,9 +29,9 @@ const writers: Record<SampleLanguage, (request: Request) => string> = { curl, py
 const shell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const quoted = (text: string): string => JSON.stringify(text);
 
-function curl({ url, headers, body, stream }: Request): string {
+function curl({ url, method, headers, body, stream }: Request): string {
   return [
-    `curl ${stream ? '-N ' : ''}${shell(url)}`,
+    `curl ${stream ? '-N ' : ''}${method === (body === '' ? 'GET' : 'POST') ? '' : `-X ${method} `}${shell(url)}`,
     '  -H "Authorization: Bearer $CALLGATE_KEY"',
     ...headers.map(([name, value]) => `  -H ${shell(`${name}: ${value}`)}`),
     ...(body === '' ? [] : [`  -d ${shell(body)}`]),

@@ -43,7 +43,7 @@ export async function send(applicationId: string, capabilityId: string, draft: D
     response = await fetch(target(location.origin, draft.path, capabilityId), {
       method: methodOf(draft),
       headers: { ...headersOf(draft), Authorization: `Bearer ${accessKey}` },
-      ...(draft.body.trim() === '' ? {} : { body: draft.body }),
+      ...(draft.body.trim() === '' || /^(GET|HEAD)$/.test(methodOf(draft)) ? {} : { body: draft.body }),
       credentials: 'omit', cache: 'no-store', redirect: 'manual', referrerPolicy: 'no-referrer', signal,
     });
   } catch {

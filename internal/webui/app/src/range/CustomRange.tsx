@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Dayjs } from 'dayjs';
 import { configQueries } from '../session/queries';
+import { Antd } from '../ui/Antd';
 import { addDays } from './days';
 import { DatePicker, fromDay, toDay } from './picker';
 import { custom, MOST_DAYS, type Range } from './range';
@@ -22,7 +23,7 @@ export default function CustomRange({ range, today, open, onOpen, onChange }: { 
     return day < oldest || (first !== null && (day > addDays(first, MOST_DAYS - 1) || day < addDays(first, 1 - MOST_DAYS)));
   };
   return (
-    <DatePicker.RangePicker
+    <Antd><DatePicker.RangePicker
       className="range-dates"
       autoFocus
       open={open}
@@ -38,6 +39,6 @@ export default function CustomRange({ range, today, open, onOpen, onChange }: { 
         const next = dates?.[0] && dates[1] ? custom(toDay(dates[0]), toDay(dates[1]), today) : null;
         if (next) onChange(next);
       }}
-    />
+    /></Antd>
   );
 }

@@ -18,3 +18,6 @@ export function isDay(text: string): boolean {
   const at = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text;
 }
+
+/** The Beijing time of day of an instant in ms: 14:03:22. */
+export const clockOf = (instant: number): string => new Date(instant + 8 * 3_600_000).toISOString().slice(11, 19);

@@ -1,6 +1,7 @@
 import './session.css';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
+import { Antd } from '../ui/Antd';
 import { Company } from './Company';
 import { SignInForm } from './SignInForm';
 import { currentSite, useSession } from './session';
@@ -10,12 +11,12 @@ export default function ExpiredDialog() {
   const { t } = useTranslation(['session', 'common']);
   const { who } = useSession();
   return (
-    <Modal open title={t('title')} footer={null} closable={false} mask={{ closable: false }} keyboard={false} width={400} zIndex={2500} className="expired">
+    <Antd><Modal open title={t('title')} footer={null} closable={false} mask={{ closable: false }} keyboard={false} width={400} zIndex={2500} className="expired">
       <div className="stack">
         <p className="second">{t('expired')}</p>
         <SignInForm known={who?.email} />
         {currentSite() === 'console' && <Company next="/" ownTab />}
       </div>
-    </Modal>
+    </Modal></Antd>
   );
 }

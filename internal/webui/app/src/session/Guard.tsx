@@ -1,8 +1,8 @@
 import { lazy, Suspense, useEffect, type ReactNode } from 'react';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Navigate, useLocation } from 'react-router';
 import { FrameBones } from '../ui/Block';
+import { Button } from '../ui/Button';
 import { renew, useSession } from './session';
 
 const load = () => import('./ExpiredDialog');

@@ -1,9 +1,10 @@
 import '../ui/field.css';
 import { useEffect, useId, useState, type FormEvent } from 'react';
-import Button from 'antd/es/button';
 import Input from 'antd/es/input';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
+import { Button } from '../ui/Button';
+import { Antd } from '../ui/Antd';
 import { faultSentence, useFaultText } from '../ui/Fault';
 import { sendCode, signIn } from './session';
 
@@ -42,10 +43,10 @@ function EmailStep({ email, locked, onEmail, onSent }: { email: string; locked: 
     <form className="stack" noValidate onSubmit={(event) => void submit(event)}>
       <div>
         <label htmlFor={id}>{t('email')}</label>
-        <Input id={id} type="email" name="email" size="large" autoComplete="email" autoFocus={!locked} disabled={locked} value={email} status={fault ? 'error' : ''} aria-invalid={fault !== ''} aria-describedby={`${id}-fault`} onChange={(event) => { onEmail(event.target.value); setFault(''); }} />
+        <input className="input" id={id} type="email" name="email" autoComplete="email" autoFocus={!locked} disabled={locked} value={email} aria-invalid={fault !== ''} aria-describedby={`${id}-fault`} onChange={(event) => { onEmail(event.target.value); setFault(''); }} />
         <FaultLine id={`${id}-fault`} text={fault} />
       </div>
-      <Button type="primary" size="large" htmlType="submit" block loading={busy}>{t('send')}</Button>
+      <Button kind="primary" type="submit" block loading={busy}>{t('send')}</Button>
     </form>
   );
 }
@@ -91,12 +92,12 @@ function CodeStep({ email, onChange, onDone }: { email: string; onChange: () => 
     <div className="stack">
       <p className="second">{t('sent', { email: email.trim() })}</p>
       <div role="group" aria-label={t('code')} aria-describedby={`${id}-fault`}>
-        <Input.OTP key={attempt} length={6} size="large" autoFocus autoComplete="one-time-code" inputMode="numeric" value={code} disabled={busy} status={fault ? 'error' : ''} formatter={(text) => text.replace(/\D/g, '')} onChange={(digits) => void enter(digits)} />
+        <Antd><Input.OTP key={attempt} length={6} size="large" autoFocus autoComplete="one-time-code" inputMode="numeric" value={code} disabled={busy} status={fault ? 'error' : ''} formatter={(text) => text.replace(/\D/g, '')} onChange={(digits) => void enter(digits)} /></Antd>
         <FaultLine id={`${id}-fault`} text={fault} />
       </div>
       <div className="row">
         <Button disabled={wait > 0 || busy} onClick={() => void again()}>{wait > 0 ? t('resendIn', { seconds: String(wait) }) : t('resend')}</Button>
-        <Button type="text" disabled={busy} onClick={onChange}>{t('change')}</Button>
+        <Button kind="text" disabled={busy} onClick={onChange}>{t('change')}</Button>
       </div>
     </div>
   );

@@ -13,6 +13,9 @@ export function Bones({ height, lines = Math.max(1, Math.floor((height + 12) / 2
   );
 }
 
+/** A block that is on its way, its code too. */
+export const BlockBones = ({ height }: { height: number }) => <section className="block"><Bones height={height} /></section>;
+
 /** The body of a table that is on its way: as many rows, each as high as it will be. */
 export function RowBones({ rows, columns }: { rows: number; columns: number }) {
   return (

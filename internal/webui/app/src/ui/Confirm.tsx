@@ -1,8 +1,9 @@
 import './field.css';
 import { useId, useState, type ReactNode } from 'react';
-import Input from 'antd/es/input';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
+import { Antd } from './Antd';
+import { Button } from './Button';
 import { composing } from './composing';
 import { faultSentence, useFaultText } from './Fault';
 import { RequestId } from './RequestId';
@@ -48,19 +49,20 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
     }
   };
   return (
-    <Modal
+    <Antd><Modal
       open
       title={title}
       width={440}
-      okText={action}
-      cancelText={cancel ?? t('action.cancel')}
-      okButtonProps={{ danger, disabled: !ready }}
-      confirmLoading={busy} // not to be left meanwhile
+      footer={(
+        <div className="form-foot">
+          <Button disabled={busy} onClick={() => onClosed(false)}>{cancel ?? t('action.cancel')}</Button>
+          <Button kind="primary" danger={danger} disabled={!ready} loading={busy} onClick={() => void go()}>{action}</Button>
+        </div>
+      )}
       mask={{ closable: false }}
       closable={{ 'aria-label': t('action.close') }}
-      onOk={() => void go()}
       transitionName="ant-fade"
-      onCancel={() => onClosed(false)}
+      onCancel={() => !busy && onClosed(false)}
     >
       <div className="stack">
         {text !== undefined && <p className="second">{text}</p>}
@@ -68,11 +70,11 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
         {typed !== undefined && (
           <div>
             <label htmlFor={id}>{t('confirm.type', { text: typed })}</label>
-            <Input id={id} autoFocus autoComplete="off" value={answer} onChange={(event) => setAnswer(event.target.value)} onPressEnter={(event) => !composing(event.nativeEvent) && void go()} />
+            <input className="input" id={id} autoFocus autoComplete="off" value={answer} onChange={(event) => setAnswer(event.target.value)} onKeyDown={(event) => event.key === 'Enter' && !composing(event.nativeEvent) && void go()} />
           </div>
         )}
         {fault !== null && <div className="fault-line" role="alert">{faultSentence(faultText(fault))} <RequestId error={fault} /></div>}
       </div>
-    </Modal>
+    </Modal></Antd>
   );
 }

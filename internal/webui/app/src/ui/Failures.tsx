@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { Link, useRouteError } from 'react-router';
+import { Button } from './Button';
 import { isLostChunk, reloadOnce } from './chunks';
 import { RequestId } from './RequestId';
 import { useTitle } from './useTitle';
@@ -37,7 +37,7 @@ export function Crash({ home = '/' }: { home?: string }) {
       {error instanceof Error && <p className="meta mono">{error.message}</p>}
       <RequestId error={error} />
       <div className="row">
-        <Button type="primary" onClick={() => location.reload()}>{t('action.retry')}</Button>
+        <Button kind="primary" onClick={() => location.reload()}>{t('action.retry')}</Button>
         <Link className="quiet" data-edge to={home}>{t('action.home')}</Link>
       </div>
     </div>

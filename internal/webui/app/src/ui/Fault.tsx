@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
-import Button from 'antd/es/button';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
 import type zh from '../locale/zh/common';
+import { Button } from './Button';
 import { notify } from './notice';
 import { RequestId } from './RequestId';
 

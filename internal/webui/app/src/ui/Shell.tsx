@@ -6,7 +6,7 @@ import { switchLanguage } from '../locale/locale';
 import { carried } from '../range/range';
 import { signOut, useSession } from '../session/session';
 import { Icon, type IconName } from './Icon';
-import { Menu } from './Menu';
+import { Menu, type MenuItem } from './Menu';
 import { dismiss, useNotices } from './notice';
 import { useScroll } from './useScroll';
 import { chooseTheme, useThemeChoice } from './theme';
@@ -21,8 +21,8 @@ export interface Place {
   ranged?: boolean;
 }
 
-/** The frame of every page: rail, or on a phone top bar and bottom tabs. */
-export function Shell({ places, home, band, children }: { places: Place[]; home: string; band?: string; children: ReactNode }) {
+/** The frame of every page: rail, or on a phone top bar and bottom tabs; `find` opens the search, `account` is more for the account's menu. */
+export function Shell({ places, home, band, find, account = [], children }: { places: Place[]; home: string; band?: string; find?: ReactNode; account?: MenuItem[]; children: ReactNode }) {
   const { t } = useTranslation();
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
@@ -33,7 +33,7 @@ export function Shell({ places, home, band, children }: { places: Place[]; home:
       first.current = false;
       return;
     }
-    main.current?.focus({ preventScroll: true });
+    if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true }); // the page may know better
   }, [pathname]);
 
   const tools = (at: 'up' | 'down') => (
@@ -43,7 +43,7 @@ export function Shell({ places, home, band, children }: { places: Place[]; home:
         <span className="words">{t('language.other')}</span>
       </button>
       <ThemeMenu at={at} />
-      <AccountMenu at={at} />
+      <AccountMenu at={at} more={account} />
     </>
   );
   const brand = (
@@ -59,6 +59,7 @@ export function Shell({ places, home, band, children }: { places: Place[]; home:
         <div className="rail">
           {brand}
           {band && <p className="meta office-band">{band}</p>}
+          {find}
           <nav className="places" aria-label={t('nav.main')}>
             {places.map((place) => <PlaceLink key={place.to} place={place} />)}
           </nav>
@@ -73,6 +74,7 @@ export function Shell({ places, home, band, children }: { places: Place[]; home:
         <div className="topbar">
           {brand}
           {band && <span className="meta office-band">{band}</span>}
+          {find}
           {!band && <a className="place" href="/docs" target="_blank" rel="noreferrer" aria-label={t('nav.docs')}><Icon name="docs" size={20} /></a>}
           {tools('down')}
         </div>
@@ -113,7 +115,7 @@ function ThemeMenu({ at }: { at: 'up' | 'down' }) {
   );
 }
 
-function AccountMenu({ at }: { at: 'up' | 'down' }) {
+function AccountMenu({ at, more }: { at: 'up' | 'down'; more: MenuItem[] }) {
   const { t } = useTranslation();
   const { who } = useSession();
   const tell = useTellFault();
@@ -125,7 +127,7 @@ function AccountMenu({ at }: { at: 'up' | 'down' }) {
       label={`${t('account.open')}: ${who?.email ?? ''}`}
       head={<p className="meta">{t('account.signedInAs')}<br /><strong>{who?.email}</strong></p>}
       button={<><Icon name="account" size={20} /><span className="words cut">{who?.email}</span></>}
-      groups={[[{ key: 'out', label: t('account.signOut'), onSelect: () => void leave() }]]}
+      groups={[...(more.length > 0 ? [more] : []), [{ key: 'out', label: t('account.signOut'), onSelect: () => void leave() }]]}
     />
   );
 }

@@ -1,10 +1,12 @@
 import { useEffectEvent, useLayoutEffect } from 'react';
 import { composing } from './composing';
+import { singleKeysOn } from './preferences';
 import { standing } from './standing';
 
 /**
  * Single keys for a page: `useKeys({ n: create, ArrowLeft: earlier })`. Off while somebody types, in
- * a dialog (unless inDialog), with Ctrl, Alt or Meta, and an arrow in a block that it scrolls.
+ * a dialog (unless inDialog), with Ctrl, Alt or Meta, and an arrow in a block that it scrolls;
+ * all but Escape where they were turned off (WCAG 2.1.4).
  */
 export function useKeys(keys: Record<string, (() => void) | undefined>, { inDialog = false } = {}): void {
   const press = useEffectEvent((event: KeyboardEvent) => {
@@ -12,6 +14,7 @@ export function useKeys(keys: Record<string, (() => void) | undefined>, { inDial
     const at = event.target instanceof Element ? event.target : null;
     if (at?.closest('input, textarea, select, [contenteditable=true], [role=radiogroup], [role=tablist], [role=menu], [role=listbox]')) return;
     if (event.key.startsWith('Arrow') && at && scrolls(at)) return;
+    if (event.key !== 'Escape' && !singleKeysOn()) return;
     if (!inDialog && standing('[role=dialog]').length > 0) return;
     const action = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action) return;

@@ -21,6 +21,16 @@ const applications: Same<typeof zh> = {
   deleted: '{{name}} is deleted',
   saved: '{{name}} is saved',
   saving: 'Saving',
+  lastCall: 'Last call',
+  find: {
+    search: 'Search by name or id',
+    status: 'Status',
+    allStatuses: 'All statuses',
+    sort: 'Order',
+    by: { newest: 'Newest first', name: 'By name', calls: 'Most calls', failures: 'Most failures', lastCall: 'Last call' },
+    none: 'No application matches.',
+    clear: 'Clear filters',
+  },
   level: { failed: 'Failing', warn: 'Some failures' },
   empty: {
     list: 'There is no application yet. Create one and bind capabilities: it gets an Access Key to call with.',

@@ -18,6 +18,16 @@ const applications = {
   deleted: '{{name}} 已删除',
   saved: '{{name}} 已保存',
   saving: '保存中',
+  lastCall: '最近调用',
+  find: {
+    search: '按名称或标识搜索',
+    status: '状态',
+    allStatuses: '全部状态',
+    sort: '排序',
+    by: { newest: '最新创建', name: '按名称', calls: '调用最多', failures: '失败最多', lastCall: '最近调用' },
+    none: '没有匹配的应用。',
+    clear: '清除筛选',
+  },
   level: { failed: '失败多', warn: '有失败' },
   empty: {
     list: '还没有应用。新建一个，绑定能力，就能拿到 Access Key 开始调用。',

@@ -1,10 +1,4 @@
 import admin from './admin';
-import applications from './applications';
-import calls from './calls';
-import capabilities from './capabilities';
-import common from './common';
-import overview from './overview';
-import playground from './playground';
-import session from './session';
+import pages from './console';
 
-export default { admin, applications, calls, capabilities, common, overview, playground, session };
+export default { ...pages, admin };

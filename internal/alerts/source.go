@@ -1,0 +1,85 @@
+package alerts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+)
+
+// Figures are what caused a state; those that do not belong to the kind of the rule are nil.
+type Figures struct {
+	Calls         *int64  `json:"calls,omitempty"`
+	Failures      *int64  `json:"failures,omitempty"`
+	Cost          *string `json:"cost,omitempty"`
+	DataThrough   *string `json:"dataThrough,omitempty"` // instants are those of api.md
+	ExpiresAt     *string `json:"expiresAt,omitempty"`
+	From          *string `json:"from,omitempty"`
+	Host          *string `json:"host,omitempty"`
+	KeyID         *string `json:"keyId,omitempty"`
+	KeyName       *string `json:"keyName,omitempty"`
+	LastCallAt    *string `json:"lastCallAt,omitempty"`
+	Limit         *int64  `json:"limit,omitempty"`
+	P95Ms         *int64  `json:"p95Ms,omitempty"`
+	SpoolID       *string `json:"spoolId,omitempty"`
+	To            *string `json:"to,omitempty"`
+	Tokens        *int64  `json:"tokens,omitempty"`
+	UnpricedCalls *int64  `json:"unpricedCalls,omitempty"`
+	Used          *int64  `json:"used,omitempty"`
+}
+
+// Window is what calls did that ended in a window.
+type Window struct {
+	Calls, Failures int64
+	P95Ms           int64 // 0 without calls
+}
+
+// Spent is what an application used in a range of days.
+type Spent struct {
+	Tokens   int64
+	Known    bool // any answer reported its tokens
+	Costs    map[string]Money
+	Unpriced int64
+}
+
+// Money is an amount in a currency.
+type Money struct {
+	Text   string // exact
+	Amount float64
+}
+
+// Use is what an application uses of a limit.
+type Use struct {
+	Limit int64  // 0: there is none
+	Used  *int64 // nil: not known
+}
+
+// ExpiringKey is the key of an application that expires next.
+type ExpiringKey struct {
+	ID        uuid.UUID
+	Name      string
+	ExpiresAt time.Time
+}
+
+// Standing is how the ledger's spools are.
+type Standing struct {
+	Through   time.Time // before it every call that ended is in the statistics
+	SpoolID   uuid.UUID // the spool that has not been reported for longest; uuid.Nil: there is none
+	Host      string
+	SilentFor time.Duration // of it
+}
+
+// Source is asked for the figures of rules. Every answer is about what exists of what was asked for; an error says that
+// nothing is known.
+type Source interface {
+	Standing(ctx context.Context) (Standing, error)
+	// Windows are of the calls of applications, capabilities or upstreams that ended after from, at to the latest.
+	Windows(ctx context.Context, of TargetType, ids []string, from, to time.Time) (map[string]Window, error)
+	LastCalls(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]time.Time, error)
+	Spent(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[uuid.UUID]Spent, error)
+	// Uses are by the names of the limits.
+	Uses(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]map[string]Use, error)
+	ExpiringKeys(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]ExpiringKey, error)
+}

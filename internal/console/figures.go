@@ -1,0 +1,199 @@
+package console
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"callgate/internal/application"
+	"callgate/internal/beijing"
+	"callgate/internal/openapi"
+	"callgate/internal/stats"
+)
+
+// everyone is all applications that exist, as administrators' figures are made of: each of them is the sum of what
+// the owners see.
+type everyone struct {
+	all     []application.Owned // newest first
+	by      map[uuid.UUID]*application.Owned
+	callers []stats.Caller // of these
+	inUsage stats.Everyone // without those of which the daily usage has rows: hardly ever any
+	inRows  stats.Everyone // without all that may have rows of any kind
+}
+
+// everyoneIn tells who is there and who of them called in the days, and, asked before the figures are, how whole these are.
+// model nil is all.
+func (c *Console) everyoneIn(ctx context.Context, days beijing.Range, model *string, known *openapi.Coverage) (*everyone, error) {
+	all, deleted, err := c.Applications.Everyones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &everyone{all: all, by: make(map[uuid.UUID]*application.Owned, len(all)), inRows: stats.Everyone{Except: deleted}}
+	ids := make([]uuid.UUID, len(all))
+	for i := range all {
+		ids[i], e.by[all[i].ID] = all[i].ID, &all[i]
+	}
+	if *known, err = c.coverageOf(ctx, ids, days); err != nil {
+		return nil, err
+	}
+	callers, err := c.Stats.Callers(ctx, days, model)
+	if err != nil {
+		return nil, err
+	}
+	for _, caller := range callers {
+		if e.by[caller.Application] == nil {
+			e.inUsage.Except = append(e.inUsage.Except, caller.Application)
+			e.leaveOut(caller.Application)
+		} else {
+			e.callers = append(e.callers, caller)
+		}
+	}
+	today := beijing.Today(c.Now())
+	if days.Contains(today) && days.Contains(today-1) {
+		return e, nil
+	}
+	lately, err := c.Stats.Callers(ctx, beijing.LastDays(2, today), model) // the last hours are told whatever the days
+	for _, caller := range lately {
+		if e.by[caller.Application] == nil {
+			e.leaveOut(caller.Application)
+		}
+	}
+	return e, err
+}
+
+// leaveOut takes an application that does not exist out of the rows.
+func (e *everyone) leaveOut(id uuid.UUID) {
+	if !slices.Contains(e.inRows.Except, id) {
+		e.inRows.Except = append(e.inRows.Except, id)
+	}
+}
+
+// hits counts the applications that exist, and their owners, each once.
+func (e *everyone) hits(ids iter.Seq[uuid.UUID]) openapi.Hits {
+	applications, owners := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
+	for id := range ids {
+		if a := e.by[id]; a != nil {
+			applications[id], owners[a.OwnerID] = true, true
+		}
+	}
+	return openapi.Hits{ApplicationCount: int64(len(applications)), OwnerCount: int64(len(owners))}
+}
+
+// calling and failing are those of the callers.
+func (e *everyone) calling() openapi.Hits {
+	return e.hits(e.called(func(stats.Caller) bool { return true }))
+}
+func (e *everyone) failing() openapi.Hits {
+	return e.hits(e.called(func(c stats.Caller) bool { return c.Failures > 0 }))
+}
+
+func (e *everyone) called(how func(stats.Caller) bool) iter.Seq[uuid.UUID] {
+	return func(yield func(uuid.UUID) bool) {
+		for _, caller := range e.callers {
+			if how(caller) && !yield(caller.Application) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Console) figuresOverview(ctx *fiber.Ctx) (any, error) {
+	days, err := c.daysOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.FiguresOverview(ctx.UserContext(), days)
+}
+
+// FiguresOverview answers the figures of all applications of all owners.
+func (c *Console) FiguresOverview(ctx context.Context, days beijing.Range) (answer openapi.FiguresOverview, err error) {
+	read, err := c.everyones(ctx, days, nil, &answer.Coverage)
+	if err != nil {
+		return answer, err
+	}
+	owners := map[uuid.UUID]bool{}
+	for _, a := range read.all {
+		owners[a.OwnerID] = true
+		if a.Status == application.Active {
+			answer.EnabledCount++
+		}
+	}
+	answer.ApplicationCount, answer.OwnerCount = int64(len(read.all)), int64(len(owners))
+	answer.Calling, answer.Failing = read.calling(), read.failing()
+	answer.MetricsFields, answer.Daily = read.tokens.summary(read.usage.Summary), each(read.usage.Daily, read.tokens.day)
+	answer.Hours = hoursView(read.now)
+	names, err := c.Catalog.Names(ctx)
+	if err != nil {
+		return answer, err
+	}
+	answer.Reasons, answer.Worst = read.reasons(), read.worst(names)
+	answer.Now = read.failingNow(names)
+	return answer, nil
+}
+
+// everyones is what is read of everyone for a page.
+type everyones struct {
+	*everyone
+	usage    stats.Usage
+	tokens   *tokenUsage
+	now      stats.Now
+	failures []stats.Failing // of applications that exist
+}
+
+// everyones reads usage, tokens, failures and the last hours, of one capability or, model nil, of all, and more beside them.
+func (c *Console) everyones(ctx context.Context, days beijing.Range, model *string, known *openapi.Coverage, more ...func(context.Context, *everyone) error) (*everyones, error) {
+	who, err := c.everyoneIn(ctx, days, model, known)
+	if err != nil {
+		return nil, err
+	}
+	read := &everyones{everyone: who}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		read.usage, err = c.Stats.EveryonesUsage(groupCtx, who.inUsage, days, model)
+		return err
+	})
+	group.Go(func() (err error) {
+		read.tokens, err = c.everyonesTokens(groupCtx, who.inRows, days, model)
+		return err
+	})
+	group.Go(func() (err error) {
+		read.now, err = c.Stats.Now(groupCtx, who.inRows, model)
+		return err
+	})
+	group.Go(func() (err error) {
+		read.failures, err = c.Stats.Failures(groupCtx, days, model)
+		read.failures = slices.DeleteFunc(read.failures, func(f stats.Failing) bool { return who.by[f.Application] == nil })
+		return err
+	})
+	for _, also := range more {
+		group.Go(func() error { return also(groupCtx, who) })
+	}
+	return read, group.Wait()
+}
+
+// everyonesTokens is tokenUsage of everyone.
+func (c *Console) everyonesTokens(ctx context.Context, who stats.Everyone, days beijing.Range, model *string) (*tokenUsage, error) {
+	book, err := c.Pricing.Book(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u := newTokenUsage(book)
+	return u, c.Stats.EveryonesTokens(ctx, who, days, model, book.UpstreamModels(), u.add)
+}
+
+func hoursView(now stats.Now) openapi.RecentHours {
+	return openapi.RecentHours{Until: beijing.Format(now.Until), LastHour: hourView(now.All.Last), HourBefore: hourView(now.All.Before)}
+}
+
+func hourView(f stats.HourFigures) openapi.HourFigures {
+	view := openapi.HourFigures{Calls: f.Calls, Failures: f.Failures, P95Ms: f.P95Ms}
+	if f.Calls > 0 {
+		rate := float64((f.Calls-f.Failures)*10_000/f.Calls) / 10_000
+		view.SuccessRate = &rate
+	}
+	return view
+}

@@ -1,0 +1,176 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"callgate/internal/beijing"
+	"callgate/internal/catalog"
+	"callgate/internal/openapi"
+	"callgate/internal/stats"
+)
+
+// topCallers is how many applications a capability names.
+const topCallers = 50
+
+func (c *Console) listCapabilityFigures(ctx *fiber.Ctx) (any, error) {
+	days, err := c.daysOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.CapabilityFiguresList(ctx.UserContext(), days)
+}
+
+// CapabilityFiguresList answers the figures of everyone by capability.
+func (c *Console) CapabilityFiguresList(ctx context.Context, days beijing.Range) (answer openapi.CapabilityFiguresList, err error) {
+	who, err := c.everyoneIn(ctx, days, nil, &answer.Coverage)
+	if err != nil {
+		return answer, err
+	}
+	var models []stats.ModelMetrics
+	var tokens *tokenUsage
+	var now stats.Now
+	var callers map[string]stats.ModelCallers
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		models, err = c.Stats.EveryonesModels(groupCtx, who.inUsage, days)
+		return err
+	})
+	group.Go(func() (err error) {
+		tokens, err = c.everyonesTokens(groupCtx, who.inRows, days, nil)
+		return err
+	})
+	group.Go(func() (err error) {
+		now, err = c.Stats.Now(groupCtx, who.inRows, nil)
+		return err
+	})
+	group.Go(func() (err error) {
+		callers, err = c.Stats.ModelCallers(groupCtx, days)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return answer, err
+	}
+	states, err := c.Catalog.States(ctx)
+	if err != nil {
+		return answer, err
+	}
+	answer.HoursUntil = beijing.Format(now.Until)
+	answer.Items = each(listedModels(models, states, now), func(m stats.ModelMetrics) openapi.CapabilityFiguresLine {
+		return openapi.CapabilityFiguresLine{
+			Model: m.Model, Name: states[m.Model].Name, Status: told(states[m.Model].Status), MetricsFields: tokens.byModel.at(m.Model).beside(m.Metrics),
+			Calling: who.hits(slices.Values(callers[m.Model].Calling)), Failing: who.hits(slices.Values(callers[m.Model].Failing)),
+			LastHour: hourView(now.Models[m.Model].Last), HourBefore: hourView(now.Models[m.Model].Before),
+		}
+	})
+	return answer, nil
+}
+
+// listedModels are those that were called, the most calls first, and then those of the catalog and of the last hours.
+func listedModels(called []stats.ModelMetrics, states map[string]catalog.State, now stats.Now) []stats.ModelMetrics {
+	seen := map[string]bool{}
+	for _, m := range called {
+		seen[m.Model] = true
+	}
+	var rest []stats.ModelMetrics
+	add := func(model string) {
+		if !seen[model] {
+			seen[model] = true
+			rest = append(rest, stats.ModelMetrics{Model: model})
+		}
+	}
+	for model := range states {
+		add(model)
+	}
+	for model := range now.Models {
+		add(model)
+	}
+	slices.SortFunc(rest, func(a, b stats.ModelMetrics) int { return cmp.Compare(a.Model, b.Model) })
+	return append(called, rest...)
+}
+
+func (c *Console) capabilityFigures(ctx *fiber.Ctx, id string) (any, error) {
+	days, err := c.daysOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.CapabilityFigures(ctx.UserContext(), id, days)
+}
+
+// CapabilityFigures answers the figures of one capability, and whom its failures hit.
+func (c *Console) CapabilityFigures(ctx context.Context, id string, days beijing.Range) (answer openapi.CapabilityFigures, err error) {
+	capability, err := c.Catalog.Capability(ctx, id)
+	if err != nil {
+		return answer, err
+	}
+	var ranges stats.UpstreamRanges
+	read, err := c.everyones(ctx, days, &id, &answer.Coverage, func(ctx context.Context, who *everyone) (err error) {
+		ranges, err = c.Stats.UpstreamRanges(ctx, who.inRows, days, &id)
+		return err
+	})
+	if err != nil {
+		return answer, err
+	}
+	upstreams, err := c.upstreamNames(ctx)
+	if err != nil {
+		return answer, err
+	}
+	answer.Capability = openapi.CapabilityName{ID: capability.ID, Name: capability.Name, Status: capability.Status}
+	answer.Summary, answer.Daily = openapi.Metrics{MetricsFields: read.tokens.summary(read.usage.Summary)}, each(read.usage.Daily, read.tokens.day)
+	answer.Calling, answer.Failing, answer.Hours = read.calling(), read.failing(), hoursView(read.now)
+	answer.Reasons = read.worst(map[string]string{id: capability.Name})
+	answer.Applications = read.applications()
+	answer.UpstreamsFrom, answer.FirstByte = ranges.From, openapi.FirstByte(ranges.All.FirstByte)
+	answer.Upstreams = each(ranges.Items, func(u stats.UpstreamRange) openapi.UpstreamRange { return upstreamRangeView(u, upstreams) })
+	return answer, nil
+}
+
+// applications are the callers with the most failures.
+func (read *everyones) applications() openapi.CallingApplications {
+	last := map[uuid.UUID]int64{}
+	for _, f := range read.failures {
+		last[f.Application] = max(last[f.Application], f.LastMs)
+	}
+	callers := slices.SortedFunc(slices.Values(read.callers), func(a, b stats.Caller) int {
+		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(b.Calls, a.Calls), slices.Compare(a.Application[:], b.Application[:]))
+	})
+	return openapi.CallingApplications{Total: int64(len(callers)), Items: each(callers[:min(topCallers, len(callers))], func(caller stats.Caller) openapi.CallingApplication {
+		a := read.by[caller.Application]
+		view := openapi.CallingApplication{
+			ID: a.ID, Name: a.Name, Status: a.Status, Owner: openapi.User{ID: a.OwnerID, Email: a.Email}, Calls: caller.Calls, Failures: caller.Failures,
+		}
+		rate := float64((caller.Calls-caller.Failures)*10_000/caller.Calls) / 10_000
+		view.SuccessRate = &rate
+		if ms := last[a.ID]; ms > 0 {
+			view.LastFailureAt = told(timeOfMs(ms))
+		}
+		return view
+	})}
+}
+
+// upstreamNames are those of named upstreams by their ids.
+func (c *Console) upstreamNames(ctx context.Context) (map[string]string, error) {
+	all, err := c.Catalog.Upstreams(ctx)
+	names := make(map[string]string, len(all))
+	for _, u := range all {
+		names[u.ID] = u.Name
+	}
+	return names, err
+}
+
+func upstreamRangeView(u stats.UpstreamRange, names map[string]string) openapi.UpstreamRange {
+	view := openapi.UpstreamRange{
+		UpstreamID: told(u.UpstreamID), Name: told(names[u.UpstreamID]), Calls: u.Calls, Failures: u.Failures, FailedOver: u.FailedOver,
+		P50Ms: u.P50Ms, P95Ms: u.P95Ms, P99Ms: u.P99Ms, FirstByte: openapi.FirstByte(u.FirstByte),
+	}
+	if u.Calls > 0 {
+		rate := float64((u.Calls-u.Failures)*10_000/u.Calls) / 10_000
+		view.SuccessRate = &rate
+	}
+	return view
+}

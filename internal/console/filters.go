@@ -1,0 +1,109 @@
+package console
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"callgate/internal/calls"
+	"callgate/internal/fault"
+	"callgate/internal/stats"
+)
+
+// maxText is how many characters a text may have that messages are searched for.
+const maxText = 200
+
+var reasonTypes = []calls.ReasonType{
+	calls.PermissionDenied, calls.UpstreamHTTPError, calls.ConnectionFailed, calls.Timeout, calls.Interrupted, calls.InvalidRequest,
+	calls.Overloaded, calls.Limited, calls.InternalFault,
+}
+
+var reasonCodes = []calls.ReasonCode{
+	calls.ApplicationDisabled, calls.CapabilityNotBound, calls.CapabilityDisabled, calls.CapabilityUnknown, calls.ModelRequired,
+	calls.InvalidPath, calls.RequestTooLarge, calls.CodeOverloaded, calls.CodeInternal, calls.UpstreamStatus, calls.UpstreamUnreachable,
+	calls.UpstreamTimeout, calls.CallerTimeout, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown, calls.CodeInvalidRequest,
+	calls.RateLimited, calls.ConcurrencyLimited, calls.QuotaExhausted, calls.KeyExpired, calls.AddressNotAllowed,
+}
+
+// outcomeOf reads what became of the calls that are asked for: result, reason, status, upstreamStatus and text.
+func outcomeOf(ctx *fiber.Ctx, q *stats.CallsQuery) error {
+	wrong := fault.Fields{}
+	switch result := stats.Result(ctx.Query("result")); result {
+	case stats.AnyResult:
+	case stats.OnlySuccesses, stats.OnlyFailures:
+		q.Result = stats.Result(strings.Clone(string(result)))
+	default:
+		wrong.Add("result", "must be success or failure")
+	}
+	given := ctx.Context().QueryArgs()
+	if given.Has("reason") {
+		if q.Outcome.Reason = reasonKind(ctx.Query("reason")); q.Outcome.Reason == nil {
+			wrong.Add("reason", "must be a reason of failures, such as timeout, or reason:code, such as timeout:caller_timeout")
+		}
+	}
+	if given.Has("status") {
+		if q.Outcome.Status = httpStatus(ctx.Query("status")); q.Outcome.Status == 0 {
+			wrong.Add("status", "must be an integer from 100 to 599")
+		}
+	}
+	if text := ctx.Query("upstreamStatus"); given.Has("upstreamStatus") {
+		status := httpStatus(text)
+		if q.Outcome.UpstreamStatus = &status; status == 0 && text != "0" {
+			wrong.Add("upstreamStatus", "must be 0 or an integer from 100 to 599")
+		}
+	}
+	if given.Has("text") {
+		text, err := textParam(ctx, "text")
+		if err != nil {
+			return err
+		}
+		wrong.Text("text", text, 1, maxText)
+		q.Outcome.Text = text
+	}
+	if q.Result == stats.OnlySuccesses && q.Outcome.OnlyFailures() {
+		wrong.Add("result", "must be failure or left out, for reason, upstreamStatus and text select failures")
+	}
+	return wrong.Err()
+}
+
+// reasonKind reads a type, or type:code; nil is neither. An empty text is the empty type.
+func reasonKind(text string) *stats.ReasonKind {
+	kind, code, named := strings.Cut(text, ":")
+	if text != "" && !slices.Contains(reasonTypes, calls.ReasonType(kind)) || named && !slices.Contains(reasonCodes, calls.ReasonCode(code)) {
+		return nil
+	}
+	return &stats.ReasonKind{Type: strings.Clone(kind), Code: strings.Clone(code)}
+}
+
+// httpStatus reads an HTTP status; 0 is none.
+func httpStatus(text string) uint16 {
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n < 100 || n > 599 {
+		return 0
+	}
+	return uint16(n)
+}
+
+// timesOf reads from and to, which lie within the days of q.
+func timesOf(ctx *fiber.Ctx, q *stats.CallsQuery) (err error) {
+	if q.From, err = timeParam(ctx, "from"); err != nil {
+		return err
+	}
+	if q.To, err = timeParam(ctx, "to"); err != nil {
+		return err
+	}
+	wrong, first, end := fault.Fields{}, q.Range.Start.Start(), q.Range.End.End()
+	if q.From != nil && (q.From.Before(first) || !q.From.Before(end)) {
+		wrong.Add("from", "must lie within the days from start to end")
+	}
+	switch {
+	case q.To == nil:
+	case !q.To.After(first) || q.To.After(end):
+		wrong.Add("to", "must lie within the days from start to end")
+	case q.From != nil && !q.To.After(*q.From):
+		wrong.Add("to", "must be after from")
+	}
+	return wrong.Err()
+}

@@ -1,0 +1,131 @@
+package stats
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+	"callgate/internal/fault"
+)
+
+// MessageHead is how many characters of a failure's message the CSV of calls says; more are told by "…".
+const MessageHead = 200
+
+const messagesQuery = `
+SELECT call_id, substringUTF8(message, 1, {most:UInt32})
+FROM call_failures
+WHERE application_id = {application:UUID} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}
+  AND start_time >= fromUnixTimestamp64Milli({first:Int64}) AND start_time <= fromUnixTimestamp64Milli({last:Int64})
+  AND call_id IN {calls:Array(UUID)} AND message != ''`
+
+// AddMessages fills in the heads of the messages of failed calls of an application, where they are kept. A thousand calls
+// at a time, or fewer. Faults: Unavailable.
+func (r *Reader) AddMessages(ctx context.Context, application uuid.UUID, calls []Call) error {
+	reasons := map[uuid.UUID]*FailureReason{}
+	var days []uint32
+	var ids []uuid.UUID
+	first, last := int64(math.MaxInt64), int64(0)
+	from := r.days.FailuresFrom(beijing.Today(r.now()))
+	for _, c := range calls {
+		start, known := startOf(c.CallID)
+		if c.Reason == nil || !known || beijing.DayOf(start) < from {
+			continue
+		}
+		reasons[c.CallID] = c.Reason
+		ids = append(ids, c.CallID)
+		first, last = min(first, start.UnixMilli()), max(last, start.UnixMilli())
+		if day := beijing.DayOf(start).Number(); !slices.Contains(days, day) {
+			days = append(days, day)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	parameters := args("application", application, "days", days, "first", first, "last", last, "calls", ids, "most", uint32(MessageHead+1))
+	return r.each(ctx, "messages of failures", messagesQuery, parameters, func(rows driver.Rows) error {
+		var id uuid.UUID
+		var message string
+		if err := rows.Scan(&id, &message); err != nil {
+			return unavailable(err, "read messages")
+		}
+		if reason := reasons[id]; reason != nil {
+			head := headOf(message)
+			reason.Message = &head
+		}
+		return nil
+	})
+}
+
+func headOf(message string) string {
+	n := 0
+	for i := range message {
+		if n++; n > MessageHead {
+			return message[:i] + "…"
+		}
+	}
+	return message
+}
+
+const foundQuery = `
+SELECT` + callColumns + `, application_id
+FROM calls
+WHERE application_id IN {applications:Array(UUID)} AND start_time = fromUnixTimestamp64Milli({start:Int64}) AND call_id = {call:UUID}
+LIMIT 1`
+
+// Find gives a call of one of some applications by its id, and which of them it is of: with its failure when it failed, the
+// zero FailureDetail when it succeeded. Faults: NotFound, Unavailable.
+func (r *Reader) Find(ctx context.Context, applications []uuid.UUID, callID uuid.UUID) (found FailedCall, of uuid.UUID, err error) {
+	start, ok := startOf(callID)
+	if !ok || len(applications) == 0 || beijing.DayOf(start) < r.days.CallsFrom(beijing.Today(r.now())) {
+		return found, of, fault.Absent()
+	}
+	parameters := args("applications", applications, "start", start.UnixMilli(), "call", callID)
+	seen := false
+	err = r.each(ctx, "call", foundQuery, parameters, func(rows driver.Rows) error {
+		one, err := scanFailedCall(rows, &of)
+		if err == nil {
+			found, seen = *one, true
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return FailedCall{}, of, err
+	case !seen:
+		return FailedCall{}, of, fault.Absent()
+	case found.Success:
+		return found, of, nil
+	}
+	parameters = args("application", of, "start", start.UnixMilli(), "call", callID)
+	return found, of, r.addFailure(ctx, start, parameters, &found.Failure)
+}
+
+const lastCallsQuery = `
+SELECT application_id, toUnixTimestamp64Milli(max(m.last_used))
+FROM app_models AS m
+WHERE application_id IN {applications:Array(UUID)}
+GROUP BY application_id`
+
+// LastCalls tells when the newest call of each application started; one that was never called is not in it. Faults:
+// Unavailable.
+func (r *Reader) LastCalls(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]time.Time, error) {
+	last := make(map[uuid.UUID]time.Time, len(applications))
+	if len(applications) == 0 {
+		return last, nil
+	}
+	err := r.each(ctx, "last calls", lastCallsQuery, args("applications", applications), func(rows driver.Rows) error {
+		var id uuid.UUID
+		var at int64
+		if err := rows.Scan(&id, &at); err != nil {
+			return unavailable(err, "read last calls")
+		}
+		last[id] = time.UnixMilli(at)
+		return nil
+	})
+	return last, err
+}

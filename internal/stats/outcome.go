@@ -1,0 +1,194 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"callgate/internal/beijing"
+)
+
+// Outcome narrows calls by what became of them. The zero value is any outcome. Reason, UpstreamStatus and Text select
+// failures only.
+type Outcome struct {
+	Reason         *ReasonKind
+	Status         uint16  // HTTP status told to the caller; 0: any
+	UpstreamStatus *uint16 // of failures the status the upstream answered, 0 when it did not; nil: any
+	Text           string  // part of the failure's message, letters alike; empty: any. Failures whose detail is kept
+}
+
+// ReasonKind is a type of failure and, unless it is empty, its code. The empty type is of failures without a reason.
+type ReasonKind struct{ Type, Code string }
+
+func (o Outcome) narrows() bool {
+	return o.Reason != nil || o.Status != 0 || o.UpstreamStatus != nil || o.Text != ""
+}
+
+// OnlyFailures tells whether it selects failures only.
+func (o Outcome) OnlyFailures() bool {
+	return o.Reason != nil || o.UpstreamStatus != nil || o.Text != ""
+}
+
+// conditions are those of rows of calls.
+func (o Outcome) conditions() string {
+	conditions := o.columns()
+	if o.OnlyFailures() {
+		conditions += " AND NOT success"
+	}
+	if o.Text != "" {
+		conditions += " AND (start_time, call_id) GLOBAL IN (SELECT start_time, call_id FROM call_failures WHERE application_id = {application:UUID}" +
+			" AND " + since("textFrom") + " AND " + before("textTo") + " AND positionCaseInsensitiveUTF8(message, {text:String}) > 0)"
+	}
+	return conditions
+}
+
+// columns are the conditions of the columns that calls and failures_daily have in common.
+func (o Outcome) columns() (conditions string) {
+	if o.Reason != nil {
+		conditions = " AND reason_type = {reason:String}"
+		if o.Reason.Code != "" {
+			conditions += " AND reason_code = {code:String}"
+		}
+	}
+	if o.Status != 0 {
+		conditions += " AND status_code = {status:UInt16}"
+	}
+	if o.UpstreamStatus != nil {
+		conditions += " AND upstream_status = {upstream:UInt16}"
+	}
+	return conditions
+}
+
+func (o Outcome) parameters() (pairs []any) {
+	if o.Reason != nil {
+		pairs = append(pairs, "reason", o.Reason.Type, "code", o.Reason.Code)
+	}
+	if o.Status != 0 {
+		pairs = append(pairs, "status", o.Status)
+	}
+	if o.UpstreamStatus != nil {
+		pairs = append(pairs, "upstream", *o.UpstreamStatus)
+	}
+	if o.Text != "" {
+		pairs = append(pairs, "text", o.Text)
+	}
+	return pairs
+}
+
+// narrowed tells apart what else than model and days a query is narrowed by.
+func (q CallsQuery) narrowed() string {
+	if q.From == nil && q.To == nil && !q.Outcome.narrows() {
+		return ""
+	}
+	at := func(t *time.Time) string {
+		if t == nil {
+			return ""
+		}
+		return strconv.FormatInt(t.UnixMilli(), 10)
+	}
+	o := q.Outcome
+	reason, upstream := "", ""
+	if o.Reason != nil {
+		reason = o.Reason.Type + ":" + o.Reason.Code
+	}
+	if o.UpstreamStatus != nil {
+		upstream = strconv.Itoa(int(*o.UpstreamStatus))
+	}
+	return fmt.Sprintf("%s %s %t%s %d %s %s", at(q.From), at(q.To), o.Reason != nil, reason, o.Status, upstream, o.Text)
+}
+
+// within cuts the days off that a query's times of day leave out.
+func (r *Reader) within(q CallsQuery) CallsQuery {
+	if q.From != nil {
+		q.Range.Start = max(q.Range.Start, beijing.DayOf(*q.From))
+	}
+	if q.To != nil {
+		q.Range.End = min(q.Range.End, beijing.DayOf(q.To.Add(-time.Millisecond)))
+	}
+	return q
+}
+
+// kept are the days in which calls of a query can be found.
+func (r *Reader) kept(q CallsQuery) beijing.Range {
+	days := r.keptCalls(q.Range)
+	if q.Outcome.Text != "" {
+		days.Start = max(days.Start, r.days.FailuresFrom(beijing.Today(r.now())))
+	}
+	return days
+}
+
+// with are the limits for a query. What an outcome narrows is counted by hour from rows, which costs what reading them
+// does.
+func (l scanLimits) with(q CallsQuery) scanLimits {
+	if q.Outcome.narrows() {
+		return scanLimits{day: 40 * l.day, hour: 4 * l.hour}
+	}
+	return l
+}
+
+// outcomeDays counts the failures of an outcome by day. The last column tells how many failures failures_daily lacks, or
+// has too many.
+func outcomeDays(q CallsQuery) string {
+	matching := "true"
+	if q.Model != nil {
+		matching = "model = {model:String}"
+	}
+	return `
+SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(day, 'Asia/Shanghai'))) AS start, sum(n), sum(matching), toInt64(0), sum(failed)
+FROM (
+    SELECT u.day AS day, toInt64(u.calls) AS n, toInt64(0) AS matching, toInt64(u.calls - u.successes) AS failed
+    FROM usage_daily AS u
+    WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
+    UNION ALL
+    SELECT f.day AS day, toInt64(0), toInt64(if(` + matching + q.Outcome.columns() + `, f.calls, 0)), toInt64(-f.calls)
+    FROM failures_daily AS f
+    WHERE f.application_id = {application:UUID} AND f.day >= {start:Date} AND f.day <= {end:Date}
+)
+GROUP BY day`
+}
+
+// countOutcomeDays counts the calls of an outcome by day, from the rollups, and from rows on days of which these do not
+// agree: they were not filled yet, or an insert is on its way. The status of a success is in the rows alone.
+func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijing.Range) (t series, err error) {
+	var unsure []uint32
+	parameters := q.parameters("start", days.Start, "end", days.End)
+	err = r.each(ctx, "count outcomes", outcomeDays(q), parameters, func(rows driver.Rows) error {
+		var s timeBucket
+		var failed int64
+		if err := rows.Scan((*int64)(&s.unit), &s.start, &s.rows, &s.calls, &s.successes, &failed); err != nil {
+			return unavailable(err, "count outcomes")
+		}
+		if failed != 0 || success(q.Outcome.Status) {
+			unsure = append(unsure, s.day().Number())
+		} else {
+			t = append(t, s)
+		}
+		return nil
+	})
+	if err != nil || len(unsure) == 0 {
+		t.sort()
+		return t, err
+	}
+	counted, err := r.countAll(ctx, `
+SELECT toInt64(86400) AS unit, intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800 AS start,`+q.counted()+`
+FROM calls
+WHERE application_id = {application:UUID} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}
+GROUP BY start`, q.parameters("days", unsure))
+	t = slices.Concat(t, counted)
+	t.sort()
+	return t, err
+}
+
+// success tells whether a status is one that only successes have.
+func success(status uint16) bool { return status/100 == 2 }
+
+// summaryOf counts the calls of a query whatever became of them, as of its until.
+func (r *Reader) summaryOf(ctx context.Context, q CallsQuery) (CallsSummary, error) {
+	q.Outcome = Outcome{}
+	t, err := r.asOf(ctx, &q)
+	return t.summary(), err
+}

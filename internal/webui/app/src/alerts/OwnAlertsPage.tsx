@@ -1,0 +1,4 @@
+import { Alerts } from './Alerts';
+
+/** What an owner wants to be told of. */
+export const Component = () => <Alerts site="own" />;

@@ -1,0 +1,15 @@
+import { useTranslation } from 'react-i18next';
+import { useFormat } from '../format/useFormat';
+import { UNITS } from './draft';
+import type { Alert } from './queries';
+
+/** A value of an alert with its unit. */
+export function useQuantity(): (alert: Pick<Alert, 'kind' | 'unit'>, value: number) => string {
+  const { t } = useTranslation('alerts');
+  const format = useFormat();
+  return ({ kind, unit }, value) => {
+    if (kind === 'p95') return format.duration(Math.round(value));
+    const n = value.toLocaleString(format.language, { maximumFractionDigits: 2 });
+    return kind === 'cost' ? `${n} ${unit}` : t('quantity', { n, unit: t(`units.${UNITS[kind]}`) });
+  };
+}

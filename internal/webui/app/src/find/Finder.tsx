@@ -1,0 +1,58 @@
+import { lazy, Suspense, useEffectEvent, useLayoutEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { composing } from '../ui/composing';
+import { Icon } from '../ui/Icon';
+import { singleKeysOn } from '../ui/preferences';
+import { standing } from '../ui/standing';
+
+const Palette = lazy(() => import('./Palette'));
+const Shortcuts = lazy(() => import('./Shortcuts'));
+
+export type Opened = 'palette' | 'shortcuts' | null;
+
+/** ⌘ on Apple's keyboards, Ctrl elsewhere. */
+export const commandKey = (): string => (/Mac|iP(hone|ad|od)/.test(navigator.platform) ? '⌘K' : 'Ctrl K');
+
+/** The search and the list of keys, each fetched when it is first asked for: Ctrl or ⌘ with K, `/` and `?`. */
+export function Finder({ open, onOpen }: { open: Opened; onOpen: (open: Opened) => void }) {
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    if (event.defaultPrevented || composing(event)) return;
+    if ((event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') {
+      event.preventDefault(); // the browser's own search
+      return onOpen(open === 'palette' ? null : 'palette');
+    }
+    if (event.metaKey || event.ctrlKey || event.altKey || !singleKeysOn() || standing('[role=dialog]').length > 0) return;
+    const at = event.target instanceof Element ? event.target : null;
+    if (at?.closest('input, textarea, select, [contenteditable=true], [role=menu], [role=listbox]')) return;
+    const asked = ({ '/': 'palette', '?': 'shortcuts' } as const)[event.key];
+    if (!asked) return;
+    event.preventDefault();
+    onOpen(asked);
+  });
+  useLayoutEffect(() => { // at once: a key may come before other effects run
+    // On the window, after the document: a page's own key of the same name goes first.
+    const pressed = (event: KeyboardEvent) => press(event);
+    window.addEventListener('keydown', pressed);
+    return () => window.removeEventListener('keydown', pressed);
+  }, []);
+  const close = () => onOpen(null);
+  return (
+    <Suspense fallback={null}>
+      {open === 'palette' && <Palette onClose={close} onShortcuts={() => onOpen('shortcuts')} />}
+      {open === 'shortcuts' && <Shortcuts onClose={close} />}
+    </Suspense>
+  );
+}
+
+/** The search as something to be seen and clicked. */
+export function FindButton({ onOpen }: { onOpen: () => void }) {
+  const { t } = useTranslation();
+  const [key] = useState(commandKey);
+  return (
+    <button type="button" className="place find" aria-keyshortcuts="Control+K Meta+K /" title={t('find.hint')} onClick={onOpen}>
+      <Icon name="search" size={20} />
+      <span className="words grow">{t('find.open')}</span>
+      <kbd className="words">{key}</kbd>
+    </button>
+  );
+}

@@ -1,0 +1,10 @@
+import alerts from './alerts';
+import applications from './applications';
+import calls from './calls';
+import capabilities from './capabilities';
+import common from './common';
+import overview from './overview';
+import playground from './playground';
+import session from './session';
+
+export default { alerts, applications, calls, capabilities, common, overview, playground, session };

@@ -1,0 +1,102 @@
+import './why.css';
+import { useEffect, useRef } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link, useLocation } from 'react-router';
+import { callsPath } from '../calls/filter';
+import { useReasonText } from '../calls/useReasonText';
+import { useFormat } from '../format/useFormat';
+import { carried } from '../range/range';
+import type { RangeState } from '../range/useRange';
+import { Block } from '../ui/Block';
+import { useSearch } from '../ui/useSearch';
+import { useAnchor } from '../ui/useScroll';
+import { reasonOf, whyQueries, type Reason } from './queries';
+
+/** The name of this block in a URL's hash; `why` in its query is the capability whose failures alone are told. */
+export const WHY = 'why';
+
+/**
+ * Why calls failed in the range, the most frequent reasons first; each row leads to exactly its calls. Without an
+ * application it is of all own ones, and a row leads to the one it hit most.
+ */
+export default function ReasonsBlock({ applicationId, state }: { applicationId: string | null; state: RangeState }) {
+  const { t } = useTranslation(['calls', 'common']);
+  const [search, setSearch] = useSearch();
+  const model = search.get(WHY);
+  const query = useQuery(whyQueries.reasons(applicationId, state.range, state.holdsToday, model));
+  const place = useRef<HTMLElement>(null);
+  useAnchor(WHY);
+  const { hash, key } = useLocation();
+  useEffect(() => {
+    if (hash === `#${WHY}`) place.current?.focus({ preventScroll: true });
+  }, [hash, key]);
+  return (
+    <section ref={place} id={WHY} tabIndex={-1} className="block why" aria-label={t('why.title')}>
+      <div className="block-head">
+        <h2>{t('why.title')}</h2>
+        {model !== null && <button type="button" className="quiet" data-edge onClick={() => setSearch({ [WHY]: null }, { replace: true })}>{t('why.onlyModel', { model: model || t('common:metrics.unspecified') })} ✕</button>}
+      </div>
+      <Block query={query} height={176}>
+        {({ items, other, failures }) => failures === 0 ? <p className="second">{t('why.none')}</p> : (
+          <>
+            <Reasons items={items} failures={failures} applicationId={applicationId} />
+            {other.failures > 0 && <p className="meta why-rest">{t('why.rest', { reasons: String(other.reasons), n: String(other.failures) })}</p>}
+          </>
+        )}
+      </Block>
+    </section>
+  );
+}
+
+function Reasons({ items, failures, applicationId }: { items: readonly Reason[]; failures: number; applicationId: string | null }) {
+  const { t } = useTranslation(['calls', 'common']);
+  const all = applicationId === null;
+  return (
+    <table className="table why-table">
+      <caption className="unseen">{t('why.title')}</caption>
+      <thead>
+        <tr>
+          <th scope="col" className="name">{t('fact.reason')}</th>
+          <th scope="col" className="why-model wide">{t('common:nav.capabilities')}</th>
+          {all && <th scope="col" className="why-model wide">{t('why.most')}</th>}
+          <th scope="col" className="right">{t('common:metrics.failures')}</th>
+          <th scope="col" className="right wide">{t('common:metrics.share')}</th>
+          <th scope="col" className="right wider">{t('why.last')}</th>
+        </tr>
+      </thead>
+      <tbody>{items.map((item) => <Row key={[item.type, item.code, item.upstreamStatus, item.model].join(' ')} item={item} failures={failures} applicationId={applicationId} />)}</tbody>
+    </table>
+  );
+}
+
+function Row({ item, failures, applicationId }: { item: Reason; failures: number; applicationId: string | null }) {
+  const { t } = useTranslation(['calls', 'common']);
+  const format = useFormat();
+  const words = useReasonText();
+  const range = carried(new URLSearchParams(useLocation().search));
+  const { type, model, name, upstreamStatus } = item;
+  const to = (id: string) => callsPath(id, range, { model, result: 'failure', reason: reasonOf(item), upstreamStatus: upstreamStatus ?? 0 });
+  const top = 'topApplication' in item ? item.topApplication : null;
+  const only = applicationId ?? ('applicationCount' in item && item.applicationCount === 1 ? item.topApplication.id : null);
+  const capability = model === '' ? t('common:metrics.unspecified') : (name || model);
+  const linked = (text: string) => (only === null ? <span>{text}</span> : <Link to={to(only)}>{text}</Link>);
+  return (
+    <tr>
+      <td className="name" title={type === null ? undefined : `${t(`type.${type}`)} · ${item.code}`}>
+        {linked(words(item))}
+        <span className="meta narrow">{capability}{top && ' · '}{top && <Link to={to(top.id)}>{top.name}</Link>}</span>
+      </td>
+      <td className="why-model cut wide" title={model}>{capability}</td>
+      {top && (
+        <td className="why-model cut wide">
+          <Link to={to(top.id)} title={top.name}>{top.name}</Link>
+          {'applicationCount' in item && item.applicationCount > 1 && <span className="meta number"> {t('why.of', { n: format.count(top.failures), apps: format.count(item.applicationCount) })}</span>}
+        </td>
+      )}
+      <td className="right">{linked(format.count(item.failures))}</td>
+      <td className="right wide">{`${((item.failures / failures) * 100).toFixed(1)}%`}</td>
+      <td className="right wider" title={format.exactTime(item.lastSeen)}>{format.time(item.lastSeen)}</td>
+    </tr>
+  );
+}
