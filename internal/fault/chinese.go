@@ -92,7 +92,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must be failure or left out, for reason, upstreamStatus and text select failures": "必须是 failure 或省略：reason、upstreamStatus 和 text 只选择失败的调用",
 	"must be active or disabled, or left out":                                          "必须是 active 或 disabled，或省略",
 	"must be newest, name, calls, failures or lastCall":                                "必须是 newest、name、calls、failures 或 lastCall",
-	"must be calls, failures or cost":                                                  "必须是 calls、failures 或 cost",
+	"must be calls, failures, failureRate, tokens or cost":                             "必须是 calls、failures、failureRate、tokens 或 cost",
 	"must be the id of a user":                                                         "必须是用户的 id",
 
 	// The price book.

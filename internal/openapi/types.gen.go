@@ -1033,6 +1033,15 @@ type FailedRequest struct {
 	Path string `json:"path"`
 }
 
+// FailingApplication defines model for FailingApplication.
+type FailingApplication struct {
+	ID       ID                `json:"id"`
+	Name     string            `json:"name"`
+	Failures Count             `json:"failures"`
+	Owner    User              `json:"owner"`
+	Status   ApplicationStatus `json:"status"`
+}
+
 // Failure defines model for Failure.
 type Failure struct {
 	// BodyNote Why there is no body; null when there is one.
@@ -1093,6 +1102,9 @@ type FiguresFailureNow struct {
 	// Embedded fields due to inline allOf schema
 	// FailuresBefore Of the same capability and reason in the hour before. The first was seen within these two hours.
 	FailuresBefore Count `json:"failuresBefore"`
+
+	// TopApplications That it hit most in the last hour.
+	TopApplications []FailingApplication `json:"topApplications"`
 }
 
 // FiguresFailures defines model for FiguresFailures.

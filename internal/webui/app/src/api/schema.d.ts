@@ -2751,6 +2751,13 @@ export interface components {
             /** @description What stood after /gateway, or after the capability under /via. */
             path: string;
         };
+        FailingApplication: {
+            failures: components["schemas"]["Count"];
+            id: components["schemas"]["Id"];
+            name: string;
+            owner: components["schemas"]["User"];
+            status: components["schemas"]["ApplicationStatus"];
+        };
         Failure: {
             /**
              * @description Why there is no body; null when there is one.
@@ -2790,6 +2797,8 @@ export interface components {
         FiguresFailureNow: {
             /** @description Of the same capability and reason in the hour before. The first was seen within these two hours. */
             failuresBefore: components["schemas"]["Count"];
+            /** @description That it hit most in the last hour. */
+            topApplications: components["schemas"]["FailingApplication"][];
         } & components["schemas"]["FiguresFailureFields"];
         FiguresFailures: {
             failures: components["schemas"]["Count"];
@@ -5167,10 +5176,10 @@ export interface components {
          */
         FiguresCurrency: string;
         /**
-         * @description Descending; cost is that in one currency.
+         * @description Descending; of equal failure rates the one with more failures first; tokens are input and output; cost is that in one currency.
          * @example failures
          */
-        FiguresSort: "" | "calls" | "failures" | "cost";
+        FiguresSort: "" | "calls" | "failures" | "failureRate" | "tokens" | "cost";
         /**
          * @description Only calls that started at this instant or later; within the days.
          * @example 2026-08-17T14:00:00+08:00
@@ -7371,7 +7380,7 @@ export interface operations {
                 q?: components["parameters"]["EveryonesQuery"];
                 size?: components["parameters"]["Size"];
                 /**
-                 * @description Descending; cost is that in one currency.
+                 * @description Descending; of equal failure rates the one with more failures first; tokens are input and output; cost is that in one currency.
                  * @example failures
                  */
                 sort?: components["parameters"]["FiguresSort"];
@@ -7981,7 +7990,29 @@ export interface operations {
                      *               "lastSeen": "2026-08-17T09:40:00.000+08:00",
                      *               "applicationCount": 2,
                      *               "ownerCount": 1,
-                     *               "failuresBefore": 0
+                     *               "failuresBefore": 0,
+                     *               "topApplications": [
+                     *                 {
+                     *                   "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *                   "name": "Search",
+                     *                   "status": "active",
+                     *                   "owner": {
+                     *                     "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *                     "email": "dev@example.com"
+                     *                   },
+                     *                   "failures": 2
+                     *                 },
+                     *                 {
+                     *                   "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *                   "name": "Reports",
+                     *                   "status": "active",
+                     *                   "owner": {
+                     *                     "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *                     "email": "dev@example.com"
+                     *                   },
+                     *                   "failures": 1
+                     *                 }
+                     *               ]
                      *             }
                      *           ],
                      *           "other": {
@@ -8028,7 +8059,7 @@ export interface operations {
                 q?: components["parameters"]["OwnerQuery"];
                 size?: components["parameters"]["Size"];
                 /**
-                 * @description Descending; cost is that in one currency.
+                 * @description Descending; of equal failure rates the one with more failures first; tokens are input and output; cost is that in one currency.
                  * @example failures
                  */
                 sort?: components["parameters"]["FiguresSort"];
