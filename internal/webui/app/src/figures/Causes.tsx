@@ -26,7 +26,7 @@ function Cause({ of, until, search, named }: { of: FailureNow; until: string; se
       <div className="cause-why">
         {named && <p className="cut"><CapabilityName model={of.model} name={of.name} search={search} /></p>}
         <p title={of.type === null ? undefined : `${t(`calls:type.${of.type}`)} · ${of.code}`}><strong>{words(of)}</strong></p>
-        <p className="meta" title={format.exactTime(of.firstSeen)}>{minutes === null ? t('cause.long') : t('cause.since', { time: format.clock(of.firstSeen), n: format.count(minutes) })} · {t('cause.last', { time: format.clock(of.lastSeen) })}</p>
+        <p className="meta" title={format.exactTime(of.firstSeen)}><span className="number">{minutes === null ? t('cause.long') : t('cause.since', { time: format.clock(of.firstSeen), n: format.count(minutes) })}</span> · <span className="number">{t('cause.last', { time: format.clock(of.lastSeen) })}</span></p>
       </div>
       <p className="cause-count number"><strong>{format.count(of.failures)}</strong> <span className="meta" title={t('hour.before', { value: format.count(of.failuresBefore) })}>{change.text}</span></p>
       <div className="cause-whom">

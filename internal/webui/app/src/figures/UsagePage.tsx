@@ -107,7 +107,7 @@ function Lists({ state }: { state: RangeState }) {
           {BY.map((one) => <button key={one} type="button" aria-pressed={one === by} onClick={() => choose(one)}>{t(`usage.by.${one}`)}</button>)}
         </div>
       </div>
-      <div className="filters" role="search">
+      <div className="filters usage-find" role="search">
         {sought && <div className="search"><Icon name="search" /><input className="input" type="search" maxLength={64} aria-label={t(`usage.search.${by}`)} placeholder={t(`usage.search.${by}`)} value={text} onChange={(event) => setText(event.target.value)} /></div>}
         <select className="select" aria-label={t('usage.sort')} value={sort} onChange={(event) => setSearch({ page: null, sort: event.target.value === 'calls' ? null : event.target.value })}>
           {sortsOf(by).map((one) => <option key={one} value={one}>{t(`usage.sorts.${one}`)}</option>)}
