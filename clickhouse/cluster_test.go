@@ -168,7 +168,7 @@ func TestReplicatedTablesAreMadeByStatementsTheEngineKnows(t *testing.T) {
 			}
 		}
 	}
-	if tables != 9 {
+	if tables != 11 {
 		t.Errorf("%d tables", tables)
 	}
 }

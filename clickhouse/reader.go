@@ -63,6 +63,10 @@ var readable = []struct {
 		"input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
 	}},
 	{"live_durations", []string{"application_id", "day", "model", "from_ms", "below_ms", "middle_ms", "calls"}},
+	{"live_days_closed", []string{
+		"application_id", "day", "revision", "user_id", "closed_at", "calls", "successes", "failures", "duration_ms", "reported", "partial", "absent", "unreadable",
+		"input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens", "currencies", "amounts", "unpriced_calls", "missing_calls", "missing_unknown",
+	}},
 	{"live_models", []string{"application_id", "model", "first_used", "last_used"}},
 }
 

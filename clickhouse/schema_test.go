@@ -272,6 +272,8 @@ func TestRowsLiveAsLongAsTheDesignSays(t *testing.T) {
 	ttl("calls", "toIntervalDay(434)")
 	ttl("usage_hourly", "toIntervalDay(434)")
 	ttl("usage_daily", "toIntervalDay(434)")
+	ttl("tokens_hourly", "toIntervalDay(434)")
+	ttl("days_closed", "toIntervalDay(434)")
 	ttl("call_failures", "toIntervalDay(31)")
 	ttl("app_models", "")
 	ttl("app_keys", "")

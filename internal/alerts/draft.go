@@ -24,7 +24,7 @@ type Draft struct {
 	Kind             Kind
 	TargetType       TargetType
 	TargetID         *string
-	Threshold        float64
+	Threshold        *float64 // nil: of DayClosed
 	ResolveThreshold *float64
 	WindowMinutes    *int64
 	MinCalls         *int64
@@ -53,7 +53,7 @@ var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 func (d *Draft) rule(who Who, wrong fault.Fields) Rule {
 	r := Rule{
 		ID: uuid.New(), Owner: who.owner(), Name: strings.TrimSpace(d.Name), Kind: d.Kind, Target: Target{Type: d.TargetType, ID: d.TargetID},
-		Threshold: d.Threshold, Enabled: true, CreatedBy: who.Email,
+		Enabled: true, CreatedBy: who.Email,
 	}
 	wrong.Name("name", r.Name, 1, 64)
 	d.target(who, &r, wrong)
@@ -68,27 +68,28 @@ func (d *Draft) rule(who Who, wrong fault.Fields) Rule {
 	if r.Kind == LimitUse && !slices.Contains(limitNames, r.Limit) {
 		wrong.Add("limit", "must be requestsPerMinute, tokensPerMinute, concurrency, callsPerDay or tokensPerDay")
 	}
-	(&Edit{WindowMinutes: d.WindowMinutes, MinCalls: d.MinCalls, ResolveThreshold: d.ResolveThreshold}).apply(&r, time.Time{}, wrong)
+	(&Edit{Threshold: d.Threshold, WindowMinutes: d.WindowMinutes, MinCalls: d.MinCalls, ResolveThreshold: d.ResolveThreshold}).apply(&r, time.Time{}, wrong)
 	return r
 }
 
 func (d *Draft) target(who Who, r *Rule, wrong fault.Fields) {
 	allowed, known := targets[d.Kind]
+	able := slices.DeleteFunc(slices.Clone(allowed), func(t TargetType) bool { return (who.Owner != uuid.Nil) != slices.Contains(ofOwners, t) })
 	switch {
 	case !known:
-		wrong.Add("kind", "must be failureRate, noCalls, p95, tokens, cost, limit, keyExpiry, statisticsBehind or spoolStuck")
+		wrong.Add("kind", "must be failureRate, noCalls, p95, tokens, cost, limit, keyExpiry, statisticsBehind, spoolStuck or dayClosed")
 		return
-	case who.Owner != uuid.Nil && !slices.Contains(allowed, Application):
+	case who.Owner != uuid.Nil && len(able) == 0:
 		wrong.Add("kind", "only administrators can watch this")
 		return
-	case who.Owner == uuid.Nil && slices.Equal(allowed, []TargetType{Application}):
+	case len(able) == 0:
 		wrong.Add("kind", "this is watched of an application, by its owner")
 		return
-	case !slices.Contains(allowed, d.TargetType) || (who.Owner != uuid.Nil) != (d.TargetType == Application):
+	case !slices.Contains(able, d.TargetType):
 		wrong.Add("targetType", "does not go with this kind")
 		return
 	}
-	if r.Target.Type == Platform {
+	if r.Target.Type == Platform || r.Target.Type == Account {
 		r.Target.ID = nil
 	} else if r.Target.ID == nil || *r.Target.ID == "" {
 		wrong.Add("targetId", "is required")
@@ -160,6 +161,12 @@ func (e *Edit) apply(r *Rule, now time.Time, wrong fault.Fields) {
 }
 
 func (e *Edit) thresholds(r *Rule, wrong fault.Fields) {
+	if r.Kind == DayClosed {
+		if e.Threshold != nil || e.ResolveThreshold != nil {
+			wrong.Add("threshold", "does not go with this kind")
+		}
+		return
+	}
 	usual := e.Threshold != nil || r.ResolveThreshold == 0
 	if e.Threshold != nil {
 		r.Threshold = *e.Threshold

@@ -44,6 +44,11 @@ func (s *Store) Update(ctx context.Context, who Who, id uuid.UUID, e Edit, seen 
 		if err := save(ctx, tx, &after); err != nil {
 			return err
 		}
+		if after.Enabled && !before.Enabled && after.Kind == DayClosed {
+			if err := forgetDays(ctx, tx, id); err != nil {
+				return err
+			}
+		}
 		if r, err = one(ctx, tx, who, id, ""); err != nil {
 			return err
 		}

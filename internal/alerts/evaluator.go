@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -131,10 +132,11 @@ func (e *evaluator) round(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	now := e.now()
-	found := measure(ctx, e.source, rules, now)
+	evaluated := slices.DeleteFunc(slices.Clone(rules), func(r *Rule) bool { return r.Kind == DayClosed })
+	found := measure(ctx, e.source, evaluated, now)
 	var changed []*Rule
 	told, unknown, firing := 0, 0, 0
-	for _, r := range rules {
+	for _, r := range evaluated {
 		kept := r.State
 		m, ok := found[r.ID]
 		if !ok {
@@ -164,6 +166,11 @@ func (e *evaluator) round(ctx context.Context, conn *pgx.Conn) error {
 	if err := keepStates(ctx, conn, changed); err != nil {
 		return err
 	}
+	ofDays, err := e.tellDays(ctx, conn, rules, now)
+	if err != nil {
+		return err
+	}
+	told += ofDays
 	e.metrics.noteRound(len(rules), unknown, firing, told)
 	if told > 0 {
 		e.told()
@@ -217,12 +224,8 @@ func (e *evaluator) tell(ctx context.Context, conn *pgx.Conn, r *Rule, now time.
 		kind = "firing"
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		var same bool
-		err := tx.QueryRow(ctx, `SELECT updated_at = $2 FROM alert_rules WHERE id = $1 FOR SHARE`, r.ID, r.UpdatedAt).Scan(&same)
-		if errors.Is(err, pgx.ErrNoRows) || err == nil && !same {
-			return nil
-		}
-		if err != nil {
+		same, err := unchanged(ctx, tx, r)
+		if err != nil || !same {
 			return err
 		}
 		s := r.State
@@ -243,13 +246,27 @@ func (e *evaluator) tell(ctx context.Context, conn *pgx.Conn, r *Rule, now time.
 	return told, nil
 }
 
-// enqueue writes an event, and one delivery of it for each channel of the rule.
+// unchanged tells whether a rule is as it was read, and keeps it so until tx ends.
+func unchanged(ctx context.Context, tx pgx.Tx, r *Rule) (same bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT updated_at = $2 FROM alert_rules WHERE id = $1 FOR SHARE`, r.ID, r.UpdatedAt).Scan(&same)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return same, err
+}
+
+// enqueue writes an event of a rule's state, and one delivery of it for each channel of the rule.
 func enqueue(ctx context.Context, tx pgx.Tx, r *Rule, kind string, sequence *int64, pages string, now time.Time, within time.Duration) (uuid.UUID, error) {
+	return enqueueBody(ctx, tx, r, kind, sequence, now, within, func(id uuid.UUID) any { return payloadOf(r, id, kind, sequence, pages, now) })
+}
+
+// enqueueBody is enqueue of an event with a body of its own.
+func enqueueBody(ctx context.Context, tx pgx.Tx, r *Rule, kind string, sequence *int64, now time.Time, within time.Duration, of func(id uuid.UUID) any) (uuid.UUID, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return id, fmt.Errorf("id of an event: %w", err)
 	}
-	body, err := json.Marshal(payloadOf(r, id, kind, sequence, pages, now))
+	body, err := json.Marshal(of(id))
 	if err != nil {
 		return id, fmt.Errorf("body of an event: %w", err)
 	}

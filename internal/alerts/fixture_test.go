@@ -118,7 +118,7 @@ func (w *world) owner(email string) (Who, string) {
 // draft is a rule on the failure rate of an application, to a webhook.
 func draft(app, url string) Draft {
 	return Draft{
-		Name: "Search fails", Kind: FailureRate, TargetType: Application, TargetID: &app, Threshold: 20,
+		Name: "Search fails", Kind: FailureRate, TargetType: Application, TargetID: &app, Threshold: ptr(20.0),
 		Channels: []ChannelDraft{{Kind: Webhook, URL: &url}},
 	}
 }

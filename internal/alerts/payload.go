@@ -42,7 +42,7 @@ func payloadOf(r *Rule, id uuid.UUID, kind string, sequence *int64, pages string
 	e := event{
 		EventID: id, Sequence: sequence, Rule: ruleName{r.ID, r.Name, r.Kind}, Target: r.Target, State: r.State.Value,
 		Measured: r.State.Measured, Threshold: r.Threshold, ResolveThreshold: r.ResolveThreshold, Unit: r.Unit(),
-		Figures: r.State.Figures, URL: pages + pageOf(r.Target),
+		Figures: r.State.Figures, URL: pages + pageOf(r),
 	}
 	if r.State.Since != nil {
 		e.Since = instant(*r.State.Since)
@@ -53,16 +53,21 @@ func payloadOf(r *Rule, id uuid.UUID, kind string, sequence *int64, pages string
 	return payload{Type: "alert." + kind, Timestamp: beijing.Format(now), Data: e}
 }
 
-// pageOf is the path of the page that shows a target.
-func pageOf(t Target) string {
-	switch t.Type {
+// pageOf is the path of the page that shows a rule's target.
+func pageOf(r *Rule) string {
+	switch t := r.Target; t.Type {
 	case Application:
 		return "/applications/" + *t.ID
 	case Capability:
 		return "/admin/capabilities/" + url.PathEscape(*t.ID)
 	case Upstream:
 		return "/admin/upstreams"
+	case Account:
+		return "/"
 	default:
+		if r.Kind == DayClosed {
+			return "/admin/spools"
+		}
 		return "/admin"
 	}
 }

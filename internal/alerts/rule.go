@@ -20,6 +20,7 @@ const (
 	KeyExpiry        Kind = "keyExpiry"        // days until the next key expires
 	StatisticsBehind Kind = "statisticsBehind" // seconds that dataThrough is behind
 	SpoolStuck       Kind = "spoolStuck"       // minutes that a spool has not been reported
+	DayClosed        Kind = "dayClosed"        // none: what each Beijing day came to is told, once it is closed (days.go)
 )
 
 // TargetType is what sort of thing a rule watches.
@@ -31,12 +32,13 @@ const (
 	Capability  TargetType = "capability"
 	Upstream    TargetType = "upstream"
 	Platform    TargetType = "platform"
+	Account     TargetType = "account" // all applications of the owner
 )
 
 // Target is what a rule watches.
 type Target struct {
 	Type TargetType `json:"type"`
-	ID   *string    `json:"id"` // nil: the platform
+	ID   *string    `json:"id"` // nil: the platform, or the account
 	Name string     `json:"name"`
 }
 
@@ -116,6 +118,8 @@ func (r *Rule) Unit() string {
 		return "days"
 	case StatisticsBehind:
 		return "seconds"
+	case DayClosed:
+		return ""
 	default:
 		return r.Currency
 	}
@@ -128,8 +132,11 @@ func (k Kind) windowed() bool { return k == FailureRate || k == P95 }
 var targets = map[Kind][]TargetType{
 	FailureRate: {Application, Capability, Upstream}, P95: {Application, Capability, Upstream},
 	NoCalls: {Application}, Tokens: {Application}, Cost: {Application}, LimitUse: {Application}, KeyExpiry: {Application},
-	StatisticsBehind: {Platform}, SpoolStuck: {Platform},
+	StatisticsBehind: {Platform}, SpoolStuck: {Platform}, DayClosed: {Account, Platform},
 }
+
+// ofOwners are the types of targets that owners' rules have; all others are administrators'.
+var ofOwners = []TargetType{Application, Account}
 
 // limitNames are the limits of an application.
 var limitNames = []string{"requestsPerMinute", "tokensPerMinute", "concurrency", "callsPerDay", "tokensPerDay"}

@@ -39,14 +39,15 @@ type querier interface {
 const ruleColumns = `
 	r.id, r.owner_id, r.name, r.kind,
 	CASE WHEN r.application_id IS NOT NULL THEN 'application' WHEN r.capability_id IS NOT NULL THEN 'capability'
-	     WHEN r.upstream_id IS NOT NULL THEN 'upstream' ELSE 'platform' END,
+	     WHEN r.upstream_id IS NOT NULL THEN 'upstream' WHEN r.owner_id IS NOT NULL THEN 'account' ELSE 'platform' END,
 	coalesce(r.application_id::text, r.capability_id, r.upstream_id), coalesce(a.name, c.name, u.name, ''),
 	r.threshold, r.resolve_threshold, coalesce(r.window_minutes, 0), coalesce(r.min_calls, 0), coalesce(r.period, ''), coalesce(r.currency, ''),
 	coalesce(r.limit_name, ''), r.enabled, r.silenced_until, r.created_by, r.created_at, r.updated_at,
-	s.value, s.told, s.since, s.streak, s.unknown, s.measured, s.figures, s.sequence, s.evaluated_at`
+	coalesce(s.value, 'ok'), coalesce(s.told, 'ok'), s.since, coalesce(s.streak, 0), coalesce(s.unknown, ''), s.measured,
+	coalesce(s.figures, t.figures), coalesce(s.sequence, t.sequence), s.evaluated_at`
 
 const fromRules = `
-	FROM alert_rules r JOIN alert_states s ON s.rule_id = r.id
+	FROM alert_rules r LEFT JOIN alert_states s ON s.rule_id = r.id LEFT JOIN alert_days t ON t.rule_id = r.id
 	LEFT JOIN applications a ON a.id = r.application_id
 	LEFT JOIN capabilities c ON c.id = r.capability_id
 	LEFT JOIN upstreams u ON u.id = r.upstream_id `
@@ -108,7 +109,7 @@ func one(ctx context.Context, db querier, who Who, id uuid.UUID, lock string) (R
 
 // List gives all rules of who, those that fire first, then by name; and how many there may be.
 func (s *Store) List(ctx context.Context, who Who) (rules []Rule, most int, err error) {
-	rules, err = queryRules(ctx, s.pool, ownedBy+`ORDER BY s.value = 'firing' DESC, lower(r.name), r.id`, who.owner())
+	rules, err = queryRules(ctx, s.pool, ownedBy+`ORDER BY s.value IS NOT DISTINCT FROM 'firing' DESC, lower(r.name), r.id`, who.owner())
 	return rules, mostOf(who), err
 }
 
@@ -210,7 +211,11 @@ func insert(ctx context.Context, tx pgx.Tx, r *Rule) error {
 		r.ID, r.Owner, r.Name, r.Kind, of(Application), of(Capability), of(Upstream), r.Threshold, r.ResolveThreshold,
 		r.WindowMinutes, r.MinCalls, r.Period, r.Currency, r.Limit, r.Enabled, r.CreatedBy)
 	if err == nil {
-		_, err = tx.Exec(ctx, `INSERT INTO alert_states (rule_id) VALUES ($1)`, r.ID)
+		state := `INSERT INTO alert_states (rule_id) VALUES ($1)`
+		if r.Kind == DayClosed {
+			state = `INSERT INTO alert_days (rule_id, told) VALUES ($1, ` + lastDayEvent + `)`
+		}
+		_, err = tx.Exec(ctx, state, r.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("insert alert: %w", err)

@@ -30,14 +30,14 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 		{w.who, func(d *Draft) { d.TargetType = Capability; d.TargetID = ptr("gpt") }, []string{"targetType"}},
 		{w.desk, func(d *Draft) {}, []string{"targetType"}},
 		{w.who, func(d *Draft) { d.TargetID = nil }, []string{"targetId"}},
-		{w.who, func(d *Draft) { d.Threshold = 0 }, []string{"threshold", "resolveThreshold"}},
-		{w.who, func(d *Draft) { d.Threshold = 101 }, []string{"threshold"}},
+		{w.who, func(d *Draft) { d.Threshold = ptr(0.0) }, []string{"threshold", "resolveThreshold"}},
+		{w.who, func(d *Draft) { d.Threshold = ptr(101.0) }, []string{"threshold"}},
 		{w.who, func(d *Draft) { d.ResolveThreshold = ptr(21.0) }, []string{"resolveThreshold"}},
 		{w.who, func(d *Draft) { d.WindowMinutes = ptr(int64(7)) }, []string{"windowMinutes"}},
 		{w.who, func(d *Draft) { d.MinCalls = ptr(int64(0)) }, []string{"minCalls"}},
 		{w.who, func(d *Draft) { d.Period = ptr("day") }, []string{"period"}},
 		{w.who, func(d *Draft) { d.Kind = Cost; d.Currency = ptr("yuan"); d.Period = ptr("year") }, []string{"currency", "period"}},
-		{w.who, func(d *Draft) { d.Kind = LimitUse; d.Limit = ptr("patience"); d.Threshold = 80 }, []string{"limit"}},
+		{w.who, func(d *Draft) { d.Kind = LimitUse; d.Limit = ptr("patience"); d.Threshold = ptr(80.0) }, []string{"limit"}},
 		{w.who, func(d *Draft) { d.Channels = nil }, []string{"channels"}},
 		{w.who, func(d *Draft) { d.Channels = make([]ChannelDraft, 6) }, []string{"channels"}},
 		{w.who, func(d *Draft) { d.Channels[0].Secret = ptr("mine") }, []string{"channels"}},
@@ -73,7 +73,7 @@ func TestEveryKindCanBeMadeAndIsMeasured(t *testing.T) {
 	})
 	of := func(kind Kind, threshold float64, change ...func(*Draft)) Draft {
 		d := draft(w.app, "http://127.0.0.1:1/")
-		d.Name, d.Kind, d.Threshold = string(kind), kind, threshold
+		d.Name, d.Kind, d.Threshold = string(kind), kind, &threshold
 		for _, c := range change {
 			c(&d)
 		}

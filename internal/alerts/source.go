@@ -15,6 +15,7 @@ type Figures struct {
 	Failures      *int64  `json:"failures,omitempty"`
 	Cost          *string `json:"cost,omitempty"`
 	DataThrough   *string `json:"dataThrough,omitempty"` // instants are those of api.md
+	Day           *string `json:"day,omitempty"`         // YYYY-MM-DD
 	ExpiresAt     *string `json:"expiresAt,omitempty"`
 	From          *string `json:"from,omitempty"`
 	Host          *string `json:"host,omitempty"`
@@ -22,7 +23,9 @@ type Figures struct {
 	KeyName       *string `json:"keyName,omitempty"`
 	LastCallAt    *string `json:"lastCallAt,omitempty"`
 	Limit         *int64  `json:"limit,omitempty"`
+	MissingCalls  *int64  `json:"missingCalls,omitempty"`
 	P95Ms         *int64  `json:"p95Ms,omitempty"`
+	Revision      *int64  `json:"revision,omitempty"`
 	SpoolID       *string `json:"spoolId,omitempty"`
 	To            *string `json:"to,omitempty"`
 	Tokens        *int64  `json:"tokens,omitempty"`

@@ -18,6 +18,7 @@ var phrases = map[Kind][2]string{
 	KeyExpiry:        {"密钥到期", "key expires in"},
 	StatisticsBehind: {"统计数据落后", "statistics are behind by"},
 	SpoolStuck:       {"暂存未上报", "spool not reported for"},
+	DayClosed:        {"日结", "days closed"},
 }
 
 // units are those of thresholds, but for currencies.
@@ -27,6 +28,7 @@ var units = map[string][2]string{
 
 var headings = map[string][2]string{
 	"alert.firing": {"告警触发", "Alert"}, "alert.resolved": {"告警恢复", "Resolved"}, "alert.test": {"测试通知", "Test"},
+	"day.closed": {"日结", "Day closed"}, "day.reopened": {"日结撤回", "Day reopened"},
 }
 
 // told is an event in words.
@@ -37,6 +39,13 @@ type told struct {
 
 // wordsOf reads a payload.
 func wordsOf(body []byte) (told, error) {
+	var of struct{ Type string }
+	if err := json.Unmarshal(body, &of); err != nil {
+		return told{}, fmt.Errorf("read a payload: %w", err)
+	}
+	if strings.HasPrefix(of.Type, "day.") {
+		return wordsOfDay(body)
+	}
 	var p payload
 	if err := json.Unmarshal(body, &p); err != nil {
 		return told{}, fmt.Errorf("read a payload: %w", err)
@@ -47,6 +56,10 @@ func wordsOf(body []byte) (told, error) {
 	sign := map[bool]string{true: "≤", false: "≥"}[d.Rule.Kind == KeyExpiry]
 	var lines []string
 	for i, sentence := range []string{"%s%s：%s（阈值 %s %s）", "%s%s: %s (threshold %s %s)"} {
+		if d.Rule.Kind == DayClosed { // a test
+			lines = append(lines, phrases[DayClosed][i])
+			continue
+		}
 		target := d.Target.Name
 		if target != "" {
 			target += [2]string{"，", ", "}[i]

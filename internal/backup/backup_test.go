@@ -110,6 +110,7 @@ func (s *site) fill() {
 			'', '', 0, number, number * 1000, 'batch/' || toString(number % 100), number % 2, if(number % 7 = 0, repeat('ab', 16), ''),
 			['reported', 'absent', 'none', ''][1 + number % 4], 'gpt', if(number % 4 = 0, number, NULL),
 			toUUID('01920000-0000-7000-8000-00000000010' || toString(number % 3)) FROM numbers(4000)`)
+	s.insert(`INSERT INTO days_closed (application_id, day, revision, calls, currencies, amounts) SELECT application_id, toDate(start_time), 1, count(), ['USD'], [toDecimal128(count(), 10)] FROM calls GROUP BY 1, 2`)
 	s.insert(`INSERT INTO call_failures SELECT application_id, start_time, call_id, 'm', 'POST', '/v1', repeat('x', 3000), '{}', '', batch_id FROM calls WHERE NOT success`)
 }
 
@@ -126,6 +127,9 @@ func (s *site) contents(since string) map[string]string {
 			(SELECT application_id, hour, model, sum(calls), sum(successes), sum(duration_ms), sumMap(durations.1, durations.2) FROM usage_hourly GROUP BY ALL)`,
 		"tokens_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, day, model, upstream_model, sum(reported), sum(absent), sum(input), sum(input_calls) FROM tokens_daily GROUP BY ALL)`,
+		"tokens_hourly": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
+			(SELECT application_id, hour, model, upstream_model, sum(reported), sum(absent), sum(input), sum(output) FROM tokens_hourly GROUP BY ALL)`,
+		"days_closed": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM days_closed FINAL`,
 		"failures_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, day, model, status_code, reason_type, reason_code, upstream_status, sum(calls) FROM failures_daily GROUP BY ALL)`,
 		"app_models": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM (SELECT application_id, model, min(first_used), max(last_used) FROM app_models GROUP BY ALL)`,
@@ -187,7 +191,7 @@ func TestARestoredInstallationHoldsWhatWasBackedUpInEveryTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, to.contents(since), want)
-	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 8 {
+	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 10 {
 		t.Errorf("%d tables hold rows: contents compares eight", tables)
 	}
 	if older := number(to, `SELECT count() FROM calls WHERE toDate(start_time) < '`+since+`'`); older != 0 {

@@ -20,6 +20,7 @@ import (
 const (
 	rawTable     = "calls"
 	detailsTable = "call_failures"
+	closedTable  = "days_closed"
 	atOnce       = 2 // files that are written or read at the same time
 )
 
@@ -114,6 +115,10 @@ func (s *store) pieces(ctx context.Context, days retention.Days, callsFrom, toda
 	add(nil, failed)
 	for _, table := range tables {
 		if table == rawTable || table == detailsTable {
+			continue
+		}
+		if table == closedTable { // kept as it was found, and filled by no call
+			add(s.byDay(ctx, table, "day", "toYYYYMM(day)", 0, blockRows))
 			continue
 		}
 		found, failed := s.ofRollup(ctx, table, callsFrom)

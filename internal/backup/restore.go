@@ -200,6 +200,7 @@ func (to Installation) fillPostgres(ctx context.Context, tx pgx.Tx, dir string, 
 		parameters []any
 	}{
 		{`UPDATE deleted_applications SET hidden_at = NULL WHERE purged_at IS NULL`, nil},
+		{`UPDATE day_revisions SET exported_at = NULL`, nil}, // what is there already counts once
 		{`UPDATE collection SET calls_from = greatest(calls_from, $1::text::date) WHERE (started_at AT TIME ZONE 'Asia/Shanghai')::date < $1::text::date`, []any{m.ClickHouse.CallsFrom}},
 		{`SELECT setval('access_version', (SELECT last_value FROM access_version) + $1)`, []any{beyond}},
 		{`UPDATE applications SET version = 0`, nil}, // by triggers: the next version, and word of it

@@ -61,6 +61,7 @@ type Node struct {
 	catalog      *catalog.Store
 	stats        *stats.Reader
 	maintenance  *ledger.Maintenance
+	days         *ledger.Closer
 	alerts       *alerts.Service
 	guard        *guard
 	watch        *watch
@@ -207,6 +208,9 @@ func (n *Node) Stop() error {
 	}
 	if n.alerts != nil {
 		n.closeAlerts()
+	}
+	if n.days != nil {
+		failed("stop closing days", n.days.Close())
 	}
 	if n.maintenance != nil {
 		failed("stop maintenance", n.maintenance.Close())

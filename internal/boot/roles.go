@@ -159,6 +159,11 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Logger:            n.logger,
 	})
 	pages.Register(n.app)
+	if n.days, err = ledger.CloseDays(ledger.ClosingConfig{
+		Pool: n.pool, ClickHouse: c.ClickHouseURL, Source: pages.DaySource(), Logger: n.logger, Registry: n.registry,
+	}); err != nil {
+		return fmt.Errorf("closing of days: %w", err)
+	}
 	n.alerts, err = alerts.Start(alerts.Config{
 		Pool: n.pool, Ring: n.keyring, Source: pages.AlertSource(), Mail: mail.Send, Administrator: n.identity.Administrator,
 		AllowPrivate: c.AlertAllowPrivate, Pages: c.PublicBaseURL, Logger: n.logger, Registry: n.registry,

@@ -115,10 +115,10 @@ type Alert struct {
 	State         AlertState  `json:"state"`
 	Target        AlertTarget `json:"target"`
 
-	// Threshold It fires when the value reaches it; of keyExpiry, when no more days are left.
+	// Threshold It fires when the value reaches it; of keyExpiry, when no more days are left. 0 of dayClosed, which tells every closing.
 	Threshold float64 `json:"threshold"`
 
-	// Unit percent, minutes, ms, tokens, days, seconds or a currency.
+	// Unit percent, minutes, ms, tokens, days, seconds or a currency; empty of dayClosed.
 	Unit string `json:"unit"`
 
 	// UpdatedAt Beijing time with milliseconds.
@@ -172,7 +172,9 @@ type AlertDelivery struct {
 
 	// Error Of the last attempt: the address is not public, the host has none, no connection, TLS, no answer in 10 s, not 2xx, refused by the bot, not taken by the mail server, the channel was removed, its URL or secret cannot be opened.
 	Error *string `json:"error"`
-	Event string  `json:"event"`
+
+	// Event Of dayClosed closed and reopened: webhooks are told them as day.closed and day.reopened.
+	Event string `json:"event"`
 
 	// Figures What caused a state; what does not belong to the kind of alert is null.
 	Figures       AlertFigures `json:"figures"`
@@ -230,13 +232,13 @@ type AlertDraft struct {
 	// ResolveThreshold Without it: the usual one, 80 % of the threshold of rates, durations and delays, 10 points below that of a limit, else the threshold.
 	ResolveThreshold *float64 `json:"resolveThreshold,omitempty"`
 
-	// TargetID Of all but the platform.
+	// TargetID Of all but the platform and one's own account.
 	TargetID   *string `json:"targetId,omitempty"`
 	TargetType string  `json:"targetType"`
 
-	// Threshold Above 0; percentages at most 100.
-	Threshold     float64 `json:"threshold"`
-	WindowMinutes *int64  `json:"windowMinutes,omitempty"`
+	// Threshold Above 0; percentages at most 100. Required of all but dayClosed, which has none.
+	Threshold     *float64 `json:"threshold,omitempty"`
+	WindowMinutes *int64   `json:"windowMinutes,omitempty"`
 }
 
 // AlertEdit defines model for AlertEdit.
@@ -257,18 +259,27 @@ type AlertEdit struct {
 
 // AlertFigures What caused a state; what does not belong to the kind of alert is null.
 type AlertFigures struct {
-	Calls         *int64  `json:"calls"`
-	Failures      *int64  `json:"failures"`
-	Cost          *string `json:"cost"`
-	DataThrough   *string `json:"dataThrough"`
-	ExpiresAt     *string `json:"expiresAt"`
-	From          *string `json:"from"`
-	Host          *string `json:"host"`
-	KeyID         *string `json:"keyId"`
-	KeyName       *string `json:"keyName"`
-	LastCallAt    *string `json:"lastCallAt"`
-	Limit         *int64  `json:"limit"`
-	P95Ms         *int64  `json:"p95Ms"`
+	Calls       *int64  `json:"calls"`
+	Failures    *int64  `json:"failures"`
+	Cost        *string `json:"cost"`
+	DataThrough *string `json:"dataThrough"`
+
+	// Day The Beijing day that was closed or reopened.
+	Day        *string `json:"day"`
+	ExpiresAt  *string `json:"expiresAt"`
+	From       *string `json:"from"`
+	Host       *string `json:"host"`
+	KeyID      *string `json:"keyId"`
+	KeyName    *string `json:"keyName"`
+	LastCallAt *string `json:"lastCallAt"`
+	Limit      *int64  `json:"limit"`
+
+	// MissingCalls Calls of the day that are known to be missing.
+	MissingCalls *int64 `json:"missingCalls"`
+	P95Ms        *int64 `json:"p95Ms"`
+
+	// Revision Of that closing.
+	Revision      *int64  `json:"revision"`
 	SpoolID       *string `json:"spoolId"`
 	To            *string `json:"to"`
 	Tokens        *int64  `json:"tokens"`
@@ -342,9 +353,6 @@ type ApplicationFields struct {
 	// CreatedAt Beijing time with milliseconds.
 	CreatedAt   Time   `json:"createdAt"`
 	Description string `json:"description"`
-
-	// DisabledByAdministrator Why an administrator has disabled it; only an administrator can enable it again. Null: none has.
-	DisabledByAdministrator *Disabling `json:"disabledByAdministrator"`
 
 	// EffectiveLimits The limits that hold: the lesser of the own one and of the ceiling. Null is none.
 	EffectiveLimits EffectiveLimits `json:"effectiveLimits"`
@@ -506,27 +514,6 @@ type Call struct {
 	// Embedded fields due to inline allOf schema
 	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
 	Reason *CallReason `json:"reason"`
-}
-
-// CallFacts defines model for CallFacts.
-type CallFacts struct {
-	// Embedded struct due to allOf(#/components/schemas/CallFields)
-	CallFields `yaml:",inline"`
-	// Embedded fields due to inline allOf schema
-	Application ApplicationName `json:"application"`
-	Owner       User            `json:"owner"`
-
-	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
-	Reason *CallReason `json:"reason"`
-}
-
-// CallFactsFound defines model for CallFactsFound.
-type CallFactsFound struct {
-	// Embedded struct due to allOf(#/components/schemas/Coverage)
-	Coverage `yaml:",inline"`
-	// Embedded fields due to inline allOf schema
-	Items []CallFacts `json:"items"`
-	More  bool        `json:"more"`
 }
 
 // CallFields defines model for CallFields.
@@ -912,6 +899,47 @@ type CheckResult struct {
 	Status *int64 `json:"status"`
 }
 
+// ClosedDay defines model for ClosedDay.
+type ClosedDay struct {
+	Calls    *int64 `json:"calls"`
+	Failures *int64 `json:"failures"`
+
+	// ApplicationCount Applications with figures at the last closing. This and the following are null where there was none.
+	ApplicationCount *int64 `json:"applicationCount"`
+
+	// ClosedAt The time of the last closing.
+	ClosedAt *string `json:"closedAt"`
+
+	// Day A Beijing day.
+	Day Date `json:"day"`
+
+	// HeldBy Spools that hold it up, the one furthest behind first.
+	HeldBy []SpoolBehind `json:"heldBy"`
+
+	// MissingCalls Calls known to be missing.
+	MissingCalls *int64 `json:"missingCalls"`
+
+	// Revision Of the last closing; 0 where there was none.
+	Revision int64 `json:"revision"`
+
+	// Since When it was closed or reopened; a time, as others.
+	Since *string `json:"since"`
+
+	// Spools Spools that were given up and may have held calls of the day.
+	Spools []MissingSpool `json:"spools"`
+
+	// State `reopened`: it was closed, and has other figures since.
+	State string `json:"state"`
+
+	// WaitsFor What a day that is not closed waits for. `time`: calls that began on it may still be under way. `spools`: those of heldBy may hold records of it. `check`: it is compared with its calls, and closed then.
+	WaitsFor *string `json:"waitsFor"`
+}
+
+// ClosedDayItems defines model for ClosedDayItems.
+type ClosedDayItems struct {
+	Items []ClosedDay `json:"items"`
+}
+
 // CodeRequest defines model for CodeRequest.
 type CodeRequest struct {
 	// Email An e-mail address.
@@ -1008,26 +1036,6 @@ type DayMetrics struct {
 	Date Date `json:"date"`
 }
 
-// DirectoryPage defines model for DirectoryPage.
-type DirectoryPage struct {
-	// Embedded struct due to allOf(#/components/schemas/PageFields)
-	PageFields `yaml:",inline"`
-	// Embedded fields due to inline allOf schema
-	Items []ListedApplication `json:"items"`
-
-	// LastCallsKnown False while the statistics cannot be asked.
-	LastCallsKnown bool `json:"lastCallsKnown"`
-}
-
-// Disabling defines model for Disabling.
-type Disabling struct {
-	// At Since when.
-	At Time `json:"at"`
-
-	// Reason The administrator's words.
-	Reason string `json:"reason"`
-}
-
 // EffectiveLimit defines model for EffectiveLimit.
 type EffectiveLimit struct {
 	Limit int64 `json:"limit"`
@@ -1075,15 +1083,6 @@ type FailedRequest struct {
 
 	// Path What stood after /gateway, or after the capability under /via.
 	Path string `json:"path"`
-}
-
-// FailingApplication defines model for FailingApplication.
-type FailingApplication struct {
-	ID       ID                `json:"id"`
-	Name     string            `json:"name"`
-	Failures Count             `json:"failures"`
-	Owner    User              `json:"owner"`
-	Status   ApplicationStatus `json:"status"`
 }
 
 // Failure defines model for Failure.
@@ -1146,9 +1145,6 @@ type FiguresFailureNow struct {
 	// Embedded fields due to inline allOf schema
 	// FailuresBefore Of the same capability and reason in the hour before. The first was seen within these two hours.
 	FailuresBefore Count `json:"failuresBefore"`
-
-	// TopApplications That it hit most in the last hour.
-	TopApplications []FailingApplication `json:"topApplications"`
 }
 
 // FiguresFailures defines model for FiguresFailures.
@@ -1358,13 +1354,6 @@ type ID = uuid.UUID
 // Identifier Chosen once and never changed.
 type Identifier = string
 
-// JudgementEdit defines model for JudgementEdit.
-type JudgementEdit struct {
-	// Reason For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing.
-	Reason *string           `json:"reason,omitempty"`
-	Status ApplicationStatus `json:"status"`
-}
-
 // Key defines model for Key.
 type Key struct {
 	// Embedded struct due to allOf(#/components/schemas/KeyFields)
@@ -1493,30 +1482,6 @@ type LimitsUsage struct {
 	Items []LimitUsage `json:"items"`
 }
 
-// ListedApplication defines model for ListedApplication.
-type ListedApplication struct {
-	ID   ID     `json:"id"`
-	Name string `json:"name"`
-
-	// CapabilityCount That are bound, disabled ones included.
-	CapabilityCount Count `json:"capabilityCount"`
-
-	// CreatedAt Beijing time with milliseconds.
-	CreatedAt               Time            `json:"createdAt"`
-	DisabledByAdministrator *NamedDisabling `json:"disabledByAdministrator"`
-
-	// DisabledByOwner Whether its owner wants it disabled.
-	DisabledByOwner bool `json:"disabledByOwner"`
-
-	// LastCallAt When its newest call started; null: never called, or not known just now.
-	LastCallAt *string           `json:"lastCallAt"`
-	Owner      User              `json:"owner"`
-	Status     ApplicationStatus `json:"status"`
-
-	// UpdatedAt Beijing time with milliseconds.
-	UpdatedAt Time `json:"updatedAt"`
-}
-
 // MaskedAccessKey defines model for MaskedAccessKey.
 type MaskedAccessKey = string
 
@@ -1550,6 +1515,22 @@ type MetricsFields struct {
 	Tokens Tokens `json:"tokens"`
 }
 
+// MissingSpool defines model for MissingSpool.
+type MissingSpool struct {
+	// Calls Calls of the day that it held; null where nobody knows.
+	Calls *int64    `json:"calls"`
+	ID    uuid.UUID `json:"id"`
+
+	// Host The host of its gateway; may be empty.
+	Host string `json:"host"`
+
+	// RetiredAt Beijing time with milliseconds.
+	RetiredAt Time `json:"retiredAt"`
+
+	// RetiredBy An e-mail address, or `command line`.
+	RetiredBy string `json:"retiredBy"`
+}
+
 // ModelMetrics defines model for ModelMetrics.
 type ModelMetrics struct {
 	// Embedded struct due to allOf(#/components/schemas/MetricsFields)
@@ -1560,16 +1541,6 @@ type ModelMetrics struct {
 
 	// Name Empty when no capability has this identifier.
 	Name string `json:"name"`
-}
-
-// NamedDisabling defines model for NamedDisabling.
-type NamedDisabling struct {
-	// At Since when.
-	At Time `json:"at"`
-
-	// By The e-mail address of the administrator whose reason it is; its owner is not told.
-	By     string `json:"by"`
-	Reason string `json:"reason"`
 }
 
 // NewApplication defines model for NewApplication.
@@ -1900,6 +1871,20 @@ type Spool struct {
 	Version *string `json:"version"`
 }
 
+// SpoolBehind defines model for SpoolBehind.
+type SpoolBehind struct {
+	ID uuid.UUID `json:"id"`
+
+	// Host The host of its gateway; may be empty.
+	Host string `json:"host"`
+
+	// Silent Nobody has reported it for 10 s: it waits for its gateway, or to be given up.
+	Silent bool `json:"silent"`
+
+	// Through Every call that ended before it is confirmed.
+	Through Time `json:"through"`
+}
+
 // SpoolPage defines model for SpoolPage.
 type SpoolPage struct {
 	// Embedded struct due to allOf(#/components/schemas/PageFields)
@@ -2164,30 +2149,6 @@ type User struct {
 
 	// Email An e-mail address.
 	Email Email `json:"email"`
-}
-
-// UserAccount defines model for UserAccount.
-type UserAccount struct {
-	ID               ID    `json:"id"`
-	ApplicationCount Count `json:"applicationCount"`
-
-	// CreatedAt Beijing time with milliseconds.
-	CreatedAt Time   `json:"createdAt"`
-	Email     string `json:"email"`
-
-	// LastSignInAt Null: never here, as with the tokens of a company login alone.
-	LastSignInAt *string `json:"lastSignInAt"`
-
-	// SessionCount That are live.
-	SessionCount Count `json:"sessionCount"`
-}
-
-// UserPage defines model for UserPage.
-type UserPage struct {
-	// Embedded struct due to allOf(#/components/schemas/PageFields)
-	PageFields `yaml:",inline"`
-	// Embedded fields due to inline allOf schema
-	Items []UserAccount `json:"items"`
 }
 
 // UserToken defines model for UserToken.

@@ -113,6 +113,11 @@ func (r *Reader) modelTokens(ctx context.Context, what, query string, take func(
 		return nil
 	}
 	parameters := args(append(more, "applications", applications, "start", days.Start, "end", days.End, "named", named)...)
+	return r.scanTokens(ctx, what, query, parameters, take)
+}
+
+// scanTokens hands the rows of a query of reportedSums by application, day, capability and model that answered to take.
+func (r *Reader) scanTokens(ctx context.Context, what, query string, parameters []any, take func(*ModelTokens)) error {
 	var m ModelTokens
 	var day int32
 	var calls [5]int64

@@ -72,6 +72,10 @@ func TestMain(m *testing.M) {
 
 // child records numbered calls until it is killed, and prints how many are written.
 func child(arguments []string) {
+	if arguments[0] == "close-days" {
+		closeChild(arguments[1:])
+		return
+	}
 	pool, err := pgxpool.New(context.Background(), arguments[2])
 	if err != nil {
 		panic(err)

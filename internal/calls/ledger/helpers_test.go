@@ -51,6 +51,23 @@ func connect(t testing.TB, clickhouseURL, databaseURL string) *stores {
 	return &stores{clickhouseURL, conn, pool}
 }
 
+// childStores are those of a process that is killed.
+func childStores(clickhouseURL, databaseURL string) *stores {
+	pool, err := pgxpool.New(context.Background(), databaseURL)
+	if err != nil {
+		panic(err)
+	}
+	options, _, err := cluster.Parse(clickhouseURL)
+	if err != nil {
+		panic(err)
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		panic(err)
+	}
+	return &stores{clickhouseURL, conn, pool}
+}
+
 // recorder is a spool and what ships it.
 type recorder struct {
 	*spool.Spool

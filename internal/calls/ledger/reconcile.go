@@ -13,14 +13,20 @@ import (
 )
 
 const (
-	// closedAfter is how long after midnight a day is compared: calls that began on it end by then.
-	closedAfter = time.Hour
+	// closedAfter is how long after midnight a day is compared, and closed: calls that began on it end by then, for
+	// CALL_TIMEOUT is half an hour unless it is set. lateAfter is from when on its calls count as late: sooner, for the
+	// clocks of gateways differ.
+	closedAfter = 45 * time.Minute
+	lateAfter   = 35 * time.Minute
 	// settleWithin is how long a comparison waits for the ledger to be past it.
 	settleWithin = 30 * time.Second
 )
 
 // closedDay is the newest Beijing day that is compared with its rollups.
 func closedDay(now time.Time) beijing.Day { return beijing.DayOf(now.Add(-closedAfter)) - 1 }
+
+// late tells whether calls of a day that are confirmed now may be missing in what it was found to be.
+func late(day beijing.Day, now time.Time) bool { return day < beijing.DayOf(now.Add(-lateAfter)) }
 
 // errNotSettled means that something could not be told for certain because calls kept arriving, or a replica or a
 // spool is behind.
@@ -133,7 +139,7 @@ func (m *Maintenance) repair(ctx context.Context, day beijing.Day) (repaired int
 }
 
 // comparedTables must be as far as each other to be compared.
-var comparedTables = []string{"calls", "usage_daily", "usage_hourly", "tokens_daily", "failures_daily"}
+var comparedTables = []string{"calls", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "failures_daily"}
 
 // repairOn is repair on one server, or shard: rollups stand beside their calls.
 func (m *Maintenance) repairOn(ctx context.Context, on *shard, day beijing.Day) (repaired int, err error) {

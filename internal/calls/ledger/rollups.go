@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,12 @@ type rollupSum struct{ column, of string }
 var usageSums = []rollupSum{{"calls", "count()"}, {"successes", "countIf(success)"}, {"duration_ms", "sum(duration_ms)"}}
 
 // Beijing days and hours by arithmetic, not by the functions the views use.
-const slotOfDay = "intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800"
+const (
+	slotOfDay   = "intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800"
+	slotOfHour  = "intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600"
+	ownHour     = "toInt64(toUnixTimestamp(u.hour))"
+	hoursWithin = "u.hour >= fromUnixTimestamp(intDiv({from:Int64}, 1000)) AND u.hour < fromUnixTimestamp(intDiv({to:Int64}, 1000))"
+)
 
 var rollups = []rollup{
 	{
@@ -53,10 +59,7 @@ var rollups = []rollup{
 		counted: "1", sums: usageSums, histogram: true,
 	},
 	{
-		table: "usage_hourly", column: "hour",
-		slots:   "intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600",
-		own:     "toInt64(toUnixTimestamp(u.hour))",
-		within:  "u.hour >= fromUnixTimestamp(intDiv({from:Int64}, 1000)) AND u.hour < fromUnixTimestamp(intDiv({to:Int64}, 1000))",
+		table: "usage_hourly", column: "hour", slots: slotOfHour, own: ownHour, within: hoursWithin,
 		counted: "1", sums: usageSums, histogram: true,
 	},
 	{
@@ -64,6 +67,10 @@ var rollups = []rollup{
 		own:     "toInt64(u.day) * 86400 - 28800",
 		within:  "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
 		counted: "usage_state != '' AND usage_state != 'none'", sums: tokenSums, labels: []label{{column: "upstream_model"}},
+	},
+	{
+		table: "tokens_hourly", column: "hour", slots: slotOfHour, own: ownHour, within: hoursWithin,
+		counted: "usage_state != '' AND usage_state != 'none'", sums: slices.Concat(tokenSums[:4], tokenSums[6:12]), labels: []label{{column: "upstream_model"}},
 	},
 	{
 		table: "failures_daily", column: "day", slots: slotOfDay,

@@ -179,7 +179,7 @@ func (s *lane) ship(ctx context.Context, g *spool.Segment) error {
 		case err == nil:
 			a.done = true
 			s.metrics.shipped.Add(float64(len(b.rows)))
-			if b.day <= closedDay(time.Now()) { // it came late: what was compared then is not all
+			if late(b.day, time.Now()) { // it came late: what was compared then is not all
 				s.reporter.doubt(b.day)
 			}
 		case refused(err):

@@ -95,3 +95,35 @@ test('spools fit every width and theme in both languages', async ({ page, admini
     });
   }
 });
+
+type Day = components['schemas']['ClosedDay'];
+
+const held: Day = {
+  day: '2026-08-17', state: 'open', since: null, revision: 0, closedAt: null, waitsFor: 'spools', heldBy: [{ id: lost.id, host: lost.host, through: at, silent: true }],
+  applicationCount: null, calls: null, failures: null, missingCalls: null, spools: [],
+};
+const closed: Day = {
+  ...held, day: '2026-08-16', state: 'closed', since: at, revision: 1, closedAt: at, waitsFor: null, heldBy: [], applicationCount: 12, calls: 12_345_678, failures: 16, missingCalls: 0,
+};
+
+test('how the days stand is told: what holds one up, what one came to, what is missing of it, and that one is open again', async ({ page, administrator }) => {
+  const real = await administrator.api<components['schemas']['ClosedDayItems']>('GET', '/api/admin/days');
+  expect(real.items[0]).toMatchObject({ state: 'open', waitsFor: 'time' });
+  const gone = { id: lost.id, host: 'gateway-9', retiredAt: at, retiredBy: 'root@example.com', calls: null };
+  const items = [held, closed, { ...closed, day: '2026-08-15', state: 'reopened', waitsFor: 'check' }, { ...closed, day: '2026-08-14', revision: 2, missingCalls: 512, spools: [gone] }];
+  await page.route('**/api/admin/days', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { items } } }));
+  await page.goto('/admin/spools');
+  const days = page.getByRole('region', { name: 'Days' }).getByRole('listitem');
+  await expect(days.nth(0)).toContainText(/2026-08-17.*Open.*held up by gateway-with.*\(silent\)/);
+  await expect(days.nth(1)).toContainText(/2026-08-16.*Closed.*Calls: 12,345,678 · failures: 16 · applications: 12.*closing 1/);
+  await expect(days.nth(1)).not.toContainText('Missing');
+  await expect(days.nth(2)).toContainText(/Reopened.*is compared with its calls/);
+  await expect(days.nth(3)).toContainText(/Missing calls: 512 and an unknown number of gateway-9.*closing 2/);
+  for (const width of [390, 768, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await inEveryLook(page, () => expect(page.getByText('2026-08-14')).toBeVisible(), async () => {
+      await expectNoSidewaysScroll(page);
+      await expectAccessible(page);
+    });
+  }
+});

@@ -10,6 +10,7 @@ import { Pages } from '../ui/Pages';
 import { Tag } from '../ui/Tag';
 import { usePage } from '../ui/usePage';
 import { useTitle } from '../ui/useTitle';
+import { Days } from './Days';
 import { officeQueries, SPOOLS_SIZE, useRetire, type Spool } from './queries';
 
 const Confirm = lazy(() => import('../ui/Confirm'));
@@ -39,6 +40,7 @@ export function Component() {
           ) : <Empty text={t('spools.empty')} />}
         </Block>
       </section>
+      <Days />
     </>
   );
 }

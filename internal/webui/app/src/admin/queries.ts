@@ -58,6 +58,7 @@ export const officeQueries = {
     queryOptions({ queryKey: ['audit', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
   spools: (page: number) =>
     queryOptions({ queryKey: ['spools', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/spools', { params: { query: { page, size: SPOOLS_SIZE } }, signal })), staleTime: 0, refetchInterval: 5_000, placeholderData: keepPreviousData }),
+  days: () => queryOptions({ queryKey: ['spools', 'days', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/days', { signal }))).items, staleTime: 0, refetchInterval: 15_000 }),
 };
 
 export const upstreamQueries = {

@@ -9,7 +9,7 @@ import { Fault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { ChannelFields } from './ChannelFields';
-import { counted, draftOf, editOf, fresh, KINDS, stored, UNITS, USUAL, windowed, WINDOWS, type Kind, type TargetType, type Typed } from './draft';
+import { counted, draftOf, editOf, fresh, KINDS, single, stored, UNITS, USUAL, windowed, WINDOWS, type Kind, type TargetType, type Typed } from './draft';
 import { alertQueries, calls, useAlertWrite, type Alert, type Site } from './queries';
 
 /** Makes an alert, or edits one. */
@@ -48,7 +48,7 @@ export function AlertForm({ site, alert, onClose }: { site: Site; alert: Alert |
       <div className="alert-grid">
         <Field name={t('name')} fault={faults['name']}>{(shared) => <input {...shared} className="input" maxLength={64} autoFocus value={typed.name} onChange={(event) => set({ name: event.target.value })} />}</Field>
         <Watched site={site} typed={typed} fixed={alert} faults={faults} set={set} />
-        <Threshold typed={typed} fault={faults['threshold'] ?? faults['resolveThreshold']} set={set} />
+        {typed.kind !== 'dayClosed' && <Threshold typed={typed} fault={faults['threshold'] ?? faults['resolveThreshold']} set={set} />}
         <Further typed={typed} fixed={alert !== null} faults={faults} set={set} />
       </div>
       <ChannelFields channels={typed.channels} fault={faults['channels']} onChange={(channels) => set({ channels })} />
@@ -83,7 +83,7 @@ function Watched({ site, typed, fixed, faults, set }: Part & { site: Site; fixed
   const { t } = useTranslation('alerts');
   const kinds = KINDS[site];
   const targets = kinds.find(({ kind }) => kind === typed.kind)?.targets ?? [];
-  const { data } = useQuery({ ...alertQueries.targets(typed.targetType), enabled: fixed === null && typed.targetType !== 'platform' });
+  const { data } = useQuery({ ...alertQueries.targets(typed.targetType), enabled: fixed === null && single(typed.targetType) });
   const choose = (kind: Kind) => {
     const able: readonly TargetType[] = kinds.find((one) => one.kind === kind)?.targets ?? [];
     const targetType = able.includes(typed.targetType) ? typed.targetType : (able[0] ?? 'platform');
@@ -91,7 +91,7 @@ function Watched({ site, typed, fixed, faults, set }: Part & { site: Site; fixed
   };
   return (
     <>
-      <Field name={t('kind')} fault={faults['kind']}>
+      <Field name={t('kind')} fault={faults['kind']} hint={typed.kind === 'dayClosed' ? t('daysHint') : ''}>
         {(shared) => <select {...shared} className="select" disabled={fixed !== null} value={typed.kind} onChange={(event) => choose(event.target.value as Kind)}>{kinds.map(({ kind }) => <option key={kind} value={kind}>{t(`kinds.${kind}`)}</option>)}</select>}
       </Field>
       {targets.length > 1 && (
@@ -99,7 +99,7 @@ function Watched({ site, typed, fixed, faults, set }: Part & { site: Site; fixed
           {(shared) => <select {...shared} className="select" disabled={fixed !== null} value={typed.targetType} onChange={(event) => set({ targetType: event.target.value as TargetType, targetId: '' })}>{targets.map((one) => <option key={one} value={one}>{t(`targets.${one}`)}</option>)}</select>}
         </Field>
       )}
-      {typed.targetType !== 'platform' && (
+      {single(typed.targetType) && (
         <Field name={t(`targets.${typed.targetType}`)} fault={faults['targetId']}>
           {(shared) => (
             <select {...shared} className="select" disabled={fixed !== null} value={typed.targetId} onChange={(event) => set({ targetId: event.target.value })}>
@@ -115,7 +115,7 @@ function Watched({ site, typed, fixed, faults, set }: Part & { site: Site; fixed
 
 function Threshold({ typed, fault, set }: Part & { fault: string | undefined }) {
   const { t } = useTranslation('alerts');
-  const unit = typed.kind === 'cost' ? typed.currency : t(`units.${UNITS[typed.kind]}`);
+  const unit = typed.kind === 'cost' || typed.kind === 'dayClosed' ? typed.currency : t(`units.${UNITS[typed.kind]}`);
   const name = t('thresholdOf', { unit });
   return (
     <Field name={name} fault={fault} hint={t(typed.kind === 'keyExpiry' ? 'thresholdLeft' : 'thresholdHint')}>

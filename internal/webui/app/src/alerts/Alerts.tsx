@@ -64,12 +64,12 @@ function Row({ site, of, now, onEdit, onLog }: { site: Site; of: Alert; now: num
         {troubled > 0 && <Tag kind="failed">{t('undelivered', { n: String(troubled) })}</Tag>}
       </div>
       <p className="alert-text">
-        <Target site={site} of={of} /> {t(`kinds.${of.kind}`)} {t(of.kind === 'keyExpiry' ? 'atMost' : 'atLeast', { value: quantity(of, of.threshold) })}
+        <Target site={site} of={of} /> {t(`kinds.${of.kind}`)} {of.kind !== 'dayClosed' && t(of.kind === 'keyExpiry' ? 'atMost' : 'atLeast', { value: quantity(of, of.threshold) })}
         {of.windowMinutes !== null && <>, {t('within', { n: String(of.windowMinutes), calls: String(of.minCalls ?? 1) })}</>}
         {of.period !== null && <>, {t(`periods.${of.period}`)}</>}
       </p>
       <p className="meta alert-text">
-        {t('now')} <span className="number">{state.measured === null ? '—' : quantity(of, state.measured)}</span>
+        {of.kind === 'dayClosed' ? t('lastDay') : t('now')} <span className="number">{of.kind === 'dayClosed' ? (state.figures.day ?? '—') : state.measured === null ? '—' : quantity(of, state.measured)}</span>
         <Figures of={of} />
         {state.since !== null && <> · <span title={format.exactTime(state.since)}>{t('since', { at: format.time(state.since) })}</span></>}
         {' · '}{of.channels.map(({ kind, destination }) => `${t(`channelKinds.${kind}`)} ${destination}`).join(', ')}
@@ -110,7 +110,7 @@ function Figures({ of }: { of: Alert }): ReactNode {
 function Target({ site, of }: { site: Site; of: Alert }) {
   const { t } = useTranslation('alerts');
   const { type, id, name } = of.target;
-  if (id === null) return <>{t('targets.platform')}:</>;
+  if (id === null) return <>{t(type === 'account' ? 'targets.account' : 'targets.platform')}:</>;
   const to = site === 'own' ? `/applications/${id}` : type === 'capability' ? `/admin/capabilities/${encodeURIComponent(id)}` : '/admin/upstreams';
   return <><Link to={to}>{name}</Link>:</>;
 }

@@ -55,7 +55,7 @@ function Row({ site, alert, of }: { site: Site; alert: Alert; of: Delivery }) {
       </div>
       <p className="second alert-log-text">
         {t(`channelKinds.${of.channelKind}`)} · <span className="mono">{of.destination}</span>
-        {of.measured !== null && <> · {quantity(alert, of.measured)}</>} · {t('attempts', { n: String(of.attempts) })}
+        {of.figures.day !== null && <> · {of.figures.day}</>}{of.measured !== null && <> · {quantity(alert, of.measured)}</>} · {t('attempts', { n: String(of.attempts) })}
         {why !== '' && <> · {why}</>}
         {of.nextAttemptAt !== null && of.attempts > 0 && <> · {t('next', { at: format.time(of.nextAttemptAt) })}</>}
       </p>

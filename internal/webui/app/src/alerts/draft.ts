@@ -11,20 +11,27 @@ export const MOST_CHANNELS = 5;
 
 /** What can be watched, and of what. */
 export const KINDS: Record<Site, readonly { kind: Kind; targets: readonly TargetType[] }[]> = {
-  own: (['failureRate', 'p95', 'noCalls', 'tokens', 'cost', 'limit', 'keyExpiry'] as const).map((kind) => ({ kind, targets: ['application'] as const })),
+  own: [
+    ...(['failureRate', 'p95', 'noCalls', 'tokens', 'cost', 'limit', 'keyExpiry'] as const).map((kind) => ({ kind, targets: ['application'] as const })),
+    { kind: 'dayClosed', targets: ['account'] },
+  ],
   office: [
     { kind: 'failureRate', targets: ['capability', 'upstream'] },
     { kind: 'p95', targets: ['capability', 'upstream'] },
     { kind: 'statisticsBehind', targets: ['platform'] },
     { kind: 'spoolStuck', targets: ['platform'] },
+    { kind: 'dayClosed', targets: ['platform'] },
   ],
 };
 
 /** A threshold to begin with. */
-export const USUAL: Record<Kind, string> = { failureRate: '20', p95: '5000', noCalls: '30', tokens: '1000000', cost: '100', limit: '80', keyExpiry: '14', statisticsBehind: '60', spoolStuck: '5' };
+export const USUAL: Record<Kind, string> = { failureRate: '20', p95: '5000', noCalls: '30', tokens: '1000000', cost: '100', limit: '80', keyExpiry: '14', statisticsBehind: '60', spoolStuck: '5', dayClosed: '' };
 
-/** The word of a threshold's unit; a cost's is its currency. */
-export const UNITS: Record<Exclude<Kind, 'cost'>, 'percent' | 'ms' | 'minutes' | 'tokens' | 'days' | 'seconds'> = {
+/** Whether one thing of its type is watched. */
+export const single = (type: TargetType): boolean => type !== 'platform' && type !== 'account';
+
+/** The word of a threshold's unit; a cost's is its currency, and days that are closed have none. */
+export const UNITS: Record<Exclude<Kind, 'cost' | 'dayClosed'>, 'percent' | 'ms' | 'minutes' | 'tokens' | 'days' | 'seconds'> = {
   failureRate: 'percent', p95: 'ms', noCalls: 'minutes', tokens: 'tokens', limit: 'percent', keyExpiry: 'days', statisticsBehind: 'seconds', spoolStuck: 'minutes',
 };
 
@@ -82,8 +89,9 @@ const watched = (typed: Typed) => (windowed(typed.kind) ? { windowMinutes: Numbe
 
 /** A new alert, as the API takes it. */
 export const draftOf = (typed: Typed) => ({
-  name: typed.name, kind: typed.kind, targetType: typed.targetType, threshold: Number(typed.threshold), channels: typed.channels.map(channelOf), ...watched(typed),
-  ...(typed.targetType === 'platform' ? {} : { targetId: typed.targetId }),
+  name: typed.name, kind: typed.kind, targetType: typed.targetType, channels: typed.channels.map(channelOf), ...watched(typed),
+  ...(typed.kind === 'dayClosed' ? {} : { threshold: Number(typed.threshold) }),
+  ...(single(typed.targetType) ? { targetId: typed.targetId } : {}),
   ...(counted(typed.kind) ? { period: typed.period } : {}),
   ...(typed.kind === 'cost' ? { currency: typed.currency.trim().toUpperCase() } : {}),
   ...(typed.kind === 'limit' ? { limit: typed.limit } : {}),

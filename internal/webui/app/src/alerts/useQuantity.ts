@@ -10,6 +10,6 @@ export function useQuantity(): (alert: Pick<Alert, 'kind' | 'unit'>, value: numb
   return ({ kind, unit }, value) => {
     if (kind === 'p95') return format.duration(Math.round(value));
     const n = value.toLocaleString(format.language, { maximumFractionDigits: 2 });
-    return kind === 'cost' ? `${n} ${unit}` : t('quantity', { n, unit: t(`units.${UNITS[kind]}`) });
+    return kind === 'cost' || kind === 'dayClosed' ? `${n} ${unit}` : t('quantity', { n, unit: t(`units.${UNITS[kind]}`) });
   };
 }

@@ -3,7 +3,7 @@ import type zh from '../zh/admin';
 
 const admin: Same<typeof zh> = {
   band: 'Back office',
-  nav: { health: 'Health', usage: 'Usage', groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', limits: 'Limits', alerts: 'Alerts', spools: 'Spools', audit: 'Audit' },
+  nav: { groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', limits: 'Limits', alerts: 'Alerts', spools: 'Spools', audit: 'Audit' },
   confirm: { leave: 'There are unsaved changes. Leave?', stay: 'Keep editing', leaveNow: 'Discard changes' },
   order: { handle: 'Move {{name}}', hint: 'Drag, or hold Alt and press ↑ ↓ Home End, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
   groups: {
@@ -237,6 +237,17 @@ const admin: Same<typeof zh> = {
     retireUnknown: 'How many calls it held is not known.',
     done: 'The spool of {{name}} is retired; the statistics no longer wait for it.',
     empty: 'No gateway has reported yet.',
+  },
+  days: {
+    title: 'Days',
+    about: 'A Beijing day is closed 45 minutes after its end at the earliest, when the records of all gateways are there: what it came to stays, and is told by alerts. Calls that come later reopen it.',
+    states: { open: 'Open', closed: 'Closed', reopened: 'Reopened' },
+    waits: { time: 'calls of it may still be under way', spools: 'held up by {{hosts}}', check: 'is compared with its calls' },
+    silent: '{{host}} (silent)',
+    revision: 'closing {{n}}, {{at}}',
+    figures: 'Calls: {{calls}} · failures: {{failures}} · applications: {{applications}}',
+    missing: 'Missing calls: {{n}}',
+    missingMore: 'Missing calls: {{n}} and an unknown number of {{hosts}}',
   },
   audit: {
     title: 'Audit',

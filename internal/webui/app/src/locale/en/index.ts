@@ -1,5 +1,4 @@
 import admin from './admin';
 import pages from './console';
-import figures from './figures';
 
-export default { ...pages, admin, figures };
+export default { ...pages, admin };

@@ -1,6 +1,6 @@
 const admin = {
   band: '管理后台',
-  nav: { health: '健康', usage: '用量', groups: '分组', capabilities: '能力', upstreams: '上游', prices: '价格', limits: '限额', alerts: '告警', spools: '暂存', audit: '审计' },
+  nav: { groups: '分组', capabilities: '能力', upstreams: '上游', prices: '价格', limits: '限额', alerts: '告警', spools: '暂存', audit: '审计' },
   confirm: { leave: '有未保存的修改，要离开吗？', stay: '继续编辑', leaveNow: '放弃修改' },
   order: { handle: '移动 {{name}}', hint: '拖动，或按住 Alt 再按 ↑ ↓ Home End 调整顺序', moved: '{{name}} 移到第 {{place}} 位，共 {{total}} 位', changed: '期间有人改了顺序，保留哪一个？', changedText: '对方：{{theirs}}。我的：{{ours}}。', ours: '保存我的', theirs: '保留对方的' },
   groups: {
@@ -234,6 +234,17 @@ const admin = {
     retireUnknown: '它还有多少次调用未知。',
     done: '已放弃 {{name}} 的暂存，统计不再等它。',
     empty: '还没有网关上报。',
+  },
+  days: {
+    title: '日结',
+    about: '每个北京日最早在结束 45 分钟后日结，届时所有网关的记录都已到齐：当日的数字从此不变，并通过告警通知。之后到达的调用会撤回日结。',
+    states: { open: '未结', closed: '已结', reopened: '已撤回' },
+    waits: { time: '可能还有进行中的调用', spools: '等待 {{hosts}}', check: '正在与调用核对' },
+    silent: '{{host}}（失联）',
+    revision: '第 {{n}} 次日结，{{at}}',
+    figures: '{{calls}} 次调用 · {{failures}} 次失败 · {{applications}} 个应用',
+    missing: '缺失 {{n}} 次调用',
+    missingMore: '缺失 {{n}} 次调用，另有 {{hosts}} 的数量未知',
   },
   audit: {
     title: '审计',
