@@ -196,7 +196,7 @@ func TestSecretsAreFoundOnlyWhereTheyBelong(t *testing.T) {
 
 	h.mistakesAtTheDesk(admin, dev, app, key)
 	h.mistakesOfCallers(dev, key, first)
-	h.awaitDetails(dev, app)
+	h.awaitDetails(admin, dev, app)
 	h.browse(admin, dev, app)
 	h.search(t)
 }
@@ -313,8 +313,8 @@ func (h *hunt) call(by door, key, target, body, secrets string) (status int) {
 	return resp.StatusCode
 }
 
-// awaitDetails waits until every failure is in ClickHouse and reads each one's detail.
-func (h *hunt) awaitDetails(dev client, app string) {
+// awaitDetails waits until every failure is in ClickHouse and reads each one's detail, and what administrators see of it.
+func (h *hunt) awaitDetails(admin, dev client, app string) {
 	h.t.Helper()
 	type page struct {
 		Items []struct{ CallID string }
@@ -335,6 +335,7 @@ func (h *hunt) awaitDetails(dev client, app string) {
 		}
 		for _, item := range items {
 			do[any](dev, "GET", "/api/statistics/applications/"+app+"/calls/"+item.CallID, nil)
+			do[any](admin, "GET", lookUpPath+item.CallID, nil)
 			read++
 		}
 	}
@@ -353,8 +354,9 @@ func (h *hunt) browse(admin, dev client, app string) {
 		do[any](dev, "GET", path, nil)
 	}
 	for _, path := range []string{
-		"/api/admin/groups", "/api/admin/capabilities", "/api/admin/capabilities/chat", "/api/admin/audit?size=100",
+		"/api/admin/groups", "/api/admin/capabilities", "/api/admin/capabilities/chat", "/api/admin/audit?size=100", "/api/admin/users",
 		figuresPath + "overview", figuresPath + "capabilities", figuresPath + "capabilities/chat", figuresPath + "upstreams",
+		directoryPath,
 	} {
 		do[any](admin, "GET", path, nil)
 	}

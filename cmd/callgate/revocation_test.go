@@ -125,6 +125,10 @@ var revocations = []revocation{
 	{"disable", func(e *estate, t target) {
 		e.dev.attempt("PATCH", "/api/applications/"+t.app+"/status", object{"status": "disabled"})
 	}, `UPDATE applications SET status = 'disabled' WHERE id = $1`},
+	{"disable for its owner", func(e *estate, t target) {
+		e.admin.attempt("PATCH", "/api/admin/applications/"+t.app+"/status", object{"status": "disabled", "reason": "why"})
+	}, `UPDATE applications SET status = 'disabled', owner_status = status, administrator_disabled_at = now(), administrator_disabled_by = 'root@example.com',
+		administrator_reason = 'why' WHERE id = $1`},
 	{"unbind", func(e *estate, t target) {
 		e.dev.attempt("PATCH", "/api/applications/"+t.app, object{"capabilityIds": []string{"spare"}})
 	}, `DELETE FROM application_capabilities WHERE application_id = $1`},

@@ -44,11 +44,20 @@ type Application struct {
 	ID              uuid.UUID
 	Name            string
 	Description     string
-	Status          string   // Active or Disabled
+	Status          string   // Active, or Disabled by its owner or an administrator
 	CapabilityIDs   []string // sorted, never nil; disabled capabilities included
 	MaskedAccessKey string
+	Disabling       *Disabling // nil: no administrator has disabled it
+	OwnerStatus     string     // Active or Disabled, as its owner wants it; it is Status where Disabling is nil
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
+}
+
+// Disabling is that an administrator has disabled an application. Only an administrator can take it back.
+type Disabling struct {
+	Reason string // 1 to 500 characters, for its owner to read
+	By     string // e-mail address of the administrator who gave the reason; not for its owner
+	At     time.Time
 }
 
 // Brief is what a list of statistics needs of an application.
@@ -66,15 +75,17 @@ type querier interface {
 }
 
 const selectApplication = `
-	SELECT a.id, a.name, a.description, a.status, k.mask, a.created_at, a.updated_at,
+	SELECT a.id, a.name, a.description, a.status, k.mask, a.created_at, a.updated_at, ` + disablingColumns + `,
 	       ARRAY(SELECT b.capability_id FROM application_capabilities b
 	             WHERE b.application_id = a.id ORDER BY b.capability_id)
 	FROM applications a JOIN access_keys k ON k.application_id = a.id
 	WHERE a.owner_id = $1`
 
 func scanApplication(row pgx.CollectableRow) (a Application, err error) {
-	err = row.Scan(&a.ID, &a.Name, &a.Description, &a.Status, &a.MaskedAccessKey, &a.CreatedAt, &a.UpdatedAt,
-		&a.CapabilityIDs)
+	var by disabling
+	err = row.Scan(append(append([]any{&a.ID, &a.Name, &a.Description, &a.Status, &a.MaskedAccessKey, &a.CreatedAt, &a.UpdatedAt},
+		by.into(&a.OwnerStatus)...), &a.CapabilityIDs)...)
+	a.Disabling = by.told()
 	return a, err
 }
 
@@ -144,13 +155,21 @@ func get(ctx context.Context, db querier, owner, id uuid.UUID) (Application, err
 // locked is an application whose row the transaction holds, so that edits of one application queue up.
 type locked struct {
 	name, status string
+	ownerStatus  string
+	disabling    *Disabling
 	updatedAt    time.Time
 }
 
 func lock(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (l locked, err error) {
+	return lockWhere(ctx, tx, `a.owner_id = $1 AND a.id = $2`, owner, id)
+}
+
+func lockWhere(ctx context.Context, tx pgx.Tx, condition string, arguments ...any) (l locked, err error) {
+	var by disabling
 	err = tx.QueryRow(ctx, `
-		SELECT name, status, updated_at FROM applications WHERE owner_id = $1 AND id = $2 FOR UPDATE`,
-		owner, id).Scan(&l.name, &l.status, &l.updatedAt)
+		SELECT a.name, a.status, a.updated_at, `+disablingColumns+` FROM applications a WHERE `+condition+` FOR UPDATE`,
+		arguments...).Scan(append([]any{&l.name, &l.status, &l.updatedAt}, by.into(&l.ownerStatus)...)...)
+	l.disabling = by.told()
 	return l, absentOr(err, "lock application")
 }
 

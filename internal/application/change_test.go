@@ -54,7 +54,7 @@ func TestRotatedKeyReplacesTheOldOneAndBothReadersAreRecorded(t *testing.T) {
 	if w.Count(`SELECT version FROM applications WHERE id = $1`, a.ID) <= version {
 		t.Fatal("the version did not rise")
 	}
-	rows, total, err := audit.List(w.Ctx, w.Pool, 1, 10)
+	rows, total, err := audit.List(w.Ctx, w.Pool, audit.Filter{}, 1, 10)
 	if err != nil || total != 4 || len(rows) != 4 { // the creation first
 		t.Fatalf("audit: %v, %d, %v", rows, total, err)
 	}

@@ -158,16 +158,23 @@ func (s *Store) Update(ctx context.Context, owner, id uuid.UUID, p Patch, seen .
 	})
 }
 
-// SetStatus switches an application on or off; setting the state it has changes nothing. seen is as in
-// edit.
+// SetStatus switches an application on or off for its owner; setting the state it has changes nothing. seen is as in
+// edit. While an administrator has disabled it, Active is a Conflict, and Disabled keeps it off when the administrator
+// takes that back.
 func (s *Store) SetStatus(ctx context.Context, owner, id uuid.UUID, status string, seen ...time.Time) (Application, error) {
 	if status != Active && status != Disabled {
 		return Application{}, fault.InvalidFields(map[string]string{"status": "must be active or disabled"})
 	}
 	return s.edit(ctx, owner, id, "application.set_status", seen, func(tx pgx.Tx, held locked) error {
-		if held.status != status {
-			_, err := tx.Exec(ctx, `UPDATE applications SET status = $2, updated_at = clock_timestamp() WHERE id = $1`,
-				id, status)
+		column := "status"
+		if held.disabling != nil {
+			if status == Active {
+				return fault.New(fault.Conflict, "an administrator has disabled this application and only an administrator can enable it; the reason is: %s", held.disabling.Reason)
+			}
+			column = "owner_status"
+		}
+		if held.ownerStatus != status {
+			_, err := tx.Exec(ctx, `UPDATE applications SET `+column+` = $2, updated_at = clock_timestamp() WHERE id = $1`, id, status)
 			if err != nil {
 				return fmt.Errorf("set application status: %w", err)
 			}

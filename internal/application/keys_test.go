@@ -191,7 +191,7 @@ func TestTheOldKeyOfARotationStaysAsLongAsItWasSaidAndNoLongerThanItsOwnEnd(t *t
 	if got, err := w.RevealOneKey(w.Ctx, owner, a.ID, kept.ID, actor); err != nil || got != old {
 		t.Errorf("the old key is revealed as %q, %v", got, err)
 	}
-	rows, _, err := audit.List(w.Ctx, w.Pool, 1, 10)
+	rows, _, err := audit.List(w.Ctx, w.Pool, audit.Filter{}, 1, 10)
 	if want := (audit.Changes{{Field: "accessKey", To: audit.Secret}, {Field: "oldKeyUntil", To: beijing.Format(*kept.ExpiresAt)}}); err != nil || rows[1].Action != "access_key.rotate" || fmt.Sprint(rows[1].Changes) != fmt.Sprint(want) {
 		t.Errorf("the trail has %+v, %v", rows, err)
 	}

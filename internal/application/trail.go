@@ -23,7 +23,7 @@ func note(ctx context.Context, tx pgx.Tx, owner uuid.UUID, action string, before
 	}
 	add("name", before.Name, after.Name)
 	add("description", before.Description, after.Description)
-	add("status", before.Status, after.Status)
+	add("status", before.OwnerStatus, after.OwnerStatus)
 	if !slices.Equal(before.CapabilityIDs, after.CapabilityIDs) {
 		change := audit.Change{Field: "capabilityIds", To: after.CapabilityIDs}
 		if before.ID != uuid.Nil {

@@ -40,7 +40,7 @@ func TestEveryChangeOfAnApplicationIsInTheTrail(t *testing.T) {
 		{Action: "application.set_status", TargetName: "App", Changes: audit.Changes{change{Field: "status", From: "active", To: "disabled"}}},
 		{Action: "application.delete", TargetName: "App", Changes: audit.Changes{}},
 	}
-	rows, _, err := audit.List(w.Ctx, w.Pool, 1, 100)
+	rows, _, err := audit.List(w.Ctx, w.Pool, audit.Filter{}, 1, 100)
 	if err != nil || len(rows) != len(want) {
 		t.Fatalf("%d entries, want %d: %v", len(rows), len(want), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -70,24 +71,66 @@ func Append(ctx context.Context, tx pgx.Tx, e Entry) error {
 	return nil
 }
 
-// List gives one page of entries, newest first, and how many there are. page counts from 1.
-func List(ctx context.Context, pool *pgxpool.Pool, page, size int) ([]Row, int, error) {
+// Filter says which entries are asked for; the zero value is all. Actor, Action and Target are the beginnings of what
+// they name, Target that of an id or, whatever the case, of a name.
+type Filter struct {
+	Actor, Action, Target string
+	From, To              *time.Time // To itself excluded
+}
+
+// conditions are of the filter's arguments, which are $1 to $5.
+const conditions = `
+	WHERE ($1 = '' OR actor LIKE $1) AND ($2 = '' OR action LIKE $2)
+	  AND ($3 = '' OR target_id LIKE $3 OR lower(target_name) LIKE lower($3))
+	  AND ($4::timestamptz IS NULL OR at >= $4) AND ($5::timestamptz IS NULL OR at < $5)`
+
+// arguments are made into a plan of their own each time: so PostgreSQL drops what is not asked for, and finds the index.
+func (f Filter) arguments(more ...any) []any {
+	return append([]any{pgx.QueryExecModeExec, beginning(f.Actor), beginning(f.Action), beginning(f.Target), f.From, f.To}, more...)
+}
+
+// beginning is the pattern of texts that begin with one; empty for all.
+func beginning(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
+}
+
+const columns = `SELECT id, at, actor, action, target_type, target_id, target_name, changes FROM audit_log`
+
+func scan(row pgx.CollectableRow) (r Row, err error) {
+	err = row.Scan(&r.ID, &r.At, &r.Actor, &r.Action, &r.TargetType, &r.TargetID, &r.TargetName, &r.Changes)
+	return r, err
+}
+
+// List gives one page of the entries that f asks for, newest first, and how many there are. page counts from 1.
+func List(ctx context.Context, pool *pgxpool.Pool, f Filter, page, size int) ([]Row, int, error) {
 	var total int
-	if err := pool.QueryRow(ctx, `SELECT count(*) FROM audit_log`).Scan(&total); err != nil {
+	if err := pool.QueryRow(ctx, `SELECT count(*) FROM audit_log`+conditions, f.arguments()...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count audit entries: %w", err)
 	}
-	rows, err := pool.Query(ctx, `
-		SELECT id, at, actor, action, target_type, target_id, target_name, changes
-		FROM audit_log ORDER BY id DESC LIMIT $1 OFFSET $2`, size, int64(page-1)*int64(size))
+	rows, err := pool.Query(ctx, columns+conditions+` ORDER BY id DESC LIMIT $6 OFFSET $7`, f.arguments(size, int64(page-1)*int64(size))...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list audit entries: %w", err)
 	}
-	entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Row, err error) {
-		err = row.Scan(&r.ID, &r.At, &r.Actor, &r.Action, &r.TargetType, &r.TargetID, &r.TargetName, &r.Changes)
-		return r, err
-	})
+	entries, err := pgx.CollectRows(rows, scan)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list audit entries: %w", err)
 	}
 	return entries, total, nil
+}
+
+// Before gives the newest most entries that f asks for of those with a lesser id than before, newest first: the next
+// block of a walk through all of them, which holds no connection between its blocks.
+func Before(ctx context.Context, pool *pgxpool.Pool, f Filter, before int64, most int) ([]Row, error) {
+	rows, err := pool.Query(ctx, columns+conditions+` AND id < $6 ORDER BY id DESC LIMIT $7`, f.arguments(before, most)...)
+	if err != nil {
+		return nil, fmt.Errorf("walk audit entries: %w", err)
+	}
+	entries, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("walk audit entries: %w", err)
+	}
+	return entries, nil
 }

@@ -63,7 +63,7 @@ func (w *world) storedKey(id string) string {
 // lastEntry is the newest entry of the audit log, and how many there are.
 func (w *world) lastEntry() (audit.Row, int) {
 	w.T.Helper()
-	rows, total, err := audit.List(w.Ctx, w.Pool, 1, 1)
+	rows, total, err := audit.List(w.Ctx, w.Pool, audit.Filter{}, 1, 1)
 	if err != nil || len(rows) != 1 {
 		w.T.Fatalf("audit: %v, %v", rows, err)
 	}

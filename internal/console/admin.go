@@ -6,7 +6,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"callgate/internal/audit"
 	"callgate/internal/catalog"
 	"callgate/internal/openapi"
 )
@@ -112,11 +111,4 @@ func (c *Console) capabilityChanged(ctx *fiber.Ctx) func(catalog.Details, error)
 		}
 		return shown(adminCapabilityView)(d, err)
 	}
-}
-
-func (c *Console) listAudit(ctx *fiber.Ctx) (any, error) {
-	found, err := pageOf(ctx, auditView, func(ctx context.Context, page, size int) ([]audit.Row, int, error) {
-		return audit.List(ctx, c.Pool, page, size)
-	})
-	return openapi.AuditPage(found), err
 }

@@ -134,9 +134,17 @@ func (c *Console) applicationView(ctx context.Context, applications ...applicati
 		standing := standings[a.ID]
 		return openapi.Application{ApplicationFields: openapi.ApplicationFields{
 			ID: a.ID, Name: a.Name, Description: a.Description, Status: a.Status,
-			CapabilityIDs: a.CapabilityIDs, MaskedAccessKey: a.MaskedAccessKey,
+			CapabilityIDs: a.CapabilityIDs, MaskedAccessKey: a.MaskedAccessKey, DisabledByAdministrator: disablingView(a.Disabling),
 			Limits: limitsView(standing.Own), Ceilings: limitsView(standing.Ceilings), EffectiveLimits: effectiveView(standing.Holding()),
 			CreatedAt: beijing.Format(a.CreatedAt), UpdatedAt: beijing.Format(a.UpdatedAt),
 		}}
 	}, err
+}
+
+// disablingView names no administrator: it is for the application's owner.
+func disablingView(d *application.Disabling) *openapi.Disabling {
+	if d == nil {
+		return nil
+	}
+	return &openapi.Disabling{Reason: d.Reason, At: beijing.Format(d.At)}
 }

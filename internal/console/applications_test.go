@@ -22,7 +22,7 @@ func TestAnApplicationLivesThroughItsEndpoints(t *testing.T) {
 		t.Fatalf("created at %s", at)
 	}
 	application := func(name, description, status, capabilities, updated string) string {
-		return fmt.Sprintf(`{"id":%q,"name":%q,"description":%q,"status":%q,"capabilityIds":%s,"maskedAccessKey":%q,"limits":%s,"ceilings":%[7]s,"effectiveLimits":%[7]s,"createdAt":%[8]q,"updatedAt":%[9]q}`,
+		return fmt.Sprintf(`{"id":%q,"name":%q,"description":%q,"status":%q,"capabilityIds":%s,"maskedAccessKey":%q,"disabledByAdministrator":null,"limits":%s,"ceilings":%[7]s,"effectiveLimits":%[7]s,"createdAt":%[8]q,"updatedAt":%[9]q}`,
 			id, name, description, status, capabilities, mask, noLimits, at, updated)
 	}
 	if want := strings.TrimSuffix(application("Orders", "why", "active", `["a","b:1"]`, at), "}") + fmt.Sprintf(`,"accessKey":%q}`, key); !sameJSON(made.body.Data, want) {

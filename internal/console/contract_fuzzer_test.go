@@ -199,6 +199,20 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 				body[limit] = 1 + f.random.IntN(1000)
 			}
 		}
+	case "judgeApplication": // one of its own: the others are edited by their owner
+		s.path["id"] = f.application(&client{f.manager, f.dev.Token.Value}, "to be judged")
+		body["reason"] = "fuzz"
+	case "endUserSessions":
+		s.path["id"] = f.signedIn(identity.Developer).Principal.UserID.String()
+	case "listAudit", "exportAudit":
+		for _, values := range [][]string{
+			{"actor", managingAdmin, "person", ""}, {"action", "application.", "capability.update", ""}, {"target", "app", "a", "100%"},
+			{"from", beijing.Format(f.now.Add(-time.Hour))}, {"to", beijing.Format(f.now.Add(time.Hour))},
+		} {
+			if s.query.Has(values[0]) {
+				s.query.Set(values[0], pick(f, values[1:]))
+			}
+		}
 	case "getCall":
 		s.path["id"] = f.applications[0]
 	case "listCalls", "exportCalls":
@@ -223,6 +237,8 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 				return f.capability(op), true
 			case strings.Contains(op.Path, "/alerts/"):
 				return "", true // settled with what belongs to it
+			case strings.HasPrefix(op.Path, "/api/admin/users/"), strings.HasPrefix(op.Path, "/api/admin/applications/"):
+				return "", true // settled
 			case strings.HasPrefix(op.Path, "/api/admin/spools/"):
 				return lostSpool, true
 			case strings.HasPrefix(op.Path, "/api/admin/upstreams/"):

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/fault"
+	"callgate/internal/identity"
 	"callgate/internal/stats"
 )
 
@@ -42,33 +43,49 @@ func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := c.exports.admit(principal(ctx).UserID)
+	name := "calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv"
+	return c.csvFile(ctx, name, func(ctx context.Context, to io.Writer) error { return writeCSV(ctx, to, c.Stats, q) })
+}
+
+// csvFile answers with a file that write writes, as one of those that its reader may have at a time.
+func (c *Console) csvFile(ctx *fiber.Ctx, name string, write func(context.Context, io.Writer) error) (any, error) {
+	release, err := c.exports.admit(principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	file, err := startExport(ctx.UserContext(), c.Stats, q, release)
+	file, err := startExport(ctx.UserContext(), write, release)
 	if err != nil {
 		return nil, err
 	}
 	file.conn, file.stall = ctx.Context().Conn(), c.exports.stall
-	ctx.Attachment("calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv")
+	ctx.Attachment(name)
 	ctx.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
 	ctx.Context().Response.SetBodyStream(file, -1)
 	return written, nil
 }
 
-// exports counts the files that are being written for each user, in this process.
+// exports counts the files that are being written for each account, in this process.
 type exports struct {
 	stall time.Duration
 
 	mu      sync.Mutex
-	running map[uuid.UUID]int
+	running map[account]int
 }
 
-func newExports() *exports { return &exports{stall: stallTimeout, running: map[uuid.UUID]int{}} }
+// account is a user's, or an administrator's, who has no id.
+type account struct {
+	id    uuid.UUID
+	email string
+}
 
-// admit takes a place for a file of a user, to be released once; TooManyAttempts when there is none.
-func (e *exports) admit(user uuid.UUID) (release func(), err error) {
+func newExports() *exports { return &exports{stall: stallTimeout, running: map[account]int{}} }
+
+// admit takes a place for a file of an account, to be released once; TooManyAttempts when there is none.
+func (e *exports) admit(who identity.Principal) (release func(), err error) {
+	user := account{id: who.UserID}
+	if who.UserID == uuid.Nil {
+		user.email = who.Email
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.running[user] >= exportsPerUser {
@@ -116,14 +133,14 @@ func (e *export) Close() error {
 	return errors.Join(e.conn.SetWriteDeadline(time.Time{}), e.pipe.Close())
 }
 
-// startExport returns when the first row is there, or with the fault that kept it away, Unavailable
+// startExport returns when the first of what write writes is there, or with the fault that kept it away, Unavailable
 // when it did not come before the request's ctx ended. It releases when the export ends.
-func startExport(request context.Context, reader *stats.Reader, q stats.CallsQuery, release func()) (*export, error) {
+func startExport(request context.Context, write func(context.Context, io.Writer) error, release func()) (*export, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(request), exportTimeout)
 	context.AfterFunc(ctx, release)
 	tooLate := context.AfterFunc(request, cancel)
 	out, in := io.Pipe()
-	go func() { _ = in.CloseWithError(writeCSV(ctx, in, reader, q)) }()
+	go func() { _ = in.CloseWithError(write(ctx, in)) }()
 	e := &export{Reader: bufio.NewReader(out), pipe: out, cancel: cancel}
 	_, err := e.Peek(1)
 	if !tooLate() && err == nil {

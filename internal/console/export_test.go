@@ -145,7 +145,8 @@ func TestADownloadWhoseFirstRowDoesNotComeEndsWithItsRequest(t *testing.T) {
 	defer cancel()
 	released := make(chan struct{})
 	before := time.Now()
-	_, err := startExport(request, w.console.Stats, q, func() { close(released) })
+	write := func(ctx context.Context, to io.Writer) error { return writeCSV(ctx, to, w.console.Stats, q) }
+	_, err := startExport(request, write, func() { close(released) })
 	if took := time.Since(before); fault.KindOf(err) != fault.Unavailable || took > 2*time.Second {
 		close(let)
 		t.Fatalf("after %s: %v", took, err)
@@ -155,7 +156,7 @@ func TestADownloadWhoseFirstRowDoesNotComeEndsWithItsRequest(t *testing.T) {
 	if err := walks.Wait(); !errors.Is(err, ended) {
 		t.Error(err)
 	}
-	file, err := startExport(t.Context(), w.console.Stats, q, func() {})
+	file, err := startExport(t.Context(), write, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,17 +13,20 @@ import (
 	"callgate/internal/stats"
 )
 
+// topHit is how many applications a failure of now names.
+const topHit = 3
+
 // hit is what failures have in common that are told together.
 type hit struct {
 	failures, before int64 // before: in the hour before, of failures of now
 	firstMs, lastMs  int64
-	applications     map[uuid.UUID]bool
+	applications     map[uuid.UUID]int64 // with how many of the failures are theirs
 }
 
 func (h *hit) add(f stats.Failing) {
 	h.failures += f.Failures
 	h.firstMs, h.lastMs = min(h.firstMs, f.FirstMs), max(h.lastMs, f.LastMs)
-	h.applications[f.Application] = true
+	h.applications[f.Application] += f.Failures
 }
 
 // failureKind is a reason whatever the capability and the upstream's status.
@@ -45,7 +48,7 @@ func hitsBy[K comparable](failures []stats.Failing, of func(stats.Failing) K) ma
 	for _, f := range failures {
 		key := of(f)
 		if hits[key] == nil {
-			hits[key] = &hit{firstMs: f.FirstMs, lastMs: f.LastMs, applications: map[uuid.UUID]bool{}}
+			hits[key] = &hit{firstMs: f.FirstMs, lastMs: f.LastMs, applications: map[uuid.UUID]int64{}}
 		}
 		hits[key].add(f)
 	}
@@ -98,18 +101,32 @@ func (read *everyones) worst(names map[string]string) (view openapi.FiguresFailu
 func (read *everyones) failingNow(names map[string]string) (view openapi.FiguresNow) {
 	hits := make(map[stats.Reason]*hit, len(read.now.Failing))
 	for _, f := range read.now.Failing {
-		h := &hit{failures: f.Failures, before: f.Before, firstMs: f.FirstMs, lastMs: f.LastMs, applications: map[uuid.UUID]bool{}}
-		for _, id := range f.Applications {
-			h.applications[id] = true
+		h := &hit{failures: f.Failures, before: f.Before, firstMs: f.FirstMs, lastMs: f.LastMs, applications: map[uuid.UUID]int64{}}
+		for i, id := range f.Applications {
+			h.applications[id] = f.Hits[i]
 		}
 		hits[f.Reason] = h
 	}
 	keys, failures, other := foremost(hits, byReason)
 	view.Failures, view.Other = failures, other
 	view.Items = each(keys, func(r stats.Reason) openapi.FiguresFailureNow {
-		return openapi.FiguresFailureNow{FiguresFailureFields: read.failureFields(r, hits[r], names), FailuresBefore: hits[r].before}
+		return openapi.FiguresFailureNow{
+			FiguresFailureFields: read.failureFields(r, hits[r], names), FailuresBefore: hits[r].before, TopApplications: read.mostHit(hits[r]),
+		}
 	})
 	return view
+}
+
+// mostHit are the applications that exist with the most of the failures.
+func (read *everyones) mostHit(h *hit) []openapi.FailingApplication {
+	ids := slices.SortedFunc(maps.Keys(h.applications), func(a, b uuid.UUID) int {
+		return cmp.Or(cmp.Compare(h.applications[b], h.applications[a]), slices.Compare(a[:], b[:]))
+	})
+	ids = slices.DeleteFunc(ids, func(id uuid.UUID) bool { return read.by[id] == nil })
+	return each(ids[:min(topHit, len(ids))], func(id uuid.UUID) openapi.FailingApplication {
+		a := read.by[id]
+		return openapi.FailingApplication{ID: id, Name: a.Name, Status: a.Status, Owner: openapi.User{ID: a.OwnerID, Email: a.Email}, Failures: h.applications[id]}
+	})
 }
 
 func (read *everyones) failureFields(r stats.Reason, h *hit, names map[string]string) openapi.FiguresFailureFields {

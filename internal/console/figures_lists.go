@@ -22,13 +22,17 @@ import (
 type figuresChoice struct {
 	days       beijing.Range
 	text       string // in lower case
-	order      string // byCalls, byFailures or byCost
+	order      string // byCalls, byFailures, byFailureRate, byTokens or byCost
 	currency   string // of byCost; empty: the one of most priced calls
 	owner      *uuid.UUID
 	page, size int
 }
 
-const byCost = "cost"
+const (
+	byFailureRate = "failureRate"
+	byTokens      = "tokens"
+	byCost        = "cost"
+)
 
 func (c *Console) figuresOf(ctx *fiber.Ctx) (by figuresChoice, err error) {
 	if by.days, err = c.daysOf(ctx); err != nil {
@@ -46,10 +50,10 @@ func (c *Console) figuresOf(ctx *fiber.Ctx) (by figuresChoice, err error) {
 	switch order := ctx.Query("sort"); order {
 	case "":
 		by.order = byCalls
-	case byCalls, byFailures, byCost:
+	case byCalls, byFailures, byFailureRate, byTokens, byCost:
 		by.order = strings.Clone(order)
 	default:
-		wrong.Add("sort", "must be calls, failures or cost")
+		wrong.Add("sort", "must be calls, failures, failureRate, tokens or cost")
 	}
 	if by.currency = strings.Clone(ctx.Query("currency")); by.currency != "" {
 		if unit, err := currency.ParseISO(by.currency); err != nil || unit.String() != by.currency {
@@ -69,7 +73,16 @@ func (c *Console) figuresOf(ctx *fiber.Ctx) (by figuresChoice, err error) {
 // standing is what a list is ordered by.
 type standing struct {
 	calls, failures int64
+	tokens          int64 // input and output
 	cost            decimal.Decimal
+}
+
+// failureRate is of all calls; 0 without any.
+func (s standing) failureRate() float64 {
+	if s.calls == 0 {
+		return 0
+	}
+	return float64(s.failures) / float64(s.calls)
 }
 
 // standings are those of the callers, and the currency of their costs.
@@ -78,7 +91,7 @@ func (c *Console) standings(ctx context.Context, who *everyone, by figuresChoice
 	for _, caller := range who.callers {
 		of[caller.Application] = standing{calls: caller.Calls, failures: caller.Failures}
 	}
-	if by.order != byCost {
+	if by.order != byCost && by.order != byTokens {
 		return of, "", nil
 	}
 	book, err := c.Pricing.Book(ctx)
@@ -90,10 +103,13 @@ func (c *Console) standings(ctx context.Context, who *everyone, by figuresChoice
 	err = c.Stats.EveryonesSpent(ctx, by.days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		if who.by[row.Application] != nil {
 			spent.at(row.Application).add(row)
+			s := of[row.Application]
+			s.tokens += row.Input.N + row.Output.N
+			of[row.Application] = s
 		}
 	})
-	if err != nil {
-		return nil, "", err
+	if err != nil || by.order == byTokens {
+		return of, "", err
 	}
 	if code = by.currency; code == "" {
 		code = mostPriced(spent)
@@ -133,6 +149,10 @@ func (by figuresChoice) compare(a, b standing) int {
 	switch by.order {
 	case byFailures:
 		return cmp.Compare(b.failures, a.failures)
+	case byFailureRate:
+		return cmp.Or(cmp.Compare(b.failureRate(), a.failureRate()), cmp.Compare(b.failures, a.failures))
+	case byTokens:
+		return cmp.Compare(b.tokens, a.tokens)
 	case byCost:
 		return b.cost.Cmp(a.cost)
 	}

@@ -73,7 +73,7 @@ func (e *everyone) owners(standings map[uuid.UUID]standing) (list []*ownerStandi
 		}
 		s := standings[a.ID]
 		o.applications = append(o.applications, a.ID)
-		o.calls, o.failures, o.cost = o.calls+s.calls, o.failures+s.failures, o.cost.Add(s.cost)
+		o.calls, o.failures, o.tokens, o.cost = o.calls+s.calls, o.failures+s.failures, o.tokens+s.tokens, o.cost.Add(s.cost)
 		if s.calls > 0 {
 			o.calling++
 		}

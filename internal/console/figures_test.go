@@ -1,6 +1,7 @@
 package console
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +49,20 @@ func TestAdministratorsFiguresAreTheSumOfWhatOwnersSee(t *testing.T) {
 	check("after an application is deleted", 18, 4, 2)
 	w.called(uuid.NewString(), "gpt", time.Minute, 5, 502)
 	check("with calls of nobody's", 18, 4, 2)
+
+	now := dataOf[openapi.FiguresOverview](t, w.admin.must(200, "GET", figuresPath+"overview", "")).Now
+	if hit := now.Items[0].TopApplications; len(hit) != 1 || hit[0].ID.String() != theirs || hit[0].Owner.Email != "eve@example.com" || hit[0].Failures != now.Items[0].Failures {
+		t.Errorf("whom failures of now hit: %+v", hit)
+	}
+	for sort, first := range map[string]string{"failures": theirs, "failureRate": theirs, "tokens": theirs, "cost": theirs} { // the newest of equal ones
+		list := dataOf[openapi.ApplicationFiguresPage](t, w.admin.must(200, "GET", figuresPath+"applications?sort="+sort, ""))
+		if list.Items[0].ID.String() != first {
+			t.Errorf("by %s: %+v", sort, list.Items)
+		}
+	}
+	if refused := w.admin.must(400, "GET", figuresPath+"owners?sort=best", ""); !strings.Contains(refused.raw, "must be calls, failures, failureRate, tokens or cost") {
+		t.Errorf("an unknown order: %s", refused.raw)
+	}
 
 	one := dataOf[openapi.CapabilityFigures](t, w.admin.must(200, "GET", figuresPath+"capabilities/gpt", ""))
 	if one.Summary.Calls != 12 || *one.Summary.P99Ms > 600 || one.Applications.Total != 2 || len(one.Applications.Items) != 2 ||

@@ -40,6 +40,7 @@ func newCrowd(t *testing.T) *crowd {
 	w.share()
 	w.priceGPT()
 	w.watchGPT()
+	w.holdUser()
 	c := &crowd{watcher: w}
 	c.right, c.other = w.session(identity.Developer, "right@example.com"), w.session(identity.Developer, "other@example.com")
 	c.desk = w.session(identity.Admin, managingAdmin)

@@ -65,6 +65,9 @@ func edits(m *manager) map[string]guarded {
 	made = field[string](m.t, m.admin.must(201, "POST", "/api/admin/alerts", `{"name":"a","kind":"p95","targetType":"capability","targetId":"a","threshold":5,"channels":[{"kind":"mail"}]}`), "id")
 	alert = guarded{by: m.admin, read: "/api/admin/alerts", also: "PATCH /api/admin/alerts/" + made, only: true, meanwhile: `{"name":%q}`}
 	all["adminUpdateAlert"] = with(alert, "/api/admin/alerts/"+made, `{"minCalls":7}`)
+	judged := "/api/admin/applications/" + watched + "/status"
+	all["judgeApplication"] = guarded{by: m.admin, path: judged, body: `{"status":"active"}`, read: "/api/admin/applications?q=" + watched, only: true,
+		also: "PATCH " + judged, meanwhile: `{"status":"disabled","reason":%q}`}
 	m.share()
 	upstream := guarded{by: m.admin, read: "/api/admin/upstreams/shared", also: "PATCH /api/admin/upstreams/shared", meanwhile: `{"name":%q}`}
 	all["updateUpstream"] = with(upstream, upstream.read, `{"checkModel":"m"}`)

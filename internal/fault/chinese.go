@@ -55,6 +55,11 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must have a visible character":                      "必须至少有一个可见字符",
 	"must not contain line separators or characters that turn the direction of writing": "不能包含行分隔符或改变文字方向的字符",
 
+	// The back office's directories.
+	"an administrator has disabled this application and only an administrator can enable it; the reason is: %s": "管理员已停用此应用，只有管理员可以重新启用；原因：{1}",
+	"must be active, disabled or disabledByAdministrator, or left out":                                          "必须是 active、disabled 或 disabledByAdministrator，或省略",
+	"must be newest, name or owner": "必须是 newest、name 或 owner",
+
 	// Alerts.
 	"there are %d alerts already: delete one that is not needed":                                                   "已有 {1} 条告警规则，请先删除不需要的",
 	"the test before is still being delivered; try again in a minute":                                              "上一次测试仍在发送，请一分钟后再试",
@@ -92,7 +97,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must be failure or left out, for reason, upstreamStatus and text select failures": "必须是 failure 或省略：reason、upstreamStatus 和 text 只选择失败的调用",
 	"must be active or disabled, or left out":                                          "必须是 active 或 disabled，或省略",
 	"must be newest, name, calls, failures or lastCall":                                "必须是 newest、name、calls、failures 或 lastCall",
-	"must be calls, failures or cost":                                                  "必须是 calls、failures 或 cost",
+	"must be calls, failures, failureRate, tokens or cost":                             "必须是 calls、failures、failureRate、tokens 或 cost",
 	"must be the id of a user":                                                         "必须是用户的 id",
 
 	// The price book.

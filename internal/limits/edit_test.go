@@ -52,7 +52,7 @@ func (r *room) holding(application uuid.UUID) string {
 
 func (r *room) lastEntry() string {
 	r.T.Helper()
-	rows, _, err := audit.List(r.Ctx, r.Pool, 1, 1)
+	rows, _, err := audit.List(r.Ctx, r.Pool, audit.Filter{}, 1, 1)
 	if err != nil || len(rows) != 1 {
 		r.T.Fatalf("audit: %v, %v", rows, err)
 	}

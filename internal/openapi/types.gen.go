@@ -354,6 +354,9 @@ type ApplicationFields struct {
 	CreatedAt   Time   `json:"createdAt"`
 	Description string `json:"description"`
 
+	// DisabledByAdministrator Why an administrator has disabled it; only an administrator can enable it again. Null: none has.
+	DisabledByAdministrator *Disabling `json:"disabledByAdministrator"`
+
 	// EffectiveLimits The limits that hold: the lesser of the own one and of the ceiling. Null is none.
 	EffectiveLimits EffectiveLimits `json:"effectiveLimits"`
 
@@ -514,6 +517,27 @@ type Call struct {
 	// Embedded fields due to inline allOf schema
 	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
 	Reason *CallReason `json:"reason"`
+}
+
+// CallFacts defines model for CallFacts.
+type CallFacts struct {
+	// Embedded struct due to allOf(#/components/schemas/CallFields)
+	CallFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Application ApplicationName `json:"application"`
+	Owner       User            `json:"owner"`
+
+	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
+	Reason *CallReason `json:"reason"`
+}
+
+// CallFactsFound defines model for CallFactsFound.
+type CallFactsFound struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []CallFacts `json:"items"`
+	More  bool        `json:"more"`
 }
 
 // CallFields defines model for CallFields.
@@ -1036,6 +1060,26 @@ type DayMetrics struct {
 	Date Date `json:"date"`
 }
 
+// DirectoryPage defines model for DirectoryPage.
+type DirectoryPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []ListedApplication `json:"items"`
+
+	// LastCallsKnown False while the statistics cannot be asked.
+	LastCallsKnown bool `json:"lastCallsKnown"`
+}
+
+// Disabling defines model for Disabling.
+type Disabling struct {
+	// At Since when.
+	At Time `json:"at"`
+
+	// Reason The administrator's words.
+	Reason string `json:"reason"`
+}
+
 // EffectiveLimit defines model for EffectiveLimit.
 type EffectiveLimit struct {
 	Limit int64 `json:"limit"`
@@ -1083,6 +1127,15 @@ type FailedRequest struct {
 
 	// Path What stood after /gateway, or after the capability under /via.
 	Path string `json:"path"`
+}
+
+// FailingApplication defines model for FailingApplication.
+type FailingApplication struct {
+	ID       ID                `json:"id"`
+	Name     string            `json:"name"`
+	Failures Count             `json:"failures"`
+	Owner    User              `json:"owner"`
+	Status   ApplicationStatus `json:"status"`
 }
 
 // Failure defines model for Failure.
@@ -1145,6 +1198,9 @@ type FiguresFailureNow struct {
 	// Embedded fields due to inline allOf schema
 	// FailuresBefore Of the same capability and reason in the hour before. The first was seen within these two hours.
 	FailuresBefore Count `json:"failuresBefore"`
+
+	// TopApplications That it hit most in the last hour.
+	TopApplications []FailingApplication `json:"topApplications"`
 }
 
 // FiguresFailures defines model for FiguresFailures.
@@ -1354,6 +1410,13 @@ type ID = uuid.UUID
 // Identifier Chosen once and never changed.
 type Identifier = string
 
+// JudgementEdit defines model for JudgementEdit.
+type JudgementEdit struct {
+	// Reason For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing.
+	Reason *string           `json:"reason,omitempty"`
+	Status ApplicationStatus `json:"status"`
+}
+
 // Key defines model for Key.
 type Key struct {
 	// Embedded struct due to allOf(#/components/schemas/KeyFields)
@@ -1482,6 +1545,30 @@ type LimitsUsage struct {
 	Items []LimitUsage `json:"items"`
 }
 
+// ListedApplication defines model for ListedApplication.
+type ListedApplication struct {
+	ID   ID     `json:"id"`
+	Name string `json:"name"`
+
+	// CapabilityCount That are bound, disabled ones included.
+	CapabilityCount Count `json:"capabilityCount"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt               Time            `json:"createdAt"`
+	DisabledByAdministrator *NamedDisabling `json:"disabledByAdministrator"`
+
+	// DisabledByOwner Whether its owner wants it disabled.
+	DisabledByOwner bool `json:"disabledByOwner"`
+
+	// LastCallAt When its newest call started; null: never called, or not known just now.
+	LastCallAt *string           `json:"lastCallAt"`
+	Owner      User              `json:"owner"`
+	Status     ApplicationStatus `json:"status"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+}
+
 // MaskedAccessKey defines model for MaskedAccessKey.
 type MaskedAccessKey = string
 
@@ -1541,6 +1628,16 @@ type ModelMetrics struct {
 
 	// Name Empty when no capability has this identifier.
 	Name string `json:"name"`
+}
+
+// NamedDisabling defines model for NamedDisabling.
+type NamedDisabling struct {
+	// At Since when.
+	At Time `json:"at"`
+
+	// By The e-mail address of the administrator whose reason it is; its owner is not told.
+	By     string `json:"by"`
+	Reason string `json:"reason"`
 }
 
 // NewApplication defines model for NewApplication.
@@ -2149,6 +2246,30 @@ type User struct {
 
 	// Email An e-mail address.
 	Email Email `json:"email"`
+}
+
+// UserAccount defines model for UserAccount.
+type UserAccount struct {
+	ID               ID    `json:"id"`
+	ApplicationCount Count `json:"applicationCount"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time   `json:"createdAt"`
+	Email     string `json:"email"`
+
+	// LastSignInAt Null: never here, as with the tokens of a company login alone.
+	LastSignInAt *string `json:"lastSignInAt"`
+
+	// SessionCount That are live.
+	SessionCount Count `json:"sessionCount"`
+}
+
+// UserPage defines model for UserPage.
+type UserPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []UserAccount `json:"items"`
 }
 
 // UserToken defines model for UserToken.

@@ -69,7 +69,7 @@ func (w *world) holding(model string, day beijing.Day) string {
 
 func (w *world) lastEntry() string {
 	w.T.Helper()
-	rows, _, err := audit.List(w.Ctx, w.Pool, 1, 1)
+	rows, _, err := audit.List(w.Ctx, w.Pool, audit.Filter{}, 1, 1)
 	if err != nil || len(rows) != 1 {
 		w.T.Fatalf("audit: %v, %v", rows, err)
 	}

@@ -36,7 +36,7 @@ func (o *oracle) askLists(query url.Values, of []record, start, end string) {
 		o.compareFigures("/upstreams", query, o.figuresOfUpstreams(of, start, end))
 		return
 	}
-	order := []string{"", "calls", "failures", "cost"}[o.random.IntN(4)]
+	order := []string{"", "calls", "failures", "failureRate", "tokens", "cost"}[o.random.IntN(6)]
 	page, size := 1+o.random.IntN(3), 1+o.random.IntN(6)
 	sought := []string{"", "", "ACCOUNT1", "application 1", "nobody"}[o.random.IntN(5)]
 	query.Set("sort", order)
@@ -58,14 +58,24 @@ func (o *oracle) askLists(query url.Values, of []record, start, end string) {
 
 // descendingBy orders items by a figure; nothing costs anything here.
 func descendingBy(items []any, order string) {
-	if order == "" {
-		order = "calls"
+	of := func(item any) []float64 {
+		block := item.(object)
+		calls, failures := block["calls"].(int64), block["failures"].(int64)
+		switch order {
+		case "failures":
+			return []float64{float64(failures)}
+		case "failureRate":
+			return []float64{float64(failures) / float64(max(calls, 1)), float64(failures)}
+		case "tokens":
+			input, _ := block["tokens"].(object)["input"].(int64)
+			output, _ := block["tokens"].(object)["output"].(int64)
+			return []float64{float64(input + output)}
+		case "cost":
+			return nil
+		}
+		return []float64{float64(calls)}
 	}
-	slices.SortStableFunc(items, func(a, b any) int {
-		x, _ := a.(object)[order].(int64)
-		y, _ := b.(object)[order].(int64)
-		return cmp.Compare(y, x)
-	})
+	slices.SortStableFunc(items, func(a, b any) int { return slices.Compare(of(b), of(a)) })
 }
 
 func (o *oracle) figuresOfApplications(of []record, order, sought string, account int) []any {

@@ -198,13 +198,28 @@ func (o *oracle) figuresOverview(of []record, start, end string) object {
 	now := o.groupedFailures(o.lately(nil, 0), ofReason, func(group []record) object {
 		same := slices.DeleteFunc(failed(before), func(r record) bool { return ofReason(r) != ofReason(group[0]) })
 		item := o.failureItem(slices.Concat(group, same))
-		return with(item, with(o.hits(group), object{"failures": len(group), "failuresBefore": len(same)}))
+		return with(item, with(o.hits(group), object{"failures": len(group), "failuresBefore": len(same), "topApplications": o.mostHit(group)}))
 	})
 	return with(figures(of), object{
 		"start": start, "end": end, "missed": 0, "retainedFrom": o.retainedFrom(), "applicationCount": all, "enabledCount": enabled, "ownerCount": owners,
 		"calling": o.hits(of), "failing": o.hits(failed(of)), "daily": o.daily(of, start, end), "hours": o.hours(nil),
 		"reasons": o.groupedFailures(of, ofKind, o.kindItem), "worst": o.groupedFailures(of, ofReason, o.failureItem), "now": now,
 	})
+}
+
+// mostHit are the three applications with the most of some failures.
+func (o *oracle) mostHit(of []record) []any {
+	items := []any{}
+	for _, a := range o.held() {
+		if n := len(of) - len(slices.DeleteFunc(slices.Clone(of), func(r record) bool { return r.application == a.id })); n > 0 {
+			items = append(items, object{"id": a.id.String(), "name": a.name, "status": a.status, "owner": o.owner(a.account), "failures": n})
+		}
+	}
+	slices.SortFunc(items, func(a, b any) int {
+		x, y := a.(object), b.(object)
+		return cmp.Or(cmp.Compare(y["failures"].(int), x["failures"].(int)), cmp.Compare(x["id"].(string), y["id"].(string)))
+	})
+	return items[:min(3, len(items))]
 }
 
 func (o *oracle) figuresOfCapabilities(of []record, start, end string) object {

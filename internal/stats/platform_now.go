@@ -29,6 +29,7 @@ type FailingNow struct {
 	Failures, Before int64       // in the last hour, in the one before
 	FirstMs, LastMs  int64       // Unix milliseconds in which the first and the last of them started
 	Applications     []uuid.UUID // that it hit in the last hour
+	Hits             []int64     // how many failures of that hour are of each of these
 }
 
 // Now is what the calls of the last two hours say. No rollup knows of hours that are none of the clock's.
@@ -48,9 +49,19 @@ WHERE ` + ofTwoHours
 const ofTwoHours = `start_time > fromUnixTimestamp64Milli({from:Int64}) AND start_time <= fromUnixTimestamp64Milli({until:Int64})`
 
 const failingNowQuery = `
-SELECT toString(reason_type), toString(reason_code), upstream_status, toString(model), toInt64(countIf(lately)) AS failures, toInt64(countIf(NOT lately)),
-    toUnixTimestamp64Milli(min(start_time)), toUnixTimestamp64Milli(max(start_time)), groupUniqArrayIf(application_id, lately)
-FROM (SELECT *, start_time > fromUnixTimestamp64Milli({middle:Int64}) AS lately FROM calls WHERE ` + ofTwoHours + ` AND NOT success`
+SELECT toString(reason_type), toString(reason_code), upstream_status, toString(model), sum(failed) AS failures, sum(failed_before),
+    min(first_ms), max(last_ms), groupArrayIf(application_id, failed > 0), groupArrayIf(failed, failed > 0)
+FROM (
+    SELECT reason_type, reason_code, upstream_status, model, application_id,
+        toInt64(countIf(start_time > fromUnixTimestamp64Milli({middle:Int64}))) AS failed, toInt64(count()) - failed AS failed_before,
+        toUnixTimestamp64Milli(min(start_time)) AS first_ms, toUnixTimestamp64Milli(max(start_time)) AS last_ms
+    FROM calls WHERE ` + ofTwoHours + ` AND NOT success`
+
+const failingNowGroups = `
+    GROUP BY reason_type, reason_code, upstream_status, model, application_id
+)
+GROUP BY reason_type, reason_code, upstream_status, model
+HAVING failures > 0`
 
 // Now tells what everyone's calls of the last two hours say, of one capability or, model nil, of all. It reads the rows of
 // these hours. Faults: Unavailable.
@@ -67,8 +78,7 @@ func (r *Reader) Now(ctx context.Context, who Everyone, model *string) (Now, err
 		return r.each(groupCtx, "calls of the last hours", query, args(pairs...), now.take)
 	})
 	group.Go(func() (err error) {
-		query := failingNowQuery + condition + ") GROUP BY reason_type, reason_code, upstream_status, model HAVING failures > 0"
-		now.Failing, err = r.failingNow(groupCtx, query, args(pairs...))
+		now.Failing, err = r.failingNow(groupCtx, failingNowQuery+condition+failingNowGroups, args(pairs...))
 		return err
 	})
 	return now, group.Wait()
@@ -104,7 +114,7 @@ func (n *Now) take(rows driver.Rows) error {
 func (r *Reader) failingNow(ctx context.Context, query string, parameters []any) (failing []FailingNow, err error) {
 	err = r.each(ctx, "failures of the last hours", query, parameters, func(rows driver.Rows) error {
 		var f FailingNow
-		if err := rows.Scan(&f.Type, &f.Code, &f.UpstreamStatus, &f.Model, &f.Failures, &f.Before, &f.FirstMs, &f.LastMs, &f.Applications); err != nil {
+		if err := rows.Scan(&f.Type, &f.Code, &f.UpstreamStatus, &f.Model, &f.Failures, &f.Before, &f.FirstMs, &f.LastMs, &f.Applications, &f.Hits); err != nil {
 			return unavailable(err, "read failures of the last hours")
 		}
 		failing = append(failing, f)

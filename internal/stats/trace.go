@@ -1,7 +1,10 @@
 package stats
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
@@ -128,12 +131,20 @@ FROM calls
 WHERE application_id IN {applications:Array(UUID)} AND (` + condition + `) AND ` + ofTrace + `
 ORDER BY start_time DESC, call_id DESC
 LIMIT {most:Int64}`
-	parameters := args(append(bounds, "applications", applications, "trace", trace, "most", int64(most))...)
-	err := r.each(ctx, "calls of a trace", query, parameters, func(rows driver.Rows) (err error) {
-		var c OwnedCall
-		c.Call, err = scanCall(rows, &c.Application)
-		found = append(found, c)
-		return err
+	for some := range slices.Chunk(applications, ofOne) {
+		parameters := args(append(slices.Clone(bounds), "applications", some, "trace", trace, "most", int64(most))...)
+		err := r.each(ctx, "calls of a trace", query, parameters, func(rows driver.Rows) (err error) {
+			var c OwnedCall
+			c.Call, err = scanCall(rows, &c.Application)
+			found = append(found, c)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(found, func(a, b OwnedCall) int {
+		return cmp.Or(cmp.Compare(b.StartTime, a.StartTime), bytes.Compare(b.CallID[:], a.CallID[:]))
 	})
-	return found, err
+	return found[:min(most, len(found))], nil
 }

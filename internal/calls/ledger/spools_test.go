@@ -178,7 +178,7 @@ func TestWhatAGivenUpSpoolIsKnownToHoldIsMissedUntilItTurnsUp(t *testing.T) {
 	if _, err := ledger.Retire(t.Context(), r.ID(), "other@example.com"); err != nil || s.only(t).GivenUp.By != "root@example.com" {
 		t.Errorf("again: %v", err)
 	}
-	if entries, total, err := audit.List(t.Context(), s.pool, 1, 10); err != nil || total != 1 || entries[0].Action != "spool.retire" || entries[0].TargetID != r.ID().String() {
+	if entries, total, err := audit.List(t.Context(), s.pool, audit.Filter{}, 1, 10); err != nil || total != 1 || entries[0].Action != "spool.retire" || entries[0].TargetID != r.ID().String() {
 		t.Errorf("the audit has %+v, %v", entries, err)
 	}
 

@@ -66,3 +66,38 @@ export async function withBigFigures(page: Page, { capabilityId }: LongCatalog):
     await route.fulfill({ response: answer, json: body });
   });
 }
+
+/** The same for the back office: long names and 10⁷ in everything that administrators see of all owners. `of` is a capability that exists. */
+export async function withBigOfficeFigures(page: Page, { capabilityId }: LongCatalog, of: { id: string; name: string } = { id: capabilityId, name: LONG[0] }): Promise<void> {
+  const today = dayOf(Date.now());
+  const email = `${'a-rather-long-name'.repeat(3)}@${'of-a-host.'.repeat(10)}example.com`;
+  const id = (n: number) => `0198b5c2-1f30-7a0c-8d55-90e2c4a1b7${String(n).padStart(2, '0')}`;
+  const owner = { id: id(0), email };
+  const hits = { applicationCount: 12_345, ownerCount: 2_345 };
+  const hour = { calls: 12_345_678, failures: 1_234_567, successRate: 0.9, p95Ms: 754_321 };
+  const before = { calls: 262_674, failures: 26_267, successRate: 0.9123, p95Ms: 3_605_000 };
+  const [at, lately] = [Date.now() - 23 * 60_000, Date.now()].map((ms) => new Date(ms + 8 * 3_600_000).toISOString().replace('Z', '+08:00'));
+  const app = (n: number) => ({ id: id(n), name: LONG[n % 3]!, status: n % 3 === 2 ? 'disabled' : 'active', owner });
+  const reason = (n: number) => ({ type: 'upstream_http_error', code: 'upstream_status', upstreamStatus: [503, 429, 400][n % 3]!, model: of.id, name: of.name, failures: 1_234_567, firstSeen: at, lastSeen: lately, ...hits });
+  const reasonNow = (n: number) => ({ ...reason(n), failuresBefore: n === 0 ? 0 : 26_267, topApplications: [1, 2, 3].map((one) => ({ ...app(one), failures: 123_456 })) });
+  const told = (items: object[]) => ({ failures: 12_345_678, other: { reasons: 12, failures: 123_456 }, items });
+  const firstByte = { calls: big.calls, avgMs: 1234.5, p50Ms: 125_000, p95Ms: 754_321, p99Ms: 3_605_000 };
+  const went = (n: number) => ({ upstreamId: n === 2 ? null : of.id, name: n === 2 ? null : LONG[n]!, calls: big.calls, failures: big.failures, successRate: 0.9, failedOver: 1_234_567, p50Ms: 125_000, p95Ms: 754_321, p99Ms: 3_605_000, firstByte });
+  await page.route(/\/api\/admin\/statistics\//, async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { data: Record<string, unknown> & { daily?: { date: string }[]; end: string; hours?: object } };
+    const { data } = body;
+    const scale = data.end < addDays(today, -1) ? { calls: 4, successes: 3, failures: 1 } : {};
+    const path = new URL(route.request().url()).pathname.split('/').slice(4).join('/');
+    for (const day of data.daily ?? []) Object.assign(day, day.date > today ? {} : { ...big, ...scale });
+    if (data.hours) Object.assign(data.hours, { lastHour: hour, hourBefore: before });
+    Object.assign(data, { collectedSince: `${addDays(today, -800)}T00:00:00.000+08:00`, retainedFrom: addDays(today, -800), missed: 1_234_567 });
+    if (path === 'overview') Object.assign(data, big, { applicationCount: 12_345, enabledCount: 12_344, ownerCount: 2_345, calling: hits, failing: hits, now: told([0, 1, 2].map(reasonNow)) });
+    if (path === 'capabilities') data['items'] = LONG.map((name, n) => ({ ...big, model: n === 0 ? of.id : `${capabilityId.slice(0, -2)}${n}`, name, status: 'enabled', calling: hits, failing: hits, lastHour: hour, hourBefore: before }));
+    if (path.startsWith('capabilities/')) Object.assign(data, { summary: big, calling: hits, failing: hits, reasons: told([0, 1, 2].map(reason)), firstByte, upstreams: [0, 1, 2].map(went), applications: { total: 12_345, items: Array.from({ length: 12 }, (_, n) => ({ ...app(n), ...hour, lastFailureAt: lately })) } });
+    if (path === 'owners') Object.assign(data, { total: 12_345, currency: 'USD', items: [0, 1, 2].map((n) => ({ ...big, owner: { id: id(n), email }, applicationCount: 12_345, callingCount: 12_344 })) });
+    if (path === 'applications') Object.assign(data, { total: 12_345, items: [0, 1, 2].map((n) => ({ ...big, ...app(n) })) });
+    if (path === 'upstreams') data['items'] = [0, 1].map((n) => ({ upstreamId: `${of.id}${n}`, calls: big.calls, failures: big.failures, failedOver: 1, p95Ms: 754_321, hourBefore: before, range: went(n) }));
+    await route.fulfill({ response: answer, json: body });
+  });
+}

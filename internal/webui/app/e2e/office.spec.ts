@@ -38,7 +38,7 @@ test('the back office has its own sign-in, and a developer is nobody there', asy
   await expect(page.getByRole('heading', { name: 'Groups' })).toBeVisible();
   await expect(page.locator('.rail .office-band')).toHaveText('Back office');
   await page.goto('/admin');
-  await expect(page).toHaveURL('/admin/capabilities');
+  await expect(page.getByRole('heading', { name: 'Health', level: 1 })).toBeVisible();
   await page.goto('/');
   await expect(page.locator('.office-band')).toHaveCount(0);
 });

@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test';
 import { coveredByTabs, layoutFaults } from './layout';
-import { withBigFigures, withLongApplications, withLongCatalog } from './long';
+import { withBigFigures, withBigOfficeFigures, withLongApplications, withLongCatalog } from './long';
 import { settled } from './shape';
 import { expect, test } from './test';
-import { consoleViews, everyWidth, officeViews, strangerViews, type View } from './widths';
+import { consoleViews, everyWidth, figuresViews, officeViews, strangerViews, type View } from './widths';
 
 /** The faults that stay: for a frame or two after a change of width an open calendar is as wide as before. */
 async function lasting(page: Page, look: () => Promise<string[]>): Promise<string[]> {
@@ -47,6 +47,12 @@ for (const [from, to] of [[0, 3], [3, 7], [7, 11], [11, 15], [15, 19]] as const)
 
 test('the back office fits every width with the longest names: nothing overlaps, sticks out or is covered', async ({ page, administrator }) => {
   expect(await broken(page, officeViews(await withLongCatalog(administrator)))).toEqual([]);
+});
+
+test('the back office’s figures fit every width with the longest names and 10⁷ calls: nothing overlaps, sticks out or is covered', async ({ page, administrator }) => {
+  const catalog = await withLongCatalog(administrator);
+  await withBigOfficeFigures(page, catalog);
+  expect(await broken(page, figuresViews(catalog))).toEqual([]);
 });
 
 test('the sign-in fits every width', async ({ page }) => {

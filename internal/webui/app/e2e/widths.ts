@@ -68,7 +68,17 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
   } },
 ];
 
-/** Every page of the back office. */
+/** The back office's pages of figures. */
+export const figuresViews = ({ capabilityId }: LongCatalog): View[] => [
+  { name: 'admin-health', url: '/admin' },
+  { name: 'admin-usage', url: '/admin/usage' },
+  { name: 'admin-usage-applications', url: '/admin/usage?by=applications&sort=cost&owner=0198b5c2-1f30-7a0c-8d55-90e2c4a1b700' },
+  { name: 'admin-usage-capabilities', url: '/admin/usage?by=capabilities&sort=tokens' },
+  { name: 'admin-usage-upstreams', url: '/admin/usage?by=upstreams&sort=failureRate' },
+  { name: 'admin-figures', url: `/admin/capabilities/${capabilityId}/figures`, prepare: (page, words) => button(page, words.common.chart.table).click() },
+];
+
+/** Every other page of the back office. */
 export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
   { name: 'admin-groups', url: '/admin/groups' },
   { name: 'admin-group-new', url: '/admin/groups', prepare: (page, words) => button(page, words.admin.groups.add).click() },

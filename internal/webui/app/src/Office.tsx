@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { createBrowserRouter, Navigate, Outlet, RouterProvider } from 'react-router';
+import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
 import { Guard } from './session/Guard';
 import { FrameBones } from './ui/Block';
 import { Crash, NotFound } from './ui/Failures';
@@ -9,6 +9,8 @@ import { Shell, type Place } from './ui/Shell';
 function Frame() {
   const { t } = useTranslation('admin');
   const places: Place[] = [
+    { to: '/admin', label: t('nav.health'), icon: 'health', alone: true },
+    { to: '/admin/usage', label: t('nav.usage'), icon: 'overview', ranged: true },
     { to: '/admin/groups', label: t('nav.groups'), icon: 'group' },
     { to: '/admin/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
     { to: '/admin/upstreams', label: t('nav.upstreams'), icon: 'upstreams' },
@@ -20,7 +22,7 @@ function Frame() {
   ];
   return (
     <Guard signIn="/admin/sign-in">
-      <Shell places={places} home="/admin/capabilities" band={t('band')}><Outlet /></Shell>
+      <Shell places={places} home="/admin" band={t('band')}><Outlet /></Shell>
     </Guard>
   );
 }
@@ -37,11 +39,13 @@ const routes = () => [
       {
         ErrorBoundary: OfficeCrash,
         children: [
-          { path: '/admin', element: <Navigate to="/admin/capabilities" replace /> },
+          { path: '/admin', lazy: () => import('./figures/HealthPage') },
+          { path: '/admin/usage', lazy: () => import('./figures/UsagePage') },
           { path: '/admin/groups', lazy: () => import('./admin/GroupsPage') },
           { path: '/admin/capabilities', lazy: () => import('./admin/CapabilitiesPage') },
           { path: '/admin/capabilities/new', lazy: () => import('./admin/EditorPage') },
           { path: '/admin/capabilities/:id', lazy: () => import('./admin/EditorPage') },
+          { path: '/admin/capabilities/:id/figures', lazy: () => import('./figures/CapabilityFiguresPage') },
           { path: '/admin/upstreams', lazy: () => import('./admin/UpstreamsPage') },
           { path: '/admin/prices', lazy: () => import('./admin/PricesPage') },
           { path: '/admin/limits', lazy: () => import('./admin/LimitsPage') },

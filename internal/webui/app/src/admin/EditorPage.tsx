@@ -4,6 +4,7 @@ import './upstreams.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useParams, useSearchParams } from 'react-router';
+import { figuresOf } from '../figures/places';
 import { Block } from '../ui/Block';
 import { Crumb } from '../ui/Crumb';
 import { StatusTag } from '../ui/Tag';
@@ -41,13 +42,13 @@ function New() {
 }
 
 function Existing({ id }: { id: string }) {
-  const { t } = useTranslation(['admin', 'common']);
+  const { t } = useTranslation(['admin', 'figures', 'common']);
   const capability = useQuery(officeQueries.capability(id));
   const groups = useQuery(officeQueries.groups());
   useTitle(capability.data?.name ?? t('list.title'));
   return (
     <>
-      {capability.data && <div className="page-head"><h1>{capability.data.name} <StatusTag status={capability.data.status} /></h1><Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>{t('prices.title')}</Link></div>}
+      {capability.data && <div className="page-head"><h1>{capability.data.name} <StatusTag status={capability.data.status} /></h1><Link className="quiet" data-edge to={figuresOf(id)}>{t('figures:link.figures')}</Link><Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>{t('prices.title')}</Link></div>}
       <Framed ready={capability.data !== undefined}>
         <Block query={capability} height={640}>{(data) => <Editor before={stored(data)} capability={data} groups={groups.data ?? []} />}</Block>
       </Framed>

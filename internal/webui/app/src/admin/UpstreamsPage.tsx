@@ -5,7 +5,7 @@ import './upstreams.css';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
@@ -13,6 +13,7 @@ import { Button } from '../ui/Button';
 import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';
 import { Tag } from '../ui/Tag';
+import { useAnchor } from '../ui/useScroll';
 import { useTitle } from '../ui/useTitle';
 import { Result } from './Check';
 import { Health } from './Health';
@@ -29,6 +30,7 @@ const states = { closed: 'ok', open: 'failed', probing: 'warn' } as const;
 export function Component() {
   const { t } = useTranslation(['admin', 'common']);
   useTitle(t('upstreams.title'));
+  useAnchor(useLocation().hash.slice(1));
   const query = useQuery(upstreamQueries.upstreams());
   const figures = useQuery(upstreamQueries.figures());
   const [form, setForm] = useState<{ upstream: NamedUpstream | null } | null>(null);
@@ -80,7 +82,7 @@ function Row({ upstream, used, onEdit }: { upstream: NamedUpstream; used: Schema
   const check = useCheckUpstream();
   return (
     <>
-      <tr>
+      <tr id={`upstream-${upstream.id}`}>
         <td><strong className="price-model">{name}</strong><code className="meta price-model">{upstream.id}</code></td>
         <Cell name="address"><span title={upstream.baseUrl}>{hostOf(upstream.baseUrl)}</span><span className="meta price-model">{t(`editor.auths.${upstream.auth}`)}</span></Cell>
         <Cell name="capabilities"><Capabilities ids={upstream.capabilityIds} /></Cell>

@@ -203,6 +203,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/applications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All applications of all owners
+         * @description Never shows a key.
+         */
+        get: operations["listDirectory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/applications/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Disable an application for its owner, or take that back
+         * @description Disabling stops its calls within 2 s, as when its owner disables it, and tells the owner the reason; only an administrator can take it
+         *     back. Then its status is what its owner wants: an application that both have disabled needs both to be enabled, the administrator
+         *     first. Disabling it again with another reason replaces the reason; otherwise idempotent. Recorded in the audit trail.
+         */
+        patch: operations["judgeApplication"];
+        trace?: never;
+    };
     "/api/admin/audit": {
         parameters: {
             query?: never;
@@ -215,6 +263,27 @@ export interface paths {
          * @description Never shows a key, only that it changed.
          */
         get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/audit.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The audit trail as CSV
+         * @description All entries that the filter asks for, streamed, newest first, with their changes as JSON; a text that a spreadsheet would take for a
+         *     formula stands behind a `'`. A file breaks off as one of calls does, and an administrator downloads two files at a time.
+         */
+        get: operations["exportAudit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -288,6 +357,52 @@ export interface paths {
         put?: never;
         /** Get a fresh administrator's token */
         post: operations["renewAdminToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Calls of a trace, whoever made them
+         * @description Their facts, as of one call; newest first, at most 100; `more` tells whether there are more.
+         */
+        get: operations["lookUpCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/calls/{callId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c9-42a8-7e10-b1c2-3d4e5f607182
+                 */
+                callId: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * The facts of a call by its id, whoever made it
+         * @description As callers are told it by `X-Call-Id`. Never what was sent or answered, nor the upstream's message.
+         */
+        get: operations["lookUpCall"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -859,6 +974,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Developers' accounts
+         * @description Ordered by their e-mail addresses.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions of a user
+         * @description At once, with every token they have been given; the account's applications go on. Tokens of a company login are not given here, and not ended. Idempotent; recorded in the audit trail where there was a session.
+         */
+        delete: operations["endUserSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/alerts": {
         parameters: {
             query?: never;
@@ -1356,7 +1517,7 @@ export interface paths {
         head?: never;
         /**
          * Switch an application on or off
-         * @description Idempotent.
+         * @description Idempotent. While an administrator has disabled it, `active` is a 409 that says why, and `disabled` keeps it off when the administrator takes that back.
          */
         patch: operations["setApplicationStatus"];
         trace?: never;
@@ -2333,6 +2494,8 @@ export interface components {
             ceilings: components["schemas"]["Limits"];
             createdAt: components["schemas"]["Time"];
             description: string;
+            /** @description Why an administrator has disabled it; only an administrator can enable it again. Null: none has. */
+            disabledByAdministrator: null | components["schemas"]["Disabling"];
             effectiveLimits: components["schemas"]["EffectiveLimits"];
             id: components["schemas"]["Id"];
             limits: components["schemas"]["Limits"];
@@ -2424,6 +2587,16 @@ export interface components {
             /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
             reason: null | components["schemas"]["CallReason"];
         } & components["schemas"]["CallFields"];
+        CallFacts: {
+            application: components["schemas"]["ApplicationName"];
+            owner: components["schemas"]["User"];
+            /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
+            reason: null | components["schemas"]["CallReason"];
+        } & components["schemas"]["CallFields"];
+        CallFactsFound: {
+            items: components["schemas"]["CallFacts"][];
+            more: boolean;
+        } & components["schemas"]["Coverage"];
         CallFields: {
             /** @description Upstreams it was sent to; 0 when it was refused before, or is of a version that did not count. */
             attempts: number;
@@ -2775,6 +2948,17 @@ export interface components {
         DayMetrics: {
             date: components["schemas"]["Date"];
         } & components["schemas"]["MetricsFields"];
+        DirectoryPage: {
+            items: components["schemas"]["ListedApplication"][];
+            /** @description False while the statistics cannot be asked. */
+            lastCallsKnown: boolean;
+        } & components["schemas"]["PageFields"];
+        Disabling: {
+            /** @description Since when. */
+            at: components["schemas"]["Time"];
+            /** @description The administrator's words. */
+            reason: string;
+        };
         EffectiveLimit: {
             limit: number;
             source: components["schemas"]["LimitSource"];
@@ -2811,6 +2995,13 @@ export interface components {
             method: string;
             /** @description What stood after /gateway, or after the capability under /via. */
             path: string;
+        };
+        FailingApplication: {
+            failures: components["schemas"]["Count"];
+            id: components["schemas"]["Id"];
+            name: string;
+            owner: components["schemas"]["User"];
+            status: components["schemas"]["ApplicationStatus"];
         };
         Failure: {
             /**
@@ -2851,6 +3042,8 @@ export interface components {
         FiguresFailureNow: {
             /** @description Of the same capability and reason in the hour before. The first was seen within these two hours. */
             failuresBefore: components["schemas"]["Count"];
+            /** @description That it hit most in the last hour. */
+            topApplications: components["schemas"]["FailingApplication"][];
         } & components["schemas"]["FiguresFailureFields"];
         FiguresFailures: {
             failures: components["schemas"]["Count"];
@@ -3000,6 +3193,11 @@ export interface components {
         Id: string;
         /** @description Chosen once and never changed. */
         Identifier: string;
+        JudgementEdit: {
+            /** @description For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing. */
+            reason?: string;
+            status: components["schemas"]["ApplicationStatus"];
+        };
         Key: components["schemas"]["KeyFields"];
         KeyDraft: WithRequired<components["schemas"]["KeyEdit"], "name">;
         KeyEdit: {
@@ -3086,6 +3284,21 @@ export interface components {
             /** @description Of what slides; null for the others. */
             windowMs: number | null;
         };
+        ListedApplication: {
+            /** @description That are bound, disabled ones included. */
+            capabilityCount: components["schemas"]["Count"];
+            createdAt: components["schemas"]["Time"];
+            disabledByAdministrator: null | components["schemas"]["NamedDisabling"];
+            /** @description Whether its owner wants it disabled. */
+            disabledByOwner: boolean;
+            id: components["schemas"]["Id"];
+            /** @description When its newest call started; null: never called, or not known just now. */
+            lastCallAt: string | null;
+            name: string;
+            owner: components["schemas"]["User"];
+            status: components["schemas"]["ApplicationStatus"];
+            updatedAt: components["schemas"]["Time"];
+        };
         MaskedAccessKey: string;
         Metrics: components["schemas"]["MetricsFields"];
         MetricsFields: {
@@ -3134,6 +3347,13 @@ export interface components {
             /** @description Empty when no capability has this identifier. */
             name: string;
         } & components["schemas"]["MetricsFields"];
+        NamedDisabling: {
+            /** @description Since when. */
+            at: components["schemas"]["Time"];
+            /** @description The e-mail address of the administrator whose reason it is; its owner is not told. */
+            by: string;
+            reason: string;
+        };
         NewApplication: components["schemas"]["ApplicationFields"] & components["schemas"]["AccessKeyField"];
         NewKey: components["schemas"]["KeyFields"] & components["schemas"]["AccessKeyField"];
         OrderedIds: components["schemas"]["Identifier"][];
@@ -3516,6 +3736,19 @@ export interface components {
             email: components["schemas"]["Email"];
             id: components["schemas"]["Id"];
         };
+        UserAccount: {
+            applicationCount: components["schemas"]["Count"];
+            createdAt: components["schemas"]["Time"];
+            email: string;
+            id: components["schemas"]["Id"];
+            /** @description Null: never here, as with the tokens of a company login alone. */
+            lastSignInAt: string | null;
+            /** @description That are live. */
+            sessionCount: components["schemas"]["Count"];
+        };
+        UserPage: {
+            items: components["schemas"]["UserAccount"][];
+        } & components["schemas"]["PageFields"];
         UserToken: {
             expiresAt: components["schemas"]["Time"];
             token: string;
@@ -3909,6 +4142,7 @@ export interface components {
                  *           "gpt-5"
                  *         ],
                  *         "maskedAccessKey": "cg-Ab12…wxyz",
+                 *         "disabledByAdministrator": null,
                  *         "limits": {
                  *           "requestsPerMinute": 120,
                  *           "tokensPerMinute": null,
@@ -3966,6 +4200,7 @@ export interface components {
                  *           "gpt-5"
                  *         ],
                  *         "maskedAccessKey": "cg-Ab12…wxyz",
+                 *         "disabledByAdministrator": null,
                  *         "limits": {
                  *           "requestsPerMinute": 120,
                  *           "tokensPerMinute": null,
@@ -4002,6 +4237,29 @@ export interface components {
                 "application/json": {
                     data?: components["schemas"]["Application"];
                 } & components["schemas"]["Changed"];
+            };
+        };
+        /** @description 40901, an administrator has disabled it; or 40902, somebody else has changed it since it was read, with the application as it is now. */
+        ApplicationHeldOff: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40901,
+                 *       "msg": "an administrator has disabled this application and only an administrator can enable it; the reason is: it calls without end since Sunday",
+                 *       "data": null,
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": ({
+                    /** @constant */
+                    code?: 40901;
+                } & components["schemas"]["Error"]) | ({
+                    data?: components["schemas"]["Application"];
+                } & components["schemas"]["Changed"]);
             };
         };
         /** @description The code is wrong, used or expired, or a page of another site sent this. */
@@ -4101,6 +4359,40 @@ export interface components {
                     /** @constant */
                     code?: 40901;
                 } & components["schemas"]["Error"];
+            };
+        };
+        /** @description Somebody else has changed the application since it was read. Nothing was written; data is it as it is now. */
+        DirectoryChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 40902,
+                 *       "msg": "somebody else has changed this since it was read",
+                 *       "data": {
+                 *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                 *         "name": "Search",
+                 *         "status": "active",
+                 *         "owner": {
+                 *           "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                 *           "email": "dev@example.com"
+                 *         },
+                 *         "disabledByOwner": false,
+                 *         "disabledByAdministrator": null,
+                 *         "capabilityCount": 1,
+                 *         "lastCallAt": null,
+                 *         "createdAt": "2026-08-17T09:31:00.000+08:00",
+                 *         "updatedAt": "2026-08-17T09:31:00.000+08:00"
+                 *       },
+                 *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
+                 *     }
+                 */
+                "application/json": {
+                    data?: components["schemas"]["ListedApplication"];
+                } & components["schemas"]["Changed"];
             };
         };
         /** @description It is the application's first key. */
@@ -5222,6 +5514,31 @@ export interface components {
          * @example 2026-08-17T09:30:00+08:00
          */
         At: string;
+        /**
+         * @description Only actions that begin with this, as capability. or capability.update.
+         * @example capability.
+         */
+        AuditAction: string;
+        /**
+         * @description Only what was done by those whose e-mail address begins with this.
+         * @example root@example.com
+         */
+        AuditActor: string;
+        /**
+         * @description Only what was done at this instant or later.
+         * @example 2026-08-17T00:00:00+08:00
+         */
+        AuditFrom: string;
+        /**
+         * @description Only what was done to targets whose id begins with this, or whose name does, whatever the case.
+         * @example gpt
+         */
+        AuditTarget: string;
+        /**
+         * @description Only what was done before this instant.
+         * @example 2026-08-18T00:00:00+08:00
+         */
+        AuditTo: string;
         /** @example gpt-5 */
         CatalogId: components["schemas"]["Identifier"];
         /**
@@ -5240,6 +5557,16 @@ export interface components {
          */
         DeliveryId: string;
         /**
+         * @description Names and owners ascend; the newest application comes first among equals.
+         * @example owner
+         */
+        DirectorySort: "" | "newest" | "name" | "owner";
+        /**
+         * @description Those that an administrator has disabled are disabled too.
+         * @example disabledByAdministrator
+         */
+        DirectoryStatus: "" | "active" | "disabled" | "disabledByAdministrator";
+        /**
          * @description Last day. Without it: today.
          * @example 2026-08-17
          */
@@ -5255,10 +5582,10 @@ export interface components {
          */
         FiguresCurrency: string;
         /**
-         * @description Descending; cost is that in one currency.
+         * @description Descending; of equal failure rates the one with more failures first; tokens are input and output; cost is that in one currency.
          * @example failures
          */
-        FiguresSort: "" | "calls" | "failures" | "cost";
+        FiguresSort: "" | "calls" | "failures" | "failureRate" | "tokens" | "cost";
         /**
          * @description Only calls that started at this instant or later; within the days.
          * @example 2026-08-17T14:00:00+08:00
@@ -5348,6 +5675,11 @@ export interface components {
          * @example 429
          */
         UpstreamStatus: number;
+        /**
+         * @description Only users with this in their e-mail address, as it stands, but for upper and lower case.
+         * @example dev@
+         */
+        UserQuery: string;
     };
     requestBodies: {
         Email: {
@@ -6158,12 +6490,200 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listAudit: {
+    listDirectory: {
         parameters: {
             query?: {
                 /** @description A page past the end is empty. */
                 page?: components["parameters"]["Page"];
+                /**
+                 * @description Only applications with this in their name, id or owner's e-mail address, as it stands, but for upper and lower case.
+                 * @example search
+                 */
+                q?: components["parameters"]["EveryonesQuery"];
                 size?: components["parameters"]["Size"];
+                /**
+                 * @description Names and owners ascend; the newest application comes first among equals.
+                 * @example owner
+                 */
+                sort?: components["parameters"]["DirectorySort"];
+                /**
+                 * @description Those that an administrator has disabled are disabled too.
+                 * @example disabledByAdministrator
+                 */
+                status?: components["parameters"]["DirectoryStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *             "name": "Search",
+                     *             "status": "disabled",
+                     *             "owner": {
+                     *               "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *               "email": "dev@example.com"
+                     *             },
+                     *             "disabledByOwner": false,
+                     *             "disabledByAdministrator": {
+                     *               "reason": "it calls without end since Sunday",
+                     *               "by": "root@example.com",
+                     *               "at": "2026-08-17T09:33:00.000+08:00"
+                     *             },
+                     *             "capabilityCount": 3,
+                     *             "lastCallAt": "2026-08-17T09:32:59.120+08:00",
+                     *             "createdAt": "2026-08-01T10:12:00.000+08:00",
+                     *             "updatedAt": "2026-08-17T09:33:00.000+08:00"
+                     *           }
+                     *         ],
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "size": 10,
+                     *         "lastCallsKnown": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["DirectoryPage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    judgeApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The updatedAt that was read, in double quotes; `*` demands nothing. Without it the edit is made whatever has happened since.
+                 * @example "2026-08-17T09:31:00.000+08:00"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "status": "disabled",
+                 *       "reason": "it calls without end since Sunday"
+                 *     }
+                 */
+                "application/json": components["schemas"]["JudgementEdit"];
+            };
+        };
+        responses: {
+            /** @description The application. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *         "name": "Search",
+                     *         "status": "disabled",
+                     *         "owner": {
+                     *           "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *           "email": "dev@example.com"
+                     *         },
+                     *         "disabledByOwner": false,
+                     *         "disabledByAdministrator": {
+                     *           "reason": "it calls without end since Sunday",
+                     *           "by": "root@example.com",
+                     *           "at": "2026-08-17T09:33:00.000+08:00"
+                     *         },
+                     *         "capabilityCount": 3,
+                     *         "lastCallAt": "2026-08-17T09:32:59.120+08:00",
+                     *         "createdAt": "2026-08-01T10:12:00.000+08:00",
+                     *         "updatedAt": "2026-08-17T09:33:00.000+08:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["ListedApplication"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["DirectoryChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions that begin with this, as capability. or capability.update.
+                 * @example capability.
+                 */
+                action?: components["parameters"]["AuditAction"];
+                /**
+                 * @description Only what was done by those whose e-mail address begins with this.
+                 * @example root@example.com
+                 */
+                actor?: components["parameters"]["AuditActor"];
+                /**
+                 * @description Only what was done at this instant or later.
+                 * @example 2026-08-17T00:00:00+08:00
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /** @description A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                size?: components["parameters"]["Size"];
+                /**
+                 * @description Only what was done to targets whose id begins with this, or whose name does, whatever the case.
+                 * @example gpt
+                 */
+                target?: components["parameters"]["AuditTarget"];
+                /**
+                 * @description Only what was done before this instant.
+                 * @example 2026-08-18T00:00:00+08:00
+                 */
+                to?: components["parameters"]["AuditTo"];
             };
             header?: never;
             path?: never;
@@ -6211,6 +6731,63 @@ export interface operations {
                     "application/json": {
                         data?: components["schemas"]["AuditPage"];
                     } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions that begin with this, as capability. or capability.update.
+                 * @example capability.
+                 */
+                action?: components["parameters"]["AuditAction"];
+                /**
+                 * @description Only what was done by those whose e-mail address begins with this.
+                 * @example root@example.com
+                 */
+                actor?: components["parameters"]["AuditActor"];
+                /**
+                 * @description Only what was done at this instant or later.
+                 * @example 2026-08-17T00:00:00+08:00
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only what was done to targets whose id begins with this, or whose name does, whatever the case.
+                 * @example gpt
+                 */
+                target?: components["parameters"]["AuditTarget"];
+                /**
+                 * @description Only what was done before this instant.
+                 * @example 2026-08-18T00:00:00+08:00
+                 */
+                to?: components["parameters"]["AuditTo"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "Content-Disposition": string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example id,at,actor,action,targetType,targetId,targetName,changes */
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["Invalid"];
@@ -6337,6 +6914,183 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    lookUpCalls: {
+        parameters: {
+            query: {
+                /**
+                 * @description Last day. Without it: today.
+                 * @example 2026-08-17
+                 */
+                end?: components["parameters"]["End"];
+                /**
+                 * @description First day. Without it: the 7 days up to the last one.
+                 * @example 2026-08-11
+                 */
+                start?: components["parameters"]["Start"];
+                /**
+                 * @description W3C Trace Context, where the gateway traces calls.
+                 * @example 4bf92f3577b34da6a3ce929d0e0e4736
+                 */
+                traceId: components["parameters"]["OfTrace"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The calls. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-11",
+                     *         "end": "2026-08-17",
+                     *         "dataThrough": "2026-08-17T09:42:10.120+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-07-01T00:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-14",
+                     *         "items": [
+                     *           {
+                     *             "callId": "0198b5c9-42a8-7e10-b1c2-3d4e5f607182",
+                     *             "startTime": "2026-08-17T09:40:00.000+08:00",
+                     *             "model": "gpt-5",
+                     *             "success": false,
+                     *             "statusCode": 429,
+                     *             "durationMs": 95,
+                     *             "endedBy": "complete",
+                     *             "streamed": false,
+                     *             "firstByteMs": 94,
+                     *             "upstreamId": "openai-eu",
+                     *             "attempts": 2,
+                     *             "usageState": "none",
+                     *             "upstreamModel": null,
+                     *             "inputTokens": null,
+                     *             "outputTokens": null,
+                     *             "cachedTokens": null,
+                     *             "cacheWriteTokens": null,
+                     *             "reasoningTokens": null,
+                     *             "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
+                     *             "reason": {
+                     *               "type": "upstream_http_error",
+                     *               "code": "upstream_status",
+                     *               "upstreamStatus": 429
+                     *             },
+                     *             "application": {
+                     *               "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *               "name": "Search",
+                     *               "status": "active"
+                     *             },
+                     *             "owner": {
+                     *               "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *               "email": "dev@example.com"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "more": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["CallFactsFound"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    lookUpCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c9-42a8-7e10-b1c2-3d4e5f607182
+                 */
+                callId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The call. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "callId": "0198b5c9-42a8-7e10-b1c2-3d4e5f607182",
+                     *         "startTime": "2026-08-17T09:40:00.000+08:00",
+                     *         "model": "gpt-5",
+                     *         "success": false,
+                     *         "statusCode": 429,
+                     *         "durationMs": 95,
+                     *         "endedBy": "complete",
+                     *         "streamed": false,
+                     *         "firstByteMs": 94,
+                     *         "upstreamId": "openai-eu",
+                     *         "attempts": 2,
+                     *         "usageState": "none",
+                     *         "upstreamModel": null,
+                     *         "inputTokens": null,
+                     *         "outputTokens": null,
+                     *         "cachedTokens": null,
+                     *         "cacheWriteTokens": null,
+                     *         "reasoningTokens": null,
+                     *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
+                     *         "reason": {
+                     *           "type": "upstream_http_error",
+                     *           "code": "upstream_status",
+                     *           "upstreamStatus": 429
+                     *         },
+                     *         "application": {
+                     *           "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *           "name": "Search",
+                     *           "status": "active"
+                     *         },
+                     *         "owner": {
+                     *           "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *           "email": "dev@example.com"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["CallFacts"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -7560,7 +8314,7 @@ export interface operations {
                 q?: components["parameters"]["EveryonesQuery"];
                 size?: components["parameters"]["Size"];
                 /**
-                 * @description Descending; cost is that in one currency.
+                 * @description Descending; of equal failure rates the one with more failures first; tokens are input and output; cost is that in one currency.
                  * @example failures
                  */
                 sort?: components["parameters"]["FiguresSort"];
@@ -8170,7 +8924,29 @@ export interface operations {
                      *               "lastSeen": "2026-08-17T09:40:00.000+08:00",
                      *               "applicationCount": 2,
                      *               "ownerCount": 1,
-                     *               "failuresBefore": 0
+                     *               "failuresBefore": 0,
+                     *               "topApplications": [
+                     *                 {
+                     *                   "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
+                     *                   "name": "Search",
+                     *                   "status": "active",
+                     *                   "owner": {
+                     *                     "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *                     "email": "dev@example.com"
+                     *                   },
+                     *                   "failures": 2
+                     *                 },
+                     *                 {
+                     *                   "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
+                     *                   "name": "Reports",
+                     *                   "status": "active",
+                     *                   "owner": {
+                     *                     "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *                     "email": "dev@example.com"
+                     *                   },
+                     *                   "failures": 1
+                     *                 }
+                     *               ]
                      *             }
                      *           ],
                      *           "other": {
@@ -8217,7 +8993,7 @@ export interface operations {
                 q?: components["parameters"]["OwnerQuery"];
                 size?: components["parameters"]["Size"];
                 /**
-                 * @description Descending; cost is that in one currency.
+                 * @description Descending; of equal failure rates the one with more failures first; tokens are input and output; cost is that in one currency.
                  * @example failures
                  */
                 sort?: components["parameters"]["FiguresSort"];
@@ -8660,6 +9436,118 @@ export interface operations {
             403: components["responses"]["NotAdministrator"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["NoFormerKey"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Only users with this in their e-mail address, as it stands, but for upper and lower case.
+                 * @example dev@
+                 */
+                q?: components["parameters"]["UserQuery"];
+                size?: components["parameters"]["Size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *             "email": "dev@example.com",
+                     *             "createdAt": "2026-07-30T18:00:00.000+08:00",
+                     *             "lastSignInAt": "2026-08-17T08:55:00.000+08:00",
+                     *             "sessionCount": 2,
+                     *             "applicationCount": 4
+                     *           }
+                     *         ],
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "size": 10
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["UserPage"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A malformed one names nothing.
+                 * @example 0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3
+                 */
+                id: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user, without sessions. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
+                     *         "email": "dev@example.com",
+                     *         "createdAt": "2026-07-30T18:00:00.000+08:00",
+                     *         "lastSignInAt": "2026-08-17T08:55:00.000+08:00",
+                     *         "sessionCount": 0,
+                     *         "applicationCount": 4
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["UserAccount"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];
@@ -9489,6 +10377,7 @@ export interface operations {
                      *               "gpt-5"
                      *             ],
                      *             "maskedAccessKey": "cg-Ab12…wxyz",
+                     *             "disabledByAdministrator": null,
                      *             "limits": {
                      *               "requestsPerMinute": 120,
                      *               "tokensPerMinute": null,
@@ -9582,6 +10471,7 @@ export interface operations {
                      *           "gpt-5"
                      *         ],
                      *         "maskedAccessKey": "cg-Ab12…wxyz",
+                     *         "disabledByAdministrator": null,
                      *         "limits": {
                      *           "requestsPerMinute": 120,
                      *           "tokensPerMinute": null,
@@ -10260,7 +11150,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["ApplicationChanged"];
+            409: components["responses"]["ApplicationHeldOff"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyAttempts"];
             500: components["responses"]["Internal"];

@@ -19,6 +19,8 @@ export interface Place {
   icon: IconName;
   /** Takes the range of the page along. */
   ranged?: boolean;
+  /** Current only on its own page, not on those below it. */
+  alone?: boolean;
 }
 
 /** The frame of every page: rail, or on a phone top bar and bottom tabs; `find` opens the search, `account` is more for the account's menu. */
@@ -94,7 +96,7 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
 function PlaceLink({ place }: { place: Place }) {
   const { search } = useLocation();
   return (
-    <NavLink className="place" to={place.to + (place.ranged ? carried(new URLSearchParams(search)) : '')} end={place.to === '/'}>
+    <NavLink className="place" to={place.to + (place.ranged ? carried(new URLSearchParams(search)) : '')} end={place.to === '/' || place.alone === true}>
       <Icon name={place.icon} size={20} />
       <span className="words">{place.label}</span>
     </NavLink>

@@ -3,7 +3,7 @@ import type zh from '../zh/admin';
 
 const admin: Same<typeof zh> = {
   band: 'Back office',
-  nav: { groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', limits: 'Limits', alerts: 'Alerts', spools: 'Spools', audit: 'Audit' },
+  nav: { health: 'Health', usage: 'Usage', groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', limits: 'Limits', alerts: 'Alerts', spools: 'Spools', audit: 'Audit' },
   confirm: { leave: 'There are unsaved changes. Leave?', stay: 'Keep editing', leaveNow: 'Discard changes' },
   order: { handle: 'Move {{name}}', hint: 'Drag, or hold Alt and press ↑ ↓ Home End, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
   groups: {

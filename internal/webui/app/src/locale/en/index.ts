@@ -1,4 +1,5 @@
 import admin from './admin';
 import pages from './console';
+import figures from './figures';
 
-export default { ...pages, admin };
+export default { ...pages, admin, figures };

@@ -1,6 +1,6 @@
 const admin = {
   band: '管理后台',
-  nav: { groups: '分组', capabilities: '能力', upstreams: '上游', prices: '价格', limits: '限额', alerts: '告警', spools: '暂存', audit: '审计' },
+  nav: { health: '健康', usage: '用量', groups: '分组', capabilities: '能力', upstreams: '上游', prices: '价格', limits: '限额', alerts: '告警', spools: '暂存', audit: '审计' },
   confirm: { leave: '有未保存的修改，要离开吗？', stay: '继续编辑', leaveNow: '放弃修改' },
   order: { handle: '移动 {{name}}', hint: '拖动，或按住 Alt 再按 ↑ ↓ Home End 调整顺序', moved: '{{name}} 移到第 {{place}} 位，共 {{total}} 位', changed: '期间有人改了顺序，保留哪一个？', changedText: '对方：{{theirs}}。我的：{{ours}}。', ours: '保存我的', theirs: '保留对方的' },
   groups: {

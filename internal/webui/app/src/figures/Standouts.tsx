@@ -1,0 +1,35 @@
+import './figures.css';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link, useLocation } from 'react-router';
+import type { Schemas } from '../api/client';
+import { useFormat } from '../format/useFormat';
+import { carried } from '../range/range';
+import type { RangeState } from '../range/useRange';
+import { money } from '../tokens/tokens';
+import { figuresQueries } from './queries';
+
+const nobody = { q: '', page: 1 };
+
+/** The owners that stand out in the range, each one step from their applications. */
+export function Standouts({ state }: { state: RangeState }) {
+  const { t } = useTranslation('figures');
+  const format = useFormat();
+  const worst = useQuery(figuresQueries.owners(state.range, { ...nobody, sort: 'failures' }, state.holdsToday, 1)).data?.items[0];
+  const most = useQuery(figuresQueries.owners(state.range, { ...nobody, sort: 'calls' }, state.holdsToday, 1)).data?.items[0];
+  const dear = useQuery(figuresQueries.owners(state.range, { ...nobody, sort: 'cost' }, state.holdsToday, 1)).data;
+  const cost = dear?.items[0]?.cost.find(({ currency }) => currency === dear.currency);
+  return (
+    <ul className="standouts">
+      {worst && worst.failures > 0 && <Standout label={t('usage.worst')} of={worst} sort="failures">{t('usage.worstBy', { failures: format.count(worst.failures), calls: format.count(worst.calls), rate: format.failureRate(worst.failures, worst.calls) })}</Standout>}
+      {most && most.calls > 0 && <Standout label={t('usage.most')} of={most} sort="calls">{t('usage.mostBy', { calls: format.count(most.calls) })}</Standout>}
+      {cost && dear?.items[0] && Number(cost.amount) > 0 && <Standout label={t('usage.dear')} of={dear.items[0]} sort="cost">{money(cost)}</Standout>}
+    </ul>
+  );
+}
+
+function Standout({ label, of: { owner }, sort, children }: { label: string; of: Schemas['OwnerFigures']; sort: string; children: string }) {
+  const range = carried(new URLSearchParams(useLocation().search));
+  const to = `/admin/usage${range}${range === '' ? '?' : '&'}${new URLSearchParams({ by: 'applications', owner: owner.id, sort })}`;
+  return <li><span className="meta">{label}</span><Link className="cut" to={to} title={owner.email}>{owner.email}</Link><span className="number">{children}</span></li>;
+}
