@@ -13,6 +13,9 @@ import (
 	"callgate/internal/stats"
 )
 
+// topNow is how many failures of now are told: what many callers do wrong must not push out what fails for few.
+const topNow = 100
+
 // topHit is how many applications a failure of now names.
 const topHit = 3
 
@@ -56,24 +59,24 @@ func hitsBy[K comparable](failures []stats.Failing, of func(stats.Failing) K) ma
 }
 
 // foremost are the keys of the hits with the most failures, how many failures there are, and what is left over.
-func foremost[K comparable](hits map[K]*hit, compare func(a, b K) int) (keys []K, failures int64, other openapi.OtherReasons) {
+func foremost[K comparable](hits map[K]*hit, most int, compare func(a, b K) int) (keys []K, failures int64, other openapi.OtherReasons) {
 	keys = slices.SortedFunc(maps.Keys(hits), func(a, b K) int {
 		return cmp.Or(cmp.Compare(hits[b].failures, hits[a].failures), compare(a, b))
 	})
 	for i, key := range keys {
 		failures += hits[key].failures
-		if i >= topReasons {
+		if i >= most {
 			other.Reasons++
 			other.Failures += hits[key].failures
 		}
 	}
-	return keys[:min(topReasons, len(keys))], failures, other
+	return keys[:min(most, len(keys))], failures, other
 }
 
 // reasons are those of the failures, whatever the capability.
 func (read *everyones) reasons() (view openapi.FiguresReasons) {
 	hits := hitsBy(read.failures, kindOf)
-	keys, failures, other := foremost(hits, byKind)
+	keys, failures, other := foremost(hits, topReasons, byKind)
 	view.Failures, view.Other = failures, other
 	view.Items = each(keys, func(k failureKind) openapi.FiguresReason {
 		h := hits[k]
@@ -89,7 +92,7 @@ func (read *everyones) reasons() (view openapi.FiguresReasons) {
 // worst are the failures by capability and reason.
 func (read *everyones) worst(names map[string]string) (view openapi.FiguresFailures) {
 	hits := hitsBy(read.failures, func(f stats.Failing) stats.Reason { return f.Reason })
-	keys, failures, other := foremost(hits, byReason)
+	keys, failures, other := foremost(hits, topReasons, byReason)
 	view.Failures, view.Other = failures, other
 	view.Items = each(keys, func(r stats.Reason) openapi.FiguresFailure {
 		return openapi.FiguresFailure{FiguresFailureFields: read.failureFields(r, hits[r], names)}
@@ -107,7 +110,7 @@ func (read *everyones) failingNow(names map[string]string) (view openapi.Figures
 		}
 		hits[f.Reason] = h
 	}
-	keys, failures, other := foremost(hits, byReason)
+	keys, failures, other := foremost(hits, topNow, byReason)
 	view.Failures, view.Other = failures, other
 	view.Items = each(keys, func(r stats.Reason) openapi.FiguresFailureNow {
 		return openapi.FiguresFailureNow{

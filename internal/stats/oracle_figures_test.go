@@ -144,8 +144,8 @@ func (o *oracle) hours(model *string) object {
 
 func stamp(at time.Time) string { return at.In(beijingZone).Format("2006-01-02T15:04:05.000+08:00") }
 
-// groupedFailures tells failures apart by a key, the most first.
-func (o *oracle) groupedFailures(of []record, key func(record) string, more func(group []record) object) object {
+// groupedFailures tells failures apart by a key, the most first, and at most so many.
+func (o *oracle) groupedFailures(of []record, most int, key func(record) string, more func(group []record) object) object {
 	groups, keys := map[string][]record{}, []string{}
 	for _, r := range failed(of) {
 		if groups[key(r)] == nil {
@@ -157,7 +157,7 @@ func (o *oracle) groupedFailures(of []record, key func(record) string, more func
 	items, others, left, all := []any{}, 0, 0, 0
 	for i, k := range keys {
 		all += len(groups[k])
-		if i >= 20 {
+		if i >= most {
 			others, left = others+1, left+len(groups[k])
 			continue
 		}
@@ -195,7 +195,7 @@ func (o *oracle) figuresOverview(of []record, start, end string) object {
 		}
 	}
 	before := o.lately(nil, 1)
-	now := o.groupedFailures(o.lately(nil, 0), ofReason, func(group []record) object {
+	now := o.groupedFailures(o.lately(nil, 0), 100, ofReason, func(group []record) object {
 		same := slices.DeleteFunc(failed(before), func(r record) bool { return ofReason(r) != ofReason(group[0]) })
 		item := o.failureItem(slices.Concat(group, same))
 		return with(item, with(o.hits(group), object{"failures": len(group), "failuresBefore": len(same), "topApplications": o.mostHit(group)}))
@@ -203,7 +203,7 @@ func (o *oracle) figuresOverview(of []record, start, end string) object {
 	return with(figures(of), object{
 		"start": start, "end": end, "missed": 0, "retainedFrom": o.retainedFrom(), "applicationCount": all, "enabledCount": enabled, "ownerCount": owners,
 		"calling": o.hits(of), "failing": o.hits(failed(of)), "daily": o.daily(of, start, end), "hours": o.hours(nil),
-		"reasons": o.groupedFailures(of, ofKind, o.kindItem), "worst": o.groupedFailures(of, ofReason, o.failureItem), "now": now,
+		"reasons": o.groupedFailures(of, 20, ofKind, o.kindItem), "worst": o.groupedFailures(of, 20, ofReason, o.failureItem), "now": now,
 	})
 }
 
@@ -253,7 +253,7 @@ func (o *oracle) figuresOfCapability(of []record, model, start, end string) obje
 	return object{
 		"start": start, "end": end, "capability": object{"id": model, "name": strings.ToUpper(model), "status": "enabled"},
 		"summary": figures(of), "daily": o.daily(of, start, end), "calling": o.hits(of), "failing": o.hits(failed(of)), "hours": o.hours(&model),
-		"reasons":       o.groupedFailures(of, ofReason, o.failureItem),
+		"reasons":       o.groupedFailures(of, 20, ofReason, o.failureItem),
 		"applications":  object{"total": len(callers), "items": callers[:min(50, len(callers))]},
 		"upstreamsFrom": from, "firstByte": firstBytes(read), "upstreams": o.upstreamsOf(read),
 	}

@@ -154,6 +154,27 @@ test('when nothing fails the page is calm and shows it by figures; ten times as 
   await expect(page.getByText(/updated \d+ s ago/)).toBeVisible();
 });
 
+test('where a provider is down and dozens fail, the worst are told and the rest at a click; single failures are not called an outage', async ({ page, administrator }) => {
+  void administrator;
+  const at = new Date(Date.now() + 8 * 3_600_000).toISOString().replace('Z', '+08:00');
+  let dozens = true;
+  await withOverview(page, (data) => {
+    const item = (n: number) => ({ type: 'connection_failed' as const, code: 'upstream_unreachable', upstreamStatus: null, model: `gone-${n}`, name: '', failures: 100 - n, failuresBefore: 0, firstSeen: at, lastSeen: at, applicationCount: 1, ownerCount: 1, topApplications: [] });
+    quiet(data);
+    data.now = { failures: 0, items: dozens ? Array.from({ length: 30 }, (_, n) => item(n)) : [{ ...item(0), type: 'limited', code: 'rate_limited' }], other: { reasons: 0, failures: 0 } };
+    data.hours.lastHour.failures = 3;
+  });
+  await page.goto('/admin');
+  await expect(page.locator('.health-verdict')).toHaveText('30 capabilities are failing');
+  await expect(page.locator('.failing')).toHaveCount(6);
+  await expect(page.locator('.failing').first()).toContainText('gone-0');
+  await page.getByRole('button', { name: 'Show all 30 capabilities that are failing' }).click();
+  await expect(page.locator('.failing')).toHaveCount(30);
+  dozens = false;
+  await expect(page.locator('.health-verdict')).toHaveText('Nothing is failing: only single calls failed'); // within a rhythm
+  await expect(block(page, 'Other failures of the last hour')).toContainText('Rate limit reached');
+});
+
 test('unknown is — and never 0: without calls, and an hour in which calls stopped is not called well', async ({ page, administrator }) => {
   void administrator;
   await withOverview(page, (data) => {

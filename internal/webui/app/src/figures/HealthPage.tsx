@@ -1,4 +1,5 @@
 import './figures.css';
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
@@ -19,6 +20,10 @@ import { HoursTable } from './HoursTable';
 import { CapabilityName, figuresOf } from './places';
 import { figuresQueries, type CapabilityLine } from './queries';
 import { UpstreamLinks } from './UpstreamLinks';
+
+/** So many capabilities are told at once: where a provider is down, dozens fail. */
+const MOST_BLOCKS = 6;
+const MOST_OTHERS = 8;
 
 /** What fails now, since when, whom it hits and why; when nothing does, the figures that show it. */
 export function Component() {
@@ -44,6 +49,8 @@ function Health({ data, lines }: { data: Dated<Schemas['FiguresOverview']>; line
   const { t } = useTranslation(['figures', 'common']);
   const format = useFormat();
   const { failing, others } = failingNow(data.now.items, lines);
+  const [whole, setWhole] = useState(false);
+  const [allOthers, setAllOthers] = useState(false);
   const { until } = data.hours;
   const first = dayOf(Date.parse(until) - 2 * 3_600_000); // of the two hours that are told
   const search = `?start=${first}&end=${data.end}`;
@@ -58,12 +65,14 @@ function Health({ data, lines }: { data: Dated<Schemas['FiguresOverview']>; line
           <Completeness coverage={data} />
         </div>
       </section>
-      {failing.map((one) => <FailingBlock key={one.model} of={one} until={until} search={search} />)}
+      {failing.slice(0, whole ? failing.length : MOST_BLOCKS).map((one) => <FailingBlock key={one.model} of={one} until={until} search={search} />)}
+      {failing.length > MOST_BLOCKS && <p className="block"><button type="button" className="quiet flush" aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? t('common:metrics.fewer', { n: String(MOST_BLOCKS) }) : t('health.all', { n: format.count(failing.length) })}</button></p>}
       {others.length + data.now.other.failures > 0 && (
         <section className="block" aria-label={t('health.others')}>
           <div className="block-head"><h2>{t('health.others')}</h2></div>
           <p className="second causes-about">{t('health.othersAbout')}</p>
-          {others.length > 0 && <Causes items={others} until={until} search={search} named />}
+          {others.length > 0 && <Causes items={others.slice(0, allOthers ? others.length : MOST_OTHERS)} until={until} search={search} named />}
+          {others.length > MOST_OTHERS && <button type="button" className="quiet flush" aria-expanded={allOthers} onClick={() => setAllOthers(!allOthers)}>{allOthers ? t('common:metrics.fewer', { n: String(MOST_OTHERS) }) : t('capability.more', { n: format.count(others.length) })}</button>}
           {data.now.other.failures > 0 && <p className="meta causes-rest">{t('health.rest', { reasons: format.count(data.now.other.reasons), n: format.count(data.now.other.failures) })}</p>}
         </section>
       )}

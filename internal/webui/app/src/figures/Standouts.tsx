@@ -7,7 +7,8 @@ import { useFormat } from '../format/useFormat';
 import { carried } from '../range/range';
 import type { RangeState } from '../range/useRange';
 import { money } from '../tokens/tokens';
-import { figuresQueries } from './queries';
+import { SLOW_RHYTHM } from '../ui/queries';
+import { figuresQueries, type Sort } from './queries';
 
 const nobody = { q: '', page: 1 };
 
@@ -15,9 +16,9 @@ const nobody = { q: '', page: 1 };
 export function Standouts({ state }: { state: RangeState }) {
   const { t } = useTranslation('figures');
   const format = useFormat();
-  const worst = useQuery(figuresQueries.owners(state.range, { ...nobody, sort: 'failures' }, state.holdsToday, 1)).data?.items[0];
-  const most = useQuery(figuresQueries.owners(state.range, { ...nobody, sort: 'calls' }, state.holdsToday, 1)).data?.items[0];
-  const dear = useQuery(figuresQueries.owners(state.range, { ...nobody, sort: 'cost' }, state.holdsToday, 1)).data;
+  const worst = useFirst(state, 'failures')?.items[0];
+  const most = useFirst(state, 'calls')?.items[0];
+  const dear = useFirst(state, 'cost');
   const cost = dear?.items[0]?.cost.find(({ currency }) => currency === dear.currency);
   return (
     <ul className="standouts">
@@ -27,6 +28,10 @@ export function Standouts({ state }: { state: RangeState }) {
     </ul>
   );
 }
+
+/** Who stands first changes rarely: it is asked for less often than what the page is about. */
+const useFirst = (state: RangeState, sort: Sort) =>
+  useQuery({ ...figuresQueries.owners(state.range, { ...nobody, sort }, state.holdsToday, 1), refetchInterval: state.holdsToday && SLOW_RHYTHM }).data;
 
 function Standout({ label, of: { owner }, sort, children }: { label: string; of: Schemas['OwnerFigures']; sort: string; children: string }) {
   const range = carried(new URLSearchParams(useLocation().search));

@@ -22,7 +22,7 @@ export const freshness = (holdsToday: boolean): number => (holdsToday ? 0 : 30_0
 /** How often what is of today is asked for again while it is looked at, in ms: figures and call log tell the same. */
 const RHYTHM = 3_000;
 /** The same for a period of more than a month, of which a few seconds change little and every answer costs much. */
-const SLOW_RHYTHM = 15_000;
+export const SLOW_RHYTHM = 15_000;
 
 export const following = (holdsToday: boolean, start: string, end: string): number | false => {
   if (!holdsToday) return false;

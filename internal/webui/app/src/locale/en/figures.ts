@@ -13,6 +13,7 @@ const figures: Same<typeof zh> = {
     silent: 'No calls in the last hour, after {{n}} in the hour before',
     idle: 'No calls in the last two hours, and no failures',
     today: 'Today: calls {{calls}}, failures {{failures}}, applications {{applications}}, owners {{owners}}',
+    all: 'Show all {{n}} capabilities that are failing',
     share: '{{rate}} fail',
     of: 'In the last hour {{failures}} of {{calls}} calls failed; in the hour before {{before}} of {{callsBefore}}.',
     others: 'Other failures of the last hour',

@@ -10,6 +10,7 @@ const figures = {
     silent: '过去一小时没有调用，此前一小时有 {{n}} 次',
     idle: '过去两小时没有调用，也没有失败',
     today: '今天 {{calls}} 次调用，{{failures}} 次失败，来自 {{owners}} 个所有者的 {{applications}} 个应用',
+    all: '显示全部 {{n}} 个正在失败的能力',
     share: '失败 {{rate}}',
     of: '过去一小时 {{calls}} 次调用中 {{failures}} 次失败；此前一小时 {{callsBefore}} 次中 {{before}} 次。',
     others: '过去一小时的其它失败',
