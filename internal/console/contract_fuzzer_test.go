@@ -121,7 +121,10 @@ func (f *fuzzer) aim(op openapi.Operation) *shot {
 	}
 	generator := documented.NewGenerator(f.random, f.known(op))
 	f.fillParameters(op, s, generator)
-	if op.Body != nil {
+	switch {
+	case op.ID == "compareInvoice":
+		s.raw = []byte("date,model,input_tokens,cost,currency\n2026-08-01,steady,100,0.5,USD\n")
+	case op.Body != nil:
 		s.body = generator.Body(op)
 	}
 	f.settle(op, s)
@@ -245,6 +248,10 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 				return "shared", true
 			}
 			return pick(f, f.applications), true
+		case "month":
+			return pick(f, []string{"2026-08", "2020-02", "2100-12"}), true
+		case "zone":
+			return pick(f, []string{"UTC", "Asia/Shanghai", "America/Los_Angeles"}), true
 		case "threshold":
 			return pick(f, []float64{20, 50.5, 100}), true
 		case "resolveThreshold":

@@ -101,6 +101,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/admin/statistics/owners", admin(c.listOwnerFigures))
 	api.Get("/admin/statistics/applications", admin(c.listApplicationFigures))
 	api.Get("/admin/statistics/upstreams", admin(c.upstreamStatistics))
+	api.Get("/admin/statistics/reconcile", admin(c.countedForInvoice))
+	api.Post("/admin/statistics/reconcile", admin(c.compareInvoice))
 	api.Get("/admin/prices", admin(c.listPrices))
 	api.Put("/admin/prices", admin(c.putPrice))
 	api.Get("/admin/prices/suggestions", admin(c.suggestPrices))

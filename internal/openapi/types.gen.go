@@ -1410,6 +1410,111 @@ type ID = uuid.UUID
 // Identifier Chosen once and never changed.
 type Identifier = string
 
+// InvoiceComparison defines model for InvoiceComparison.
+type InvoiceComparison struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// IgnoredLines Of other months.
+	IgnoredLines int64         `json:"ignoredLines"`
+	Items        []InvoiceItem `json:"items"`
+
+	// Lines Of the month.
+	Lines int64  `json:"lines"`
+	Month string `json:"month"`
+	Zone  string `json:"zone"`
+}
+
+// InvoiceCost defines model for InvoiceCost.
+type InvoiceCost struct {
+	// Amount A decimal, exact.
+	Amount   string `json:"amount"`
+	Currency string `json:"currency"`
+}
+
+// InvoiceCount defines model for InvoiceCount.
+type InvoiceCount struct {
+	Calls Count `json:"calls"`
+
+	// Date A day of the zone.
+	Date string `json:"date"`
+
+	// Model The capability; empty where the caller named none that exists.
+	Model string `json:"model"`
+
+	// AbsentCalls Calls whose answer reports no tokens.
+	AbsentCalls int64  `json:"absentCalls"`
+	CacheWrite  int64  `json:"cacheWrite"`
+	Cached      int64  `json:"cached"`
+	Cost        []Cost `json:"cost"`
+
+	// Input Tokens, cached and cache-written ones included.
+	Input int64 `json:"input"`
+
+	// OtherCalls Calls without a 2xx answer to a POST.
+	OtherCalls int64 `json:"otherCalls"`
+	Output     int64 `json:"output"`
+
+	// PartialCalls Calls whose answer was interrupted: less was counted than may be billed.
+	PartialCalls int64 `json:"partialCalls"`
+	Reasoning    int64 `json:"reasoning"`
+
+	// ReportedCalls Calls whose answer ended and reported tokens.
+	ReportedCalls int64 `json:"reportedCalls"`
+
+	// UnreadableCalls Calls whose answer's report cannot be read.
+	UnreadableCalls int64 `json:"unreadableCalls"`
+
+	// UpstreamModel The model that answered; empty where none was named, and of calls without an answer.
+	UpstreamModel string `json:"upstreamModel"`
+}
+
+// InvoiceCounts defines model for InvoiceCounts.
+type InvoiceCounts struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []InvoiceCount `json:"items"`
+	Month string         `json:"month"`
+	Zone  string         `json:"zone"`
+}
+
+// InvoiceItem defines model for InvoiceItem.
+type InvoiceItem struct {
+	Date string `json:"date"`
+
+	// Model As it is billed; where nothing is, as it was counted.
+	Model string `json:"model"`
+
+	// AbsentCalls Calls whose answers report no usage, or none that can be read: nothing was counted.
+	AbsentCalls int64 `json:"absentCalls"`
+
+	// Billed A number is null where it is not known; all of them of a side that has nothing of the day and model.
+	Billed        InvoiceSums `json:"billed"`
+	CapabilityIDs []string    `json:"capabilityIds"`
+
+	// Counted A number is null where it is not known; all of them of a side that has nothing of the day and model.
+	Counted InvoiceSums `json:"counted"`
+
+	// Difference A number is null where it is not known; all of them of a side that has nothing of the day and model.
+	Difference InvoiceSums `json:"difference"`
+
+	// PartialCalls Calls that were interrupted: less was counted than may be billed.
+	PartialCalls int64 `json:"partialCalls"`
+
+	// UnpricedCalls Calls with tokens for which no price held: counted, but in no cost.
+	UnpricedCalls int64 `json:"unpricedCalls"`
+}
+
+// InvoiceSums A number is null where it is not known; all of them of a side that has nothing of the day and model.
+type InvoiceSums struct {
+	Calls  *int64        `json:"calls"`
+	Cached *int64        `json:"cached"`
+	Cost   []InvoiceCost `json:"cost"`
+	Input  *int64        `json:"input"`
+	Output *int64        `json:"output"`
+}
+
 // JudgementEdit defines model for JudgementEdit.
 type JudgementEdit struct {
 	// Reason For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing.

@@ -859,6 +859,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/statistics/reconcile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was counted of a month, by day of a zone, capability and model that answered
+         * @description For a provider's invoice, whose days are those of its zone: from hourly figures, so that any whole-hour zone will do. Of applications that exist. Cost is an estimate by the price of the Beijing day in which each hour lies.
+         */
+        get: operations["countedForInvoice"];
+        put?: never;
+        /**
+         * Hold a provider's bill against what was counted
+         * @description The body is the provider's CSV, at most 1 MiB and 20,000 lines of daily sums. The first line names the columns, in any order: date and model, and any of input tokens, output tokens, cached tokens, requests, cost and currency, as the large providers name them. What is wrong is told by line. Days of other months are left out. A model is the one that answered, or a capability where the file has that name. Nothing of it is kept.
+         */
+        post: operations["compareInvoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/statistics/upstreams": {
         parameters: {
             query?: never;
@@ -3193,6 +3217,74 @@ export interface components {
         Id: string;
         /** @description Chosen once and never changed. */
         Identifier: string;
+        InvoiceComparison: {
+            /** @description Of other months. */
+            ignoredLines: number;
+            items: components["schemas"]["InvoiceItem"][];
+            /** @description Of the month. */
+            lines: number;
+            month: string;
+            zone: string;
+        } & components["schemas"]["Coverage"];
+        InvoiceCost: {
+            /** @description A decimal, exact. */
+            amount: string;
+            currency: string;
+        };
+        InvoiceCount: {
+            /** @description Calls whose answer reports no tokens. */
+            absentCalls: number;
+            cached: number;
+            cacheWrite: number;
+            calls: components["schemas"]["Count"];
+            cost: components["schemas"]["Cost"][];
+            /** @description A day of the zone. */
+            date: string;
+            /** @description Tokens, cached and cache-written ones included. */
+            input: number;
+            /** @description The capability; empty where the caller named none that exists. */
+            model: string;
+            /** @description Calls without a 2xx answer to a POST. */
+            otherCalls: number;
+            output: number;
+            /** @description Calls whose answer was interrupted: less was counted than may be billed. */
+            partialCalls: number;
+            reasoning: number;
+            /** @description Calls whose answer ended and reported tokens. */
+            reportedCalls: number;
+            /** @description Calls whose answer's report cannot be read. */
+            unreadableCalls: number;
+            /** @description The model that answered; empty where none was named, and of calls without an answer. */
+            upstreamModel: string;
+        };
+        InvoiceCounts: {
+            items: components["schemas"]["InvoiceCount"][];
+            month: string;
+            zone: string;
+        } & components["schemas"]["Coverage"];
+        InvoiceItem: {
+            /** @description Calls whose answers report no usage, or none that can be read: nothing was counted. */
+            absentCalls: number;
+            billed: components["schemas"]["InvoiceSums"];
+            capabilityIds: string[];
+            counted: components["schemas"]["InvoiceSums"];
+            date: string;
+            difference: components["schemas"]["InvoiceSums"];
+            /** @description As it is billed; where nothing is, as it was counted. */
+            model: string;
+            /** @description Calls that were interrupted: less was counted than may be billed. */
+            partialCalls: number;
+            /** @description Calls with tokens for which no price held: counted, but in no cost. */
+            unpricedCalls: number;
+        };
+        /** @description A number is null where it is not known; all of them of a side that has nothing of the day and model. */
+        InvoiceSums: {
+            cached: number | null;
+            calls: number | null;
+            cost: components["schemas"]["InvoiceCost"][];
+            input: number | null;
+            output: number | null;
+        };
         JudgementEdit: {
             /** @description For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing. */
             reason?: string;
@@ -9080,6 +9172,194 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidRange"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countedForInvoice: {
+        parameters: {
+            query: {
+                /** @example 2026-08 */
+                month: string;
+                /** @description The zone of the days, by its name: UTC, Asia/Shanghai, America/Los_Angeles. Those that differ from UTC by part of an hour are refused. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines, by day, capability and model that answered. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-01",
+                     *         "end": "2026-09-01",
+                     *         "dataThrough": "2026-09-02T09:31:00.000+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-01-05T11:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-30",
+                     *         "month": "2026-08",
+                     *         "zone": "UTC",
+                     *         "items": [
+                     *           {
+                     *             "date": "2026-08-01",
+                     *             "model": "gpt-5",
+                     *             "upstreamModel": "gpt-5-2025-08-07",
+                     *             "calls": 120,
+                     *             "reportedCalls": 110,
+                     *             "partialCalls": 4,
+                     *             "absentCalls": 5,
+                     *             "unreadableCalls": 0,
+                     *             "otherCalls": 1,
+                     *             "input": 240000,
+                     *             "output": 31000,
+                     *             "cached": 12000,
+                     *             "cacheWrite": 0,
+                     *             "reasoning": 800,
+                     *             "cost": [
+                     *               {
+                     *                 "amount": "0.61",
+                     *                 "currency": "USD",
+                     *                 "pricedCalls": 114,
+                     *                 "unpricedCalls": 0
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["InvoiceCounts"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAdministrator"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    compareInvoice: {
+        parameters: {
+            query: {
+                /** @example 2026-08 */
+                month: string;
+                /** @description The zone of the days, by its name: UTC, Asia/Shanghai, America/Los_Angeles. Those that differ from UTC by part of an hour are refused. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example date,model,input_tokens,output_tokens,cached_tokens,cost,currency
+                 *     2026-08-01,gpt-5-2025-08-07,250000,33000,12000,0.65,USD
+                 */
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description The differences, by day and model. A difference is what is billed less what was counted. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "msg": "ok",
+                     *       "data": {
+                     *         "start": "2026-08-01",
+                     *         "end": "2026-09-01",
+                     *         "dataThrough": "2026-09-02T09:31:00.000+08:00",
+                     *         "missed": 0,
+                     *         "collectedSince": "2026-01-05T11:00:00.000+08:00",
+                     *         "retainedFrom": "2025-07-30",
+                     *         "month": "2026-08",
+                     *         "zone": "UTC",
+                     *         "lines": 1,
+                     *         "ignoredLines": 0,
+                     *         "items": [
+                     *           {
+                     *             "date": "2026-08-01",
+                     *             "model": "gpt-5-2025-08-07",
+                     *             "capabilityIds": [
+                     *               "gpt-5"
+                     *             ],
+                     *             "counted": {
+                     *               "calls": 120,
+                     *               "input": 240000,
+                     *               "output": 31000,
+                     *               "cached": 12000,
+                     *               "cost": [
+                     *                 {
+                     *                   "currency": "USD",
+                     *                   "amount": "0.61"
+                     *                 }
+                     *               ]
+                     *             },
+                     *             "billed": {
+                     *               "calls": null,
+                     *               "input": 250000,
+                     *               "output": 33000,
+                     *               "cached": 12000,
+                     *               "cost": [
+                     *                 {
+                     *                   "currency": "USD",
+                     *                   "amount": "0.65"
+                     *                 }
+                     *               ]
+                     *             },
+                     *             "difference": {
+                     *               "calls": null,
+                     *               "input": 10000,
+                     *               "output": 2000,
+                     *               "cached": 0,
+                     *               "cost": [
+                     *                 {
+                     *                   "currency": "USD",
+                     *                   "amount": "0.04"
+                     *                 }
+                     *               ]
+                     *             },
+                     *             "partialCalls": 4,
+                     *             "absentCalls": 5,
+                     *             "unpricedCalls": 0
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data?: components["schemas"]["InvoiceComparison"];
+                    } & components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotAdministrator"];
             413: components["responses"]["TooLarge"];

@@ -3,7 +3,7 @@ import type zh from '../zh/admin';
 
 const admin: Same<typeof zh> = {
   band: 'Back office',
-  nav: { health: 'Health', usage: 'Usage', groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', limits: 'Limits', alerts: 'Alerts', spools: 'Spools', audit: 'Audit' },
+  nav: { health: 'Health', usage: 'Usage', groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', reconcile: 'Invoices', limits: 'Limits', alerts: 'Alerts', spools: 'Spools', audit: 'Audit' },
   confirm: { leave: 'There are unsaved changes. Leave?', stay: 'Keep editing', leaveNow: 'Discard changes' },
   order: { handle: 'Move {{name}}', hint: 'Drag, or hold Alt and press ↑ ↓ Home End, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
   groups: {
@@ -237,6 +237,27 @@ const admin: Same<typeof zh> = {
     retireUnknown: 'How many calls it held is not known.',
     done: 'The spool of {{name}} is retired; the statistics no longer wait for it.',
     empty: 'No gateway has reported yet.',
+  },
+  reconcile: {
+    title: 'Invoices',
+    about: 'What was counted of a month, by day of the zone in which a provider bills, beside its CSV. A difference is what is billed less what was counted. Cost is an estimate by the price book.',
+    month: 'Month',
+    zone: 'Days of',
+    file: 'CSV of the provider',
+    fileHint: 'Date, model and tokens or cost per day; at most 1 MiB. Nothing of it is kept.',
+    large: 'The file has more than 1 MiB: send one month of daily sums.',
+    compared: 'Lines compared: {{lines}}; of other months: {{ignored}}.',
+    empty: 'Nothing was counted in this month.',
+    save: 'Save as CSV',
+    calls: 'Calls',
+    input: 'Input',
+    output: 'Output',
+    cached: 'Cached',
+    alone: '{{name}} {{ours}}',
+    beside: '{{name}} {{ours}}, billed {{theirs}} ({{difference}})',
+    partial: 'Interrupted, counted low: {{n}}',
+    absent: 'Without a report of tokens: {{n}}',
+    unpriced: 'Without a price: {{n}}',
   },
   days: {
     title: 'Days',

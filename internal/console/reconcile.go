@@ -1,0 +1,248 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/shopspring/decimal"
+	"golang.org/x/sync/errgroup"
+
+	"callgate/internal/beijing"
+	"callgate/internal/fault"
+	"callgate/internal/invoice"
+	"callgate/internal/openapi"
+	"callgate/internal/pricing"
+	"callgate/internal/stats"
+)
+
+// billing is a month of days of a zone.
+type billing struct {
+	month  time.Time   // its first instant
+	starts []time.Time // of its days
+	until  time.Time
+}
+
+var (
+	monthText = regexp.MustCompile(`^\d{4}-\d\d$`)
+	zoneText  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`)
+)
+
+// billingOf reads month and zone.
+func billingOf(ctx *fiber.Ctx) (b billing, err error) {
+	wrong := fault.Fields{}
+	zone := time.UTC
+	if name := cmp.Or(strings.Clone(ctx.Query("zone")), "UTC"); name != "UTC" {
+		if zone, err = time.LoadLocation(name); err != nil || !zoneText.MatchString(name) || name == "Local" {
+			wrong.Add("zone", "must be the name of a time zone, such as UTC, Asia/Shanghai or America/Los_Angeles")
+			zone = time.UTC
+		}
+	}
+	text := strings.Clone(ctx.Query("month"))
+	b.month, err = time.ParseInLocation("2006-01", text, zone)
+	if err != nil || !monthText.MatchString(text) || b.month.Year() < 2000 || b.month.Year() > 2100 {
+		wrong.Add("month", "must be a month of the form 2026-10, from 2000 to 2100")
+		return b, wrong.Err()
+	}
+	b.until = b.month.AddDate(0, 1, 0)
+	for day := b.month; day.Before(b.until); day = day.AddDate(0, 0, 1) {
+		if day.Unix()%3600 != 0 {
+			wrong.Add("zone", "must differ from UTC by whole hours: figures are kept by the hour")
+			break
+		}
+		b.starts = append(b.starts, day)
+	}
+	return b, wrong.Err()
+}
+
+// days are the Beijing days that the month touches.
+func (b billing) days() beijing.Range {
+	return beijing.Range{Start: beijing.DayOf(b.month), End: beijing.DayOf(b.until.Add(-time.Second))}
+}
+
+// line is what was counted of a capability and model that answered on a day of the zone.
+type line struct {
+	slot            int
+	model, upstream string
+}
+
+type countedLine struct {
+	line
+	stats.SlotTokens
+	all   int64 // calls, whatever became of them
+	costs []pricing.Cost
+}
+
+func (c *Console) countedForInvoice(ctx *fiber.Ctx) (any, error) {
+	b, err := billingOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.CountedForInvoice(ctx.UserContext(), b.month)
+}
+
+// CountedForInvoice answers what was counted of the month that begins at an instant, in its zone.
+func (c *Console) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
+	b := billing{month: month, until: month.AddDate(0, 1, 0)}
+	for day := month; day.Before(b.until); day = day.AddDate(0, 0, 1) {
+		b.starts = append(b.starts, day)
+	}
+	lines, err := c.countedLines(ctx, b, &answer.Coverage)
+	answer.Month, answer.Zone = month.Format("2006-01"), month.Location().String()
+	answer.Items = each(lines, func(l countedLine) openapi.InvoiceCount {
+		t := l.SlotTokens
+		return openapi.InvoiceCount{
+			Date: b.starts[l.slot].Format(time.DateOnly), Model: l.model, UpstreamModel: l.upstream, Calls: l.all,
+			ReportedCalls: t.Reported, PartialCalls: t.Partial, AbsentCalls: t.Absent, UnreadableCalls: t.Unreadable, OtherCalls: l.others(),
+			Input: t.Input, Output: t.Output, Cached: t.Cached, CacheWrite: t.CacheWrite, Reasoning: t.Reasoning, Cost: each(l.costs, costView),
+		}
+	})
+	return answer, err
+}
+
+func (l countedLine) others() int64 {
+	return l.all - l.Reported - l.Partial - l.Absent - l.Unreadable
+}
+
+// countedLines reads the month, in order of days, capabilities and models. Calls without an answer stand in the line of the
+// empty model.
+func (c *Console) countedLines(ctx context.Context, b billing, known *openapi.Coverage) ([]countedLine, error) {
+	who, err := c.everyoneIn(ctx, b.days(), nil, known)
+	if err != nil {
+		return nil, err
+	}
+	book, err := c.Pricing.Book(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tokens []stats.SlotTokens
+	var calls map[stats.SlotModel]int64
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		tokens, err = c.Stats.SlotTokens(groupCtx, who.inRows, b.starts, b.until)
+		return err
+	})
+	group.Go(func() (err error) {
+		calls, err = c.Stats.SlotCalls(groupCtx, who.inRows, b.starts, b.until)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	lines, sums := map[line]*countedLine{}, map[line]*pricing.Sum{}
+	at := func(of line) *countedLine {
+		if lines[of] == nil {
+			lines[of], sums[of] = &countedLine{line: of}, book.Sum()
+		}
+		return lines[of]
+	}
+	for _, t := range tokens {
+		of := line{t.Slot, t.Model, t.UpstreamModel}
+		l := at(of)
+		l.add(t)
+		if t.Calls != 0 {
+			sums[of].Add(pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls,
+				Input: t.Input, Cached: t.Cached, CacheWrite: t.CacheWrite, Output: t.Output})
+		}
+		calls[stats.SlotModel{Slot: t.Slot, Model: t.Model}] -= t.Reported + t.Partial + t.Absent + t.Unreadable
+	}
+	for of, left := range calls {
+		if left > 0 { // rollups commit one after the other
+			at(line{of.Slot, of.Model, ""}).all += left
+		}
+	}
+	found := make([]countedLine, 0, len(lines))
+	for of, l := range lines {
+		if l.costs = sums[of].Costs(); l.all != 0 {
+			found = append(found, *l)
+		}
+	}
+	slices.SortFunc(found, func(a, b countedLine) int {
+		return cmp.Or(cmp.Compare(a.slot, b.slot), strings.Compare(a.model, b.model), strings.Compare(a.upstream, b.upstream))
+	})
+	return found, nil
+}
+
+// add takes in the part of a line that lies on one Beijing day.
+func (l *countedLine) add(t stats.SlotTokens) {
+	sum := &l.SlotTokens
+	l.all += t.Reported + t.Partial + t.Absent + t.Unreadable
+	sum.Reported, sum.Partial, sum.Absent, sum.Unreadable = sum.Reported+t.Reported, sum.Partial+t.Partial, sum.Absent+t.Absent, sum.Unreadable+t.Unreadable
+	sum.Calls, sum.Input, sum.Output = sum.Calls+t.Calls, sum.Input+t.Input, sum.Output+t.Output
+	sum.Cached, sum.CacheWrite, sum.Reasoning = sum.Cached+t.Cached, sum.CacheWrite+t.CacheWrite, sum.Reasoning+t.Reasoning
+}
+
+func (c *Console) compareInvoice(ctx *fiber.Ctx) (any, error) {
+	b, err := billingOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	file, err := readBody(ctx, maxBody)
+	if err != nil {
+		return nil, err
+	}
+	billed, ignored, err := invoice.Read(file, b.month)
+	if err != nil {
+		return nil, err
+	}
+	answer := openapi.InvoiceComparison{
+		Month: b.month.Format("2006-01"), Zone: b.month.Location().String(), Lines: int64(len(billed)), IgnoredLines: int64(ignored),
+	}
+	lines, err := c.countedLines(ctx.UserContext(), b, &answer.Coverage)
+	if err != nil {
+		return nil, err
+	}
+	counted := each(lines, func(l countedLine) invoice.Counted { return l.counted(b) })
+	answer.Items = each(invoice.Compare(counted, billed), invoiceItemView)
+	return answer, nil
+}
+
+func (l countedLine) counted(b billing) invoice.Counted {
+	counted := invoice.Counted{
+		Date: b.starts[l.slot].Format(time.DateOnly), Capability: l.model, UpstreamModel: l.upstream, Calls: l.all, Partial: l.Partial, Absent: l.Absent + l.Unreadable,
+		Input: l.Input, Output: l.Output, Cached: l.Cached, Costs: map[string]decimal.Decimal{},
+	}
+	for _, cost := range l.costs {
+		counted.Unpriced = cost.UnpricedCalls
+		if cost.Currency != "" {
+			counted.Costs[cost.Currency] = cost.Amount
+		}
+	}
+	return counted
+}
+
+func invoiceItemView(i invoice.Item) openapi.InvoiceItem {
+	view := openapi.InvoiceItem{
+		Date: i.Date, Model: i.Model, CapabilityIDs: i.Capabilities, Counted: sumsView(i.Ours), Billed: sumsView(i.Theirs),
+		PartialCalls: i.Partial, AbsentCalls: i.Absent, UnpricedCalls: i.Unpriced,
+		Difference: openapi.InvoiceSums{
+			Calls:  i.Difference(func(s *invoice.Sums) *int64 { return s.Calls }),
+			Input:  i.Difference(func(s *invoice.Sums) *int64 { return s.Input }),
+			Output: i.Difference(func(s *invoice.Sums) *int64 { return s.Output }),
+			Cached: i.Difference(func(s *invoice.Sums) *int64 { return s.Cached }),
+			Cost:   invoiceCosts(i.Costs()),
+		},
+	}
+	if view.CapabilityIDs == nil {
+		view.CapabilityIDs = []string{}
+	}
+	return view
+}
+
+func sumsView(s *invoice.Sums) openapi.InvoiceSums {
+	if s == nil {
+		return openapi.InvoiceSums{Cost: []openapi.InvoiceCost{}}
+	}
+	return openapi.InvoiceSums{Calls: s.Calls, Input: s.Input, Output: s.Output, Cached: s.Cached, Cost: invoiceCosts(s.Costs)}
+}
+
+func invoiceCosts(costs map[string]decimal.Decimal) []openapi.InvoiceCost {
+	return each(slices.Sorted(maps.Keys(costs)), func(currency string) openapi.InvoiceCost {
+		return openapi.InvoiceCost{Currency: currency, Amount: costs[currency].String()}
+	})
+}

@@ -1,0 +1,106 @@
+package stats
+
+import (
+	"context"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"callgate/internal/beijing"
+)
+
+// SlotTokens are the tokens of one capability and model that answered, in one span of hours, on one Beijing day.
+type SlotTokens struct {
+	Slot                                         int // from 0
+	Day                                          beijing.Day
+	Model, UpstreamModel                         string
+	Reported, Partial, Absent, Unreadable        int64 // calls by what their answers report
+	Calls                                        int64 // with input or output tokens
+	Input, Output, Cached, CacheWrite, Reasoning int64
+}
+
+const slotOfHour = `toInt32(arrayCount(start -> start <= toInt64(toUnixTimestamp(hour)), {starts:Array(Int64)})) - 1`
+
+// slotTokensQuery is answered from the projection of_models of tokens_hourly.
+const slotTokensQuery = `
+SELECT toInt32(` + slotOfHour + `) AS slot, toInt32(intDiv(toInt64(toUnixTimestamp(hour)) + 28800, 86400)) AS of_day, toString(t.model) AS of_model, toString(t.upstream_model) AS of_upstream,
+    sum(t.reported), sum(t.partial), sum(t.absent), sum(t.unreadable), sum(t.counted) AS counted_calls,
+    sum(t.input), sum(t.output), sum(t.cached), sum(t.cache_write), sum(t.reasoning)
+FROM tokens_hourly AS t
+WHERE t.hour >= fromUnixTimestamp({from:Int64}) AND t.hour < fromUnixTimestamp({until:Int64})`
+
+const slotCallsQuery = `
+SELECT toInt32(` + slotOfHour + `) AS slot, toString(u.model) AS of_model, sum(u.calls)
+FROM usage_hourly AS u
+WHERE u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({until:Int64})`
+
+// SlotTokens gives what calls of everyone reported, by spans of whole hours that begin at starts, ascending; the last ends at
+// until. Faults: Unavailable.
+func (r *Reader) SlotTokens(ctx context.Context, who Everyone, starts []time.Time, until time.Time) ([]SlotTokens, error) {
+	type group struct {
+		slot, day       int32
+		model, upstream string
+	}
+	sums := map[group]*SlotTokens{}
+	err := who.twice(func(condition string, pairs []any, sign int64) error {
+		query := slotTokensQuery + condition + " GROUP BY slot, of_day, of_model, of_upstream"
+		return r.each(ctx, "tokens by hour", query, args(append(pairs, slotPairs(starts, until)...)...), func(rows driver.Rows) error {
+			var g group
+			var n [10]int64
+			columns := []any{&g.slot, &g.day, &g.model, &g.upstream}
+			for i := range n {
+				columns = append(columns, &n[i])
+			}
+			if err := rows.Scan(columns...); err != nil {
+				return unavailable(err, "read tokens by hour")
+			}
+			sum := sums[g]
+			if sum == nil {
+				sum = &SlotTokens{Slot: int(g.slot), Day: beijing.Day(g.day), Model: g.model, UpstreamModel: g.upstream}
+				sums[g] = sum
+			}
+			for i, to := range []*int64{&sum.Reported, &sum.Partial, &sum.Absent, &sum.Unreadable, &sum.Calls, &sum.Input, &sum.Output, &sum.Cached, &sum.CacheWrite, &sum.Reasoning} {
+				*to += sign * n[i]
+			}
+			return nil
+		})
+	})
+	found := make([]SlotTokens, 0, len(sums))
+	for _, sum := range sums {
+		found = append(found, *sum)
+	}
+	return found, err
+}
+
+// SlotModel is a capability in a span of hours.
+type SlotModel struct {
+	Slot  int
+	Model string
+}
+
+// SlotCalls counts the calls of everyone in the same spans, whatever became of them. Faults: Unavailable.
+func (r *Reader) SlotCalls(ctx context.Context, who Everyone, starts []time.Time, until time.Time) (map[SlotModel]int64, error) {
+	found := map[SlotModel]int64{}
+	err := who.twice(func(condition string, pairs []any, sign int64) error {
+		query := slotCallsQuery + condition + " GROUP BY slot, of_model"
+		return r.each(ctx, "calls by hour", query, args(append(pairs, slotPairs(starts, until)...)...), func(rows driver.Rows) error {
+			var slot int32
+			var model string
+			var calls int64
+			if err := rows.Scan(&slot, &model, &calls); err != nil {
+				return unavailable(err, "read calls by hour")
+			}
+			found[SlotModel{int(slot), model}] += sign * calls
+			return nil
+		})
+	})
+	return found, err
+}
+
+func slotPairs(starts []time.Time, until time.Time) []any {
+	seconds := make([]int64, len(starts))
+	for i, start := range starts {
+		seconds[i] = start.Unix()
+	}
+	return []any{"starts", seconds, "from", seconds[0], "until", until.Unix()}
+}
