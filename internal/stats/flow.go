@@ -142,36 +142,48 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 		if err != nil {
 			return err
 		}
-		page.Until = *q.Until
-		page.Summary, page.Total = series.summary(), series.matches(q.Result)
+		page.Until, page.Summary, page.Total = *q.Until, series.summary(), series.matches(q.Result)
+		listed := 0
+		group, groupCtx := errgroup.WithContext(ctx)
+		group.Go(func() (err error) {
+			listed, err = r.items(groupCtx, q, series, page)
+			return err
+		})
 		if q.Outcome.narrows() {
-			if page.Summary, err = r.summaryOf(ctx, q); err != nil {
+			group.Go(func() (err error) {
+				page.Summary, err = r.summaryOf(groupCtx, q)
 				return err
-			}
+			})
 		}
-		if q.At != nil {
-			if q.Page, err = r.pageAt(ctx, q, series); err != nil {
-				return err
-			}
-		}
-		page.Page = q.Page
-		window, err := r.locate(ctx, q, series)
-		if err != nil {
+		if err := group.Wait(); err != nil {
 			return err
 		}
-		if page.Items, err = r.read(ctx, q, window); err != nil {
-			return err
-		}
-		if len(page.Items) >= window.count {
+		if len(page.Items) >= listed {
 			return nil
 		}
 		r.cache.forget(listKey(q, r.keptCalls(q.Range)))
 		if attempt == attempts {
 			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application,
-				"counted", window.count, "found", len(page.Items))
+				"counted", listed, "found", len(page.Items))
 			return nil
 		}
 	}
+}
+
+// items reads the rows of the page that is asked for, of what the series counts, and tells how many are to be there.
+func (r *Reader) items(ctx context.Context, q CallsQuery, t series, page *CallsPage) (listed int, err error) {
+	if q.At != nil {
+		if q.Page, err = r.pageAt(ctx, q, t); err != nil {
+			return 0, err
+		}
+	}
+	page.Page = q.Page
+	window, err := r.locate(ctx, q, t)
+	if err != nil {
+		return 0, err
+	}
+	page.Items, err = r.read(ctx, q, window)
+	return window.count, err
 }
 
 // callColumns are what scanCall reads.

@@ -54,6 +54,7 @@ func main() {
 	flag.IntVar(&e.days, "days", full.days, "days over which the calls are spread, the last of them today; as many calls on fewer make each day as full as of a larger ledger")
 	flag.IntVar(&e.applications, "applications", full.applications, "applications that make them, of accounts with 50 each")
 	flag.IntVar(&e.questions, "questions", full.questions, "distinct questions of each kind")
+	flag.IntVar(&e.coldKinds, "cold", full.coldKinds, "kinds of questions before which the engine starts anew")
 	flag.IntVar(&e.warmRounds, "rounds", full.warmRounds, "warm rounds of all questions")
 	flag.IntVar(&e.verified, "verify", full.verified, "accounts that callgate verify recounts over all days afterwards; 0: none")
 	flag.StringVar(&e.only, "only", "", "only the questions whose names begin so, without a proof of the rollups")

@@ -137,6 +137,10 @@ func quantile(sorted []time.Duration, level float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(level*float64(len(sorted))))]
 }
 
+func middleAndMost(sorted []time.Duration) string {
+	return fmt.Sprintf("p50 %s, p99 %s", millis(quantile(sorted, 0.50)), millis(quantile(sorted, 0.99)))
+}
+
 // measure asks every kind of question, cold and warm, of both ledgers.
 func (b *bench) measure(ctx context.Context) (measured [2]map[string]figures, err error) {
 	var questions [2][][]question
@@ -147,7 +151,6 @@ func (b *bench) measure(ctx context.Context) (measured [2]map[string]figures, er
 		}
 	}
 	for k, kind := range b.kinds(nil) {
-		b.say("%s %s", time.Now().Format(time.TimeOnly), kind.name)
 		for i, l := range b.ledgers {
 			if k < b.coldKinds {
 				if err := b.chill(ctx); err != nil {
@@ -158,6 +161,8 @@ func (b *bench) measure(ctx context.Context) (measured [2]map[string]figures, er
 				return measured, fmt.Errorf("%s: %w", kind.name, err)
 			}
 		}
+		before, now := measured[part][kind.name].Warm, measured[whole][kind.name].Warm
+		b.say("%s %s: %s, of the smaller ledger %s", time.Now().Format(time.TimeOnly), kind.name, middleAndMost(now), middleAndMost(before))
 	}
 	return measured, nil
 }

@@ -106,7 +106,7 @@ func openSpool(t testing.TB, config spool.Config) *spool.Spool {
 }
 
 func shut(r *recorder) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	return r.close(ctx)
 }
