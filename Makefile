@@ -171,16 +171,18 @@ pages-check: $(TEST_PACKAGES) ## types and lint of the pages
 	npm --prefix $(APP) run --silent lint
 
 .PHONY: pages-test
-pages-test: $(TEST_PACKAGES) build chromium ## tests of the pages: their logic, then Chromium on the real binary
+pages-test: $(TEST_PACKAGES) build browsers ## tests of the pages: their logic, then Chromium and Firefox on the real binary
 	GO_STYLE=1 npm --prefix $(APP) run --silent test
 	GO_STYLE=1 npm --prefix $(APP) run --silent e2e
 
-# Debian's where apt may be used, else Playwright's own; CHROMIUM names another.
-.PHONY: chromium
-chromium:
-	@[ -n "$$CHROMIUM" ] || command -v chromium >/dev/null || \
-	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; } || \
+# Debian's where apt may be used, else Playwright's own Chromium and whatever Firefox there is; CHROMIUM and FIREFOX
+# name others.
+.PHONY: browsers
+browsers:
+	@missing=(); [ -n "$$CHROMIUM" ] || command -v chromium >/dev/null || missing+=(chromium fonts-noto-cjk); \
+	  [ -n "$$FIREFOX" ] || command -v firefox-esr firefox >/dev/null || missing+=(firefox-esr); \
+	  [ $${#missing[@]} = 0 ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; } || \
 	  npm --prefix $(APP) exec -- playwright install chromium
 
 # What stands around Callgate is tested with the programs themselves, Debian's where apt may be used.
@@ -193,7 +195,7 @@ programs:
 	  { echo "the tests need these packages: $${missing[*]}"; exit 1; }
 
 .PHONY: screenshots
-screenshots: $(TEST_PACKAGES) build chromium ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots
+screenshots: $(TEST_PACKAGES) build browsers ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots
 	SHOTS=screenshots npm --prefix $(APP) run --silent e2e
 
 .PHONY: pictures

@@ -23,12 +23,11 @@ const noticePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// The routes of the pages. Everything else a browser opens gets the console's own 404 page, unless
-// it belongs to one of the other parts of this server.
+// What a browser opens and is no page of the console or the back office gets the console's own 404 page, unless it
+// belongs to one of the other parts of this server.
 var (
-	consoleRoutes = []string{"/", "/sign-in", "/applications", "/applications/:id", "/applications/:id/calls", "/applications/:id/calls/:callId", "/calls/:callId", "/capabilities", "/capabilities/:id", "/alerts"}
-	officeRoutes  = []string{"/admin", "/admin/*"}
-	otherParts    = []string{"/api/", "/gateway/", "/via/", "/docs/", "/dev/", "/health/", "/assets/", "/openapi.yaml/"}
+	officeRoutes = []string{"/admin", "/admin/*"}
+	otherParts   = []string{"/api/", "/gateway/", "/via/", "/docs/", "/dev/", "/health/", "/assets/", "/openapi.yaml/"}
 )
 
 // servePages answers with the pages of this build; one without them says on / how to get them.
@@ -57,7 +56,11 @@ func serveBuilt(app *fiber.App, files fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("pages: %w", err)
 	}
-	for _, route := range consoleRoutes {
+	routes, err := webui.Routes()
+	if err != nil {
+		return err
+	}
+	for _, route := range routes {
 		app.Get(route, func(c *fiber.Ctx) error { return sendApp(c, console) })
 	}
 	for _, route := range officeRoutes {

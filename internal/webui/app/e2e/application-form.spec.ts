@@ -50,6 +50,7 @@ test('an application created without a capability is bound where its key is show
   expect((await developer.call(key, { capability: CLAUDE })).status).toBe(403);
   await expect(done.getByText(/^403 after .+: the call arrived and failed\.$/)).toBeVisible();
   await expect(done.locator('.verdict')).toContainText(`${CLAUDE} is not bound`);
+  expect(await done.locator('.verdict').evaluate((verdict) => getComputedStyle(verdict).padding), 'its style is here too').not.toBe('0px');
   await expectAccessible(page, '[role=dialog]');
   await done.locator('.verdict').getByRole('button', { name: /Bind/ }).click();
   await expect.poll(async () => (await stored(developer))[0]!.capabilityIds).toEqual(expect.arrayContaining([CHAT, CLAUDE]));

@@ -1,10 +1,13 @@
-import type { Page } from '@playwright/test';
+/** A page of whichever browser and driver, for functions that take nothing. */
+export interface Evaluating {
+  evaluate<T>(within: () => T | Promise<T>): Promise<T>;
+}
 
 /**
  * What is wrong with how the page is laid out at its present width, in words; nothing when all is well:
  * the page, a dialog or a block runs sideways, a text overlaps another or sticks out of its box.
  */
-export async function layoutFaults(page: Page): Promise<string[]> {
+export async function layoutFaults(page: Evaluating): Promise<string[]> {
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
   return page.evaluate(() => {
     interface Piece {
@@ -81,7 +84,7 @@ export async function layoutFaults(page: Page): Promise<string[]> {
 }
 
 /** What a phone's bar of tabs covers once the page is at its end, and what an opened part shows below it. */
-export async function coveredByTabs(page: Page): Promise<string[]> {
+export async function coveredByTabs(page: Evaluating): Promise<string[]> {
   return page.evaluate(() => {
     const tabs = document.querySelector('.tabs');
     if (!tabs || getComputedStyle(tabs).display === 'none') return [];

@@ -1,10 +1,11 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
 import { Guard } from './session/Guard';
 import { FindButton, Finder, type Opened } from './find/Finder';
 import { FrameBones } from './ui/Block';
 import { Crash, NotFound } from './ui/Failures';
+import paths from './routes.json';
 import { Shell, type Place } from './ui/Shell';
 
 function Frame() {
@@ -24,8 +25,20 @@ function Frame() {
   );
 }
 
+/** The pages inside the frame; the server knows their addresses from the same file. */
+const pages: Record<Exclude<keyof typeof paths, 'signIn'>, () => Promise<{ Component: () => ReactNode }>> = {
+  overview: () => import('./overview/OverviewPage'),
+  capabilities: () => import('./capabilities/CapabilitiesPage'),
+  capability: () => import('./capabilities/CapabilityPage'),
+  applications: () => import('./applications/ApplicationsPage'),
+  application: () => import('./applications/ApplicationPage'),
+  calls: () => import('./calls/CallsPage'),
+  call: () => import('./calls/CallPage'),
+  alerts: () => import('./alerts/OwnAlertsPage'),
+};
+
 const routes = () => [
-  { path: '/sign-in', lazy: () => import('./session/SignInPage'), ErrorBoundary: Crash, HydrateFallback: () => null },
+  { path: paths.signIn, lazy: () => import('./session/SignInPage'), ErrorBoundary: Crash, HydrateFallback: () => null },
   {
     Component: Frame,
     ErrorBoundary: Crash, // of the frame itself
@@ -34,14 +47,7 @@ const routes = () => [
       {
         ErrorBoundary: Crash, // inside the frame, so that the navigation lives
         children: [
-          { path: '/', lazy: () => import('./overview/OverviewPage') },
-          { path: '/capabilities', lazy: () => import('./capabilities/CapabilitiesPage') },
-          { path: '/capabilities/:id', lazy: () => import('./capabilities/CapabilityPage') },
-          { path: '/applications', lazy: () => import('./applications/ApplicationsPage') },
-          { path: '/applications/:id', lazy: () => import('./applications/ApplicationPage') },
-          { path: '/applications/:id/calls/:callId?', lazy: () => import('./calls/CallsPage') },
-          { path: '/calls/:callId', lazy: () => import('./calls/CallPage') },
-          { path: '/alerts', lazy: () => import('./alerts/OwnAlertsPage') },
+          ...Object.entries(pages).map(([name, lazy]) => ({ path: paths[name as keyof typeof pages], lazy })),
           { path: '*', Component: NotFound },
         ],
       },

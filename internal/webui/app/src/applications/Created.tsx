@@ -33,7 +33,7 @@ export function Created({ application, onDone }: { application: Schemas['NewAppl
       {boundIds.length === 0 && <BindFirst applicationId={application.id} offer={data ?? []} onBound={(id) => setBoundIds([id])} />}
       {curl !== null && (
         <>
-          <h3>{t('created.try')}</h3>
+          <h2>{t('created.try')}</h2>
           <p className="second">{t('created.placeholder')}</p>
           <Code text={curl} />
           <div className="row">

@@ -46,11 +46,11 @@ export function Detail({ applicationId, call, here = false }: { applicationId: s
       ) : (
         <>
           <section className="failure-part" aria-label={t('failure.query')}>
-            <h3>{t('failure.query')}</h3>
+            <h2>{t('failure.query')}</h2>
             {failure.query !== null && Object.keys(failure.query).length > 0 ? <Json text={JSON.stringify(failure.query, null, 2)} /> : <p className="second">{t('failure.noQuery')}</p>}
           </section>
           <section className="failure-part" aria-label={t('failure.body')}>
-            <h3>{t('failure.body')}</h3>
+            <h2>{t('failure.body')}</h2>
             {failure.bodyNote === null ? <Json text={written(call.body, 2)} /> : <p className="second">{t(`note.${failure.bodyNote}`, { days: String(config?.failureRetentionDays ?? '') })}</p>}
           </section>
           {failure.request && (

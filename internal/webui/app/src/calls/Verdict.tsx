@@ -1,3 +1,4 @@
+import './verdict.css';
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

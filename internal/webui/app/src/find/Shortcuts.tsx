@@ -27,7 +27,7 @@ export default function Shortcuts({ onClose }: { onClose: () => void }) {
         <div className="shortcut-groups" data-off={!on}>
           {groups.map(([group, keys]) => (
             <section key={group} aria-label={t(`keys.group.${group}`)}>
-              <h3>{t(`keys.group.${group}`)}</h3>
+              <h2>{t(`keys.group.${group}`)}</h2>
               <dl>{keys.map(([key, what]) => <div key={what}><dt><kbd>{key}</kbd></dt><dd>{t(`keys.${what}`)}</dd></div>)}</dl>
             </section>
           ))}

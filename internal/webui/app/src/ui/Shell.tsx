@@ -58,7 +58,7 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
     <div className={band ? 'office' : undefined}>
       <a className="skip" href="#main">{t('skip')}</a>
       <div className="frame">
-        <div className="rail">
+        <header className="rail">
           {brand}
           {band && <p className="meta office-band">{band}</p>}
           {find}
@@ -72,14 +72,14 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
             </a>
           )}
           {tools('up')}
-        </div>
-        <div className="topbar">
+        </header>
+        <header className="topbar">
           {brand}
           {band && <span className="meta office-band">{band}</span>}
           {find}
           {!band && <a className="place" href="/docs" target="_blank" rel="noreferrer" aria-label={t('nav.docs')}><Icon name="docs" size={20} /></a>}
           {tools('down')}
-        </div>
+        </header>
         <main id="main" className="main" ref={main} tabIndex={-1}>
           <Offline />
           {children}
