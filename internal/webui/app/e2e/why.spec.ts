@@ -37,6 +37,16 @@ test('the reasons of the range are counted, and each row leads to exactly its ca
   await expect(calls(page).locator('.call-reason')).toHaveText('Upstream answered 500');
 });
 
+test('a reason that hit several applications leads to all of them, the worst first', async ({ page, developer }) => {
+  for (const [name, failures] of [['Search', 1], ['Reports', 2]] as const) await developer.calls((await developer.createApplication(name)).accessKey, failures, { model: 'demo-error-429' });
+  await developer.createApplication('Quiet');
+  await developer.counted(3);
+  await page.goto('/?range=30d');
+  await rows(page).getByRole('link', { name: '2, of 2 applications' }).click();
+  await expect(page).toHaveURL('/applications?range=30d&sort=failures');
+  await expect(page.locator('tbody tr').first()).toContainText('Reports');
+});
+
 test('the overview’s failures lead to why, and why to the calls of the application that was hit', async ({ page, developer }) => {
   const { search, reports } = await withFailures(developer);
   await page.goto('/');

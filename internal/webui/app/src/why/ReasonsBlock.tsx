@@ -49,6 +49,13 @@ export default function ReasonsBlock({ applicationId, state }: { applicationId: 
   );
 }
 
+/** All applications in the range that a URL carries, with most failures first. */
+function worstFirst(range: string): string {
+  const search = new URLSearchParams(range);
+  search.set('sort', 'failures');
+  return `/applications?${search}`;
+}
+
 function Reasons({ items, failures, applicationId }: { items: readonly Reason[]; failures: number; applicationId: string | null }) {
   const { t } = useTranslation(['calls', 'common']);
   const all = applicationId === null;
@@ -91,7 +98,7 @@ function Row({ item, failures, applicationId }: { item: Reason; failures: number
       {top && (
         <td className="why-model cut wide">
           <Link to={to(top.id)} title={top.name}>{top.name}</Link>
-          {'applicationCount' in item && item.applicationCount > 1 && <span className="meta number"> {t('why.of', { n: format.count(top.failures), apps: format.count(item.applicationCount) })}</span>}
+          {'applicationCount' in item && item.applicationCount > 1 && <> <Link className="meta number" to={worstFirst(range)}>{t('why.of', { n: format.count(top.failures), apps: format.count(item.applicationCount) })}</Link></>}
         </td>
       )}
       <td className="right">{linked(format.count(item.failures))}</td>
