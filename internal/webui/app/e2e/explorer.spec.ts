@@ -231,9 +231,9 @@ test('journey: from a failures figure to the failing calls and the reason of one
 
 /** Lets the product's calls of today be those of yesterday: the days of what is asked and answered are moved. */
 async function withYesterday(page: Page): Promise<void> {
-  const [now, before, first] = [today(), addDays(today(), -1), addDays(today(), -30)];
+  const [next, now, before, first] = [1, 0, -1, -30].map((days) => addDays(today(), days)) as [string, string, string, string];
   await page.route(/\/api\/(statistics|calls)\//, async (route) => {
-    const url = route.request().url().replaceAll(before, now).replaceAll(/(from|to|at|until)=[^&]*/g, (part) => part);
+    const url = route.request().url().replace(new RegExp(`to=${now}`), `to=${next}`).replaceAll(before, now); // yesterday's last hour ends today
     const answer = await route.fetch({ url });
     const text = (await answer.text()).replaceAll(now, before).replace(/"collectedSince":"[^"]*"/g, `"collectedSince":"${first}T00:00:00.000+08:00"`).replace(/"retainedFrom":"[^"]*"/g, `"retainedFrom":"${first}"`);
     await route.fulfill({ response: answer, body: text });
