@@ -10,7 +10,6 @@ const test = plain.extend<{ firefox: Firefox }>({
   firefox: async ({ baseURL, expected }, use) => {
     const firefox = await Firefox.open(baseURL!);
     await use(firefox);
-    if (process.env['SEE']) await firefox.page.screenshot({ path: `/tmp/ff-${Date.now()}.png` });
     await firefox.close();
     expect(firefox.faults.filter((fault) => !expected.some((known) => known.test(fault)))).toEqual([]);
   },
@@ -77,7 +76,7 @@ test('Firefox: every page stands at every width, and axe finds nothing of any im
   for (const path of [
     '/', '/applications', `/applications/${app.id}`, `/applications/${app.id}?start=${day}&end=${day}`, `/applications/${app.id}/calls`, `/calls/${callId}`,
     '/capabilities', `/capabilities/${CHAT}`, `/capabilities/${CHAT}?tab=try&app=${app.id}`, '/alerts', '/nowhere',
-    '/admin/groups', '/admin/capabilities', `/admin/capabilities/${CHAT}`, '/admin/upstreams', '/admin/prices', '/admin/limits', '/admin/alerts', '/admin/spools', '/admin/audit',
+    '/admin', '/admin/usage', `/admin/capabilities/${CHAT}/figures`, '/admin/groups', '/admin/capabilities', `/admin/capabilities/${CHAT}`, '/admin/upstreams', '/admin/prices', '/admin/limits', '/admin/alerts', '/admin/spools', '/admin/audit',
   ]) {
     await firefox.width(1440);
     await firefox.goto(path);
