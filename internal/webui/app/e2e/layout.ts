@@ -103,3 +103,13 @@ export async function coveredByTabs(page: Evaluating): Promise<string[]> {
     return [...hidden, ...last].slice(0, 8).map((one) => `${one.tagName} “${(one.textContent ?? '').slice(0, 30)}” is covered`);
   });
 }
+
+/** The faults that stay: for a frame or two after a change of width a table or an open calendar is as wide as before. */
+export async function lasting(look: () => Promise<string[]>): Promise<string[]> {
+  let faults = await look();
+  for (let tries = 0; faults.length > 0 && tries < 5; tries++) {
+    await new Promise((later) => setTimeout(later, 200));
+    faults = await look();
+  }
+  return faults;
+}

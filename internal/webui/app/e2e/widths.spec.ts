@@ -1,29 +1,19 @@
 import type { Page } from '@playwright/test';
-import { coveredByTabs, layoutFaults } from './layout';
+import { coveredByTabs, lasting, layoutFaults } from './layout';
 import { withBigFigures, withBigOfficeFigures, withLongApplications, withLongCatalog } from './long';
 import { settled } from './shape';
 import { expect, test } from './test';
 import { consoleViews, everyWidth, figuresViews, officeViews, strangerViews, type View } from './widths';
-
-/** The faults that stay: for a frame or two after a change of width an open calendar is as wide as before. */
-async function lasting(page: Page, look: () => Promise<string[]>): Promise<string[]> {
-  let faults = await look();
-  for (let tries = 0; faults.length > 0 && tries < 5; tries++) {
-    await page.waitForTimeout(200);
-    faults = await look();
-  }
-  return faults;
-}
 
 /** What breaks in these views at 390, 768, 1024 and 1440 px. */
 async function broken(page: Page, views: readonly View[]): Promise<string[]> {
   const found: string[] = [];
   await everyWidth(page, views, async (what) => {
     await settled(page);
-    const faults = await lasting(page, async () => [...await layoutFaults(page), ...await coveredByTabs(page)]);
+    const faults = await lasting(async () => [...await layoutFaults(page), ...await coveredByTabs(page)]);
     if (what.endsWith('-390')) { // a short phone
       await page.setViewportSize({ width: 390, height: 640 });
-      faults.push(...await lasting(page, () => coveredByTabs(page)));
+      faults.push(...await lasting(() => coveredByTabs(page)));
     }
     found.push(...faults.map((fault) => `${what}: ${fault}`));
     if (process.env['WIDTHS']) await page.screenshot({ path: `${process.env['WIDTHS']}/${what}.png`, fullPage: true });
