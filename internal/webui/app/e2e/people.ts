@@ -35,6 +35,12 @@ abstract class Person {
   /** The newest code that was mailed to this person. */
   code = () => mailedCode(this.request, this.base, this.email);
 
+  /** Whether the session is still there. */
+  isSignedIn = async (): Promise<boolean> => (await this.request.get(`${this.base}/api/auth/me`, { headers: { Authorization: `Bearer ${this.token}` } })).ok();
+
+  /** The cookies of the session, for a browser of its own. */
+  state = () => this.request.storageState();
+
   /** Asks the HTTP API and returns `data`; anything but a success fails the test. */
   async api<T = unknown>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, data?: unknown): Promise<T> {
     const answer = await this.request.fetch(this.base + path, { method, ...(data === undefined ? {} : { data }), headers: { Authorization: `Bearer ${this.token}` } });

@@ -93,6 +93,13 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
   { name: 'admin-limits', url: '/admin/limits' },
   { name: 'admin-ceiling-new', url: '/admin/limits', prepare: (page, words) => button(page, words.admin.limits.add).click() },
   { name: 'admin-alerts', url: '/admin/alerts' },
+  { name: 'admin-applications', url: '/admin/applications' },
+  { name: 'admin-application-disable', url: '/admin/applications?status=active', prepare: async (page, words) => {
+    await page.getByRole('button', { name: words.admin.directory.disable, exact: false }).first().click();
+    await page.getByRole('dialog').waitFor();
+  } },
+  { name: 'admin-users', url: '/admin/users' },
+  { name: 'admin-calls', url: '/admin/calls' },
   { name: 'admin-audit', url: '/admin/audit' },
 ];
 

@@ -8,18 +8,24 @@ import { Shell, type Place } from './ui/Shell';
 
 function Frame() {
   const { t } = useTranslation('admin');
+  const catalog = t('nav.catalog');
+  const people = t('nav.people');
+  const operation = t('nav.operation');
   const places: Place[] = [
-    { to: '/admin', label: t('nav.health'), icon: 'health', alone: true },
+    { to: '/admin', label: t('nav.health'), icon: 'health', alone: true, tab: true },
     { to: '/admin/usage', label: t('nav.usage'), icon: 'overview', ranged: true },
-    { to: '/admin/groups', label: t('nav.groups'), icon: 'group' },
-    { to: '/admin/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
-    { to: '/admin/upstreams', label: t('nav.upstreams'), icon: 'upstreams' },
-    { to: '/admin/prices', label: t('nav.prices'), icon: 'prices' },
-    { to: '/admin/reconcile', label: t('nav.reconcile'), icon: 'prices' },
-    { to: '/admin/limits', label: t('nav.limits'), icon: 'limits' },
-    { to: '/admin/alerts', label: t('nav.alerts'), icon: 'alerts' },
-    { to: '/admin/spools', label: t('nav.spools'), icon: 'spools' },
-    { to: '/admin/audit', label: t('nav.audit'), icon: 'audit' },
+    { to: '/admin/capabilities', label: t('nav.capabilities'), icon: 'capabilities', group: catalog, tab: true },
+    { to: '/admin/groups', label: t('nav.groups'), icon: 'group', group: catalog },
+    { to: '/admin/upstreams', label: t('nav.upstreams'), icon: 'upstreams', group: catalog },
+    { to: '/admin/prices', label: t('nav.prices'), icon: 'prices', group: catalog },
+    { to: '/admin/reconcile', label: t('nav.reconcile'), icon: 'prices', group: catalog },
+    { to: '/admin/applications', label: t('nav.applications'), icon: 'applications', group: people, tab: true },
+    { to: '/admin/users', label: t('nav.users'), icon: 'account', group: people },
+    { to: '/admin/limits', label: t('nav.limits'), icon: 'limits', group: people },
+    { to: '/admin/calls', label: t('nav.calls'), icon: 'search', group: people, tab: true },
+    { to: '/admin/alerts', label: t('nav.alerts'), icon: 'alerts', group: operation },
+    { to: '/admin/spools', label: t('nav.spools'), icon: 'spools', group: operation },
+    { to: '/admin/audit', label: t('nav.audit'), icon: 'audit', group: operation },
   ];
   return (
     <Guard signIn="/admin/sign-in">
@@ -51,6 +57,10 @@ const routes = () => [
           { path: '/admin/prices', lazy: () => import('./admin/PricesPage') },
           { path: '/admin/reconcile', lazy: () => import('./admin/ReconcilePage') },
           { path: '/admin/limits', lazy: () => import('./admin/LimitsPage') },
+          { path: '/admin/applications', lazy: () => import('./admin/ApplicationsPage') },
+          { path: '/admin/users', lazy: () => import('./admin/UsersPage') },
+          { path: '/admin/calls', lazy: () => import('./admin/LookUpPage') },
+          { path: '/admin/calls/:callId', lazy: () => import('./admin/LookUpPage') },
           { path: '/admin/alerts', lazy: () => import('./alerts/OfficeAlertsPage') },
           { path: '/admin/spools', lazy: () => import('./admin/SpoolsPage') },
           { path: '/admin/audit', lazy: () => import('./admin/AuditPage') },

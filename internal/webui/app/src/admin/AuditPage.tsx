@@ -1,13 +1,17 @@
 import './admin.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import type zh from '../locale/zh/admin';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Pages } from '../ui/Pages';
 import { usePage } from '../ui/usePage';
+import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
+import { AuditFilters } from './AuditFilters';
+import { anyEntry, auditFilter, targetPath } from './auditFilter';
 import { AUDIT_SIZE, officeQueries } from './queries';
 import { folded, moves } from './trail';
 
@@ -19,11 +23,14 @@ export function Component() {
   const { t } = useTranslation(['admin', 'common']);
   useTitle(t('audit.title'));
   const [page, setPage] = usePage();
-  const query = useQuery(officeQueries.audit(page));
+  const [search] = useSearch();
+  const filter = auditFilter(search);
+  const query = useQuery(officeQueries.audit(page, filter));
   return (
     <>
       <div className="page-head"><h1>{t('audit.title')}</h1></div>
       <section className="block" aria-label={t('audit.title')}>
+        <AuditFilters filter={filter} />
         <Block query={query} height={480} bones={<TableBones roomy className="audit" head={<Columns />} rows={10} columns={5} />}>
           {({ items, total }) => items.length > 0 ? (
             <>
@@ -32,7 +39,7 @@ export function Component() {
             </>
           ) : total > 0 ? (
             <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(Math.ceil(total / AUDIT_SIZE))}>{t('common:page.goTo', { page: String(Math.ceil(total / AUDIT_SIZE)) })}</button></Empty>
-          ) : <Empty text={t('audit.empty')} />}
+          ) : <Empty text={t(anyEntry(filter) ? 'audit.empty' : 'audit.none')} />}
         </Block>
       </section>
     </>
@@ -60,13 +67,21 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
             <td className="number" title={format.exactTime(entry.at)}>{format.time(entry.at)}{times > 1 && <span className="meta audit-since">{t('audit.since', { time: format.time(since) })}</span>}</td>
             <td>{entry.actor}</td>
             <td title={entry.action}>{action(entry.action)}{times > 1 && <strong className="number"> ×{times}</strong>}</td>
-            <td title={entry.targetId}>{entry.targetName || (entry.targetType === 'ceiling' ? t('audit.everybody') : <code>{entry.targetId}</code>)}</td>
+            <td title={entry.targetId}><Target entry={entry} /></td>
             <td><ul className="changes" data-flowing={entry.action.endsWith('.create') || undefined}>{entry.changes.map((change) => <li key={change.field}><Change change={change} created={entry.action.endsWith('.create')} /></li>)}</ul></td>
           </tr>
         ))}
       </tbody>
     </table>
   );
+}
+
+/** What was changed, by name; on the way to its page where there is one. */
+function Target({ entry }: { entry: Schemas['AuditEntry'] }) {
+  const { t } = useTranslation('admin');
+  const name = entry.targetName || (entry.targetType === 'ceiling' ? t('audit.everybody') : <code>{entry.targetId}</code>);
+  const to = targetPath(entry);
+  return to === null ? name : <Link to={to}>{name}</Link>;
 }
 
 const MOST_MOVES = 5; // told one by one

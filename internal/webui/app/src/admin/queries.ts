@@ -1,6 +1,8 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
 import { changedMeanwhile, ifUnchanged } from '../api/error';
+import { addDays, today } from '../range/days';
+import { auditQuery, type AuditFilter } from './auditFilter';
 
 export type Capability = Schemas['AdminCapability'];
 export type Group = Schemas['Group'];
@@ -34,6 +36,21 @@ async function wholeGroup(groupId: string, signal: AbortSignal): Promise<Schemas
 export const AUDIT_SIZE = 20;
 export const SPOOLS_SIZE = 20;
 export const CEILINGS_SIZE = 20;
+export const DIRECTORY_SIZE = 20;
+export const USERS_SIZE = 20;
+
+/** Days that a trace is looked for in. */
+export const TRACED_DAYS = 30;
+
+export type Listed = Schemas['ListedApplication'];
+export type Account = Schemas['UserAccount'];
+
+export interface DirectoryFilter {
+  page: number;
+  q: string;
+  status: '' | 'active' | 'disabled' | 'disabledByAdministrator';
+  sort: '' | 'name' | 'owner';
+}
 
 export const officeQueries = {
   groups: () => queryOptions({ queryKey: ['groups', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/groups', { signal }))).items }),
@@ -54,8 +71,16 @@ export const officeQueries = {
     queryOptions({ queryKey: ['suggestions', 'list', { capability, upstreamModel }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/prices/suggestions', { params: { query: { capability, upstreamModel } }, signal })), placeholderData: keepPreviousData }),
   ceilings: (filter: { page: number; scope: '' | Ceiling['scope']; q: string }) =>
     queryOptions({ queryKey: ['limits', 'list', filter], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/limits', { params: { query: { ...filter, size: CEILINGS_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
-  audit: (page: number) =>
-    queryOptions({ queryKey: ['audit', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+  audit: (page: number, filter: AuditFilter) =>
+    queryOptions({ queryKey: ['audit', 'list', { page, filter }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE, ...auditQuery(filter) } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+  applications: (filter: DirectoryFilter) =>
+    queryOptions({ queryKey: ['directory', 'list', filter], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/applications', { params: { query: { ...filter, size: DIRECTORY_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+  users: (filter: { page: number; q: string }) =>
+    queryOptions({ queryKey: ['users', 'list', filter], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/users', { params: { query: { ...filter, size: USERS_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+  call: (callId: string) =>
+    queryOptions({ queryKey: ['calls', 'get', { callId }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/calls/{callId}', { params: { path: { callId } }, signal })) }),
+  trace: (traceId: string) =>
+    queryOptions({ queryKey: ['calls', 'trace', { traceId }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/calls', { params: { query: { traceId, start: addDays(today(), 1 - TRACED_DAYS), end: today() } }, signal })), staleTime: 0 }),
   spools: (page: number) =>
     queryOptions({ queryKey: ['spools', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/spools', { params: { query: { page, size: SPOOLS_SIZE } }, signal })), staleTime: 0, refetchInterval: 5_000, placeholderData: keepPreviousData }),
   days: () => queryOptions({ queryKey: ['spools', 'days', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/days', { signal }))).items, staleTime: 0, refetchInterval: 15_000 }),
@@ -69,7 +94,7 @@ export const upstreamQueries = {
 /** What a change of the catalog makes old. */
 function useRefresh() {
   const client = useQueryClient();
-  return (...features: ('groups' | 'capabilities' | 'prices' | 'limits' | 'spools' | 'upstreams')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
+  return (...features: ('groups' | 'capabilities' | 'prices' | 'limits' | 'spools' | 'upstreams' | 'directory' | 'users')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
 }
 
 /** An order, and the newest `updatedAt` of what was ordered, as it was read. */
@@ -224,6 +249,21 @@ export function usePutCeiling() {
     mutationFn: ({ body, updatedAt }: { body: Schemas['CeilingDraft']; updatedAt: string | undefined }) => unwrap(api.PUT('/api/admin/limits', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
     onSettled: () => refresh('limits'),
   });
+}
+
+/** Disables an application with a reason, or takes that back. */
+export function useJudge() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: ({ id, body, updatedAt }: { id: string; body: Schemas['JudgementEdit']; updatedAt: string }) => unwrap(api.PATCH('/api/admin/applications/{id}/status', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
+    onSettled: () => refresh('directory'),
+  });
+}
+
+/** Ends every session of a user. */
+export function useEndSessions() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/users/{id}/sessions', { params: { path: { id } } })), onSettled: () => refresh('users') });
 }
 
 /** Gives up a spool; it stays in the list for a while. */

@@ -108,7 +108,7 @@ function Gone({ to }: { to: string }) {
 function Head({ application, dialogs }: { application: Application; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
-  const { id, name, status, description, createdAt, maskedAccessKey } = application;
+  const { id, name, status, description, createdAt, maskedAccessKey, disabledByAdministrator: held } = application;
   return (
     <>
       <div className="page-head">
@@ -116,10 +116,16 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
         <div className="head-actions">
           <Button kind="primary" onClick={() => dialogs.log(application)}>{t('log')}</Button>
           <Button onClick={() => dialogs.edit(application)}>{t('edit')}</Button>
-          <ApplicationMenu on={application} dialogs={dialogs} edit={false} />
+          <ApplicationMenu on={application} dialogs={dialogs} edit={false} held={held !== null} />
         </div>
       </div>
-      {status === 'disabled' && (
+      {held && (
+        <div className="bar" data-kind="warn" role="status">
+          <Icon name="warn" />
+          <span title={format.exactTime(held.at)}>{t('detail.held', { at: format.time(held.at), reason: held.reason })}</span>
+        </div>
+      )}
+      {status === 'disabled' && !held && (
         <div className="bar" data-kind="warn" role="status">
           <Icon name="warn" />
           {t('detail.off')}

@@ -14,7 +14,7 @@ import { useFocusReturn } from './useFocusReturn';
  * is mounted: no press is lost to a dialog on its way out. It fades in where it stays, since a button
  * that grows to its place is missed by a quick click.
  */
-export default function Confirm({ title, text, action, cancel, danger = false, typed, children, run, onClosed }: {
+export default function Confirm({ title, text, action, cancel, danger = false, typed, ready: given = true, children, run, onClosed }: {
   title: string;
   text?: string;
   action: string;
@@ -22,6 +22,8 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
   danger?: boolean;
   /** What has to be typed first. */
   typed?: string;
+  /** Whether what is to be chosen with it is. */
+  ready?: boolean;
   /** What is to be chosen with it. */
   children?: ReactNode;
   run: () => Promise<void> | void;
@@ -35,7 +37,7 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
   const [answer, setAnswer] = useState('');
   const id = useId();
   useFocusReturn();
-  const ready = typed === undefined || answer.trim() === typed.trim();
+  const ready = given && (typed === undefined || answer.trim() === typed.trim());
   const go = async () => {
     if (!ready || busy) return;
     setBusy(true);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
+import { Fragment, useEffect, useId, useRef, useState, useSyncExternalStore, type KeyboardEvent, type ReactNode } from 'react';
 import { onlineManager } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, NavLink, useLocation } from 'react-router';
@@ -21,6 +21,10 @@ export interface Place {
   ranged?: boolean;
   /** Current only on its own page, not on those below it. */
   alone?: boolean;
+  /** The heading it stands under, which those that follow share. */
+  group?: string;
+  /** On a phone it has a tab of its own. Where no place has one, all do; else the others are under "More". */
+  tab?: boolean;
 }
 
 /** The frame of every page: rail, or on a phone top bar and bottom tabs; `find` opens the search, `account` is more for the account's menu. */
@@ -38,6 +42,8 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
     if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true }); // the page may know better
   }, [pathname]);
 
+  const chosen = places.filter((place) => place.tab);
+  const tabs = chosen.length > 0 ? chosen : places;
   const tools = (at: 'up' | 'down') => (
     <>
       <button type="button" className="place" onClick={switchLanguage} aria-label={`${t('language.label')}: ${t('language.other')}`}>
@@ -63,7 +69,7 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
           {band && <p className="meta office-band">{band}</p>}
           {find}
           <nav className="places" aria-label={t('nav.main')}>
-            {places.map((place) => <PlaceLink key={place.to} place={place} />)}
+            <Places of={places} />
           </nav>
           {!band && (
             <a className="place" href="/docs" target="_blank" rel="noreferrer">
@@ -85,10 +91,57 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
           {children}
         </main>
         <nav className="tabs" aria-label={t('nav.main')}>
-          {places.map((place) => <PlaceLink key={place.to} place={place} />)}
+          {tabs.map((place) => <PlaceLink key={place.to} place={place} />)}
+          {tabs.length < places.length && <More places={places.filter((place) => !tabs.includes(place))} />}
         </nav>
       </div>
       <Notices />
+    </div>
+  );
+}
+
+/** Places under their headings. */
+function Places({ of }: { of: readonly Place[] }) {
+  return of.map((place, n) => (
+    <Fragment key={place.to}>
+      {place.group !== undefined && place.group !== of[n - 1]?.group && <p className="meta places-head">{place.group}</p>}
+      <PlaceLink place={place} />
+    </Fragment>
+  ));
+}
+
+/** A tab that opens the places which have none of their own. */
+function More({ places }: { places: readonly Place[] }) {
+  const { t } = useTranslation();
+  const { pathname } = useLocation();
+  const [openAt, setOpenAt] = useState<string | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const opener = useRef<HTMLButtonElement>(null);
+  const id = useId();
+  const open = openAt === pathname; // another page closes it
+  const here = places.find(({ to, alone }) => pathname === to || (!alone && pathname.startsWith(`${to}/`)));
+  useEffect(() => {
+    if (!open) return;
+    box.current?.querySelector<HTMLElement>('.more-places a')?.focus();
+    const outside = (event: PointerEvent) => {
+      if (!box.current?.contains(event.target as Node)) setOpenAt(null);
+    };
+    document.addEventListener('pointerdown', outside);
+    return () => document.removeEventListener('pointerdown', outside);
+  }, [open]);
+  const keys = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !open) return;
+    event.stopPropagation();
+    setOpenAt(null);
+    opener.current?.focus();
+  };
+  return (
+    <div className="more" ref={box} onKeyDown={keys}>
+      <button ref={opener} type="button" className="place" aria-expanded={open} aria-controls={open ? id : undefined} data-here={here !== undefined || undefined} onClick={() => setOpenAt(open ? null : pathname)}>
+        <Icon name="more" size={20} />
+        <span className="words">{here?.label ?? t('nav.more')}</span>
+      </button>
+      {open && <div className="more-places" id={id} onClick={(event) => event.target instanceof Element && event.target.closest('a') && setOpenAt(null)}><Places of={places} /></div>}
     </div>
   );
 }

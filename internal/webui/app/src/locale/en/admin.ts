@@ -3,7 +3,7 @@ import type zh from '../zh/admin';
 
 const admin: Same<typeof zh> = {
   band: 'Back office',
-  nav: { health: 'Health', usage: 'Usage', groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', reconcile: 'Invoices', limits: 'Limits', alerts: 'Alerts', spools: 'Spools', audit: 'Audit' },
+  nav: { health: 'Health', usage: 'Usage', catalog: 'Catalog', people: 'Who calls', operation: 'Operation', applications: 'Applications', users: 'Users', calls: 'Find a call', reconcile: 'Invoices', groups: 'Groups', capabilities: 'Capabilities', upstreams: 'Upstreams', prices: 'Prices', limits: 'Limits', alerts: 'Alerts', spools: 'Spools', audit: 'Audit' },
   confirm: { leave: 'There are unsaved changes. Leave?', stay: 'Keep editing', leaveNow: 'Discard changes' },
   order: { handle: 'Move {{name}}', hint: 'Drag, or hold Alt and press ↑ ↓ Home End, to change the order', moved: '{{name}} is now at place {{place}} of {{total}}', changed: 'Somebody else changed the order meanwhile. Which is to stand?', changedText: 'Theirs: {{theirs}}. Mine: {{ours}}.', ours: 'Store mine', theirs: 'Keep theirs' },
   groups: {
@@ -270,7 +270,32 @@ const admin: Same<typeof zh> = {
     missing: 'Missing calls: {{n}}',
     missingMore: 'Missing calls: {{n}} and an unknown number of {{hosts}}',
   },
+  directory: {
+    title: 'Applications', search: 'Search by name, id or owner', order: 'Order', orders: { newest: 'Newest first', name: 'By name', owner: 'By owner' },
+    statuses: { active: 'Active', disabled: 'Disabled', disabledByAdministrator: 'Disabled by an administrator' },
+    name: 'Application', owner: 'Owner', status: 'Status', bound: 'Bound capabilities', lastCall: 'Last call', created: 'Created', action: 'Action',
+    never: 'Never called', lastUnknown: 'The statistics cannot be asked just now, so last calls are not known.',
+    byOwner: 'by its owner', byAdministrator: 'by {{by}}, {{at}}', reason: 'Reason: {{reason}}',
+    limits: 'Limits', limitsOf: 'Limits of {{name}}',
+    disable: 'Disable', disableOf: 'Disable {{name}}', ask: 'Disable {{name}}?', askText: 'Its calls are refused (403) within 2 s and still recorded. Its owner {{owner}} reads the reason and cannot enable it.', reasonLabel: 'Reason, for its owner to read', disabled: '{{name}} is disabled; calls stop within 2 s.',
+    enable: 'Enable', enableOf: 'Enable {{name}}', askEnable: 'Enable {{name}}?', askEnableText: 'Its calls work again within 2 s.', askEnableBoth: 'Its owner has disabled it too: it stays disabled until its owner enables it.', enabled: '{{name}} is enabled; calls work within 2 s.', enabledNotByOwner: '{{name}} stays disabled by its owner, who can enable it again.',
+    empty: 'There are no applications yet. Developers create them in the console.', none: 'No application matches.',
+  },
+  users: {
+    title: 'Users', search: 'Search by e-mail address', email: 'E-mail', applications: 'Applications', applicationsOf: '{{n}} applications of {{email}}', sessions: 'Live sessions', lastSignIn: 'Last sign-in', created: 'First seen', action: 'Action',
+    never: 'Never', neverHint: 'Not signed in here, as with a company login alone', deeds: 'Audit', deedsOf: 'Audit of {{email}}',
+    end: 'End sessions', endOf: 'End sessions of {{email}}', ask: 'End all sessions of {{email}}?', askText: 'Live sessions: {{n}}. They end at once and the person has to sign in again; applications go on.', ended: 'All sessions of {{email}} have ended.',
+    empty: 'Nobody has signed in to the console yet.', none: 'No user matches.',
+  },
+  lookUp: {
+    title: 'Find a call', about: 'By the X-Call-Id that every answer carries, or by a trace id. Facts only: never what was sent or answered.', field: 'Call or trace id', placeholder: 'X-Call-Id or trace id', find: 'Find',
+    wrong: 'This holds no id: a call id looks like 0198b5c9-42a8-7e10-b1c2-3d4e5f607182, a trace id is 32 hexadecimal digits.',
+    call: 'The call', application: 'Application', owner: 'Owner', gone: 'There is no such call: it is not recorded, no longer kept, or its application was deleted. A call is here within 2 seconds after it ended.',
+    traced: 'Calls of the trace', untraced: 'There were no calls of this trace in the last {{days}} days.', more: 'Only the newest {{n}} calls are shown.',
+  },
   audit: {
+    byActor: 'Who: e-mail', byTarget: 'Target: name or id', byAction: 'What was changed', everyAction: 'Everything', download: 'Download CSV', none: 'No entry matches.',
+    nouns: { application: 'Applications', access_key: 'Access Keys', capability: 'Capabilities', group: 'Groups', upstream: 'Upstreams', price: 'Prices', ceiling: 'Ceilings', alert: 'Alerts', user: 'Users', administrator: 'Administrators', spool: 'Spools' },
     title: 'Audit',
     at: 'Time',
     actor: 'Who',
@@ -288,10 +313,10 @@ const admin: Same<typeof zh> = {
     sentTo: 'sent to {{to}}',
     actions: {
       capability__create: 'Created capability', capability__update: 'Edited capability', capability__set_status: 'Changed capability status', capability__reorder: 'Reordered capabilities', capability__check: 'Checked connection',
-      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', application__create: 'Created application', application__update: 'Edited application', application__set_status: 'Changed application status', application__set_limits: 'Set limits', ceiling__update: 'Set ceiling', application__bind: 'Bound capability', application__delete: 'Deleted application', administrator__sign_in: 'Signed in to the back office', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key', access_key__create: 'Added key', access_key__update: 'Edited key', access_key__delete: 'Deleted key', spool__retire: 'Retired spool', upstream__create: 'Created upstream', upstream__update: 'Edited upstream', upstream__delete: 'Deleted upstream', upstream__check: 'Checked upstream', upstream__restore_key: 'Restored upstream key', price__create: 'Entered price', price__update: 'Corrected price', price__delete: 'Deleted price',
+      group__create: 'Created group', group__update: 'Edited group', group__reorder: 'Reordered groups', application__create: 'Created application', application__update: 'Edited application', application__set_status: 'Changed application status', application__set_limits: 'Set limits', ceiling__update: 'Set ceiling', application__bind: 'Bound capability', application__delete: 'Deleted application', administrator__sign_in: 'Signed in to the back office', access_key__reveal: 'Viewed Access Key', access_key__rotate: 'Rotated Access Key', access_key__create: 'Added key', access_key__update: 'Edited key', access_key__delete: 'Deleted key', spool__retire: 'Retired spool', upstream__create: 'Created upstream', upstream__update: 'Edited upstream', upstream__delete: 'Deleted upstream', upstream__check: 'Checked upstream', upstream__restore_key: 'Restored upstream key', price__create: 'Entered price', price__update: 'Corrected price', price__delete: 'Deleted price', user__end_sessions: 'Ended all sessions', alert__create: 'Created alert', alert__update: 'Edited alert', alert__delete: 'Deleted alert', alert__test: 'Tested alert', alert__resend: 'Sent alert again', alert__reveal_secret: 'Viewed alert secret', alert__rotate_secret: 'Rotated alert secret',
     },
     fields: {
-      id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', upstreams: 'Upstreams', baseUrl: 'Upstream URL', auth: 'Credential', key: 'Upstream key', keyChecked: 'Key checked first', checkPath: 'Path of the check', checkModel: 'Model of the check', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key', keyId: 'Key id', keyName: 'Key', expiresAt: 'Expires', allowedCidrs: 'Addresses', oldKeyUntil: 'Old key valid until', capabilityIds: 'Bound capabilities', through: 'Complete through', missedCalls: 'Missed calls', currency: 'Currency', input: 'Input', cached: 'Cached', cacheWrite: 'Cache write', output: 'Output', requestsPerMinute: 'Requests per minute', tokensPerMinute: 'Tokens per minute', concurrency: 'Calls in flight', callsPerDay: 'Calls per day', tokensPerDay: 'Tokens per day',
+      administratorReason: 'Reason of the administrator', sessions: 'Live sessions', id: 'Identifier', name: 'Name', groupId: 'Group', description: 'Description', sortOrder: 'Order', status: 'Status', upstreamBaseUrl: 'Upstream URL', upstreamAuth: 'Credential', upstreamKey: 'Upstream key', upstreamModel: 'Upstream model', defaultPath: 'Default path', allowedMethods: 'Allowed methods', allowedPaths: 'Allowed paths', upstreams: 'Upstreams', baseUrl: 'Upstream URL', auth: 'Credential', key: 'Upstream key', keyChecked: 'Key checked first', checkPath: 'Path of the check', checkModel: 'Model of the check', order: 'Order', sentTo: 'Sent to', accessKey: 'Access Key', keyId: 'Key id', keyName: 'Key', expiresAt: 'Expires', allowedCidrs: 'Addresses', oldKeyUntil: 'Old key valid until', capabilityIds: 'Bound capabilities', through: 'Complete through', missedCalls: 'Missed calls', currency: 'Currency', input: 'Input', cached: 'Cached', cacheWrite: 'Cache write', output: 'Output', requestsPerMinute: 'Requests per minute', tokensPerMinute: 'Tokens per minute', concurrency: 'Calls in flight', callsPerDay: 'Calls per day', tokensPerDay: 'Tokens per day',
     },
   },
 };

@@ -42,6 +42,7 @@ const applications: Same<typeof zh> = {
   detail: {
     back: 'All applications',
     created: 'Created {{time}}',
+    held: 'Disabled by an administrator since {{at}}: “{{reason}}”. Its calls get 403. Only an administrator can enable it.',
     off: 'This application is disabled: its calls get 403 and count as failures.',
     daily: 'Daily trend',
     byModel: 'By capability',

@@ -1,6 +1,6 @@
 const admin = {
   band: '管理后台',
-  nav: { health: '健康', usage: '用量', groups: '分组', capabilities: '能力', upstreams: '上游', prices: '价格', reconcile: '对账', limits: '限额', alerts: '告警', spools: '暂存', audit: '审计' },
+  nav: { health: '健康', usage: '用量', catalog: '目录', people: '谁在调用', operation: '运行', applications: '应用', users: '用户', calls: '查找调用', reconcile: '对账', groups: '分组', capabilities: '能力', upstreams: '上游', prices: '价格', limits: '限额', alerts: '告警', spools: '暂存', audit: '审计' },
   confirm: { leave: '有未保存的修改，要离开吗？', stay: '继续编辑', leaveNow: '放弃修改' },
   order: { handle: '移动 {{name}}', hint: '拖动，或按住 Alt 再按 ↑ ↓ Home End 调整顺序', moved: '{{name}} 移到第 {{place}} 位，共 {{total}} 位', changed: '期间有人改了顺序，保留哪一个？', changedText: '对方：{{theirs}}。我的：{{ours}}。', ours: '保存我的', theirs: '保留对方的' },
   groups: {
@@ -267,7 +267,32 @@ const admin = {
     missing: '缺失 {{n}} 次调用',
     missingMore: '缺失 {{n}} 次调用，另有 {{hosts}} 的数量未知',
   },
+  directory: {
+    title: '应用', search: '按名称、ID 或所有者搜索', order: '排序', orders: { newest: '最新优先', name: '按名称', owner: '按所有者' },
+    statuses: { active: '启用', disabled: '停用', disabledByAdministrator: '被管理员停用' },
+    name: '应用', owner: '所有者', status: '状态', bound: '绑定能力', lastCall: '最近调用', created: '创建时间', action: '操作',
+    never: '从未调用', lastUnknown: '统计暂时无法查询，最近调用时间未知。',
+    byOwner: '由所有者停用', byAdministrator: '由 {{by}} 于 {{at}} 停用', reason: '原因：{{reason}}',
+    limits: '限额', limitsOf: '{{name}} 的限额',
+    disable: '停用', disableOf: '停用 {{name}}', ask: '停用 {{name}}？', askText: '调用会在 2 秒内被拒绝（403），仍会记录。所有者 {{owner}} 会看到原因，且不能自行启用。', reasonLabel: '原因（所有者可见）', disabled: '{{name}} 已停用，调用在 2 秒内停止。',
+    enable: '启用', enableOf: '启用 {{name}}', askEnable: '启用 {{name}}？', askEnableText: '调用会在 2 秒内恢复。', askEnableBoth: '所有者也停用了它：在所有者启用之前仍保持停用。', enabled: '{{name}} 已启用，调用在 2 秒内恢复。', enabledNotByOwner: '{{name}} 仍被所有者停用，所有者可以自行启用。',
+    empty: '还没有应用，开发者会在控制台里创建。', none: '没有匹配的应用。',
+  },
+  users: {
+    title: '用户', search: '按邮箱搜索', email: '邮箱', applications: '应用', applicationsOf: '{{email}} 的 {{n}} 个应用', sessions: '有效会话', lastSignIn: '最近登录', created: '首次出现', action: '操作',
+    never: '从未', neverHint: '未在此登录，例如只使用公司登录', deeds: '审计', deedsOf: '{{email}} 的审计',
+    end: '结束会话', endOf: '结束会话：{{email}}', ask: '结束 {{email}} 的所有会话？', askText: '有效会话：{{n}}。会话立即结束，本人需要重新登录；应用不受影响。', ended: '{{email}} 的所有会话已结束。',
+    empty: '还没有人登录过控制台。', none: '没有匹配的用户。',
+  },
+  lookUp: {
+    title: '查找调用', about: '按每个响应都带有的 X-Call-Id 或追踪 ID 查找。只显示事实，不显示请求与响应内容。', field: '调用或追踪 ID', placeholder: 'X-Call-Id 或追踪 ID', find: '查找',
+    wrong: '这里没有 ID：调用 ID 形如 0198b5c9-42a8-7e10-b1c2-3d4e5f607182，追踪 ID 是 32 位十六进制数字。',
+    call: '该次调用', application: '应用', owner: '所有者', gone: '没有该次调用：未被记录、已过保留期，或其应用已删除。调用结束后 2 秒内可查到。',
+    traced: '该追踪的调用', untraced: '最近 {{days}} 天没有该追踪的调用。', more: '只显示最新的 {{n}} 次调用。',
+  },
   audit: {
+    byActor: '操作人邮箱', byTarget: '对象名称或 ID', byAction: '修改了什么', everyAction: '全部', download: '下载 CSV', none: '没有匹配的记录。',
+    nouns: { application: '应用', access_key: 'Access Key', capability: '能力', group: '分组', upstream: '上游', price: '价格', ceiling: '上限', alert: '告警', user: '用户', administrator: '管理员', spool: '暂存' },
     title: '审计',
     at: '时间',
     actor: '操作人',
@@ -285,10 +310,10 @@ const admin = {
     sentTo: '发往 {{to}}',
     actions: {
       capability__create: '新建能力', capability__update: '修改能力', capability__set_status: '切换能力状态', capability__reorder: '调整能力顺序', capability__check: '检查连接',
-      group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', application__create: '新建应用', application__update: '修改应用', application__set_status: '切换应用状态', application__set_limits: '设置限额', ceiling__update: '设置上限', application__bind: '绑定能力', application__delete: '删除应用', administrator__sign_in: '管理员登录', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key', access_key__create: '添加密钥', access_key__update: '修改密钥', access_key__delete: '删除密钥', spool__retire: '放弃暂存', upstream__create: '新建上游', upstream__update: '修改上游', upstream__delete: '删除上游', upstream__check: '检查上游', upstream__restore_key: '恢复上游 Key', price__create: '新建价格', price__update: '更正价格', price__delete: '删除价格',
+      group__create: '新建分组', group__update: '修改分组', group__reorder: '调整分组顺序', application__create: '新建应用', application__update: '修改应用', application__set_status: '切换应用状态', application__set_limits: '设置限额', ceiling__update: '设置上限', application__bind: '绑定能力', application__delete: '删除应用', administrator__sign_in: '管理员登录', access_key__reveal: '查看 Access Key', access_key__rotate: '轮换 Access Key', access_key__create: '添加密钥', access_key__update: '修改密钥', access_key__delete: '删除密钥', spool__retire: '放弃暂存', upstream__create: '新建上游', upstream__update: '修改上游', upstream__delete: '删除上游', upstream__check: '检查上游', upstream__restore_key: '恢复上游 Key', price__create: '新建价格', price__update: '更正价格', price__delete: '删除价格', user__end_sessions: '结束所有会话', alert__create: '新建告警', alert__update: '修改告警', alert__delete: '删除告警', alert__test: '测试告警', alert__resend: '重新发送告警', alert__reveal_secret: '查看告警密钥', alert__rotate_secret: '轮换告警密钥',
     },
     fields: {
-      id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', upstreams: '上游', baseUrl: '上游地址', auth: '鉴权方式', key: '上游 Key', keyChecked: '保存前检查 Key', checkPath: '检查路径', checkModel: '检查模型', order: '顺序', sentTo: '发往', accessKey: 'Access Key', keyId: '密钥 ID', keyName: '密钥', expiresAt: '到期时间', allowedCidrs: '来源地址', oldKeyUntil: '旧密钥有效至', capabilityIds: '绑定的能力', through: '数据完整至', missedCalls: '缺失调用', currency: '货币', input: '输入', cached: '缓存命中', cacheWrite: '缓存写入', output: '输出', requestsPerMinute: '每分钟请求数', tokensPerMinute: '每分钟 Token 数', concurrency: '并发调用数', callsPerDay: '每日调用数', tokensPerDay: '每日 Token 数',
+      administratorReason: '管理员的原因', sessions: '有效会话', id: '标识', name: '名称', groupId: '分组', description: '说明', sortOrder: '顺序', status: '状态', upstreamBaseUrl: '上游地址', upstreamAuth: '鉴权方式', upstreamKey: '上游 Key', upstreamModel: '上游模型', defaultPath: '默认路径', allowedMethods: '允许的方法', allowedPaths: '允许的路径', upstreams: '上游', baseUrl: '上游地址', auth: '鉴权方式', key: '上游 Key', keyChecked: '保存前检查 Key', checkPath: '检查路径', checkModel: '检查模型', order: '顺序', sentTo: '发往', accessKey: 'Access Key', keyId: '密钥 ID', keyName: '密钥', expiresAt: '到期时间', allowedCidrs: '来源地址', oldKeyUntil: '旧密钥有效至', capabilityIds: '绑定的能力', through: '数据完整至', missedCalls: '缺失调用', currency: '货币', input: '输入', cached: '缓存命中', cacheWrite: '缓存写入', output: '输出', requestsPerMinute: '每分钟请求数', tokensPerMinute: '每分钟 Token 数', concurrency: '并发调用数', callsPerDay: '每日调用数', tokensPerDay: '每日 Token 数',
     },
   },
 } as const;

@@ -39,6 +39,7 @@ const applications = {
   detail: {
     back: '全部应用',
     created: '创建于 {{time}}',
+    held: '管理员自 {{at}} 起停用了此应用：“{{reason}}”。调用会返回 403，只有管理员可以重新启用。',
     off: '应用已停用：调用会返回 403，并计为失败。',
     daily: '每日趋势',
     byModel: '按能力统计',

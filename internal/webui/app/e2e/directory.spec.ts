@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import type { components } from '../src/api/schema';
+import { Journey } from './journey';
+import { CHAT, Developer, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test } from './test';
+
+type Schemas = components['schemas'];
+
+const REASON = 'It calls without end since Sunday; write to the platform team';
+
+/** A developer who is not signed in on the page. */
+async function owner(page: Page, base: string): Promise<Developer> {
+  const context = await page.context().browser()!.newContext();
+  const person = new Developer(context.request, base);
+  await person.signIn();
+  return person;
+}
+
+test('an application is disabled with a reason that its owner reads and cannot undo, and enabled again', async ({ page, administrator, baseURL, browser, expected }) => {
+  void administrator;
+  expected.push(/ 409 /);
+  const person = await owner(page, baseURL!);
+  const app = await person.createApplication(`Runaway ${randomUUID().slice(0, 8)}`, [CHAT]);
+  expect((await person.call(app.accessKey)).status).toBe(200);
+
+  await page.goto('/admin/capabilities');
+  const journey = new Journey(page, 'from the office to an application disabled with a reason');
+  await journey.click(page.getByRole('link', { name: 'Applications', exact: true }).locator('visible=true'));
+  await journey.write(page.getByRole('searchbox', { name: 'Search by name, id or owner' }), app.name);
+  const row = page.getByRole('row').filter({ hasText: app.id });
+  await journey.click(row.getByRole('button', { name: `Disable ${app.name}` }));
+  const dialog = page.getByRole('dialog');
+  const disable = dialog.getByRole('button', { name: 'Disable', exact: true });
+  await expect(disable).toBeDisabled();
+  await expectAccessible(page, '[role=dialog]');
+  await dialog.getByRole('textbox', { name: /^Reason/ }).fill(REASON);
+  await journey.click(disable);
+  await expect(row).toContainText('Disabled');
+  await expect(row).toContainText(`Reason: ${REASON}`);
+  await expect(row).toContainText(administrator.email);
+  const taken = journey.done();
+  expect(taken.clicks).toBeLessThanOrEqual(4);
+  await expect.poll(async () => (await person.call(app.accessKey)).status).toBe(403);
+
+  // Its owner, in a browser of their own.
+  const theirs = await browser.newContext({ ...(baseURL === undefined ? {} : { baseURL }), locale: 'en-US', storageState: await person.state() });
+  const own = await theirs.newPage();
+  await own.goto(`/applications/${app.id}`);
+  await expect(own.getByRole('status').filter({ hasText: REASON })).toContainText('Only an administrator can enable it.');
+  await expect(own.getByRole('button', { name: 'Enable', exact: true })).toHaveCount(0);
+  await own.getByRole('button', { name: `Actions of ${app.name}` }).or(own.getByRole('button', { name: app.name }).and(own.locator('[aria-haspopup=menu]'))).first().click();
+  await expect(own.getByRole('menuitem', { name: 'Delete' })).toBeVisible();
+  await expect(own.getByRole('menuitem', { name: 'Enable' })).toHaveCount(0);
+  await theirs.close();
+
+  await row.getByRole('button', { name: `Enable ${app.name}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true }).click();
+  await expect(row).toContainText('Active');
+  await expect.poll(async () => (await person.call(app.accessKey)).status).toBe(200);
+});
+
+test('an application that its owner has disabled too stays disabled, and the page says so', async ({ page, administrator, baseURL }) => {
+  const person = await owner(page, baseURL!);
+  const app = await person.createApplication(`Both ${randomUUID().slice(0, 8)}`, []);
+  await person.api('PATCH', `/api/applications/${app.id}/status`, { status: 'disabled' });
+  await administrator.api('PATCH', `/api/admin/applications/${app.id}/status`, { status: 'disabled', reason: REASON });
+  await page.goto(`/admin/applications?q=${app.id}`);
+  const row = page.getByRole('row').filter({ hasText: app.id });
+  await expect(row).toContainText('by its owner');
+  await row.getByRole('button', { name: /^Enable/ }).click();
+  await expect(page.getByRole('dialog')).toContainText('it stays disabled until its owner enables it');
+  await page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true }).click();
+  await expect(page.getByText('stays disabled by its owner, who can enable it again')).toBeVisible();
+  await expect(row).toContainText('by its owner');
+});
+
+test('the directory is searched, filtered and ordered in the URL, and leads to the owner and the ceilings', async ({ page, administrator, baseURL }) => {
+  void administrator;
+  const person = await owner(page, baseURL!);
+  const mark = randomUUID().slice(0, 8);
+  for (const name of ['zeta', 'alpha']) await person.createApplication(`${name} ${mark}`, []);
+  await page.goto(`/admin/applications?q=${mark}`);
+  const names = page.locator('.directory .directory-name');
+  await expect(names).toHaveText([`alpha ${mark}`, `zeta ${mark}`]); // the newest first
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('By name');
+  await expect(page).toHaveURL(/sort=name/);
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('Disabled by an administrator');
+  await expect(page.getByText('No application matches.')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await expect(page).not.toHaveURL(/status=/);
+  await page.goto(`/admin/applications?q=${mark}&sort=name`);
+  await expect(names).toHaveText([`alpha ${mark}`, `zeta ${mark}`]);
+  await expect(page.getByRole('link', { name: `Limits of alpha ${mark}` })).toHaveAttribute('href', `/admin/limits?q=${encodeURIComponent(`alpha ${mark}`)}`);
+  await page.getByRole('row').filter({ hasText: `alpha ${mark}` }).getByRole('link', { name: person.email }).click();
+  await expect(page).toHaveURL(`/admin/users?q=${encodeURIComponent(person.email)}`);
+  await page.getByRole('link', { name: `2 applications of ${person.email}` }).click();
+  await expect(names).toHaveCount(2);
+});
+
+test('all sessions of a user end at once', async ({ page, administrator, baseURL }) => {
+  void administrator;
+  const person = await owner(page, baseURL!);
+  await page.goto('/admin/capabilities');
+  const journey = new Journey(page, 'from the office to all sessions of a user ended');
+  await journey.click(page.getByRole('link', { name: 'Users', exact: true }).locator('visible=true'));
+  await journey.write(page.getByRole('searchbox', { name: 'Search by e-mail address' }), person.email);
+  const row = page.getByRole('row').filter({ hasText: person.email });
+  await expect(row).toHaveCount(1);
+  await journey.click(row.getByRole('button', { name: `End sessions of ${person.email}` }));
+  await expect(page.getByRole('dialog')).toContainText('Live sessions: 1.');
+  await expectAccessible(page, '[role=dialog]');
+  await journey.click(page.getByRole('dialog').getByRole('button', { name: 'End sessions' }));
+  await expect(page.getByText(`All sessions of ${person.email} have ended.`)).toBeVisible();
+  await expect(row.getByRole('button')).toBeDisabled();
+  expect(journey.done().clicks).toBeLessThanOrEqual(4);
+  expect(await person.isSignedIn()).toBe(false);
+});
+
+test('a call is found by the id that its caller was told, without what was sent', async ({ page, administrator, baseURL }) => {
+  void administrator;
+  const person = await owner(page, baseURL!);
+  const app = await person.createApplication(`Search ${randomUUID().slice(0, 8)}`, [CHAT]);
+  const { callId } = await person.call(app.accessKey, { model: 'demo-error-429', body: { model: 'demo-error-429', messages: [{ role: 'user', content: 'a secret of the caller' }] } });
+  await expect.poll(async () => (await page.request.get(`${baseURL}/api/admin/calls/${callId}`, { headers: { Authorization: `Bearer ${administrator.currentToken}` } })).status()).toBe(200);
+  await page.goto('/admin/capabilities');
+  const journey = new Journey(page, 'X-Call-Id → facts');
+  await journey.click(page.getByRole('link', { name: 'Find a call' }).locator('visible=true'));
+  const field = page.getByRole('searchbox', { name: 'Call or trace id' });
+  await expect(field).toBeFocused();
+  await journey.paste(`x-call-id: ${callId}`);
+  await journey.press('Enter');
+  await expect(page).toHaveURL(`/admin/calls/${callId}`);
+  const facts = page.getByRole('region', { name: 'The call' });
+  await expect(facts).toContainText(app.name);
+  await expect(facts).toContainText(person.email);
+  await expect(facts).toContainText('Upstream answered 429');
+  const taken = journey.done();
+  expect(taken.clicks).toBe(1);
+  await expect(page.locator('main')).not.toContainText('a secret of the caller');
+  await expectAccessible(page);
+  await facts.getByRole('link', { name: app.name }).click();
+  await expect(page.getByRole('row').filter({ hasText: app.id })).toHaveCount(1);
+});
+
+test('what is no id is said to be none, and a call that is not there is said not to be', async ({ page, administrator, expected }) => {
+  void administrator;
+  expected.push(/ 404 /);
+  await page.goto('/admin/calls');
+  const field = page.getByRole('searchbox', { name: 'Call or trace id' });
+  await field.fill('hello');
+  await field.press('Enter');
+  await expect(page.getByRole('alert')).toContainText('This holds no id');
+  await field.fill('0198b5c9-42a8-7e10-b1c2-3d4e5f607182');
+  await field.press('Enter');
+  await expect(page.getByText('There is no such call:')).toBeVisible();
+  await page.getByRole('searchbox', { name: 'Call or trace id' }).fill('4bf92f3577b34da6a3ce929d0e0e4736');
+  await page.getByRole('button', { name: 'Find', exact: true }).click();
+  await expect(page).toHaveURL('/admin/calls?trace=4bf92f3577b34da6a3ce929d0e0e4736');
+  await expect(page.getByText('There were no calls of this trace')).toBeVisible();
+});
+
+test('the audit trail is filtered in the URL, leads to what was changed, and is downloaded as filtered', async ({ page, administrator, baseURL }) => {
+  const person = await owner(page, baseURL!);
+  const app = await person.createApplication(`Audited ${randomUUID().slice(0, 8)}`, []);
+  await administrator.api('PATCH', `/api/admin/applications/${app.id}/status`, { status: 'disabled', reason: REASON });
+  await page.goto('/admin/audit');
+  await page.getByRole('searchbox', { name: /^Target/ }).fill(app.name);
+  await page.getByRole('combobox', { name: 'What was changed' }).selectOption('Applications');
+  await expect(page).toHaveURL(/action=application\./);
+  const rows = page.locator('.audit tbody tr');
+  await expect(rows).toHaveCount(2);
+  await expect(rows.first()).toContainText(`Reason of the administrator: ${REASON}`);
+  await page.getByRole('searchbox', { name: /^Who/ }).fill(person.email);
+  await expect(rows).toHaveCount(1);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download CSV' }).click()]);
+  expect(download.suggestedFilename()).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
+  const text = await readFile(await download.path(), 'utf8');
+  expect(text.trim().split('\n')).toHaveLength(2);
+  expect(text).toContain('application.create');
+  await page.reload();
+  await expect(rows).toHaveCount(1);
+  await rows.first().getByRole('link', { name: app.name }).click();
+  await expect(page).toHaveURL(`/admin/applications?q=${app.id}`);
+  await page.goto('/admin/audit?start=2020-01-01&end=2020-01-02');
+  await expect(page.getByText('No entry matches.')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await expect(page).toHaveURL('/admin/audit');
+});
+
+test('on a phone the places that have no tab are under one that opens, and it closes', async ({ page, administrator }) => {
+  void administrator;
+  await page.setViewportSize({ width: 390, height: 640 });
+  await page.goto('/admin/capabilities');
+  const more = page.getByRole('button', { name: 'More', exact: true });
+  await more.click();
+  await expectAccessible(page);
+  const users = page.locator('.more-places').getByRole('link', { name: 'Users' });
+  await page.keyboard.press('Escape');
+  await expect(users).toHaveCount(0);
+  await expect(more).toBeFocused();
+  await more.click();
+  await page.locator('h1').click();
+  await expect(users).toHaveCount(0);
+  await more.click();
+  await users.click();
+  await expect(page).toHaveURL('/admin/users');
+  await expect(users).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Users', exact: true })).toHaveAttribute('data-here');
+});
+
+const at = '2026-08-17T09:31:00.000+08:00';
+const long = 'customer-service-assistant-of-the-northern-region-production-001';
+
+/** The directories with the longest of everything. */
+async function withLong(page: Page): Promise<void> {
+  const held = { reason: 'Long words '.repeat(45).trim(), by: `${'a-rather-long-name'.repeat(2)}@example.com`, at };
+  const person: Schemas['User'] = { id: '0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3', email: `${'a-rather-long-name'.repeat(3)}@mail.example.com` };
+  const one: Schemas['ListedApplication'] = { id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3', name: long, status: 'disabled', owner: person, disabledByOwner: true, disabledByAdministrator: held, capabilityCount: 500, lastCallAt: at, createdAt: at, updatedAt: at };
+  const fine: Schemas['ListedApplication'] = { ...one, id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4', status: 'active', disabledByOwner: false, disabledByAdministrator: null, lastCallAt: null };
+  await page.route('**/api/admin/applications?*', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { items: [one, fine], total: 2, page: 1, size: 20, lastCallsKnown: true } } }));
+  await page.route('**/api/admin/users?*', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { items: [{ ...person, createdAt: at, lastSignInAt: at, sessionCount: 12, applicationCount: 12345678 }, { ...person, id: one.id, createdAt: at, lastSignInAt: null, sessionCount: 0, applicationCount: 0 }], total: 2, page: 1, size: 20 } } }));
+}
+
+test('the directories fit every width and theme in both languages', async ({ page, administrator }) => {
+  test.setTimeout(240_000);
+  void administrator;
+  await withLong(page);
+  for (const width of [390, 768, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const path of ['/admin/applications', '/admin/users', '/admin/calls', '/admin/audit?actor=a']) {
+      await page.goto(path);
+      await inEveryLook(page, () => expect(page.locator('h1')).toBeVisible(), async () => {
+        await expectNoSidewaysScroll(page);
+        await expectAccessible(page);
+      });
+    }
+  }
+});
