@@ -47,8 +47,10 @@ function CapabilityFigures({ id }: { id: string }) {
       <Crumb to={back}>{t('capability.back')}</Crumb>
       <div className="page-head">
         <h1>{query.data?.capability.name ?? id} {query.data && <StatusTag status={query.data.capability.status} />}</h1>
-        <Link className="quiet" data-edge to={editor}>{t('link.edit')}</Link>
-        <Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>{t('admin:prices.title')}</Link>
+        <div className="row">
+          <Link className="quiet" data-edge to={editor}>{t('link.edit')}</Link>
+          <Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>{t('admin:prices.title')}</Link>
+        </div>
       </div>
       <div className="page-head range-head"><RangeBar state={state} compare comparable={canCompare} /></div>
       {query.data ? (
