@@ -41,6 +41,14 @@ test('journey: from “something is wrong” to which capability fails, since wh
   await expect(refused).toContainText('Capability not bound'); // the caller's own, and no outage
   await failing.getByRole('link', { name: /Provider/ }).click();
   await expect(page).toHaveURL(/\/admin\/upstreams#upstream-up-/);
+  await page.goBack();
+  await cause.getByRole('link', { name: app.name }).click();
+  await expect(page).toHaveURL(`/admin/applications?q=${app.id}`);
+  await expect(page.getByText(app.name).first()).toBeVisible();
+  await page.goBack();
+  await cause.getByRole('link', { name: eve.email }).click();
+  await expect(page).toHaveURL(`/admin/users?q=${encodeURIComponent(eve.email)}`);
+  await expect(page.getByText(eve.email).first()).toBeVisible();
 });
 
 test('journey: the worst owner of the week, and which of its applications', async ({ page, administrator, developer }) => {

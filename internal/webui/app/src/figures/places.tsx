@@ -13,10 +13,13 @@ export function CapabilityName({ model, name, search = '' }: { model: string; na
   return <Link to={figuresOf(model, search)} title={name === model ? model : `${name} (${model})`}>{name}</Link>;
 }
 
-/** An application of any owner. */
+const MOST_SOUGHT = 64; // characters that a directory is searched for
+
+/** An application of any owner, and the way to its line in the directory. */
 export function ApplicationName({ of: { id, name, status } }: { of: Pick<Schemas['CallingApplication'], 'id' | 'name' | 'status'> }) {
   const { t } = useTranslation();
-  return <span title={`${name} (${id})`}>{name}{status === 'disabled' && <span className="meta"> <Icon name="pause" size={12} /> {t('status.disabled')}</span>}</span>;
+  return <span><Link to={`/admin/applications?q=${id}`} title={`${name} (${id})`}>{name}</Link>{status === 'disabled' && <span className="meta"> <Icon name="pause" size={12} /> {t('status.disabled')}</span>}</span>;
 }
 
-export const OwnerName = ({ of: { email } }: { of: Schemas['User'] }) => <span title={email}>{email}</span>;
+/** A user, and the way to their line in the directory. */
+export const OwnerName = ({ of: { email } }: { of: Schemas['User'] }) => <Link to={`/admin/users?q=${encodeURIComponent(email.slice(0, MOST_SOUGHT))}`} title={email}>{email}</Link>;
