@@ -43,7 +43,7 @@ test('a file of the provider is held against it by the product itself, and what 
   const file = page.getByLabel('CSV of the provider');
   await file.setInputFiles(csv('date,model,input_tokens,cost,currency\n2026-08-01,ghost,900,0.5,USD\n2026-07-31,ghost,1,1,USD\n'));
   await expect(page.getByRole('status').filter({ hasText: 'Lines compared: 1; of other months: 1.' })).toBeVisible();
-  await expect(page.getByRole('listitem').filter({ hasText: 'ghost' })).toContainText(/Input —, billed 900 \(\+900\).*USD —, billed 0\.5 \(0\.5\)/);
+  await expect(page.getByRole('listitem').filter({ hasText: 'ghost' })).toContainText(/Input —, billed 900 \(\+900\).*USD —, billed 0\.5 \(\+0\.5\)/);
   await file.setInputFiles(csv('date,model,input_tokens\n2026-08-01,m,many\n2026-02-30,m,5\n'));
   await expect(page.getByRole('alert')).toContainText(/line 2: .*whole numbers.*line 3: .*date/);
   await file.setInputFiles(csv('x'.repeat((1 << 20) + 1)));

@@ -81,18 +81,19 @@ function Line({ of, compared }: { of: Row; compared: boolean }) {
   const format = useFormat();
   const count = (n: number | null) => (n === null ? '—' : format.count(n));
   const signed = (n: number | null) => (n === null ? '—' : `${n > 0 ? '+' : n < 0 ? '−' : ''}${format.count(Math.abs(n))}`);
+  // What the file does not tell stands by itself, and what nobody tells not at all.
   const part = (name: 'calls' | 'input' | 'output' | 'cached', [ours, theirs, difference]: Row['calls']) =>
-    compared ? t('reconcile.beside', { name: t(`reconcile.${name}`), ours: count(ours), theirs: count(theirs), difference: signed(difference) }) : t('reconcile.alone', { name: t(`reconcile.${name}`), ours: count(ours) });
+    ours === null && theirs === null ? '' : compared && (theirs !== null || difference !== null) ? t('reconcile.beside', { name: t(`reconcile.${name}`), ours: count(ours), theirs: count(theirs), difference: signed(difference) }) : t('reconcile.alone', { name: t(`reconcile.${name}`), ours: count(ours) });
   const why = [of.partial > 0 && t('reconcile.partial', { n: format.count(of.partial) }), of.absent > 0 && t('reconcile.absent', { n: format.count(of.absent) }), of.unpriced > 0 && t('reconcile.unpriced', { n: format.count(of.unpriced) })].filter(Boolean);
   return (
     <li>
       <strong className="number">{of.date}</strong>
       <span className="day-why">
         <strong>{of.model || '—'}</strong>{of.capability !== '' && of.capability !== of.model && <span className="meta"> · {of.capability}</span>}
-        <span className="reconcile-figures number">{[part('calls', of.calls), part('input', of.input), part('output', of.output), part('cached', of.cached)].join(' · ')}</span>
+        <span className="reconcile-figures number">{[part('calls', of.calls), part('input', of.input), part('output', of.output), part('cached', of.cached)].filter(Boolean).join(' · ')}</span>
         {of.cost.map(({ currency, ours, theirs, difference }) => (
           <span key={currency} className="reconcile-figures number">
-            {compared ? t('reconcile.beside', { name: currency, ours: ours ?? '—', theirs: theirs ?? '—', difference: difference ?? '—' }) : t('reconcile.alone', { name: currency, ours: ours ?? '—' })}
+            {compared ? t('reconcile.beside', { name: currency, ours: ours ?? '—', theirs: theirs ?? '—', difference: difference === null ? '—' : difference.startsWith('-') || difference === '0' ? difference : `+${difference}` }) : t('reconcile.alone', { name: currency, ours: ours ?? '—' })}
           </span>
         ))}
         {why.length > 0 && <span className="reconcile-figures second">{why.join(' · ')}</span>}
