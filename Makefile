@@ -166,7 +166,8 @@ $(APP)/dist/index.html: $(BUILD_PACKAGES) $(shell find $(APP)/src $(APP)/public 
 	$(call step,the pages are built,rm -rf $(APP)/dist.new && DIST=dist.new npm --prefix $(APP) run --silent build && rm -rf $(APP)/dist && mv $(APP)/dist.new $(APP)/dist)
 
 .PHONY: pages-check
-pages-check: $(TEST_PACKAGES) ## types and lint of the pages
+pages-check: $(TEST_PACKAGES) ## format, types and lint of the pages
+	npm --prefix $(APP) run --silent format || { echo "not formatted: run npm --prefix $(APP) run reformat"; exit 1; }
 	npm --prefix $(APP) run --silent typecheck
 	npm --prefix $(APP) run --silent lint
 

@@ -21,7 +21,7 @@ type daySource struct{ c *Console }
 func (c *Console) DaySource() ledger.DaySource { return daySource{c} }
 
 func (s daySource) Through(ctx context.Context) (time.Time, error) {
-	standing, err := alertSource{s.c}.Standing(ctx)
+	standing, err := alertSource(s).Standing(ctx)
 	return standing.Through, err
 }
 

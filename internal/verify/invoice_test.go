@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -93,7 +94,7 @@ func TestWhatIsCountedForAnInvoiceIsWhatTheRowsGive(t *testing.T) {
 					Add(price.Output.Mul(decimal.NewFromInt(number(output)))).Shift(-6)
 				s.amounts[price.Currency] = s.amounts[price.Currency].Add(amount)
 			}
-			if err := rows.Err(); err != nil {
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 				t.Fatal(err)
 			}
 			got, err := answers.CountedForInvoice(w.Ctx, month)

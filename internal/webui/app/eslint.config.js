@@ -41,7 +41,14 @@ export default tseslint.config(
     },
   },
   { files: ['src/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', noAutoSize, noStorage] } },
-  { files: ['src/**/*.tsx'], ignores: ['src/**/*.test.tsx'], rules: { 'no-restricted-syntax': ['error', noAutoSize, noStorage, ...noText] } },
+  {
+    files: ['src/**/*.tsx'],
+    ignores: ['src/**/*.test.tsx'],
+    rules: { 'no-restricted-syntax': ['error', noAutoSize, noStorage, ...noText] },
+  },
   { files: ['e2e/**/*.ts'], rules: { 'no-empty-pattern': 'off', 'react-hooks/rules-of-hooks': 'off' } }, // fixtures are given to `use`
-  { files: ['build/*.mjs'], languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly', Buffer: 'readonly' } } },
+  {
+    files: ['build/*.mjs'],
+    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly', Buffer: 'readonly' } },
+  },
 );

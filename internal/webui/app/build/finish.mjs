@@ -20,11 +20,16 @@ function needs(key, found = new Set()) {
   for (const next of manifest[key].imports ?? []) needs(next, found);
   return found;
 }
-const total = (keys) => [...keys].map((key) => manifest[key].file).filter((f) => f.endsWith('.js')).reduce((sum, file) => sum + size(file), 0);
+const total = (keys) =>
+  [...keys]
+    .map((key) => manifest[key].file)
+    .filter((f) => f.endsWith('.js'))
+    .reduce((sum, file) => sum + size(file), 0);
 
 const chart = 'src/chart/Chart.tsx';
 const first = new Set([
-  ...needs('index.html'), ...needs('src/overview/OverviewPage.tsx'),
+  ...needs('index.html'),
+  ...needs('src/overview/OverviewPage.tsx'),
   ...needs('src/locale/zh/console.ts'), // one language
 ]);
 const gates = [

@@ -23,13 +23,28 @@ async function endpoint(): Promise<{ url: string; received: { headers: Record<st
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=hook-canary`, received, close: () => server.close() };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=hook-canary`,
+    received,
+    close: () => server.close(),
+  };
 }
 
 const make = (developer: Developer, id: string, draft: Partial<Schemas['AlertDraft']> = {}) =>
-  developer.api<Schemas['Alert']>('POST', '/api/alerts', { name: long, kind: 'failureRate', targetType: 'application', targetId: id, threshold: 20, channels: [{ kind: 'mail' }], ...draft });
+  developer.api<Schemas['Alert']>('POST', '/api/alerts', {
+    name: long,
+    kind: 'failureRate',
+    targetType: 'application',
+    targetId: id,
+    threshold: 20,
+    channels: [{ kind: 'mail' }],
+    ...draft,
+  });
 
-test('an owner makes an alert, sends a test to it, sees what became of it, and reads the secret it is signed with', async ({ page, developer }) => {
+test('an owner makes an alert, sends a test to it, sees what became of it, and reads the secret it is signed with', async ({
+  page,
+  developer,
+}) => {
   const hook = await endpoint();
   await developer.createApplication('Search', [CHAT]);
   await page.goto('/');
@@ -52,16 +67,27 @@ test('an owner makes an alert, sends a test to it, sees what became of it, and r
   await expect(page).toHaveURL(/alert=/);
   await expect(log(page, 'Search fails').getByText('Delivered')).toHaveCount(2, { timeout: 20_000 });
   expect(hook.received).toHaveLength(1);
-  expect(JSON.parse(hook.received[0]!.body)).toMatchObject({ type: 'alert.test', data: { rule: { name: 'Search fails' }, target: { name: 'Search' } } });
+  expect(JSON.parse(hook.received[0]!.body)).toMatchObject({
+    type: 'alert.test',
+    data: { rule: { name: 'Search fails' }, target: { name: 'Search' } },
+  });
   expect(hook.received[0]!.headers['webhook-signature']).toMatch(/^v1,/);
-  const mails = await (await page.request.get(`/dev/mails?to=${developer.email}`, { headers: { Accept: 'application/json' } })).json() as { items: { subject: string }[] };
+  const mails = (await (
+    await page.request.get(`/dev/mails?to=${developer.email}`, { headers: { Accept: 'application/json' } })
+  ).json()) as { items: { subject: string }[] };
   expect(mails.items[0]!.subject).toContain('Search fails');
-  await log(page, 'Search fails').getByRole('button', { name: /^Show the secret/ }).click();
+  await log(page, 'Search fails')
+    .getByRole('button', { name: /^Show the secret/ })
+    .click();
   await expect(log(page, 'Search fails').getByText(/^whsec_[A-Za-z0-9+/]{40,}/)).toBeVisible();
   hook.close();
 });
 
-test('what is wrong with an alert is told at its field, and an alert is edited, silenced, disabled and deleted', async ({ page, developer, expected }) => {
+test('what is wrong with an alert is told at its field, and an alert is edited, silenced, disabled and deleted', async ({
+  page,
+  developer,
+  expected,
+}) => {
   expected.push(/ 400 /);
   const app = await developer.createApplication('Search');
   await make(developer, app.id, { name: 'Watched' });
@@ -106,25 +132,39 @@ test('administrators watch the platform from the back office', async ({ page, ad
 
 test('the page of alerts is accessible and fits every width in every look', async ({ page, developer }) => {
   const app = await developer.createApplication('An application whose name is as long as a name may ever be here!');
-  const { id } = await make(developer, app.id, { channels: [{ kind: 'mail' }, { kind: 'slack', url: 'http://hooks-of-a-long-name.example.com/services/x' }] });
+  const { id } = await make(developer, app.id, {
+    channels: [{ kind: 'mail' }, { kind: 'slack', url: 'http://hooks-of-a-long-name.example.com/services/x' }],
+  });
   await page.route('**/api/alerts', async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Schemas['AlertItems'] };
     for (const item of body.data.items ?? []) {
       item.deliveries.givenUp = 3;
-      item.state = { ...item.state, value: 'firing', known: true, unknownReason: null, measured: 61.25, since: item.createdAt, figures: { ...item.state.figures, calls: 12_345_678, failures: 7_561_728 } };
+      item.state = {
+        ...item.state,
+        value: 'firing',
+        known: true,
+        unknownReason: null,
+        measured: 61.25,
+        since: item.createdAt,
+        figures: { ...item.state.figures, calls: 12_345_678, failures: 7_561_728 },
+      };
     }
     await route.fulfill({ response: answer, json: body });
   });
-  await inEveryLook(page, async () => {
-    await page.goto(`/alerts?alert=${id}`);
-    await page.locator('.alert .quiet').nth(2).click();
-    await page.locator('.alert-form').waitFor();
-  }, async () => {
-    await expectAccessible(page);
-    for (const width of [390, 768, 1024, 1440]) {
-      await page.setViewportSize({ width, height: 900 });
-      await expectNoSidewaysScroll(page);
-    }
-  });
+  await inEveryLook(
+    page,
+    async () => {
+      await page.goto(`/alerts?alert=${id}`);
+      await page.locator('.alert .quiet').nth(2).click();
+      await page.locator('.alert-form').waitFor();
+    },
+    async () => {
+      await expectAccessible(page);
+      for (const width of [390, 768, 1024, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        await expectNoSidewaysScroll(page);
+      }
+    },
+  );
 });

@@ -2,7 +2,8 @@ import type { Page } from '@playwright/test';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, type NewApplication } from './test';
 
 const form = (page: Page, name: string | RegExp = 'New application') => page.getByRole('dialog', { name });
-const stored = async (developer: { api: <T>(method: 'GET', path: string) => Promise<T> }) => (await developer.api<{ items: NewApplication[] }>('GET', '/api/applications')).items;
+const stored = async (developer: { api: <T>(method: 'GET', path: string) => Promise<T> }) =>
+  (await developer.api<{ items: NewApplication[] }>('GET', '/api/applications')).items;
 
 test('an application is created with bindings, and its key makes a call at once', async ({ page, developer, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -36,7 +37,10 @@ test('an application is created with bindings, and its key makes a call at once'
   expect(await page.content()).not.toContain(key);
 });
 
-test('an application created without a capability is bound where its key is shown; a first call that fails says why and what to do', async ({ page, developer }) => {
+test('an application created without a capability is bound where its key is shown; a first call that fails says why and what to do', async ({
+  page,
+  developer,
+}) => {
   await page.goto('/applications?new');
   await form(page).getByRole('textbox', { name: 'Name' }).fill('Search');
   await form(page).getByRole('button', { name: 'Create' }).click();
@@ -144,7 +148,11 @@ test('leaving a form without changes does not ask', async ({ page, developer }) 
   await expect(page.getByRole('dialog')).toHaveCount(0);
 });
 
-test('an edit starts from what is stored and undoes nothing that was changed elsewhere meanwhile', async ({ page, developer, expected }) => {
+test('an edit starts from what is stored and undoes nothing that was changed elsewhere meanwhile', async ({
+  page,
+  developer,
+  expected,
+}) => {
   expected.push(/ 409 /);
   const { id } = await developer.createApplication('Search', [CHAT]);
   await page.goto('/applications');
@@ -187,7 +195,14 @@ test('a session that ends under the form loses nothing that was typed', async ({
   void developer;
   await page.goto('/applications?new');
   await form(page).getByRole('textbox', { name: 'Name' }).fill('Typed before');
-  await page.route('**/api/applications', (route) => (route.request().method() === 'POST' ? route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } }) : route.fallback()), { times: 1 });
+  await page.route(
+    '**/api/applications',
+    (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } })
+        : route.fallback(),
+    { times: 1 },
+  );
   await form(page).getByRole('button', { name: 'Create' }).click(); // the token is renewed and the request sent again
   await expect(form(page, 'Typed before is created')).toBeVisible();
   expect(await stored(developer)).toHaveLength(1);
@@ -201,12 +216,18 @@ test('the form is accessible in both themes and languages, and fills a phone', a
     await expect(page.getByRole('dialog').getByRole('checkbox').first()).toBeVisible();
   };
   await expect(page.getByText('There is no application yet.')).toBeVisible();
-  await inEveryLook(page, async () => {
-    await expect(page.locator('.empty')).toBeVisible();
-    await ready();
-  }, () => expectAccessible(page, '[role=dialog]'));
+  await inEveryLook(
+    page,
+    async () => {
+      await expect(page.locator('.empty')).toBeVisible();
+      await ready();
+    },
+    () => expectAccessible(page, '[role=dialog]'),
+  );
   await page.setViewportSize({ width: 390, height: 844 });
   await expectNoSidewaysScroll(page);
-  await expect.poll(async () => (await page.getByRole('dialog').boundingBox())?.width, { message: 'the drawer narrows in 0.3 s' }).toBe(390);
+  await expect
+    .poll(async () => (await page.getByRole('dialog').boundingBox())?.width, { message: 'the drawer narrows in 0.3 s' })
+    .toBe(390);
   await expectAccessible(page, '[role=dialog]');
 });

@@ -8,7 +8,8 @@ import { addDays, dayOf } from '../src/range/days';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test } from './test';
 
 const today = () => dayOf(Date.now());
-const tile = (page: Page, label: string): Locator => page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
+const tile = (page: Page, label: string): Locator =>
+  page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
 const times = (...all: (number | null)[]) => all.map((ms) => duration(ms, 'en'));
 const figuresOf = (id: string) => `**/api/statistics/applications/${id}?*`;
 
@@ -25,7 +26,11 @@ test('summary, days and usage per model are those of the calls of this applicati
   const [search, other] = [await developer.createApplication('Search'), await developer.createApplication('Other')];
   await developer.calls(search.accessKey, 2);
   await developer.calls(search.accessKey, 1, { model: 'demo-error-429' });
-  await developer.call(search.accessKey, { capability: CLAUDE, path: '/v1/messages', body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] } });
+  await developer.call(search.accessKey, {
+    capability: CLAUDE,
+    path: '/v1/messages',
+    body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] },
+  });
   await developer.call(search.accessKey, { capability: null });
   await developer.calls(other.accessKey, 4);
   await developer.counted(9);
@@ -40,7 +45,8 @@ test('summary, days and usage per model are those of the calls of this applicati
   await expect(page.locator('.percentiles > span')).toHaveText([`p50 ${p50}`, `p95 ${p95}`, `p99 ${p99}`]);
   const used = page.getByRole('region', { name: 'By capability' }).getByRole('row');
   const cells = (name: string) => used.filter({ hasText: name }).getByRole('cell');
-  const took = (model: string) => models.filter((of) => of.model === model).flatMap((of) => [...times(of.avgDurationMs, of.p95Ms), count(together(of.tokens))]);
+  const took = (model: string) =>
+    models.filter((of) => of.model === model).flatMap((of) => [...times(of.avgDurationMs, of.p95Ms), count(together(of.tokens))]);
   await expect(cells('Demo chat')).toHaveText(['Demo chat', '3', '60.0%', '66.66%', '1', ...took(CHAT)]);
   await expect(cells('Demo messages')).toHaveText(['Demo messages', '1', '20.0%', '100.00%', '0', ...took(CLAUDE)]);
   await expect(cells('unspecified')).toHaveText(['unspecified', '1', '20.0%', '0.00%', '1', ...took('')]);
@@ -49,7 +55,14 @@ test('summary, days and usage per model are those of the calls of this applicati
   await page.getByRole('button', { name: 'View as table' }).click();
   const now = daily.at(-1)!;
   const day = (of: string) => page.locator('.days').getByRole('row').filter({ hasText: of }).getByRole('cell');
-  await expect(day(today())).toHaveText([new RegExp(today()), '5', '2', '60.00%', ...times(now.avgDurationMs, now.p50Ms, now.p95Ms, now.p99Ms), count(together(now.tokens))]);
+  await expect(day(today())).toHaveText([
+    new RegExp(today()),
+    '5',
+    '2',
+    '60.00%',
+    ...times(now.avgDurationMs, now.p50Ms, now.p95Ms, now.p99Ms),
+    count(together(now.tokens)),
+  ]);
   await expect(day(addDays(today(), -1))).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—', '—']); // before the collection
   await expect(page.locator('.days tbody tr')).toHaveCount(7);
 });
@@ -62,7 +75,10 @@ test('the figures follow the range of the URL, and only they are asked for anew'
   await expect(tile(page, 'Calls')).toHaveText('2');
   await expect(page.locator('.bound')).toContainText('Demo chat'); // the last of what the page asks for at first
   const asked: string[] = [];
-  page.on('request', (request) => request.url().includes('/api/') && !request.url().endsWith('/api/config') && asked.push(new URL(request.url()).pathname));
+  page.on(
+    'request',
+    (request) => request.url().includes('/api/') && !request.url().endsWith('/api/config') && asked.push(new URL(request.url()).pathname),
+  );
   const yesterday = addDays(today(), -1);
   await page.getByRole('button', { name: 'View as table' }).click();
   await page.getByRole('button', { name: new RegExp(`^${yesterday}`) }).click();
@@ -89,10 +105,25 @@ test('changes are told against the period before, of closed days only', async ({
     const body = (await answer.json()) as { data: { daily: { date: string }[]; summary: object; collectedSince: string } };
     const daily = body.data.daily.map(({ date }) => {
       const calls = date === today() ? 5000 : date > addDays(today(), -7) ? 30 : 20;
-      return { date, calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens };
+      return {
+        date,
+        calls,
+        successes: calls,
+        failures: 0,
+        successRate: 1,
+        avgDurationMs: 100,
+        p50Ms: 90,
+        p95Ms: 200,
+        p99Ms: 300,
+        ...noTokens,
+      };
     });
     const calls = daily.reduce((sum, day) => sum + day.calls, 0);
-    Object.assign(body.data, { daily, collectedSince: '2020-01-01T00:00:00.000+08:00', summary: { calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens } });
+    Object.assign(body.data, {
+      daily,
+      collectedSince: '2020-01-01T00:00:00.000+08:00',
+      summary: { calls, successes: calls, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens },
+    });
     await route.fulfill({ response: answer, json: body });
   });
   await page.goto(`/applications/${id}`);
@@ -170,7 +201,11 @@ test('rotating asks, shows the new key, and the old one stops within 2 s', async
   await expect(page.locator('code.key')).toHaveText(new RegExp(`^${next.slice(0, 7)}…${next.slice(-4)}$`));
 });
 
-test('a question stays until its answer is carried out, tells a failure in its place, and can then be left', async ({ page, developer, expected }) => {
+test('a question stays until its answer is carried out, tells a failure in its place, and can then be left', async ({
+  page,
+  developer,
+  expected,
+}) => {
   expected.push(/503/);
   const { id } = await developer.createApplication('Search');
   await page.goto(`/applications/${id}`);
@@ -237,7 +272,10 @@ test('without calls a curl that works shows the next step; without bindings, how
   await page.goto(`/applications/${bare.id}`);
   await expect(page.getByText('No capability is bound, so calls are refused.')).toBeVisible();
   await page.getByRole('button', { name: 'Bind capabilities' }).click();
-  await page.getByRole('dialog').getByRole('checkbox', { name: /Demo chat/ }).check();
+  await page
+    .getByRole('dialog')
+    .getByRole('checkbox', { name: /Demo chat/ })
+    .check();
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('region', { name: 'Bound capabilities' }).getByRole('listitem')).toHaveText(['Demo chat']);
 });
@@ -260,7 +298,9 @@ test('deleting an application from its page leads to the list', async ({ page, d
 test('what fails stands in its place with a retry, the rest of the page works', async ({ page, developer, expected }) => {
   expected.push(/ 503 /);
   const { id } = await developer.createApplication('Search');
-  await page.route(figuresOf(id), (route) => route.fulfill({ status: 503, json: { code: 50301, msg: 'a store is unavailable', data: null } }));
+  await page.route(figuresOf(id), (route) =>
+    route.fulfill({ status: 503, json: { code: 50301, msg: 'a store is unavailable', data: null } }),
+  );
   await page.goto(`/applications/${id}`);
   await expect(page.getByRole('alert')).toContainText('A store is unavailable for now.', { timeout: 15_000 });
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Search');

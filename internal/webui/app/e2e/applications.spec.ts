@@ -16,7 +16,11 @@ const many = async (developer: Developer, n: number) => {
 };
 
 test('each application shows the figures of its own calls, and a dash where it had none', async ({ page, developer }) => {
-  const [busy, failing, quiet] = [await developer.createApplication('Busy'), await developer.createApplication('Failing', [CHAT]), await developer.createApplication('Quiet')];
+  const [busy, failing, quiet] = [
+    await developer.createApplication('Busy'),
+    await developer.createApplication('Failing', [CHAT]),
+    await developer.createApplication('Quiet'),
+  ];
   await developer.calls(busy.accessKey, 3);
   await developer.calls(failing.accessKey, 2);
   await developer.calls(failing.accessKey, 1, { model: 'demo-error-429' });
@@ -145,7 +149,9 @@ test('a refused switch is taken back and told', async ({ page, developer, expect
   await developer.api('PATCH', `/api/applications/${id}/status`, { status: 'disabled' });
   await page.goto('/applications');
   await expect(row(page, 'Search')).toContainText('Disabled');
-  await page.route('**/status', (route) => route.fulfill({ status: 503, json: { code: 50301, msg: 'a store is unavailable', data: null } }));
+  await page.route('**/status', (route) =>
+    route.fulfill({ status: 503, json: { code: 50301, msg: 'a store is unavailable', data: null } }),
+  );
   await more(page, 'Search', 'Enable');
   await expect(page.getByText('A store is unavailable for now.')).toBeVisible();
   await expect(row(page, 'Search')).toContainText('Disabled');

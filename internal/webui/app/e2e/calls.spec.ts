@@ -6,11 +6,22 @@ import { held, settled, shape } from './shape';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, prefer, test } from './test';
 
 const today = () => dayOf(Date.now());
-const claudeCall = { capability: CLAUDE, path: '/v1/messages', body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] } };
+const claudeCall = {
+  capability: CLAUDE,
+  path: '/v1/messages',
+  body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] },
+};
 
-test('rules 6, 7 and 14: the drawer opens on today and all models, newest first, with the figures of the calls made', async ({ page, developer }) => {
+test('rules 6, 7 and 14: the drawer opens on today and all models, newest first, with the figures of the calls made', async ({
+  page,
+  developer,
+}) => {
   const app = await developer.createApplication('Search');
-  const made = [await developer.call(app.accessKey), await developer.call(app.accessKey, claudeCall), await developer.call(app.accessKey, { model: 'demo-error-429' })];
+  const made = [
+    await developer.call(app.accessKey),
+    await developer.call(app.accessKey, claudeCall),
+    await developer.call(app.accessKey, { model: 'demo-error-429' }),
+  ];
   await developer.counted(3);
   const asked = page.waitForRequest(/\/calls\?/);
   const drawer = await openLog(page, app);
@@ -22,12 +33,23 @@ test('rules 6, 7 and 14: the drawer opens on today and all models, newest first,
   await expect(drawer.getByRole('columnheader')).toHaveText(['Flow no.', 'Beijing time', 'Model', 'Result', 'Status', 'Duration']);
   await expect(calls(page)).toHaveCount(3);
   const newest = [...made].reverse();
-  const says: [string, string, string][] = [[CHAT, 'Failed', '429'], [CLAUDE, 'Success', '200'], [CHAT, 'Success', '200']];
+  const says: [string, string, string][] = [
+    [CHAT, 'Failed', '429'],
+    [CLAUDE, 'Success', '200'],
+    [CHAT, 'Success', '200'],
+  ];
   const { items } = await developer.api<components['schemas']['CallPage']>('GET', `/api/statistics/applications/${app.id}/calls`);
   for (const [n, [model, result, status]] of says.entries()) {
     const { startTime, durationMs } = items[n]!;
     expect(startTime).toMatch(/\+08:00$/);
-    await expect(calls(page).nth(n).getByRole('cell')).toHaveText([newest[n]!.callId, startTime.slice(0, 19).replace('T', ' '), model, result, status, duration(durationMs, 'en')]);
+    await expect(calls(page).nth(n).getByRole('cell')).toHaveText([
+      newest[n]!.callId,
+      startTime.slice(0, 19).replace('T', ' '),
+      model,
+      result,
+      status,
+      duration(durationMs, 'en'),
+    ]);
   }
 });
 
@@ -46,11 +68,21 @@ test('rule 14: each change of a filter asks page 1 at once; nothing of the drawe
     await act();
     return Object.fromEntries(new URL((await asked).url()).searchParams);
   };
-  expect(await change(() => drawer.getByLabel('Model').selectOption(CHAT))).toEqual({ start: today(), end: today(), model: CHAT, page: '1' });
+  expect(await change(() => drawer.getByLabel('Model').selectOption(CHAT))).toEqual({
+    start: today(),
+    end: today(),
+    model: CHAT,
+    page: '1',
+  });
   await expect(figures(page)).toContainText(/Calls 11\s*Successes 11\s*Failures 0/);
   await expect(page).toHaveURL(path);
   const yesterday = addDays(today(), -1);
-  expect(await change(() => drawer.getByRole('button', { name: 'Yesterday' }).click())).toEqual({ start: yesterday, end: yesterday, model: CHAT, page: '1' });
+  expect(await change(() => drawer.getByRole('button', { name: 'Yesterday' }).click())).toEqual({
+    start: yesterday,
+    end: yesterday,
+    model: CHAT,
+    page: '1',
+  });
   await expect(drawer.getByText(`Nothing was recorded on ${yesterday}: records begin on ${today()}.`)).toBeVisible();
   await drawer.locator('.empty').getByRole('button', { name: 'All models' }).click();
   await drawer.getByRole('button', { name: 'Today' }).click();
@@ -61,14 +93,18 @@ test('rule 14: each change of a filter asks page 1 at once; nothing of the drawe
     const popup = page.locator('.ant-picker-dropdown');
     await expect(popup).toBeVisible();
     await expect(popup).not.toHaveClass(/ant-slide-up/); // a click while it unfolds may miss
-    if (!(await popup.locator(`td.ant-picker-cell-in-view[title="${day}"]`).count())) await popup.locator('.ant-picker-header-prev-btn').click();
+    if (!(await popup.locator(`td.ant-picker-cell-in-view[title="${day}"]`).count()))
+      await popup.locator('.ant-picker-header-prev-btn').click();
     await popup.locator(`td.ant-picker-cell-in-view[title="${day}"]`).click();
   };
   expect(await change(pick)).toEqual({ start: day, end: day, page: '1' });
   await expect(page).toHaveURL(path);
 });
 
-test('rule 14: Back and Escape close the drawer, the page behind keeps its range, and a reload starts closed', async ({ page, developer }) => {
+test('rule 14: Back and Escape close the drawer, the page behind keeps its range, and a reload starts closed', async ({
+  page,
+  developer,
+}) => {
   const app = await developer.createApplication('Search');
   const path = `/applications/${app.id}?range=30d`;
   const drawer = await openLog(page, app, path);
@@ -97,15 +133,17 @@ test('Back closes the drawer even before its entry in the history was drawn', as
   const button = page.getByRole('button', { name: /^Call log/ }).first();
   const drawer = page.getByRole('dialog', { name: 'Call log of Search' });
   await page.goto(`/applications/${app.id}`);
-  const gone = page.evaluate(() => new Promise((resolve) => {
-    const push = history.pushState;
-    history.pushState = (...entry) => {
-      history.pushState = push;
-      history.pushState(...entry);
-      history.back();
-    };
-    window.addEventListener('popstate', resolve, { once: true });
-  }).then(() => 'back'));
+  const gone = page.evaluate(() =>
+    new Promise((resolve) => {
+      const push = history.pushState;
+      history.pushState = (...entry) => {
+        history.pushState = push;
+        history.pushState(...entry);
+        history.back();
+      };
+      window.addEventListener('popstate', resolve, { once: true });
+    }).then(() => 'back'),
+  );
   await button.click();
   expect(await gone).toBe('back');
   await expect(drawer).toBeHidden();
@@ -132,7 +170,11 @@ test('Escape is heard before the drawer has the focus, and before its code is th
   // The drawer would open as soon as its code and styles are there.
   await page.evaluate(async (url) => {
     await import(url);
-    await Promise.all([...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')].map((link) => link.sheet ?? new Promise((loaded) => link.addEventListener('load', loaded))));
+    await Promise.all(
+      [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')].map(
+        (link) => link.sheet ?? new Promise((loaded) => link.addEventListener('load', loaded)),
+      ),
+    );
     await new Promise((later) => setTimeout(later, 300));
   }, code.url());
   await expect(drawer).toHaveCount(0, { timeout: 1 });
@@ -167,7 +209,9 @@ test('rule 8: a model that was unbound stays selectable, and so do calls without
   await developer.counted(4);
   const drawer = await openLog(page, app);
   const model = drawer.getByLabel('Model');
-  await expect.poll(async () => (await model.locator('option').allTextContents()).sort()).toEqual(['All models', CHAT, CLAUDE, 'unspecified'].sort());
+  await expect
+    .poll(async () => (await model.locator('option').allTextContents()).sort())
+    .toEqual(['All models', CHAT, CLAUDE, 'unspecified'].sort());
   await model.selectOption(CLAUDE);
   await expect(figures(page)).toContainText(/Calls 1\s*Successes 1\s*Failures 0/);
   await expect(calls(page)).toHaveCount(1);
@@ -222,7 +266,12 @@ test('only failures: rows and pages are those of failures, and D and E go throug
   await expect(drawer).toBeVisible();
 });
 
-test('rules 9 and 13: a failure says the upstream status and JSON error, and shows the body and query that were sent', async ({ page, developer, context, baseURL }) => {
+test('rules 9 and 13: a failure says the upstream status and JSON error, and shows the body and query that were sent', async ({
+  page,
+  developer,
+  context,
+  baseURL,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const app = await developer.createApplication('Search');
   const { callId } = await developer.call(app.accessKey, { model: 'demo-error-429', query: { tag: 'night' } });
@@ -234,7 +283,10 @@ test('rules 9 and 13: a failure says the upstream status and JSON error, and sho
   await expect(detail).toContainText('This model always answers 429.');
   await expect(detail).toContainText('POST /v1/chat/completions');
   expect(JSON.parse((await part(page, 'Query').locator('pre').textContent())!)).toEqual({ model: CHAT, tag: 'night' });
-  expect(JSON.parse((await part(page, 'Body').locator('pre').textContent())!)).toEqual({ model: 'demo-error-429', messages: [{ role: 'user', content: 'Hello' }] });
+  expect(JSON.parse((await part(page, 'Body').locator('pre').textContent())!)).toEqual({
+    model: 'demo-error-429',
+    messages: [{ role: 'user', content: 'Hello' }],
+  });
   await detail.getByRole('button', { name: 'Copy as curl' }).click();
   await expect(detail.getByRole('button', { name: 'Copied' })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -253,7 +305,9 @@ test('rule 9: not bound is bound by one click, and the next call succeeds', asyn
   await openFailure(page, developer, app);
   await expect(verdict(page)).toContainText(`${CHAT} is not bound to the application`);
   await expect(page.getByRole('region', { name: 'Failure detail' })).toContainText('Permission denied');
-  await verdict(page).getByRole('button', { name: `Bind ${CHAT}` }).click();
+  await verdict(page)
+    .getByRole('button', { name: `Bind ${CHAT}` })
+    .click();
   await expect(verdict(page)).toContainText(`${CHAT} is bound ✓`);
   await expect.poll(async () => (await developer.call(app.accessKey)).status).toBe(200);
 });
@@ -289,14 +343,24 @@ test('rule 9: a broken answer is 499, interrupted, and says by whom', async ({ p
   await expect(verdict(page)).toContainText('The upstream broke off before the answer ended');
 });
 
-test('rule 12: credentials are redacted wherever they stand; strings, arrays and depth are bounded, and long bodies folded', async ({ page, developer }) => {
+test('rule 12: credentials are redacted wherever they stand; strings, arrays and depth are bounded, and long bodies folded', async ({
+  page,
+  developer,
+}) => {
   const app = await developer.createApplication('Search');
   const secret = 'sk-abcdefghijklmnopqrstuvwxyz012345';
   const numbers = (n: number) => Array.from({ length: n }, (_, at) => at);
   const nest = (levels: number, core: unknown): unknown => (levels === 0 ? core : { in: nest(levels - 1, core) });
   await developer.call(app.accessKey, {
     query: { api_key: 'hunter2hunter2', tag: `a ${secret}`, long: 'q'.repeat(600) },
-    body: { model: 'demo-error-500', nested: { password: 'hunter2hunter2', list: [{ Authorization: 'hunter2hunter2' }] }, note: `key ${secret} end`, list: numbers(60), text: 'x'.repeat(1100), deep: nest(10, 'core') },
+    body: {
+      model: 'demo-error-500',
+      nested: { password: 'hunter2hunter2', list: [{ Authorization: 'hunter2hunter2' }] },
+      note: `key ${secret} end`,
+      list: numbers(60),
+      text: 'x'.repeat(1100),
+      deep: nest(10, 'core'),
+    },
   });
   await openFailure(page, developer, app);
   const body = part(page, 'Body');
@@ -305,10 +369,19 @@ test('rule 12: credentials are redacted wherever they stand; strings, arrays and
   await body.getByRole('button', { name: /^Show all \d+ lines$/ }).click();
   await expect(body.getByRole('button', { name: 'Fold' })).toBeVisible();
   expect(JSON.parse((await body.locator('pre').textContent())!)).toEqual({
-    model: 'demo-error-500', nested: { password: '[REDACTED]', list: [{ Authorization: '[REDACTED]' }] }, note: 'key [REDACTED] end',
-    list: numbers(50), text: `${'x'.repeat(1024)}…(+76)`, deep: nest(7, '…'),
+    model: 'demo-error-500',
+    nested: { password: '[REDACTED]', list: [{ Authorization: '[REDACTED]' }] },
+    note: 'key [REDACTED] end',
+    list: numbers(50),
+    text: `${'x'.repeat(1024)}…(+76)`,
+    deep: nest(7, '…'),
   });
-  expect(JSON.parse((await part(page, 'Query').locator('pre').textContent())!)).toEqual({ model: CHAT, api_key: '[REDACTED]', tag: 'a [REDACTED]', long: `${'q'.repeat(512)}…(+88)` });
+  expect(JSON.parse((await part(page, 'Query').locator('pre').textContent())!)).toEqual({
+    model: CHAT,
+    api_key: '[REDACTED]',
+    tag: 'a [REDACTED]',
+    long: `${'q'.repeat(512)}…(+88)`,
+  });
   const whole = await page.content();
   for (const leak of [secret, 'hunter2hunter2']) expect(whole).not.toContain(leak);
 });
@@ -317,13 +390,20 @@ test('rule 9: numbers of the body keep every digit that was sent', async ({ page
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const app = await developer.createApplication('Search');
   const digits = ['9007199254740993', '-12345678901234567890', '1.10', '0.1234567890123456789'];
-  await developer.call(app.accessKey, { body: Buffer.from(`{"model":"demo-error-500","ids":[${digits.join(',')}]}`), type: 'application/json' });
+  await developer.call(app.accessKey, {
+    body: Buffer.from(`{"model":"demo-error-500","ids":[${digits.join(',')}]}`),
+    type: 'application/json',
+  });
   await openFailure(page, developer, app);
   const detail = part(page, 'Failure detail');
-  await expect(part(page, 'Body').locator('pre')).toHaveText(`{\n  "model": "demo-error-500",\n  "ids": [\n${digits.map((one) => `    ${one}`).join(',\n')}\n  ]\n}`);
+  await expect(part(page, 'Body').locator('pre')).toHaveText(
+    `{\n  "model": "demo-error-500",\n  "ids": [\n${digits.map((one) => `    ${one}`).join(',\n')}\n  ]\n}`,
+  );
   await detail.getByRole('button', { name: 'Copy as curl' }).click();
   await expect(detail.getByRole('button', { name: 'Copied' })).toBeVisible();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`-d '{"model":"demo-error-500","ids":[${digits.join(',')}]}'`);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+    `-d '{"model":"demo-error-500","ids":[${digits.join(',')}]}'`,
+  );
 });
 
 test('rule 10: a call from before the collection says that it was not collected', async ({ page, developer }) => {
@@ -373,7 +453,10 @@ test('list and failure are accessible in both themes and languages, and fit a ph
   await developer.calls(app.accessKey, 2);
   await developer.call(app.accessKey, { model: 'demo-error-429' });
   await developer.counted(3);
-  for (const [language, theme, button, width] of [['en', 'light', /^Call log/, 1440], ['zh-CN', 'dark', /^调用记录/, 390]] as const) {
+  for (const [language, theme, button, width] of [
+    ['en', 'light', /^Call log/, 1440],
+    ['zh-CN', 'dark', /^调用记录/, 390],
+  ] as const) {
     await page.setViewportSize({ width, height: 900 });
     await prefer(page, language, theme);
     await page.goto(`/applications/${app.id}`);

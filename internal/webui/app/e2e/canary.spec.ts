@@ -5,22 +5,52 @@ test('no upstream address or key ever reaches a browser', async ({ page, browser
   test.setTimeout(180_000);
   const [host, key, id] = [`canary-${randomUUID()}`, `canary-key-${randomUUID()}`, `canary-${randomUUID().slice(0, 8)}`];
   await administrator.api('POST', '/api/admin/capabilities', {
-    id, name: 'Canary', groupId: 'demo', description: '', upstreamBaseUrl: `http://127.0.0.1:9/${host}`, upstreamKey: key, upstreamModel: 'demo', defaultPath: '/v1/chat/completions',
+    id,
+    name: 'Canary',
+    groupId: 'demo',
+    description: '',
+    upstreamBaseUrl: `http://127.0.0.1:9/${host}`,
+    upstreamKey: key,
+    upstreamModel: 'demo',
+    defaultPath: '/v1/chat/completions',
   });
   const application = await developer.createApplication('Canaries', [id]);
   await expect.poll(async () => (await developer.call(application.accessKey, { capability: id })).status).toBe(502); // nothing listens there
-  const made = await developer.call(application.accessKey, { capability: id, body: { note: 'my own', api_key: 'sk-secret-of-the-caller-0123456789' } });
+  const made = await developer.call(application.accessKey, {
+    capability: id,
+    body: { note: 'my own', api_key: 'sk-secret-of-the-caller-0123456789' },
+  });
 
   expect(made.status).toBe(502);
-  await expect.poll(async () => (await developer.api<{ total: number }>('GET', `/api/statistics/applications/${application.id}/calls`)).total, { timeout: 30_000 }).toBeGreaterThan(1);
+  await expect
+    .poll(async () => (await developer.api<{ total: number }>('GET', `/api/statistics/applications/${application.id}/calls`)).total, {
+      timeout: 30_000,
+    })
+    .toBeGreaterThan(1);
 
   const heard: Promise<string>[] = [];
   const listen = (target: typeof page) =>
-    target.on('response', (response) => heard.push(Promise.all([response.url(), response.allHeaders().then((h) => JSON.stringify(h)), response.text().catch(() => '')]).then((parts) => parts.join('\n'))));
+    target.on('response', (response) =>
+      heard.push(
+        Promise.all([response.url(), response.allHeaders().then((h) => JSON.stringify(h)), response.text().catch(() => '')]).then((parts) =>
+          parts.join('\n'),
+        ),
+      ),
+    );
   listen(page);
-  const kept = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.documentElement.outerHTML, history.state]));
+  const kept = () =>
+    page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.documentElement.outerHTML, history.state]),
+    );
 
-  for (const path of ['/', '/applications', `/applications/${application.id}`, '/capabilities', `/capabilities/${id}`, `/capabilities/${id}?tab=try&app=${application.id}`]) {
+  for (const path of [
+    '/',
+    '/applications',
+    `/applications/${application.id}`,
+    '/capabilities',
+    `/capabilities/${id}`,
+    `/capabilities/${id}?tab=try&app=${application.id}`,
+  ]) {
     await page.goto(path);
     await expect(page.locator('main h1')).toBeVisible();
     await page.waitForLoadState('networkidle');
@@ -28,7 +58,10 @@ test('no upstream address or key ever reaches a browser', async ({ page, browser
   }
   const { items } = await developer.api<{ items: { callId: string }[] }>('GET', `/api/statistics/applications/${application.id}/calls`);
   expect(items.length).toBeGreaterThan(1);
-  for (const { callId } of items) heard.push(developer.api('GET', `/api/statistics/applications/${application.id}/calls/${callId}`).then((detail) => JSON.stringify(detail)));
+  for (const { callId } of items)
+    heard.push(
+      developer.api('GET', `/api/statistics/applications/${application.id}/calls/${callId}`).then((detail) => JSON.stringify(detail)),
+    );
   const all = (await Promise.all(heard)).join('\n');
   expect(all, 'the search sees what the developer wrote').toContain('my own');
   for (const secret of [host, key, 'sk-secret-of-the-caller']) expect(all.includes(secret), secret).toBe(false);

@@ -7,18 +7,36 @@ async function catalog(administrator: Administrator) {
   const group = `g-${mark}`;
   await administrator.api('POST', '/api/admin/groups', { id: group, name: `Group ${mark}`, sortOrder: 1000 });
   const make = (id: string, name: string, sortOrder: number) =>
-    administrator.api('POST', '/api/admin/capabilities', { id, name, groupId: group, sortOrder, description: `About ${name}`, upstreamBaseUrl: 'http://127.0.0.1:9', upstreamKey: 'upstream-key', upstreamModel: 'served-model', defaultPath: '/v1/chat/completions' });
+    administrator.api('POST', '/api/admin/capabilities', {
+      id,
+      name,
+      groupId: group,
+      sortOrder,
+      description: `About ${name}`,
+      upstreamBaseUrl: 'http://127.0.0.1:9',
+      upstreamKey: 'upstream-key',
+      upstreamModel: 'served-model',
+      defaultPath: '/v1/chat/completions',
+    });
   await make(`late-${mark}`, `Late ${mark}`, 2);
   await make(`early-${mark}`, `Early ${mark}`, 1);
   return { mark, group, late: `late-${mark}`, early: `early-${mark}` };
 }
 
-test('capabilities stand under their groups in order, and a search in the URL narrows them', async ({ page, administrator, developer, context }) => {
+test('capabilities stand under their groups in order, and a search in the URL narrows them', async ({
+  page,
+  administrator,
+  developer,
+  context,
+}) => {
   void developer;
   const { mark, early, late } = await catalog(administrator);
   await page.goto('/capabilities');
   const group = page.getByRole('region', { name: `Group ${mark}` });
-  await expect(group.getByRole('listitem')).toHaveText([new RegExp(`^Early ${mark}${early}.*About Early`), new RegExp(`^Late ${mark}${late}.*About Late`)]);
+  await expect(group.getByRole('listitem')).toHaveText([
+    new RegExp(`^Early ${mark}${early}.*About Early`),
+    new RegExp(`^Late ${mark}${late}.*About Late`),
+  ]);
   await page.keyboard.press('/');
   await page.keyboard.type(`late ${mark}`);
   await expect(page).toHaveURL(`/capabilities?q=late+${mark}`);
@@ -68,7 +86,9 @@ test('the details say how to call, and binding is one click that calls obey', as
 test('a binding that fails is taken back and said', async ({ page, developer, expected }) => {
   expected.push(/ 503 /);
   await developer.createApplication('Lacks it', []);
-  await page.route('**/api/applications/*/capabilities/*', (route) => route.fulfill({ status: 503, json: { code: 50301, msg: 'down', data: null } }));
+  await page.route('**/api/applications/*/capabilities/*', (route) =>
+    route.fulfill({ status: 503, json: { code: 50301, msg: 'down', data: null } }),
+  );
   await page.goto(`/capabilities/${CHAT}`);
   await page.getByRole('button', { name: 'Bind to Lacks it' }).click();
   await expect(page.getByRole('status').getByText('A store is unavailable for now.')).toBeVisible();
@@ -94,7 +114,11 @@ test('a capability that does not exist says so', async ({ page, developer, expec
 test('the pages of capabilities are accessible in both themes and languages, and fit a phone', async ({ page, developer }) => {
   await developer.createApplication('Has it', [CHAT]);
   await developer.createApplication('Lacks it', []);
-  const pages = [['/capabilities', () => expect(page.getByText('Demo messages')).toBeVisible()], [`/capabilities/${CLAUDE}`, () => expect(page.getByText('Lacks it')).toBeVisible()], [`/capabilities/${CHAT}?tab=try`, () => expect(page.getByRole('combobox')).toBeVisible()]] as const;
+  const pages = [
+    ['/capabilities', () => expect(page.getByText('Demo messages')).toBeVisible()],
+    [`/capabilities/${CLAUDE}`, () => expect(page.getByText('Lacks it')).toBeVisible()],
+    [`/capabilities/${CHAT}?tab=try`, () => expect(page.getByRole('combobox')).toBeVisible()],
+  ] as const;
   for (const [path, ready] of pages) {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(path);

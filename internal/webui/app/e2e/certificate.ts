@@ -14,7 +14,15 @@ const time = (text: string) => der(0x17, Buffer.from(text));
 export function certificate(): { cert: string; key: string; hash: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const spki = publicKey.export({ type: 'spki', format: 'der' });
-  const body = sequence(der(0xa0, der(2, Buffer.from([2]))), der(2, Buffer.from([1])), ecdsaWithSHA256, name, sequence(time('250101000000Z'), time('490101000000Z')), name, spki);
+  const body = sequence(
+    der(0xa0, der(2, Buffer.from([2]))),
+    der(2, Buffer.from([1])),
+    ecdsaWithSHA256,
+    name,
+    sequence(time('250101000000Z'), time('490101000000Z')),
+    name,
+    spki,
+  );
   const whole = sequence(body, ecdsaWithSHA256, der(3, Buffer.from([0]), sign('sha256', body, privateKey)));
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`,

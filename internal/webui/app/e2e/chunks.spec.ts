@@ -2,7 +2,10 @@ import type { Page } from '@playwright/test';
 import { expect, test } from './test';
 
 /** A file of the pages that a release took away, for as long as `gone` says. */
-const lose = (page: Page, name: string, gone = () => true) => page.route(new RegExp(`/assets/${name}-[^/]+\\.js$`), (route) => (gone() ? route.fulfill({ status: 404, body: 'gone' }) : route.fallback()));
+const lose = (page: Page, name: string, gone = () => true) =>
+  page.route(new RegExp(`/assets/${name}-[^/]+\\.js$`), (route) =>
+    gone() ? route.fulfill({ status: 404, body: 'gone' }) : route.fallback(),
+  );
 
 /** How often the page itself was asked for. */
 function documents(page: Page): { n: number } {
@@ -81,7 +84,12 @@ test('the dialog of an expired session is at hand before it is needed', async ({
   await expect(page.getByRole('textbox', { name: /^Name/, includeHidden: true })).toHaveValue('Typed');
 });
 
-test('a fault of the server shows the request’s id and copies it, in place and at the edge', async ({ page, developer, context, expected }) => {
+test('a fault of the server shows the request’s id and copies it, in place and at the edge', async ({
+  page,
+  developer,
+  context,
+  expected,
+}) => {
   expected.push(/ 500 /);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const application = await developer.createApplication('Search');

@@ -22,26 +22,56 @@ async function recorded(developer: Developer, id: string, n: number): Promise<Ca
 }
 
 /** The error of what must fail. */
-const errorOf = (run: Promise<unknown>) => run.then((value) => { throw new Error(`it answers ${JSON.stringify(value)}`); }, (error: unknown) => error);
+const errorOf = (run: Promise<unknown>) =>
+  run.then(
+    (value) => {
+      throw new Error(`it answers ${JSON.stringify(value)}`);
+    },
+    (error: unknown) => error,
+  );
 
 /** What the console says of a call, in a client's words. */
-const counted = (call: Call | undefined) => call && ({ input: call.inputTokens, output: call.outputTokens, cached: call.cachedTokens, state: call.usageState, streamed: call.streamed, model: call.model });
+const counted = (call: Call | undefined) =>
+  call && {
+    input: call.inputTokens,
+    output: call.outputTokens,
+    cached: call.cachedTokens,
+    state: call.usageState,
+    streamed: call.streamed,
+    model: call.model,
+  };
 
 for (const [name, kind] of Object.entries(kinds)) {
-  test(`${name}: a stock client chats, streams and fails as with its provider, and what it says of tokens is what is recorded`, async ({ developer, baseURL }) => {
+  test(`${name}: a stock client chats, streams and fails as with its provider, and what it says of tokens is what is recorded`, async ({
+    developer,
+    baseURL,
+  }) => {
     const { id, accessKey } = await developer.createApplication('Stock client');
     const [asked, streamed, errors, broken] = await withEnv(kind.env(baseURL!, accessKey), async () => {
       const client = kind.make(baseURL!);
       const said: [Said, Said] = [await client.ask('demo'), await client.stream('demo')];
-      return [...said, [await errorOf(client.ask('demo-error-400')), await errorOf(client.ask('demo-error-429'))], await errorOf(client[kind.strays ? 'ask' : 'stream']('demo-cut'))] as const;
+      return [
+        ...said,
+        [await errorOf(client.ask('demo-error-400')), await errorOf(client.ask('demo-error-429'))],
+        await errorOf(client[kind.strays ? 'ask' : 'stream']('demo-cut')),
+      ] as const;
     });
     expect([asked.text, streamed.text]).toEqual([answer, answer]);
     expect(errors.map(kind.status)).toEqual([400, 429]);
-    for (const [n, error] of errors.entries()) expect(String((error as Error).message)).toContain(`This model always answers ${[400, 429][n]}.`);
+    for (const [n, error] of errors.entries())
+      expect(String((error as Error).message)).toContain(`This model always answers ${[400, 429][n]}.`);
     expect(broken, 'what breaks off is no answer').toBeInstanceOf(Error);
     const [cut, limited, wrong, stream, plain] = await recorded(developer, id, 5);
-    const of = (said: Said, isStream: boolean) => ({ input: said.input, output: said.output, cached: said.cached, state: 'reported', streamed: isStream, model: kind.capability });
-    if (kind.addsUp) { // then we are right, and it is not
+    const of = (said: Said, isStream: boolean) => ({
+      input: said.input,
+      output: said.output,
+      cached: said.cached,
+      state: 'reported',
+      streamed: isStream,
+      model: kind.capability,
+    });
+    if (kind.addsUp) {
+      // then we are right, and it is not
       expect(streamed[kind.addsUp]).toBeGreaterThan(counted(stream)![kind.addsUp]!);
       streamed[kind.addsUp] = asked[kind.addsUp];
     }

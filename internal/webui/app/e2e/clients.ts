@@ -48,17 +48,28 @@ const CLAUDE = 'demo-claude';
 
 const openaiEnv = (base: string, key: string) => ({ OPENAI_BASE_URL: via(base, CHAT, '/v1'), OPENAI_API_KEY: key });
 const anthropicEnv = (base: string, key: string) => ({ ANTHROPIC_BASE_URL: via(base, CLAUDE), ANTHROPIC_API_KEY: key });
-const messages = [{ role: 'system' as const, content: system }, { role: 'user' as const, content: user }];
+const messages = [
+  { role: 'system' as const, content: system },
+  { role: 'user' as const, content: user },
+];
 
 const openaiStatus = (error: unknown) =>
-  error instanceof OpenAI.BadRequestError || error instanceof OpenAI.AuthenticationError || error instanceof OpenAI.RateLimitError ? error.status : undefined;
+  error instanceof OpenAI.BadRequestError || error instanceof OpenAI.AuthenticationError || error instanceof OpenAI.RateLimitError
+    ? error.status
+    : undefined;
 const anthropicStatus = (error: unknown) =>
-  error instanceof Anthropic.BadRequestError || error instanceof Anthropic.AuthenticationError || error instanceof Anthropic.RateLimitError ? error.status : undefined;
+  error instanceof Anthropic.BadRequestError || error instanceof Anthropic.AuthenticationError || error instanceof Anthropic.RateLimitError
+    ? error.status
+    : undefined;
 
 const chat = (): Client => {
   const client = new OpenAI();
-  const said = (text: string, usage: OpenAI.CompletionUsage | null | undefined): Said =>
-    ({ text, input: usage?.prompt_tokens, output: usage?.completion_tokens, cached: usage?.prompt_tokens_details?.cached_tokens });
+  const said = (text: string, usage: OpenAI.CompletionUsage | null | undefined): Said => ({
+    text,
+    input: usage?.prompt_tokens,
+    output: usage?.completion_tokens,
+    cached: usage?.prompt_tokens_details?.cached_tokens,
+  });
   return {
     async ask(model) {
       const { choices, usage } = await client.chat.completions.create({ model, messages }, { maxRetries: 0 });
@@ -67,7 +78,12 @@ const chat = (): Client => {
     async stream(model) {
       let text = '';
       let usage: OpenAI.CompletionUsage | null | undefined;
-      for await (const chunk of await client.chat.completions.create({ model, messages, stream: true, stream_options: { include_usage: true } })) {
+      for await (const chunk of await client.chat.completions.create({
+        model,
+        messages,
+        stream: true,
+        stream_options: { include_usage: true },
+      })) {
         text += chunk.choices[0]?.delta.content ?? '';
         usage = chunk.usage ?? usage;
       }
@@ -78,8 +94,12 @@ const chat = (): Client => {
 
 const responses = (): Client => {
   const client = new OpenAI();
-  const said = (text: string, usage: OpenAI.Responses.ResponseUsage | undefined): Said =>
-    ({ text, input: usage?.input_tokens, output: usage?.output_tokens, cached: usage?.input_tokens_details.cached_tokens });
+  const said = (text: string, usage: OpenAI.Responses.ResponseUsage | undefined): Said => ({
+    text,
+    input: usage?.input_tokens,
+    output: usage?.output_tokens,
+    cached: usage?.input_tokens_details.cached_tokens,
+  });
   return {
     async ask(model) {
       const response = await client.responses.create({ model, instructions: system, input: user }, { maxRetries: 0 });
@@ -101,8 +121,10 @@ const claude = (): Client => {
   const client = new Anthropic();
   const body = (model: string) => ({ model, max_tokens: 100, system, messages: [{ role: 'user' as const, content: user }] });
   const said = ({ content, usage }: Anthropic.Message): Said => ({
-    text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''), output: usage.output_tokens,
-    input: usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0), cached: usage.cache_read_input_tokens ?? undefined,
+    text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    output: usage.output_tokens,
+    input: usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0),
+    cached: usage.cache_read_input_tokens ?? undefined,
   });
   return {
     ask: async (model) => said(await client.messages.create(body(model), { maxRetries: 0 })),
@@ -114,7 +136,10 @@ const gemini = (): Client => {
   const client = new GoogleGenAI({});
   const body = (model: string) => ({ model, contents: user, config: { systemInstruction: system } });
   const said = (text: string, usage: GenerateContentResponse['usageMetadata']): Said => ({
-    text, input: usage?.promptTokenCount, output: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0), cached: usage?.cachedContentTokenCount,
+    text,
+    input: usage?.promptTokenCount,
+    output: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+    cached: usage?.cachedContentTokenCount,
   });
   return {
     async ask(model) {
@@ -135,8 +160,12 @@ const gemini = (): Client => {
 
 /** Vercel's AI SDK. */
 const vercel = (of: (model: string) => LanguageModel): Client => {
-  const said = (text: string, usage: LanguageModelUsage): Said =>
-    ({ text, input: usage.inputTokens, output: usage.outputTokens, cached: usage.inputTokenDetails.cacheReadTokens });
+  const said = (text: string, usage: LanguageModelUsage): Said => ({
+    text,
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    cached: usage.inputTokenDetails.cacheReadTokens,
+  });
   return {
     async ask(model) {
       const { text, usage } = await generateText({ model: of(model), system, prompt: user, maxRetries: 0 });
@@ -152,41 +181,77 @@ const vercelStatus = (error: unknown) => (APICallError.isInstance(error) ? error
 
 const langchain = (of: (model: string) => BaseChatModel): Client => {
   const said = (answer: AIMessageChunk | undefined): Said => ({
-    text: answer?.text ?? '', input: answer?.usage_metadata?.input_tokens, output: answer?.usage_metadata?.output_tokens,
+    text: answer?.text ?? '',
+    input: answer?.usage_metadata?.input_tokens,
+    output: answer?.usage_metadata?.output_tokens,
     cached: answer?.usage_metadata?.input_token_details?.cache_read,
   });
   return {
-    ask: async (model) => said((await of(model).invoke([['system', system], ['human', user]])) as AIMessageChunk),
+    ask: async (model) =>
+      said(
+        (await of(model).invoke([
+          ['system', system],
+          ['human', user],
+        ])) as AIMessageChunk,
+      ),
     async stream(model) {
       let whole: AIMessageChunk | undefined;
-      for await (const chunk of await of(model).stream([['system', system], ['human', user]])) whole = whole?.concat(chunk as AIMessageChunk) ?? (chunk as AIMessageChunk);
+      for await (const chunk of await of(model).stream([
+        ['system', system],
+        ['human', user],
+      ]))
+        whole = whole?.concat(chunk as AIMessageChunk) ?? (chunk as AIMessageChunk);
       return said(whole);
     },
   };
 };
-const numbered = (error: unknown) => (error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined);
+const numbered = (error: unknown) =>
+  error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
 
 /** Every client, by what its users call it. */
 export const kinds: Record<string, Kind> = {
   'OpenAI, chat completions': { capability: CHAT, env: openaiEnv, make: chat, status: openaiStatus },
   'OpenAI, responses': { capability: CHAT, env: openaiEnv, make: responses, status: openaiStatus },
-  'Anthropic': { capability: CLAUDE, env: anthropicEnv, make: claude, status: anthropicStatus },
+  Anthropic: { capability: CLAUDE, env: anthropicEnv, make: claude, status: anthropicStatus },
   'Google GenAI': {
-    capability: CHAT, env: (base, key) => ({ GOOGLE_GEMINI_BASE_URL: via(base, CHAT), GEMINI_API_KEY: key }), make: gemini,
+    capability: CHAT,
+    env: (base, key) => ({ GOOGLE_GEMINI_BASE_URL: via(base, CHAT), GEMINI_API_KEY: key }),
+    make: gemini,
     status: (error) => (error instanceof ApiError ? error.status : undefined),
   },
   'Vercel AI SDK, OpenAI': { capability: CHAT, env: openaiEnv, make: () => vercel(createOpenAI()), status: vercelStatus },
   'Vercel AI SDK, OpenAI chat': { capability: CHAT, env: openaiEnv, make: () => vercel(createOpenAI().chat), status: vercelStatus },
   'Vercel AI SDK, Anthropic': {
-    capability: CLAUDE, env: (base, key) => ({ ANTHROPIC_BASE_URL: via(base, CLAUDE, '/v1'), ANTHROPIC_API_KEY: key }), make: () => vercel(createAnthropic()), status: vercelStatus,
+    capability: CLAUDE,
+    env: (base, key) => ({ ANTHROPIC_BASE_URL: via(base, CLAUDE, '/v1'), ANTHROPIC_API_KEY: key }),
+    make: () => vercel(createAnthropic()),
+    status: vercelStatus,
   },
   'Vercel AI SDK, Google': {
-    capability: CHAT, env: (_, key) => ({ GOOGLE_GENERATIVE_AI_API_KEY: key }), make: (base) => vercel(createGoogleGenerativeAI({ baseURL: via(base, CHAT, '/v1beta') })), status: vercelStatus,
+    capability: CHAT,
+    env: (_, key) => ({ GOOGLE_GENERATIVE_AI_API_KEY: key }),
+    make: (base) => vercel(createGoogleGenerativeAI({ baseURL: via(base, CHAT, '/v1beta') })),
+    status: vercelStatus,
   },
-  'LangChain, OpenAI': { capability: CHAT, env: openaiEnv, make: () => langchain((model) => new ChatOpenAI({ model, maxRetries: 0 })), status: numbered },
-  'LangChain, Anthropic': { capability: CLAUDE, env: anthropicEnv, make: () => langchain((model) => new ChatAnthropic({ model, maxRetries: 0 })), status: numbered, addsUp: 'output' },
+  'LangChain, OpenAI': {
+    capability: CHAT,
+    env: openaiEnv,
+    make: () => langchain((model) => new ChatOpenAI({ model, maxRetries: 0 })),
+    status: numbered,
+  },
+  'LangChain, Anthropic': {
+    capability: CLAUDE,
+    env: anthropicEnv,
+    make: () => langchain((model) => new ChatAnthropic({ model, maxRetries: 0 })),
+    status: numbered,
+    addsUp: 'output',
+  },
   'LangChain, Google': {
-    capability: CHAT, env: (_, key) => ({ GOOGLE_API_KEY: key }), make: (base) => langchain((model) => new ChatGoogleGenerativeAI({ model, baseUrl: via(base, CHAT), maxRetries: 0 })), status: numbered,
-    addsUp: 'cached', strays: true,
+    capability: CHAT,
+    env: (_, key) => ({ GOOGLE_API_KEY: key }),
+    make: (base) => langchain((model) => new ChatGoogleGenerativeAI({ model, baseUrl: via(base, CHAT), maxRetries: 0 })),
+    status: numbered,
+    addsUp: 'cached',
+    strays: true,
   },
 };

@@ -6,16 +6,29 @@ import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, test, t
 type Schemas = components['schemas'];
 const mark = () => randomUUID().slice(0, 8);
 const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
-const makeGroup = (administrator: Administrator, name: string) => administrator.api<Schemas['Group']>('POST', '/api/admin/groups', { name, sortOrder: 5000 });
+const makeGroup = (administrator: Administrator, name: string) =>
+  administrator.api<Schemas['Group']>('POST', '/api/admin/groups', { name, sortOrder: 5000 });
 
 async function makeCapability(administrator: Administrator, more: object = {}): Promise<Schemas['AdminCapability']> {
   const group = await makeGroup(administrator, `Conflict ${mark()}`);
-  return administrator.api('POST', '/api/admin/capabilities', { id: `c-${mark()}`, name: 'Chat', groupId: group.id, upstreamBaseUrl: 'http://127.0.0.1:9/base', upstreamKey: 'the-upstream-key', upstreamModel: 'm', defaultPath: '/v1/chat/completions', ...more });
+  return administrator.api('POST', '/api/admin/capabilities', {
+    id: `c-${mark()}`,
+    name: 'Chat',
+    groupId: group.id,
+    upstreamBaseUrl: 'http://127.0.0.1:9/base',
+    upstreamKey: 'the-upstream-key',
+    upstreamModel: 'm',
+    defaultPath: '/v1/chat/completions',
+    ...more,
+  });
 }
 
 test.beforeEach(({ expected }) => void expected.push(/ 409 /));
 
-test('saving a capability never writes back what somebody else changed, and asks where both changed the same', async ({ page, administrator }) => {
+test('saving a capability never writes back what somebody else changed, and asks where both changed the same', async ({
+  page,
+  administrator,
+}) => {
   const { id } = await makeCapability(administrator);
   const path = `/api/admin/capabilities/${id}`;
   await page.goto(`/admin/capabilities/${id}`);
@@ -63,16 +76,22 @@ test('what is read anew under an edit that is not saved does not move what it is
 test('a group that somebody else renamed asks which name is to stand', async ({ page, administrator }) => {
   const name = `Group ${mark()}`;
   const group = await makeGroup(administrator, name);
-  const named = async () => (await administrator.api<Schemas['GroupList']>('GET', '/api/admin/groups')).items.find(({ id }) => id === group.id)!.name;
+  const named = async () =>
+    (await administrator.api<Schemas['GroupList']>('GET', '/api/admin/groups')).items.find(({ id }) => id === group.id)!.name;
   await page.goto('/admin/groups');
-  for (const [button, stands] of [['Keep theirs', 'theirs'], ['Store mine', 'mine']] as const) {
+  for (const [button, stands] of [
+    ['Keep theirs', 'theirs'],
+    ['Store mine', 'mine'],
+  ] as const) {
     const now = await named();
     await page.reload();
     await page.getByRole('button', { name: `Rename ${now}`, exact: true }).click();
     await field(page, 'Name').fill(`${name} mine`);
     await administrator.api('PATCH', `/api/admin/groups/${group.id}`, { name: `${name} theirs ${button}` });
     await page.keyboard.press('Enter');
-    await expect(page.getByRole('alert').filter({ hasText: `Somebody else renamed it to ${name} theirs ${button} meanwhile.` })).toBeVisible();
+    await expect(
+      page.getByRole('alert').filter({ hasText: `Somebody else renamed it to ${name} theirs ${button} meanwhile.` }),
+    ).toBeVisible();
     await page.getByRole('button', { name: button, exact: true }).click();
     await expect(page.getByRole('button', { name: new RegExp(`^Rename ${name} ${stands}`) })).toBeFocused();
     expect(await named()).toBe(stands === 'mine' ? `${name} mine` : `${name} theirs ${button}`);
@@ -82,8 +101,19 @@ test('a group that somebody else renamed asks which name is to stand', async ({ 
 test('switching and ordering go on over edits of something else; an order that was changed asks', async ({ page, administrator }) => {
   const group = await makeGroup(administrator, `Order ${mark()}`);
   const ids = ['one', 'two', 'three'].map((one) => `${one}-${mark()}`);
-  for (const [n, id] of ids.entries()) await administrator.api('POST', '/api/admin/capabilities', { id, name: id, groupId: group.id, upstreamBaseUrl: 'http://127.0.0.1:9', upstreamKey: 'the-upstream-key', sortOrder: n + 1 });
-  const stored = async () => (await administrator.api<Schemas['AdminCapabilityPage']>('GET', `/api/admin/capabilities?groupId=${group.id}`)).items.map(({ id }) => id);
+  for (const [n, id] of ids.entries())
+    await administrator.api('POST', '/api/admin/capabilities', {
+      id,
+      name: id,
+      groupId: group.id,
+      upstreamBaseUrl: 'http://127.0.0.1:9',
+      upstreamKey: 'the-upstream-key',
+      sortOrder: n + 1,
+    });
+  const stored = async () =>
+    (await administrator.api<Schemas['AdminCapabilityPage']>('GET', `/api/admin/capabilities?groupId=${group.id}`)).items.map(
+      ({ id }) => id,
+    );
   await page.goto(`/admin/capabilities?groupId=${group.id}`);
   const toggle = page.getByRole('switch', { name: `${ids[0]}: enabled` });
   await expect(toggle).toBeChecked();
@@ -91,7 +121,10 @@ test('switching and ordering go on over edits of something else; an order that w
   await toggle.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await expect(page.getByText(`${ids[0]} is disabled`)).toBeVisible();
-  expect(await administrator.api('GET', `/api/admin/capabilities/${ids[0]}`)).toMatchObject({ status: 'disabled', description: 'edited meanwhile' });
+  expect(await administrator.api('GET', `/api/admin/capabilities/${ids[0]}`)).toMatchObject({
+    status: 'disabled',
+    description: 'edited meanwhile',
+  });
 
   await administrator.api('PATCH', `/api/admin/capabilities/${ids[1]}`, { description: 'edited meanwhile' });
   const handle = page.getByRole('button', { name: `Move ${ids[2]}` });
@@ -117,7 +150,11 @@ test('an application edited in two tabs keeps the edits of both, and asks for th
   const name = drawer.getByRole('textbox', { name: /^Name/ });
   await expect(name).toHaveValue('Search');
   await name.fill('Mine');
-  await developer.api('PATCH', `/api/applications/${id}`, { name: 'Theirs', description: 'They wrote this', capabilityIds: [CHAT, CLAUDE] });
+  await developer.api('PATCH', `/api/applications/${id}`, {
+    name: 'Theirs',
+    description: 'They wrote this',
+    capabilityIds: [CHAT, CLAUDE],
+  });
   await drawer.getByRole('button', { name: 'Save' }).click();
   const conflict = drawer.getByRole('alert', { name: 'Somebody else changed this meanwhile.' });
   await expect(conflict).toBeFocused();
@@ -131,5 +168,9 @@ test('an application edited in two tabs keeps the edits of both, and asks for th
   await expectNoSidewaysScroll(page);
   await drawer.getByRole('button', { name: 'Save' }).click();
   await expect(drawer).toBeHidden();
-  expect(await developer.api('GET', `/api/applications/${id}`)).toMatchObject({ name: 'Mine', description: 'They wrote this', capabilityIds: expect.arrayContaining([CHAT, CLAUDE]) as unknown });
+  expect(await developer.api('GET', `/api/applications/${id}`)).toMatchObject({
+    name: 'Mine',
+    description: 'They wrote this',
+    capabilityIds: expect.arrayContaining([CHAT, CLAUDE]) as unknown,
+  });
 });

@@ -6,7 +6,11 @@ const PLAIN = 'plain.example'; // neither https nor localhost, so a browser give
 /** Opens a path as a browser of the intranet does: by plain HTTP and a name, under which some proxy answers. */
 async function plainly(page: Page, baseURL: string, path: string): Promise<void> {
   const { host } = new URL(baseURL);
-  await page.context().addCookies((await page.context().cookies()).map(({ name, value, path: at, httpOnly }) => ({ name, value, path: at, httpOnly, domain: PLAIN })));
+  await page
+    .context()
+    .addCookies(
+      (await page.context().cookies()).map(({ name, value, path: at, httpOnly }) => ({ name, value, path: at, httpOnly, domain: PLAIN })),
+    );
   await page.route(`http://${PLAIN}/**`, async (route) => {
     const { origin, ...headers } = route.request().headers();
     void origin;
@@ -54,7 +58,10 @@ test('what stands in a drawer is copied on plain HTTP, although the drawer holds
   const { callId } = await developer.call(application.accessKey, { model: 'demo-error-429' });
   await developer.counted(1);
   await plainly(page, baseURL!, `/applications/${application.id}`);
-  await page.getByRole('button', { name: /^Call log/ }).first().click();
+  await page
+    .getByRole('button', { name: /^Call log/ })
+    .first()
+    .click();
   await page.locator('.calls-table tr.call').first().click();
   const detail = page.getByRole('region', { name: 'Failure detail' });
   await detail.locator('.across').filter({ hasText: callId }).getByRole('button', { name: 'Copy' }).click();
@@ -73,7 +80,9 @@ test('where nothing may copy, the key itself is shown selected, with a hint', as
   const dialog = page.getByRole('dialog', { name: 'Copy by hand' });
   await expect(dialog).toContainText('press Ctrl+C');
   await expect(dialog.getByRole('textbox')).toHaveValue(accessKey);
-  expect(await dialog.getByRole('textbox').evaluate((field: HTMLTextAreaElement) => field.value.slice(field.selectionStart, field.selectionEnd))).toBe(accessKey);
+  expect(
+    await dialog.getByRole('textbox').evaluate((field: HTMLTextAreaElement) => field.value.slice(field.selectionStart, field.selectionEnd)),
+  ).toBe(accessKey);
   await page.keyboard.press('Control+c');
   await page.keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);
@@ -86,13 +95,18 @@ test('a fetched key is copied where only the click itself may copy, as in Safari
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.addInitScript(() => {
     let inClick = false;
-    document.addEventListener('click', () => {
-      inClick = true;
-      setTimeout(() => (inClick = false));
-    }, true);
+    document.addEventListener(
+      'click',
+      () => {
+        inClick = true;
+        setTimeout(() => (inClick = false));
+      },
+      true,
+    );
     for (const name of ['write', 'writeText'] as const) {
       const own = navigator.clipboard[name].bind(navigator.clipboard) as (data: never) => Promise<void>;
-      navigator.clipboard[name] = ((data: never) => (inClick ? own(data) : Promise.reject(new DOMException('not allowed', 'NotAllowedError')))) as never;
+      navigator.clipboard[name] = ((data: never) =>
+        inClick ? own(data) : Promise.reject(new DOMException('not allowed', 'NotAllowedError'))) as never;
     }
     const command = document.execCommand.bind(document);
     document.execCommand = (name) => inClick && command(name);

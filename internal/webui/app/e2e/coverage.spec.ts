@@ -5,10 +5,17 @@ import { expect, test } from './test';
 
 const today = () => dayOf(Date.now());
 const statistics = /\/api\/statistics\/applications(\/[\w-]+)?(\/calls)?\?/;
-const tile = (page: Page, label: string): Locator => page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
+const tile = (page: Page, label: string): Locator =>
+  page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
 const change = (page: Page): Locator => page.locator('.tile', { hasText: 'Calls' }).first().locator('dd .meta');
 const row = (page: Page, name: string): Locator => page.getByRole('row').filter({ hasText: name });
-const each = (calls: number) => ({ calls, successes: calls, failures: 0, successRate: calls ? 1 : null, ...(calls ? { avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300 } : { avgDurationMs: null, p50Ms: null, p95Ms: null, p99Ms: null }) });
+const each = (calls: number) => ({
+  calls,
+  successes: calls,
+  failures: 0,
+  successRate: calls ? 1 : null,
+  ...(calls ? { avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300 } : { avgDurationMs: null, p50Ms: null, p95Ms: null, p99Ms: null }),
+});
 
 interface Told {
   daily?: { date: string }[];
@@ -29,7 +36,8 @@ async function withCoverage(page: Page, said: Said): Promise<void> {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Told };
     const { data } = body;
-    const calls = (data.daily ?? []).filter((day) => Object.assign(day, each(day.date >= first && day.date <= today() ? 10 : 0)).calls > 0).length * 10;
+    const calls =
+      (data.daily ?? []).filter((day) => Object.assign(day, each(day.date >= first && day.date <= today() ? 10 : 0)).calls > 0).length * 10;
     if (data.daily) Object.assign(data.summary ?? data, each(calls));
     Object.assign(data, { collectedSince: '2020-01-01T00:00:00.000+08:00', retainedFrom: '2020-01-01', ...said });
     await route.fulfill({ response: answer, json: body });
@@ -47,14 +55,21 @@ for (const [why, said] of [
     await expect(tile(page, 'Calls')).toHaveText('30'); // of three of the seven days
     await expect(change(page)).toHaveCount(0);
     await expect(page.getByRole('button', { name: 'Compare' })).toBeDisabled();
-    await expect(page.getByText(why === 'beyond retention' ? `Kept from ${addDays(today(), -2)} on` : `Collected since ${addDays(today(), -2)} 09:30:00`)).toBeVisible();
+    await expect(
+      page.getByText(
+        why === 'beyond retention' ? `Kept from ${addDays(today(), -2)} on` : `Collected since ${addDays(today(), -2)} 09:30:00`,
+      ),
+    ).toBeVisible();
     await page.getByRole('button', { name: 'View as table' }).click();
     await expect(row(page, addDays(today(), -3)).getByRole('cell')).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—']);
     await expect(row(page, addDays(today(), -2)).getByRole('cell').nth(1)).toHaveText('10');
   });
 }
 
-test('a period that holds the hours before collection began is not compared with; one that begins at midnight after it is', async ({ page, developer }) => {
+test('a period that holds the hours before collection began is not compared with; one that begins at midnight after it is', async ({
+  page,
+  developer,
+}) => {
   await developer.createApplication('Search');
   const firstOfBefore = addDays(today(), -13);
   const said: Said = { collectedSince: `${firstOfBefore}T00:00:00.001+08:00` };
@@ -86,7 +101,10 @@ test('a range without any records has dashes on every page and says when records
 
 const beijing = (instant: number) => `${new Date(instant + 8 * 3_600_000).toISOString().slice(0, 23)}+08:00`;
 
-test('figures that have stood still since yesterday say the day, turn amber and say that calls are missing', async ({ page, developer }) => {
+test('figures that have stood still since yesterday say the day, turn amber and say that calls are missing', async ({
+  page,
+  developer,
+}) => {
   const { id } = await developer.createApplication('Search');
   const since = beijing(Date.now() - 26 * 3_600_000);
   await withCoverage(page, { dataThrough: since });
@@ -99,7 +117,10 @@ test('figures that have stood still since yesterday say the day, turn amber and 
   }
 });
 
-test('a minute of delay is no alarm, more is; a day long past is whole; a wrong clock of the browser changes nothing', async ({ page, developer }) => {
+test('a minute of delay is no alarm, more is; a day long past is whole; a wrong clock of the browser changes nothing', async ({
+  page,
+  developer,
+}) => {
   await developer.createApplication('Search');
   const late = page.getByText('The figures are behind: calls that ended later are not in them yet.');
   const through = page.getByText(/^Complete through/);

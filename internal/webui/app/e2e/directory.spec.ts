@@ -17,7 +17,13 @@ async function owner(page: Page, base: string): Promise<Developer> {
   return person;
 }
 
-test('an application is disabled with a reason that its owner reads and cannot undo, and enabled again', async ({ page, administrator, baseURL, browser, expected }) => {
+test('an application is disabled with a reason that its owner reads and cannot undo, and enabled again', async ({
+  page,
+  administrator,
+  baseURL,
+  browser,
+  expected,
+}) => {
   void administrator;
   expected.push(/ 409 /);
   const person = await owner(page, baseURL!);
@@ -44,12 +50,20 @@ test('an application is disabled with a reason that its owner reads and cannot u
   await expect.poll(async () => (await person.call(app.accessKey)).status).toBe(403);
 
   // Its owner, in a browser of their own.
-  const theirs = await browser.newContext({ ...(baseURL === undefined ? {} : { baseURL }), locale: 'en-US', storageState: await person.state() });
+  const theirs = await browser.newContext({
+    ...(baseURL === undefined ? {} : { baseURL }),
+    locale: 'en-US',
+    storageState: await person.state(),
+  });
   const own = await theirs.newPage();
   await own.goto(`/applications/${app.id}`);
   await expect(own.getByRole('status').filter({ hasText: REASON })).toContainText('Only an administrator can enable it.');
   await expect(own.getByRole('button', { name: 'Enable', exact: true })).toHaveCount(0);
-  await own.getByRole('button', { name: `Actions of ${app.name}` }).or(own.getByRole('button', { name: app.name }).and(own.locator('[aria-haspopup=menu]'))).first().click();
+  await own
+    .getByRole('button', { name: `Actions of ${app.name}` })
+    .or(own.getByRole('button', { name: app.name }).and(own.locator('[aria-haspopup=menu]')))
+    .first()
+    .click();
   await expect(own.getByRole('menuitem', { name: 'Delete' })).toBeVisible();
   await expect(own.getByRole('menuitem', { name: 'Enable' })).toHaveCount(0);
   await theirs.close();
@@ -75,7 +89,11 @@ test('an application that its owner has disabled too stays disabled, and the pag
   await expect(row).toContainText('by its owner');
 });
 
-test('the directory is searched, filtered and ordered in the URL, and leads to the owner and the ceilings', async ({ page, administrator, baseURL }) => {
+test('the directory is searched, filtered and ordered in the URL, and leads to the owner and the ceilings', async ({
+  page,
+  administrator,
+  baseURL,
+}) => {
   void administrator;
   const person = await owner(page, baseURL!);
   const mark = randomUUID().slice(0, 8);
@@ -91,8 +109,15 @@ test('the directory is searched, filtered and ordered in the URL, and leads to t
   await expect(page).not.toHaveURL(/status=/);
   await page.goto(`/admin/applications?q=${mark}&sort=name`);
   await expect(names).toHaveText([`alpha ${mark}`, `zeta ${mark}`]);
-  await expect(page.getByRole('link', { name: `Limits of alpha ${mark}` })).toHaveAttribute('href', `/admin/limits?q=${encodeURIComponent(`alpha ${mark}`)}`);
-  await page.getByRole('row').filter({ hasText: `alpha ${mark}` }).getByRole('link', { name: person.email }).click();
+  await expect(page.getByRole('link', { name: `Limits of alpha ${mark}` })).toHaveAttribute(
+    'href',
+    `/admin/limits?q=${encodeURIComponent(`alpha ${mark}`)}`,
+  );
+  await page
+    .getByRole('row')
+    .filter({ hasText: `alpha ${mark}` })
+    .getByRole('link', { name: person.email })
+    .click();
   await expect(page).toHaveURL(`/admin/users?q=${encodeURIComponent(person.email)}`);
   await page.getByRole('link', { name: `2 applications of ${person.email}` }).click();
   await expect(names).toHaveCount(2);
@@ -121,8 +146,19 @@ test('a call is found by the id that its caller was told, without what was sent'
   void administrator;
   const person = await owner(page, baseURL!);
   const app = await person.createApplication(`Search ${randomUUID().slice(0, 8)}`, [CHAT]);
-  const { callId } = await person.call(app.accessKey, { model: 'demo-error-429', body: { model: 'demo-error-429', messages: [{ role: 'user', content: 'a secret of the caller' }] } });
-  await expect.poll(async () => (await page.request.get(`${baseURL}/api/admin/calls/${callId}`, { headers: { Authorization: `Bearer ${administrator.currentToken}` } })).status()).toBe(200);
+  const { callId } = await person.call(app.accessKey, {
+    model: 'demo-error-429',
+    body: { model: 'demo-error-429', messages: [{ role: 'user', content: 'a secret of the caller' }] },
+  });
+  await expect
+    .poll(async () =>
+      (
+        await page.request.get(`${baseURL}/api/admin/calls/${callId}`, {
+          headers: { Authorization: `Bearer ${administrator.currentToken}` },
+        })
+      ).status(),
+    )
+    .toBe(200);
   await page.goto('/admin/capabilities');
   const journey = new Journey(page, 'X-Call-Id → facts');
   await journey.click(page.getByRole('link', { name: 'Find a call' }).locator('visible=true'));
@@ -160,7 +196,11 @@ test('what is no id is said to be none, and a call that is not there is said not
   await expect(page.getByText('There were no calls of this trace')).toBeVisible();
 });
 
-test('the audit trail is filtered in the URL, leads to what was changed, and is downloaded as filtered', async ({ page, administrator, baseURL }) => {
+test('the audit trail is filtered in the URL, leads to what was changed, and is downloaded as filtered', async ({
+  page,
+  administrator,
+  baseURL,
+}) => {
   const person = await owner(page, baseURL!);
   const app = await person.createApplication(`Audited ${randomUUID().slice(0, 8)}`, []);
   await administrator.api('PATCH', `/api/admin/applications/${app.id}/status`, { status: 'disabled', reason: REASON });
@@ -215,11 +255,50 @@ const long = 'customer-service-assistant-of-the-northern-region-production-001';
 /** The directories with the longest of everything. */
 async function withLong(page: Page): Promise<void> {
   const held = { reason: 'Long words '.repeat(45).trim(), by: `${'a-rather-long-name'.repeat(2)}@example.com`, at };
-  const person: Schemas['User'] = { id: '0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3', email: `${'a-rather-long-name'.repeat(3)}@mail.example.com` };
-  const one: Schemas['ListedApplication'] = { id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3', name: long, status: 'disabled', owner: person, disabledByOwner: true, disabledByAdministrator: held, capabilityCount: 500, lastCallAt: at, createdAt: at, updatedAt: at };
-  const fine: Schemas['ListedApplication'] = { ...one, id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4', status: 'active', disabledByOwner: false, disabledByAdministrator: null, lastCallAt: null };
-  await page.route('**/api/admin/applications?*', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { items: [one, fine], total: 2, page: 1, size: 20, lastCallsKnown: true } } }));
-  await page.route('**/api/admin/users?*', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { items: [{ ...person, createdAt: at, lastSignInAt: at, sessionCount: 12, applicationCount: 12345678 }, { ...person, id: one.id, createdAt: at, lastSignInAt: null, sessionCount: 0, applicationCount: 0 }], total: 2, page: 1, size: 20 } } }));
+  const person: Schemas['User'] = {
+    id: '0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3',
+    email: `${'a-rather-long-name'.repeat(3)}@mail.example.com`,
+  };
+  const one: Schemas['ListedApplication'] = {
+    id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3',
+    name: long,
+    status: 'disabled',
+    owner: person,
+    disabledByOwner: true,
+    disabledByAdministrator: held,
+    capabilityCount: 500,
+    lastCallAt: at,
+    createdAt: at,
+    updatedAt: at,
+  };
+  const fine: Schemas['ListedApplication'] = {
+    ...one,
+    id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4',
+    status: 'active',
+    disabledByOwner: false,
+    disabledByAdministrator: null,
+    lastCallAt: null,
+  };
+  await page.route('**/api/admin/applications?*', (route) =>
+    route.fulfill({ json: { code: 0, msg: 'ok', data: { items: [one, fine], total: 2, page: 1, size: 20, lastCallsKnown: true } } }),
+  );
+  await page.route('**/api/admin/users?*', (route) =>
+    route.fulfill({
+      json: {
+        code: 0,
+        msg: 'ok',
+        data: {
+          items: [
+            { ...person, createdAt: at, lastSignInAt: at, sessionCount: 12, applicationCount: 12345678 },
+            { ...person, id: one.id, createdAt: at, lastSignInAt: null, sessionCount: 0, applicationCount: 0 },
+          ],
+          total: 2,
+          page: 1,
+          size: 20,
+        },
+      },
+    }),
+  );
 }
 
 test('the directories fit every width and theme in both languages', async ({ page, administrator }) => {
@@ -230,10 +309,14 @@ test('the directories fit every width and theme in both languages', async ({ pag
     await page.setViewportSize({ width, height: 900 });
     for (const path of ['/admin/applications', '/admin/users', '/admin/calls', '/admin/audit?actor=a']) {
       await page.goto(path);
-      await inEveryLook(page, () => expect(page.locator('h1')).toBeVisible(), async () => {
-        await expectNoSidewaysScroll(page);
-        await expectAccessible(page);
-      });
+      await inEveryLook(
+        page,
+        () => expect(page.locator('h1')).toBeVisible(),
+        async () => {
+          await expectNoSidewaysScroll(page);
+          await expectAccessible(page);
+        },
+      );
     }
   }
 });

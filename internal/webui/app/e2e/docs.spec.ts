@@ -8,7 +8,10 @@ test('the HTTP interface can be read, operation by operation', async ({ page }) 
   const operations = page.locator('.operation');
   expect(await operations.count()).toBeGreaterThan(50);
   await page.getByLabel('Filter').fill('access key');
-  await page.getByRole('navigation').getByRole('link', { name: /Replace the Access Key/ }).click();
+  await page
+    .getByRole('navigation')
+    .getByRole('link', { name: /Replace the Access Key/ })
+    .click();
   await expect(page).toHaveURL('/docs#rotateAccessKey');
   await expect(page.locator('#rotateAccessKey')).toHaveAttribute('open');
   await expect(page.locator('#rotateAccessKey').getByText('The old one stops within 2 s')).toBeVisible();
@@ -69,7 +72,10 @@ test('the page of the HTTP interface fits a phone', async ({ page }) => {
   await expectNoSidewaysScroll(page);
 });
 
-test('on a phone the page begins with its text, the contents unfold, lead somewhere visible and fold, and the console links to it', async ({ page, developer }) => {
+test('on a phone the page begins with its text, the contents unfold, lead somewhere visible and fold, and the console links to it', async ({
+  page,
+  developer,
+}) => {
   void developer;
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto('/');
@@ -81,7 +87,9 @@ test('on a phone the page begins with its text, the contents unfold, lead somewh
   await contents.click();
   await page.getByLabel('Filter').fill('access key');
   const link = page.getByRole('navigation').getByRole('link', { name: /Replace the Access Key/ });
-  const smallest = await page.locator('nav a:visible, nav button:visible, nav input:visible').evaluateAll((all) => Math.min(...all.map((one) => one.getBoundingClientRect().height)));
+  const smallest = await page
+    .locator('nav a:visible, nav button:visible, nav input:visible')
+    .evaluateAll((all) => Math.min(...all.map((one) => one.getBoundingClientRect().height)));
   expect(smallest).toBeGreaterThanOrEqual(44);
   await expectNoSidewaysScroll(page);
   await expectAccessible(page, 'nav');

@@ -4,12 +4,26 @@ import type { components } from '../src/api/schema';
 import { addDays, clockOf, dayOf } from '../src/range/days';
 import { Journey } from './journey';
 import { calls, figures, verdict } from './log';
-import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, type Developer, type NewApplication } from './test';
+import {
+  CHAT,
+  CLAUDE,
+  expect,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  inEveryLook,
+  test,
+  type Developer,
+  type NewApplication,
+} from './test';
 
 type CallPage = components['schemas']['CallPage'];
 
 const today = () => dayOf(Date.now());
-const claudeCall = { capability: CLAUDE, path: '/v1/messages', body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] } };
+const claudeCall = {
+  capability: CLAUDE,
+  path: '/v1/messages',
+  body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] },
+};
 const place = (app: { id: string }) => `/applications/${app.id}/calls`;
 const one = (page: Page) => page.getByRole('region', { name: 'Call', exact: true });
 const query = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
@@ -25,7 +39,10 @@ async function withCalls(developer: Developer): Promise<{ app: NewApplication; f
   return { app, failed };
 }
 
-test('every filter is in the URL at once, a reload keeps it, Back takes it back, and the rows are those of the API', async ({ page, developer }) => {
+test('every filter is in the URL at once, a reload keeps it, Back takes it back, and the rows are those of the API', async ({
+  page,
+  developer,
+}) => {
   const { app, failed } = await withCalls(developer);
   await page.goto(place(app));
   await expect(page.getByRole('heading', { name: 'Call log of Search', level: 1 })).toBeVisible();
@@ -39,13 +56,18 @@ test('every filter is in the URL at once, a reload keeps it, Back takes it back,
   await page.getByLabel('Status').press('Enter');
   await expect(calls(page)).toHaveCount(2);
   await page.getByLabel('Text of the upstream’s message').fill('ALWAYS answers 429');
-  await expect.poll(() => query(page)).toEqual({ result: 'failure', reason: 'upstream_http_error:upstream_status', status: '429', text: 'ALWAYS answers 429' });
+  await expect
+    .poll(() => query(page))
+    .toEqual({ result: 'failure', reason: 'upstream_http_error:upstream_status', status: '429', text: 'ALWAYS answers 429' });
   await expect(calls(page)).toHaveCount(2);
   await page.getByLabel('Model').selectOption(CHAT);
   await expect.poll(() => query(page)['model']).toBe(CHAT);
   await page.reload();
   await expect(calls(page).locator('[data-call]')).toHaveCount(2);
-  const { items } = await developer.api<CallPage>('GET', `/api/statistics/applications/${app.id}/calls?${new URL(page.url()).searchParams}`);
+  const { items } = await developer.api<CallPage>(
+    'GET',
+    `/api/statistics/applications/${app.id}/calls?${new URL(page.url()).searchParams}`,
+  );
   expect(items.map(({ callId }) => callId)).toEqual(failed.slice(1));
   for (const [n, { callId, startTime }] of items.entries()) {
     await expect(calls(page).nth(n).locator('[data-call]')).toHaveAttribute('data-call', callId);
@@ -90,7 +112,10 @@ test('what a link says wrongly is left out, with a notice', async ({ page, devel
   await expect(calls(page)).toHaveCount(3);
 });
 
-test('a call opens in its place: a failure with its reason, a success with its facts; a reload keeps it open, and Back returns to its row', async ({ page, developer }) => {
+test('a call opens in its place: a failure with its reason, a success with its facts; a reload keeps it open, and Back returns to its row', async ({
+  page,
+  developer,
+}) => {
   const { app, failed } = await withCalls(developer);
   await page.goto(place(app));
   await calls(page).first().click();
@@ -124,7 +149,8 @@ test('a call opens in its place: a failure with its reason, a success with its f
 test('pages are of one list, in the URL; steps and jumps lead over them', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
   const made: string[] = [];
-  for (let n = 0; n < 21; n++) made.unshift((await developer.call(app.accessKey, { model: n % 2 === 0 ? 'demo-error-500' : 'demo' })).callId);
+  for (let n = 0; n < 21; n++)
+    made.unshift((await developer.call(app.accessKey, { model: n % 2 === 0 ? 'demo-error-500' : 'demo' })).callId);
   await developer.counted(21);
   await page.goto(`${place(app)}?start=${today()}&end=${today()}`);
   await expect(calls(page)).toHaveCount(10);
@@ -158,7 +184,7 @@ test('the download has the calls of the filter, with their reasons', async ({ pa
   const file = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Download CSV' }).click();
   const stream = await (await file).createReadStream();
-  const text = Buffer.concat(await stream.toArray() as Buffer[]).toString();
+  const text = Buffer.concat((await stream.toArray()) as Buffer[]).toString();
   const [head, ...rows] = text.trim().split(/\r?\n/);
   expect(head).toContain('reasonType,reasonCode,upstreamStatus');
   expect(rows.map((row) => row.split(',')[0]).sort()).toEqual(failed.slice(1).sort());
@@ -196,7 +222,13 @@ test('a call that was just made is waited for', async ({ page, developer, expect
   await expect(verdict(page)).toContainText('Succeeded with 200');
 });
 
-test('another’s call, application and filter are told as if they were not there', async ({ page, developer, browser, baseURL, expected }) => {
+test('another’s call, application and filter are told as if they were not there', async ({
+  page,
+  developer,
+  browser,
+  baseURL,
+  expected,
+}) => {
   expected.push(/ 404 /);
   const context = await browser.newContext();
   const { Developer } = await import('./people');
@@ -233,9 +265,16 @@ test('journey: from a failures figure to the failing calls and the reason of one
 async function withYesterday(page: Page): Promise<void> {
   const [next, now, before, first] = [1, 0, -1, -30].map((days) => addDays(today(), days)) as [string, string, string, string];
   await page.route(/\/api\/(statistics|calls)\//, async (route) => {
-    const url = route.request().url().replace(new RegExp(`to=${now}`), `to=${next}`).replaceAll(before, now); // yesterday's last hour ends today
+    const url = route
+      .request()
+      .url()
+      .replace(new RegExp(`to=${now}`), `to=${next}`)
+      .replaceAll(before, now); // yesterday's last hour ends today
     const answer = await route.fetch({ url });
-    const text = (await answer.text()).replaceAll(now, before).replace(/"collectedSince":"[^"]*"/g, `"collectedSince":"${first}T00:00:00.000+08:00"`).replace(/"retainedFrom":"[^"]*"/g, `"retainedFrom":"${first}"`);
+    const text = (await answer.text())
+      .replaceAll(now, before)
+      .replace(/"collectedSince":"[^"]*"/g, `"collectedSince":"${first}T00:00:00.000+08:00"`)
+      .replace(/"retainedFrom":"[^"]*"/g, `"retainedFrom":"${first}"`);
     await route.fulfill({ response: answer, body: text });
   });
 }
@@ -261,14 +300,18 @@ test('the calls and a call pass axe, and fit every width', async ({ page, develo
   const { app, failed } = await withCalls(developer);
   for (const path of [place(app), `${place(app)}/${failed[0]}`, `/calls/${failed[0]}`]) {
     await page.goto(path);
-    await inEveryLook(page, async () => {
-      await expect(page.locator('[data-call], .call-facts').first()).toBeVisible();
-    }, async () => {
-      await expectAccessible(page);
-      for (const width of [390, 768, 1024, 1440]) {
-        await page.setViewportSize({ width, height: 900 });
-        await expect(() => expectNoSidewaysScroll(page)).toPass(); // a chart is drawn anew
-      }
-    });
+    await inEveryLook(
+      page,
+      async () => {
+        await expect(page.locator('[data-call], .call-facts').first()).toBeVisible();
+      },
+      async () => {
+        await expectAccessible(page);
+        for (const width of [390, 768, 1024, 1440]) {
+          await page.setViewportSize({ width, height: 900 });
+          await expect(() => expectNoSidewaysScroll(page)).toPass(); // a chart is drawn anew
+        }
+      },
+    );
   }
 });

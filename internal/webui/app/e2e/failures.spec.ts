@@ -12,7 +12,15 @@ async function group(administrator: Administrator, names: readonly string[], ups
   await administrator.api('POST', '/api/admin/groups', { id: `g-${mark}`, name: `Group ${mark}`, sortOrder: 2000 });
   const ids = names.map((name) => `${name}-${mark}`);
   for (const id of ids)
-    await administrator.api('POST', '/api/admin/capabilities', { id, name: id, groupId: `g-${mark}`, upstreamBaseUrl, upstreamKey: KEY, upstreamModel: 'm', defaultPath: '/v1/chat/completions' });
+    await administrator.api('POST', '/api/admin/capabilities', {
+      id,
+      name: id,
+      groupId: `g-${mark}`,
+      upstreamBaseUrl,
+      upstreamKey: KEY,
+      upstreamModel: 'm',
+      defaultPath: '/v1/chat/completions',
+    });
   return ids;
 }
 
@@ -37,7 +45,10 @@ test('rule 9: an upstream that cannot be reached is a connection failure', async
   await openFailure(page, developer, app);
   await expect(verdict(page)).toContainText('The upstream could not be reached');
   await expect(part(page, 'Failure detail')).toContainText('Connection failed');
-  await expect(verdict(page).getByRole('link', { name: `Try ${nowhere}` })).toHaveAttribute('href', `/capabilities/${nowhere}?tab=try&app=${app.id}`);
+  await expect(verdict(page).getByRole('link', { name: `Try ${nowhere}` })).toHaveAttribute(
+    'href',
+    `/capabilities/${nowhere}?tab=try&app=${app.id}`,
+  );
 });
 
 test('rule 9: an upstream that does not answer in time is a timeout', async ({ page, developer }) => {
@@ -63,11 +74,20 @@ test('rule 9: a call without a model says so and hands over an example that name
   expect(copied).not.toContain(app.accessKey);
 });
 
-test('rules 9 and 13: of an error that is no JSON only the status is told, a long message is cut, and nothing of the upstream is shown', async ({ page, developer, administrator }) => {
+test('rules 9 and 13: of an error that is no JSON only the status is told, a long message is cut, and nothing of the upstream is shown', async ({
+  page,
+  developer,
+  administrator,
+}) => {
   const server = createServer((request, response) => {
     response.statusCode = 503;
     if (request.url!.endsWith('/plain')) response.setHeader('Content-Type', 'text/html').end('<h1>Out of order</h1>');
-    else response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ error: { message: `${request.headers.host} refused ${request.headers.authorization}: ${'m'.repeat(1500)}` } }));
+    else
+      response
+        .setHeader('Content-Type', 'application/json')
+        .end(
+          JSON.stringify({ error: { message: `${request.headers.host} refused ${request.headers.authorization}: ${'m'.repeat(1500)}` } }),
+        );
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   try {
@@ -103,20 +123,45 @@ async function leaveWhileSending(base: string, { accessKey }: NewApplication): P
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
-  const head = [`POST /gateway/v1/chat/completions?model=${CHAT} HTTP/1.1`, `Host: ${hostname}:${port}`, `Authorization: Bearer ${accessKey}`, 'Content-Type: application/json', 'Content-Length: 200000'];
+  const head = [
+    `POST /gateway/v1/chat/completions?model=${CHAT} HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    `Authorization: Bearer ${accessKey}`,
+    'Content-Type: application/json',
+    'Content-Length: 200000',
+  ];
   await new Promise<void>((sent) => socket.write(`${head.join('\r\n')}\r\n\r\n{"model":"demo",`, () => sent()));
   socket.destroy();
 }
 
 const raw = async (base: string, app: NewApplication, type: string | null, body: string) => {
-  await fetch(`${base}/gateway/v1/chat/completions?model=${CHAT}`, { method: 'POST', headers: { Authorization: `Bearer ${app.accessKey}`, ...(type === null ? {} : { 'Content-Type': type }) }, body });
+  await fetch(`${base}/gateway/v1/chat/completions?model=${CHAT}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${app.accessKey}`, ...(type === null ? {} : { 'Content-Type': type }) },
+    body,
+  });
 };
 
 const notes: [why: string, sentence: string, call: (base: string, app: NewApplication) => Promise<void>, verdict: string][] = [
-  ['is larger than 16 KB', 'The body exceeds 16 KB, so it is not stored.', (base, app) => raw(base, app, 'application/json', JSON.stringify({ model: 'demo-error-500', text: 'x'.repeat(17_000) })), 'The upstream answered 500'],
+  [
+    'is larger than 16 KB',
+    'The body exceeds 16 KB, so it is not stored.',
+    (base, app) => raw(base, app, 'application/json', JSON.stringify({ model: 'demo-error-500', text: 'x'.repeat(17_000) })),
+    'The upstream answered 500',
+  ],
   ['is not there', 'The call had no body.', (base, app) => raw(base, app, null, ''), 'The upstream answered 400'],
-  ['is not JSON', 'The body is not JSON, so it is not stored.', (base, app) => raw(base, app, 'text/plain', 'Hello'), 'The upstream answered 400'],
-  ['is invalid JSON', 'The body is not valid JSON, so it is not stored.', (base, app) => raw(base, app, 'application/json', '{"model":'), 'The upstream answered 400'],
+  [
+    'is not JSON',
+    'The body is not JSON, so it is not stored.',
+    (base, app) => raw(base, app, 'text/plain', 'Hello'),
+    'The upstream answered 400',
+  ],
+  [
+    'is invalid JSON',
+    'The body is not valid JSON, so it is not stored.',
+    (base, app) => raw(base, app, 'application/json', '{"model":'),
+    'The upstream answered 400',
+  ],
   ['was not fully read', 'The body was not fully read, so it is not stored.', leaveWhileSending, 'The caller left before the answer ended'],
 ];
 

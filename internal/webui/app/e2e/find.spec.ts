@@ -33,15 +33,21 @@ test('journey: from a call id in a log to the reason', async ({ page, developer 
 test('a trace id lists its calls, whatever application made them', async ({ page, developer }) => {
   const trace = 'c0ffee00c0ffee00c0ffee00c0ffee01';
   const items: object[] = [];
-  for (const [name, model] of [['Search', 'demo'], ['Reports', 'demo-error-500']] as const) {
+  for (const [name, model] of [
+    ['Search', 'demo'],
+    ['Reports', 'demo-error-500'],
+  ] as const) {
     const { id, accessKey } = await developer.createApplication(name);
     await developer.call(accessKey, { model });
     await developer.counted(items.length + 1);
-    const { items: [made] } = await developer.api<components['schemas']['CallPage']>('GET', `/api/statistics/applications/${id}/calls`);
+    const {
+      items: [made],
+    } = await developer.api<components['schemas']['CallPage']>('GET', `/api/statistics/applications/${id}/calls`);
     items.unshift({ ...made, application: { id, name, status: 'active' } });
   }
   const asked = page.waitForRequest(/\/api\/calls\?/);
-  await page.route(/\/api\/calls\?/, async (route) => { // this product has no traces to record
+  await page.route(/\/api\/calls\?/, async (route) => {
+    // this product has no traces to record
     const answer = await route.fetch();
     const json = (await answer.json()) as { data: { items: object[] } };
     expect(json.data.items).toEqual([]);
@@ -49,7 +55,10 @@ test('a trace id lists its calls, whatever application made them', async ({ page
     await route.fulfill({ response: answer, json });
   });
   await page.goto('/');
-  await page.getByRole('button', { name: /^Search/ }).locator('visible=true').click();
+  await page
+    .getByRole('button', { name: /^Search/ })
+    .locator('visible=true')
+    .click();
   await field(page).fill(`00-${trace}-00f067aa0ba902b7-01`);
   expect(new URL((await asked).url()).searchParams.get('traceId')).toBe(trace);
   await expect(options(page)).toHaveCount(2);
@@ -59,7 +68,10 @@ test('a trace id lists its calls, whatever application made them', async ({ page
   await expect(verdict(page)).toContainText('The upstream answered 500');
 });
 
-test('a name leads to the application or the capability; arrows choose, Escape leaves, and the focus returns', async ({ page, developer }) => {
+test('a name leads to the application or the capability; arrows choose, Escape leaves, and the focus returns', async ({
+  page,
+  developer,
+}) => {
   const app = await developer.createApplication('Nightly demo reports');
   await page.goto('/applications');
   await ready(page);
@@ -98,7 +110,10 @@ test('where a page has a search of its own, / is that one’s', async ({ page, d
   await expect(palette(page)).toBeVisible();
 });
 
-test('? lists the keys; single keys can be turned off, which a reload keeps, and nothing is in web storage', async ({ page, developer }) => {
+test('? lists the keys; single keys can be turned off, which a reload keeps, and nothing is in web storage', async ({
+  page,
+  developer,
+}) => {
   void developer;
   await page.goto('/');
   await ready(page);
@@ -122,7 +137,10 @@ test('? lists the keys; single keys can be turned off, which a reload keeps, and
   await page.keyboard.press('Control+k');
   await expect(palette(page)).toBeVisible();
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: /^Account/ }).locator('visible=true').click();
+  await page
+    .getByRole('button', { name: /^Account/ })
+    .locator('visible=true')
+    .click();
   await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
   await dialog.getByLabel('Single keys do something').check();
   await page.keyboard.press('Escape');
@@ -135,15 +153,19 @@ test('? lists the keys; single keys can be turned off, which a reload keeps, and
 test('the search and the list of keys pass axe', async ({ page, developer }) => {
   await developer.createApplication('Nightly demo reports');
   await page.goto('/');
-  await inEveryLook(page, () => ready(page), async () => {
-    await page.keyboard.press('/');
-    await page.getByRole('combobox').fill('demo');
-    await expect(page.getByRole('option').nth(1)).toBeVisible();
-    await expectAccessible(page);
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('?');
-    await expect(page.locator('.shortcuts')).toBeVisible();
-    await expectAccessible(page);
-    await page.keyboard.press('Escape');
-  });
+  await inEveryLook(
+    page,
+    () => ready(page),
+    async () => {
+      await page.keyboard.press('/');
+      await page.getByRole('combobox').fill('demo');
+      await expect(page.getByRole('option').nth(1)).toBeVisible();
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await expect(page.locator('.shortcuts')).toBeVisible();
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+    },
+  );
 });

@@ -32,7 +32,10 @@ test('Firefox: from the sign-in by way of a first call to why it failed', async 
   await page.locator('::-p-xpath(//label[contains(., "Demo chat")])').click();
   await firefox.click('Create');
   const key = await firefox.text('code.key');
-  const answer = await request.post(`${baseURL}/gateway/v1/chat/completions?model=${CHAT}`, { data: { model: 'demo-error-429', messages: [] }, headers: { Authorization: `Bearer ${key}`, Cookie: '' } });
+  const answer = await request.post(`${baseURL}/gateway/v1/chat/completions?model=${CHAT}`, {
+    data: { model: 'demo-error-429', messages: [] },
+    headers: { Authorization: `Bearer ${key}`, Cookie: '' },
+  });
   expect(answer.status()).toBe(429);
   await page.waitForSelector('::-p-text(The upstream answered 429)');
   await firefox.click('Open application');
@@ -40,7 +43,11 @@ test('Firefox: from the sign-in by way of a first call to why it failed', async 
   expect(firefox.at()).toMatch(/^\/applications\/[0-9a-f-]{36}$/);
 });
 
-test('Firefox: a figure leads to its calls and a call to its reason; a call id is found from anywhere', async ({ firefox, context, developer }) => {
+test('Firefox: a figure leads to its calls and a call to its reason; a call id is found from anywhere', async ({
+  firefox,
+  context,
+  developer,
+}) => {
   const { page } = firefox;
   const app = await developer.createApplication('Search');
   const { callId } = await developer.call(app.accessKey, { model: 'demo-error-429' });
@@ -49,7 +56,13 @@ test('Firefox: a figure leads to its calls and a call to its reason; a call id i
   await firefox.adopt(context);
   await firefox.width(1440);
   await firefox.goto(`/applications/${app.id}?range=30d`);
-  await page.waitForFunction(() => document.querySelector('canvas')?.getContext('2d')?.getImageData(0, 0, 600, 200).data.some((part) => part > 0));
+  await page.waitForFunction(() =>
+    document
+      .querySelector('canvas')
+      ?.getContext('2d')
+      ?.getImageData(0, 0, 600, 200)
+      .data.some((part) => part > 0),
+  );
   await firefox.click('Upstream answered 429', 'a');
   await page.locator('.calls-table tr.call').click();
   expect(await firefox.text('.verdict')).toContain('The upstream answered 429');
@@ -65,7 +78,12 @@ test('Firefox: a figure leads to its calls and a call to its reason; a call id i
   expect(firefox.at()).toBe(`/calls/${callId}`);
 });
 
-test('Firefox: every page stands at every width, and axe finds nothing of any impact', async ({ firefox, context, developer, administrator }) => {
+test('Firefox: every page stands at every width, and axe finds nothing of any impact', async ({
+  firefox,
+  context,
+  developer,
+  administrator,
+}) => {
   test.setTimeout(300_000);
   const catalog = await withLongCatalog(administrator);
   const app = await withLongApplications(developer, catalog);
@@ -74,9 +92,29 @@ test('Firefox: every page stands at every width, and axe finds nothing of any im
   const day = dayOf(Date.now());
   const broken: string[] = [];
   for (const path of [
-    '/', '/applications', `/applications/${app.id}`, `/applications/${app.id}?start=${day}&end=${day}`, `/applications/${app.id}/calls`, `/calls/${callId}`,
-    '/capabilities', `/capabilities/${catalog.capabilityId}`, `/capabilities/${CHAT}?tab=try&app=${app.id}`, '/alerts', '/nowhere',
-    '/admin', '/admin/usage', `/admin/capabilities/${CHAT}/figures`, '/admin/groups', '/admin/capabilities', `/admin/capabilities/${catalog.capabilityId}`, '/admin/upstreams', '/admin/prices', '/admin/limits', '/admin/alerts', '/admin/spools', '/admin/audit',
+    '/',
+    '/applications',
+    `/applications/${app.id}`,
+    `/applications/${app.id}?start=${day}&end=${day}`,
+    `/applications/${app.id}/calls`,
+    `/calls/${callId}`,
+    '/capabilities',
+    `/capabilities/${catalog.capabilityId}`,
+    `/capabilities/${CHAT}?tab=try&app=${app.id}`,
+    '/alerts',
+    '/nowhere',
+    '/admin',
+    '/admin/usage',
+    `/admin/capabilities/${CHAT}/figures`,
+    '/admin/groups',
+    '/admin/capabilities',
+    `/admin/capabilities/${catalog.capabilityId}`,
+    '/admin/upstreams',
+    '/admin/prices',
+    '/admin/limits',
+    '/admin/alerts',
+    '/admin/spools',
+    '/admin/audit',
   ]) {
     await firefox.width(1440);
     await firefox.goto(path);

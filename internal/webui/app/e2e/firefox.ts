@@ -17,8 +17,14 @@ export class Firefox {
   ) {}
 
   static async open(base: string): Promise<Firefox> {
-    if (executablePath === undefined) throw new Error('Firefox is missing: install firefox-esr (make browsers does where apt may be used), or name it in FIREFOX');
-    const browser = await puppeteer.launch({ browser: 'firefox', executablePath, headless: true, extraPrefsFirefox: { 'intl.accept_languages': 'en-US' } });
+    if (executablePath === undefined)
+      throw new Error('Firefox is missing: install firefox-esr (make browsers does where apt may be used), or name it in FIREFOX');
+    const browser = await puppeteer.launch({
+      browser: 'firefox',
+      executablePath,
+      headless: true,
+      extraPrefsFirefox: { 'intl.accept_languages': 'en-US' },
+    });
     const page = await browser.newPage();
     const opened = new Firefox(browser, page, base);
     page.on('console', (message) => {
@@ -26,7 +32,8 @@ export class Firefox {
     });
     page.on('pageerror', (error) => opened.faults.push(`uncaught ${error instanceof Error ? error.stack : error}`));
     page.on('request', (request) => {
-      if (!request.url().startsWith(base) && !/^(data|blob|about):/.test(request.url())) opened.faults.push(`foreign request ${request.url()}`);
+      if (!request.url().startsWith(base) && !/^(data|blob|about):/.test(request.url()))
+        opened.faults.push(`foreign request ${request.url()}`);
     });
     return opened;
   }
@@ -35,7 +42,8 @@ export class Firefox {
 
   /** Takes over who is signed in where. */
   async adopt(context: BrowserContext): Promise<void> {
-    for (const { name, value, path, httpOnly, domain } of await context.cookies()) await this.browser.setCookie({ name, value, path, httpOnly, domain, sameSite: 'Strict' });
+    for (const { name, value, path, httpOnly, domain } of await context.cookies())
+      await this.browser.setCookie({ name, value, path, httpOnly, domain, sameSite: 'Strict' });
   }
 
   async width(width: number): Promise<void> {
@@ -53,7 +61,11 @@ export class Firefox {
 
   at = () => this.page.url().slice(this.base.length);
 
-  text = (selector: string) => this.page.locator(selector).map((element) => element.textContent ?? '').wait();
+  text = (selector: string) =>
+    this.page
+      .locator(selector)
+      .map((element) => element.textContent ?? '')
+      .wait();
 
   async expectAccessible(): Promise<void> {
     await this.page.evaluate(axe.source);

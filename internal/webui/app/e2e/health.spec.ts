@@ -12,12 +12,16 @@ const block = (page: Page, name: string | RegExp) => page.getByRole('region', { 
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
 let provider: Parameters<typeof withFailures>[2];
-test.beforeEach(async ({ playwright }) => void (provider = { ...await upstream(), stranger: () => playwright.request.newContext() }));
+test.beforeEach(async ({ playwright }) => void (provider = { ...(await upstream()), stranger: () => playwright.request.newContext() }));
 test.afterEach(() => provider.close());
 
 // Dozens of calls fail, so that of all tests' failures these are among those that are named.
 // Before these pages there was no way at all: no page told an administrator of anybody's calls.
-test('journey: from “something is wrong” to which capability fails, since when, whom it hits and why', async ({ page, administrator, developer }) => {
+test('journey: from “something is wrong” to which capability fails, since when, whom it hits and why', async ({
+  page,
+  administrator,
+  developer,
+}) => {
   const { id, name, app, other, eve } = await withFailures(administrator, developer, provider, 60);
   await page.goto('/admin');
   const journey = new Journey(page, 'failing capability → whom it hits → why');
@@ -71,7 +75,11 @@ test('journey: the worst owner of the week, and which of its applications', asyn
   await expect(page).toHaveURL('/admin/usage?by=applications&sort=failures');
 });
 
-test('usage is ordered by each figure and searched, and leads to the figures of a capability', async ({ page, administrator, developer }) => {
+test('usage is ordered by each figure and searched, and leads to the figures of a capability', async ({
+  page,
+  administrator,
+  developer,
+}) => {
   const { id, name, app, other } = await withFailures(administrator, developer, provider, 40);
   await page.goto('/admin/usage');
   await page.getByRole('searchbox', { name: 'Search by e-mail address' }).fill(developer.email);
@@ -80,7 +88,11 @@ test('usage is ordered by each figure and searched, and leads to the figures of 
   await expect(lines.getByRole('cell')).toContainText([`applications: 2, calling: 2`, '43', '41', '95.35%', /ms$/, '240', 'CNY 2.40']);
   await lines.getByRole('link').click();
   await expect(lines).toHaveCount(2);
-  for (const [order, first] of [['Highest failure rate', 'Old'], ['Most tokens', app.name], ['Highest cost', app.name]] as const) {
+  for (const [order, first] of [
+    ['Highest failure rate', 'Old'],
+    ['Most tokens', app.name],
+    ['Highest cost', app.name],
+  ] as const) {
     await page.getByLabel('Order').selectOption(order);
     await expect(lines.first()).toContainText(first);
     await expect(page.locator('th[aria-sort=descending]')).toHaveCount(1);
@@ -97,7 +109,11 @@ test('usage is ordered by each figure and searched, and leads to the figures of 
   await expect(row(page, other.name)).toBeVisible();
 });
 
-test('a capability’s figures: last hour, reasons, applications, upstreams, first bytes, tokens and cost; to the editor and back', async ({ page, administrator, developer }) => {
+test('a capability’s figures: last hour, reasons, applications, upstreams, first bytes, tokens and cost; to the editor and back', async ({
+  page,
+  administrator,
+  developer,
+}) => {
   const { id, name, app, other, eve } = await withFailures(administrator, developer, provider, 9);
   await page.goto(`/admin/capabilities/${id}`);
   await page.getByRole('link', { name: 'Figures', exact: true }).click();
@@ -109,8 +125,18 @@ test('a capability’s figures: last hour, reasons, applications, upstreams, fir
   await expect(page.getByRole('group', { name: 'Last hour, against the hour before' })).toContainText(/Calls13 newFailures11 new/);
   await page.getByRole('link', { name: 'Failures 11' }).click();
   await expect(block(page, 'Why calls failed')).toBeFocused();
-  await expect(block(page, 'Why calls failed').locator('tbody tr')).toHaveText([/Upstream answered 503.*1090\.9%/s, /Capability not bound.*19\.1%/s]);
-  await expect(block(page, 'Applications, most failures first').locator('tbody tr').nth(0).getByRole('cell')).toContainText([app.name, developer.email, '11', '9', '81.82%', /\d\d:\d\d:\d\d/]);
+  await expect(block(page, 'Why calls failed').locator('tbody tr')).toHaveText([
+    /Upstream answered 503.*1090\.9%/s,
+    /Capability not bound.*19\.1%/s,
+  ]);
+  await expect(block(page, 'Applications, most failures first').locator('tbody tr').nth(0).getByRole('cell')).toContainText([
+    app.name,
+    developer.email,
+    '11',
+    '9',
+    '81.82%',
+    /\d\d:\d\d:\d\d/,
+  ]);
   await expect(row(page, other.name)).toContainText(eve.email);
   const provided = block(page, 'Upstreams');
   await expect(row(page, 'Provider').getByRole('cell')).toContainText([/Provider/, '12', '10', '83.34%', '0', /ms$/, /ms$/, /ms$/, /ms$/]);
@@ -147,7 +173,11 @@ async function withOverview(page: Page, change: (data: Schemas['FiguresOverview'
 
 const quiet = (data: Schemas['FiguresOverview']) => {
   data.now = { failures: 0, items: [], other: { reasons: 0, failures: 0 } };
-  data.hours = { ...data.hours, lastHour: { calls: 12_345, failures: 0, successRate: 1, p95Ms: 842 }, hourBefore: { calls: 263, failures: 4, successRate: 0.9847, p95Ms: 840 } };
+  data.hours = {
+    ...data.hours,
+    lastHour: { calls: 12_345, failures: 0, successRate: 1, p95Ms: 842 },
+    hourBefore: { calls: 263, failures: 4, successRate: 0.9847, p95Ms: 840 },
+  };
 };
 
 test('when nothing fails the page is calm and shows it by figures; ten times as many is ×47', async ({ page, administrator }) => {
@@ -162,14 +192,34 @@ test('when nothing fails the page is calm and shows it by figures; ten times as 
   await expect(page.getByText(/updated \d+ s ago/)).toBeVisible();
 });
 
-test('where a provider is down and dozens fail, the worst are told and the rest at a click; single failures are not called an outage', async ({ page, administrator }) => {
+test('where a provider is down and dozens fail, the worst are told and the rest at a click; single failures are not called an outage', async ({
+  page,
+  administrator,
+}) => {
   void administrator;
   const at = new Date(Date.now() + 8 * 3_600_000).toISOString().replace('Z', '+08:00');
   let dozens = true;
   await withOverview(page, (data) => {
-    const item = (n: number) => ({ type: 'connection_failed' as const, code: 'upstream_unreachable', upstreamStatus: null, model: `gone-${n}`, name: '', failures: 100 - n, failuresBefore: 0, firstSeen: at, lastSeen: at, applicationCount: 1, ownerCount: 1, topApplications: [] });
+    const item = (n: number) => ({
+      type: 'connection_failed' as const,
+      code: 'upstream_unreachable',
+      upstreamStatus: null,
+      model: `gone-${n}`,
+      name: '',
+      failures: 100 - n,
+      failuresBefore: 0,
+      firstSeen: at,
+      lastSeen: at,
+      applicationCount: 1,
+      ownerCount: 1,
+      topApplications: [],
+    });
     quiet(data);
-    data.now = { failures: 0, items: dozens ? Array.from({ length: 30 }, (_, n) => item(n)) : [{ ...item(0), type: 'limited', code: 'rate_limited' }], other: { reasons: 0, failures: 0 } };
+    data.now = {
+      failures: 0,
+      items: dozens ? Array.from({ length: 30 }, (_, n) => item(n)) : [{ ...item(0), type: 'limited', code: 'rate_limited' }],
+      other: { reasons: 0, failures: 0 },
+    };
     data.hours.lastHour.failures = 3;
   });
   await page.goto('/admin');
@@ -191,7 +241,9 @@ test('unknown is — and never 0: without calls, and an hour in which calls stop
   });
   await page.goto('/admin');
   await expect(page.locator('.health-verdict')).toHaveText('No calls in the last hour, after 263 in the hour before');
-  await expect(page.getByRole('group', { name: 'Last hour, against the hour before' })).toContainText(/Success rate— before 98\.47%.*p95— before 840 ms/);
+  await expect(page.getByRole('group', { name: 'Last hour, against the hour before' })).toContainText(
+    /Success rate— before 98\.47%.*p95— before 840 ms/,
+  );
 });
 
 test('what is behind or stuck is said, and nothing is called well that cannot be known', async ({ page, administrator }) => {
@@ -218,15 +270,19 @@ test('the pages of figures pass axe and fit every width', async ({ page, adminis
   await withBigOfficeFigures(page, await withLongCatalog(administrator), { id, name });
   for (const path of ['/admin', '/admin/usage', '/admin/usage?by=upstreams', `/admin/capabilities/${id}/figures`]) {
     await page.goto(path);
-    await inEveryLook(page, async () => {
-      await expect(page.locator('tbody tr').first()).toBeVisible();
-      if (path !== '/admin') await expect(page.locator('.chart canvas')).toBeVisible();
-    }, async () => {
-      await expectAccessible(page);
-      for (const width of [390, 768, 1024, 1440]) {
-        await page.setViewportSize({ width, height: 900 });
-        await expect(() => expectNoSidewaysScroll(page)).toPass(); // a chart is drawn anew
-      }
-    });
+    await inEveryLook(
+      page,
+      async () => {
+        await expect(page.locator('tbody tr').first()).toBeVisible();
+        if (path !== '/admin') await expect(page.locator('.chart canvas')).toBeVisible();
+      },
+      async () => {
+        await expectAccessible(page);
+        for (const width of [390, 768, 1024, 1440]) {
+          await page.setViewportSize({ width, height: 900 });
+          await expect(() => expectNoSidewaysScroll(page)).toPass(); // a chart is drawn anew
+        }
+      },
+    );
   }
 });

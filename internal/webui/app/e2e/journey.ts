@@ -6,7 +6,10 @@ export class Journey {
   private keys = 0;
   private readonly began = Date.now();
 
-  constructor(private readonly page: Page, private readonly name: string) {}
+  constructor(
+    private readonly page: Page,
+    private readonly name: string,
+  ) {}
 
   async click(on: Locator): Promise<void> {
     this.clicks++;
@@ -35,7 +38,10 @@ export class Journey {
   /** What was taken, also as an annotation of the test. */
   done(): { clicks: number; keys: number; seconds: number } {
     const taken = { clicks: this.clicks, keys: this.keys, seconds: (Date.now() - this.began) / 1000 };
-    test.info().annotations.push({ type: 'journey', description: `${this.name}: ${taken.clicks} clicks, ${taken.keys} keys, ${taken.seconds.toFixed(1)} s` });
+    test.info().annotations.push({
+      type: 'journey',
+      description: `${this.name}: ${taken.clicks} clicks, ${taken.keys} keys, ${taken.seconds.toFixed(1)} s`,
+    });
     return taken;
   }
 }

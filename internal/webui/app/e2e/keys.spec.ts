@@ -7,7 +7,8 @@ type Schemas = components['schemas'];
 const block = (page: Page): Locator => page.getByRole('region', { name: 'Keys' });
 const row = (page: Page, name: string): Locator => block(page).getByRole('row').filter({ hasText: name });
 const field = (page: Page, name: string): Locator => block(page).getByRole('form').getByLabel(name, { exact: true });
-const make = (developer: Developer, id: string, draft: Schemas['KeyDraft']) => developer.api<Schemas['NewKey']>('POST', `/api/applications/${id}/keys`, draft);
+const make = (developer: Developer, id: string, draft: Schemas['KeyDraft']) =>
+  developer.api<Schemas['NewKey']>('POST', `/api/applications/${id}/keys`, draft);
 const statusOf = async (developer: Developer, key: string) => (await developer.call(key)).status;
 
 test('a key is added with an end and addresses, shown in full once, and held to both', async ({ page, developer, context }) => {
@@ -88,7 +89,11 @@ test('rotating with an overlap leaves the old key valid, listed, and to be delet
   expect(await statusOf(developer, next)).toBe(200);
 });
 
-test('a sixth key is refused with what to do, and one that somebody else changed meanwhile is shown as it is', async ({ page, developer, expected }) => {
+test('a sixth key is refused with what to do, and one that somebody else changed meanwhile is shown as it is', async ({
+  page,
+  developer,
+  expected,
+}) => {
   expected.push(/ 409 /);
   const { id } = await developer.createApplication('Search');
   const made = [];
@@ -132,7 +137,11 @@ test('a call names its key, and one that was refused for its key leads to the ke
 
 test('the keys pass axe and fit every width in both languages and themes', async ({ page, developer }) => {
   const { id } = await developer.createApplication('Search');
-  await make(developer, id, { name: 'w'.repeat(64), expiresAt: new Date(Date.now() + 3_600_000).toISOString(), allowedCidrs: ['2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff', '10.0.0.0/8', '192.0.2.7', '198.51.100.0/24'] });
+  await make(developer, id, {
+    name: 'w'.repeat(64),
+    expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    allowedCidrs: ['2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff', '10.0.0.0/8', '192.0.2.7', '198.51.100.0/24'],
+  });
   for (const width of [390, 768, 1024, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`/applications/${id}`);
@@ -140,7 +149,11 @@ test('the keys pass axe and fit every width in both languages and themes', async
     await expect(row(page, 'w'.repeat(64))).toBeVisible();
     await expectNoSidewaysScroll(page);
   }
-  await inEveryLook(page, () => expect(page.locator('#keys tbody tr')).toHaveCount(2), () => expectAccessible(page, '#keys'));
+  await inEveryLook(
+    page,
+    () => expect(page.locator('#keys tbody tr')).toHaveCount(2),
+    () => expectAccessible(page, '#keys'),
+  );
   await prefer(page, 'zh-CN');
   await page.goto(`/applications/${id}`);
   await expect(page.getByRole('region', { name: '密钥' })).toContainText('最近使用');

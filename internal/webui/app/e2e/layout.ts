@@ -21,14 +21,21 @@ export async function layoutFaults(page: Evaluating): Promise<string[]> {
     }
     const faults: string[] = [];
     const say = (what: string) => faults.length < 12 && !faults.includes(what) && faults.push(what);
-    const named = (element: Element) => `<${element.tagName.toLowerCase()}${element.className && typeof element.className === 'string' ? ` class="${element.className}"` : ''}>`;
+    const named = (element: Element) =>
+      `<${element.tagName.toLowerCase()}${element.className && typeof element.className === 'string' ? ` class="${element.className}"` : ''}>`;
 
     const root = document.documentElement;
     if (root.scrollWidth > root.clientWidth) say(`the page runs ${root.scrollWidth - root.clientWidth} px sideways`);
     // Source text and the table of days may be scrolled; what cuts its text does not scroll.
     for (const element of document.querySelectorAll('body *')) {
       const over = element.scrollWidth - element.clientWidth;
-      if (over > 1 && /auto|scroll/.test(getComputedStyle(element).overflowX) && !element.matches('pre, textarea, .days') && element.clientWidth > 0) say(`${named(element)} scrolls ${over} px sideways`);
+      if (
+        over > 1 &&
+        /auto|scroll/.test(getComputedStyle(element).overflowX) &&
+        !element.matches('pre, textarea, .days') &&
+        element.clientWidth > 0
+      )
+        say(`${named(element)} scrolls ${over} px sideways`);
     }
 
     for (const figure of document.querySelectorAll('.tile strong')) {
@@ -50,7 +57,12 @@ export async function layoutFaults(page: Evaluating): Promise<string[]> {
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const owner = node.parentElement!;
       const text = node.textContent!.trim();
-      if (text === '' || owner.closest('.unseen, option, textarea, script, style, noscript, [hidden]') || getComputedStyle(owner).visibility === 'hidden') continue;
+      if (
+        text === '' ||
+        owner.closest('.unseen, option, textarea, script, style, noscript, [hidden]') ||
+        getComputedStyle(owner).visibility === 'hidden'
+      )
+        continue;
       const range = document.createRange();
       range.selectNodeContents(node);
       let hidden = false;
@@ -61,22 +73,37 @@ export async function layoutFaults(page: Evaluating): Promise<string[]> {
           const { overflowX, overflowY, display } = getComputedStyle(at);
           if (display === 'inline' || (overflowX === 'visible' && overflowY === 'visible')) continue;
           const clip = at.getBoundingClientRect();
-          [left, right, top, bottom] = [Math.max(left, clip.left), Math.min(right, clip.right), Math.max(top, clip.top), Math.min(bottom, clip.bottom)];
+          [left, right, top, bottom] = [
+            Math.max(left, clip.left),
+            Math.min(right, clip.right),
+            Math.max(top, clip.top),
+            Math.min(bottom, clip.bottom),
+          ];
         }
         if (right - left < 2 || bottom - top < 2) continue;
         const lean = (bottom - top) * 0.25; // the box of a line is higher than its letters
-        pieces.push({ text: text.slice(0, 40), owner, layer: layerOf(owner), left: left + 1, right: right - 1, top: top + lean, bottom: bottom - lean });
+        pieces.push({
+          text: text.slice(0, 40),
+          owner,
+          layer: layerOf(owner),
+          left: left + 1,
+          right: right - 1,
+          top: top + lean,
+          bottom: bottom - lean,
+        });
       }
     }
     pieces.forEach((one, n) => {
       for (const other of pieces.slice(n + 1)) {
         if (one.owner === other.owner || one.layer !== other.layer) continue;
-        if (one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom) say(`“${one.text}” overlaps “${other.text}”`);
+        if (one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom)
+          say(`“${one.text}” overlaps “${other.text}”`);
       }
       for (const within of ['td, th', '.tile, .tag, button, .quiet', '.block, [role=dialog]']) {
         const box = one.owner.closest(within);
         const place = box?.getBoundingClientRect();
-        if (box && place && box.contains(one.owner) && (one.right > place.right + 1 || one.left < place.left - 1)) say(`“${one.text}” sticks out of ${named(box)}`);
+        if (box && place && box.contains(one.owner) && (one.right > place.right + 1 || one.left < place.left - 1))
+          say(`“${one.text}” sticks out of ${named(box)}`);
       }
     });
     return faults;
@@ -97,8 +124,17 @@ export async function coveredByTabs(page: Evaluating): Promise<string[]> {
       const at = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
       return at === null || !(element.contains(at) || at.contains(element));
     };
-    const hidden = open.flatMap((part) => [...part.querySelectorAll('button, td')]).filter((one) => one.getClientRects().length > 0 && getComputedStyle(one).visibility !== 'hidden').filter(covered);
-    const last = [...document.querySelectorAll('.main a, .main button, .main p, .main td, .main dd')].filter((one) => one.getClientRects().length > 0 && !one.closest('.menu') && one.getBoundingClientRect().bottom > bar.top + 1 && !one.closest('.save-bar'));
+    const hidden = open
+      .flatMap((part) => [...part.querySelectorAll('button, td')])
+      .filter((one) => one.getClientRects().length > 0 && getComputedStyle(one).visibility !== 'hidden')
+      .filter(covered);
+    const last = [...document.querySelectorAll('.main a, .main button, .main p, .main td, .main dd')].filter(
+      (one) =>
+        one.getClientRects().length > 0 &&
+        !one.closest('.menu') &&
+        one.getBoundingClientRect().bottom > bar.top + 1 &&
+        !one.closest('.save-bar'),
+    );
     window.scrollTo(0, 0);
     return [...hidden, ...last].slice(0, 8).map((one) => `${one.tagName} “${(one.textContent ?? '').slice(0, 30)}” is covered`);
   });

@@ -16,7 +16,13 @@ test('signing out leaves nothing of the page to the next person', async ({ page,
   }
 });
 
-test('a write that is refused at sign-out is not sent again as the next person', async ({ page, developer, request, baseURL, expected }) => {
+test('a write that is refused at sign-out is not sent again as the next person', async ({
+  page,
+  developer,
+  request,
+  baseURL,
+  expected,
+}) => {
   expected.push(/ 40[14] /);
   const app = await developer.createApplication('Search');
   const sent: string[] = [];
@@ -40,7 +46,10 @@ test('a write that is refused at sign-out is not sent again as the next person',
   const next = `next-${Date.now()}@example.com`;
   await page.getByLabel('E-mail').fill(next);
   await page.getByRole('button', { name: 'Send code' }).click();
-  await page.locator('.ant-otp-input').first().pressSequentially(await mailedCode(request, baseURL!, next));
+  await page
+    .locator('.ant-otp-input')
+    .first()
+    .pressSequentially(await mailedCode(request, baseURL!, next));
   await expect(page.getByRole('button', { name: 'Account' })).toBeVisible();
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await page.goto('/applications'); // whatever was on its way has gone out
@@ -55,7 +64,10 @@ test('a link out of the call log takes its place in the history: one Back return
   await page.getByRole('link', { name: 'Search' }).first().click();
   await expect(page).toHaveURL(`/applications/${app.id}`);
   await developer.counted(1);
-  await page.getByRole('button', { name: /^Call log/ }).first().click();
+  await page
+    .getByRole('button', { name: /^Call log/ })
+    .first()
+    .click();
   await page.locator('.calls-table tr.call').first().click();
   await page.getByRole('link', { name: `Try ${CHAT}` }).click();
   await expect(page).toHaveURL(`/capabilities/${CHAT}?tab=try&app=${app.id}`);
@@ -89,7 +101,12 @@ test('Back comes to the place of the page that was left, another page begins at 
   await expect.poll(scrolled).toBe(inner);
 });
 
-test('the company’s sign-in is offered where the session expired, and the page goes on after it', async ({ page, context, developer, expected }) => {
+test('the company’s sign-in is offered where the session expired, and the page goes on after it', async ({
+  page,
+  context,
+  developer,
+  expected,
+}) => {
   expected.push(/ 401 /);
   await page.route('**/api/config', async (route) => {
     const response = await route.fetch();
@@ -100,7 +117,9 @@ test('the company’s sign-in is offered where the session expired, and the page
   await page.getByRole('textbox', { name: /^Name/ }).fill('Typed');
   const cookies = await context.cookies();
   await context.clearCookies();
-  await page.route('**/api/applications', (route) => route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } }), { times: 1 });
+  await page.route('**/api/applications', (route) => route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } }), {
+    times: 1,
+  });
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Sign in' });
   const company = dialog.getByRole('link', { name: 'Sign in with Acme' });
@@ -128,7 +147,9 @@ test('samples wait for the address of the gateway instead of guessing it', async
   for (const path of ['/', `/applications/${app.id}`, `/capabilities/${CHAT}`]) {
     await page.goto(path);
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-    await expect(page.getByText(path === '/' ? 'There were no calls' : path.startsWith('/app') ? 'Copy this curl' : 'Demo chat').first()).toBeVisible();
+    await expect(
+      page.getByText(path === '/' ? 'There were no calls' : path.startsWith('/app') ? 'Copy this curl' : 'Demo chat').first(),
+    ).toBeVisible();
     expect(await page.locator('main').innerText()).not.toContain('/gateway');
   }
   arrive();

@@ -1,7 +1,17 @@
 import type { Page } from '@playwright/test';
 import type { components } from '../src/api/schema';
 import { openFailure, part, verdict } from './log';
-import { CHAT, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, type Administrator, type Developer, type NewApplication } from './test';
+import {
+  CHAT,
+  expect,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  inEveryLook,
+  test,
+  type Administrator,
+  type Developer,
+  type NewApplication,
+} from './test';
 
 type Schemas = components['schemas'];
 const block = (page: Page) => page.getByRole('region', { name: 'Limits', exact: true });
@@ -10,8 +20,10 @@ const limit = (page: Page, name: string) => block(page).getByRole('listitem').fi
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 const widths = [390, 768, 1024, 1440];
 
-const stored = async (developer: Developer, { id }: NewApplication) => (await developer.api<Schemas['Application']>('GET', `/api/applications/${id}`)).limits;
-const ceiling = (administrator: Administrator, draft: Schemas['CeilingDraft']) => administrator.api<Schemas['Ceiling']>('PUT', '/api/admin/limits', draft);
+const stored = async (developer: Developer, { id }: NewApplication) =>
+  (await developer.api<Schemas['Application']>('GET', `/api/applications/${id}`)).limits;
+const ceiling = (administrator: Administrator, draft: Schemas['CeilingDraft']) =>
+  administrator.api<Schemas['Ceiling']>('PUT', '/api/admin/limits', draft);
 
 /** The usage as gateways would have counted it. */
 async function used(page: Page, figures: Partial<Record<Schemas['LimitName'], number>>): Promise<void> {
@@ -42,7 +54,13 @@ test('an owner sets limits and removes them, and the page says who set each and 
   await expect(limit(page, 'Tokens per day')).toContainText('5,000,000');
   await expect(limit(page, 'Tokens per day')).toContainText('counted anew from');
   await expect(block(page).getByRole('button', { name: 'Edit limits' })).toBeFocused();
-  expect(await stored(developer, app)).toEqual({ requestsPerMinute: 12_000, tokensPerMinute: null, concurrency: null, callsPerDay: null, tokensPerDay: 5_000_000 });
+  expect(await stored(developer, app)).toEqual({
+    requestsPerMinute: 12_000,
+    tokensPerMinute: null,
+    concurrency: null,
+    callsPerDay: null,
+    tokensPerDay: 5_000_000,
+  });
   await page.keyboard.press('Enter');
   await field(page, 'Requests per minute').fill('');
   await page.keyboard.press('Enter');
@@ -50,7 +68,12 @@ test('an owner sets limits and removes them, and the page says who set each and 
   expect((await stored(developer, app)).requestsPerMinute).toBeNull();
 });
 
-test('a limit above the ceiling is refused at its field, which says so before, and a ceiling holds where nothing is set', async ({ page, developer, administrator, expected }) => {
+test('a limit above the ceiling is refused at its field, which says so before, and a ceiling holds where nothing is set', async ({
+  page,
+  developer,
+  administrator,
+  expected,
+}) => {
   expected.push(/ 400 /);
   const app = await developer.createApplication('Search');
   await ceiling(administrator, { scope: 'application', application: app.id, concurrency: 5 });
@@ -87,7 +110,12 @@ test('what somebody else changed meanwhile is told before it is overwritten', as
 
 test('the usage stands against each limit as a bar with its numbers; what is not known is no zero', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
-  await developer.api('PATCH', `/api/applications/${app.id}/limits`, { requestsPerMinute: 120, concurrency: 5, callsPerDay: 10_000, tokensPerDay: 9 });
+  await developer.api('PATCH', `/api/applications/${app.id}/limits`, {
+    requestsPerMinute: 120,
+    concurrency: 5,
+    callsPerDay: 10_000,
+    tokensPerDay: 9,
+  });
   await used(page, { requestsPerMinute: 87, concurrency: 5, callsPerDay: 0 });
   await page.goto(`/applications/${app.id}`);
   await expect(limit(page, 'Requests per minute')).toContainText('87 of 120');
@@ -104,7 +132,12 @@ test('a call that a limit refused says so and leads to the limits', async ({ pag
   await page.route(/\/calls\/[0-9a-f-]{36}$/, async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Schemas['FailedCall'] };
-    body.data.failure.reason = { type: 'limited', code: 'rate_limited', message: 'The limit of requests per minute is reached.', upstreamStatus: null };
+    body.data.failure.reason = {
+      type: 'limited',
+      code: 'rate_limited',
+      message: 'The limit of requests per minute is reached.',
+      upstreamStatus: null,
+    };
     await route.fulfill({ response: answer, json: body });
   });
   await page.setViewportSize({ width: 1440, height: 500 });
@@ -146,7 +179,17 @@ test('an administrator sets, edits and removes ceilings, each in the audit', asy
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(row(page, developer.email).first().getByRole('cell')).toContainText([developer.email, '600', '—', '20', '—', '—']);
   const { items } = await administrator.api<Schemas['CeilingPage']>('GET', `/api/admin/limits?q=${encodeURIComponent(developer.email)}`);
-  expect(items.map(({ scope, limits: { requestsPerMinute, tokensPerMinute, concurrency } }) => [scope, requestsPerMinute, tokensPerMinute, concurrency])).toEqual([['owner', 600, null, 20], ['application', null, 90_000, null]]);
+  expect(
+    items.map(({ scope, limits: { requestsPerMinute, tokensPerMinute, concurrency } }) => [
+      scope,
+      requestsPerMinute,
+      tokensPerMinute,
+      concurrency,
+    ]),
+  ).toEqual([
+    ['owner', 600, null, 20],
+    ['application', null, 90_000, null],
+  ]);
   await page.getByRole('button', { name: `Remove the ceiling for ${app.name}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await expect(row(page, app.name)).toHaveCount(0);
@@ -156,7 +199,12 @@ test('an administrator sets, edits and removes ceilings, each in the audit', asy
   await expect(row(page, app.name).filter({ hasText: 'Set ceiling' }).first()).toContainText('90,000');
 });
 
-test('a ceiling for nobody is refused at its field, and one that was changed meanwhile is not overwritten unseen', async ({ page, developer, administrator, expected }) => {
+test('a ceiling for nobody is refused at its field, and one that was changed meanwhile is not overwritten unseen', async ({
+  page,
+  developer,
+  administrator,
+  expected,
+}) => {
   expected.push(/ 400 /, / 409 /);
   await ceiling(administrator, { scope: 'owner', owner: developer.email, concurrency: 3 });
   await page.goto(`/admin/limits?q=${developer.email}`);
@@ -179,7 +227,11 @@ test('a ceiling for nobody is refused at its field, and one that was changed mea
 test('the limits of an application fit every width and are accessible in every look', async ({ page, developer, administrator }) => {
   const app = await developer.createApplication('Search');
   await ceiling(administrator, { scope: 'application', application: app.id, concurrency: 1_000_000_000_000 });
-  await developer.api('PATCH', `/api/applications/${app.id}/limits`, { requestsPerMinute: 120, tokensPerMinute: 999_999_999_999, callsPerDay: 10_000 });
+  await developer.api('PATCH', `/api/applications/${app.id}/limits`, {
+    requestsPerMinute: 120,
+    tokensPerMinute: 999_999_999_999,
+    callsPerDay: 10_000,
+  });
   await used(page, { requestsPerMinute: 120, tokensPerMinute: 999_999_999_999, callsPerDay: 8_500 });
   await page.goto(`/applications/${app.id}`);
   const open = async () => {
@@ -197,7 +249,15 @@ test('the limits of an application fit every width and are accessible in every l
 });
 
 test('the ceilings fit every width and are accessible in every look', async ({ page, developer, administrator }) => {
-  await ceiling(administrator, { scope: 'owner', owner: developer.email, requestsPerMinute: 1_000_000_000_000, tokensPerMinute: 1_000_000_000_000, concurrency: 1_000_000_000_000, callsPerDay: 1_000_000_000_000, tokensPerDay: 1_000_000_000_000 });
+  await ceiling(administrator, {
+    scope: 'owner',
+    owner: developer.email,
+    requestsPerMinute: 1_000_000_000_000,
+    tokensPerMinute: 1_000_000_000_000,
+    concurrency: 1_000_000_000_000,
+    callsPerDay: 1_000_000_000_000,
+    tokensPerDay: 1_000_000_000_000,
+  });
   const app = await developer.createApplication('W'.repeat(64));
   await ceiling(administrator, { scope: 'application', application: app.id, concurrency: 5 });
   await page.goto(`/admin/limits?q=${developer.email}`);

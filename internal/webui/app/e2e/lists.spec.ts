@@ -1,14 +1,22 @@
 import { CHAT, CLAUDE, expect, expectAccessible, test } from './test';
 
 test('of applications only what is not normal is tagged, and the failing one stands out', async ({ page, developer }) => {
-  const [good, bad, off] = [await developer.createApplication('Good'), await developer.createApplication('Bad'), await developer.createApplication('Off')];
+  const [good, bad, off] = [
+    await developer.createApplication('Good'),
+    await developer.createApplication('Bad'),
+    await developer.createApplication('Off'),
+  ];
   await developer.calls(good.accessKey, 2);
   await developer.calls(bad.accessKey, 4);
   await developer.call(bad.accessKey, { model: 'demo-error-500' });
   await developer.api('PATCH', `/api/applications/${off.id}/status`, { status: 'disabled' });
   await developer.counted(7);
   await page.goto('/applications');
-  const tags = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) }).locator('.tag');
+  const tags = (name: string) =>
+    page
+      .getByRole('row')
+      .filter({ has: page.getByRole('link', { name, exact: true }) })
+      .locator('.tag');
   await expect(tags('Bad')).toHaveText(['Failing']);
   await expect(tags('Off')).toHaveText(['Disabled']);
   await expect(tags('Good')).toHaveCount(0);
@@ -69,7 +77,10 @@ test('“Copied” moves nothing', async ({ page, context, developer }) => {
   expect((await rotate.boundingBox())!.x).toBe(before.x);
 });
 
-test('of 30 applications the one with most failures is first in one choice; name, status and order stand in the URL', async ({ page, developer }) => {
+test('of 30 applications the one with most failures is first in one choice; name, status and order stand in the URL', async ({
+  page,
+  developer,
+}) => {
   const made = [];
   for (let n = 1; n <= 30; n++) made.push(await developer.createApplication(`Batch ${n}`));
   await developer.call(made[4]!.accessKey);

@@ -9,7 +9,10 @@ export const part = (page: Page, name: string): Locator => page.getByRole('regio
 
 export async function openLog(page: Page, app: NewApplication, path = `/applications/${app.id}`): Promise<Locator> {
   await page.goto(path);
-  await page.getByRole('button', { name: /^Call log/ }).first().click();
+  await page
+    .getByRole('button', { name: /^Call log/ })
+    .first()
+    .click();
   const drawer = page.getByRole('dialog', { name: `Call log of ${app.name}` });
   await expect(drawer).toBeVisible();
   return drawer;

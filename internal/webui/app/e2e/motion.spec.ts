@@ -6,12 +6,22 @@ import { expect, test } from './test';
 const moved = (page: Page): Promise<string[]> => page.evaluate(() => (window as unknown as { moved: string[] }).moved);
 
 for (const motion of ['reduce', 'no-preference'] as const) {
-  test(`drawers, dialogs, menus and notices ${motion === 'reduce' ? 'do not move for who asked for less motion' : 'move otherwise'}`, async ({ page, developer }) => {
+  test(`drawers, dialogs, menus and notices ${motion === 'reduce' ? 'do not move for who asked for less motion' : 'move otherwise'}`, async ({
+    page,
+    developer,
+  }) => {
     await page.emulateMedia({ reducedMotion: motion });
     await page.addInitScript(() => {
       const seen = ((window as unknown as { moved: string[] }).moved = [] as string[]);
       for (const type of ['transitionrun', 'animationstart'] as const)
-        document.addEventListener(type, (event) => seen.push(`${type} ${event instanceof TransitionEvent ? event.propertyName : (event as AnimationEvent).animationName} of ${(event.target as Element).className}`), true);
+        document.addEventListener(
+          type,
+          (event) =>
+            seen.push(
+              `${type} ${event instanceof TransitionEvent ? event.propertyName : (event as AnimationEvent).animationName} of ${(event.target as Element).className}`,
+            ),
+          true,
+        );
     });
     const { id, accessKey } = await developer.createApplication('Search');
     await developer.calls(accessKey, 2, { model: 'demo-error-500' });
@@ -19,7 +29,10 @@ for (const motion of ['reduce', 'no-preference'] as const) {
     await page.goto(`/applications/${id}`);
     await expect(page.locator('.chart canvas')).toBeVisible();
     await page.getByRole('button', { name: 'Last 30 days' }).click();
-    await page.getByRole('button', { name: /^Call log/ }).first().click();
+    await page
+      .getByRole('button', { name: /^Call log/ })
+      .first()
+      .click();
     await calls(page).first().click();
     await expect(page.locator('.verdict')).toBeVisible();
     await page.keyboard.press('Escape');

@@ -9,9 +9,19 @@ type Schemas = components['schemas'];
 const mark = () => randomUUID().slice(0, 8);
 const KEY = 'the-upstream-key-nobody-sees';
 
-const makeGroup = (administrator: Administrator, name: string) => administrator.api<Schemas['Group']>('POST', '/api/admin/groups', { name, sortOrder: 5000 });
+const makeGroup = (administrator: Administrator, name: string) =>
+  administrator.api<Schemas['Group']>('POST', '/api/admin/groups', { name, sortOrder: 5000 });
 const makeCapability = (administrator: Administrator, id: string, groupId: string, more: object = {}) =>
-  administrator.api<Schemas['AdminCapability']>('POST', '/api/admin/capabilities', { id, name: `Name ${id}`, groupId, upstreamBaseUrl: 'http://127.0.0.1:9/base', upstreamKey: KEY, upstreamModel: 'm', defaultPath: '/v1/chat/completions', ...more });
+  administrator.api<Schemas['AdminCapability']>('POST', '/api/admin/capabilities', {
+    id,
+    name: `Name ${id}`,
+    groupId,
+    upstreamBaseUrl: 'http://127.0.0.1:9/base',
+    upstreamKey: KEY,
+    upstreamModel: 'm',
+    defaultPath: '/v1/chat/completions',
+    ...more,
+  });
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
 
@@ -33,7 +43,10 @@ test('the back office has its own sign-in, and a developer is nobody there', asy
   await expect(page.locator('.office-band')).toHaveText('Back office');
   await page.getByLabel('E-mail').fill('admin@callgate.local');
   await page.getByRole('button', { name: 'Send code' }).click();
-  await page.locator('.ant-otp-input').first().pressSequentially(await mailedCode(request, baseURL!, 'admin@callgate.local'));
+  await page
+    .locator('.ant-otp-input')
+    .first()
+    .pressSequentially(await mailedCode(request, baseURL!, 'admin@callgate.local'));
   await expect(page).toHaveURL('/admin/groups');
   await expect(page.getByRole('heading', { name: 'Groups' })).toBeVisible();
   await expect(page.locator('.rail .office-band')).toHaveText('Back office');
@@ -95,7 +108,9 @@ test('groups are ordered by Alt and arrows, and kept when the order is refused',
   const last = before === 'ab' ? b : a;
   const handle = page.getByRole('button', { name: `Move ${last}` });
   await handle.focus();
-  await page.route('**/api/admin/groups/order', (route) => route.fulfill({ status: 503, json: { code: 50301, msg: 'down', data: null } }), { times: 1 });
+  await page.route('**/api/admin/groups/order', (route) => route.fulfill({ status: 503, json: { code: 50301, msg: 'down', data: null } }), {
+    times: 1,
+  });
   await page.keyboard.press('Alt+ArrowUp');
   await expect(page.getByText('A store is unavailable for now.')).toBeVisible();
   await expect.poll(order).toBe(before);
@@ -124,7 +139,10 @@ test('capabilities of a group are ordered by dragging, and developers get that o
   await page.mouse.move(from.x + 8, to.y + to.height - 4, { steps: 8 });
   await page.mouse.up();
   await expect.poll(shown).toEqual([ids[1], ids[2], ids[0]]);
-  const listed = async () => (await developer.api<Schemas['CapabilityItems']>('GET', '/api/capabilities')).items.filter(({ groupId }) => groupId === group.id).map(({ id }) => id);
+  const listed = async () =>
+    (await developer.api<Schemas['CapabilityItems']>('GET', '/api/capabilities')).items
+      .filter(({ groupId }) => groupId === group.id)
+      .map(({ id }) => id);
   await expect.poll(listed).toEqual([ids[1], ids[2], ids[0]]);
 });
 
@@ -145,14 +163,23 @@ test('filters stand in the URL and can be cleared', async ({ page, administrator
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await expect(page).toHaveURL('/admin/capabilities');
   // Of two quick choices neither is lost: the second comes before the first is drawn.
-  const choices = [await page.getByRole('combobox', { name: 'Group' }).elementHandle(), await page.getByRole('combobox', { name: 'Status' }).elementHandle()] as const;
-  await page.evaluate(async ([[first, second], value]) => {
-    for (const [select, chosen] of [[first, value], [second, 'enabled']] as const) {
-      (select as HTMLSelectElement).value = chosen;
-      select!.dispatchEvent(new Event('change', { bubbles: true }));
-      for (let n = 0; n < 50; n++) await Promise.resolve(); // the address follows, no drawing
-    }
-  }, [choices, group.id] as const);
+  const choices = [
+    await page.getByRole('combobox', { name: 'Group' }).elementHandle(),
+    await page.getByRole('combobox', { name: 'Status' }).elementHandle(),
+  ] as const;
+  await page.evaluate(
+    async ([[first, second], value]) => {
+      for (const [select, chosen] of [
+        [first, value],
+        [second, 'enabled'],
+      ] as const) {
+        (select as HTMLSelectElement).value = chosen;
+        select!.dispatchEvent(new Event('change', { bubbles: true }));
+        for (let n = 0; n < 50; n++) await Promise.resolve(); // the address follows, no drawing
+      }
+    },
+    [choices, group.id] as const,
+  );
   await expect(page).toHaveURL(`/admin/capabilities?groupId=${group.id}&status=enabled`);
   await expect(page.locator('tbody code')).toHaveText([on]);
 });
@@ -164,7 +191,9 @@ test('switching a capability off asks with the number of its applications, and c
   try {
     await makeCapability(administrator, id, group.id, { upstreamBaseUrl: server.url });
     const { accessKey } = await developer.createApplication('Uses it', [id]);
-    await expect.poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] }).toBe(200); // gateways learn of it within 2 s
+    await expect
+      .poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] })
+      .toBe(200); // gateways learn of it within 2 s
     await page.goto(`/admin/capabilities?groupId=${group.id}`);
     const toggle = page.getByRole('switch', { name: `Name ${id}: enabled` });
     await expect(toggle).toBeChecked();
@@ -177,16 +206,24 @@ test('switching a capability off asks with the number of its applications, and c
     await toggle.click();
     await dialog.getByRole('button', { name: 'Disable' }).click();
     await expect(toggle).not.toBeChecked();
-    await expect.poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] }).toBe(403);
+    await expect
+      .poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] })
+      .toBe(403);
     await toggle.click();
     await expect(toggle).toBeChecked();
-    await expect.poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] }).toBe(200);
+    await expect
+      .poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] })
+      .toBe(200);
   } finally {
     server.close();
   }
 });
 
-test('a capability is created with a live final URL and a checked connection, and works at once', async ({ page, administrator, developer }) => {
+test('a capability is created with a live final URL and a checked connection, and works at once', async ({
+  page,
+  administrator,
+  developer,
+}) => {
   const group = await makeGroup(administrator, `Editor ${mark()}`);
   const id = `made-${mark()}`;
   const server = await upstream();
@@ -213,7 +250,9 @@ test('a capability is created with a live final URL and a checked connection, an
     await expect(field(page, 'Upstream key')).toHaveAttribute('placeholder', 'Saved; leave empty to keep');
     await expect(field(page, 'Identifier')).toHaveAttribute('readonly');
     const { accessKey } = await developer.createApplication('Calls it', [id]);
-    await expect.poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] }).toBe(200);
+    await expect
+      .poll(async () => (await developer.call(accessKey, { capability: id })).status, { timeout: 10_000, intervals: [50] })
+      .toBe(200);
     expect(server.seen.at(-1)).toMatchObject({ ':path': '/openai/v1/chat/completions', 'api-key': KEY });
     expect(JSON.stringify(server.seen)).not.toContain(accessKey);
   } finally {
@@ -310,9 +349,14 @@ test('the audit trail tells who did what, and of a key only that it changed', as
   const group = await makeGroup(administrator, `Trail ${mark()}`);
   const id = `trail-${mark()}`;
   await makeCapability(administrator, id, group.id);
-  await administrator.api('PATCH', `/api/admin/capabilities/${id}`, { upstreamKey: 'another-key-of-the-upstream', defaultPath: '/v2/chat' });
+  await administrator.api('PATCH', `/api/admin/capabilities/${id}`, {
+    upstreamKey: 'another-key-of-the-upstream',
+    defaultPath: '/v2/chat',
+  });
   await page.goto('/admin/audit');
-  const entry = row(page, 'Edited capability').filter({ hasText: `Name ${id}` }).first();
+  const entry = row(page, 'Edited capability')
+    .filter({ hasText: `Name ${id}` })
+    .first();
   await expect(entry).toContainText(administrator.email);
   await expect(entry).toContainText('Upstream key: changed');
   await expect(entry).toContainText('Default path: /v1/chat/completions → /v2/chat');
@@ -325,11 +369,20 @@ test('the pages of the back office are accessible in both themes and languages, 
   const group = await makeGroup(administrator, `Look ${mark()}`);
   const id = `look-${mark()}`;
   await makeCapability(administrator, id, group.id);
-  const pages = [['/admin/groups', `tbody tr`], [`/admin/capabilities?groupId=${group.id}`, 'tbody tr'], [`/admin/capabilities/${id}`, '#capability-name'], ['/admin/audit', 'tbody tr']] as const;
+  const pages = [
+    ['/admin/groups', `tbody tr`],
+    [`/admin/capabilities?groupId=${group.id}`, 'tbody tr'],
+    [`/admin/capabilities/${id}`, '#capability-name'],
+    ['/admin/audit', 'tbody tr'],
+  ] as const;
   for (const [path, ready] of pages) {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(path);
-    await inEveryLook(page, () => expect(page.locator(ready).first()).toBeVisible(), () => expectAccessible(page));
+    await inEveryLook(
+      page,
+      () => expect(page.locator(ready).first()).toBeVisible(),
+      () => expectAccessible(page),
+    );
     await page.setViewportSize({ width: 390, height: 844 });
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);

@@ -10,7 +10,16 @@ async function withGroup(administrator: Administrator, n: number): Promise<{ gro
   const mark = randomUUID().slice(0, 8);
   const { id: groupId } = await administrator.api<Schemas['Group']>('POST', '/api/admin/groups', { name: `Long ${mark}` });
   const ids = Array.from({ length: n }, (_, at) => `${mark}-${at + 1}`);
-  for (const [at, id] of ids.entries()) await administrator.api('POST', '/api/admin/capabilities', { id, name: id, groupId, sortOrder: at + 1, status: 'enabled', upstreamBaseUrl: 'http://127.0.0.1:9', upstreamKey: 'none' });
+  for (const [at, id] of ids.entries())
+    await administrator.api('POST', '/api/admin/capabilities', {
+      id,
+      name: id,
+      groupId,
+      sortOrder: at + 1,
+      status: 'enabled',
+      upstreamBaseUrl: 'http://127.0.0.1:9',
+      upstreamKey: 'none',
+    });
   return { groupId, ids };
 }
 
@@ -19,11 +28,16 @@ const shown = (page: Page) => page.locator('tbody code').allTextContents();
 /** How many orders the page has asked the server to store. */
 function orders(page: Page): () => number {
   let n = 0;
-  page.on('request', (request) => { n += Number(request.method() === 'PUT' && request.url().endsWith('/order')); });
+  page.on('request', (request) => {
+    n += Number(request.method() === 'PUT' && request.url().endsWith('/order'));
+  });
   return () => n;
 }
 
-test('by keys a capability goes from place 60 to 1 in one request and one entry of the audit, which says so', async ({ page, administrator }) => {
+test('by keys a capability goes from place 60 to 1 in one request and one entry of the audit, which says so', async ({
+  page,
+  administrator,
+}) => {
   const { groupId, ids } = await withGroup(administrator, 60);
   const asked = orders(page);
   await page.goto(`/admin/capabilities?groupId=${groupId}`);
@@ -37,7 +51,13 @@ test('by keys a capability goes from place 60 to 1 in one request and one entry 
   expect(asked()).toBe(0);
   await page.keyboard.up('Alt');
   const wanted = [last, ...ids.slice(0, -1)];
-  await expect.poll(async () => (await administrator.api<Schemas['AdminCapabilityPage']>('GET', `/api/admin/capabilities?groupId=${groupId}&size=100`)).items.map(({ id }) => id)).toEqual(wanted);
+  await expect
+    .poll(async () =>
+      (await administrator.api<Schemas['AdminCapabilityPage']>('GET', `/api/admin/capabilities?groupId=${groupId}&size=100`)).items.map(
+        ({ id }) => id,
+      ),
+    )
+    .toEqual(wanted);
   await expect.poll(() => shown(page)).toEqual(wanted);
   expect(asked()).toBe(1);
   await page.goto('/admin/audit');
@@ -62,6 +82,12 @@ test('a capability that is dragged to the edge of the window takes the list alon
   await expect.poll(() => shown(page)).toEqual(wanted);
   expect(await scrolled()).toBeLessThan(before / 2);
   await page.mouse.up();
-  await expect.poll(async () => (await administrator.api<Schemas['AdminCapabilityPage']>('GET', `/api/admin/capabilities?groupId=${groupId}&size=100`)).items.map(({ id }) => id)).toEqual(wanted);
+  await expect
+    .poll(async () =>
+      (await administrator.api<Schemas['AdminCapabilityPage']>('GET', `/api/admin/capabilities?groupId=${groupId}&size=100`)).items.map(
+        ({ id }) => id,
+      ),
+    )
+    .toEqual(wanted);
   expect(asked()).toBe(1);
 });

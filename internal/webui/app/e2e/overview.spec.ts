@@ -9,7 +9,8 @@ import type { Locator, Page } from '@playwright/test';
 
 const today = () => dayOf(Date.now());
 const overview = '**/api/statistics/applications/overview?*';
-const tile = (page: Page, label: string): Locator => page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
+const tile = (page: Page, label: string): Locator =>
+  page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
 const row = (page: Page, name: string): Locator => page.locator('.table:not(.why-table)').getByRole('row').filter({ hasText: name });
 
 /** 6 calls of two applications: 4 succeed; one of the applications is then disabled. */
@@ -17,7 +18,11 @@ async function sixCalls(developer: Developer) {
   const [search, chat] = [await developer.createApplication('Search'), await developer.createApplication('Chat')];
   await developer.calls(search.accessKey, 3);
   await developer.calls(search.accessKey, 2, { model: 'demo-error-429' });
-  await developer.call(chat.accessKey, { capability: CLAUDE, path: '/v1/messages', body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] } });
+  await developer.call(chat.accessKey, {
+    capability: CLAUDE,
+    path: '/v1/messages',
+    body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] },
+  });
   await developer.api('PATCH', `/api/applications/${chat.id}/status`, { status: 'disabled' });
   return developer.counted(6);
 }
@@ -25,7 +30,8 @@ async function sixCalls(developer: Developer) {
 test('the figures are those of the calls that were made, for all applications together', async ({ page, developer }) => {
   const { avgDurationMs, p50Ms, p95Ms, p99Ms, models, tokens } = await sixCalls(developer);
   const times = (...all: (number | null)[]) => all.map((ms) => duration(ms, 'en'));
-  const took = (model: string) => models.filter((of) => of.model === model).flatMap((of) => [...times(of.avgDurationMs, of.p95Ms), count(together(of.tokens))]);
+  const took = (model: string) =>
+    models.filter((of) => of.model === model).flatMap((of) => [...times(of.avgDurationMs, of.p95Ms), count(together(of.tokens))]);
   await page.goto('/');
   await expect(tile(page, 'Calls')).toHaveText('6');
   await expect(tile(page, 'Success rate')).toHaveText('66.66%');
@@ -39,7 +45,14 @@ test('the figures are those of the calls that were made, for all applications to
   await expect(row(page, 'Demo messages').getByRole('cell')).toHaveText(['Demo messages', '1', '16.7%', '100.00%', '0', ...took(CLAUDE)]);
   await expect(page.getByRole('img', { name: /: 6 calls in all, 2 failures\./ })).toBeVisible();
   await page.getByRole('button', { name: 'View as table' }).click();
-  await expect(row(page, today()).getByRole('cell')).toHaveText([new RegExp(today()), '6', '2', '66.66%', ...times(avgDurationMs, p50Ms, p95Ms, p99Ms), count(together(tokens))]);
+  await expect(row(page, today()).getByRole('cell')).toHaveText([
+    new RegExp(today()),
+    '6',
+    '2',
+    '66.66%',
+    ...times(avgDurationMs, p50Ms, p95Ms, p99Ms),
+    count(together(tokens)),
+  ]);
   await expect(row(page, addDays(today(), -1)).getByRole('cell')).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—', '—']); // before the collection
   await expect(page.locator('.days tbody tr')).toHaveCount(7);
 });
@@ -53,7 +66,12 @@ const onlyDemo = (page: Page) =>
     await route.fulfill({ response: answer, json: body });
   });
 
-test('without calls rate and durations are dashes, and a curl that works shows the next step', async ({ page, context, developer, baseURL }) => {
+test('without calls rate and durations are dashes, and a curl that works shows the next step', async ({
+  page,
+  context,
+  developer,
+  baseURL,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { accessKey } = await developer.createApplication('Quiet');
   await onlyDemo(page);
@@ -121,7 +139,11 @@ test('rules 2 and 3: a call is on the day of its start and on no other, and both
   await developer.counted(2);
   const beijing = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format();
   const days: [start: string, end: string, calls: string][] = [
-    [beijing, beijing, '2'], [addDays(beijing, -1), beijing, '2'], [addDays(beijing, -365), beijing, '2'], [addDays(beijing, -1), addDays(beijing, -1), '—'], [addDays(beijing, -9), addDays(beijing, -1), '—'],
+    [beijing, beijing, '2'],
+    [addDays(beijing, -1), beijing, '2'],
+    [addDays(beijing, -365), beijing, '2'],
+    [addDays(beijing, -1), addDays(beijing, -1), '—'],
+    [addDays(beijing, -9), addDays(beijing, -1), '—'],
   ];
   for (const [start, end, calls] of days) {
     await page.goto(`/?start=${start}&end=${end}`);
@@ -130,7 +152,10 @@ test('rules 2 and 3: a call is on the day of its start and on no other, and both
   }
 });
 
-test('rule 4: it covers all applications that exist, more than a page of them; their number is of now in any range', async ({ page, developer }) => {
+test('rule 4: it covers all applications that exist, more than a page of them; their number is of now in any range', async ({
+  page,
+  developer,
+}) => {
   const made = [];
   for (let n = 1; n <= 12; n++) made.push(await developer.createApplication(`Application ${n}`, [CHAT]));
   await developer.calls(made[0]!.accessKey, 1); // on the list's second page
@@ -203,7 +228,12 @@ test('a custom range takes both ends, at most 366 days and none after today', as
   await expect(page).toHaveURL(`/?start=${from}&end=${to}`);
   await page.goto(`/?start=${addDays(today(), -365)}&end=${today()}`);
   await expect(page.getByRole('button', { name: 'Custom' })).toHaveAttribute('aria-pressed', 'true');
-  for (const bad of [`start=${addDays(today(), -366)}&end=${today()}`, `start=${today()}&end=${addDays(today(), 1)}`, 'range=8d', 'start=2026-02-30&end=2026-03-01']) {
+  for (const bad of [
+    `start=${addDays(today(), -366)}&end=${today()}`,
+    `start=${today()}&end=${addDays(today(), 1)}`,
+    'range=8d',
+    'start=2026-02-30&end=2026-03-01',
+  ]) {
     await page.goto(`/?${bad}`);
     await expect(page, bad).toHaveURL('/');
     await expect(page.getByText('The range in the link is not valid; these are the last 7 days.')).toBeVisible();
@@ -247,8 +277,27 @@ async function withHistory(page: Page, calls: (day: string) => number): Promise<
   await page.route(overview, async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Record<string, unknown> & { daily: { date: string }[] } };
-    const daily = body.data.daily.map(({ date }) => ({ date, calls: calls(date), successes: calls(date) - 1, failures: 1, successRate: 0.9, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens }));
-    Object.assign(body.data, { daily, applicationCount: 1, enabledCount: 1, calls: daily.reduce((sum, day) => sum + day.calls, 0), successes: daily.reduce((sum, day) => sum + day.successes, 0), failures: daily.length, collectedSince: '2020-01-01T00:00:00.000+08:00' });
+    const daily = body.data.daily.map(({ date }) => ({
+      date,
+      calls: calls(date),
+      successes: calls(date) - 1,
+      failures: 1,
+      successRate: 0.9,
+      avgDurationMs: 100,
+      p50Ms: 90,
+      p95Ms: 200,
+      p99Ms: 300,
+      ...noTokens,
+    }));
+    Object.assign(body.data, {
+      daily,
+      applicationCount: 1,
+      enabledCount: 1,
+      calls: daily.reduce((sum, day) => sum + day.calls, 0),
+      successes: daily.reduce((sum, day) => sum + day.successes, 0),
+      failures: daily.length,
+      collectedSince: '2020-01-01T00:00:00.000+08:00',
+    });
     await route.fulfill({ response: answer, json: body });
   });
 }
@@ -291,7 +340,19 @@ test('“Other” opens to every capability and closes again', async ({ page, de
   await page.route(overview, async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Record<string, unknown> };
-    const models = Array.from({ length: 20 }, (_, n) => ({ model: `model-${n}`, name: `Model ${n}`, calls: 40 - n, successes: 40 - n, failures: 0, successRate: 1, avgDurationMs: 100, p50Ms: 90, p95Ms: 200, p99Ms: 300, ...noTokens }));
+    const models = Array.from({ length: 20 }, (_, n) => ({
+      model: `model-${n}`,
+      name: `Model ${n}`,
+      calls: 40 - n,
+      successes: 40 - n,
+      failures: 0,
+      successRate: 1,
+      avgDurationMs: 100,
+      p50Ms: 90,
+      p95Ms: 200,
+      p99Ms: 300,
+      ...noTokens,
+    }));
     Object.assign(body.data, { models, applicationCount: 1, calls: 610, successes: 610 });
     await route.fulfill({ response: answer, json: body });
   });
@@ -325,7 +386,11 @@ test('a period before the records is not compared', async ({ page, developer }) 
   await expect(page.getByRole('button', { name: 'Compare' })).toBeDisabled();
 });
 
-test('an error stands in its place with a retry, and old figures stay when new ones cannot be had', async ({ page, developer, expected }) => {
+test('an error stands in its place with a retry, and old figures stay when new ones cannot be had', async ({
+  page,
+  developer,
+  expected,
+}) => {
   expected.push(/ 503 /);
   await developer.createApplication('Quiet');
   const down = { status: 503, json: { code: 50301, msg: 'a store is unavailable', data: null } };
@@ -337,7 +402,8 @@ test('an error stands in its place with a retry, and old figures stay when new o
   await page.getByRole('button', { name: 'Retry' }).click();
   await expect(tile(page, 'Calls')).toHaveText('0');
   await page.route(overview, (route) => route.fulfill(down));
-  await page.evaluate(() => { // the page asks anew when one comes back to it
+  await page.evaluate(() => {
+    // the page asks anew when one comes back to it
     document.dispatchEvent(new Event('visibilitychange'));
     window.dispatchEvent(new Event('visibilitychange'));
   });
@@ -382,7 +448,11 @@ test('a page that does not exist says so inside the frame', async ({ page, devel
   await expect(page).toHaveURL('/');
 });
 
-test('the first load takes at most a second with a cold cache, a year is drawn 200 ms after its data', async ({ page, context, developer }, info) => {
+test('the first load takes at most a second with a cold cache, a year is drawn 200 ms after its data', async ({
+  page,
+  context,
+  developer,
+}, info) => {
   void developer;
   test.setTimeout(180_000); // other tests share the machine: the best of several counts
   await withHistory(page, () => 40);
@@ -400,10 +470,13 @@ test('the first load takes at most a second with a cold cache, a year is drawn 2
     await page.goto('/');
     await expect(page.locator('.chart canvas')).toBeVisible();
     const answered = page.waitForResponse((response) => response.url().includes(`start=${addDays(today(), -365)}`)).then(() => Date.now());
-    await page.evaluate((url) => {
-      history.pushState(null, '', url);
-      dispatchEvent(new PopStateEvent('popstate'));
-    }, `/?start=${addDays(today(), -365)}&end=${today()}&compare=off`);
+    await page.evaluate(
+      (url) => {
+        history.pushState(null, '', url);
+        dispatchEvent(new PopStateEvent('popstate'));
+      },
+      `/?start=${addDays(today(), -365)}&end=${today()}&compare=off`,
+    );
     const arrived = await answered;
     await page.locator('.chart[data-drawn="53"]').waitFor();
     const took = Date.now() - arrived;

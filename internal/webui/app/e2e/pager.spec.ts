@@ -2,7 +2,10 @@ import type { Locator, Page } from '@playwright/test';
 import { calls, openLog } from './log';
 import { expect, expectAccessible, test, type Developer, type NewApplication } from './test';
 
-const ids = (page: Page) => calls(page).locator('[data-call]').evaluateAll((all) => all.map((one) => one.getAttribute('data-call')!));
+const ids = (page: Page) =>
+  calls(page)
+    .locator('[data-call]')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('data-call')!));
 const next = (drawer: Locator) => drawer.getByRole('button', { name: 'Next page' });
 const current = (drawer: Locator) => drawer.locator('.pages [aria-current=page]').locator('visible=true');
 
@@ -18,9 +21,14 @@ async function turned(page: Page, drawer: Locator): Promise<string[]> {
   const all = await ids(page);
   for (let n = 2; (await next(drawer).getAttribute('aria-disabled')) !== 'true' && (await next(drawer).isEnabled()); n++) {
     await next(drawer).click();
-    await expect(drawer.getByRole('button', { name: new RegExp(`^Page ${n} of`) }).or(drawer.getByText(new RegExp(`^Page ${n} of`))).locator('visible=true')).toBeVisible();
+    await expect(
+      drawer
+        .getByRole('button', { name: new RegExp(`^Page ${n} of`) })
+        .or(drawer.getByText(new RegExp(`^Page ${n} of`)))
+        .locator('visible=true'),
+    ).toBeVisible();
     await expect(drawer.locator('.content[data-stale=false]').first()).toBeVisible();
-    all.push(...await ids(page));
+    all.push(...(await ids(page)));
   }
   return all;
 }

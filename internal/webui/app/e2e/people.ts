@@ -27,7 +27,10 @@ abstract class Person {
   /** Signs in by the code of a caught mail; the browser of this test gets the session cookie. */
   async signIn(): Promise<void> {
     expect((await this.request.post(`${this.base}${this.auth}/code`, { data: { email: this.email }, headers: this.from })).ok()).toBe(true);
-    const login = await this.request.post(`${this.base}${this.auth}/login`, { data: { email: this.email, code: await this.code() }, headers: this.from });
+    const login = await this.request.post(`${this.base}${this.auth}/login`, {
+      data: { email: this.email, code: await this.code() },
+      headers: this.from,
+    });
     expect(login.ok(), await login.text()).toBe(true);
     this.token = ((await login.json()) as { data: { token: string } }).data.token;
   }
@@ -36,14 +39,19 @@ abstract class Person {
   code = () => mailedCode(this.request, this.base, this.email);
 
   /** Whether the session is still there. */
-  isSignedIn = async (): Promise<boolean> => (await this.request.get(`${this.base}/api/auth/me`, { headers: { Authorization: `Bearer ${this.token}` } })).ok();
+  isSignedIn = async (): Promise<boolean> =>
+    (await this.request.get(`${this.base}/api/auth/me`, { headers: { Authorization: `Bearer ${this.token}` } })).ok();
 
   /** The cookies of the session, for a browser of its own. */
   state = () => this.request.storageState();
 
   /** Asks the HTTP API and returns `data`; anything but a success fails the test. */
   async api<T = unknown>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, data?: unknown): Promise<T> {
-    const answer = await this.request.fetch(this.base + path, { method, ...(data === undefined ? {} : { data }), headers: { Authorization: `Bearer ${this.token}` } });
+    const answer = await this.request.fetch(this.base + path, {
+      method,
+      ...(data === undefined ? {} : { data }),
+      headers: { Authorization: `Bearer ${this.token}` },
+    });
     expect(answer.ok(), `${method} ${path}: ${await answer.text()}`).toBe(true);
     return ((await answer.json()) as { data: T }).data;
   }
@@ -51,10 +59,17 @@ abstract class Person {
 
 export async function mailedCode(request: APIRequestContext, base: string, email: string): Promise<string> {
   let code = '';
-  await expect.poll(async () => {
-    const mails = (await (await request.get(`${base}/dev/mails?to=${encodeURIComponent(email)}`, { headers: { Accept: 'application/json' } })).json()) as { items: { code: string }[] };
-    return (code = mails.items[0]?.code ?? '');
-  }, { message: `a code is mailed to ${email}` }).not.toBe('');
+  await expect
+    .poll(
+      async () => {
+        const mails = (await (
+          await request.get(`${base}/dev/mails?to=${encodeURIComponent(email)}`, { headers: { Accept: 'application/json' } })
+        ).json()) as { items: { code: string }[] };
+        return (code = mails.items[0]?.code ?? '');
+      },
+      { message: `a code is mailed to ${email}` },
+    )
+    .not.toBe('');
   return code;
 }
 
@@ -79,11 +94,16 @@ export class Developer extends Person {
     this.api<NewApplication>('POST', '/api/applications', { name, capabilityIds });
 
   /** Calls through the gateway as a program would; returns status and call id. */
-  async call(accessKey: string, { capability = CHAT, model = 'demo', path = '/v1/chat/completions', body, query = {}, type }: Call = {}): Promise<{ status: number; callId: string }> {
+  async call(
+    accessKey: string,
+    { capability = CHAT, model = 'demo', path = '/v1/chat/completions', body, query = {}, type }: Call = {},
+  ): Promise<{ status: number; callId: string }> {
     const search = new URLSearchParams({ ...(capability === null ? {} : { model: capability }), ...query });
     try {
       const answer = await this.request.fetch(`${this.base}/gateway${path}?${search}`, {
-        method: 'POST', data: body ?? { model, messages: [{ role: 'user', content: 'Hello' }] }, headers: { Authorization: `Bearer ${accessKey}`, Cookie: '', ...(type ? { 'Content-Type': type } : {}) },
+        method: 'POST',
+        data: body ?? { model, messages: [{ role: 'user', content: 'Hello' }] },
+        headers: { Authorization: `Bearer ${accessKey}`, Cookie: '', ...(type ? { 'Content-Type': type } : {}) },
       });
       return { status: answer.status(), callId: answer.headers()['x-call-id'] ?? '' };
     } catch {

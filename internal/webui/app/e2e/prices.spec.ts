@@ -13,13 +13,29 @@ const row = (page: Page, from: string) => page.getByRole('row').filter({ hasText
 async function priced(administrator: Administrator, upstreamModel = 'gpt-5'): Promise<string> {
   const id = `priced-${randomUUID().slice(0, 8)}`;
   const { items } = await administrator.api<Schemas['GroupList']>('GET', '/api/admin/groups');
-  await administrator.api('POST', '/api/admin/capabilities', { id, name: `Name ${id}`, groupId: items[0]!.id, upstreamBaseUrl: 'http://127.0.0.1:9/base', upstreamKey: 'a-key', upstreamModel, defaultPath: '/v1/chat/completions' });
+  await administrator.api('POST', '/api/admin/capabilities', {
+    id,
+    name: `Name ${id}`,
+    groupId: items[0]!.id,
+    upstreamBaseUrl: 'http://127.0.0.1:9/base',
+    upstreamKey: 'a-key',
+    upstreamModel,
+    defaultPath: '/v1/chat/completions',
+  });
   return id;
 }
 
 const put = (administrator: Administrator, capabilityId: string, more: object = {}) =>
-  administrator.api<Schemas['Price']>('PUT', '/api/admin/prices', { capabilityId, from: '2026-01-01', currency: 'CNY', input: '2', output: '8', ...more });
-const listed = async (administrator: Administrator, id: string) => (await administrator.api<Schemas['PriceItems']>('GET', `/api/admin/prices?capability=${id}`)).items;
+  administrator.api<Schemas['Price']>('PUT', '/api/admin/prices', {
+    capabilityId,
+    from: '2026-01-01',
+    currency: 'CNY',
+    input: '2',
+    output: '8',
+    ...more,
+  });
+const listed = async (administrator: Administrator, id: string) =>
+  (await administrator.api<Schemas['PriceItems']>('GET', `/api/admin/prices?capability=${id}`)).items;
 
 test('a price is entered for a capability, counts from its day, and another day makes a history', async ({ page, administrator }) => {
   const id = await priced(administrator);
@@ -38,11 +54,19 @@ test('a price is entered for a capability, counts from its day, and another day 
   await page.getByRole('button', { name: 'New price' }).click();
   const later = addDays(today(), 10);
   await field(page, 'From').fill(later);
-  for (const [name, text] of [['Currency', 'USD'], ['Input', '3'], ['Output', '9']] as const) await field(page, name).fill(text);
+  for (const [name, text] of [
+    ['Currency', 'USD'],
+    ['Input', '3'],
+    ['Output', '9'],
+  ] as const)
+    await field(page, name).fill(text);
   await page.keyboard.press('Enter');
   await expect(row(page, later)).toContainText('To come');
   await expect(row(page, 'In effect')).toContainText(`until ${addDays(later, -1)}`);
-  expect((await listed(administrator, id)).map(({ from, currency }) => [from, currency])).toEqual([[later, 'USD'], [today(), 'CNY']]);
+  expect((await listed(administrator, id)).map(({ from, currency }) => [from, currency])).toEqual([
+    [later, 'USD'],
+    [today(), 'CNY'],
+  ]);
   await page.goto('/admin/audit');
   await expect(page.getByRole('row').filter({ hasText: `${id} ${later}` })).toContainText('Entered price');
 });
@@ -78,7 +102,11 @@ test('a price that somebody else corrected meanwhile is shown before it is repla
   await expect(row(page, '2026-01-01').getByRole('cell').nth(3)).toContainText('5');
 });
 
-test('what is wrong with a price is said at its field, and a day that has a price says what is replaced', async ({ page, administrator, expected }) => {
+test('what is wrong with a price is said at its field, and a day that has a price says what is replaced', async ({
+  page,
+  administrator,
+  expected,
+}) => {
   expected.push(/ 400 /);
   const id = await priced(administrator);
   await put(administrator, id);
@@ -88,7 +116,12 @@ test('what is wrong with a price is said at its field, and a day that has a pric
   await expect(page.getByText('Must be a date of the form YYYY-MM-DD.')).toBeVisible();
   await field(page, 'From').fill('2026-01-01');
   await expect(page.getByText('This replaces the price of that day: 2 / 2 / 2 / 8 CNY.')).toBeVisible();
-  for (const [name, text] of [['Currency', 'YUAN'], ['Input', '1,5'], ['Output', '-1']] as const) await field(page, name).fill(text);
+  for (const [name, text] of [
+    ['Currency', 'YUAN'],
+    ['Input', '1,5'],
+    ['Output', '-1'],
+  ] as const)
+    await field(page, name).fill(text);
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('must be an ISO 4217 code in capitals, such as CNY or USD')).toBeVisible();
   await expect(page.getByText(/must be a decimal such as 2.5/)).toHaveCount(2);
@@ -96,7 +129,10 @@ test('what is wrong with a price is said at its field, and a day that has a pric
   expect((await listed(administrator, id))[0]!.input).toBe('2');
 });
 
-test('public prices are suggested by the upstream model, fill the form only when used, and name their source', async ({ page, administrator }) => {
+test('public prices are suggested by the upstream model, fill the form only when used, and name their source', async ({
+  page,
+  administrator,
+}) => {
   const id = await priced(administrator);
   await page.goto(`/admin/prices?capability=${id}`);
   await page.getByRole('button', { name: 'New price' }).click();
@@ -118,17 +154,30 @@ test('public prices are suggested by the upstream model, fill the form only when
 test('what was used this week without a price is listed, and priced from there', async ({ page, administrator }) => {
   const id = await priced(administrator);
   const start = addDays(today(), -6);
-  let items: Schemas['UnpricedModel'][] = [{ capabilityId: id, upstreamModel: 'gpt-5-2025-08-07', calls: 12_345, input: 9_876_543, output: 1_234, lastDay: today() }, { capabilityId: id, upstreamModel: null, calls: 1, input: 2, output: 3, lastDay: start }];
-  await page.route('**/api/admin/prices/unpriced', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { start, end: today(), total: items.length, items } } }));
+  let items: Schemas['UnpricedModel'][] = [
+    { capabilityId: id, upstreamModel: 'gpt-5-2025-08-07', calls: 12_345, input: 9_876_543, output: 1_234, lastDay: today() },
+    { capabilityId: id, upstreamModel: null, calls: 1, input: 2, output: 3, lastDay: start },
+  ];
+  await page.route('**/api/admin/prices/unpriced', (route) =>
+    route.fulfill({ json: { code: 0, msg: 'ok', data: { start, end: today(), total: items.length, items } } }),
+  );
   await page.goto('/admin/prices');
   const unpriced = page.getByRole('region', { name: 'Used this week without a price' });
-  await expect(unpriced.getByRole('listitem')).toContainText([`gpt-5-2025-08-07Calls 12,345 · input 9,876,543 · output 1,234 · last on ${today()}`, 'the upstream named no model']);
+  await expect(unpriced.getByRole('listitem')).toContainText([
+    `gpt-5-2025-08-07Calls 12,345 · input 9,876,543 · output 1,234 · last on ${today()}`,
+    'the upstream named no model',
+  ]);
   await expectAccessible(page);
   await unpriced.getByRole('button', { name: `Set price of ${id} gpt-5-2025-08-07` }).click();
   await expect(field(page, 'Capability')).toHaveValue(id);
   await expect(field(page, 'Upstream model')).toHaveValue('gpt-5-2025-08-07');
   await expect(field(page, 'From')).toHaveValue(start);
-  for (const [name, text] of [['Currency', 'USD'], ['Input', '3'], ['Output', '9']] as const) await field(page, name).fill(text);
+  for (const [name, text] of [
+    ['Currency', 'USD'],
+    ['Input', '3'],
+    ['Output', '9'],
+  ] as const)
+    await field(page, name).fill(text);
   items = [];
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(unpriced).toHaveCount(0);
@@ -144,19 +193,26 @@ test('the real server tells what is unpriced, and nothing of a capability that n
 
 test('prices fit every width and theme in both languages', async ({ page, administrator }) => {
   const id = await priced(administrator);
-  await put(administrator, id, { upstreamModel: 'a-model-whose-name-is-as-long-as-names-of-models-are-nowadays-2026-08-01', input: '123456789.1234' });
+  await put(administrator, id, {
+    upstreamModel: 'a-model-whose-name-is-as-long-as-names-of-models-are-nowadays-2026-08-01',
+    input: '123456789.1234',
+  });
   await put(administrator, id);
   await put(administrator, id, { from: '2026-02-01', cached: '0.1', cacheWrite: '2.5' });
   for (const width of [390, 768, 1024, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`/admin/prices?capability=${id}`);
-    await inEveryLook(page, () => expect(page.getByText('123456789.1234')).toBeVisible(), async () => {
-      await expectNoSidewaysScroll(page);
-      await expectAccessible(page);
-      await page.getByRole('button', { name: /^(New price|新建价格)$/ }).click();
-      await expect(page.getByText('OpenAI').first()).toBeVisible();
-      await expectNoSidewaysScroll(page);
-      await expectAccessible(page);
-    });
+    await inEveryLook(
+      page,
+      () => expect(page.getByText('123456789.1234')).toBeVisible(),
+      async () => {
+        await expectNoSidewaysScroll(page);
+        await expectAccessible(page);
+        await page.getByRole('button', { name: /^(New price|新建价格)$/ }).click();
+        await expect(page.getByText('OpenAI').first()).toBeVisible();
+        await expectNoSidewaysScroll(page);
+        await expectAccessible(page);
+      },
+    );
   }
 });

@@ -33,8 +33,14 @@ export default async function product(): Promise<() => Promise<void>> {
   const child = spawn(binary, ['dev'], {
     cwd: data,
     env: {
-      PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', LISTEN: listen, DATA_DIR: data, TRUSTED_PROXIES: '127.0.0.1', UPSTREAM_HEADER_TIMEOUT: '8s',
-      API_RATE_LIMIT: '0', STRANGER_RATE_LIMIT: '0', // the tests are many people at one address
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      LISTEN: listen,
+      DATA_DIR: data,
+      TRUSTED_PROXIES: '127.0.0.1',
+      UPSTREAM_HEADER_TIMEOUT: '8s',
+      API_RATE_LIMIT: '0',
+      STRANGER_RATE_LIMIT: '0', // the tests are many people at one address
       ADMIN_EMAILS: ['admin@callgate.local', ...Array.from({ length: WORKERS }, (_, n) => administrator(n))].join(','),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

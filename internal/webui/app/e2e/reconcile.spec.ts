@@ -5,7 +5,13 @@ import { expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test } f
 type Counts = components['schemas']['InvoiceCounts'];
 type Comparison = components['schemas']['InvoiceComparison'];
 
-const sums = (input: number, amount: string) => ({ calls: null, input, output: 31_000, cached: 12_000, cost: [{ currency: 'USD', amount }] });
+const sums = (input: number, amount: string) => ({
+  calls: null,
+  input,
+  output: 31_000,
+  cached: 12_000,
+  cost: [{ currency: 'USD', amount }],
+});
 
 /** Answers as a product would that had counted something in August. */
 async function withCounts(page: Page): Promise<void> {
@@ -14,7 +20,23 @@ async function withCounts(page: Page): Promise<void> {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Counts };
     const cost = [{ amount: '0.61', currency: 'USD', pricedCalls: 114, unpricedCalls: 3 }];
-    const line = { date: '2026-08-01', model: 'gpt-5', upstreamModel: 'gpt-5-with-a-name-as-long-as-providers-make-them-2025-08-07', calls: 12_345_678, reportedCalls: 110, partialCalls: 4, absentCalls: 5, unreadableCalls: 1, otherCalls: 0, input: 240_000, output: 31_000, cached: 12_000, cacheWrite: 0, reasoning: 800, cost };
+    const line = {
+      date: '2026-08-01',
+      model: 'gpt-5',
+      upstreamModel: 'gpt-5-with-a-name-as-long-as-providers-make-them-2025-08-07',
+      calls: 12_345_678,
+      reportedCalls: 110,
+      partialCalls: 4,
+      absentCalls: 5,
+      unreadableCalls: 1,
+      otherCalls: 0,
+      input: 240_000,
+      output: 31_000,
+      cached: 12_000,
+      cacheWrite: 0,
+      reasoning: 800,
+      cost,
+    };
     body.data.items = [line, { ...line, date: '2026-08-02', partialCalls: 0, absentCalls: 0, unreadableCalls: 0, cost: [] }];
     await route.fulfill({ response: answer, json: body });
   });
@@ -28,7 +50,9 @@ test('what was counted of a month stands by day, and is saved as a file', async 
   await page.goto('/admin/reconcile?month=2026-08');
   const lines = page.getByRole('region', { name: 'Invoices' }).getByRole('listitem');
   await expect(lines).toHaveCount(2);
-  await expect(lines.first()).toContainText(/2026-08-01.*gpt-5-with.*Calls 12,345,678 · Input 240,000 · Output 31,000 · Cached 12,000.*USD 0\.61.*counted low: 4.*report of tokens: 6.*price: 3/);
+  await expect(lines.first()).toContainText(
+    /2026-08-01.*gpt-5-with.*Calls 12,345,678 · Input 240,000 · Output 31,000 · Cached 12,000.*USD 0\.61.*counted low: 4.*report of tokens: 6.*price: 3/,
+  );
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save as CSV' }).click();
   expect((await saved).suggestedFilename()).toBe('2026-08-UTC.csv');
@@ -36,14 +60,20 @@ test('what was counted of a month stands by day, and is saved as a file', async 
   await expect(page).toHaveURL('/admin/reconcile?month=2026-08&zone=America%2FLos_Angeles');
 });
 
-test('a file of the provider is held against it by the product itself, and what is wrong with one is told by line', async ({ page, administrator, expected }) => {
+test('a file of the provider is held against it by the product itself, and what is wrong with one is told by line', async ({
+  page,
+  administrator,
+  expected,
+}) => {
   expected.push(/ 400 /);
   void administrator;
   await page.goto('/admin/reconcile?month=2026-08');
   const file = page.getByLabel('CSV of the provider');
   await file.setInputFiles(csv('date,model,input_tokens,cost,currency\n2026-08-01,ghost,900,0.5,USD\n2026-07-31,ghost,1,1,USD\n'));
   await expect(page.getByRole('status').filter({ hasText: 'Lines compared: 1; of other months: 1.' })).toBeVisible();
-  await expect(page.getByRole('listitem').filter({ hasText: 'ghost' })).toContainText(/Input —, billed 900 \(\+900\).*USD —, billed 0\.5 \(\+0\.5\)/);
+  await expect(page.getByRole('listitem').filter({ hasText: 'ghost' })).toContainText(
+    /Input —, billed 900 \(\+900\).*USD —, billed 0\.5 \(\+0\.5\)/,
+  );
   await file.setInputFiles(csv('date,model,input_tokens\n2026-08-01,m,many\n2026-02-30,m,5\n'));
   await expect(page.getByRole('alert')).toContainText(/line 2: .*whole numbers.*line 3: .*date/);
   await file.setInputFiles(csv('x'.repeat((1 << 20) + 1)));
@@ -57,7 +87,19 @@ test('invoices fit every width and theme in both languages, compared too', async
     if (route.request().method() !== 'POST') return route.fallback();
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: Comparison };
-    body.data.items = [{ date: '2026-08-01', model: 'gpt-5-with-a-name-as-long-as-providers-make-them-2025-08-07', capabilityIds: ['gpt-5', 'gpt-5-batch'], counted: sums(240_000, '0.61'), billed: sums(250_000, '0.65'), difference: sums(10_000, '0.04'), partialCalls: 4, absentCalls: 5, unpricedCalls: 1 }];
+    body.data.items = [
+      {
+        date: '2026-08-01',
+        model: 'gpt-5-with-a-name-as-long-as-providers-make-them-2025-08-07',
+        capabilityIds: ['gpt-5', 'gpt-5-batch'],
+        counted: sums(240_000, '0.61'),
+        billed: sums(250_000, '0.65'),
+        difference: sums(10_000, '0.04'),
+        partialCalls: 4,
+        absentCalls: 5,
+        unpricedCalls: 1,
+      },
+    ];
     await route.fulfill({ response: answer, json: body });
   });
   for (const width of [390, 768, 1024, 1440]) {
@@ -68,9 +110,13 @@ test('invoices fit every width and theme in both languages, compared too', async
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);
     await page.goto('/admin/reconcile?month=2026-08');
-    await inEveryLook(page, () => expect(page.getByText('2026-08-02')).toBeVisible(), async () => {
-      await expectNoSidewaysScroll(page);
-      await expectAccessible(page);
-    });
+    await inEveryLook(
+      page,
+      () => expect(page.getByText('2026-08-02')).toBeVisible(),
+      async () => {
+        await expectNoSidewaysScroll(page);
+        await expectAccessible(page);
+      },
+    );
   }
 });

@@ -6,12 +6,23 @@ import { CHAT, expect, expectAccessible, test } from './test';
 const body = (page: Page) => page.getByLabel('Body (JSON)');
 const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true });
 
-test('a failed call’s request is sent again with path, query and body, once what was redacted is filled in', async ({ page, developer, expected }) => {
+test('a failed call’s request is sent again with path, query and body, once what was redacted is filled in', async ({
+  page,
+  developer,
+  expected,
+}) => {
   expected.push(/gateway.* 429 /);
   const app = await developer.createApplication('Search');
   const { callId } = await developer.call(app.accessKey, {
-    path: '/v1/chat/completions', query: { 'api-version': '2026-01', api_key: 'hunter2hunter2' },
-    body: { model: 'demo-error-429', user_password: 'hunter2hunter2', password: 'hunter2hunter2', messages: [{ role: 'user', content: 'x'.repeat(1100) }], seed: 7 },
+    path: '/v1/chat/completions',
+    query: { 'api-version': '2026-01', api_key: 'hunter2hunter2' },
+    body: {
+      model: 'demo-error-429',
+      user_password: 'hunter2hunter2',
+      password: 'hunter2hunter2',
+      messages: [{ role: 'user', content: 'x'.repeat(1100) }],
+      seed: 7,
+    },
   });
   await developer.counted(1);
   await page.goto(`/calls/${callId}`);
@@ -44,10 +55,17 @@ test('a failed call’s request is sent again with path, query and body, once wh
   const again = (await answer.locator('dt', { hasText: 'Call id' }).locator('+ dd').textContent())!;
   await developer.counted(2);
   const { failure } = await developer.api<components['schemas']['FoundCall']>('GET', `/api/calls/${again}`);
-  expect(failure).toMatchObject({ request: { method: 'POST', path: '/v1/chat/completions' }, query: { model: CHAT, 'api-version': '2026-01', api_key: '[REDACTED]' }, requestBody: { model: 'demo-error-429', seed: 7 } });
+  expect(failure).toMatchObject({
+    request: { method: 'POST', path: '/v1/chat/completions' },
+    query: { model: CHAT, 'api-version': '2026-01', api_key: '[REDACTED]' },
+    requestBody: { model: 'demo-error-429', seed: 7 },
+  });
 });
 
-test('a call whose body was not kept says so and offers an example; one that succeeded has nothing to send again', async ({ page, developer }) => {
+test('a call whose body was not kept says so and offers an example; one that succeeded has nothing to send again', async ({
+  page,
+  developer,
+}) => {
   const app = await developer.createApplication('Search');
   const { callId } = await developer.call(app.accessKey, { body: { model: 'demo-error-500', text: 'x'.repeat(17_000) } });
   const whole = await developer.call(app.accessKey);

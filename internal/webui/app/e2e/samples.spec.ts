@@ -15,7 +15,10 @@ const tools = {
     console.log((await new GoogleGenAI({}).models.generateContent({ model: 'demo', contents: 'Hello' })).text);`,
 };
 
-test('samples for SDKs and for a tool that takes only a base URL run as they are copied, with the stock clients', async ({ page, developer }) => {
+test('samples for SDKs and for a tool that takes only a base URL run as they are copied, with the stock clients', async ({
+  page,
+  developer,
+}) => {
   test.setTimeout(180_000);
   const application = await developer.createApplication('Search');
   const code = page.getByRole('region', { name: 'Code' });
@@ -30,7 +33,12 @@ test('samples for SDKs and for a tool that takes only a base URL run as they are
     [CHAT, '/v1/chat/completions', '{"model":"demo","messages":[{"role":"user","content":"Hello"}],"stream":false}', 'OpenAI SDK'],
     [CHAT, '/v1/responses', '{"model":"demo","input":"Hello"}', 'OpenAI SDK'],
     [CLAUDE, '/v1/messages', '{"model":"demo","max_tokens":9,"messages":[{"role":"user","content":"Hello"}]}', 'Anthropic SDK'],
-    [CHAT, '/v1beta/models/demo:streamGenerateContent?alt=sse', '{"contents":[{"role":"user","parts":[{"text":"Hello"}]}],"generationConfig":{"temperature":1}}', 'Google SDK'],
+    [
+      CHAT,
+      '/v1beta/models/demo:streamGenerateContent?alt=sse',
+      '{"contents":[{"role":"user","parts":[{"text":"Hello"}]}],"generationConfig":{"temperature":1}}',
+      'Google SDK',
+    ],
   ] as const) {
     await page.goto(`/capabilities/${capability}?tab=try&app=${application.id}`);
     await page.getByLabel('Path').fill(path);
@@ -39,7 +47,9 @@ test('samples for SDKs and for a tool that takes only a base URL run as they are
     expect((await run(process.execPath, [sample], { env })).stdout, sdk).toContain('You said: Hello');
     const tool = await chosen('Base URL only');
     await writeFile(program, tools[sdk]);
-    expect((await run('sh', ['-c', `${tool}\nexec "$0" "$1"`, process.execPath, program], { env })).stdout, `a tool, as ${sdk}`).toContain('You said: Hello');
+    expect((await run('sh', ['-c', `${tool}\nexec "$0" "$1"`, process.execPath, program], { env })).stdout, `a tool, as ${sdk}`).toContain(
+      'You said: Hello',
+    );
   }
   await developer.counted(8);
   for (const width of [390, 768, 1024]) {

@@ -13,14 +13,25 @@ export async function held(page: Page, url: RegExp): Promise<() => void> {
 
 /** Waits until nothing moves. */
 export const settled = (page: Page): Promise<unknown> =>
-  page.evaluate(() => Promise.allSettled(document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity).map((one) => one.finished)));
+  page.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter((one) => one.effect?.getComputedTiming().iterations !== Infinity)
+        .map((one) => one.finished),
+    ),
+  );
 
 /** Where each cell of a table stands, in whole pixels. */
 export const shape = (table: Locator): Promise<number[][][]> =>
-  table.evaluate((element: HTMLTableElement) => [...element.rows].map((row) => [...row.cells].map((cell) => {
-    const { x, y, width, height } = cell.getBoundingClientRect();
-    return [x, y, width, height].map(Math.round);
-  })));
+  table.evaluate((element: HTMLTableElement) =>
+    [...element.rows].map((row) =>
+      [...row.cells].map((cell) => {
+        const { x, y, width, height } = cell.getBoundingClientRect();
+        return [x, y, width, height].map(Math.round);
+      }),
+    ),
+  );
 
 /** Where an element stands, in whole pixels. */
 export const box = (element: Locator): Promise<number[]> =>

@@ -10,7 +10,12 @@ export type Words = typeof english;
 type Look = readonly [language: 'en' | 'zh-CN', theme: 'light' | 'dark', width: 1440 | 390];
 
 /** Every two of language, theme and width meet in one of these. */
-export const looks: readonly Look[] = [['en', 'light', 1440], ['zh-CN', 'dark', 1440], ['zh-CN', 'light', 390], ['en', 'dark', 390]];
+export const looks: readonly Look[] = [
+  ['en', 'light', 1440],
+  ['zh-CN', 'dark', 1440],
+  ['zh-CN', 'light', 390],
+  ['en', 'dark', 390],
+];
 /** For states that differ from a page of above in a few words. */
 export const twice: readonly Look[] = [looks[0]!, ['zh-CN', 'dark', 390]];
 
@@ -27,17 +32,26 @@ export interface Shot {
 const folder = process.env['SHOTS'] ?? 'screenshots';
 
 /** Takes a page in its looks, to `folder`/name-language-theme-width.png. */
-export async function shoot(page: Page, name: string, url: string, { prepare, looks: wanted = looks, height, waiting = false }: Shot = {}): Promise<void> {
+export async function shoot(
+  page: Page,
+  name: string,
+  url: string,
+  { prepare, looks: wanted = looks, height, waiting = false }: Shot = {},
+): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const [language, theme, width] of wanted) {
     await prefer(page, language, theme);
     await page.setViewportSize({ width, height: height ?? (width === 390 ? 844 : 900) });
     await page.goto(url);
     if (!waiting) await page.waitForLoadState('networkidle');
-    await page.waitForFunction((loading) => document.querySelector('h1, h2, [role=alert], .empty') && (loading || !document.querySelector('.bone')), waiting);
-    await prepare?.(language === 'en' ? english : chinese as unknown as Words);
+    await page.waitForFunction(
+      (loading) => document.querySelector('h1, h2, [role=alert], .empty') && (loading || !document.querySelector('.bone')),
+      waiting,
+    );
+    await prepare?.(language === 'en' ? english : (chinese as unknown as Words));
     // A window as high as the page: in a picture of a scrolled page the tabs would stand in its middle.
-    if (height === undefined) await page.setViewportSize({ width, height: await page.evaluate(() => document.documentElement.scrollHeight) });
+    if (height === undefined)
+      await page.setViewportSize({ width, height: await page.evaluate(() => document.documentElement.scrollHeight) });
     await page.waitForTimeout(400); // what fades in is there
     await page.screenshot({ path: `${folder}/${name}-${language}-${theme}-${width}.png` });
   }
@@ -50,8 +64,13 @@ interface Figures {
   failures: number;
 }
 const figures = ({ calls, failures }: Figures) => ({
-  calls, failures, successes: calls - failures, successRate: calls === 0 ? null : (calls - failures) / calls,
-  ...(calls === 0 ? { avgDurationMs: null, p50Ms: null, p95Ms: null, p99Ms: null } : { avgDurationMs: 842, p50Ms: 610, p95Ms: 2100, p99Ms: 4800 }),
+  calls,
+  failures,
+  successes: calls - failures,
+  successRate: calls === 0 ? null : (calls - failures) / calls,
+  ...(calls === 0
+    ? { avgDurationMs: null, p50Ms: null, p95Ms: null, p99Ms: null }
+    : { avgDurationMs: 842, p50Ms: 610, p95Ms: 2100, p99Ms: 4800 }),
   ...tokensOf(calls),
 });
 
@@ -75,7 +94,16 @@ export async function withHistory(page: Page, { missed = 0, models }: { missed?:
     const body = (await answer.json()) as { data: Told };
     const { data } = body;
     data.missed = missed;
-    data.items?.forEach((item, n) => Object.assign(item, figures(n % 5 === 4 ? { calls: 0, failures: 0 } : { calls: Math.round(48_210 / (n + 1) ** 2), failures: n === 2 ? 0 : Math.round(311 / (n + 1) ** 2) })));
+    data.items?.forEach((item, n) =>
+      Object.assign(
+        item,
+        figures(
+          n % 5 === 4
+            ? { calls: 0, failures: 0 }
+            : { calls: Math.round(48_210 / (n + 1) ** 2), failures: n === 2 ? 0 : Math.round(311 / (n + 1) ** 2) },
+        ),
+      ),
+    );
     if (data.daily) Object.assign(data, byDay(data, models));
     await route.fulfill({ response: answer, json: body });
   });
@@ -96,7 +124,10 @@ function byDay(data: Told, models: readonly Part[] = data.models ?? []): object 
   const left = { ...total };
   const parts = models.map((part, n) => {
     const last = n === models.length - 1;
-    const made = { calls: last ? left.calls : Math.round(left.calls * 0.62), failures: last ? left.failures : Math.round(left.failures * 0.7) };
+    const made = {
+      calls: last ? left.calls : Math.round(left.calls * 0.62),
+      failures: last ? left.failures : Math.round(left.failures * 0.7),
+    };
     left.calls -= made.calls;
     left.failures -= made.failures;
     return { ...part, ...figures(made), avgDurationMs: 690 + n * 130, p95Ms: 1980 + n * 310 };
@@ -112,11 +143,18 @@ export async function withCalls(developer: Developer): Promise<{ id: string; acc
   await developer.createApplication('Nightly reports');
   await developer.call(search.accessKey, { capability: 'demo-chatt' });
   await developer.call(search.accessKey, { capability: null });
-  await developer.call(search.accessKey, { body: { model: 'demo', messages: [{ role: 'user', content: 'long '.repeat(5000) }] }, query: { delay: 'x' } });
+  await developer.call(search.accessKey, {
+    body: { model: 'demo', messages: [{ role: 'user', content: 'long '.repeat(5000) }] },
+    query: { delay: 'x' },
+  });
   await developer.calls(search.accessKey, 20);
   for (const model of ['demo-error-500', 'demo-cut', 'demo-error-429']) await developer.calls(search.accessKey, 2, { model });
   await developer.call(support.accessKey);
-  await developer.calls(support.accessKey, 8, { capability: CLAUDE, path: '/v1/messages', body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] } });
+  await developer.calls(support.accessKey, 8, {
+    capability: CLAUDE,
+    path: '/v1/messages',
+    body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] },
+  });
   await developer.counted(38);
   return search;
 }
@@ -124,22 +162,40 @@ export async function withCalls(developer: Developer): Promise<{ id: string; acc
 /** Two groups as a company would have them, one capability switched off. */
 export async function withCatalog(administrator: Administrator): Promise<void> {
   const catalog: [group: string, name: string, capabilities: [id: string, name: string, description: string][]][] = [
-    ['language', 'Language models 语言模型', [
-      ['chat-large', 'Chat large', 'The strongest model, for hard questions and long documents. 128K context.'],
-      ['chat-small', 'Chat small 对话（轻量）', '回答快、价格低，适合分类、摘要和日常问答。'],
-      ['code-review', 'Code review', ''],
-    ]],
-    ['retrieval', 'Retrieval 检索', [
-      ['embedding-v3', 'Embedding v3', 'Vectors of 1,024 dimensions for search and clustering.'],
-      ['rerank-multilingual-2026-11-preview', 'Rerank multilingual (preview)', 'Orders search results by how well they answer.'],
-    ]],
+    [
+      'language',
+      'Language models 语言模型',
+      [
+        ['chat-large', 'Chat large', 'The strongest model, for hard questions and long documents. 128K context.'],
+        ['chat-small', 'Chat small 对话（轻量）', '回答快、价格低，适合分类、摘要和日常问答。'],
+        ['code-review', 'Code review', ''],
+      ],
+    ],
+    [
+      'retrieval',
+      'Retrieval 检索',
+      [
+        ['embedding-v3', 'Embedding v3', 'Vectors of 1,024 dimensions for search and clustering.'],
+        ['rerank-multilingual-2026-11-preview', 'Rerank multilingual (preview)', 'Orders search results by how well they answer.'],
+      ],
+    ],
   ];
   const known = (await administrator.api<{ items: { id: string }[] }>('GET', '/api/admin/groups')).items;
   if (known.some(({ id }) => id === 'language')) return;
   for (const [groupId, name, capabilities] of catalog) {
     await administrator.api('POST', '/api/admin/groups', { id: groupId, name, sortOrder: 100 });
     for (const [n, [id, capability, description]] of capabilities.entries())
-      await administrator.api('POST', '/api/admin/capabilities', { id, name: capability, groupId, description, sortOrder: n + 1, upstreamBaseUrl: 'https://models.example.com', upstreamKey: 'upstream-key', upstreamModel: id, defaultPath: '/v1/chat/completions' });
+      await administrator.api('POST', '/api/admin/capabilities', {
+        id,
+        name: capability,
+        groupId,
+        description,
+        sortOrder: n + 1,
+        upstreamBaseUrl: 'https://models.example.com',
+        upstreamKey: 'upstream-key',
+        upstreamModel: id,
+        defaultPath: '/v1/chat/completions',
+      });
   }
   await administrator.api('PATCH', '/api/admin/capabilities/code-review/status', { status: 'disabled' });
 }

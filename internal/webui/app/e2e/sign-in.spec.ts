@@ -53,13 +53,20 @@ test('a session that is over says so on the sign-in page', async ({ page, contex
   await expectAccessible(page);
 });
 
-test('a session that ends under an open page asks to sign in over it, and the page goes on', async ({ page, context, developer, expected }) => {
+test('a session that ends under an open page asks to sign in over it, and the page goes on', async ({
+  page,
+  context,
+  developer,
+  expected,
+}) => {
   expected.push(/ 401 /);
   await page.goto('/');
   await expect(page.getByText('Three steps to the first figure')).toBeVisible();
   const cookies = await context.cookies();
   await context.clearCookies();
-  await page.route('**/api/statistics/**', (route) => route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } }), { times: 1 });
+  await page.route('**/api/statistics/**', (route) => route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } }), {
+    times: 1,
+  });
   await page.getByRole('button', { name: 'Last 30 days' }).click();
   const dialog = page.getByRole('dialog', { name: 'Sign in' });
   await expect(dialog).toBeVisible();
@@ -86,7 +93,10 @@ test('only paths of this site are gone to after signing in', async ({ page, deve
 });
 
 test('the sign-in page is accessible in both themes and fits a phone', async ({ page }) => {
-  for (const [language, theme, heading] of [['en', 'light', 'Sign in'], ['zh-CN', 'dark', '登录']] as const) {
+  for (const [language, theme, heading] of [
+    ['en', 'light', 'Sign in'],
+    ['zh-CN', 'dark', '登录'],
+  ] as const) {
     await prefer(page, language, theme);
     await page.goto('/sign-in');
     await expect(page.getByRole('heading', { name: heading })).toBeVisible();

@@ -6,10 +6,29 @@ type Spool = components['schemas']['Spool'];
 
 const at = '2026-08-17T09:31:00.000+08:00';
 const lost: Spool = {
-  id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3', host: 'gateway-with-a-name-as-long-as-kubernetes-makes-them-7d9f8b6c5-x2x', state: 'silent', through: at, reportedAt: at, role: 'gateway',
-  version: '1.4.0', startedAt: at, lastSeenAt: at, oldestAt: at, heldBytes: 48_210, heldCalls: 12_345_678, retiredAt: null, retiredBy: null, missedCalls: null,
+  id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3',
+  host: 'gateway-with-a-name-as-long-as-kubernetes-makes-them-7d9f8b6c5-x2x',
+  state: 'silent',
+  through: at,
+  reportedAt: at,
+  role: 'gateway',
+  version: '1.4.0',
+  startedAt: at,
+  lastSeenAt: at,
+  oldestAt: at,
+  heldBytes: 48_210,
+  heldCalls: 12_345_678,
+  retiredAt: null,
+  retiredBy: null,
+  missedCalls: null,
 };
-const retired = (spool: Spool): Spool => ({ ...spool, state: 'retired', retiredAt: at, retiredBy: 'root@example.com', missedCalls: spool.heldCalls });
+const retired = (spool: Spool): Spool => ({
+  ...spool,
+  state: 'retired',
+  retiredAt: at,
+  retiredBy: 'root@example.com',
+  missedCalls: spool.heldCalls,
+});
 
 /** Answers with the product's spools and one of a gateway that is lost, which can be given up. */
 async function withLost(page: Page, spool: Spool = lost): Promise<void> {
@@ -17,7 +36,11 @@ async function withLost(page: Page, spool: Spool = lost): Promise<void> {
   await page.route('**/api/admin/spools?*', async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { data: { items: Spool[]; total: number } };
-    body.data.items.unshift(now, { ...spool, id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4', state: 'adopted' }, { ...retired(spool), id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5' });
+    body.data.items.unshift(
+      now,
+      { ...spool, id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4', state: 'adopted' },
+      { ...retired(spool), id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5' },
+    );
     body.data.total += 3;
     await route.fulfill({ response: answer, json: body });
   });
@@ -39,7 +62,10 @@ test('the spool of the running gateway is listed as live, and cannot be given up
   await expect(row.getByRole('button')).toHaveCount(0);
 });
 
-test('a lost spool is given up once its name is typed, and what it takes with it is said before and after', async ({ page, administrator }) => {
+test('a lost spool is given up once its name is typed, and what it takes with it is said before and after', async ({
+  page,
+  administrator,
+}) => {
   void administrator;
   await withLost(page);
   await page.goto('/admin/spools');
@@ -62,7 +88,16 @@ test('a lost spool is given up once its name is typed, and what it takes with it
 
 test('how many calls a lost spool held is not made up where nobody knows', async ({ page, administrator }) => {
   void administrator;
-  await withLost(page, { ...lost, role: null, version: null, startedAt: null, lastSeenAt: null, oldestAt: null, heldBytes: null, heldCalls: null });
+  await withLost(page, {
+    ...lost,
+    role: null,
+    version: null,
+    startedAt: null,
+    lastSeenAt: null,
+    oldestAt: null,
+    heldBytes: null,
+    heldCalls: null,
+  });
   await page.goto('/admin/spools');
   const row = page.getByRole('row').filter({ hasText: lost.id });
   await expect(row).toContainText('Number of calls not known');
@@ -70,11 +105,17 @@ test('how many calls a lost spool held is not made up where nobody knows', async
   await expect(page.getByRole('dialog')).toContainText('How many calls it held is not known.');
 });
 
-test('a spool that a gateway reports again meanwhile is not given up, and the dialog says so', async ({ page, administrator, expected }) => {
+test('a spool that a gateway reports again meanwhile is not given up, and the dialog says so', async ({
+  page,
+  administrator,
+  expected,
+}) => {
   expected.push(/ 409 /);
   void administrator;
   await withLost(page);
-  await page.route('**/api/admin/spools/*/retire', (route) => route.fulfill({ status: 409, json: { code: 40901, msg: 'this spool is in use', data: null, requestId: 'r' } }));
+  await page.route('**/api/admin/spools/*/retire', (route) =>
+    route.fulfill({ status: 409, json: { code: 40901, msg: 'this spool is in use', data: null, requestId: 'r' } }),
+  );
   await page.goto('/admin/spools');
   await page.getByRole('button', { name: /^Retire / }).click();
   await page.getByRole('dialog').getByRole('textbox').fill(lost.host);
@@ -89,28 +130,61 @@ test('spools fit every width and theme in both languages', async ({ page, admini
   for (const width of [390, 768, 1024, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto('/admin/spools');
-    await inEveryLook(page, () => expect(page.getByText(lost.id)).toBeVisible(), async () => {
-      await expectNoSidewaysScroll(page);
-      await expectAccessible(page);
-    });
+    await inEveryLook(
+      page,
+      () => expect(page.getByText(lost.id)).toBeVisible(),
+      async () => {
+        await expectNoSidewaysScroll(page);
+        await expectAccessible(page);
+      },
+    );
   }
 });
 
 type Day = components['schemas']['ClosedDay'];
 
 const held: Day = {
-  day: '2026-08-17', state: 'open', since: null, revision: 0, closedAt: null, waitsFor: 'spools', heldBy: [{ id: lost.id, host: lost.host, through: at, silent: true }],
-  applicationCount: null, calls: null, failures: null, missingCalls: null, spools: [],
+  day: '2026-08-17',
+  state: 'open',
+  since: null,
+  revision: 0,
+  closedAt: null,
+  waitsFor: 'spools',
+  heldBy: [{ id: lost.id, host: lost.host, through: at, silent: true }],
+  applicationCount: null,
+  calls: null,
+  failures: null,
+  missingCalls: null,
+  spools: [],
 };
 const closed: Day = {
-  ...held, day: '2026-08-16', state: 'closed', since: at, revision: 1, closedAt: at, waitsFor: null, heldBy: [], applicationCount: 12, calls: 12_345_678, failures: 16, missingCalls: 0,
+  ...held,
+  day: '2026-08-16',
+  state: 'closed',
+  since: at,
+  revision: 1,
+  closedAt: at,
+  waitsFor: null,
+  heldBy: [],
+  applicationCount: 12,
+  calls: 12_345_678,
+  failures: 16,
+  missingCalls: 0,
 };
 
-test('how the days stand is told: what holds one up, what one came to, what is missing of it, and that one is open again', async ({ page, administrator }) => {
+test('how the days stand is told: what holds one up, what one came to, what is missing of it, and that one is open again', async ({
+  page,
+  administrator,
+}) => {
   const real = await administrator.api<components['schemas']['ClosedDayItems']>('GET', '/api/admin/days');
   expect(real.items[0]).toMatchObject({ state: 'open', waitsFor: 'time' });
   const gone = { id: lost.id, host: 'gateway-9', retiredAt: at, retiredBy: 'root@example.com', calls: null };
-  const items = [held, closed, { ...closed, day: '2026-08-15', state: 'reopened', waitsFor: 'check' }, { ...closed, day: '2026-08-14', revision: 2, missingCalls: 512, spools: [gone] }];
+  const items = [
+    held,
+    closed,
+    { ...closed, day: '2026-08-15', state: 'reopened', waitsFor: 'check' },
+    { ...closed, day: '2026-08-14', revision: 2, missingCalls: 512, spools: [gone] },
+  ];
   await page.route('**/api/admin/days', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { items } } }));
   await page.goto('/admin/spools');
   const days = page.getByRole('region', { name: 'Days' }).getByRole('listitem');
@@ -121,9 +195,13 @@ test('how the days stand is told: what holds one up, what one came to, what is m
   await expect(days.nth(3)).toContainText(/Missing calls: 512 and an unknown number of gateway-9.*closing 2/);
   for (const width of [390, 768, 1024, 1440]) {
     await page.setViewportSize({ width, height: 900 });
-    await inEveryLook(page, () => expect(page.getByText('2026-08-14')).toBeVisible(), async () => {
-      await expectNoSidewaysScroll(page);
-      await expectAccessible(page);
-    });
+    await inEveryLook(
+      page,
+      () => expect(page.getByText('2026-08-14')).toBeVisible(),
+      async () => {
+        await expectNoSidewaysScroll(page);
+        await expectAccessible(page);
+      },
+    );
   }
 });

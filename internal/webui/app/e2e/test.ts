@@ -42,15 +42,21 @@ export const test = plain.extend<Fixtures, Kept>({
       const faults: string[] = [];
       await context.exposeBinding('cspFault', (_source, text: string) => void faults.push(text));
       await context.addInitScript(() => {
-        document.addEventListener('securitypolicyviolation', (event) =>
-          void (window as unknown as { cspFault: (text: string) => void }).cspFault(`policy ${event.violatedDirective}: ${event.blockedURI} ${event.sample}`));
+        document.addEventListener(
+          'securitypolicyviolation',
+          (event) =>
+            void (window as unknown as { cspFault: (text: string) => void }).cspFault(
+              `policy ${event.violatedDirective}: ${event.blockedURI} ${event.sample}`,
+            ),
+        );
       });
       context.on('console', (message) => {
         if (message.type() === 'error' || message.type() === 'warning') faults.push(`console ${message.location().url} ${message.text()}`);
       });
       context.on('weberror', (error) => faults.push(`uncaught ${error.error().stack}`));
       context.on('request', (request) => {
-        if (!request.url().startsWith(baseURL!) && !/^(data|blob|about):/.test(request.url())) faults.push(`foreign request ${request.url()}`);
+        if (!request.url().startsWith(baseURL!) && !/^(data|blob|about):/.test(request.url()))
+          faults.push(`foreign request ${request.url()}`);
       });
       await use(undefined);
       for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' }); // an answer on its way belongs to nobody
@@ -108,7 +114,10 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
 
 /** Runs a check in both themes and both languages: `inEveryLook(page, () => expectAccessible(page))`. */
 export async function inEveryLook(page: Page, ready: () => Promise<void>, check: () => Promise<void>): Promise<void> {
-  for (const [language, theme] of [['en', 'light'], ['zh-CN', 'dark']] as const) {
+  for (const [language, theme] of [
+    ['en', 'light'],
+    ['zh-CN', 'dark'],
+  ] as const) {
     await prefer(page, language, theme);
     await page.reload();
     await ready();

@@ -6,9 +6,23 @@ import { together } from '../src/tokens/tokens';
 
 const tile = (name: string) => `.tile:has(dt:text-is("${name}")) strong`;
 
-test('tokens and their estimated cost are those of the calls, corrected prices show at once, and a call tells its own', async ({ page, developer, administrator }) => {
+test('tokens and their estimated cost are those of the calls, corrected prices show at once, and a call tells its own', async ({
+  page,
+  developer,
+  administrator,
+}) => {
   const [from, model] = [addDays(dayOf(Date.now()), -1), `demo-${randomUUID().slice(0, 8)}`]; // other tests call the same capability
-  const price = (input: string) => administrator.api('PUT', '/api/admin/prices', { capabilityId: CHAT, upstreamModel: model, from, currency: 'USD', input, cached: null, cacheWrite: null, output: '4' });
+  const price = (input: string) =>
+    administrator.api('PUT', '/api/admin/prices', {
+      capabilityId: CHAT,
+      upstreamModel: model,
+      from,
+      currency: 'USD',
+      input,
+      cached: null,
+      cacheWrite: null,
+      output: '4',
+    });
   const app = await developer.createApplication('Counted');
   await developer.calls(app.accessKey, 2, { model });
   await developer.counted(2);
@@ -20,7 +34,8 @@ test('tokens and their estimated cost are those of the calls, corrected prices s
   await expect(page.locator(tile('Input tokens'))).toHaveText(count(summary.tokens.input));
   await expect(page.locator(tile('Output tokens'))).toHaveText(count(summary.tokens.output));
   await expect(page.locator(tile('Calls that report tokens'))).toHaveText('2');
-  const costs = (input: number) => `USD ${((summary.tokens.input! * input + summary.tokens.output! * 4) / 1e6).toFixed(10).replace(/0+$/, '')}`;
+  const costs = (input: number) =>
+    `USD ${((summary.tokens.input! * input + summary.tokens.output! * 4) / 1e6).toFixed(10).replace(/0+$/, '')}`;
   await expect(page.locator(tile('Estimated cost, USD'))).toHaveAttribute('title', costs(1));
   await price('3');
   await page.reload();
@@ -33,7 +48,10 @@ test('tokens and their estimated cost are those of the calls, corrected prices s
   await expect(page.locator('.call-drawer .call-facts')).toContainText(/Tokens\d+ in, \d+ out/);
 });
 
-test('where nothing was reported there is nothing of tokens, and streams that report none say how to get them', async ({ page, developer }) => {
+test('where nothing was reported there is nothing of tokens, and streams that report none say how to get them', async ({
+  page,
+  developer,
+}) => {
   const app = await developer.createApplication('Silent');
   await developer.calls(app.accessKey, 1, { model: 'demo-error-429' });
   await developer.counted(1);
@@ -55,10 +73,14 @@ test('the block of tokens is accessible in both themes and languages, and fits a
   const app = await developer.createApplication('Counted');
   await developer.calls(app.accessKey, 1);
   await developer.counted(1);
-  await inEveryLook(page, async () => {
-    await page.goto(`/applications/${app.id}`);
-    await expect(page.locator('section.tokens')).toBeVisible();
-  }, () => expectAccessible(page));
+  await inEveryLook(
+    page,
+    async () => {
+      await page.goto(`/applications/${app.id}`);
+      await expect(page.locator('section.tokens')).toBeVisible();
+    },
+    () => expectAccessible(page),
+  );
   await page.setViewportSize({ width: 390, height: 844 });
   await expectNoSidewaysScroll(page);
 });

@@ -15,13 +15,25 @@ const answer = (page: Page) => page.getByRole('region', { name: 'Response' });
 const figure = (page: Page, name: string) => answer(page).locator('dt', { hasText: name }).locator('+ dd');
 const body = (page: Page) => page.getByLabel('Body (JSON)');
 const send = (page: Page) => page.getByRole('button', { name: 'Send' }).click();
-const open = (page: Page, application: { id: string }, capability = CHAT) => page.goto(`/capabilities/${capability}?tab=try&app=${application.id}`);
+const open = (page: Page, application: { id: string }, capability = CHAT) =>
+  page.goto(`/capabilities/${capability}?tab=try&app=${application.id}`);
 
 /** The newest recorded call of an application. */
 async function recorded(developer: Developer, id: string) {
   const today = dayOf(Date.now());
   let call: components['schemas']['Call'] | undefined;
-  await expect.poll(async () => (call = (await developer.api<components['schemas']['CallPage']>('GET', `/api/statistics/applications/${id}/calls?start=${today}&end=${today}`)).items[0]), { timeout: 15_000 }).toBeTruthy();
+  await expect
+    .poll(
+      async () =>
+        (call = (
+          await developer.api<components['schemas']['CallPage']>(
+            'GET',
+            `/api/statistics/applications/${id}/calls?start=${today}&end=${today}`,
+          )
+        ).items[0]),
+      { timeout: 15_000 },
+    )
+    .toBeTruthy();
   return call!;
 }
 
@@ -29,7 +41,11 @@ test('the request is built from model and path, and a streamed answer is joined'
   const application = await developer.createApplication('Search');
   await open(page, application);
   await expect(page.getByLabel('Path')).toHaveValue('/v1/chat/completions');
-  expect(JSON.parse(await body(page).inputValue())).toEqual({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }], stream: true });
+  expect(JSON.parse(await body(page).inputValue())).toEqual({
+    model: 'demo',
+    messages: [{ role: 'user', content: 'Hello' }],
+    stream: true,
+  });
   await body(page).focus();
   await page.keyboard.press('Control+Enter');
   await expect(answer(page).locator('pre')).toHaveText('You said: Hello');
@@ -76,7 +92,8 @@ test('the call id of a failure leads to why it failed', async ({ page, developer
   await expect(figure(page, 'Status')).toHaveText('429');
   const callId = (await figure(page, 'Call id').textContent())!;
   const asked: number[] = [];
-  await page.route(/\/calls\?/, async (route) => { // it is not counted yet at first
+  await page.route(/\/calls\?/, async (route) => {
+    // it is not counted yet at first
     const response = await route.fetch();
     const json = (await response.json()) as { data: { items: object[] } };
     if (asked.push(Date.now()) === 1) json.data.items = [];
@@ -119,7 +136,9 @@ test('the key is fetched at Send and stands nowhere on the page', async ({ page,
     await answer(page).getByRole('button', { name: view }).click();
     expect(await page.content()).not.toContain(secret);
   }
-  expect(await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state]))).not.toContain(secret);
+  expect(
+    await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state])),
+  ).not.toContain(secret);
 });
 
 test('an error of the upstream is told from one of the gateway', async ({ page, developer, expected }) => {
@@ -137,22 +156,46 @@ test('an error of the upstream is told from one of the gateway', async ({ page, 
   await expect(answer(page)).toContainText('The path has a character or dot segment that is not allowed.');
 });
 
-test('an upstream’s 401 says that the platform’s key was refused and whom to tell, not that the own key is wrong', async ({ page, developer, administrator, expected }) => {
+test('an upstream’s 401 says that the platform’s key was refused and whom to tell, not that the own key is wrong', async ({
+  page,
+  developer,
+  administrator,
+  expected,
+}) => {
   expected.push(/gateway.* 401 /);
-  const server = createServer((_request, response) => void response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}'));
+  const server = createServer(
+    (_request, response) =>
+      void response
+        .writeHead(401, { 'Content-Type': 'application/json' })
+        .end('{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}'),
+  );
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   try {
     const id = `refused-${Date.now()}`;
     const group = await administrator.api<{ id: string }>('POST', '/api/admin/groups', { name: `Refused ${id}`, sortOrder: 5000 });
-    await administrator.api('POST', '/api/admin/capabilities', { id, name: id, groupId: group.id, upstreamBaseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, upstreamKey: 'the-upstream-key', upstreamModel: 'm', defaultPath: '/v1/chat/completions' });
+    await administrator.api('POST', '/api/admin/capabilities', {
+      id,
+      name: id,
+      groupId: group.id,
+      upstreamBaseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      upstreamKey: 'the-upstream-key',
+      upstreamModel: 'm',
+      defaultPath: '/v1/chat/completions',
+    });
     const application = await developer.createApplication('Search', [id]);
-    await expect.poll(async () => (await developer.call(application.accessKey, { capability: id })).status, { timeout: 15_000, intervals: [50] }).toBe(401);
+    await expect
+      .poll(async () => (await developer.call(application.accessKey, { capability: id })).status, { timeout: 15_000, intervals: [50] })
+      .toBe(401);
     await open(page, application, id);
     await send(page);
     await expect(figure(page, 'Status')).toHaveText('401');
-    await expect(answer(page)).toContainText('The upstream refused the platform’s key (401). Your Access Key is fine: tell your administrator');
+    await expect(answer(page)).toContainText(
+      'The upstream refused the platform’s key (401). Your Access Key is fine: tell your administrator',
+    );
     await expect(answer(page)).not.toContainText('was just replaced');
-    await page.route('**/access-key', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { accessKey: `cg-${'x'.repeat(40)}` } } }));
+    await page.route('**/access-key', (route) =>
+      route.fulfill({ json: { code: 0, msg: 'ok', data: { accessKey: `cg-${'x'.repeat(40)}` } } }),
+    );
     await send(page);
     await expect(answer(page)).toContainText('The Access Key was just replaced or the application deleted.');
   } finally {
@@ -263,7 +306,12 @@ test('each sample runs as it is copied and gets the answer', async ({ page, deve
   const code = page.getByRole('region', { name: 'Code' });
   const dir = await mkdtemp(join(tmpdir(), 'callgate-sample-'));
   try {
-    const programs = [['curl', 'sh', ['a.sh'], 'a.sh'], ['Python', 'python3', ['a.py'], 'a.py'], ['JavaScript', process.execPath, ['a.mjs'], 'a.mjs'], ['Go', 'go', ['run', 'a.go'], 'a.go']] as const;
+    const programs = [
+      ['curl', 'sh', ['a.sh'], 'a.sh'],
+      ['Python', 'python3', ['a.py'], 'a.py'],
+      ['JavaScript', process.execPath, ['a.mjs'], 'a.mjs'],
+      ['Go', 'go', ['run', 'a.go'], 'a.go'],
+    ] as const;
     for (const [language, program, args, file] of programs) {
       await code.getByRole('button', { name: language, exact: true }).click();
       await writeFile(join(dir, file), (await code.locator('pre').textContent()) ?? '');

@@ -17,11 +17,16 @@ function watch(context: BrowserContext, words: readonly string[]) {
     for (const word of words) if (text.includes(word)) found.push(`${word} in ${where}`);
   };
   context.on('request', (request) => look(`request ${request.url()}`, request.url() + JSON.stringify(request.headers())));
-  context.on('response', (response) =>
-    void pending.push((async () => {
-      const body = await response.body().catch(() => Buffer.alloc(0)); // a redirect has none
-      look(`response ${response.url()}`, JSON.stringify(response.headers()) + body.toString('utf8'));
-    })()));
+  context.on(
+    'response',
+    (response) =>
+      void pending.push(
+        (async () => {
+          const body = await response.body().catch(() => Buffer.alloc(0)); // a redirect has none
+          look(`response ${response.url()}`, JSON.stringify(response.headers()) + body.toString('utf8'));
+        })(),
+      ),
+  );
   return async (word: string) => {
     await Promise.all(pending);
     return found.filter((one) => one.startsWith(word));
@@ -30,9 +35,27 @@ function watch(context: BrowserContext, words: readonly string[]) {
 
 /** The page as it stands: markup, fields, storage, cookies, history. */
 const standing = (page: Page) =>
-  page.evaluate(() => JSON.stringify([document.documentElement.outerHTML, [...document.querySelectorAll<HTMLInputElement>('input, textarea')].map((field) => field.value), { ...localStorage }, { ...sessionStorage }, document.cookie, history.state, location.href]));
+  page.evaluate(() =>
+    JSON.stringify([
+      document.documentElement.outerHTML,
+      [...document.querySelectorAll<HTMLInputElement>('input, textarea')].map((field) => field.value),
+      { ...localStorage },
+      { ...sessionStorage },
+      document.cookie,
+      history.state,
+      location.href,
+    ]),
+  );
 
-test('no upstream URL or key reaches the console, and no key comes back to the back office', async ({ page, context, browser, administrator, developer, expected, baseURL }) => {
+test('no upstream URL or key reaches the console, and no key comes back to the back office', async ({
+  page,
+  context,
+  browser,
+  administrator,
+  developer,
+  expected,
+  baseURL,
+}) => {
   test.setTimeout(180_000);
   expected.push(/gateway.* 5\d\d /);
   const server = createServer((request, response) => {
@@ -48,7 +71,13 @@ test('no upstream URL or key reaches the console, and no key comes back to the b
     const inOffice = watch(office, [key, path]);
     const group = await administrator.api<{ id: string }>('POST', '/api/admin/groups', { name: 'Canary' });
     await editor.goto(`/admin/capabilities/new?groupId=${group.id}`);
-    for (const [name, value] of [['Identifier', id], ['Name', 'Canary'], ['Upstream URL', `http://${host}/${path}`], ['Upstream key', key], ['Upstream model', 'served']] as const)
+    for (const [name, value] of [
+      ['Identifier', id],
+      ['Name', 'Canary'],
+      ['Upstream URL', `http://${host}/${path}`],
+      ['Upstream key', key],
+      ['Upstream model', 'served'],
+    ] as const)
       await editor.getByLabel(name, { exact: true }).fill(value);
     await editor.getByRole('button', { name: 'Create' }).click();
     await expect(editor).toHaveURL(`/admin/capabilities/${id}`);

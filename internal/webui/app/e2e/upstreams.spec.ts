@@ -28,10 +28,21 @@ const make = (administrator: Administrator, id: string, baseUrl: string, key: st
 
 async function capabilityOf(administrator: Administrator, id: string, upstreams: object[]) {
   const { items } = await administrator.api<Schemas['GroupList']>('GET', '/api/admin/groups');
-  return administrator.api<Schemas['AdminCapability']>('POST', '/api/admin/capabilities', { id, name: `Name ${id}`, groupId: items[0]!.id, upstreamModel: 'm', defaultPath: '/v1/chat/completions', upstreams });
+  return administrator.api<Schemas['AdminCapability']>('POST', '/api/admin/capabilities', {
+    id,
+    name: `Name ${id}`,
+    groupId: items[0]!.id,
+    upstreamModel: 'm',
+    defaultPath: '/v1/chat/completions',
+    upstreams,
+  });
 }
 
-test('an upstream is created once its key works, rotated in one step, and has its key of before put back', async ({ page, administrator, expected }) => {
+test('an upstream is created once its key works, rotated in one step, and has its key of before put back', async ({
+  page,
+  administrator,
+  expected,
+}) => {
   expected.push(/ 400 /);
   const mark = randomUUID().slice(0, 8);
   const server = await provider('sk-first-of-the-provider');
@@ -72,13 +83,21 @@ test('an upstream is created once its key works, rotated in one step, and has it
     await expect(page.getByText('The connection does not work')).toBeVisible();
     expect(await page.content()).not.toMatch(/sk-(first|second)/);
     await page.goto('/admin/audit');
-    await expect(page.getByRole('row').filter({ hasText: `Provider ${mark}` }).first()).toContainText('Checked upstream');
+    await expect(
+      page
+        .getByRole('row')
+        .filter({ hasText: `Provider ${mark}` })
+        .first(),
+    ).toContainText('Checked upstream');
   } finally {
     server.close();
   }
 });
 
-test('a capability names its upstreams with order, weight and state; without any its own address counts', async ({ page, administrator }) => {
+test('a capability names its upstreams with order, weight and state; without any its own address counts', async ({
+  page,
+  administrator,
+}) => {
   const mark = randomUUID().slice(0, 8);
   for (const id of [`one-${mark}`, `two-${mark}`]) await make(administrator, id, `http://127.0.0.1:9/${id}`, 'a-key');
   const id = `cap-${mark}`;
@@ -94,7 +113,10 @@ test('a capability names its upstreams with order, weight and state; without any
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('No changes')).toBeVisible();
   const stored = await administrator.api<Schemas['AdminCapability']>('GET', `/api/admin/capabilities/${id}`);
-  expect(stored.upstreams.map(({ upstreamId, weight, priority, status }) => [upstreamId, weight, priority, status])).toEqual([[`one-${mark}`, 1, 0, 'enabled'], [`two-${mark}`, 7, 1, 'disabled']]);
+  expect(stored.upstreams.map(({ upstreamId, weight, priority, status }) => [upstreamId, weight, priority, status])).toEqual([
+    [`one-${mark}`, 1, 0, 'enabled'],
+    [`two-${mark}`, 7, 1, 'disabled'],
+  ]);
   for (const name of [`one-${mark}`, `two-${mark}`]) await named.getByRole('button', { name: `Remove Name ${name}` }).click();
   await page.getByLabel('Upstream URL').fill('http://127.0.0.1:9/own');
   await page.getByLabel('Upstream key').fill('its-own-key');
@@ -103,17 +125,27 @@ test('a capability names its upstreams with order, weight and state; without any
   expect((await administrator.api<Schemas['AdminCapability']>('GET', `/api/admin/capabilities/${id}`)).upstreams).toEqual([]);
 });
 
-test('a failing upstream shows as the gateway sees it, and a call tells which one answered it', async ({ page, administrator, developer }) => {
+test('a failing upstream shows as the gateway sees it, and a call tells which one answered it', async ({
+  page,
+  administrator,
+  developer,
+}) => {
   const mark = randomUUID().slice(0, 8);
   const server = await provider('a-key');
   try {
     await make(administrator, `dead-${mark}`, 'http://127.0.0.1:1', 'a-key');
     await make(administrator, `live-${mark}`, server.url, 'a-key');
     const id = `both-${mark}`;
-    await capabilityOf(administrator, id, [{ upstreamId: `dead-${mark}`, priority: 0 }, { upstreamId: `live-${mark}`, priority: 1 }]);
+    await capabilityOf(administrator, id, [
+      { upstreamId: `dead-${mark}`, priority: 0 },
+      { upstreamId: `live-${mark}`, priority: 1 },
+    ]);
     const app = await developer.createApplication('Calls both', [id]);
     for (let i = 0; i < 22; i++) {
-      const answer = await page.request.post(`/gateway/v1/chat/completions?model=${id}`, { headers: { Authorization: `Bearer ${app.accessKey}` }, data: { a: 1 } });
+      const answer = await page.request.post(`/gateway/v1/chat/completions?model=${id}`, {
+        headers: { Authorization: `Bearer ${app.accessKey}` },
+        data: { a: 1 },
+      });
       expect(answer.status()).toBe(200);
     }
     await page.goto('/admin/upstreams');
@@ -122,7 +154,11 @@ test('a failing upstream shows as the gateway sees it, and a call tells which on
     await expect(row).toContainText('connection refused');
     await expect(page.getByRole('row').filter({ hasText: `live-${mark}` })).toContainText('Calls: 22', { timeout: 40_000 });
     await expectNoSidewaysScroll(page);
-    await inEveryLook(page, () => expect(row).toBeVisible(), () => expectAccessible(page));
+    await inEveryLook(
+      page,
+      () => expect(row).toBeVisible(),
+      () => expectAccessible(page),
+    );
   } finally {
     server.close();
   }

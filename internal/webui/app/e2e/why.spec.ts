@@ -7,7 +7,11 @@ import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEvery
 const today = () => dayOf(Date.now());
 const why = (page: Page) => page.getByRole('region', { name: 'Why calls failed' });
 const rows = (page: Page) => why(page).locator('tbody tr');
-const claude = { capability: CLAUDE, path: '/v1/messages', body: { model: 'demo-error-529', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] } };
+const claude = {
+  capability: CLAUDE,
+  path: '/v1/messages',
+  body: { model: 'demo-error-529', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] },
+};
 
 /** Two applications: the first fails three times with 429 and once with 500, the second twice with 529 and once without a model. */
 async function withFailures(developer: Developer) {
@@ -29,7 +33,9 @@ test('the reasons of the range are counted, and each row leads to exactly its ca
   await expect(rows(page).nth(0)).toContainText(/Upstream answered 429.*375\.0%/s);
   await expect(rows(page).nth(1)).toContainText(/Upstream answered 500.*125\.0%/s);
   await rows(page).nth(0).getByRole('link', { name: 'Upstream answered 429' }).click();
-  await expect(page).toHaveURL(`/applications/${search.id}/calls?range=30d&model=${CHAT}&result=failure&reason=upstream_http_error%3Aupstream_status&upstreamStatus=429`);
+  await expect(page).toHaveURL(
+    `/applications/${search.id}/calls?range=30d&model=${CHAT}&result=failure&reason=upstream_http_error%3Aupstream_status&upstreamStatus=429`,
+  );
   await expect(calls(page)).toHaveCount(3);
   await page.goBack();
   await rows(page).nth(1).getByRole('link', { name: '1', exact: true }).click();
@@ -38,7 +44,11 @@ test('the reasons of the range are counted, and each row leads to exactly its ca
 });
 
 test('a reason that hit several applications leads to all of them, the worst first', async ({ page, developer }) => {
-  for (const [name, failures] of [['Search', 1], ['Reports', 2]] as const) await developer.calls((await developer.createApplication(name)).accessKey, failures, { model: 'demo-error-429' });
+  for (const [name, failures] of [
+    ['Search', 1],
+    ['Reports', 2],
+  ] as const)
+    await developer.calls((await developer.createApplication(name)).accessKey, failures, { model: 'demo-error-429' });
   await developer.createApplication('Quiet');
   await developer.counted(3);
   await page.goto('/?range=30d');
@@ -58,11 +68,16 @@ test('the overview’s failures lead to why, and why to the calls of the applica
   const missing = rows(page).filter({ hasText: 'Model missing' });
   await expect(missing).toContainText('unspecified');
   await missing.getByRole('link', { name: 'Reports' }).click();
-  await expect(page).toHaveURL(new RegExp(`/applications/${reports.id}/calls\\?model=&result=failure&reason=invalid_request%3Amodel_required&upstreamStatus=0$`));
+  await expect(page).toHaveURL(
+    new RegExp(`/applications/${reports.id}/calls\\?model=&result=failure&reason=invalid_request%3Amodel_required&upstreamStatus=0$`),
+  );
   await expect(calls(page)).toHaveCount(1);
   await page.goto('/');
   const chat = page.getByRole('region', { name: 'By capability' }).getByRole('row').filter({ hasText: CHAT });
-  await chat.or(page.getByRole('region', { name: 'By capability' }).getByRole('row').filter({ hasText: 'Demo chat' })).getByRole('link', { name: '4', exact: true }).click();
+  await chat
+    .or(page.getByRole('region', { name: 'By capability' }).getByRole('row').filter({ hasText: 'Demo chat' }))
+    .getByRole('link', { name: '4', exact: true })
+    .click();
   await expect(rows(page)).toHaveCount(2); // of that capability alone
   await expect(page).toHaveURL(`/?why=${CHAT}#why`);
   await rows(page).first().getByRole('link', { name: 'Search' }).click();
@@ -111,7 +126,10 @@ test('a day is shown by the hour, with what it took until the first byte; an hou
     await expect(block.getByRole('img', { name: new RegExp(`^${measure} per hour`) }).locator('canvas')).toBeVisible();
   }
   await block.getByRole('button', { name: 'View as table' }).click();
-  const row = block.getByRole('row').filter({ hasText: `${hour}:00 –` }).first();
+  const row = block
+    .getByRole('row')
+    .filter({ hasText: `${hour}:00 –` })
+    .first();
   await expect(row.getByRole('cell').nth(7)).toHaveText(/\d (ms|s)/); // p50 until the first byte
   await expect(block.locator('tbody tr')).toHaveCount(Number(clockOf(Date.now()).slice(0, 2)) + 1); // none of hours to come
   await row.getByRole('link').first().click();
@@ -137,15 +155,19 @@ test('reasons and hours pass axe, and fit every width', async ({ page, developer
   const { search } = await withFailures(developer);
   for (const path of ['/', `/applications/${search.id}?start=${today()}&end=${today()}`]) {
     await page.goto(path);
-    await inEveryLook(page, async () => {
-      await expect(page.locator('.why tbody tr').first()).toBeVisible();
-      await expect(page.locator('.chart canvas')).toBeVisible();
-    }, async () => {
-      await expectAccessible(page);
-      for (const width of [390, 768, 1024, 1440]) {
-        await page.setViewportSize({ width, height: 900 });
-        await expect(() => expectNoSidewaysScroll(page)).toPass(); // a chart is drawn anew
-      }
-    });
+    await inEveryLook(
+      page,
+      async () => {
+        await expect(page.locator('.why tbody tr').first()).toBeVisible();
+        await expect(page.locator('.chart canvas')).toBeVisible();
+      },
+      async () => {
+        await expectAccessible(page);
+        for (const width of [390, 768, 1024, 1440]) {
+          await page.setViewportSize({ width, height: 900 });
+          await expect(() => expectNoSidewaysScroll(page)).toPass(); // a chart is drawn anew
+        }
+      },
+    );
   }
 });

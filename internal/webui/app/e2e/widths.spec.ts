@@ -10,10 +10,11 @@ async function broken(page: Page, views: readonly View[]): Promise<string[]> {
   const found: string[] = [];
   await everyWidth(page, views, async (what) => {
     await settled(page);
-    const faults = await lasting(async () => [...await layoutFaults(page), ...await coveredByTabs(page)]);
-    if (what.endsWith('-390')) { // a short phone
+    const faults = await lasting(async () => [...(await layoutFaults(page)), ...(await coveredByTabs(page))]);
+    if (what.endsWith('-390')) {
+      // a short phone
       await page.setViewportSize({ width: 390, height: 640 });
-      faults.push(...await lasting(() => coveredByTabs(page)));
+      faults.push(...(await lasting(() => coveredByTabs(page))));
     }
     found.push(...faults.map((fault) => `${what}: ${fault}`));
     if (process.env['WIDTHS']) await page.screenshot({ path: `${process.env['WIDTHS']}/${what}.png`, fullPage: true });
@@ -26,8 +27,18 @@ test.beforeEach(({ expected }) => {
   expected.push(/ 401 /); // the long capability's key is wrong
 });
 
-for (const [from, to] of [[0, 3], [3, 7], [7, 11], [11, 15], [15, 19]] as const) {
-  test(`the console's pages ${from + 1} to ${to} fit every width with the longest names and 10⁷ calls: nothing overlaps, sticks out or is covered`, async ({ page, developer, administrator }) => {
+for (const [from, to] of [
+  [0, 3],
+  [3, 7],
+  [7, 11],
+  [11, 15],
+  [15, 19],
+] as const) {
+  test(`the console's pages ${from + 1} to ${to} fit every width with the longest names and 10⁷ calls: nothing overlaps, sticks out or is covered`, async ({
+    page,
+    developer,
+    administrator,
+  }) => {
     const catalog = await withLongCatalog(administrator);
     const app = await withLongApplications(developer, catalog);
     await withBigFigures(page, catalog);
@@ -35,11 +46,17 @@ for (const [from, to] of [[0, 3], [3, 7], [7, 11], [11, 15], [15, 19]] as const)
   });
 }
 
-test('the back office fits every width with the longest names: nothing overlaps, sticks out or is covered', async ({ page, administrator }) => {
+test('the back office fits every width with the longest names: nothing overlaps, sticks out or is covered', async ({
+  page,
+  administrator,
+}) => {
   expect(await broken(page, officeViews(await withLongCatalog(administrator)))).toEqual([]);
 });
 
-test('the back office’s figures fit every width with the longest names and 10⁷ calls: nothing overlaps, sticks out or is covered', async ({ page, administrator }) => {
+test('the back office’s figures fit every width with the longest names and 10⁷ calls: nothing overlaps, sticks out or is covered', async ({
+  page,
+  administrator,
+}) => {
   const catalog = await withLongCatalog(administrator);
   await withBigOfficeFigures(page, catalog);
   expect(await broken(page, figuresViews(catalog))).toEqual([]);

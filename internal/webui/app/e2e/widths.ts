@@ -25,47 +25,79 @@ const log = async (page: Page, words: Words) => {
 export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] => [
   { name: 'overview', url: '/' },
   { name: 'overview-table', url: '/', prepare: (page, words) => button(page, words.common.chart.table).click() },
-  { name: 'overview-dates', url: '/', prepare: async (page, words) => {
-    await button(page, words.common.range.custom).click();
-    await page.locator('.ant-picker-dropdown').waitFor();
-  } },
+  {
+    name: 'overview-dates',
+    url: '/',
+    prepare: async (page, words) => {
+      await button(page, words.common.range.custom).click();
+      await page.locator('.ant-picker-dropdown').waitFor();
+    },
+  },
   { name: 'applications', url: '/applications?page=2' },
   { name: 'applications-first', url: '/applications' },
   { name: 'application', url: `/applications/${id}` },
   { name: 'application-key', url: `/applications/${id}`, prepare: (page, words) => button(page, words.applications.secret.show).click() },
-  { name: 'form', url: `/applications/${id}`, prepare: async (page, words) => {
-    await button(page, words.applications.edit).first().click();
-    await page.locator('.choices fieldset').first().waitFor();
-  } },
+  {
+    name: 'form',
+    url: `/applications/${id}`,
+    prepare: async (page, words) => {
+      await button(page, words.applications.edit).first().click();
+      await page.locator('.choices fieldset').first().waitFor();
+    },
+  },
   { name: 'calls', url: `/applications/${id}`, prepare: log },
-  { name: 'calls-success', url: `/applications/${id}`, prepare: async (page, words) => {
-    await log(page, words);
-    await page.locator('tr.call', { hasText: words.calls.result.success }).first().click();
-    await page.locator('.call-more').waitFor();
-  } },
-  { name: 'failure', url: `/applications/${id}`, prepare: async (page, words) => {
-    await log(page, words);
-    await page.locator('tr.call', { hasText: words.calls.result.failure }).first().click();
-    await page.locator('.verdict').waitFor();
-  } },
+  {
+    name: 'calls-success',
+    url: `/applications/${id}`,
+    prepare: async (page, words) => {
+      await log(page, words);
+      await page.locator('tr.call', { hasText: words.calls.result.success }).first().click();
+      await page.locator('.call-more').waitFor();
+    },
+  },
+  {
+    name: 'failure',
+    url: `/applications/${id}`,
+    prepare: async (page, words) => {
+      await log(page, words);
+      await page.locator('tr.call', { hasText: words.calls.result.failure }).first().click();
+      await page.locator('.verdict').waitFor();
+    },
+  },
   { name: 'alerts', url: '/alerts' },
   { name: 'explorer', url: `/applications/${id}/calls`, prepare: (page) => page.locator('.calls-table tr.call').first().waitFor() },
-  { name: 'explorer-call', url: `/applications/${id}/calls?result=failure`, prepare: async (page) => {
-    await page.locator('.calls-table tr.call').first().click();
-    await page.locator('.verdict').waitFor();
-  } },
-  { name: 'day-by-hour', url: `/applications/${id}?start=${dayOf(Date.now())}&end=${dayOf(Date.now())}`, prepare: (page, words) => button(page, words.common.chart.table).click() },
-  { name: 'search', url: '/', prepare: async (page) => {
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('Customer');
-    await page.getByRole('option').first().waitFor();
-  } },
+  {
+    name: 'explorer-call',
+    url: `/applications/${id}/calls?result=failure`,
+    prepare: async (page) => {
+      await page.locator('.calls-table tr.call').first().click();
+      await page.locator('.verdict').waitFor();
+    },
+  },
+  {
+    name: 'day-by-hour',
+    url: `/applications/${id}?start=${dayOf(Date.now())}&end=${dayOf(Date.now())}`,
+    prepare: (page, words) => button(page, words.common.chart.table).click(),
+  },
+  {
+    name: 'search',
+    url: '/',
+    prepare: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('Customer');
+      await page.getByRole('option').first().waitFor();
+    },
+  },
   { name: 'capabilities', url: '/capabilities' },
   { name: 'capability', url: `/capabilities/${capabilityId}` },
-  { name: 'try', url: `/capabilities/${capabilityId}?tab=try&app=${id}`, prepare: async (page, words) => {
-    await button(page, words.playground.send).click();
-    await page.locator('.try-figures a').waitFor();
-  } },
+  {
+    name: 'try',
+    url: `/capabilities/${capabilityId}?tab=try&app=${id}`,
+    prepare: async (page, words) => {
+      await button(page, words.playground.send).click();
+      await page.locator('.try-figures a').waitFor();
+    },
+  },
 ];
 
 /** The back office's pages of figures. */
@@ -75,7 +107,11 @@ export const figuresViews = ({ capabilityId }: LongCatalog): View[] => [
   { name: 'admin-usage-applications', url: '/admin/usage?by=applications&sort=cost&owner=0198b5c2-1f30-7a0c-8d55-90e2c4a1b700' },
   { name: 'admin-usage-capabilities', url: '/admin/usage?by=capabilities&sort=tokens' },
   { name: 'admin-usage-upstreams', url: '/admin/usage?by=upstreams&sort=failureRate' },
-  { name: 'admin-figures', url: `/admin/capabilities/${capabilityId}/figures`, prepare: (page, words) => button(page, words.common.chart.table).click() },
+  {
+    name: 'admin-figures',
+    url: `/admin/capabilities/${capabilityId}/figures`,
+    prepare: (page, words) => button(page, words.common.chart.table).click(),
+  },
 ];
 
 /** Every other page of the back office. */
@@ -89,15 +125,23 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
   { name: 'admin-upstreams', url: '/admin/upstreams' },
   { name: 'admin-upstream-new', url: '/admin/upstreams', prepare: (page, words) => button(page, words.admin.upstreams.add).click() },
   { name: 'admin-prices', url: '/admin/prices' },
-  { name: 'admin-price-new', url: `/admin/prices?capability=${capabilityId}`, prepare: (page, words) => button(page, words.admin.prices.add).click() },
+  {
+    name: 'admin-price-new',
+    url: `/admin/prices?capability=${capabilityId}`,
+    prepare: (page, words) => button(page, words.admin.prices.add).click(),
+  },
   { name: 'admin-limits', url: '/admin/limits' },
   { name: 'admin-ceiling-new', url: '/admin/limits', prepare: (page, words) => button(page, words.admin.limits.add).click() },
   { name: 'admin-alerts', url: '/admin/alerts' },
   { name: 'admin-applications', url: '/admin/applications' },
-  { name: 'admin-application-disable', url: '/admin/applications?status=active', prepare: async (page, words) => {
-    await page.getByRole('button', { name: words.admin.directory.disable, exact: false }).first().click();
-    await page.getByRole('dialog').waitFor();
-  } },
+  {
+    name: 'admin-application-disable',
+    url: '/admin/applications?status=active',
+    prepare: async (page, words) => {
+      await page.getByRole('button', { name: words.admin.directory.disable, exact: false }).first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'admin-users', url: '/admin/users' },
   { name: 'admin-calls', url: '/admin/calls' },
   { name: 'admin-audit', url: '/admin/audit' },
@@ -105,18 +149,25 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
 
 export const strangerViews: View[] = [
   { name: 'sign-in', url: '/sign-in' },
-  { name: 'sign-in-code', url: '/sign-in', prepare: async (page, words) => {
-    await page.route('**/auth/code', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: null } }));
-    await page.getByLabel(words.session.email).fill(`${'a-rather-long-name'.repeat(3)}@${'of-a-host.'.repeat(10)}example.com`);
-    await button(page, words.session.send).click();
-    await page.locator('.ant-otp-input').first().waitFor();
-  } },
+  {
+    name: 'sign-in-code',
+    url: '/sign-in',
+    prepare: async (page, words) => {
+      await page.route('**/auth/code', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: null } }));
+      await page.getByLabel(words.session.email).fill(`${'a-rather-long-name'.repeat(3)}@${'of-a-host.'.repeat(10)}example.com`);
+      await button(page, words.session.send).click();
+      await page.locator('.ant-otp-input').first().waitFor();
+    },
+  },
   { name: 'admin-sign-in', url: '/admin/sign-in' },
 ];
 
 /** Opens each view in both languages and themes and calls `see` at every width, with what it looks at. */
 export async function everyWidth(page: Page, views: readonly View[], see: (what: string) => Promise<void>): Promise<void> {
-  for (const [language, theme] of [['en', 'light'], ['zh-CN', 'dark']] as const) {
+  for (const [language, theme] of [
+    ['en', 'light'],
+    ['zh-CN', 'dark'],
+  ] as const) {
     await prefer(page, language, theme);
     for (const { name, url, prepare } of views) {
       await page.setViewportSize({ width: 1440, height: 900 });

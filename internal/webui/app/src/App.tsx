@@ -19,7 +19,14 @@ function Frame() {
   ];
   return (
     <Guard signIn="/sign-in">
-      <Shell places={places} home="/" find={<FindButton onOpen={() => setOpen('palette')} />} account={[{ key: 'keys', label: t('keys.title'), onSelect: () => setOpen('shortcuts') }]}><Outlet /></Shell>
+      <Shell
+        places={places}
+        home="/"
+        find={<FindButton onOpen={() => setOpen('palette')} />}
+        account={[{ key: 'keys', label: t('keys.title'), onSelect: () => setOpen('shortcuts') }]}
+      >
+        <Outlet />
+      </Shell>
       <Finder open={open} onOpen={setOpen} />
     </Guard>
   );

@@ -29,7 +29,9 @@ function Frame() {
   ];
   return (
     <Guard signIn="/admin/sign-in">
-      <Shell places={places} home="/admin" band={t('band')}><Outlet /></Shell>
+      <Shell places={places} home="/admin" band={t('band')}>
+        <Outlet />
+      </Shell>
     </Guard>
   );
 }

@@ -31,29 +31,54 @@ export function Component() {
   const [page, setPage] = usePage();
   const [search, setSearch] = useSearch();
   const filter: DirectoryFilter = {
-    page, q: (search.get('q') ?? '').slice(0, 64), status: statuses.find((one) => one === search.get('status')) ?? '', sort: orders.find((one) => one === search.get('sort')) ?? '',
+    page,
+    q: (search.get('q') ?? '').slice(0, 64),
+    status: statuses.find((one) => one === search.get('status')) ?? '',
+    sort: orders.find((one) => one === search.get('sort')) ?? '',
   };
   const query = useQuery(officeQueries.applications(filter));
   return (
     <>
-      <div className="page-head"><h1>{t('directory.title')}</h1></div>
+      <div className="page-head">
+        <h1>{t('directory.title')}</h1>
+      </div>
       <section className="block" aria-label={t('directory.title')}>
         <Filters filter={filter} onChange={(change) => setSearch({ ...change, page: null })} />
         <Block query={query} height={480} bones={<TableBones roomy className="directory" head={<Columns />} rows={10} columns={7} />}>
-          {({ items, total, lastCallsKnown }) => items.length > 0 ? (
-            <>
-              {!lastCallsKnown && <p className="meta directory-note" role="status">{t('directory.lastUnknown')}</p>}
-              <table className="table directory">
-                <Columns />
-                <tbody>{items.map((one) => <Row key={one.id} of={one} known={lastCallsKnown} />)}</tbody>
-              </table>
-              <Pages page={page} total={total} size={DIRECTORY_SIZE} onPage={setPage} />
-            </>
-          ) : total > 0 ? (
-            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>
-          ) : filter.q === '' && filter.status === '' ? <Empty text={t('directory.empty')} /> : (
-            <Empty text={t('directory.none')}><button type="button" className="quiet" data-edge onClick={() => setSearch({ q: null, status: null, page: null })}>{t('list.clear')}</button></Empty>
-          )}
+          {({ items, total, lastCallsKnown }) =>
+            items.length > 0 ? (
+              <>
+                {!lastCallsKnown && (
+                  <p className="meta directory-note" role="status">
+                    {t('directory.lastUnknown')}
+                  </p>
+                )}
+                <table className="table directory">
+                  <Columns />
+                  <tbody>
+                    {items.map((one) => (
+                      <Row key={one.id} of={one} known={lastCallsKnown} />
+                    ))}
+                  </tbody>
+                </table>
+                <Pages page={page} total={total} size={DIRECTORY_SIZE} onPage={setPage} />
+              </>
+            ) : total > 0 ? (
+              <Empty text={t('common:page.past', { page: String(page) })}>
+                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
+                  {t('common:page.goTo', { page: '1' })}
+                </button>
+              </Empty>
+            ) : filter.q === '' && filter.status === '' ? (
+              <Empty text={t('directory.empty')} />
+            ) : (
+              <Empty text={t('directory.none')}>
+                <button type="button" className="quiet" data-edge onClick={() => setSearch({ q: null, status: null, page: null })}>
+                  {t('list.clear')}
+                </button>
+              </Empty>
+            )
+          }
         </Block>
       </section>
     </>
@@ -65,14 +90,43 @@ function Filters({ filter, onChange }: { filter: DirectoryFilter; onChange: (cha
   const [text, setText] = useUrlText('q');
   return (
     <div className="filters" role="search">
-      <div className="search"><Icon name="search" /><input className="input" type="search" maxLength={64} aria-label={t('directory.search')} placeholder={t('directory.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
-      <select className="select" aria-label={t('list.status')} value={filter.status} onChange={(event) => onChange({ status: event.target.value })}>
+      <div className="search">
+        <Icon name="search" />
+        <input
+          className="input"
+          type="search"
+          maxLength={64}
+          aria-label={t('directory.search')}
+          placeholder={t('directory.search')}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <select
+        className="select"
+        aria-label={t('list.status')}
+        value={filter.status}
+        onChange={(event) => onChange({ status: event.target.value })}
+      >
         <option value="">{t('list.allStatuses')}</option>
-        {statuses.map((one) => <option key={one} value={one}>{t(`directory.statuses.${one}`)}</option>)}
+        {statuses.map((one) => (
+          <option key={one} value={one}>
+            {t(`directory.statuses.${one}`)}
+          </option>
+        ))}
       </select>
-      <select className="select" aria-label={t('directory.order')} value={filter.sort} onChange={(event) => onChange({ sort: event.target.value })}>
+      <select
+        className="select"
+        aria-label={t('directory.order')}
+        value={filter.sort}
+        onChange={(event) => onChange({ sort: event.target.value })}
+      >
         <option value="">{t('directory.orders.newest')}</option>
-        {orders.map((one) => <option key={one} value={one}>{t(`directory.orders.${one}`)}</option>)}
+        {orders.map((one) => (
+          <option key={one} value={one}>
+            {t(`directory.orders.${one}`)}
+          </option>
+        ))}
       </select>
     </div>
   );
@@ -83,8 +137,14 @@ function Columns() {
   return (
     <thead>
       <tr>
-        {columns.map((key) => <th key={key} scope="col" className={key === 'bound' ? 'right' : key === 'created' ? 'wider' : undefined}>{t(`directory.${key}`)}</th>)}
-        <th scope="col" className="right"><span className="unseen">{t('directory.action')}</span></th>
+        {columns.map((key) => (
+          <th key={key} scope="col" className={key === 'bound' ? 'right' : key === 'created' ? 'wider' : undefined}>
+            {t(`directory.${key}`)}
+          </th>
+        ))}
+        <th scope="col" className="right">
+          <span className="unseen">{t('directory.action')}</span>
+        </th>
       </tr>
     </thead>
   );
@@ -93,7 +153,11 @@ function Columns() {
 /** A cell that names its column where there is no room for heads. */
 function Cell({ name, className, children }: { name: (typeof columns)[number]; className?: string; children: ReactNode }) {
   const { t } = useTranslation('admin');
-  return <td className={className}><span className="meta close">{t(`directory.${name}`)}</span> {children}</td>;
+  return (
+    <td className={className}>
+      <span className="meta close">{t(`directory.${name}`)}</span> {children}
+    </td>
+  );
 }
 
 function Row({ of, known }: { of: Listed; known: boolean }) {
@@ -102,15 +166,38 @@ function Row({ of, known }: { of: Listed; known: boolean }) {
   const last = of.lastCallAt === null ? (known ? t('directory.never') : '—') : format.time(of.lastCallAt);
   return (
     <tr>
-      <td><strong className="directory-name">{of.name}</strong><code className="meta directory-id" title={of.id}>{of.id}</code></td>
-      <Cell name="owner"><Link to={`/admin/users?q=${encodeURIComponent(of.owner.email)}`}>{of.owner.email}</Link></Cell>
-      <Cell name="status"><StatusTag status={of.status} /><Why of={of} /></Cell>
-      <Cell name="bound" className="right number">{format.count(of.capabilityCount)}</Cell>
-      <Cell name="lastCall" className="number"><span title={of.lastCallAt === null ? undefined : format.exactTime(of.lastCallAt)}>{last}</span></Cell>
-      <Cell name="created" className="number wider"><span title={format.exactTime(of.createdAt)}>{format.time(of.createdAt)}</span></Cell>
+      <td>
+        <strong className="directory-name">{of.name}</strong>
+        <code className="meta directory-id" title={of.id}>
+          {of.id}
+        </code>
+      </td>
+      <Cell name="owner">
+        <Link to={`/admin/users?q=${encodeURIComponent(of.owner.email)}`}>{of.owner.email}</Link>
+      </Cell>
+      <Cell name="status">
+        <StatusTag status={of.status} />
+        <Why of={of} />
+      </Cell>
+      <Cell name="bound" className="right number">
+        {format.count(of.capabilityCount)}
+      </Cell>
+      <Cell name="lastCall" className="number">
+        <span title={of.lastCallAt === null ? undefined : format.exactTime(of.lastCallAt)}>{last}</span>
+      </Cell>
+      <Cell name="created" className="number wider">
+        <span title={format.exactTime(of.createdAt)}>{format.time(of.createdAt)}</span>
+      </Cell>
       <td>
         <div className="directory-actions">
-          <Link className="quiet" data-edge to={`/admin/limits?q=${encodeURIComponent(of.name)}`} aria-label={t('directory.limitsOf', { name: of.name })}>{t('directory.limits')}</Link>
+          <Link
+            className="quiet"
+            data-edge
+            to={`/admin/limits?q=${encodeURIComponent(of.name)}`}
+            aria-label={t('directory.limitsOf', { name: of.name })}
+          >
+            {t('directory.limits')}
+          </Link>
           <Judge of={of} />
         </div>
       </td>
@@ -126,7 +213,12 @@ function Why({ of: { status, disabledByOwner, disabledByAdministrator: held } }:
   return (
     <>
       {disabledByOwner && <span className="meta directory-why">{t('directory.byOwner')}</span>}
-      {held && <span className="meta directory-why" title={format.exactTime(held.at)}>{t('directory.byAdministrator', { by: held.by, at: format.time(held.at) })} <span className="directory-reason">{t('directory.reason', { reason: held.reason })}</span></span>}
+      {held && (
+        <span className="meta directory-why" title={format.exactTime(held.at)}>
+          {t('directory.byAdministrator', { by: held.by, at: format.time(held.at) })}{' '}
+          <span className="directory-reason">{t('directory.reason', { reason: held.reason })}</span>
+        </span>
+      )}
     </>
   );
 }
@@ -144,12 +236,28 @@ function Judge({ of }: { of: Listed }) {
   };
   return (
     <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t(off ? 'directory.enableOf' : 'directory.disableOf', { name })}>{t(off ? 'directory.enable' : 'directory.disable')}</button>
+      <button
+        type="button"
+        className="quiet"
+        data-edge
+        onClick={() => setAsking(true)}
+        aria-label={t(off ? 'directory.enableOf' : 'directory.disableOf', { name })}
+      >
+        {t(off ? 'directory.enable' : 'directory.disable')}
+      </button>
       {asking && (
         <Suspense fallback={null}>
           {off ? (
-            <Confirm title={t('directory.askEnable', { name })} text={t(disabledByOwner ? 'directory.askEnableBoth' : 'directory.askEnableText')} action={t('directory.enable')} run={enable} onClosed={() => setAsking(false)} />
-          ) : <DisableApplication of={of} onClosed={() => setAsking(false)} />}
+            <Confirm
+              title={t('directory.askEnable', { name })}
+              text={t(disabledByOwner ? 'directory.askEnableBoth' : 'directory.askEnableText')}
+              action={t('directory.enable')}
+              run={enable}
+              onClosed={() => setAsking(false)}
+            />
+          ) : (
+            <DisableApplication of={of} onClosed={() => setAsking(false)} />
+          )}
         </Suspense>
       )}
     </>

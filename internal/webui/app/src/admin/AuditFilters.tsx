@@ -23,16 +23,55 @@ export function AuditFilters({ filter }: { filter: AuditFilter }) {
   const known = NOUNS.some((noun) => action === `${noun}.`);
   return (
     <div className="filters" role="search">
-      <div className="search"><Icon name="search" /><input className="input" type="search" maxLength={254} aria-label={t('audit.byActor')} placeholder={t('audit.byActor')} value={actor} onChange={(event) => setActor(event.target.value)} /></div>
-      <div className="search"><Icon name="search" /><input className="input" type="search" maxLength={254} aria-label={t('audit.byTarget')} placeholder={t('audit.byTarget')} value={target} onChange={(event) => setTarget(event.target.value)} /></div>
-      <select className="select" aria-label={t('audit.byAction')} value={action} onChange={(event) => setSearch({ action: event.target.value, page: null })}>
+      <div className="search">
+        <Icon name="search" />
+        <input
+          className="input"
+          type="search"
+          maxLength={254}
+          aria-label={t('audit.byActor')}
+          placeholder={t('audit.byActor')}
+          value={actor}
+          onChange={(event) => setActor(event.target.value)}
+        />
+      </div>
+      <div className="search">
+        <Icon name="search" />
+        <input
+          className="input"
+          type="search"
+          maxLength={254}
+          aria-label={t('audit.byTarget')}
+          placeholder={t('audit.byTarget')}
+          value={target}
+          onChange={(event) => setTarget(event.target.value)}
+        />
+      </div>
+      <select
+        className="select"
+        aria-label={t('audit.byAction')}
+        value={action}
+        onChange={(event) => setSearch({ action: event.target.value, page: null })}
+      >
         <option value="">{t('audit.everyAction')}</option>
-        {NOUNS.map((noun) => <option key={noun} value={`${noun}.`}>{t(`audit.nouns.${noun}`)}</option>)}
+        {NOUNS.map((noun) => (
+          <option key={noun} value={`${noun}.`}>
+            {t(`audit.nouns.${noun}`)}
+          </option>
+        ))}
         {action !== '' && !known && <option value={action}>{action}</option>}
       </select>
-      <div className="audit-days"><Suspense fallback={<div className="input" aria-hidden="true" />}><AuditDays start={start} end={end} today={today()} onChange={(days) => setSearch({ ...days, page: null })} /></Suspense></div>
+      <div className="audit-days">
+        <Suspense fallback={<div className="input" aria-hidden="true" />}>
+          <AuditDays start={start} end={end} today={today()} onChange={(days) => setSearch({ ...days, page: null })} />
+        </Suspense>
+      </div>
       <Download filter={filter} />
-      {!anyEntry(filter) && <Button kind="text" onClick={() => setSearch({ actor: null, target: null, action: null, start: null, end: null, page: null })}>{t('list.clear')}</Button>}
+      {!anyEntry(filter) && (
+        <Button kind="text" onClick={() => setSearch({ actor: null, target: null, action: null, start: null, end: null, page: null })}>
+          {t('list.clear')}
+        </Button>
+      )}
     </div>
   );
 }
@@ -53,7 +92,11 @@ function Download({ filter }: { filter: AuditFilter }) {
       setBusy(false);
     }
   };
-  return <Button loading={busy} onClick={() => void get()}>{t('audit.download')}</Button>;
+  return (
+    <Button loading={busy} onClick={() => void get()}>
+      {t('audit.download')}
+    </Button>
+  );
 }
 
 function save(file: Blob, name: string): void {

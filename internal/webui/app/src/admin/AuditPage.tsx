@@ -28,18 +28,28 @@ export function Component() {
   const query = useQuery(officeQueries.audit(page, filter));
   return (
     <>
-      <div className="page-head"><h1>{t('audit.title')}</h1></div>
+      <div className="page-head">
+        <h1>{t('audit.title')}</h1>
+      </div>
       <section className="block" aria-label={t('audit.title')}>
         <AuditFilters filter={filter} />
         <Block query={query} height={480} bones={<TableBones roomy className="audit" head={<Columns />} rows={10} columns={5} />}>
-          {({ items, total }) => items.length > 0 ? (
-            <>
-              <Table items={items} />
-              <Pages page={page} total={total} size={AUDIT_SIZE} onPage={setPage} />
-            </>
-          ) : total > 0 ? (
-            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(Math.ceil(total / AUDIT_SIZE))}>{t('common:page.goTo', { page: String(Math.ceil(total / AUDIT_SIZE)) })}</button></Empty>
-          ) : <Empty text={t(anyEntry(filter) ? 'audit.empty' : 'audit.none')} />}
+          {({ items, total }) =>
+            items.length > 0 ? (
+              <>
+                <Table items={items} />
+                <Pages page={page} total={total} size={AUDIT_SIZE} onPage={setPage} />
+              </>
+            ) : total > 0 ? (
+              <Empty text={t('common:page.past', { page: String(page) })}>
+                <button type="button" className="quiet" data-edge onClick={() => setPage(Math.ceil(total / AUDIT_SIZE))}>
+                  {t('common:page.goTo', { page: String(Math.ceil(total / AUDIT_SIZE)) })}
+                </button>
+              </Empty>
+            ) : (
+              <Empty text={t(anyEntry(filter) ? 'audit.empty' : 'audit.none')} />
+            )
+          }
         </Block>
       </section>
     </>
@@ -48,7 +58,17 @@ export function Component() {
 
 function Columns() {
   const { t } = useTranslation(['admin', 'common']);
-  return <thead><tr>{(['at', 'actor', 'action', 'target', 'changes'] as const).map((key) => <th key={key} scope="col">{t(`audit.${key}`)}</th>)}</tr></thead>;
+  return (
+    <thead>
+      <tr>
+        {(['at', 'actor', 'action', 'target', 'changes'] as const).map((key) => (
+          <th key={key} scope="col">
+            {t(`audit.${key}`)}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
 }
 
 function Table({ items }: { items: Schemas['AuditEntry'][] }) {
@@ -64,11 +84,27 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
       <tbody>
         {folded(items).map(({ entry, times, since }) => (
           <tr key={entry.id}>
-            <td className="number" title={format.exactTime(entry.at)}>{format.time(entry.at)}{times > 1 && <span className="meta audit-since">{t('audit.since', { time: format.time(since) })}</span>}</td>
+            <td className="number" title={format.exactTime(entry.at)}>
+              {format.time(entry.at)}
+              {times > 1 && <span className="meta audit-since">{t('audit.since', { time: format.time(since) })}</span>}
+            </td>
             <td>{entry.actor}</td>
-            <td title={entry.action}>{action(entry.action)}{times > 1 && <strong className="number"> ×{times}</strong>}</td>
-            <td title={entry.targetId}><Target entry={entry} /></td>
-            <td><ul className="changes" data-flowing={entry.action.endsWith('.create') || undefined}>{entry.changes.map((change) => <li key={change.field}><Change change={change} created={entry.action.endsWith('.create')} /></li>)}</ul></td>
+            <td title={entry.action}>
+              {action(entry.action)}
+              {times > 1 && <strong className="number"> ×{times}</strong>}
+            </td>
+            <td title={entry.targetId}>
+              <Target entry={entry} />
+            </td>
+            <td>
+              <ul className="changes" data-flowing={entry.action.endsWith('.create') || undefined}>
+                {entry.changes.map((change) => (
+                  <li key={change.field}>
+                    <Change change={change} created={entry.action.endsWith('.create')} />
+                  </li>
+                ))}
+              </ul>
+            </td>
           </tr>
         ))}
       </tbody>
@@ -95,10 +131,24 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
   const { data: groups } = useQuery(officeQueries.groups());
   if (field === 'order' && isIds(from) && isIds(to)) {
     const all = moves(from, to);
-    const words = all.slice(0, MOST_MOVES).map(({ id, from: was, to: is }) => t('audit.moved', { name: groups?.find((group) => group.id === id)?.name ?? id, from: format.count(was), to: format.count(is) }));
-    return <>{words.join(' · ')}{all.length > MOST_MOVES && <> · {t('audit.movedMore', { n: format.count(all.length - MOST_MOVES) })}</>}</>;
+    const words = all
+      .slice(0, MOST_MOVES)
+      .map(({ id, from: was, to: is }) =>
+        t('audit.moved', { name: groups?.find((group) => group.id === id)?.name ?? id, from: format.count(was), to: format.count(is) }),
+      );
+    return (
+      <>
+        {words.join(' · ')}
+        {all.length > MOST_MOVES && <> · {t('audit.movedMore', { n: format.count(all.length - MOST_MOVES) })}</>}
+      </>
+    );
   }
-  if (to === SECRET) return <>{name}: {created ? t('audit.set') : t('audit.changed')}</>;
+  if (to === SECRET)
+    return (
+      <>
+        {name}: {created ? t('audit.set') : t('audit.changed')}
+      </>
+    );
   const shown = (value: unknown): string => {
     if (value === '' || value === null) return t('audit.nothing');
     if (field === 'status' && (value === 'enabled' || value === 'disabled')) return t(`common:status.${value}`);
@@ -108,5 +158,15 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
     if (typeof value === 'number') return format.count(value);
     return typeof value === 'string' ? value : JSON.stringify(value);
   };
-  return <>{name}: {from !== null && from !== undefined && <><del>{shown(from)}</del> → </>}{shown(to)}</>;
+  return (
+    <>
+      {name}:{' '}
+      {from !== null && from !== undefined && (
+        <>
+          <del>{shown(from)}</del> →{' '}
+        </>
+      )}
+      {shown(to)}
+    </>
+  );
 }

@@ -32,21 +32,43 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('list.title')}</h1>
-        <Link className="quiet primary-link" to={filter.groupId === '' ? '/admin/capabilities/new' : `/admin/capabilities/new?groupId=${encodeURIComponent(filter.groupId)}`}><Icon name="plus" />{t('list.add')}</Link>
+        <Link
+          className="quiet primary-link"
+          to={filter.groupId === '' ? '/admin/capabilities/new' : `/admin/capabilities/new?groupId=${encodeURIComponent(filter.groupId)}`}
+        >
+          <Icon name="plus" />
+          {t('list.add')}
+        </Link>
       </div>
       <section className="block" aria-label={t('list.title')}>
         <Filters filter={filter} onFilter={setFilter} />
-        <Block query={query} height={360} bones={<TableBones className="capabilities-table" head={<Columns ordering={false} />} rows={8} columns={6} />}>
-          {({ items, total, page }) => items.length > 0 ? (
-            <>
-              <Table key={filter.groupId} items={items} filter={filter} ordering={orderable(filter) && !query.isPlaceholderData} />
-              <Pages page={page} total={total} size={orderable(filter) ? total : LIST_SIZE} onPage={setPage} />
-            </>
-          ) : total > 0 ? (
-            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>
-          ) : bare ? <Empty text={t('list.empty')} /> : (
-            <Empty text={t('list.none')}><button type="button" className="quiet" data-edge onClick={() => setFilter({ groupId: '', status: '', q: '' })}>{t('list.clear')}</button></Empty>
-          )}
+        <Block
+          query={query}
+          height={360}
+          bones={<TableBones className="capabilities-table" head={<Columns ordering={false} />} rows={8} columns={6} />}
+        >
+          {({ items, total, page }) =>
+            items.length > 0 ? (
+              <>
+                <Table key={filter.groupId} items={items} filter={filter} ordering={orderable(filter) && !query.isPlaceholderData} />
+                <Pages page={page} total={total} size={orderable(filter) ? total : LIST_SIZE} onPage={setPage} />
+              </>
+            ) : total > 0 ? (
+              <Empty text={t('common:page.past', { page: String(page) })}>
+                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
+                  {t('common:page.goTo', { page: '1' })}
+                </button>
+              </Empty>
+            ) : bare ? (
+              <Empty text={t('list.empty')} />
+            ) : (
+              <Empty text={t('list.none')}>
+                <button type="button" className="quiet" data-edge onClick={() => setFilter({ groupId: '', status: '', q: '' })}>
+                  {t('list.clear')}
+                </button>
+              </Empty>
+            )
+          }
         </Block>
       </section>
     </>
@@ -59,7 +81,12 @@ function useFilter(): [Filter, (change: Partial<Choice>) => void, (page: number)
   const [search, setSearch] = useSearch();
   const [page, setPage] = usePage();
   const status = search.get('status');
-  const filter: Filter = { page, groupId: search.get('groupId') ?? '', status: status === 'enabled' || status === 'disabled' ? status : '', q: search.get('q') ?? '' };
+  const filter: Filter = {
+    page,
+    groupId: search.get('groupId') ?? '',
+    status: status === 'enabled' || status === 'disabled' ? status : '',
+    q: search.get('q') ?? '',
+  };
   const setFilter = (change: Partial<Choice>) => setSearch({ page: null, ...change });
   return [filter, setFilter, setPage];
 }
@@ -71,13 +98,37 @@ function Filters({ filter, onFilter }: { filter: Filter; onFilter: (change: Part
   const known = groups?.some(({ id }) => id === filter.groupId);
   return (
     <div className="filters" role="search">
-      <div className="search"><Icon name="search" /><input className="input" type="search" aria-label={t('list.search')} placeholder={t('list.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
-      <select className="select" aria-label={t('list.group')} value={filter.groupId} onChange={(event) => onFilter({ groupId: event.target.value })}>
+      <div className="search">
+        <Icon name="search" />
+        <input
+          className="input"
+          type="search"
+          aria-label={t('list.search')}
+          placeholder={t('list.search')}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <select
+        className="select"
+        aria-label={t('list.group')}
+        value={filter.groupId}
+        onChange={(event) => onFilter({ groupId: event.target.value })}
+      >
         <option value="">{t('list.allGroups')}</option>
         {filter.groupId !== '' && !known && <option value={filter.groupId}>{filter.groupId}</option>}
-        {groups?.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+        {groups?.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
       </select>
-      <select className="select" aria-label={t('list.status')} value={filter.status} onChange={(event) => onFilter({ status: event.target.value as Filter['status'] })}>
+      <select
+        className="select"
+        aria-label={t('list.status')}
+        value={filter.status}
+        onChange={(event) => onFilter({ status: event.target.value as Filter['status'] })}
+      >
         <option value="">{t('list.allStatuses')}</option>
         <option value="enabled">{t('common:status.enabled')}</option>
         <option value="disabled">{t('common:status.disabled')}</option>
@@ -91,13 +142,27 @@ function Columns({ ordering }: { ordering: boolean }) {
   return (
     <thead>
       <tr>
-        {ordering && <th scope="col" className="handle-cell"><span className="unseen">{t('list.order')}</span></th>}
+        {ordering && (
+          <th scope="col" className="handle-cell">
+            <span className="unseen">{t('list.order')}</span>
+          </th>
+        )}
         <th scope="col">{t('list.name')}</th>
-        <th scope="col" className="wider group-cell">{t('list.group')}</th>
-        <th scope="col" className="right wider order-cell">{t('list.order')}</th>
-        <th scope="col" className="wide upstream-cell">{t('list.upstream')}</th>
-        <th scope="col" className="right wide bound-cell">{t('list.bound')}</th>
-        <th scope="col" className="right switch-cell">{t('list.status')}</th>
+        <th scope="col" className="wider group-cell">
+          {t('list.group')}
+        </th>
+        <th scope="col" className="right wider order-cell">
+          {t('list.order')}
+        </th>
+        <th scope="col" className="wide upstream-cell">
+          {t('list.upstream')}
+        </th>
+        <th scope="col" className="right wide bound-cell">
+          {t('list.bound')}
+        </th>
+        <th scope="col" className="right switch-cell">
+          {t('list.status')}
+        </th>
       </tr>
     </thead>
   );
@@ -123,12 +188,25 @@ function Table({ items, filter, ordering }: { items: Capability[]; filter: Filte
           {rows.map((item) => (
             <tr key={item.id} data-dragged={item.id === draggedId}>
               {ordering && <td className="handle-cell">{handle(item)}</td>}
-              <td><Link className="capability-name" to={`/admin/capabilities/${encodeURIComponent(item.id)}`} title={item.name}>{item.name}</Link><code className="meta capability-name" title={item.id}>{item.id}</code></td>
-              <td className="wider cut" title={groupName(item)}>{groupName(item)}</td>
+              <td>
+                <Link className="capability-name" to={`/admin/capabilities/${encodeURIComponent(item.id)}`} title={item.name}>
+                  {item.name}
+                </Link>
+                <code className="meta capability-name" title={item.id}>
+                  {item.id}
+                </code>
+              </td>
+              <td className="wider cut" title={groupName(item)}>
+                {groupName(item)}
+              </td>
               <td className="right wider">{format.count(item.sortOrder)}</td>
-              <td className="wide cut" title={upstreamOf(item)}>{upstreamOf(item)}</td>
+              <td className="wide cut" title={upstreamOf(item)}>
+                {upstreamOf(item)}
+              </td>
               <td className="right wide">{format.count(item.boundApplicationCount)}</td>
-              <td className="right switch-cell"><Switch item={item} onFailed={failed} /></td>
+              <td className="right switch-cell">
+                <Switch item={item} onFailed={failed} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -138,7 +216,8 @@ function Table({ items, filter, ordering }: { items: Capability[]; filter: Filte
 }
 
 /** The upstreams that it names, else the host of its own address. */
-const upstreamOf = ({ upstreams, upstreamBaseUrl }: Capability): string => (upstreams.length > 0 ? upstreams.map(({ upstreamId }) => upstreamId).join(', ') : hostOf(upstreamBaseUrl));
+const upstreamOf = ({ upstreams, upstreamBaseUrl }: Capability): string =>
+  upstreams.length > 0 ? upstreams.map(({ upstreamId }) => upstreamId).join(', ') : hostOf(upstreamBaseUrl);
 
 /** Switching off asks, with how many applications it hits; switching on does not. */
 function Switch({ item, onFailed }: { item: Capability; onFailed: (error: unknown) => void }) {
@@ -152,10 +231,25 @@ function Switch({ item, onFailed }: { item: Capability; onFailed: (error: unknow
   };
   return (
     <>
-      <button type="button" role="switch" className="switch" aria-checked={on} aria-label={t('list.switch', { name: item.name })} title={t(`common:status.${item.status}`)} onClick={() => (on ? setAsking(true) : void turn('enabled').catch(onFailed))} />
+      <button
+        type="button"
+        role="switch"
+        className="switch"
+        aria-checked={on}
+        aria-label={t('list.switch', { name: item.name })}
+        title={t(`common:status.${item.status}`)}
+        onClick={() => (on ? setAsking(true) : void turn('enabled').catch(onFailed))}
+      />
       {asking && (
         <Suspense fallback={null}>
-          <Confirm danger title={t('list.disable', { name: item.name })} text={t('list.disableText', { n: String(item.boundApplicationCount) })} action={t('list.disableNow')} run={() => turn('disabled')} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('list.disable', { name: item.name })}
+            text={t('list.disableText', { n: String(item.boundApplicationCount) })}
+            action={t('list.disableNow')}
+            run={() => turn('disabled')}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>

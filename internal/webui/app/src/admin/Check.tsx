@@ -15,18 +15,32 @@ export function Check({ id, now }: { id: string | null; now: Settings }) {
   const check = useCheck();
   const start = () => {
     const { upstreamBaseUrl, upstreamAuth, upstreamKey, upstreamModel, defaultPath } = now;
-    check.mutate({ ...(id === null ? {} : { id }), upstreamBaseUrl, upstreamAuth, upstreamModel, defaultPath, ...(upstreamKey === '' ? {} : { upstreamKey }) });
+    check.mutate({
+      ...(id === null ? {} : { id }),
+      upstreamBaseUrl,
+      upstreamAuth,
+      upstreamModel,
+      defaultPath,
+      ...(upstreamKey === '' ? {} : { upstreamKey }),
+    });
   };
   const wrong = check.error instanceof ApiError ? Object.values(check.error.fields).join('; ') : '';
   return (
     <div className="stack">
       <div className="row">
-        <Button onClick={start} loading={check.isPending}>{check.isPending ? t('editor.checking') : t('editor.check')}</Button>
+        <Button onClick={start} loading={check.isPending}>
+          {check.isPending ? t('editor.checking') : t('editor.check')}
+        </Button>
         <span className="meta">{t('editor.checkNote')}</span>
       </div>
       <div role="status" aria-live="polite">
         {check.data && !check.isPending && <Result result={check.data} />}
-        {check.isError && <div className="bar" data-kind="failed"><Icon name="failed" />{faultText(check.error).title} {wrong}</div>}
+        {check.isError && (
+          <div className="bar" data-kind="failed">
+            <Icon name="failed" />
+            {faultText(check.error).title} {wrong}
+          </div>
+        )}
       </div>
     </div>
   );
@@ -35,11 +49,19 @@ export function Check({ id, now }: { id: string | null; now: Settings }) {
 export function Result({ result }: { result: Schemas['CheckResult'] }) {
   const { t } = useTranslation(['admin', 'common']);
   const format = useFormat();
-  const facts = [...(result.ok ? [] : [t('editor.stage', { stage: t(`editor.stages.${result.stage}`) })]), ...(result.status === null ? [] : [t('editor.answered', { status: String(result.status) })]), format.duration(result.durationMs)];
+  const facts = [
+    ...(result.ok ? [] : [t('editor.stage', { stage: t(`editor.stages.${result.stage}`) })]),
+    ...(result.status === null ? [] : [t('editor.answered', { status: String(result.status) })]),
+    format.duration(result.durationMs),
+  ];
   return (
     <div className="bar" data-kind={result.ok ? 'ok' : 'failed'}>
       <Icon name={result.ok ? 'ok' : 'failed'} />
-      <span><strong>{result.ok ? t('editor.checkOk') : t('editor.checkFailed')}</strong> · {facts.join(' · ')}<br />{result.message}</span>
+      <span>
+        <strong>{result.ok ? t('editor.checkOk') : t('editor.checkFailed')}</strong> · {facts.join(' · ')}
+        <br />
+        {result.message}
+      </span>
     </div>
   );
 }

@@ -19,7 +19,13 @@ export function Days() {
       <h2>{t('days.title')}</h2>
       <p className="second spools-about">{t('days.about')}</p>
       <Block query={query} height={200}>
-        {(days) => <ul className="days">{days.map((day) => <Row key={day.day} of={day} />)}</ul>}
+        {(days) => (
+          <ul className="days">
+            {days.map((day) => (
+              <Row key={day.day} of={day} />
+            ))}
+          </ul>
+        )}
       </Block>
     </section>
   );
@@ -35,11 +41,25 @@ function Row({ of }: { of: Day }) {
       <strong className="number">{of.day}</strong>
       <Tag kind={kinds[of.state]}>{t(`days.states.${of.state}`)}</Tag>
       <span className="day-why">
-        {of.calls !== null && t('days.figures', { calls: format.count(of.calls), failures: format.count(of.failures ?? 0), applications: format.count(of.applicationCount ?? 0) })}
-        {waits !== '' && <span className="second">{of.calls !== null && ' · '}{waits}</span>}
+        {of.calls !== null &&
+          t('days.figures', {
+            calls: format.count(of.calls),
+            failures: format.count(of.failures ?? 0),
+            applications: format.count(of.applicationCount ?? 0),
+          })}
+        {waits !== '' && (
+          <span className="second">
+            {of.calls !== null && ' · '}
+            {waits}
+          </span>
+        )}
         {missing !== '' && <span className="fault-text"> · {missing}</span>}
       </span>
-      {of.closedAt !== null && <span className="meta number" title={format.exactTime(of.closedAt)}>{t('days.revision', { n: String(of.revision), at: format.time(of.closedAt) })}</span>}
+      {of.closedAt !== null && (
+        <span className="meta number" title={format.exactTime(of.closedAt)}>
+          {t('days.revision', { n: String(of.revision), at: format.time(of.closedAt) })}
+        </span>
+      )}
     </li>
   );
 }
@@ -48,7 +68,9 @@ function Row({ of }: { of: Day }) {
 function useWaits({ waitsFor, heldBy }: Day): string {
   const { t } = useTranslation('admin');
   if (waitsFor === null) return '';
-  return t(`days.waits.${waitsFor}`, { hosts: heldBy.map(({ id, host, silent }) => (silent ? t('days.silent', { host: host || id }) : host || id)).join(', ') });
+  return t(`days.waits.${waitsFor}`, {
+    hosts: heldBy.map(({ id, host, silent }) => (silent ? t('days.silent', { host: host || id }) : host || id)).join(', '),
+  });
 }
 
 /** What is known to be missing of a day. */

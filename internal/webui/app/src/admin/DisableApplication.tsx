@@ -17,10 +17,26 @@ export default function DisableApplication({ of: { id, name, owner, updatedAt },
     notify('ok', t('directory.disabled', { name }));
   };
   return (
-    <Confirm danger ready={reason.trim() !== ''} title={t('directory.ask', { name })} text={t('directory.askText', { owner: owner.email })} action={t('directory.disable')} run={run} onClosed={onClosed}>
+    <Confirm
+      danger
+      ready={reason.trim() !== ''}
+      title={t('directory.ask', { name })}
+      text={t('directory.askText', { owner: owner.email })}
+      action={t('directory.disable')}
+      run={run}
+      onClosed={onClosed}
+    >
       <div className="field">
         <label htmlFor={field}>{t('directory.reasonLabel')}</label>
-        <textarea className="area" id={field} rows={3} autoFocus maxLength={MOST_REASON} value={reason} onChange={(event) => setReason(event.target.value)} />
+        <textarea
+          className="area"
+          id={field}
+          rows={3}
+          autoFocus
+          maxLength={MOST_REASON}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
       </div>
     </Confirm>
   );

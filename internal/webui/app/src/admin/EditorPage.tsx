@@ -33,9 +33,13 @@ function New() {
   const asked = search.get('groupId');
   return (
     <>
-      <div className="page-head"><h1>{t('editor.new')}</h1></div>
+      <div className="page-head">
+        <h1>{t('editor.new')}</h1>
+      </div>
       <Framed ready={groups.data !== undefined}>
-        <Block query={groups} height={640}>{(all) => <Editor before={fresh((all.find(({ id }) => id === asked) ?? all[0])?.id ?? '')} capability={null} groups={all} />}</Block>
+        <Block query={groups} height={640}>
+          {(all) => <Editor before={fresh((all.find(({ id }) => id === asked) ?? all[0])?.id ?? '')} capability={null} groups={all} />}
+        </Block>
       </Framed>
     </>
   );
@@ -48,12 +52,27 @@ function Existing({ id }: { id: string }) {
   useTitle(capability.data?.name ?? t('list.title'));
   return (
     <>
-      {capability.data && <div className="page-head"><h1>{capability.data.name} <StatusTag status={capability.data.status} /></h1><Link className="quiet" data-edge to={figuresOf(id)}>{t('figures:link.figures')}</Link><Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>{t('prices.title')}</Link></div>}
+      {capability.data && (
+        <div className="page-head">
+          <h1>
+            {capability.data.name} <StatusTag status={capability.data.status} />
+          </h1>
+          <Link className="quiet" data-edge to={figuresOf(id)}>
+            {t('figures:link.figures')}
+          </Link>
+          <Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>
+            {t('prices.title')}
+          </Link>
+        </div>
+      )}
       <Framed ready={capability.data !== undefined}>
-        <Block query={capability} height={640}>{(data) => <Editor before={stored(data)} capability={data} groups={groups.data ?? []} />}</Block>
+        <Block query={capability} height={640}>
+          {(data) => <Editor before={stored(data)} capability={data} groups={groups.data ?? []} />}
+        </Block>
       </Framed>
     </>
   );
 }
 
-const Framed = ({ ready, children }: { ready: boolean; children: React.ReactNode }) => (ready ? children : <section className="block">{children}</section>);
+const Framed = ({ ready, children }: { ready: boolean; children: React.ReactNode }) =>
+  ready ? children : <section className="block">{children}</section>;

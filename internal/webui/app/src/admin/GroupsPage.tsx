@@ -26,11 +26,17 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('groups.title')}</h1>
-        {!adding && <Button kind="primary" onClick={() => setAdding(true)}>{t('groups.add')}</Button>}
+        {!adding && (
+          <Button kind="primary" onClick={() => setAdding(true)}>
+            {t('groups.add')}
+          </Button>
+        )}
       </div>
       {adding && <NewGroup onClose={() => setAdding(false)} />}
       <section className="block" aria-label={t('groups.title')}>
-        <Block query={query} height={220} bones={<TableBones head={<Columns />} rows={4} columns={5} />}>{(groups) => groups.length === 0 ? <Empty text={t('groups.empty')} /> : <Table groups={groups} />}</Block>
+        <Block query={query} height={220} bones={<TableBones head={<Columns />} rows={4} columns={5} />}>
+          {(groups) => (groups.length === 0 ? <Empty text={t('groups.empty')} /> : <Table groups={groups} />)}
+        </Block>
       </section>
     </>
   );
@@ -41,11 +47,19 @@ function Columns() {
   return (
     <thead>
       <tr>
-        <th scope="col" className="handle-cell"><span className="unseen">{t('groups.order')}</span></th>
+        <th scope="col" className="handle-cell">
+          <span className="unseen">{t('groups.order')}</span>
+        </th>
         <th scope="col">{t('groups.name')}</th>
-        <th scope="col" className="wide">{t('groups.id')}</th>
-        <th scope="col" className="right wide">{t('groups.order')}</th>
-        <th scope="col" className="right">{t('groups.size')}</th>
+        <th scope="col" className="wide">
+          {t('groups.id')}
+        </th>
+        <th scope="col" className="right wide">
+          {t('groups.order')}
+        </th>
+        <th scope="col" className="right">
+          {t('groups.size')}
+        </th>
       </tr>
     </thead>
   );
@@ -66,10 +80,16 @@ function Table({ groups }: { groups: Group[] }) {
           {rows.map((group) => (
             <tr key={group.id} data-dragged={group.id === draggedId}>
               <td className="handle-cell">{handle(group)}</td>
-              <td><Name group={group} /></td>
-              <td className="wide"><code>{group.id}</code></td>
+              <td>
+                <Name group={group} />
+              </td>
+              <td className="wide">
+                <code>{group.id}</code>
+              </td>
               <td className="right wide">{format.count(group.sortOrder)}</td>
-              <td className="right"><Size group={group} /></td>
+              <td className="right">
+                <Size group={group} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -101,7 +121,11 @@ function Name({ group }: { group: Group }) {
     setText(group.name);
   };
   if (text === null)
-    return <button ref={button} type="button" className="quiet name-button" aria-label={t('groups.rename', { name: group.name })} onClick={open}>{rename.isPending ? rename.variables.name : group.name}</button>;
+    return (
+      <button ref={button} type="button" className="quiet name-button" aria-label={t('groups.rename', { name: group.name })} onClick={open}>
+        {rename.isPending ? rename.variables.name : group.name}
+      </button>
+    );
   const store = async (name: string, { updatedAt }: Group): Promise<void> => {
     try {
       await rename.mutateAsync({ id: group.id, name, updatedAt });
@@ -134,16 +158,38 @@ function Name({ group }: { group: Group }) {
   return (
     <div className="field">
       <input
-        className="input" autoFocus aria-label={t('groups.name')} aria-invalid={fault !== ''} value={text} disabled={rename.isPending} onChange={(event) => setText(event.target.value)} onBlur={() => void keep()}
+        className="input"
+        autoFocus
+        aria-label={t('groups.name')}
+        aria-invalid={fault !== ''}
+        value={text}
+        disabled={rename.isPending}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => void keep()}
         onKeyDown={key}
       />
-      <p className="fault-text" role="alert">{fault}</p>
+      <p className="fault-text" role="alert">
+        {fault}
+      </p>
       {theirs && (
         <div className="bar" data-kind="warn" role="alert">
           <span>{t('groups.renamed', { name: theirs.name })}</span>
           <span className="row">
-            <button type="button" className="quiet" data-edge onClick={() => { setTheirs(null); focusAgain(); void store(text.trim(), theirs); }}>{t('groups.ours')}</button>
-            <button type="button" className="quiet" data-edge onClick={leave}>{t('groups.theirs')}</button>
+            <button
+              type="button"
+              className="quiet"
+              data-edge
+              onClick={() => {
+                setTheirs(null);
+                focusAgain();
+                void store(text.trim(), theirs);
+              }}
+            >
+              {t('groups.ours')}
+            </button>
+            <button type="button" className="quiet" data-edge onClick={leave}>
+              {t('groups.theirs')}
+            </button>
           </span>
         </div>
       )}
@@ -160,7 +206,12 @@ function useFocusAgain(back: boolean): [RefObject<HTMLButtonElement | null>, () 
     asked.current = false;
     button.current?.focus();
   }, [back]);
-  return [button, () => { asked.current = true; }];
+  return [
+    button,
+    () => {
+      asked.current = true;
+    },
+  ];
 }
 
 function NewGroup({ onClose }: { onClose: () => void }) {
@@ -173,22 +224,58 @@ function NewGroup({ onClose }: { onClose: () => void }) {
   const general = create.error && Object.keys(fields).length === 0 ? faultText(create.error).title : '';
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate({ name, ...(id.trim() === '' ? {} : { id: id.trim() }) }, { onSuccess: (group) => { notify('ok', t('groups.created', { name: group.name })); onClose(); } });
+    create.mutate(
+      { name, ...(id.trim() === '' ? {} : { id: id.trim() }) },
+      {
+        onSuccess: (group) => {
+          notify('ok', t('groups.created', { name: group.name }));
+          onClose();
+        },
+      },
+    );
   };
   return (
-    <form className="block new-group" noValidate aria-label={t('groups.add')} onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}>
+    <form
+      className="block new-group"
+      noValidate
+      aria-label={t('groups.add')}
+      onSubmit={submit}
+      onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}
+    >
       <div className="field">
         <label htmlFor="group-name">{t('groups.name')}</label>
-        <input id="group-name" className="input" autoFocus value={name} maxLength={64} aria-invalid={'name' in fields} onChange={(event) => setName(event.target.value)} />
-        <p className="fault-text" role="alert">{fields['name'] ?? general}</p>
+        <input
+          id="group-name"
+          className="input"
+          autoFocus
+          value={name}
+          maxLength={64}
+          aria-invalid={'name' in fields}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <p className="fault-text" role="alert">
+          {fields['name'] ?? general}
+        </p>
       </div>
       <div className="field">
         <label htmlFor="group-id">{t('groups.id')}</label>
-        <input id="group-id" className="input mono" value={id} maxLength={64} aria-invalid={'id' in fields} aria-describedby="group-id-hint" onChange={(event) => setId(event.target.value)} />
-        <p id="group-id-hint" className="meta">{fields['id'] ? <span className="fault-text">{fields['id']}</span> : t('groups.idHint')}</p>
+        <input
+          id="group-id"
+          className="input mono"
+          value={id}
+          maxLength={64}
+          aria-invalid={'id' in fields}
+          aria-describedby="group-id-hint"
+          onChange={(event) => setId(event.target.value)}
+        />
+        <p id="group-id-hint" className="meta">
+          {fields['id'] ? <span className="fault-text">{fields['id']}</span> : t('groups.idHint')}
+        </p>
       </div>
       <div className="row">
-        <Button kind="primary" type="submit" loading={create.isPending} disabled={name.trim() === ''}>{t('groups.create')}</Button>
+        <Button kind="primary" type="submit" loading={create.isPending} disabled={name.trim() === ''}>
+          {t('groups.create')}
+        </Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>

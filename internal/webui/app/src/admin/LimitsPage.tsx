@@ -37,21 +37,33 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('limits.title')}</h1>
-        {!form && <Button kind="primary" onClick={() => setForm({ ceiling: null })}>{t('limits.add')}</Button>}
+        {!form && (
+          <Button kind="primary" onClick={() => setForm({ ceiling: null })}>
+            {t('limits.add')}
+          </Button>
+        )}
       </div>
       {form && <CeilingForm key={form.ceiling?.id ?? ''} ceiling={form.ceiling} onClose={() => setForm(null)} />}
       <section className="block" aria-label={t('limits.title')}>
         <p className="second ceilings-about">{t('limits.about')}</p>
         <Filters scope={scope} onScope={(one) => setSearch({ scope: one, page: null })} />
         <Block query={query} height={240} bones={<TableBones roomy className="ceilings" head={<Columns />} rows={4} columns={7} />}>
-          {({ items, total }) => items.length > 0 ? (
-            <>
-              <Table items={items} onEdit={(ceiling) => setForm({ ceiling })} />
-              <Pages page={page} total={total} size={CEILINGS_SIZE} onPage={setPage} />
-            </>
-          ) : total > 0 ? (
-            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>
-          ) : <Empty text={t(scope === '' && q === '' ? 'limits.empty' : 'limits.none')} />}
+          {({ items, total }) =>
+            items.length > 0 ? (
+              <>
+                <Table items={items} onEdit={(ceiling) => setForm({ ceiling })} />
+                <Pages page={page} total={total} size={CEILINGS_SIZE} onPage={setPage} />
+              </>
+            ) : total > 0 ? (
+              <Empty text={t('common:page.past', { page: String(page) })}>
+                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
+                  {t('common:page.goTo', { page: '1' })}
+                </button>
+              </Empty>
+            ) : (
+              <Empty text={t(scope === '' && q === '' ? 'limits.empty' : 'limits.none')} />
+            )
+          }
         </Block>
       </section>
     </>
@@ -63,10 +75,24 @@ function Filters({ scope, onScope }: { scope: string; onScope: (scope: string) =
   const [text, setText] = useUrlText('q');
   return (
     <div className="filters" role="search">
-      <div className="search"><Icon name="search" /><input className="input" type="search" aria-label={t('limits.search')} placeholder={t('limits.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
+      <div className="search">
+        <Icon name="search" />
+        <input
+          className="input"
+          type="search"
+          aria-label={t('limits.search')}
+          placeholder={t('limits.search')}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
       <select className="select" aria-label={t('limits.scope')} value={scope} onChange={(event) => onScope(event.target.value)}>
         <option value="">{t('limits.everyScope')}</option>
-        {scopes.map((one) => <option key={one} value={one}>{t(`limits.scopes.${one}`)}</option>)}
+        {scopes.map((one) => (
+          <option key={one} value={one}>
+            {t(`limits.scopes.${one}`)}
+          </option>
+        ))}
       </select>
     </div>
   );
@@ -78,8 +104,14 @@ function Columns() {
     <thead>
       <tr>
         <th scope="col">{t('limits.scope')}</th>
-        {LIMITS.map((name) => <th key={name} scope="col" className="right">{t(`common:limits.${name}`)}</th>)}
-        <th scope="col" className="right"><span className="unseen">{t('limits.action')}</span></th>
+        {LIMITS.map((name) => (
+          <th key={name} scope="col" className="right">
+            {t(`common:limits.${name}`)}
+          </th>
+        ))}
+        <th scope="col" className="right">
+          <span className="unseen">{t('limits.action')}</span>
+        </th>
       </tr>
     </thead>
   );
@@ -89,7 +121,11 @@ function Table({ items, onEdit }: { items: readonly Ceiling[]; onEdit: (ceiling:
   return (
     <table className="table ceilings">
       <Columns />
-      <tbody>{items.map((ceiling) => <Row key={ceiling.id} ceiling={ceiling} onEdit={() => onEdit(ceiling)} />)}</tbody>
+      <tbody>
+        {items.map((ceiling) => (
+          <Row key={ceiling.id} ceiling={ceiling} onEdit={() => onEdit(ceiling)} />
+        ))}
+      </tbody>
     </table>
   );
 }
@@ -102,13 +138,25 @@ function Row({ ceiling, onEdit }: { ceiling: Ceiling; onEdit: () => void }) {
     <tr>
       <td>
         <strong>{name}</strong>
-        {ceiling.scope === 'application' && <span className="meta ceiling-line" title={ceiling.applicationId ?? ''}>{t('limits.ofOwner', { owner: ceiling.ownerEmail ?? '' })}</span>}
-        <span className="meta ceiling-line" title={format.exactTime(ceiling.updatedAt)}>{t('limits.by', { by: ceiling.updatedBy, at: format.time(ceiling.updatedAt) })}</span>
+        {ceiling.scope === 'application' && (
+          <span className="meta ceiling-line" title={ceiling.applicationId ?? ''}>
+            {t('limits.ofOwner', { owner: ceiling.ownerEmail ?? '' })}
+          </span>
+        )}
+        <span className="meta ceiling-line" title={format.exactTime(ceiling.updatedAt)}>
+          {t('limits.by', { by: ceiling.updatedBy, at: format.time(ceiling.updatedAt) })}
+        </span>
       </td>
-      {LIMITS.map((limit) => <Cell key={limit} label={t(`common:limits.${limit}`)}>{format.count(ceiling.limits[limit])}</Cell>)}
+      {LIMITS.map((limit) => (
+        <Cell key={limit} label={t(`common:limits.${limit}`)}>
+          {format.count(ceiling.limits[limit])}
+        </Cell>
+      ))}
       <td>
         <div className="ceiling-actions">
-          <button type="button" className="quiet" data-edge onClick={onEdit} aria-label={t('limits.editOf', { name })}>{t('limits.edit')}</button>
+          <button type="button" className="quiet" data-edge onClick={onEdit} aria-label={t('limits.editOf', { name })}>
+            {t('limits.edit')}
+          </button>
           <Remove ceiling={ceiling} name={name} />
         </div>
       </td>
@@ -118,7 +166,11 @@ function Row({ ceiling, onEdit }: { ceiling: Ceiling; onEdit: () => void }) {
 
 /** A cell that names its column where there is no room for heads. */
 function Cell({ label, children }: { label: string; children: ReactNode }) {
-  return <td className="right number"><span className="meta close">{label}</span> {children}</td>;
+  return (
+    <td className="right number">
+      <span className="meta close">{label}</span> {children}
+    </td>
+  );
 }
 
 function Remove({ ceiling, name }: { ceiling: Ceiling; name: string }) {
@@ -131,10 +183,19 @@ function Remove({ ceiling, name }: { ceiling: Ceiling; name: string }) {
   };
   return (
     <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('limits.removeOf', { name })}>{t('limits.remove')}</button>
+      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('limits.removeOf', { name })}>
+        {t('limits.remove')}
+      </button>
       {asking && (
         <Suspense fallback={null}>
-          <Confirm danger title={t('limits.ask', { name })} text={t('limits.askText')} action={t('limits.remove')} run={run} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('limits.ask', { name })}
+            text={t('limits.askText')}
+            action={t('limits.remove')}
+            run={run}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>

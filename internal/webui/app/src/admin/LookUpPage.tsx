@@ -34,7 +34,9 @@ export function Component() {
   useTitle(t('lookUp.title'));
   return (
     <>
-      <div className="page-head"><h1>{t('lookUp.title')}</h1></div>
+      <div className="page-head">
+        <h1>{t('lookUp.title')}</h1>
+      </div>
       <section className="block stack" aria-label={t('lookUp.field')}>
         <p className="second">{t('lookUp.about')}</p>
         <Field key={callId || trace} asked={callId || trace} />
@@ -51,7 +53,10 @@ function Field({ asked }: { asked: string }) {
   const [wrong, setWrong] = useState(false);
   const find = (event: FormEvent) => {
     event.preventDefault();
-    const { ids: [id], traces: [trace] } = read(text);
+    const {
+      ids: [id],
+      traces: [trace],
+    } = read(text);
     setWrong(id === undefined && trace === undefined);
     if (id !== undefined) void navigate(`/admin/calls/${id}`);
     else if (trace !== undefined) void navigate(`/admin/calls?trace=${trace}`);
@@ -60,10 +65,26 @@ function Field({ asked }: { asked: string }) {
     <form className="look-up" role="search" onSubmit={find}>
       <div className="search field">
         <Icon name="search" />
-        <input className="input mono" type="search" autoFocus={asked === ''} autoComplete="off" spellCheck={false} aria-label={t('lookUp.field')} aria-invalid={wrong} aria-describedby="look-up-fault" placeholder={t('lookUp.placeholder')} value={text} onChange={(event) => setText(event.target.value)} />
-        <span className="fault-text" id="look-up-fault" role="alert">{wrong ? t('lookUp.wrong') : ''}</span>
+        <input
+          className="input mono"
+          type="search"
+          autoFocus={asked === ''}
+          autoComplete="off"
+          spellCheck={false}
+          aria-label={t('lookUp.field')}
+          aria-invalid={wrong}
+          aria-describedby="look-up-fault"
+          placeholder={t('lookUp.placeholder')}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <span className="fault-text" id="look-up-fault" role="alert">
+          {wrong ? t('lookUp.wrong') : ''}
+        </span>
       </div>
-      <Button kind="primary" type="submit">{t('lookUp.find')}</Button>
+      <Button kind="primary" type="submit">
+        {t('lookUp.find')}
+      </Button>
     </form>
   );
 }
@@ -73,7 +94,13 @@ function One({ callId }: { callId: string }) {
   const query = useQuery(officeQueries.call(callId));
   return (
     <section className="block" aria-label={t('lookUp.call')}>
-      {query.error instanceof ApiError && query.error.status === 404 ? <Empty text={t('lookUp.gone')} /> : <Block query={query} height={320}>{(call) => <CallFacts call={call} />}</Block>}
+      {query.error instanceof ApiError && query.error.status === 404 ? (
+        <Empty text={t('lookUp.gone')} />
+      ) : (
+        <Block query={query} height={320}>
+          {(call) => <CallFacts call={call} />}
+        </Block>
+      )}
     </section>
   );
 }
@@ -85,19 +112,78 @@ function CallFacts({ call }: { call: Facts }) {
   const { application, owner, reason } = call;
   return (
     <dl className="call-facts">
-      <div className="across"><dt>{t('calls:column.callId')}</dt><dd className="mono">{call.callId} <Copy text={call.callId} bare /></dd></div>
-      <div><dt>{t('lookUp.application')}</dt><dd><Link to={`/admin/applications?q=${application.id}`}>{application.name}</Link> <StatusTag status={application.status} /></dd></div>
-      <div><dt>{t('lookUp.owner')}</dt><dd><Link to={`/admin/users?q=${encodeURIComponent(owner.email)}`}>{owner.email}</Link></dd></div>
-      <div><dt>{t('calls:column.model')}</dt><dd>{call.model === '' ? t('common:metrics.unspecified') : <Link to={`/admin/capabilities/${encodeURIComponent(call.model)}`}>{call.model}</Link>}</dd></div>
-      <div><dt>{t('calls:column.time')}</dt><dd className="number" title={format.exactTime(call.startTime)}>{format.time(call.startTime)}</dd></div>
-      <div><dt>{t('calls:column.result')}</dt><dd><Result call={call} /></dd></div>
-      <div><dt>{t('calls:column.status')}</dt><dd className="number">{call.statusCode}</dd></div>
-      {reason !== null && <div><dt>{t('calls:fact.reason')}</dt><dd title={`${reason.type}:${reason.code}`}>{words(reason)}</dd></div>}
-      {reason !== null && reason.upstreamStatus !== null && <div><dt>{t('calls:fact.upstreamStatus')}</dt><dd className="number">{reason.upstreamStatus}</dd></div>}
-      <div><dt>{t('calls:column.duration')}</dt><dd className="number">{format.duration(call.durationMs)}</dd></div>
-      <div><dt>{t('calls:fact.firstByte')}</dt><dd className="number">{format.duration(call.firstByteMs)}</dd></div>
-      <div><dt>{t('calls:fact.streamed')}</dt><dd>{t(call.streamed ? 'calls:fact.yes' : 'calls:fact.no')}</dd></div>
-      <div><dt>{t('calls:fact.endedBy')}</dt><dd>{t(`calls:endedBy.${call.endedBy}`)}</dd></div>
+      <div className="across">
+        <dt>{t('calls:column.callId')}</dt>
+        <dd className="mono">
+          {call.callId} <Copy text={call.callId} bare />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('lookUp.application')}</dt>
+        <dd>
+          <Link to={`/admin/applications?q=${application.id}`}>{application.name}</Link> <StatusTag status={application.status} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('lookUp.owner')}</dt>
+        <dd>
+          <Link to={`/admin/users?q=${encodeURIComponent(owner.email)}`}>{owner.email}</Link>
+        </dd>
+      </div>
+      <div>
+        <dt>{t('calls:column.model')}</dt>
+        <dd>
+          {call.model === '' ? (
+            t('common:metrics.unspecified')
+          ) : (
+            <Link to={`/admin/capabilities/${encodeURIComponent(call.model)}`}>{call.model}</Link>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>{t('calls:column.time')}</dt>
+        <dd className="number" title={format.exactTime(call.startTime)}>
+          {format.time(call.startTime)}
+        </dd>
+      </div>
+      <div>
+        <dt>{t('calls:column.result')}</dt>
+        <dd>
+          <Result call={call} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('calls:column.status')}</dt>
+        <dd className="number">{call.statusCode}</dd>
+      </div>
+      {reason !== null && (
+        <div>
+          <dt>{t('calls:fact.reason')}</dt>
+          <dd title={`${reason.type}:${reason.code}`}>{words(reason)}</dd>
+        </div>
+      )}
+      {reason !== null && reason.upstreamStatus !== null && (
+        <div>
+          <dt>{t('calls:fact.upstreamStatus')}</dt>
+          <dd className="number">{reason.upstreamStatus}</dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('calls:column.duration')}</dt>
+        <dd className="number">{format.duration(call.durationMs)}</dd>
+      </div>
+      <div>
+        <dt>{t('calls:fact.firstByte')}</dt>
+        <dd className="number">{format.duration(call.firstByteMs)}</dd>
+      </div>
+      <div>
+        <dt>{t('calls:fact.streamed')}</dt>
+        <dd>{t(call.streamed ? 'calls:fact.yes' : 'calls:fact.no')}</dd>
+      </div>
+      <div>
+        <dt>{t('calls:fact.endedBy')}</dt>
+        <dd>{t(`calls:endedBy.${call.endedBy}`)}</dd>
+      </div>
       <UpstreamFacts call={call} />
       <TokenFacts call={call} />
     </dl>
@@ -111,23 +197,31 @@ function Traced({ trace }: { trace: string }) {
   return (
     <section className="block" aria-label={t('lookUp.traced')}>
       <Block query={query} height={160}>
-        {({ items, more }) => items.length === 0 ? <Empty text={t('lookUp.untraced', { days: String(TRACED_DAYS) })} /> : (
-          <>
-            <ul className="traced">
-              {items.map((call) => (
-                <li key={call.callId}>
-                  <Link className="mono" to={`/admin/calls/${call.callId}`}>{call.callId}</Link>
-                  <span className="number">{format.time(call.startTime)}</span>
-                  <span>{call.model === '' ? t('common:metrics.unspecified') : call.model}</span>
-                  <Result call={call} />
-                  <span className="number">{call.statusCode}</span>
-                  <span className="second">{call.application.name}, {call.owner.email}</span>
-                </li>
-              ))}
-            </ul>
-            {more && <p className="meta">{t('lookUp.more', { n: format.count(items.length) })}</p>}
-          </>
-        )}
+        {({ items, more }) =>
+          items.length === 0 ? (
+            <Empty text={t('lookUp.untraced', { days: String(TRACED_DAYS) })} />
+          ) : (
+            <>
+              <ul className="traced">
+                {items.map((call) => (
+                  <li key={call.callId}>
+                    <Link className="mono" to={`/admin/calls/${call.callId}`}>
+                      {call.callId}
+                    </Link>
+                    <span className="number">{format.time(call.startTime)}</span>
+                    <span>{call.model === '' ? t('common:metrics.unspecified') : call.model}</span>
+                    <Result call={call} />
+                    <span className="number">{call.statusCode}</span>
+                    <span className="second">
+                      {call.application.name}, {call.owner.email}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+              {more && <p className="meta">{t('lookUp.more', { n: format.count(items.length) })}</p>}
+            </>
+          )
+        }
       </Block>
     </section>
   );

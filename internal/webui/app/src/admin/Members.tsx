@@ -31,28 +31,84 @@ export function Members({ lines, onChange, fault, health }: Props) {
         <ul className="member-list">
           {all.map((one, n) => (
             <li key={one.upstreamId}>
-              <span className="grow"><strong>{name(one.upstreamId)}</strong> <code className="meta">{one.upstreamId}</code> <Health of={health.find(({ upstreamId }) => upstreamId === one.upstreamId)?.health ?? 'unknown'} /></span>
-              <label className="meta">{t('editor.members.priority')}<input className="input" type="number" min="0" max="100" step="1" value={one.priority} onChange={(event) => change(n, { priority: event.target.value })} /></label>
-              <label className="meta">{t('editor.members.weight')}<input className="input" type="number" min="1" max="1000" step="1" value={one.weight} onChange={(event) => change(n, { weight: event.target.value })} /></label>
+              <span className="grow">
+                <strong>{name(one.upstreamId)}</strong> <code className="meta">{one.upstreamId}</code>{' '}
+                <Health of={health.find(({ upstreamId }) => upstreamId === one.upstreamId)?.health ?? 'unknown'} />
+              </span>
+              <label className="meta">
+                {t('editor.members.priority')}
+                <input
+                  className="input"
+                  type="number"
+                  min="0"
+                  max="100"
+                  step="1"
+                  value={one.priority}
+                  onChange={(event) => change(n, { priority: event.target.value })}
+                />
+              </label>
+              <label className="meta">
+                {t('editor.members.weight')}
+                <input
+                  className="input"
+                  type="number"
+                  min="1"
+                  max="1000"
+                  step="1"
+                  value={one.weight}
+                  onChange={(event) => change(n, { weight: event.target.value })}
+                />
+              </label>
               <label className="meta">
                 {t('editor.status')}
-                <select className="select" value={one.status} onChange={(event) => change(n, { status: event.target.value as Member['status'] })}>
+                <select
+                  className="select"
+                  value={one.status}
+                  onChange={(event) => change(n, { status: event.target.value as Member['status'] })}
+                >
                   <option value="enabled">{t('common:status.enabled')}</option>
                   <option value="disabled">{t('common:status.disabled')}</option>
                 </select>
               </label>
-              <button type="button" className="quiet" data-edge onClick={() => onChange(linesOf(all.filter((_, at) => at !== n)))} aria-label={t('editor.members.removeOf', { name: name(one.upstreamId) })}>{t('editor.members.remove')}</button>
+              <button
+                type="button"
+                className="quiet"
+                data-edge
+                onClick={() => onChange(linesOf(all.filter((_, at) => at !== n)))}
+                aria-label={t('editor.members.removeOf', { name: name(one.upstreamId) })}
+              >
+                {t('editor.members.remove')}
+              </button>
             </li>
           ))}
         </ul>
       )}
-      {fault !== undefined && <p className="meta"><span className="fault-text" role="alert">{fault}</span></p>}
+      {fault !== undefined && (
+        <p className="meta">
+          <span className="fault-text" role="alert">
+            {fault}
+          </span>
+        </p>
+      )}
       {chosen && (
         <div className="row">
-          <select className="select" aria-label={t('editor.members.choose')} value={chosen.id} onChange={(event) => setPicked(event.target.value)}>
-            {others.map((one) => <option key={one.id} value={one.id}>{one.name}</option>)}
+          <select
+            className="select"
+            aria-label={t('editor.members.choose')}
+            value={chosen.id}
+            onChange={(event) => setPicked(event.target.value)}
+          >
+            {others.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
           </select>
-          <Button onClick={() => onChange(linesOf([...all, { upstreamId: chosen.id, weight: 1, priority: all.length, status: 'enabled' }]))}>{t('editor.members.add')}</Button>
+          <Button
+            onClick={() => onChange(linesOf([...all, { upstreamId: chosen.id, weight: 1, priority: all.length, status: 'enabled' }]))}
+          >
+            {t('editor.members.add')}
+          </Button>
         </div>
       )}
     </div>
@@ -62,6 +118,8 @@ export function Members({ lines, onChange, fault, health }: Props) {
 /** The address that calls go to first. */
 export function useFirstBase({ upstreams, upstreamBaseUrl }: Settings): string {
   const { data = [] } = useQuery({ ...upstreamQueries.upstreams(), enabled: upstreams !== '' });
-  const all = members(upstreams).filter(({ status }) => status === 'enabled').sort((a, b) => Number(a.priority) - Number(b.priority));
+  const all = members(upstreams)
+    .filter(({ status }) => status === 'enabled')
+    .sort((a, b) => Number(a.priority) - Number(b.priority));
   return upstreams === '' ? upstreamBaseUrl : (data.find(({ id }) => id === all[0]?.upstreamId)?.baseUrl ?? '');
 }

@@ -34,9 +34,25 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('prices.title')}</h1>
-        {!form && <Button kind="primary" disabled={query.data === undefined} onClick={() => setForm({ price: null, of: { capability, model: '', from: today() } })}>{t('prices.add')}</Button>}
+        {!form && (
+          <Button
+            kind="primary"
+            disabled={query.data === undefined}
+            onClick={() => setForm({ price: null, of: { capability, model: '', from: today() } })}
+          >
+            {t('prices.add')}
+          </Button>
+        )}
       </div>
-      {form && <PriceForm key={form.price?.id ?? JSON.stringify(form.of)} price={form.price} prices={prices} {...form.of} onClose={() => setForm(null)} />}
+      {form && (
+        <PriceForm
+          key={form.price?.id ?? JSON.stringify(form.of)}
+          price={form.price}
+          prices={prices}
+          {...form.of}
+          onClose={() => setForm(null)}
+        />
+      )}
       <Unpriced onPrice={(of) => setForm({ price: null, of })} />
       <section className="block" aria-label={t('prices.title')}>
         <p className="second prices-about">{t('prices.about')}</p>
@@ -44,7 +60,8 @@ export function Component() {
         <Block query={query} height={240} bones={<TableBones roomy className="prices" head={<Columns />} rows={4} columns={8} />}>
           {(all) => {
             const held = histories(all, today()).filter(({ price }) => capability === '' || price.capabilityId === capability);
-            if (held.length > 0) return <Table held={held} onCorrect={(price) => setForm({ price, of: { capability, model: '', from: price.from } })} />;
+            if (held.length > 0)
+              return <Table held={held} onCorrect={(price) => setForm({ price, of: { capability, model: '', from: price.from } })} />;
             return <Empty text={capability === '' ? t('prices.empty') : t('prices.none', { name: capability })} />;
           }}
         </Block>
@@ -74,10 +91,26 @@ function Unpriced({ onPrice }: { onPrice: (of: Wanted) => void }) {
         {data.items.map((one) => (
           <li key={`${one.capabilityId} ${one.upstreamModel}`}>
             <span className="grow">
-              <strong>{one.capabilityId}</strong> {one.upstreamModel === null ? <span className="meta">{t('prices.unpriced.unnamed')}</span> : <code>{one.upstreamModel}</code>}
-              <span className="meta suggestion-rates">{t('prices.unpriced.used', { calls: format.count(one.calls), input: format.count(one.input), output: format.count(one.output), day: one.lastDay })}</span>
+              <strong>{one.capabilityId}</strong>{' '}
+              {one.upstreamModel === null ? <span className="meta">{t('prices.unpriced.unnamed')}</span> : <code>{one.upstreamModel}</code>}
+              <span className="meta suggestion-rates">
+                {t('prices.unpriced.used', {
+                  calls: format.count(one.calls),
+                  input: format.count(one.input),
+                  output: format.count(one.output),
+                  day: one.lastDay,
+                })}
+              </span>
             </span>
-            <button type="button" className="quiet" data-edge onClick={() => onPrice({ capability: one.capabilityId, model: one.upstreamModel ?? '', from: data.start })} aria-label={t('prices.unpriced.priceOf', { name: [one.capabilityId, one.upstreamModel ?? ''].join(' ').trim() })}>{t('prices.unpriced.price')}</button>
+            <button
+              type="button"
+              className="quiet"
+              data-edge
+              onClick={() => onPrice({ capability: one.capabilityId, model: one.upstreamModel ?? '', from: data.start })}
+              aria-label={t('prices.unpriced.priceOf', { name: [one.capabilityId, one.upstreamModel ?? ''].join(' ').trim() })}
+            >
+              {t('prices.unpriced.price')}
+            </button>
           </li>
         ))}
       </ul>
@@ -85,14 +118,26 @@ function Unpriced({ onPrice }: { onPrice: (of: Wanted) => void }) {
   );
 }
 
-function Choice({ prices, capability, onChoose }: { prices: readonly Price[]; capability: string; onChoose: (capability: string) => void }) {
+function Choice({
+  prices,
+  capability,
+  onChoose,
+}: {
+  prices: readonly Price[];
+  capability: string;
+  onChoose: (capability: string) => void;
+}) {
   const { t } = useTranslation('admin');
   const priced = [...new Set([...prices.map(({ capabilityId }) => capabilityId), ...(capability === '' ? [] : [capability])])].sort();
   return (
     <div className="filters prices-choice" role="search">
       <select className="select" aria-label={t('prices.capability')} value={capability} onChange={(event) => onChoose(event.target.value)}>
         <option value="">{t('prices.all')}</option>
-        {priced.map((id) => <option key={id} value={id}>{id}</option>)}
+        {priced.map((id) => (
+          <option key={id} value={id}>
+            {id}
+          </option>
+        ))}
       </select>
     </div>
   );
@@ -103,8 +148,14 @@ function Columns() {
   return (
     <thead>
       <tr>
-        {columns.map((key, n) => <th key={key} scope="col" className={n > 2 ? 'right' : ''}>{t(`prices.${key}`)}</th>)}
-        <th scope="col" className="right"><span className="unseen">{t('prices.action')}</span></th>
+        {columns.map((key, n) => (
+          <th key={key} scope="col" className={n > 2 ? 'right' : ''}>
+            {t(`prices.${key}`)}
+          </th>
+        ))}
+        <th scope="col" className="right">
+          <span className="unseen">{t('prices.action')}</span>
+        </th>
       </tr>
     </thead>
   );
@@ -114,7 +165,11 @@ function Table({ held, onCorrect }: { held: readonly Held[]; onCorrect: (price: 
   return (
     <table className="table prices">
       <Columns />
-      <tbody>{held.map((one) => <Row key={one.price.id} {...one} onCorrect={() => onCorrect(one.price)} />)}</tbody>
+      <tbody>
+        {held.map((one) => (
+          <Row key={one.price.id} {...one} onCorrect={() => onCorrect(one.price)} />
+        ))}
+      </tbody>
     </table>
   );
 }
@@ -125,19 +180,38 @@ function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void 
   const asInput = <span className="meta">{t('prices.asInput')}</span>;
   return (
     <tr data-state={state}>
-      <td><strong>{price.capabilityId}</strong><span className="meta price-model">{price.upstreamModel === null ? t('prices.any') : <code>{price.upstreamModel}</code>}</span></td>
+      <td>
+        <strong>{price.capabilityId}</strong>
+        <span className="meta price-model">{price.upstreamModel === null ? t('prices.any') : <code>{price.upstreamModel}</code>}</span>
+      </td>
       <Cell name="from">
         <span className="number">{price.from}</span> <Tag kind={kinds[state]}>{t(`prices.states.${state}`)}</Tag>
         {until !== null && <span className="meta price-until">{t('prices.until', { day: until })}</span>}
       </Cell>
       <Cell name="currency">{price.currency}</Cell>
-      <Cell right name="input">{price.input}</Cell>
-      <Cell right name="cached">{price.cached ?? asInput}</Cell>
-      <Cell right name="cacheWrite">{price.cacheWrite ?? asInput}</Cell>
-      <Cell right name="output">{price.output}</Cell>
+      <Cell right name="input">
+        {price.input}
+      </Cell>
+      <Cell right name="cached">
+        {price.cached ?? asInput}
+      </Cell>
+      <Cell right name="cacheWrite">
+        {price.cacheWrite ?? asInput}
+      </Cell>
+      <Cell right name="output">
+        {price.output}
+      </Cell>
       <td>
         <div className="price-actions">
-          <button type="button" className="quiet" data-edge onClick={onCorrect} aria-label={t('prices.correctOf', { name, from: price.from })}>{t('prices.correct')}</button>
+          <button
+            type="button"
+            className="quiet"
+            data-edge
+            onClick={onCorrect}
+            aria-label={t('prices.correctOf', { name, from: price.from })}
+          >
+            {t('prices.correct')}
+          </button>
           <Delete price={price} name={name} />
         </div>
       </td>
@@ -148,7 +222,11 @@ function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void 
 /** A cell that names its column where there is no room for heads. */
 function Cell({ name, right = false, children }: { name: (typeof columns)[number]; right?: boolean; children: ReactNode }) {
   const { t } = useTranslation('admin');
-  return <td className={right ? 'right number' : ''}><span className="meta close">{t(`prices.${name}`)}</span> {children}</td>;
+  return (
+    <td className={right ? 'right number' : ''}>
+      <span className="meta close">{t(`prices.${name}`)}</span> {children}
+    </td>
+  );
 }
 
 function Delete({ price, name }: { price: Price; name: string }) {
@@ -161,10 +239,25 @@ function Delete({ price, name }: { price: Price; name: string }) {
   };
   return (
     <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('prices.deleteOf', { name, from: price.from })}>{t('prices.delete')}</button>
+      <button
+        type="button"
+        className="quiet"
+        data-edge
+        onClick={() => setAsking(true)}
+        aria-label={t('prices.deleteOf', { name, from: price.from })}
+      >
+        {t('prices.delete')}
+      </button>
       {asking && (
         <Suspense fallback={null}>
-          <Confirm danger title={t('prices.ask', { name, from: price.from })} text={t('prices.askText')} action={t('prices.delete')} run={run} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('prices.ask', { name, from: price.from })}
+            text={t('prices.askText')}
+            action={t('prices.delete')}
+            run={run}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>

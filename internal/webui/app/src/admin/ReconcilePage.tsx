@@ -41,19 +41,71 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('reconcile.title')}</h1>
-        <Button disabled={rows.length === 0} onClick={() => save(`${month}-${zone.replaceAll('/', '-')}.csv`, fileOf(rows))}>{t('reconcile.save')}</Button>
+        <Button disabled={rows.length === 0} onClick={() => save(`${month}-${zone.replaceAll('/', '-')}.csv`, fileOf(rows))}>
+          {t('reconcile.save')}
+        </Button>
       </div>
       <section className="block" aria-label={t('reconcile.title')}>
         <p className="second spools-about">{t('reconcile.about')}</p>
         <div className="filters">
-          <div className="field"><label htmlFor={`${id}-month`}>{t('reconcile.month')}</label><input id={`${id}-month`} className="input" type="month" min="2000-01" max={today().slice(0, 7)} value={month} onChange={(event) => event.target.value !== '' && choose({ month: event.target.value })} /></div>
-          <div className="field"><label htmlFor={`${id}-zone`}>{t('reconcile.zone')}</label><select id={`${id}-zone`} className="select" value={zone} onChange={(event) => choose({ zone: event.target.value })}>{[...new Set([...ZONES, zone])].map((one) => <option key={one} value={one}>{one}</option>)}</select></div>
-          <div className="field"><label htmlFor={`${id}-file`}>{t('reconcile.file')}</label><input key={`${month} ${zone}`} id={`${id}-file`} className="input" type="file" accept=".csv,text/csv" aria-describedby={`${id}-hint`} onChange={(event) => upload(event.target.files?.[0])} /><p id={`${id}-hint`} className="meta">{t('reconcile.fileHint')}</p></div>
+          <div className="field">
+            <label htmlFor={`${id}-month`}>{t('reconcile.month')}</label>
+            <input
+              id={`${id}-month`}
+              className="input"
+              type="month"
+              min="2000-01"
+              max={today().slice(0, 7)}
+              value={month}
+              onChange={(event) => event.target.value !== '' && choose({ month: event.target.value })}
+            />
+          </div>
+          <div className="field">
+            <label htmlFor={`${id}-zone`}>{t('reconcile.zone')}</label>
+            <select id={`${id}-zone`} className="select" value={zone} onChange={(event) => choose({ zone: event.target.value })}>
+              {[...new Set([...ZONES, zone])].map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          </div>
+          <div className="field">
+            <label htmlFor={`${id}-file`}>{t('reconcile.file')}</label>
+            <input
+              key={`${month} ${zone}`}
+              id={`${id}-file`}
+              className="input"
+              type="file"
+              accept=".csv,text/csv"
+              aria-describedby={`${id}-hint`}
+              onChange={(event) => upload(event.target.files?.[0])}
+            />
+            <p id={`${id}-hint`} className="meta">
+              {t('reconcile.fileHint')}
+            </p>
+          </div>
         </div>
-        {large && <p className="fault-text" role="alert">{t('reconcile.large')}</p>}
+        {large && (
+          <p className="fault-text" role="alert">
+            {t('reconcile.large')}
+          </p>
+        )}
         {compare.isError && <Wrong error={compare.error} />}
-        {compare.data && <p className="second" role="status">{t('reconcile.compared', { lines: String(compare.data.lines), ignored: String(compare.data.ignoredLines) })}</p>}
-        <Block query={query} height={240}>{() => (rows.length === 0 ? <Empty text={t('reconcile.empty')} /> : <List key={`${month} ${zone} ${compare.submittedAt}`} rows={rows} compared={compare.data !== undefined} />)}</Block>
+        {compare.data && (
+          <p className="second" role="status">
+            {t('reconcile.compared', { lines: String(compare.data.lines), ignored: String(compare.data.ignoredLines) })}
+          </p>
+        )}
+        <Block query={query} height={240}>
+          {() =>
+            rows.length === 0 ? (
+              <Empty text={t('reconcile.empty')} />
+            ) : (
+              <List key={`${month} ${zone} ${compare.submittedAt}`} rows={rows} compared={compare.data !== undefined} />
+            )
+          }
+        </Block>
       </section>
     </>
   );
@@ -63,14 +115,26 @@ export function Component() {
 function Wrong({ error }: { error: unknown }) {
   const lines = error instanceof ApiError ? Object.entries(error.fields) : [];
   if (lines.length === 0) return <Fault error={error} />;
-  return <ul className="fault-text" role="alert">{lines.map(([line, fault]) => <li key={line}>{line}: {fault}</li>)}</ul>;
+  return (
+    <ul className="fault-text" role="alert">
+      {lines.map(([line, fault]) => (
+        <li key={line}>
+          {line}: {fault}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function List({ rows, compared }: { rows: Row[]; compared: boolean }) {
   const [page, setPage] = useState(1);
   return (
     <>
-      <ul className="days">{rows.slice((page - 1) * SIZE, page * SIZE).map((row) => <Line key={`${row.date} ${row.model} ${row.capability}`} of={row} compared={compared} />)}</ul>
+      <ul className="days">
+        {rows.slice((page - 1) * SIZE, page * SIZE).map((row) => (
+          <Line key={`${row.date} ${row.model} ${row.capability}`} of={row} compared={compared} />
+        ))}
+      </ul>
       <Pages page={page} total={rows.length} size={SIZE} onPage={setPage} />
     </>
   );
@@ -83,17 +147,37 @@ function Line({ of, compared }: { of: Row; compared: boolean }) {
   const signed = (n: number | null) => (n === null ? '—' : `${n > 0 ? '+' : n < 0 ? '−' : ''}${format.count(Math.abs(n))}`);
   // What the file does not tell stands by itself, and what nobody tells not at all.
   const part = (name: 'calls' | 'input' | 'output' | 'cached', [ours, theirs, difference]: Row['calls']) =>
-    ours === null && theirs === null ? '' : compared && (theirs !== null || difference !== null) ? t('reconcile.beside', { name: t(`reconcile.${name}`), ours: count(ours), theirs: count(theirs), difference: signed(difference) }) : t('reconcile.alone', { name: t(`reconcile.${name}`), ours: count(ours) });
-  const why = [of.partial > 0 && t('reconcile.partial', { n: format.count(of.partial) }), of.absent > 0 && t('reconcile.absent', { n: format.count(of.absent) }), of.unpriced > 0 && t('reconcile.unpriced', { n: format.count(of.unpriced) })].filter(Boolean);
+    ours === null && theirs === null
+      ? ''
+      : compared && (theirs !== null || difference !== null)
+        ? t('reconcile.beside', { name: t(`reconcile.${name}`), ours: count(ours), theirs: count(theirs), difference: signed(difference) })
+        : t('reconcile.alone', { name: t(`reconcile.${name}`), ours: count(ours) });
+  const why = [
+    of.partial > 0 && t('reconcile.partial', { n: format.count(of.partial) }),
+    of.absent > 0 && t('reconcile.absent', { n: format.count(of.absent) }),
+    of.unpriced > 0 && t('reconcile.unpriced', { n: format.count(of.unpriced) }),
+  ].filter(Boolean);
   return (
     <li>
       <strong className="number">{of.date}</strong>
       <span className="day-why">
-        <strong>{of.model || '—'}</strong>{of.capability !== '' && of.capability !== of.model && <span className="meta"> · {of.capability}</span>}
-        <span className="reconcile-figures number">{[part('calls', of.calls), part('input', of.input), part('output', of.output), part('cached', of.cached)].filter(Boolean).join(' · ')}</span>
+        <strong>{of.model || '—'}</strong>
+        {of.capability !== '' && of.capability !== of.model && <span className="meta"> · {of.capability}</span>}
+        <span className="reconcile-figures number">
+          {[part('calls', of.calls), part('input', of.input), part('output', of.output), part('cached', of.cached)]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
         {of.cost.map(({ currency, ours, theirs, difference }) => (
           <span key={currency} className="reconcile-figures number">
-            {compared ? t('reconcile.beside', { name: currency, ours: ours ?? '—', theirs: theirs ?? '—', difference: difference === null ? '—' : difference.startsWith('-') || difference === '0' ? difference : `+${difference}` }) : t('reconcile.alone', { name: currency, ours: ours ?? '—' })}
+            {compared
+              ? t('reconcile.beside', {
+                  name: currency,
+                  ours: ours ?? '—',
+                  theirs: theirs ?? '—',
+                  difference: difference === null ? '—' : difference.startsWith('-') || difference === '0' ? difference : `+${difference}`,
+                })
+              : t('reconcile.alone', { name: currency, ours: ours ?? '—' })}
           </span>
         ))}
         {why.length > 0 && <span className="reconcile-figures second">{why.join(' · ')}</span>}

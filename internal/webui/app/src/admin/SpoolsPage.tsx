@@ -26,18 +26,28 @@ export function Component() {
   const query = useQuery(officeQueries.spools(page));
   return (
     <>
-      <div className="page-head"><h1>{t('spools.title')}</h1></div>
+      <div className="page-head">
+        <h1>{t('spools.title')}</h1>
+      </div>
       <section className="block" aria-label={t('spools.title')}>
         <p className="second spools-about">{t('spools.about')}</p>
         <Block query={query} height={240} bones={<TableBones roomy className="spools" head={<Columns />} rows={4} columns={6} />}>
-          {({ items, total }) => items.length > 0 ? (
-            <>
-              <Table items={items} />
-              <Pages page={page} total={total} size={SPOOLS_SIZE} onPage={setPage} />
-            </>
-          ) : total > 0 ? (
-            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>
-          ) : <Empty text={t('spools.empty')} />}
+          {({ items, total }) =>
+            items.length > 0 ? (
+              <>
+                <Table items={items} />
+                <Pages page={page} total={total} size={SPOOLS_SIZE} onPage={setPage} />
+              </>
+            ) : total > 0 ? (
+              <Empty text={t('common:page.past', { page: String(page) })}>
+                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
+                  {t('common:page.goTo', { page: '1' })}
+                </button>
+              </Empty>
+            ) : (
+              <Empty text={t('spools.empty')} />
+            )
+          }
         </Block>
       </section>
       <Days />
@@ -50,8 +60,14 @@ function Columns() {
   return (
     <thead>
       <tr>
-        {columns.map((key) => <th key={key} scope="col">{t(`spools.${key}`)}</th>)}
-        <th scope="col" className="right"><span className="unseen">{t('spools.action')}</span></th>
+        {columns.map((key) => (
+          <th key={key} scope="col">
+            {t(`spools.${key}`)}
+          </th>
+        ))}
+        <th scope="col" className="right">
+          <span className="unseen">{t('spools.action')}</span>
+        </th>
       </tr>
     </thead>
   );
@@ -61,7 +77,11 @@ function Table({ items }: { items: Spool[] }) {
   return (
     <table className="table spools">
       <Columns />
-      <tbody>{items.map((spool) => <Row key={spool.id} spool={spool} />)}</tbody>
+      <tbody>
+        {items.map((spool) => (
+          <Row key={spool.id} spool={spool} />
+        ))}
+      </tbody>
     </table>
   );
 }
@@ -73,11 +93,31 @@ function Row({ spool }: { spool: Spool }) {
   const seen = spool.lastSeenAt ?? spool.reportedAt;
   return (
     <tr>
-      <td><strong className="spool-host" title={spool.host}>{spool.host || '—'}</strong><code className="meta spool-id" title={spool.id}>{spool.id}</code>{version && <span className="meta">{version}</span>}</td>
-      <Cell name="state"><Tag kind={kinds[spool.state]}>{t(`spools.states.${spool.state}`)}</Tag></Cell>
-      <Cell name="through"><span className="number" title={format.exactTime(spool.through)}>{format.time(spool.through)}</span></Cell>
-      <Cell name="seen"><span className="number" title={format.exactTime(seen)}>{format.time(seen)}</span></Cell>
-      <Cell name="held"><Held spool={spool} /></Cell>
+      <td>
+        <strong className="spool-host" title={spool.host}>
+          {spool.host || '—'}
+        </strong>
+        <code className="meta spool-id" title={spool.id}>
+          {spool.id}
+        </code>
+        {version && <span className="meta">{version}</span>}
+      </td>
+      <Cell name="state">
+        <Tag kind={kinds[spool.state]}>{t(`spools.states.${spool.state}`)}</Tag>
+      </Cell>
+      <Cell name="through">
+        <span className="number" title={format.exactTime(spool.through)}>
+          {format.time(spool.through)}
+        </span>
+      </Cell>
+      <Cell name="seen">
+        <span className="number" title={format.exactTime(seen)}>
+          {format.time(seen)}
+        </span>
+      </Cell>
+      <Cell name="held">
+        <Held spool={spool} />
+      </Cell>
       <td className="right">{spool.state === 'silent' && <Retire spool={spool} />}</td>
     </tr>
   );
@@ -86,7 +126,11 @@ function Row({ spool }: { spool: Spool }) {
 /** A cell that names its column where there is no room for heads. */
 function Cell({ name, children }: { name: (typeof columns)[number]; children: ReactNode }) {
   const { t } = useTranslation('admin');
-  return <td><span className="meta close">{t(`spools.${name}`)}</span> {children}</td>;
+  return (
+    <td>
+      <span className="meta close">{t(`spools.${name}`)}</span> {children}
+    </td>
+  );
 }
 
 function Held({ spool }: { spool: Spool }) {
@@ -94,10 +138,22 @@ function Held({ spool }: { spool: Spool }) {
   const format = useFormat();
   if (spool.state === 'retired') {
     const by = t('spools.retiredBy', { by: spool.retiredBy ?? '—', at: spool.retiredAt === null ? '—' : format.time(spool.retiredAt) });
-    return <>{spool.missedCalls === null ? t('spools.unknown') : t('spools.missed', { n: format.count(spool.missedCalls) })}<span className="meta spool-by">{by}</span></>;
+    return (
+      <>
+        {spool.missedCalls === null ? t('spools.unknown') : t('spools.missed', { n: format.count(spool.missedCalls) })}
+        <span className="meta spool-by">{by}</span>
+      </>
+    );
   }
   const calls = spool.heldCalls === null ? t('spools.unknown') : t('spools.calls', { n: format.count(spool.heldCalls) });
-  return <>{calls}{spool.heldBytes !== null && spool.heldBytes > 0 && <span className="meta"> · {t('spools.bytes', { n: format.count(Math.ceil(spool.heldBytes / 1024)) })}</span>}</>;
+  return (
+    <>
+      {calls}
+      {spool.heldBytes !== null && spool.heldBytes > 0 && (
+        <span className="meta"> · {t('spools.bytes', { n: format.count(Math.ceil(spool.heldBytes / 1024)) })}</span>
+      )}
+    </>
+  );
 }
 
 function Retire({ spool }: { spool: Spool }) {
@@ -113,10 +169,20 @@ function Retire({ spool }: { spool: Spool }) {
   };
   return (
     <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('spools.retireOf', { name })}>{t('spools.retire')}</button>
+      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('spools.retireOf', { name })}>
+        {t('spools.retire')}
+      </button>
       {asking && (
         <Suspense fallback={null}>
-          <Confirm danger title={t('spools.ask', { name })} text={`${t('spools.askText')} ${lost}`} action={t('spools.retire')} typed={name} run={run} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('spools.ask', { name })}
+            text={`${t('spools.askText')} ${lost}`}
+            action={t('spools.retire')}
+            typed={name}
+            run={run}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>

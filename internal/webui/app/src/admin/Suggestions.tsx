@@ -13,14 +13,26 @@ export function Suggestions({ capability, model, onUse }: { capability: string; 
   return (
     <section aria-label={t('prices.suggested.title')}>
       <h2>{t('prices.suggested.title')}</h2>
-      {!exists ? <p className="second">{t('prices.suggested.wait')}</p> : (
+      {!exists ? (
+        <p className="second">{t('prices.suggested.wait')}</p>
+      ) : (
         <Block query={query} height={84}>
-          {({ items, source }) => items.length === 0 ? <p className="second">{t('prices.suggested.none')}</p> : (
-            <>
-              <ul className="suggestions" tabIndex={0} aria-label={t('prices.suggested.title')}>{items.map((one, n) => <Line key={n} one={one} onUse={() => onUse(one)} />)}</ul>
-              <p className="meta">{t('prices.suggested.source', { package: source.package, version: source.version, license: source.license })}</p>
-            </>
-          )}
+          {({ items, source }) =>
+            items.length === 0 ? (
+              <p className="second">{t('prices.suggested.none')}</p>
+            ) : (
+              <>
+                <ul className="suggestions" tabIndex={0} aria-label={t('prices.suggested.title')}>
+                  {items.map((one, n) => (
+                    <Line key={n} one={one} onUse={() => onUse(one)} />
+                  ))}
+                </ul>
+                <p className="meta">
+                  {t('prices.suggested.source', { package: source.package, version: source.version, license: source.license })}
+                </p>
+              </>
+            )
+          }
         </Block>
       )}
     </section>
@@ -29,15 +41,37 @@ export function Suggestions({ capability, model, onUse }: { capability: string; 
 
 function Line({ one, onUse }: { one: Suggestion; onUse: () => void }) {
   const { t } = useTranslation('admin');
-  const rates = ([['input', one.input], ['cached', one.cached], ['cacheWrite', one.cacheWrite], ['output', one.output]] as const).filter(([, rate]) => rate !== null);
-  const notes = [...(one.exact ? [] : [t('prices.suggested.similar')]), ...(one.from === null ? [] : [t('prices.suggested.since', { day: one.from })]), ...one.notes.map((note) => t(`prices.notes.${note}`))];
+  const rates = (
+    [
+      ['input', one.input],
+      ['cached', one.cached],
+      ['cacheWrite', one.cacheWrite],
+      ['output', one.output],
+    ] as const
+  ).filter(([, rate]) => rate !== null);
+  const notes = [
+    ...(one.exact ? [] : [t('prices.suggested.similar')]),
+    ...(one.from === null ? [] : [t('prices.suggested.since', { day: one.from })]),
+    ...one.notes.map((note) => t(`prices.notes.${note}`)),
+  ];
   return (
     <li>
       <span className="grow">
         <strong>{one.provider}</strong> <code>{one.model}</code>
-        <span className="meta suggestion-rates">{rates.map(([name, rate]) => `${t(`prices.${name}`)} ${rate}`).join(' · ')} {one.currency}{notes.length > 0 && ` · ${notes.join(' · ')}`}</span>
+        <span className="meta suggestion-rates">
+          {rates.map(([name, rate]) => `${t(`prices.${name}`)} ${rate}`).join(' · ')} {one.currency}
+          {notes.length > 0 && ` · ${notes.join(' · ')}`}
+        </span>
       </span>
-      <button type="button" className="quiet" data-edge onClick={onUse} aria-label={t('prices.suggested.useOf', { provider: one.provider, model: one.model })}>{t('prices.suggested.use')}</button>
+      <button
+        type="button"
+        className="quiet"
+        data-edge
+        onClick={onUse}
+        aria-label={t('prices.suggested.useOf', { provider: one.provider, model: one.model })}
+      >
+        {t('prices.suggested.use')}
+      </button>
     </li>
   );
 }

@@ -39,18 +39,35 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('upstreams.title')}</h1>
-        {!form && <Button kind="primary" onClick={() => setForm({ upstream: null })}>{t('upstreams.add')}</Button>}
+        {!form && (
+          <Button kind="primary" onClick={() => setForm({ upstream: null })}>
+            {t('upstreams.add')}
+          </Button>
+        )}
       </div>
       {form && <UpstreamForm key={form.upstream?.id ?? ''} upstream={form.upstream} onClose={() => setForm(null)} />}
       <section className="block" aria-label={t('upstreams.title')}>
         <p className="second prices-about">{t('upstreams.about')}</p>
         <Block query={query} height={240} bones={<TableBones roomy className="upstreams" head={<Columns />} rows={3} columns={6} />}>
-          {(all) => all.length === 0 ? <Empty text={t('upstreams.empty')} /> : (
-            <table className="table upstreams">
-              <Columns />
-              <tbody>{all.map((one) => <Row key={one.id} upstream={one} used={figures.data ? (used.get(one.id) ?? null) : undefined} onEdit={() => setForm({ upstream: one })} />)}</tbody>
-            </table>
-          )}
+          {(all) =>
+            all.length === 0 ? (
+              <Empty text={t('upstreams.empty')} />
+            ) : (
+              <table className="table upstreams">
+                <Columns />
+                <tbody>
+                  {all.map((one) => (
+                    <Row
+                      key={one.id}
+                      upstream={one}
+                      used={figures.data ? (used.get(one.id) ?? null) : undefined}
+                      onEdit={() => setForm({ upstream: one })}
+                    />
+                  ))}
+                </tbody>
+              </table>
+            )
+          }
         </Block>
       </section>
     </>
@@ -62,8 +79,14 @@ function Columns() {
   return (
     <thead>
       <tr>
-        {columns.map((key) => <th key={key} scope="col">{t(`upstreams.${key}`)}</th>)}
-        <th scope="col" className="right"><span className="unseen">{t('upstreams.action')}</span></th>
+        {columns.map((key) => (
+          <th key={key} scope="col">
+            {t(`upstreams.${key}`)}
+          </th>
+        ))}
+        <th scope="col" className="right">
+          <span className="unseen">{t('upstreams.action')}</span>
+        </th>
       </tr>
     </thead>
   );
@@ -72,10 +95,22 @@ function Columns() {
 /** A cell that names its column where there is no room for heads. */
 function Cell({ name, children }: { name: (typeof columns)[number]; children: ReactNode }) {
   const { t } = useTranslation('admin');
-  return <td><span className="meta close">{t(`upstreams.${name}`)}</span> {children}</td>;
+  return (
+    <td>
+      <span className="meta close">{t(`upstreams.${name}`)}</span> {children}
+    </td>
+  );
 }
 
-function Row({ upstream, used, onEdit }: { upstream: NamedUpstream; used: Schemas['UpstreamUsage'] | null | undefined; onEdit: () => void }) {
+function Row({
+  upstream,
+  used,
+  onEdit,
+}: {
+  upstream: NamedUpstream;
+  used: Schemas['UpstreamUsage'] | null | undefined;
+  onEdit: () => void;
+}) {
   const { t } = useTranslation(['admin', 'common']);
   const { name } = upstream;
   const failed = useTellFault();
@@ -83,21 +118,53 @@ function Row({ upstream, used, onEdit }: { upstream: NamedUpstream; used: Schema
   return (
     <>
       <tr id={`upstream-${upstream.id}`}>
-        <td><strong className="price-model">{name}</strong><code className="meta price-model">{upstream.id}</code></td>
-        <Cell name="address"><span title={upstream.baseUrl}>{hostOf(upstream.baseUrl)}</span><span className="meta price-model">{t(`editor.auths.${upstream.auth}`)}</span></Cell>
-        <Cell name="capabilities"><Capabilities ids={upstream.capabilityIds} /></Cell>
-        <Cell name="hour"><Hour used={used} /></Cell>
-        <Cell name="gateways"><Health of={upstream.health} />{upstream.gateways.map((one, n) => <Gateway key={n} report={one} />)}</Cell>
+        <td>
+          <strong className="price-model">{name}</strong>
+          <code className="meta price-model">{upstream.id}</code>
+        </td>
+        <Cell name="address">
+          <span title={upstream.baseUrl}>{hostOf(upstream.baseUrl)}</span>
+          <span className="meta price-model">{t(`editor.auths.${upstream.auth}`)}</span>
+        </Cell>
+        <Cell name="capabilities">
+          <Capabilities ids={upstream.capabilityIds} />
+        </Cell>
+        <Cell name="hour">
+          <Hour used={used} />
+        </Cell>
+        <Cell name="gateways">
+          <Health of={upstream.health} />
+          {upstream.gateways.map((one, n) => (
+            <Gateway key={n} report={one} />
+          ))}
+        </Cell>
         <td>
           <div className="price-actions">
-            <button type="button" className="quiet" data-edge onClick={onEdit} aria-label={t('upstreams.editOf', { name })}>{t('upstreams.edit')}</button>
-            <button type="button" className="quiet" data-edge disabled={check.isPending} onClick={() => check.mutate(upstream.id, { onError: failed })} aria-label={t('upstreams.checkOf', { name })}>{check.isPending ? t('editor.checking') : t('upstreams.check')}</button>
+            <button type="button" className="quiet" data-edge onClick={onEdit} aria-label={t('upstreams.editOf', { name })}>
+              {t('upstreams.edit')}
+            </button>
+            <button
+              type="button"
+              className="quiet"
+              data-edge
+              disabled={check.isPending}
+              onClick={() => check.mutate(upstream.id, { onError: failed })}
+              aria-label={t('upstreams.checkOf', { name })}
+            >
+              {check.isPending ? t('editor.checking') : t('upstreams.check')}
+            </button>
             {upstream.formerKeyUntil !== null && <Restore upstream={upstream} until={upstream.formerKeyUntil} />}
             {upstream.capabilityIds.length === 0 && <Delete upstream={upstream} />}
           </div>
         </td>
       </tr>
-      {check.data && !check.isPending && <tr><td colSpan={6} role="status"><Result result={check.data} /></td></tr>}
+      {check.data && !check.isPending && (
+        <tr>
+          <td colSpan={6} role="status">
+            <Result result={check.data} />
+          </td>
+        </tr>
+      )}
     </>
   );
 }
@@ -107,11 +174,19 @@ function Capabilities({ ids }: { ids: readonly string[] }) {
   const [open, setOpen] = useState(false);
   if (ids.length === 0) return <span className="meta">{t('upstreams.unused')}</span>;
   const few = 3;
-  const links = (some: readonly string[]) => some.map((id, n) => <span key={id}>{n > 0 && ', '}<Link to={`/admin/capabilities/${encodeURIComponent(id)}`}>{id}</Link></span>);
+  const links = (some: readonly string[]) =>
+    some.map((id, n) => (
+      <span key={id}>
+        {n > 0 && ', '}
+        <Link to={`/admin/capabilities/${encodeURIComponent(id)}`}>{id}</Link>
+      </span>
+    ));
   if (ids.length <= few) return <>{links(ids)}</>;
   return (
     <>
-      <button type="button" className="quiet" data-edge aria-expanded={open} onClick={() => setOpen(!open)}>{t('upstreams.uses', { n: String(ids.length) })}</button>
+      <button type="button" className="quiet" data-edge aria-expanded={open} onClick={() => setOpen(!open)}>
+        {t('upstreams.uses', { n: String(ids.length) })}
+      </button>
       {open && <span className="price-model">{links(ids)}</span>}
     </>
   );
@@ -123,7 +198,14 @@ function Hour({ used }: { used: Schemas['UpstreamUsage'] | null | undefined }) {
   const format = useFormat();
   if (used === undefined) return <>—</>;
   if (used === null) return <span className="meta">{t('upstreams.noCalls')}</span>;
-  return <><span className="number">{t('upstreams.calls', { n: format.count(used.calls) })}</span><span className="meta price-model">{t('upstreams.figures', { failures: format.count(used.failures), p95: format.duration(used.p95Ms) })}</span></>;
+  return (
+    <>
+      <span className="number">{t('upstreams.calls', { n: format.count(used.calls) })}</span>
+      <span className="meta price-model">
+        {t('upstreams.figures', { failures: format.count(used.failures), p95: format.duration(used.p95Ms) })}
+      </span>
+    </>
+  );
 }
 
 function Gateway({ report }: { report: Schemas['UpstreamReport'] }) {
@@ -132,7 +214,9 @@ function Gateway({ report }: { report: Schemas['UpstreamReport'] }) {
   return (
     <span className="upstream-gateway">
       <Tag kind={states[report.state]}>{t(`upstreams.states.${report.state}`)}</Tag> <span>{report.host}</span>
-      {report.error !== null && report.errorAt !== null && <span className="meta price-model">{t('upstreams.error', { error: report.error, at: format.time(report.errorAt) })}</span>}
+      {report.error !== null && report.errorAt !== null && (
+        <span className="meta price-model">{t('upstreams.error', { error: report.error, at: format.time(report.errorAt) })}</span>
+      )}
     </span>
   );
 }
@@ -149,10 +233,19 @@ function Restore({ upstream, until }: { upstream: NamedUpstream; until: string }
   };
   return (
     <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('upstreams.restoreOf', { name })}>{t('upstreams.restore')}</button>
+      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('upstreams.restoreOf', { name })}>
+        {t('upstreams.restore')}
+      </button>
       {asking && (
         <Suspense fallback={null}>
-          <Confirm danger title={t('upstreams.restoreAsk', { name })} text={t('upstreams.restoreText', { n: String(upstream.capabilityIds.length), until: format.time(until) })} action={t('upstreams.restore')} run={run} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('upstreams.restoreAsk', { name })}
+            text={t('upstreams.restoreText', { n: String(upstream.capabilityIds.length), until: format.time(until) })}
+            action={t('upstreams.restore')}
+            run={run}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>
@@ -170,10 +263,19 @@ function Delete({ upstream }: { upstream: NamedUpstream }) {
   };
   return (
     <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('upstreams.deleteOf', { name })}>{t('upstreams.delete')}</button>
+      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('upstreams.deleteOf', { name })}>
+        {t('upstreams.delete')}
+      </button>
       {asking && (
         <Suspense fallback={null}>
-          <Confirm danger title={t('upstreams.deleteAsk', { name })} text={t('upstreams.deleteText')} action={t('upstreams.delete')} run={run} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('upstreams.deleteAsk', { name })}
+            text={t('upstreams.deleteText')}
+            action={t('upstreams.delete')}
+            run={run}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>

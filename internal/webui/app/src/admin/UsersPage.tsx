@@ -32,25 +32,54 @@ export function Component() {
   const query = useQuery(officeQueries.users({ page, q }));
   return (
     <>
-      <div className="page-head"><h1>{t('users.title')}</h1></div>
+      <div className="page-head">
+        <h1>{t('users.title')}</h1>
+      </div>
       <section className="block" aria-label={t('users.title')}>
         <div className="filters" role="search">
-          <div className="search"><Icon name="search" /><input className="input" type="search" maxLength={64} aria-label={t('users.search')} placeholder={t('users.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
+          <div className="search">
+            <Icon name="search" />
+            <input
+              className="input"
+              type="search"
+              maxLength={64}
+              aria-label={t('users.search')}
+              placeholder={t('users.search')}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </div>
         </div>
         <Block query={query} height={480} bones={<TableBones roomy className="users" head={<Columns />} rows={10} columns={6} />}>
-          {({ items, total }) => items.length > 0 ? (
-            <>
-              <table className="table users">
-                <Columns />
-                <tbody>{items.map((one) => <Row key={one.id} of={one} />)}</tbody>
-              </table>
-              <Pages page={page} total={total} size={USERS_SIZE} onPage={setPage} />
-            </>
-          ) : total > 0 ? (
-            <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => setPage(1)}>{t('common:page.goTo', { page: '1' })}</button></Empty>
-          ) : q === '' ? <Empty text={t('users.empty')} /> : (
-            <Empty text={t('users.none')}><button type="button" className="quiet" data-edge onClick={() => setSearch({ q: null, page: null })}>{t('list.clear')}</button></Empty>
-          )}
+          {({ items, total }) =>
+            items.length > 0 ? (
+              <>
+                <table className="table users">
+                  <Columns />
+                  <tbody>
+                    {items.map((one) => (
+                      <Row key={one.id} of={one} />
+                    ))}
+                  </tbody>
+                </table>
+                <Pages page={page} total={total} size={USERS_SIZE} onPage={setPage} />
+              </>
+            ) : total > 0 ? (
+              <Empty text={t('common:page.past', { page: String(page) })}>
+                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
+                  {t('common:page.goTo', { page: '1' })}
+                </button>
+              </Empty>
+            ) : q === '' ? (
+              <Empty text={t('users.empty')} />
+            ) : (
+              <Empty text={t('users.none')}>
+                <button type="button" className="quiet" data-edge onClick={() => setSearch({ q: null, page: null })}>
+                  {t('list.clear')}
+                </button>
+              </Empty>
+            )
+          }
         </Block>
       </section>
     </>
@@ -62,8 +91,14 @@ function Columns() {
   return (
     <thead>
       <tr>
-        {columns.map((key) => <th key={key} scope="col" className={numbers.includes(key) ? 'right' : undefined}>{t(`users.${key}`)}</th>)}
-        <th scope="col" className="right"><span className="unseen">{t('users.action')}</span></th>
+        {columns.map((key) => (
+          <th key={key} scope="col" className={numbers.includes(key) ? 'right' : undefined}>
+            {t(`users.${key}`)}
+          </th>
+        ))}
+        <th scope="col" className="right">
+          <span className="unseen">{t('users.action')}</span>
+        </th>
       </tr>
     </thead>
   );
@@ -72,7 +107,11 @@ function Columns() {
 /** A cell that names its column where there is no room for heads. */
 function Cell({ name, children }: { name: (typeof columns)[number]; children: ReactNode }) {
   const { t } = useTranslation('admin');
-  return <td className={numbers.includes(name) ? 'right number' : 'number'}><span className="meta close">{t(`users.${name}`)}</span> {children}</td>;
+  return (
+    <td className={numbers.includes(name) ? 'right number' : 'number'}>
+      <span className="meta close">{t(`users.${name}`)}</span> {children}
+    </td>
+  );
 }
 
 function Row({ of }: { of: Account }) {
@@ -80,14 +119,45 @@ function Row({ of }: { of: Account }) {
   const format = useFormat();
   return (
     <tr>
-      <td><strong className="directory-name" title={of.id}>{of.email}</strong></td>
-      <Cell name="applications">{of.applicationCount === 0 ? '0' : <Link className="counted" to={`/admin/applications?q=${encodeURIComponent(of.email)}`} aria-label={t('users.applicationsOf', { n: format.count(of.applicationCount), email: of.email })}>{format.count(of.applicationCount)}</Link>}</Cell>
+      <td>
+        <strong className="directory-name" title={of.id}>
+          {of.email}
+        </strong>
+      </td>
+      <Cell name="applications">
+        {of.applicationCount === 0 ? (
+          '0'
+        ) : (
+          <Link
+            className="counted"
+            to={`/admin/applications?q=${encodeURIComponent(of.email)}`}
+            aria-label={t('users.applicationsOf', { n: format.count(of.applicationCount), email: of.email })}
+          >
+            {format.count(of.applicationCount)}
+          </Link>
+        )}
+      </Cell>
       <Cell name="sessions">{format.count(of.sessionCount)}</Cell>
-      <Cell name="lastSignIn">{of.lastSignInAt === null ? <span title={t('users.neverHint')}>{t('users.never')}</span> : <span title={format.exactTime(of.lastSignInAt)}>{format.time(of.lastSignInAt)}</span>}</Cell>
-      <Cell name="created"><span title={format.exactTime(of.createdAt)}>{format.time(of.createdAt)}</span></Cell>
+      <Cell name="lastSignIn">
+        {of.lastSignInAt === null ? (
+          <span title={t('users.neverHint')}>{t('users.never')}</span>
+        ) : (
+          <span title={format.exactTime(of.lastSignInAt)}>{format.time(of.lastSignInAt)}</span>
+        )}
+      </Cell>
+      <Cell name="created">
+        <span title={format.exactTime(of.createdAt)}>{format.time(of.createdAt)}</span>
+      </Cell>
       <td>
         <div className="directory-actions">
-          <Link className="quiet" data-edge to={`/admin/audit?actor=${encodeURIComponent(of.email)}`} aria-label={t('users.deedsOf', { email: of.email })}>{t('users.deeds')}</Link>
+          <Link
+            className="quiet"
+            data-edge
+            to={`/admin/audit?actor=${encodeURIComponent(of.email)}`}
+            aria-label={t('users.deedsOf', { email: of.email })}
+          >
+            {t('users.deeds')}
+          </Link>
           <End of={of} />
         </div>
       </td>
@@ -106,10 +176,26 @@ function End({ of: { id, email, sessionCount } }: { of: Account }) {
   };
   return (
     <>
-      <button type="button" className="quiet" data-edge disabled={sessionCount === 0} onClick={() => setAsking(true)} aria-label={t('users.endOf', { email })}>{t('users.end')}</button>
+      <button
+        type="button"
+        className="quiet"
+        data-edge
+        disabled={sessionCount === 0}
+        onClick={() => setAsking(true)}
+        aria-label={t('users.endOf', { email })}
+      >
+        {t('users.end')}
+      </button>
       {asking && (
         <Suspense fallback={null}>
-          <Confirm danger title={t('users.ask', { email })} text={t('users.askText', { n: format.count(sessionCount) })} action={t('users.end')} run={run} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('users.ask', { email })}
+            text={t('users.askText', { n: format.count(sessionCount) })}
+            action={t('users.end')}
+            run={run}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>

@@ -22,7 +22,17 @@ test('the final URL is the base with its slash taken off and the path behind it'
   expect(finalUrl(' HTTPS://API.Example.com:8443/proxy// ', ' /v1/x')).toBe('https://api.example.com:8443/proxy/v1/x');
   expect(finalUrl('http://[::1]:80/a', '')).toBe('http://[::1]/a');
   expect(finalUrl('http://x.example', '')).toBe('http://x.example/');
-  for (const bad of ['', 'api.example.com', 'ftp://x', 'https://', 'https://u:p@x.example', 'https://x.example?a=1', 'https://x.example#a', 'https://x y']) expect(finalUrl(bad, '/v1'), bad).toBeNull();
+  for (const bad of [
+    '',
+    'api.example.com',
+    'ftp://x',
+    'https://',
+    'https://u:p@x.example',
+    'https://x.example?a=1',
+    'https://x.example#a',
+    'https://x y',
+  ])
+    expect(finalUrl(bad, '/v1'), bad).toBeNull();
 });
 
 test('a part that stands in base and path both is noticed', () => {
@@ -32,15 +42,43 @@ test('a part that stands in base and path both is noticed', () => {
 });
 
 test('only what differs is sent, and the key only when one was typed', () => {
-  const before = stored({ id: 'a', name: 'A', groupId: 'g', description: '', sortOrder: 3, status: 'enabled', upstreamBaseUrl: 'https://x', upstreamAuth: 'bearer', upstreamModel: 'm', defaultPath: '/v1', hasUpstreamKey: true, allowedMethods: ['POST'], allowedPaths: ['/v1/chat', '/v1/models'], upstreams: [{ upstreamId: 'eu', weight: 3, priority: 0, status: 'enabled', health: 'ok' }], boundApplicationCount: 0, updatedAt: '2026-08-17T09:31:00.000+08:00' });
+  const before = stored({
+    id: 'a',
+    name: 'A',
+    groupId: 'g',
+    description: '',
+    sortOrder: 3,
+    status: 'enabled',
+    upstreamBaseUrl: 'https://x',
+    upstreamAuth: 'bearer',
+    upstreamModel: 'm',
+    defaultPath: '/v1',
+    hasUpstreamKey: true,
+    allowedMethods: ['POST'],
+    allowedPaths: ['/v1/chat', '/v1/models'],
+    upstreams: [{ upstreamId: 'eu', weight: 3, priority: 0, status: 'enabled', health: 'ok' }],
+    boundApplicationCount: 0,
+    updatedAt: '2026-08-17T09:31:00.000+08:00',
+  });
   expect(changes(before, before)).toEqual({});
   expect(changes(before, { ...before, name: 'B', sortOrder: '4' })).toEqual({ name: 'B', sortOrder: 4 });
   expect(changes(before, { ...before, upstreamKey: 'k' })).toEqual({ upstreamKey: 'k' });
-  expect(changes(before, { ...before, upstreams: linesOf([...members(before.upstreams), { upstreamId: 'us', weight: '1', priority: '1', status: 'disabled' }]) })).toEqual({
-    upstreams: [{ upstreamId: 'eu', weight: 3, priority: 0, status: 'enabled' }, { upstreamId: 'us', weight: 1, priority: 1, status: 'disabled' }],
+  expect(
+    changes(before, {
+      ...before,
+      upstreams: linesOf([...members(before.upstreams), { upstreamId: 'us', weight: '1', priority: '1', status: 'disabled' }]),
+    }),
+  ).toEqual({
+    upstreams: [
+      { upstreamId: 'eu', weight: 3, priority: 0, status: 'enabled' },
+      { upstreamId: 'us', weight: 1, priority: 1, status: 'disabled' },
+    ],
   });
   expect(changes(before, { ...before, upstreams: '' })).toEqual({ upstreams: [] });
-  expect(changes(before, { ...before, allowedMethods: 'post, get', allowedPaths: '/v1/chat\n\n /v1/files ' })).toEqual({ allowedMethods: ['POST', 'GET'], allowedPaths: ['/v1/chat', '/v1/files'] });
+  expect(changes(before, { ...before, allowedMethods: 'post, get', allowedPaths: '/v1/chat\n\n /v1/files ' })).toEqual({
+    allowedMethods: ['POST', 'GET'],
+    allowedPaths: ['/v1/chat', '/v1/files'],
+  });
   expect(changes(before, { ...before, allowedMethods: '', allowedPaths: '' })).toEqual({ allowedMethods: [], allowedPaths: [] });
   expect(before.upstreamKey).toBe('');
   expect(fresh('g').upstreamKey).toBe('');
@@ -49,5 +87,6 @@ test('only what differs is sent, and the key only when one was typed', () => {
 test('the stored key is for one scheme, host and port, however they are written', () => {
   expect(sameOrigin('https://api.example.com/v1', ' HTTPS://API.example.com:443/v2')).toBe(true);
   expect(sameOrigin('https://bücher.example', 'https://xn--bcher-kva.example')).toBe(true);
-  for (const other of ['http://api.example.com', 'https://api.example.com:8443', 'https://api.example.org', 'https://', '']) expect(sameOrigin('https://api.example.com/v1', other), other).toBe(false);
+  for (const other of ['http://api.example.com', 'https://api.example.com:8443', 'https://api.example.org', 'https://', ''])
+    expect(sameOrigin('https://api.example.com/v1', other), other).toBe(false);
 });

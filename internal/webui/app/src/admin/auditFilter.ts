@@ -13,7 +13,19 @@ export interface AuditFilter {
 }
 
 /** What actions are done to, as actions begin. */
-export const NOUNS = ['application', 'access_key', 'capability', 'group', 'upstream', 'price', 'ceiling', 'alert', 'user', 'administrator', 'spool'] as const;
+export const NOUNS = [
+  'application',
+  'access_key',
+  'capability',
+  'group',
+  'upstream',
+  'price',
+  'ceiling',
+  'alert',
+  'user',
+  'administrator',
+  'spool',
+] as const;
 
 const MOST_TEXT = 254; // the API takes no more
 
@@ -34,18 +46,37 @@ export function auditQuery({ start, end, ...texts }: AuditFilter): Record<string
 }
 
 /** The page of the back office that shows what an entry is about; null where none does. */
-export function targetPath({ action, targetType, targetId, targetName }: { action: string; targetType: string; targetId: string; targetName: string }): string | null {
+export function targetPath({
+  action,
+  targetType,
+  targetId,
+  targetName,
+}: {
+  action: string;
+  targetType: string;
+  targetId: string;
+  targetName: string;
+}): string | null {
   if (action.endsWith('.delete') || targetId === '') return null;
   const id = encodeURIComponent(targetId);
   switch (targetType) {
-    case 'application': return `/admin/applications?q=${id}`;
-    case 'capability': return `/admin/capabilities/${id}`;
-    case 'group': return `/admin/capabilities?groupId=${id}`;
-    case 'upstream': return '/admin/upstreams';
-    case 'user': return `/admin/users?q=${encodeURIComponent(targetName)}`;
-    case 'price': return '/admin/prices';
-    case 'ceiling': return '/admin/limits';
-    case 'spool': return '/admin/spools';
-    default: return null;
+    case 'application':
+      return `/admin/applications?q=${id}`;
+    case 'capability':
+      return `/admin/capabilities/${id}`;
+    case 'group':
+      return `/admin/capabilities?groupId=${id}`;
+    case 'upstream':
+      return '/admin/upstreams';
+    case 'user':
+      return `/admin/users?q=${encodeURIComponent(targetName)}`;
+    case 'price':
+      return '/admin/prices';
+    case 'ceiling':
+      return '/admin/limits';
+    case 'spool':
+      return '/admin/spools';
+    default:
+      return null;
   }
 }

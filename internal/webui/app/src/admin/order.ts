@@ -21,7 +21,14 @@ export function scrollStep(y: number, height: number): number {
 }
 
 /** The newest `updatedAt` of what was read; times of one zone sort as text. */
-export const newestOf = (items: readonly { updatedAt: string }[]): string => items.map(({ updatedAt }) => updatedAt).sort().at(-1) ?? '';
+export const newestOf = (items: readonly { updatedAt: string }[]): string =>
+  items
+    .map(({ updatedAt }) => updatedAt)
+    .sort()
+    .at(-1) ?? '';
 
 /** An order of what is there now: what is gone left out, what is new at the end. */
-export const together = (wanted: readonly string[], now: readonly string[]): string[] => [...wanted.filter((id) => now.includes(id)), ...now.filter((id) => !wanted.includes(id))];
+export const together = (wanted: readonly string[], now: readonly string[]): string[] => [
+  ...wanted.filter((id) => now.includes(id)),
+  ...now.filter((id) => !wanted.includes(id)),
+];

@@ -2,18 +2,51 @@ import { expect, test } from 'vitest';
 import { draft, fresh, histories, replaced, stored, taken, type Price } from './prices';
 
 const price = (change: Partial<Price> = {}): Price => ({
-  id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3', capabilityId: 'chat', upstreamModel: null, from: '2026-08-01', currency: 'USD', input: '1.25', cached: null, cacheWrite: '2', output: '10',
-  createdBy: 'root@example.com', createdAt: '', updatedBy: 'root@example.com', updatedAt: '', ...change,
+  id: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3',
+  capabilityId: 'chat',
+  upstreamModel: null,
+  from: '2026-08-01',
+  currency: 'USD',
+  input: '1.25',
+  cached: null,
+  cacheWrite: '2',
+  output: '10',
+  createdBy: 'root@example.com',
+  createdAt: '',
+  updatedBy: 'root@example.com',
+  updatedAt: '',
+  ...change,
 });
 
 test('an empty model is any, an empty cached rate is the input’s, and a currency may be typed small', () => {
-  expect(draft({ ...fresh(' chat ', '2026-08-01', 'usd'), input: ' 1.25', output: '10' })).toEqual({ capabilityId: 'chat', upstreamModel: null, from: '2026-08-01', currency: 'USD', input: '1.25', cached: null, cacheWrite: null, output: '10' });
+  expect(draft({ ...fresh(' chat ', '2026-08-01', 'usd'), input: ' 1.25', output: '10' })).toEqual({
+    capabilityId: 'chat',
+    upstreamModel: null,
+    from: '2026-08-01',
+    currency: 'USD',
+    input: '1.25',
+    cached: null,
+    cacheWrite: null,
+    output: '10',
+  });
   expect(draft(stored(price({ upstreamModel: 'm', cached: '0.1' })))).toMatchObject({ upstreamModel: 'm', cached: '0.1', cacheWrite: '2' });
 });
 
 test('a price holds until the day before the next of the same model, and each has its state', () => {
-  const list = [price({ from: '2026-09-01' }), price({ from: '2026-08-01' }), price({ from: '2026-01-01' }), price({ from: '2026-01-01', upstreamModel: 'm' }), price({ from: '2026-01-01', capabilityId: 'embed' })];
-  expect(histories(list, '2026-08-31').map(({ until, state }) => [until, state])).toEqual([[null, 'coming'], ['2026-08-31', 'now'], ['2026-07-31', 'past'], [null, 'now'], [null, 'now']]);
+  const list = [
+    price({ from: '2026-09-01' }),
+    price({ from: '2026-08-01' }),
+    price({ from: '2026-01-01' }),
+    price({ from: '2026-01-01', upstreamModel: 'm' }),
+    price({ from: '2026-01-01', capabilityId: 'embed' }),
+  ];
+  expect(histories(list, '2026-08-31').map(({ until, state }) => [until, state])).toEqual([
+    [null, 'coming'],
+    ['2026-08-31', 'now'],
+    ['2026-07-31', 'past'],
+    [null, 'now'],
+    [null, 'now'],
+  ]);
 });
 
 test('what would be replaced is the price of the same capability, model and day', () => {
@@ -26,7 +59,18 @@ test('what would be replaced is the price of the same capability, model and day'
 
 test('a suggestion fills in the price and its day, and leaves what it is for', () => {
   const typed = { ...fresh('chat', '2026-08-01', 'CNY'), upstreamModel: 'm', cached: '9' };
-  const one = { provider: 'P', model: 'other', exact: false, from: null, currency: 'USD', input: '1', cached: null, cacheWrite: null, output: '2', notes: [] };
+  const one = {
+    provider: 'P',
+    model: 'other',
+    exact: false,
+    from: null,
+    currency: 'USD',
+    input: '1',
+    cached: null,
+    cacheWrite: null,
+    output: '2',
+    notes: [],
+  };
   expect(taken(typed, one)).toEqual({ ...typed, currency: 'USD', input: '1', cached: '', cacheWrite: '', output: '2' });
   expect(taken(typed, { ...one, from: '2026-09-01' }).from).toBe('2026-09-01');
 });

@@ -18,34 +18,64 @@ export interface Typed {
 
 export const RATES = ['input', 'cached', 'cacheWrite', 'output'] as const;
 
-export const fresh = (capabilityId: string, from: string, currency: string, upstreamModel = ''): Typed => ({ capabilityId, upstreamModel, from, currency, input: '', cached: '', cacheWrite: '', output: '' });
+export const fresh = (capabilityId: string, from: string, currency: string, upstreamModel = ''): Typed => ({
+  capabilityId,
+  upstreamModel,
+  from,
+  currency,
+  input: '',
+  cached: '',
+  cacheWrite: '',
+  output: '',
+});
 
 export const stored = (price: Price): Typed => ({
-  capabilityId: price.capabilityId, upstreamModel: price.upstreamModel ?? '', from: price.from, currency: price.currency,
-  input: price.input, cached: price.cached ?? '', cacheWrite: price.cacheWrite ?? '', output: price.output,
+  capabilityId: price.capabilityId,
+  upstreamModel: price.upstreamModel ?? '',
+  from: price.from,
+  currency: price.currency,
+  input: price.input,
+  cached: price.cached ?? '',
+  cacheWrite: price.cacheWrite ?? '',
+  output: price.output,
 });
 
 /** What is typed, as the API takes it. */
 export function draft(typed: Typed): Schemas['PriceDraft'] {
   const [model, cached, cacheWrite] = [typed.upstreamModel.trim(), typed.cached.trim(), typed.cacheWrite.trim()];
   return {
-    capabilityId: typed.capabilityId.trim(), upstreamModel: model || null, from: typed.from.trim(), currency: typed.currency.trim().toUpperCase(),
-    input: typed.input.trim(), cached: cached || null, cacheWrite: cacheWrite || null, output: typed.output.trim(),
+    capabilityId: typed.capabilityId.trim(),
+    upstreamModel: model || null,
+    from: typed.from.trim(),
+    currency: typed.currency.trim().toUpperCase(),
+    input: typed.input.trim(),
+    cached: cached || null,
+    cacheWrite: cacheWrite || null,
+    output: typed.output.trim(),
   };
 }
 
 /** A suggestion's price in the form; what it is for stays as it is. */
 export const taken = (typed: Typed, one: Suggestion): Typed => ({
-  ...typed, from: one.from ?? typed.from, currency: one.currency, input: one.input, cached: one.cached ?? '', cacheWrite: one.cacheWrite ?? '', output: one.output,
+  ...typed,
+  from: one.from ?? typed.from,
+  currency: one.currency,
+  input: one.input,
+  cached: one.cached ?? '',
+  cacheWrite: one.cacheWrite ?? '',
+  output: one.output,
 });
 
 /** Whether two prices follow one another: of two of the same day the later replaces the earlier. */
-const sameSubject = (a: Pick<Price, 'capabilityId' | 'upstreamModel'>, b: Pick<Price, 'capabilityId' | 'upstreamModel'>): boolean => a.capabilityId === b.capabilityId && a.upstreamModel === b.upstreamModel;
+const sameSubject = (a: Pick<Price, 'capabilityId' | 'upstreamModel'>, b: Pick<Price, 'capabilityId' | 'upstreamModel'>): boolean =>
+  a.capabilityId === b.capabilityId && a.upstreamModel === b.upstreamModel;
 
 /** The price that entering this would replace. */
 export function replaced(prices: readonly Price[], typed: Typed): Price | undefined {
   const now = draft(typed);
-  return prices.find((price) => sameSubject(price, { capabilityId: now.capabilityId, upstreamModel: now.upstreamModel ?? null }) && price.from === now.from);
+  return prices.find(
+    (price) => sameSubject(price, { capabilityId: now.capabilityId, upstreamModel: now.upstreamModel ?? null }) && price.from === now.from,
+  );
 }
 
 export interface Held {

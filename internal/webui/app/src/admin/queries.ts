@@ -27,7 +27,8 @@ export const orderable = ({ groupId, status, q }: Filter): boolean => groupId !=
 
 /** All capabilities of a group in their order, as one page. */
 async function wholeGroup(groupId: string, signal: AbortSignal): Promise<Schemas['AdminCapabilityPage']> {
-  const read = (page: number) => unwrap(api.GET('/api/admin/capabilities', { params: { query: { groupId, page, size: MOST_ROWS } }, signal }));
+  const read = (page: number) =>
+    unwrap(api.GET('/api/admin/capabilities', { params: { query: { groupId, page, size: MOST_ROWS } }, signal }));
   const first = await read(1);
   const rest = await Promise.all(Array.from({ length: Math.ceil(first.total / MOST_ROWS) - 1 }, (_, n) => read(n + 2)));
   const items = [first, ...rest].flatMap((page) => page.items);
@@ -53,48 +54,136 @@ export interface DirectoryFilter {
 }
 
 export const officeQueries = {
-  groups: () => queryOptions({ queryKey: ['groups', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/groups', { signal }))).items }),
+  groups: () =>
+    queryOptions({
+      queryKey: ['groups', 'list', {}],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/groups', { signal }))).items,
+    }),
   capabilities: (filter: Filter) =>
     queryOptions({
       queryKey: ['capabilities', 'list', filter],
-      queryFn: ({ signal }) => (orderable(filter) ? wholeGroup(filter.groupId, signal) : unwrap(api.GET('/api/admin/capabilities', { params: { query: { ...filter, size: LIST_SIZE } }, signal }))),
+      queryFn: ({ signal }) =>
+        orderable(filter)
+          ? wholeGroup(filter.groupId, signal)
+          : unwrap(api.GET('/api/admin/capabilities', { params: { query: { ...filter, size: LIST_SIZE } }, signal })),
       placeholderData: keepPreviousData,
     }),
   /** How many capabilities a group has. */
   size: (groupId: string) =>
-    queryOptions({ queryKey: ['capabilities', 'size', { groupId }], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/capabilities', { params: { query: { groupId, size: 1 } }, signal }))).total }),
-  capability: (id: string) => queryOptions({ queryKey: ['capabilities', 'get', { id }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/capabilities/{id}', { params: { path: { id } }, signal })), staleTime: 0 }),
-  prices: () => queryOptions({ queryKey: ['prices', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/prices', { signal }))).items, staleTime: 0 }),
-  unpriced: () => queryOptions({ queryKey: ['prices', 'unpriced', {}], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/prices/unpriced', { signal })), staleTime: 0 }),
+    queryOptions({
+      queryKey: ['capabilities', 'size', { groupId }],
+      queryFn: async ({ signal }) =>
+        (await unwrap(api.GET('/api/admin/capabilities', { params: { query: { groupId, size: 1 } }, signal }))).total,
+    }),
+  capability: (id: string) =>
+    queryOptions({
+      queryKey: ['capabilities', 'get', { id }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/capabilities/{id}', { params: { path: { id } }, signal })),
+      staleTime: 0,
+    }),
+  prices: () =>
+    queryOptions({
+      queryKey: ['prices', 'list', {}],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/prices', { signal }))).items,
+      staleTime: 0,
+    }),
+  unpriced: () =>
+    queryOptions({
+      queryKey: ['prices', 'unpriced', {}],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/prices/unpriced', { signal })),
+      staleTime: 0,
+    }),
   /** Public prices of a capability's upstream model, or of the model that is named. */
   suggestions: (capability: string, upstreamModel: string) =>
-    queryOptions({ queryKey: ['suggestions', 'list', { capability, upstreamModel }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/prices/suggestions', { params: { query: { capability, upstreamModel } }, signal })), placeholderData: keepPreviousData }),
+    queryOptions({
+      queryKey: ['suggestions', 'list', { capability, upstreamModel }],
+      queryFn: ({ signal }) =>
+        unwrap(api.GET('/api/admin/prices/suggestions', { params: { query: { capability, upstreamModel } }, signal })),
+      placeholderData: keepPreviousData,
+    }),
   ceilings: (filter: { page: number; scope: '' | Ceiling['scope']; q: string }) =>
-    queryOptions({ queryKey: ['limits', 'list', filter], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/limits', { params: { query: { ...filter, size: CEILINGS_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+    queryOptions({
+      queryKey: ['limits', 'list', filter],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/limits', { params: { query: { ...filter, size: CEILINGS_SIZE } }, signal })),
+      staleTime: 0,
+      placeholderData: keepPreviousData,
+    }),
   audit: (page: number, filter: AuditFilter) =>
-    queryOptions({ queryKey: ['audit', 'list', { page, filter }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE, ...auditQuery(filter) } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+    queryOptions({
+      queryKey: ['audit', 'list', { page, filter }],
+      queryFn: ({ signal }) =>
+        unwrap(api.GET('/api/admin/audit', { params: { query: { page, size: AUDIT_SIZE, ...auditQuery(filter) } }, signal })),
+      staleTime: 0,
+      placeholderData: keepPreviousData,
+    }),
   applications: (filter: DirectoryFilter) =>
-    queryOptions({ queryKey: ['directory', 'list', filter], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/applications', { params: { query: { ...filter, size: DIRECTORY_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+    queryOptions({
+      queryKey: ['directory', 'list', filter],
+      queryFn: ({ signal }) =>
+        unwrap(api.GET('/api/admin/applications', { params: { query: { ...filter, size: DIRECTORY_SIZE } }, signal })),
+      staleTime: 0,
+      placeholderData: keepPreviousData,
+    }),
   users: (filter: { page: number; q: string }) =>
-    queryOptions({ queryKey: ['users', 'list', filter], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/users', { params: { query: { ...filter, size: USERS_SIZE } }, signal })), staleTime: 0, placeholderData: keepPreviousData }),
+    queryOptions({
+      queryKey: ['users', 'list', filter],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/users', { params: { query: { ...filter, size: USERS_SIZE } }, signal })),
+      staleTime: 0,
+      placeholderData: keepPreviousData,
+    }),
   call: (callId: string) =>
-    queryOptions({ queryKey: ['calls', 'get', { callId }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/calls/{callId}', { params: { path: { callId } }, signal })) }),
+    queryOptions({
+      queryKey: ['calls', 'get', { callId }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/calls/{callId}', { params: { path: { callId } }, signal })),
+    }),
   trace: (traceId: string) =>
-    queryOptions({ queryKey: ['calls', 'trace', { traceId }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/calls', { params: { query: { traceId, start: addDays(today(), 1 - TRACED_DAYS), end: today() } }, signal })), staleTime: 0 }),
+    queryOptions({
+      queryKey: ['calls', 'trace', { traceId }],
+      queryFn: ({ signal }) =>
+        unwrap(
+          api.GET('/api/admin/calls', { params: { query: { traceId, start: addDays(today(), 1 - TRACED_DAYS), end: today() } }, signal }),
+        ),
+      staleTime: 0,
+    }),
   spools: (page: number) =>
-    queryOptions({ queryKey: ['spools', 'list', { page }], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/spools', { params: { query: { page, size: SPOOLS_SIZE } }, signal })), staleTime: 0, refetchInterval: 5_000, placeholderData: keepPreviousData }),
-  days: () => queryOptions({ queryKey: ['spools', 'days', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/days', { signal }))).items, staleTime: 0, refetchInterval: 15_000 }),
+    queryOptions({
+      queryKey: ['spools', 'list', { page }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/spools', { params: { query: { page, size: SPOOLS_SIZE } }, signal })),
+      staleTime: 0,
+      refetchInterval: 5_000,
+      placeholderData: keepPreviousData,
+    }),
+  days: () =>
+    queryOptions({
+      queryKey: ['spools', 'days', {}],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/days', { signal }))).items,
+      staleTime: 0,
+      refetchInterval: 15_000,
+    }),
 };
 
 export const upstreamQueries = {
-  upstreams: () => queryOptions({ queryKey: ['upstreams', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/upstreams', { signal }))).items, staleTime: 0, refetchInterval: 5_000 }),
-  figures: () => queryOptions({ queryKey: ['upstreams', 'figures', {}], queryFn: ({ signal }) => unwrap(api.GET('/api/admin/statistics/upstreams', { signal })), staleTime: 0, refetchInterval: 30_000 }),
+  upstreams: () =>
+    queryOptions({
+      queryKey: ['upstreams', 'list', {}],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/upstreams', { signal }))).items,
+      staleTime: 0,
+      refetchInterval: 5_000,
+    }),
+  figures: () =>
+    queryOptions({
+      queryKey: ['upstreams', 'figures', {}],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/statistics/upstreams', { signal })),
+      staleTime: 0,
+      refetchInterval: 30_000,
+    }),
 };
 
 /** What a change of the catalog makes old. */
 function useRefresh() {
   const client = useQueryClient();
-  return (...features: ('groups' | 'capabilities' | 'prices' | 'limits' | 'spools' | 'upstreams' | 'directory' | 'users')[]) => Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
+  return (...features: ('groups' | 'capabilities' | 'prices' | 'limits' | 'spools' | 'upstreams' | 'directory' | 'users')[]) =>
+    Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
 }
 
 /** An order, and the newest `updatedAt` of what was ordered, as it was read. */
@@ -109,7 +198,8 @@ export function useOrderGroups() {
   const refresh = useRefresh();
   const { queryKey } = officeQueries.groups();
   return useMutation({
-    mutationFn: ({ ids, newest }: Order) => unwrap(api.PUT('/api/admin/groups/order', { params: { header: ifUnchanged(newest) }, body: { ids } })),
+    mutationFn: ({ ids, newest }: Order) =>
+      unwrap(api.PUT('/api/admin/groups/order', { params: { header: ifUnchanged(newest) }, body: { ids } })),
     onMutate: async ({ ids }) => {
       await client.cancelQueries({ queryKey });
       const before = client.getQueryData(queryKey);
@@ -127,7 +217,8 @@ export function useOrderCapabilities(filter: Filter) {
   const refresh = useRefresh();
   const { queryKey } = officeQueries.capabilities(filter);
   return useMutation({
-    mutationFn: ({ ids, newest }: Order) => unwrap(api.PUT('/api/admin/capabilities/order', { params: { header: ifUnchanged(newest) }, body: { groupId: filter.groupId, ids } })),
+    mutationFn: ({ ids, newest }: Order) =>
+      unwrap(api.PUT('/api/admin/capabilities/order', { params: { header: ifUnchanged(newest) }, body: { groupId: filter.groupId, ids } })),
     onMutate: async ({ ids }) => {
       await client.cancelQueries({ queryKey });
       const before = client.getQueryData(queryKey);
@@ -145,14 +236,18 @@ const inOrder = <T extends { id: string; sortOrder: number }>(items: readonly T[
 export function useRenameGroup() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: ({ id, name, updatedAt }: { id: string; name: string; updatedAt: string }) => unwrap(api.PATCH('/api/admin/groups/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: { name } })),
+    mutationFn: ({ id, name, updatedAt }: { id: string; name: string; updatedAt: string }) =>
+      unwrap(api.PATCH('/api/admin/groups/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: { name } })),
     onSettled: () => refresh('groups'),
   });
 }
 
 export function useCreateGroup() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (body: Schemas['GroupDraft']) => unwrap(api.POST('/api/admin/groups', { body })), onSuccess: () => refresh('groups') });
+  return useMutation({
+    mutationFn: (body: Schemas['GroupDraft']) => unwrap(api.POST('/api/admin/groups', { body })),
+    onSuccess: () => refresh('groups'),
+  });
 }
 
 /** Switches a capability on or off: shown at once, taken back when it fails. */
@@ -162,7 +257,8 @@ export function useSetStatus() {
   const lists = { queryKey: ['capabilities', 'list'] };
   return useMutation({
     mutationFn: async ({ id, status, updatedAt }: { id: string; status: Status; updatedAt: string }): Promise<Capability> => {
-      const set = (read: string) => unwrap(api.PATCH('/api/admin/capabilities/{id}/status', { params: { path: { id }, header: ifUnchanged(read) }, body: { status } }));
+      const set = (read: string) =>
+        unwrap(api.PATCH('/api/admin/capabilities/{id}/status', { params: { path: { id }, header: ifUnchanged(read) }, body: { status } }));
       try {
         return await set(updatedAt);
       } catch (error) {
@@ -175,7 +271,10 @@ export function useSetStatus() {
     onMutate: async ({ id, status }) => {
       await client.cancelQueries(lists);
       const before = client.getQueriesData<Schemas['AdminCapabilityPage']>(lists);
-      client.setQueriesData<Schemas['AdminCapabilityPage']>(lists, (page) => page && { ...page, items: page.items.map((item) => (item.id === id ? { ...item, status } : item)) });
+      client.setQueriesData<Schemas['AdminCapabilityPage']>(
+        lists,
+        (page) => page && { ...page, items: page.items.map((item) => (item.id === id ? { ...item, status } : item)) },
+      );
       return { before };
     },
     onError: (_error, _change, context) => context?.before.forEach(([key, page]) => client.setQueryData(key, page)),
@@ -189,7 +288,9 @@ export function useSave(id: string | null) {
   const refresh = useRefresh();
   return useMutation({
     mutationFn: ({ body, updatedAt }: { body: Schemas['CapabilityEdit']; updatedAt: string }) =>
-      id === null ? unwrap(api.POST('/api/admin/capabilities', { body: body as Schemas['CapabilityDraft'] })) : unwrap(api.PATCH('/api/admin/capabilities/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
+      id === null
+        ? unwrap(api.POST('/api/admin/capabilities', { body: body as Schemas['CapabilityDraft'] }))
+        : unwrap(api.PATCH('/api/admin/capabilities/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
     gcTime: 0, // the variables hold the key
     onError: (error) => {
       const current = changedMeanwhile<Capability>(error);
@@ -207,7 +308,9 @@ export function useSaveUpstream(id: string | null) {
   const refresh = useRefresh();
   return useMutation({
     mutationFn: ({ body, updatedAt }: { body: Schemas['UpstreamEdit']; updatedAt: string }) =>
-      id === null ? unwrap(api.POST('/api/admin/upstreams', { body: body as Schemas['UpstreamDraft'] })) : unwrap(api.PATCH('/api/admin/upstreams/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
+      id === null
+        ? unwrap(api.POST('/api/admin/upstreams', { body: body as Schemas['UpstreamDraft'] }))
+        : unwrap(api.PATCH('/api/admin/upstreams/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
     gcTime: 0, // the variables hold the key
     onSettled: () => refresh('upstreams'),
   });
@@ -215,38 +318,52 @@ export function useSaveUpstream(id: string | null) {
 
 export function useCheckUpstream() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (id: string) => unwrap(api.POST('/api/admin/upstreams/{id}/check', { params: { path: { id } }, body: {} })), onSuccess: () => refresh() });
+  return useMutation({
+    mutationFn: (id: string) => unwrap(api.POST('/api/admin/upstreams/{id}/check', { params: { path: { id } }, body: {} })),
+    onSuccess: () => refresh(),
+  });
 }
 
 export function useRestoreKey() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (id: string) => unwrap(api.POST('/api/admin/upstreams/{id}/restore-key', { params: { path: { id } } })), onSettled: () => refresh('upstreams') });
+  return useMutation({
+    mutationFn: (id: string) => unwrap(api.POST('/api/admin/upstreams/{id}/restore-key', { params: { path: { id } } })),
+    onSettled: () => refresh('upstreams'),
+  });
 }
 
 export function useDeleteUpstream() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/upstreams/{id}', { params: { path: { id } } })), onSettled: () => refresh('upstreams') });
+  return useMutation({
+    mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/upstreams/{id}', { params: { path: { id } } })),
+    onSettled: () => refresh('upstreams'),
+  });
 }
 
 /** Enters a price, or corrects one whose `updatedAt` is given. */
 export function usePutPrice() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: ({ body, updatedAt }: { body: Schemas['PriceDraft']; updatedAt: string | undefined }) => unwrap(api.PUT('/api/admin/prices', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
+    mutationFn: ({ body, updatedAt }: { body: Schemas['PriceDraft']; updatedAt: string | undefined }) =>
+      unwrap(api.PUT('/api/admin/prices', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
     onSettled: () => refresh('prices'),
   });
 }
 
 export function useDeletePrice() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/prices/{id}', { params: { path: { id } } })), onSettled: () => refresh('prices') });
+  return useMutation({
+    mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/prices/{id}', { params: { path: { id } } })),
+    onSettled: () => refresh('prices'),
+  });
 }
 
 /** Sets a ceiling in place of the one there was, which was read at `updatedAt`. */
 export function usePutCeiling() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: ({ body, updatedAt }: { body: Schemas['CeilingDraft']; updatedAt: string | undefined }) => unwrap(api.PUT('/api/admin/limits', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
+    mutationFn: ({ body, updatedAt }: { body: Schemas['CeilingDraft']; updatedAt: string | undefined }) =>
+      unwrap(api.PUT('/api/admin/limits', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
     onSettled: () => refresh('limits'),
   });
 }
@@ -255,7 +372,8 @@ export function usePutCeiling() {
 export function useJudge() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: ({ id, body, updatedAt }: { id: string; body: Schemas['JudgementEdit']; updatedAt: string }) => unwrap(api.PATCH('/api/admin/applications/{id}/status', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
+    mutationFn: ({ id, body, updatedAt }: { id: string; body: Schemas['JudgementEdit']; updatedAt: string }) =>
+      unwrap(api.PATCH('/api/admin/applications/{id}/status', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
     onSettled: () => refresh('directory'),
   });
 }
@@ -263,16 +381,26 @@ export function useJudge() {
 /** Ends every session of a user. */
 export function useEndSessions() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/users/{id}/sessions', { params: { path: { id } } })), onSettled: () => refresh('users') });
+  return useMutation({
+    mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/users/{id}/sessions', { params: { path: { id } } })),
+    onSettled: () => refresh('users'),
+  });
 }
 
 /** Gives up a spool; it stays in the list for a while. */
 export function useRetire() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (id: string) => unwrap(api.POST('/api/admin/spools/{id}/retire', { params: { path: { id } } })), onSettled: () => refresh('spools') });
+  return useMutation({
+    mutationFn: (id: string) => unwrap(api.POST('/api/admin/spools/{id}/retire', { params: { path: { id } } })),
+    onSettled: () => refresh('spools'),
+  });
 }
 
 export function useCheck() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (body: Schemas['CheckRequest']) => unwrap(api.POST('/api/admin/capabilities/check', { body })), gcTime: 0, onSuccess: () => refresh() });
+  return useMutation({
+    mutationFn: (body: Schemas['CheckRequest']) => unwrap(api.POST('/api/admin/capabilities/check', { body })),
+    gcTime: 0,
+    onSuccess: () => refresh(),
+  });
 }

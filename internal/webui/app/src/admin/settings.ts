@@ -30,13 +30,17 @@ export interface Member {
 
 /** The named upstreams, of lines such as "openai-eu 3 0 enabled". */
 export const members = (lines: string): Member[] =>
-  lines.split('\n').filter((line) => line !== '').map((line) => {
-    const [upstreamId = '', weight = '', priority = '', status = ''] = line.split(' ');
-    return { upstreamId, weight, priority, status: status === 'disabled' ? 'disabled' : 'enabled' };
-  });
+  lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [upstreamId = '', weight = '', priority = '', status = ''] = line.split(' ');
+      return { upstreamId, weight, priority, status: status === 'disabled' ? 'disabled' : 'enabled' };
+    });
 
-export const linesOf = (all: readonly { upstreamId: string; weight: number | string; priority: number | string; status: string }[]): string =>
-  all.map(({ upstreamId, weight, priority, status }) => `${upstreamId} ${weight} ${priority} ${status}`).join('\n');
+export const linesOf = (
+  all: readonly { upstreamId: string; weight: number | string; priority: number | string; status: string }[],
+): string => all.map(({ upstreamId, weight, priority, status }) => `${upstreamId} ${weight} ${priority} ${status}`).join('\n');
 
 /** The lists of what may be called, as they are typed: separated by spaces, commas or lines. */
 const lists: readonly string[] = ['allowedMethods', 'allowedPaths'] satisfies (keyof Settings)[];
@@ -44,21 +48,45 @@ const listed = (typed: string): string[] => typed.split(/[\s,，、]+/u).filter(
 
 const sent = (field: string, value: string) => {
   if (field === 'sortOrder') return Number(value);
-  if (field === 'upstreams') return members(value).map(({ weight, priority, ...named }) => ({ ...named, weight: Number(weight), priority: Number(priority) }));
+  if (field === 'upstreams')
+    return members(value).map(({ weight, priority, ...named }) => ({ ...named, weight: Number(weight), priority: Number(priority) }));
   if (field === 'allowedMethods') return listed(value.toUpperCase());
   return lists.includes(field) ? listed(value) : value;
 };
 
 export const fresh = (groupId: string): Settings => ({
-  id: '', name: '', groupId, description: '', sortOrder: '0', status: 'enabled', upstreamBaseUrl: '', upstreamAuth: 'bearer', upstreamKey: '', upstreamModel: '', defaultPath: '/v1/chat/completions',
-  allowedMethods: '', allowedPaths: '', upstreams: '',
+  id: '',
+  name: '',
+  groupId,
+  description: '',
+  sortOrder: '0',
+  status: 'enabled',
+  upstreamBaseUrl: '',
+  upstreamAuth: 'bearer',
+  upstreamKey: '',
+  upstreamModel: '',
+  defaultPath: '/v1/chat/completions',
+  allowedMethods: '',
+  allowedPaths: '',
+  upstreams: '',
 });
 
 /** The stored settings; the key is never among them. */
 export const stored = (capability: Capability): Settings => ({
-  id: capability.id, name: capability.name, groupId: capability.groupId, description: capability.description, sortOrder: String(capability.sortOrder), status: capability.status,
-  upstreamBaseUrl: capability.upstreamBaseUrl, upstreamAuth: capability.upstreamAuth, upstreamKey: '', upstreamModel: capability.upstreamModel, defaultPath: capability.defaultPath,
-  allowedMethods: capability.allowedMethods.join(' '), allowedPaths: capability.allowedPaths.join('\n'), upstreams: linesOf(capability.upstreams),
+  id: capability.id,
+  name: capability.name,
+  groupId: capability.groupId,
+  description: capability.description,
+  sortOrder: String(capability.sortOrder),
+  status: capability.status,
+  upstreamBaseUrl: capability.upstreamBaseUrl,
+  upstreamAuth: capability.upstreamAuth,
+  upstreamKey: '',
+  upstreamModel: capability.upstreamModel,
+  defaultPath: capability.defaultPath,
+  allowedMethods: capability.allowedMethods.join(' '),
+  allowedPaths: capability.allowedPaths.join('\n'),
+  upstreams: linesOf(capability.upstreams),
 });
 
 /** What differs, as the API takes it; an empty key is no change. */
@@ -68,7 +96,8 @@ export function changes(before: Settings, now: Settings): Schemas['CapabilityEdi
 }
 
 /** Everything that is typed, for a new capability. */
-export const draft = (now: Settings): Schemas['CapabilityEdit'] => Object.fromEntries(Object.entries(now).map(([field, value]) => [field, sent(field, value)])) as Schemas['CapabilityEdit'];
+export const draft = (now: Settings): Schemas['CapabilityEdit'] =>
+  Object.fromEntries(Object.entries(now).map(([field, value]) => [field, sent(field, value)])) as Schemas['CapabilityEdit'];
 
 /** Where a call of the default path goes, as the gateway joins it; null while the base is no URL. */
 export function finalUrl(base: string, path: string): string | null {

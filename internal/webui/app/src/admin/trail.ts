@@ -12,7 +12,11 @@ export interface Repeated {
 }
 
 const same = (a: Entry, b: Entry): boolean =>
-  a.actor === b.actor && a.action === b.action && a.targetType === b.targetType && a.targetId === b.targetId && JSON.stringify(a.changes) === JSON.stringify(b.changes);
+  a.actor === b.actor &&
+  a.action === b.action &&
+  a.targetType === b.targetType &&
+  a.targetId === b.targetId &&
+  JSON.stringify(a.changes) === JSON.stringify(b.changes);
 
 /** Folds repeats of a trail that is read newest first. */
 export function folded(entries: readonly Entry[]): Repeated[] {
@@ -37,6 +41,8 @@ export function moves(from: readonly string[], to: readonly string[]): Move[] {
   const at = from.findIndex((id, n) => id !== to[n]);
   const move = (id: string): Move => ({ id, from: from.indexOf(id) + 1, to: to.indexOf(id) + 1 });
   if (at < 0) return [];
-  const alone = [to[at]!, from[at]!].find((id) => from.filter((other) => other !== id).join('\n') === to.filter((other) => other !== id).join('\n'));
+  const alone = [to[at]!, from[at]!].find(
+    (id) => from.filter((other) => other !== id).join('\n') === to.filter((other) => other !== id).join('\n'),
+  );
   return alone === undefined ? to.filter((id, n) => from[n] !== id).map(move) : [move(alone)];
 }

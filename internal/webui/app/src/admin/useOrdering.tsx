@@ -16,7 +16,10 @@ interface Ordered {
  * Stores an order of what was read. Where somebody else ordered it meanwhile, asks which order is to
  * stand; where they edited something else, the order is stored all the same.
  */
-export function useOrdering<T extends Ordered>(items: readonly T[], store: (order: Order) => Promise<unknown>): { order: (ids: string[]) => void; question: ReactNode } {
+export function useOrdering<T extends Ordered>(
+  items: readonly T[],
+  store: (order: Order) => Promise<unknown>,
+): { order: (ids: string[]) => void; question: ReactNode } {
   const { t } = useTranslation('admin');
   const tell = useTellFault();
   const [asked, setAsked] = useState<{ ids: string[]; current: T[] } | null>(null);
@@ -24,9 +27,18 @@ export function useOrdering<T extends Ordered>(items: readonly T[], store: (orde
     store({ ids, newest: newestOf(read) }).catch((error: unknown) => {
       const current = changedMeanwhile<{ items: T[] }>(error)?.items;
       if (!current) return tell(error);
-      const wanted = together(ids, current.map(({ id }) => id));
+      const wanted = together(
+        ids,
+        current.map(({ id }) => id),
+      );
       const before = read.map(({ id }) => id);
-      if (current.map(({ id }) => id).filter((id) => before.includes(id)).join() === before.filter((id) => wanted.includes(id)).join()) return void order(wanted, current);
+      if (
+        current
+          .map(({ id }) => id)
+          .filter((id) => before.includes(id))
+          .join() === before.filter((id) => wanted.includes(id)).join()
+      )
+        return void order(wanted, current);
       setAsked({ ids: wanted, current });
     });
   const names = (ids: readonly string[]) => ids.map((id) => asked?.current.find((item) => item.id === id)?.name ?? id).join(' · ');

@@ -25,7 +25,8 @@ export function useReorder<T extends Named>(items: readonly T[], onOrder: (ids: 
   const rows = dragged ? dragged.ids.flatMap((id) => byId.get(id) ?? []) : [...items];
   const ids = rows.map(({ id }) => id);
 
-  const say = (item: Named, next: readonly string[]) => setSaid(t('order.moved', { name: item.name, place: String(next.indexOf(item.id) + 1), total: String(next.length) }));
+  const say = (item: Named, next: readonly string[]) =>
+    setSaid(t('order.moved', { name: item.name, place: String(next.indexOf(item.id) + 1), total: String(next.length) }));
   const drop = () => {
     if (!dragged) return;
     setDragged(null);
@@ -71,7 +72,11 @@ export function useReorder<T extends Named>(items: readonly T[], onOrder: (ids: 
     };
     frame = requestAnimationFrame(roll);
     const cancel = () => setDragged(null);
-    const listeners = [['pointermove', drag], ['pointerup', drop], ['pointercancel', cancel]] as const;
+    const listeners = [
+      ['pointermove', drag],
+      ['pointerup', drop],
+      ['pointercancel', cancel],
+    ] as const;
     for (const [name, listener] of listeners) window.addEventListener(name, listener as EventListener);
     return () => {
       cancelAnimationFrame(frame);
@@ -90,11 +95,28 @@ export function useReorder<T extends Named>(items: readonly T[], onOrder: (ids: 
   });
   const handle = (item: Named) => (
     <button
-      type="button" className="quiet square handle" aria-label={t('order.handle', { name: item.name })} title={t('order.hint')} onKeyDown={key(item)}
-      onPointerDown={({ clientY }) => { pointer.current = clientY; setDragged({ id: item.id, ids, by: 'pointer' }); }}
+      type="button"
+      className="quiet square handle"
+      aria-label={t('order.handle', { name: item.name })}
+      title={t('order.hint')}
+      onKeyDown={key(item)}
+      onPointerDown={({ clientY }) => {
+        pointer.current = clientY;
+        setDragged({ id: item.id, ids, by: 'pointer' });
+      }}
     >
       <Icon name="handle" />
     </button>
   );
-  return { rows, handle, body, draggedId: dragged?.id ?? null, live: <p className="unseen" role="status">{said}</p> };
+  return {
+    rows,
+    handle,
+    body,
+    draggedId: dragged?.id ?? null,
+    live: (
+      <p className="unseen" role="status">
+        {said}
+      </p>
+    ),
+  };
 }

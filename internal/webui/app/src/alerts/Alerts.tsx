@@ -34,15 +34,34 @@ export function Alerts({ site }: { site: Site }) {
     <>
       <div className="page-head">
         <h1>{t('title')}</h1>
-        {!form && <Button kind="primary" disabled={full} onClick={() => setForm({ of: null })}>{t('add')}</Button>}
+        {!form && (
+          <Button kind="primary" disabled={full} onClick={() => setForm({ of: null })}>
+            {t('add')}
+          </Button>
+        )}
       </div>
       {form && <AlertForm key={form.of?.id ?? ''} site={site} alert={form.of} onClose={() => setForm(null)} />}
       <section className="block" aria-label={t('title')}>
         <p className="second alerts-about">{t(site === 'own' ? 'about' : 'aboutOffice')}</p>
         <Block query={query} height={200}>
-          {({ items }) => items.length === 0 ? <Empty text={t('empty')} /> : (
-            <ul className="alerts">{items.map((alert) => <Row key={alert.id} site={site} of={alert} now={query.dataUpdatedAt} onEdit={() => setForm({ of: alert })} onLog={() => setSearch({ alert: alert.id })} />)}</ul>
-          )}
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty text={t('empty')} />
+            ) : (
+              <ul className="alerts">
+                {items.map((alert) => (
+                  <Row
+                    key={alert.id}
+                    site={site}
+                    of={alert}
+                    now={query.dataUpdatedAt}
+                    onEdit={() => setForm({ of: alert })}
+                    onLog={() => setSearch({ alert: alert.id })}
+                  />
+                ))}
+              </ul>
+            )
+          }
         </Block>
       </section>
       {chosen && <Deliveries key={chosen.id} site={site} alert={chosen} onClose={() => setSearch({ alert: null })} />}
@@ -64,18 +83,30 @@ function Row({ site, of, now, onEdit, onLog }: { site: Site; of: Alert; now: num
         {troubled > 0 && <Tag kind="failed">{t('undelivered', { n: String(troubled) })}</Tag>}
       </div>
       <p className="alert-text">
-        <Target site={site} of={of} /> {t(`kinds.${of.kind}`)} {of.kind !== 'dayClosed' && t(of.kind === 'keyExpiry' ? 'atMost' : 'atLeast', { value: quantity(of, of.threshold) })}
+        <Target site={site} of={of} /> {t(`kinds.${of.kind}`)}{' '}
+        {of.kind !== 'dayClosed' && t(of.kind === 'keyExpiry' ? 'atMost' : 'atLeast', { value: quantity(of, of.threshold) })}
         {of.windowMinutes !== null && <>, {t('within', { n: String(of.windowMinutes), calls: String(of.minCalls ?? 1) })}</>}
         {of.period !== null && <>, {t(`periods.${of.period}`)}</>}
       </p>
       <p className="meta alert-text">
-        {of.kind === 'dayClosed' ? t('lastDay') : t('now')} <span className="number">{of.kind === 'dayClosed' ? (state.figures.day ?? '—') : state.measured === null ? '—' : quantity(of, state.measured)}</span>
+        {of.kind === 'dayClosed' ? t('lastDay') : t('now')}{' '}
+        <span className="number">
+          {of.kind === 'dayClosed' ? (state.figures.day ?? '—') : state.measured === null ? '—' : quantity(of, state.measured)}
+        </span>
         <Figures of={of} />
-        {state.since !== null && <> · <span title={format.exactTime(state.since)}>{t('since', { at: format.time(state.since) })}</span></>}
-        {' · '}{of.channels.map(({ kind, destination }) => `${t(`channelKinds.${kind}`)} ${destination}`).join(', ')}
+        {state.since !== null && (
+          <>
+            {' '}
+            · <span title={format.exactTime(state.since)}>{t('since', { at: format.time(state.since) })}</span>
+          </>
+        )}
+        {' · '}
+        {of.channels.map(({ kind, destination }) => `${t(`channelKinds.${kind}`)} ${destination}`).join(', ')}
       </p>
       <div className="alert-actions">
-        <button type="button" className="quiet" data-edge onClick={onLog} aria-label={t('logOf', { name: of.name })}>{t('deliveries')}</button>
+        <button type="button" className="quiet" data-edge onClick={onLog} aria-label={t('logOf', { name: of.name })}>
+          {t('deliveries')}
+        </button>
         <Actions site={site} of={of} now={now} onEdit={onEdit} />
       </div>
     </li>
@@ -89,7 +120,11 @@ function Standing({ of, now }: { of: Alert; now: number }) {
   if (!of.enabled) return <Tag kind="off">{t('states.disabled')}</Tag>;
   return (
     <>
-      {of.state.value === 'firing' ? <Tag kind="failed">{t('states.firing')}</Tag> : of.state.known && <Tag kind="ok">{t('states.ok')}</Tag>}
+      {of.state.value === 'firing' ? (
+        <Tag kind="failed">{t('states.firing')}</Tag>
+      ) : (
+        of.state.known && <Tag kind="ok">{t('states.ok')}</Tag>
+      )}
       {of.state.unknownReason !== null && <Tag kind="warn">{t(`unknown.${of.state.unknownReason}`)}</Tag>}
       {silenced(of, now) && <Tag kind="off">{t('states.silenced', { at: format.time(of.silencedUntil ?? '') })}</Tag>}
     </>
@@ -111,8 +146,13 @@ function Target({ site, of }: { site: Site; of: Alert }) {
   const { t } = useTranslation('alerts');
   const { type, id, name } = of.target;
   if (id === null) return <>{t(type === 'account' ? 'targets.account' : 'targets.platform')}:</>;
-  const to = site === 'own' ? `/applications/${id}` : type === 'capability' ? `/admin/capabilities/${encodeURIComponent(id)}` : '/admin/upstreams';
-  return <><Link to={to}>{name}</Link>:</>;
+  const to =
+    site === 'own' ? `/applications/${id}` : type === 'capability' ? `/admin/capabilities/${encodeURIComponent(id)}` : '/admin/upstreams';
+  return (
+    <>
+      <Link to={to}>{name}</Link>:
+    </>
+  );
 }
 
 const silenced = (of: Alert, now: number): boolean => of.silencedUntil !== null && Date.parse(of.silencedUntil) > now;
@@ -131,18 +171,48 @@ function Actions({ site, of, now, onEdit }: { site: Site; of: Alert; now: number
   const set = (body: Parameters<typeof edit.mutate>[0]) => edit.mutate(body, { onError: tell });
   return (
     <>
-      <button type="button" className="quiet" disabled={test.isPending} aria-label={t('testOf', { name: of.name })} onClick={() => test.mutate(undefined, { onSuccess: () => notify('ok', t('tested')), onError: tell })}>{t('test')}</button>
-      <button type="button" className="quiet" aria-label={t('editOf', { name: of.name })} onClick={onEdit}>{t('edit')}</button>
+      <button
+        type="button"
+        className="quiet"
+        disabled={test.isPending}
+        aria-label={t('testOf', { name: of.name })}
+        onClick={() => test.mutate(undefined, { onSuccess: () => notify('ok', t('tested')), onError: tell })}
+      >
+        {t('test')}
+      </button>
+      <button type="button" className="quiet" aria-label={t('editOf', { name: of.name })} onClick={onEdit}>
+        {t('edit')}
+      </button>
       <Menu
-        label={t('moreOf', { name: of.name })} button={<Icon name="more" />}
+        label={t('moreOf', { name: of.name })}
+        button={<Icon name="more" />}
         groups={[
-          silenced(of, now) ? [{ key: 'unsilence', label: t('unsilence'), onSelect: () => set({ silencedUntil: null }) }] : HOURS.map((n) => ({ key: String(n), label: t('silence', { n: String(n) }), onSelect: () => set({ silencedUntil: inHours(n) }) })),
-          [{ key: 'enabled', label: t(of.enabled ? 'disable' : 'enable'), onSelect: () => set({ enabled: !of.enabled }) }, { key: 'delete', label: t('delete'), onSelect: () => setAsking(true) }],
+          silenced(of, now)
+            ? [{ key: 'unsilence', label: t('unsilence'), onSelect: () => set({ silencedUntil: null }) }]
+            : HOURS.map((n) => ({
+                key: String(n),
+                label: t('silence', { n: String(n) }),
+                onSelect: () => set({ silencedUntil: inHours(n) }),
+              })),
+          [
+            { key: 'enabled', label: t(of.enabled ? 'disable' : 'enable'), onSelect: () => set({ enabled: !of.enabled }) },
+            { key: 'delete', label: t('delete'), onSelect: () => setAsking(true) },
+          ],
         ]}
       />
       {asking && (
         <Suspense fallback={null}>
-          <Confirm danger title={t('ask', { name: of.name })} text={t('askText')} action={t('delete')} run={async () => { await remove.mutateAsync(undefined); notify('ok', t('deleted', { name: of.name })); }} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('ask', { name: of.name })}
+            text={t('askText')}
+            action={t('delete')}
+            run={async () => {
+              await remove.mutateAsync(undefined);
+              notify('ok', t('deleted', { name: of.name }));
+            }}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>

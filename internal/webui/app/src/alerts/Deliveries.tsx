@@ -22,16 +22,26 @@ export function Deliveries({ site, alert, onClose }: { site: Site; alert: Alert;
     <section className="block" aria-label={t('log', { name: alert.name })}>
       <div className="block-head">
         <h2>{t('log', { name: alert.name })}</h2>
-        <button type="button" className="quiet" onClick={onClose}>{t('common:action.close')}</button>
+        <button type="button" className="quiet" onClick={onClose}>
+          {t('common:action.close')}
+        </button>
       </div>
       <Secrets site={site} alert={alert} />
       <Block query={query} height={160}>
-        {({ items, total }) => items.length === 0 ? <Empty text={t('nothingSent')} /> : (
-          <>
-            <ul className="alert-log">{items.map((delivery) => <Row key={delivery.id} site={site} alert={alert} of={delivery} />)}</ul>
-            <Pages page={page} total={total} size={LOG_SIZE} onPage={setPage} />
-          </>
-        )}
+        {({ items, total }) =>
+          items.length === 0 ? (
+            <Empty text={t('nothingSent')} />
+          ) : (
+            <>
+              <ul className="alert-log">
+                {items.map((delivery) => (
+                  <Row key={delivery.id} site={site} alert={alert} of={delivery} />
+                ))}
+              </ul>
+              <Pages page={page} total={total} size={LOG_SIZE} onPage={setPage} />
+            </>
+          )
+        }
       </Block>
     </section>
   );
@@ -48,18 +58,27 @@ function Row({ site, alert, of }: { site: Site; alert: Alert; of: Delivery }) {
   return (
     <li>
       <div className="alert-log-line">
-        <strong>{of.sequence === null ? t('events.test') : t('numbered', { event: t(`events.${of.event}`), n: String(of.sequence) })}</strong>
+        <strong>
+          {of.sequence === null ? t('events.test') : t('numbered', { event: t(`events.${of.event}`), n: String(of.sequence) })}
+        </strong>
         <Tag kind={kinds[of.status]}>{t(`deliveryStatus.${of.status}`)}</Tag>
         <span className="grow" />
-        <span className="meta number" title={format.exactTime(of.at)}>{format.time(of.at)}</span>
+        <span className="meta number" title={format.exactTime(of.at)}>
+          {format.time(of.at)}
+        </span>
       </div>
       <p className="second alert-log-text">
         {t(`channelKinds.${of.channelKind}`)} · <span className="mono">{of.destination}</span>
-        {of.figures.day !== null && <> · {of.figures.day}</>}{of.measured !== null && <> · {quantity(alert, of.measured)}</>} · {t('attempts', { n: String(of.attempts) })}
+        {of.figures.day !== null && <> · {of.figures.day}</>}
+        {of.measured !== null && <> · {quantity(alert, of.measured)}</>} · {t('attempts', { n: String(of.attempts) })}
         {why !== '' && <> · {why}</>}
         {of.nextAttemptAt !== null && of.attempts > 0 && <> · {t('next', { at: format.time(of.nextAttemptAt) })}</>}
       </p>
-      {of.channelId !== null && <button type="button" className="quiet" data-edge disabled={resend.isPending} onClick={again}>{t('resend')}</button>}
+      {of.channelId !== null && (
+        <button type="button" className="quiet" data-edge disabled={resend.isPending} onClick={again}>
+          {t('resend')}
+        </button>
+      )}
     </li>
   );
 }

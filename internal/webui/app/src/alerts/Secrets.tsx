@@ -10,7 +10,13 @@ import { calls, useAlertWrite, type Alert, type Channel, type Site } from './que
 export function Secrets({ site, alert }: { site: Site; alert: Alert }) {
   const hooks = alert.channels.filter(({ kind }) => kind === 'webhook');
   if (hooks.length === 0) return null;
-  return <ul className="alert-secrets">{hooks.map((channel) => <Secret key={channel.id} site={site} alert={alert} of={channel} />)}</ul>;
+  return (
+    <ul className="alert-secrets">
+      {hooks.map((channel) => (
+        <Secret key={channel.id} site={site} alert={alert} of={channel} />
+      ))}
+    </ul>
+  );
 }
 
 function Secret({ site, alert, of }: { site: Site; alert: Alert; of: Channel }) {
@@ -24,10 +30,37 @@ function Secret({ site, alert, of }: { site: Site; alert: Alert; of: Channel }) 
   return (
     <li>
       <span className="mono">{at}</span>
-      <code className="alert-secret" aria-live="polite">{shown ?? 'whsec_…'}</code>
-      <button type="button" className="quiet" aria-label={t(shown === null ? 'showSecret' : 'hideSecret', { at })} onClick={() => (shown === null ? show.mutate(undefined, { onSuccess: ({ secret }) => setShown(secret), onError: tell }) : setShown(null))}>{t(shown === null ? 'show' : 'hide')}</button>
+      <code className="alert-secret" aria-live="polite">
+        {shown ?? 'whsec_…'}
+      </code>
+      <button
+        type="button"
+        className="quiet"
+        aria-label={t(shown === null ? 'showSecret' : 'hideSecret', { at })}
+        onClick={() =>
+          shown === null ? show.mutate(undefined, { onSuccess: ({ secret }) => setShown(secret), onError: tell }) : setShown(null)
+        }
+      >
+        {t(shown === null ? 'show' : 'hide')}
+      </button>
       <Copy bare text={async () => shown ?? (await calls[site].secret(alert.id, of.id)).secret} label={t('copySecret', { at })} />
-      <button type="button" className="quiet" disabled={rotate.isPending} aria-label={t('rotateSecret', { at })} onClick={() => rotate.mutate(undefined, { onSuccess: ({ secret }) => { setShown(secret); notify('ok', t('rotated')); }, onError: tell })}>{t('rotate')}</button>
+      <button
+        type="button"
+        className="quiet"
+        disabled={rotate.isPending}
+        aria-label={t('rotateSecret', { at })}
+        onClick={() =>
+          rotate.mutate(undefined, {
+            onSuccess: ({ secret }) => {
+              setShown(secret);
+              notify('ok', t('rotated'));
+            },
+            onError: tell,
+          })
+        }
+      >
+        {t('rotate')}
+      </button>
       {of.formerSecretUntil !== null && <span className="meta">{t('former', { at: format.time(of.formerSecretUntil) })}</span>}
     </li>
   );

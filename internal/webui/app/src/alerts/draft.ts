@@ -12,7 +12,10 @@ export const MOST_CHANNELS = 5;
 /** What can be watched, and of what. */
 export const KINDS: Record<Site, readonly { kind: Kind; targets: readonly TargetType[] }[]> = {
   own: [
-    ...(['failureRate', 'p95', 'noCalls', 'tokens', 'cost', 'limit', 'keyExpiry'] as const).map((kind) => ({ kind, targets: ['application'] as const })),
+    ...(['failureRate', 'p95', 'noCalls', 'tokens', 'cost', 'limit', 'keyExpiry'] as const).map((kind) => ({
+      kind,
+      targets: ['application'] as const,
+    })),
     { kind: 'dayClosed', targets: ['account'] },
   ],
   office: [
@@ -25,14 +28,32 @@ export const KINDS: Record<Site, readonly { kind: Kind; targets: readonly Target
 };
 
 /** A threshold to begin with. */
-export const USUAL: Record<Kind, string> = { failureRate: '20', p95: '5000', noCalls: '30', tokens: '1000000', cost: '100', limit: '80', keyExpiry: '14', statisticsBehind: '60', spoolStuck: '5', dayClosed: '' };
+export const USUAL: Record<Kind, string> = {
+  failureRate: '20',
+  p95: '5000',
+  noCalls: '30',
+  tokens: '1000000',
+  cost: '100',
+  limit: '80',
+  keyExpiry: '14',
+  statisticsBehind: '60',
+  spoolStuck: '5',
+  dayClosed: '',
+};
 
 /** Whether one thing of its type is watched. */
 export const single = (type: TargetType): boolean => type !== 'platform' && type !== 'account';
 
 /** The word of a threshold's unit; a cost's is its currency, and days that are closed have none. */
 export const UNITS: Record<Exclude<Kind, 'cost' | 'dayClosed'>, 'percent' | 'ms' | 'minutes' | 'tokens' | 'days' | 'seconds'> = {
-  failureRate: 'percent', p95: 'ms', noCalls: 'minutes', tokens: 'tokens', limit: 'percent', keyExpiry: 'days', statisticsBehind: 'seconds', spoolStuck: 'minutes',
+  failureRate: 'percent',
+  p95: 'ms',
+  noCalls: 'minutes',
+  tokens: 'tokens',
+  limit: 'percent',
+  keyExpiry: 'days',
+  statisticsBehind: 'seconds',
+  spoolStuck: 'minutes',
 };
 
 export const windowed = (kind: Kind): boolean => kind === 'failureRate' || kind === 'p95';
@@ -67,15 +88,38 @@ let last = 0;
 export const freshChannel = (): TypedChannel => ({ key: ++last, id: null, kind: 'mail', destination: '', url: '', secret: '' });
 
 export const fresh = (site: Site): Typed => ({
-  name: '', kind: 'failureRate', targetType: site === 'own' ? 'application' : 'capability', targetId: '', threshold: USUAL.failureRate, windowMinutes: '5', minCalls: '20',
-  period: 'day', currency: 'CNY', limit: 'callsPerDay', channels: [freshChannel()],
+  name: '',
+  kind: 'failureRate',
+  targetType: site === 'own' ? 'application' : 'capability',
+  targetId: '',
+  threshold: USUAL.failureRate,
+  windowMinutes: '5',
+  minCalls: '20',
+  period: 'day',
+  currency: 'CNY',
+  limit: 'callsPerDay',
+  channels: [freshChannel()],
 });
 
 export const stored = (alert: Alert): Typed => ({
-  name: alert.name, kind: alert.kind, targetType: alert.target.type, targetId: alert.target.id ?? '', threshold: String(alert.threshold),
-  windowMinutes: String(alert.windowMinutes ?? 5), minCalls: String(alert.minCalls ?? 20), period: alert.period ?? 'day', currency: alert.currency ?? '',
+  name: alert.name,
+  kind: alert.kind,
+  targetType: alert.target.type,
+  targetId: alert.target.id ?? '',
+  threshold: String(alert.threshold),
+  windowMinutes: String(alert.windowMinutes ?? 5),
+  minCalls: String(alert.minCalls ?? 20),
+  period: alert.period ?? 'day',
+  currency: alert.currency ?? '',
   limit: (alert.limit ?? 'callsPerDay') as Typed['limit'],
-  channels: alert.channels.map((channel) => ({ key: ++last, id: channel.id, kind: channel.kind, destination: channel.destination, url: '', secret: '' })),
+  channels: alert.channels.map((channel) => ({
+    key: ++last,
+    id: channel.id,
+    kind: channel.kind,
+    destination: channel.destination,
+    url: '',
+    secret: '',
+  })),
 });
 
 const channelOf = ({ id, kind, url, secret }: TypedChannel): Schemas['AlertChannelDraft'] => ({
@@ -85,17 +129,23 @@ const channelOf = ({ id, kind, url, secret }: TypedChannel): Schemas['AlertChann
   ...(secret === '' || (kind !== 'feishu' && kind !== 'dingtalk') ? {} : { secret }),
 });
 
-const watched = (typed: Typed) => (windowed(typed.kind) ? { windowMinutes: Number(typed.windowMinutes) as 5, minCalls: Number(typed.minCalls) } : {});
+const watched = (typed: Typed) =>
+  windowed(typed.kind) ? { windowMinutes: Number(typed.windowMinutes) as 5, minCalls: Number(typed.minCalls) } : {};
 
 /** A new alert, as the API takes it. */
-export const draftOf = (typed: Typed) => ({
-  name: typed.name, kind: typed.kind, targetType: typed.targetType, channels: typed.channels.map(channelOf), ...watched(typed),
-  ...(typed.kind === 'dayClosed' ? {} : { threshold: Number(typed.threshold) }),
-  ...(single(typed.targetType) ? { targetId: typed.targetId } : {}),
-  ...(counted(typed.kind) ? { period: typed.period } : {}),
-  ...(typed.kind === 'cost' ? { currency: typed.currency.trim().toUpperCase() } : {}),
-  ...(typed.kind === 'limit' ? { limit: typed.limit } : {}),
-}) as Schemas['AlertDraft']; // what is left out has a default
+export const draftOf = (typed: Typed) =>
+  ({
+    name: typed.name,
+    kind: typed.kind,
+    targetType: typed.targetType,
+    channels: typed.channels.map(channelOf),
+    ...watched(typed),
+    ...(typed.kind === 'dayClosed' ? {} : { threshold: Number(typed.threshold) }),
+    ...(single(typed.targetType) ? { targetId: typed.targetId } : {}),
+    ...(counted(typed.kind) ? { period: typed.period } : {}),
+    ...(typed.kind === 'cost' ? { currency: typed.currency.trim().toUpperCase() } : {}),
+    ...(typed.kind === 'limit' ? { limit: typed.limit } : {}),
+  }) as Schemas['AlertDraft']; // what is left out has a default
 
 /** What of an alert was changed. */
 export function editOf(typed: Typed, before: Typed): Schemas['AlertEdit'] {

@@ -34,35 +34,66 @@ export const calls: Record<Site, Calls> = {
     edit: (id, updatedAt, body) => unwrap(api.PATCH('/api/alerts/{id}', { params: { path: { id }, header: header(updatedAt) }, body })),
     remove: (id) => unwrap(api.DELETE('/api/alerts/{id}', { params: { path: { id } } })),
     test: (id) => unwrap(api.POST('/api/alerts/{id}/test', { params: { path: { id } } })),
-    log: (id, page, signal) => unwrap(api.GET('/api/alerts/{id}/deliveries', { params: { path: { id }, query: { page, size: LOG_SIZE } }, signal })),
-    resend: (id, deliveryId) => unwrap(api.POST('/api/alerts/{id}/deliveries/{deliveryId}/resend', { params: { path: { id, deliveryId } } })),
+    log: (id, page, signal) =>
+      unwrap(api.GET('/api/alerts/{id}/deliveries', { params: { path: { id }, query: { page, size: LOG_SIZE } }, signal })),
+    resend: (id, deliveryId) =>
+      unwrap(api.POST('/api/alerts/{id}/deliveries/{deliveryId}/resend', { params: { path: { id, deliveryId } } })),
     secret: (id, channelId) => unwrap(api.GET('/api/alerts/{id}/channels/{channelId}/secret', { params: { path: { id, channelId } } })),
-    rotate: (id, channelId) => unwrap(api.POST('/api/alerts/{id}/channels/{channelId}/rotate-secret', { params: { path: { id, channelId } }, body: { overlapHours: 24 } })),
+    rotate: (id, channelId) =>
+      unwrap(
+        api.POST('/api/alerts/{id}/channels/{channelId}/rotate-secret', {
+          params: { path: { id, channelId } },
+          body: { overlapHours: 24 },
+        }),
+      ),
   },
   office: {
     list: (signal) => unwrap(api.GET('/api/admin/alerts', { signal })),
     create: (body) => unwrap(api.POST('/api/admin/alerts', { body })),
-    edit: (id, updatedAt, body) => unwrap(api.PATCH('/api/admin/alerts/{id}', { params: { path: { id }, header: header(updatedAt) }, body })),
+    edit: (id, updatedAt, body) =>
+      unwrap(api.PATCH('/api/admin/alerts/{id}', { params: { path: { id }, header: header(updatedAt) }, body })),
     remove: (id) => unwrap(api.DELETE('/api/admin/alerts/{id}', { params: { path: { id } } })),
     test: (id) => unwrap(api.POST('/api/admin/alerts/{id}/test', { params: { path: { id } } })),
-    log: (id, page, signal) => unwrap(api.GET('/api/admin/alerts/{id}/deliveries', { params: { path: { id }, query: { page, size: LOG_SIZE } }, signal })),
-    resend: (id, deliveryId) => unwrap(api.POST('/api/admin/alerts/{id}/deliveries/{deliveryId}/resend', { params: { path: { id, deliveryId } } })),
-    secret: (id, channelId) => unwrap(api.GET('/api/admin/alerts/{id}/channels/{channelId}/secret', { params: { path: { id, channelId } } })),
-    rotate: (id, channelId) => unwrap(api.POST('/api/admin/alerts/{id}/channels/{channelId}/rotate-secret', { params: { path: { id, channelId } }, body: { overlapHours: 24 } })),
+    log: (id, page, signal) =>
+      unwrap(api.GET('/api/admin/alerts/{id}/deliveries', { params: { path: { id }, query: { page, size: LOG_SIZE } }, signal })),
+    resend: (id, deliveryId) =>
+      unwrap(api.POST('/api/admin/alerts/{id}/deliveries/{deliveryId}/resend', { params: { path: { id, deliveryId } } })),
+    secret: (id, channelId) =>
+      unwrap(api.GET('/api/admin/alerts/{id}/channels/{channelId}/secret', { params: { path: { id, channelId } } })),
+    rotate: (id, channelId) =>
+      unwrap(
+        api.POST('/api/admin/alerts/{id}/channels/{channelId}/rotate-secret', {
+          params: { path: { id, channelId } },
+          body: { overlapHours: 24 },
+        }),
+      ),
   },
 };
 
 export const alertQueries = {
-  list: (site: Site) => queryOptions({ queryKey: ['alerts', 'list', { site }], queryFn: ({ signal }) => calls[site].list(signal), staleTime: 0, refetchInterval: 5_000 }),
+  list: (site: Site) =>
+    queryOptions({
+      queryKey: ['alerts', 'list', { site }],
+      queryFn: ({ signal }) => calls[site].list(signal),
+      staleTime: 0,
+      refetchInterval: 5_000,
+    }),
   log: (site: Site, id: string, page: number) =>
-    queryOptions({ queryKey: ['alerts', 'log', { site, id, page }], queryFn: ({ signal }) => calls[site].log(id, page, signal), staleTime: 0, refetchInterval: 3_000, placeholderData: keepPreviousData }),
+    queryOptions({
+      queryKey: ['alerts', 'log', { site, id, page }],
+      queryFn: ({ signal }) => calls[site].log(id, page, signal),
+      staleTime: 0,
+      refetchInterval: 3_000,
+      placeholderData: keepPreviousData,
+    }),
   /** What an alert may watch, by name. */
   targets: (type: Schemas['AlertTarget']['type']) =>
     queryOptions({
       queryKey: ['alerts', 'targets', { type }],
       queryFn: async ({ signal }): Promise<{ id: string; name: string }[]> => {
         const query = { page: 1, size: MOST_ROWS };
-        if (type === 'application') return (await unwrap(api.GET('/api/applications', { params: { query: { ...query, sort: 'name' } }, signal }))).items;
+        if (type === 'application')
+          return (await unwrap(api.GET('/api/applications', { params: { query: { ...query, sort: 'name' } }, signal }))).items;
         if (type === 'capability') return (await unwrap(api.GET('/api/admin/capabilities', { params: { query }, signal }))).items;
         if (type === 'upstream') return (await unwrap(api.GET('/api/admin/upstreams', { signal }))).items;
         return [];

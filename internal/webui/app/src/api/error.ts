@@ -28,7 +28,8 @@ export class ApiError extends Error {
 const CHANGED = 40902;
 
 /** The object as it is now, where an edit was refused because somebody else had changed it; else undefined. */
-export const changedMeanwhile = <T>(error: unknown): T | undefined => (error instanceof ApiError && error.code === CHANGED ? (error.current as T) : undefined);
+export const changedMeanwhile = <T>(error: unknown): T | undefined =>
+  error instanceof ApiError && error.code === CHANGED ? (error.current as T) : undefined;
 
 /** The header by which an edit demands that nobody has changed the object since it was read. */
 export const ifUnchanged = (updatedAt: string): { 'If-Match': string } => ({ 'If-Match': `"${updatedAt}"` });
@@ -41,7 +42,15 @@ export async function errorOf(response: Response): Promise<ApiError> {
   try {
     const body = (await response.json()) as { code?: number; msg?: string; requestId?: string; data?: unknown };
     const data = body.data as { fields?: Record<string, string> } | null | undefined;
-    return new ApiError(response.status, body.code ?? 0, body.msg ?? '', body.requestId ?? requestId, retryAfter, data?.fields ?? {}, body.code === CHANGED ? data : null);
+    return new ApiError(
+      response.status,
+      body.code ?? 0,
+      body.msg ?? '',
+      body.requestId ?? requestId,
+      retryAfter,
+      data?.fields ?? {},
+      body.code === CHANGED ? data : null,
+    );
   } catch {
     return new ApiError(response.status, 0, response.statusText, requestId, retryAfter);
   }

@@ -13,7 +13,13 @@ const Confirm = lazy(() => import('../ui/Confirm'));
 const OVERLAPS = [0, 1, 24, 72];
 
 /** The masked key of an application: shown, copied or replaced on request (spec section 5 rule 5). */
-export function AccessKey({ id, name, masked, first = null, lasting = false }: {
+export function AccessKey({
+  id,
+  name,
+  masked,
+  first = null,
+  lasting = false,
+}: {
   id: string;
   name: string;
   masked: string;
@@ -46,20 +52,45 @@ export function AccessKey({ id, name, masked, first = null, lasting = false }: {
   return (
     <div className="key-line">
       <span className="second">{t('key')}</span>
-      <code className="key" data-shown={secret !== null} aria-live="polite">{secret ?? masked}</code>
+      <code className="key" data-shown={secret !== null} aria-live="polite">
+        {secret ?? masked}
+      </code>
       <span className="row">
-        <button type="button" className="quiet" disabled={busy} onClick={() => (secret === null ? void show() : setSecret(null))}>{t(secret === null ? 'secret.show' : 'secret.hide')}</button>
+        <button type="button" className="quiet" disabled={busy} onClick={() => (secret === null ? void show() : setSecret(null))}>
+          {t(secret === null ? 'secret.show' : 'secret.hide')}
+        </button>
         <Copy text={() => secret ?? writes.reveal(id)} label={t('secret.copy')} />
-        {!lasting && <button type="button" className="quiet" onClick={() => { setOverlap(0); setRotating(true); }}>{t('secret.rotate')}</button>}
+        {!lasting && (
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => {
+              setOverlap(0);
+              setRotating(true);
+            }}
+          >
+            {t('secret.rotate')}
+          </button>
+        )}
       </span>
       <span className="meta">{secret !== null && t('secret.soon')}</span>
       {rotating && (
         <Suspense>
-          <Confirm title={t('ask.rotate', { name })} text={t(overlap === 0 ? 'ask.rotateText' : 'ask.rotateSlowly', { n: String(overlap) })} action={t('secret.rotate')} run={rotate} onClosed={() => setRotating(false)}>
+          <Confirm
+            title={t('ask.rotate', { name })}
+            text={t(overlap === 0 ? 'ask.rotateText' : 'ask.rotateSlowly', { n: String(overlap) })}
+            action={t('secret.rotate')}
+            run={rotate}
+            onClosed={() => setRotating(false)}
+          >
             <div className="field">
               <label htmlFor={select}>{t('ask.overlap')}</label>
               <select id={select} className="select" value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
-                {OVERLAPS.map((hours) => <option key={hours} value={hours}>{hours === 0 ? t('ask.noOverlap') : t('ask.hours', { n: String(hours) })}</option>)}
+                {OVERLAPS.map((hours) => (
+                  <option key={hours} value={hours}>
+                    {hours === 0 ? t('ask.noOverlap') : t('ask.hours', { n: String(hours) })}
+                  </option>
+                ))}
               </select>
             </div>
           </Confirm>

@@ -5,12 +5,26 @@ import type { Status } from './status';
 import type { Dialogs } from './useDialogs';
 
 /** Edit, switch, and, apart from them, delete. What an administrator has disabled (`held`) cannot be enabled here. */
-export function ApplicationMenu({ on, dialogs, edit = true, held = false }: { on: { id: string; name: string; status: Status }; dialogs: Dialogs; edit?: boolean; held?: boolean }) {
+export function ApplicationMenu({
+  on,
+  dialogs,
+  edit = true,
+  held = false,
+}: {
+  on: { id: string; name: string; status: Status };
+  dialogs: Dialogs;
+  edit?: boolean;
+  held?: boolean;
+}) {
   const { t } = useTranslation(['applications', 'common']);
   const active = on.status === 'active';
   const edits = [
     ...(edit ? [{ key: 'edit', label: t('edit'), onSelect: () => dialogs.edit(on) }] : []),
-    ...(held ? [] : [{ key: 'status', label: t(active ? 'disable' : 'enable'), onSelect: () => dialogs.setStatus(on, active ? 'disabled' : 'active') }]),
+    ...(held
+      ? []
+      : [
+          { key: 'status', label: t(active ? 'disable' : 'enable'), onSelect: () => dialogs.setStatus(on, active ? 'disabled' : 'active') },
+        ]),
   ];
   return (
     <Menu

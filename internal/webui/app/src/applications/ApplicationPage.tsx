@@ -63,13 +63,25 @@ function ApplicationPage({ id }: { id: string }) {
   return (
     <>
       <Crumb to={list}>{t('detail.back')}</Crumb>
-      <Block query={query} height={112}>{(application) => <Head application={application} dialogs={dialogs} />}</Block>
-      <div className="page-head range-head"><RangeBar state={state} compare comparable={canCompare} /></div>
+      <Block query={query} height={112}>
+        {(application) => <Head application={application} dialogs={dialogs} />}
+      </Block>
+      <div className="page-head range-head">
+        <RangeBar state={state} compare comparable={canCompare} />
+      </div>
       {figures.data ? (
-        <Block query={figures} height={640}>{(data) => <Figures id={id} data={data} state={state} compare={compare} bound={query.data?.capabilityIds ?? null} />}</Block>
+        <Block query={figures} height={640}>
+          {(data) => <Figures id={id} data={data} state={state} compare={compare} bound={query.data?.capabilityIds ?? null} />}
+        </Block>
       ) : figures.isError ? (
-        <section className="block"><Block query={figures} height={320}>{() => null}</Block></section>
-      ) : <FiguresBones tiles={4} />}
+        <section className="block">
+          <Block query={figures} height={320}>
+            {() => null}
+          </Block>
+        </section>
+      ) : (
+        <FiguresBones tiles={4} />
+      )}
       {query.data && <LimitsBlock application={query.data} />}
       {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
       {query.data && <Keys applicationId={id} />}
@@ -102,7 +114,13 @@ function useListLink(): string {
 
 function Gone({ to }: { to: string }) {
   const { t } = useTranslation(['applications', 'common']);
-  return <Empty text={t('detail.gone')}><Link className="quiet" data-edge to={to}>{t('detail.back')}</Link></Empty>;
+  return (
+    <Empty text={t('detail.gone')}>
+      <Link className="quiet" data-edge to={to}>
+        {t('detail.back')}
+      </Link>
+    </Empty>
+  );
 }
 
 function Head({ application, dialogs }: { application: Application; dialogs: Dialogs }) {
@@ -112,9 +130,13 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
   return (
     <>
       <div className="page-head">
-        <h1>{name} <StatusTag status={status} /></h1>
+        <h1>
+          {name} <StatusTag status={status} />
+        </h1>
         <div className="head-actions">
-          <Button kind="primary" onClick={() => dialogs.log(application)}>{t('log')}</Button>
+          <Button kind="primary" onClick={() => dialogs.log(application)}>
+            {t('log')}
+          </Button>
           <Button onClick={() => dialogs.edit(application)}>{t('edit')}</Button>
           <ApplicationMenu on={application} dialogs={dialogs} edit={false} held={held !== null} />
         </div>
@@ -129,14 +151,18 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
         <div className="bar" data-kind="warn" role="status">
           <Icon name="warn" />
           {t('detail.off')}
-          <button type="button" className="quiet" data-edge onClick={() => dialogs.setStatus(application, 'active')}>{t('enable')}</button>
+          <button type="button" className="quiet" data-edge onClick={() => dialogs.setStatus(application, 'active')}>
+            {t('enable')}
+          </button>
         </div>
       )}
       <section className="block">
         {description !== '' && <p className="application-about">{description}</p>}
         <AccessKey id={id} name={name} masked={maskedAccessKey} />
         <div className="application-facts meta">
-          <span><span>{t('id')}</span> <code>{id}</code> <Copy text={id} label={t('detail.copyId')} bare /></span>
+          <span>
+            <span>{t('id')}</span> <code>{id}</code> <Copy text={id} label={t('detail.copyId')} bare />
+          </span>
           <span title={format.exactTime(createdAt)}>{t('detail.created', { time: format.time(createdAt) })}</span>
         </div>
       </section>
@@ -144,10 +170,26 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
   );
 }
 
-function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<Schemas['ApplicationStatistics']>; state: RangeState; compare: boolean; bound: readonly string[] | null }) {
+function Figures({
+  id,
+  data,
+  state,
+  compare,
+  bound,
+}: {
+  id: string;
+  data: Dated<Schemas['ApplicationStatistics']>;
+  state: RangeState;
+  compare: boolean;
+  bound: readonly string[] | null;
+}) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
-  const { data: previous } = useQuery({ ...applicationQueries.statistics(id, state.previous, false), enabled: compare, placeholderData: undefined });
+  const { data: previous } = useQuery({
+    ...applicationQueries.statistics(id, state.previous, false),
+    enabled: compare,
+    placeholderData: undefined,
+  });
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
   const { search } = useLocation();
@@ -161,18 +203,48 @@ function Figures({ id, data, state, compare, bound }: { id: string; data: Dated<
   const waits = useWaits(state.holdsToday && data.summary.calls === 0);
   return (
     <>
-      {waits && <section className="block" aria-label={t('first.title')}><Suspense fallback={<Bones height={22} />}><FirstCall applicationId={id} /></Suspense></section>}
+      {waits && (
+        <section className="block" aria-label={t('first.title')}>
+          <Suspense fallback={<Bones height={22} />}>
+            <FirstCall applicationId={id} />
+          </Suspense>
+        </section>
+      )}
       <section className="block" aria-label={t('detail.figures')}>
-        <Tiles figures={data.summary} coverage={data} calls={to({})} failures={to({ result: 'failure' })} comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }} />
+        <Tiles
+          figures={data.summary}
+          coverage={data}
+          calls={to({})}
+          failures={to({ result: 'failure' })}
+          comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
+        />
       </section>
-      {unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.summary.calls === 0 ? bound !== null && <NoCalls id={id} bound={bound} /> : (
+      {unrecorded(data) ? (
+        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
+      ) : data.summary.calls === 0 ? (
+        bound !== null && <NoCalls id={id} bound={bound} />
+      ) : (
         <>
           {state.range.days > 1 ? (
-            <DailyBlock title={t('detail.daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} to={(day, result) => callsPath(id, ofDay(day), { result })} />
+            <DailyBlock
+              title={t('detail.daily')}
+              days={data.daily}
+              previous={before?.daily ?? null}
+              today={state.today}
+              from={firstDay(data)}
+              onDay={openDay}
+              to={(day, result) => callsPath(id, ofDay(day), { result })}
+            />
           ) : (
-            <Suspense fallback={<BlockBones height={348} />}><HourlyBlock applicationId={id} day={state.range.start} today={state.today} to={to} /></Suspense>
+            <Suspense fallback={<BlockBones height={348} />}>
+              <HourlyBlock applicationId={id} day={state.range.start} today={state.today} to={to} />
+            </Suspense>
           )}
-          {data.summary.failures > 0 && <Suspense fallback={<BlockBones height={220} />}><ReasonsBlock applicationId={id} state={state} /></Suspense>}
+          {data.summary.failures > 0 && (
+            <Suspense fallback={<BlockBones height={220} />}>
+              <ReasonsBlock applicationId={id} state={state} />
+            </Suspense>
+          )}
           <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} />
           <UsageTable title={t('detail.byModel')} models={data.models} to={(model, result) => to({ model, result })} />
         </>
@@ -197,7 +269,13 @@ function NoCalls({ id, bound }: { id: string; bound: readonly string[] }) {
       <p>{t(offer[0] ? 'empty.calls' : 'empty.none')}</p>
       {offer[0] && curl === null && <Bones height={110} />}
       {curl !== null && <Code text={curl} />}
-      {offer[0] && <div><Link className="quiet" data-edge to={tryPath(offer[0].id, id)}>{t('created.here')}</Link></div>}
+      {offer[0] && (
+        <div>
+          <Link className="quiet" data-edge to={tryPath(offer[0].id, id)}>
+            {t('created.here')}
+          </Link>
+        </div>
+      )}
     </section>
   );
 }
@@ -207,19 +285,28 @@ function Bound({ application, onBind }: { application: Application; onBind: () =
   const query = useCapabilities(application.capabilityIds);
   return (
     <section className="block bound-block" aria-label={t('detail.bound')}>
-      <div className="block-head"><h2>{t('detail.bound')}</h2><span className="meta number">{application.capabilityIds.length}</span></div>
+      <div className="block-head">
+        <h2>{t('detail.bound')}</h2>
+        <span className="meta number">{application.capabilityIds.length}</span>
+      </div>
       {application.capabilityIds.length === 0 ? (
-        <Empty text={t('empty.unbound')}><Button onClick={onBind}>{t('empty.bind')}</Button></Empty>
+        <Empty text={t('empty.unbound')}>
+          <Button onClick={onBind}>{t('empty.bind')}</Button>
+        </Empty>
       ) : (
         <Block query={query} height={44}>
           {(capabilities) => (
             <ul className="bound">
-              {capabilities.filter(({ id }) => application.capabilityIds.includes(id)).map(({ id, name, status }) => (
-                <li key={id}>
-                  <Link className="cut" to={`/capabilities/${encodeURIComponent(id)}`} title={id}>{name}</Link>
-                  {status === 'disabled' && <StatusTag status="disabled" />}
-                </li>
-              ))}
+              {capabilities
+                .filter(({ id }) => application.capabilityIds.includes(id))
+                .map(({ id, name, status }) => (
+                  <li key={id}>
+                    <Link className="cut" to={`/capabilities/${encodeURIComponent(id)}`} title={id}>
+                      {name}
+                    </Link>
+                    {status === 'disabled' && <StatusTag status="disabled" />}
+                  </li>
+                ))}
             </ul>
           )}
         </Block>

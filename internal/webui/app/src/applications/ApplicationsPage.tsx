@@ -46,14 +46,25 @@ export function Component() {
       <div className="page-head">
         <h1>{t('title')}</h1>
         <RangeBar state={state} />
-        <Button kind={query.data?.total === 0 ? 'plain' : 'primary'} aria-keyshortcuts="N" onClick={dialogs.create}><Icon name="plus" />{t('new')}</Button>
+        <Button kind={query.data?.total === 0 ? 'plain' : 'primary'} aria-keyshortcuts="N" onClick={dialogs.create}>
+          <Icon name="plus" />
+          {t('new')}
+        </Button>
       </div>
       <section className="block" aria-label={t('title')}>
         {!none && <Filters wanted={wanted} onChange={setWanted} />}
         <Block query={query} height={520} bones={<ListBones />}>
-          {(data) => data.total === 0 && narrowed(wanted) ? (
-            <Empty text={t('find.none')}><button type="button" className="quiet" data-edge onClick={() => setWanted({ q: '', status: '' })}>{t('find.clear')}</button></Empty>
-          ) : <List data={data} page={page} onPage={setPage} byLastCall={wanted.sort === 'lastCall'} dialogs={dialogs} />}
+          {(data) =>
+            data.total === 0 && narrowed(wanted) ? (
+              <Empty text={t('find.none')}>
+                <button type="button" className="quiet" data-edge onClick={() => setWanted({ q: '', status: '' })}>
+                  {t('find.clear')}
+                </button>
+              </Empty>
+            ) : (
+              <List data={data} page={page} onPage={setPage} byLastCall={wanted.sort === 'lastCall'} dialogs={dialogs} />
+            )
+          }
         </Block>
       </section>
       {dialogs.open}
@@ -75,15 +86,36 @@ function useAskedToCreate(create: () => void): void {
   });
 }
 
-function List({ data, page, onPage, byLastCall, dialogs }: { data: Dated<Schemas['ApplicationUsagePage']>; page: number; onPage: (page: number) => void; byLastCall: boolean; dialogs: Dialogs }) {
+function List({
+  data,
+  page,
+  onPage,
+  byLastCall,
+  dialogs,
+}: {
+  data: Dated<Schemas['ApplicationUsagePage']>;
+  page: number;
+  onPage: (page: number) => void;
+  byLastCall: boolean;
+  dialogs: Dialogs;
+}) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
-  if (data.total === 0) return <Empty text={t('empty.list')}><Button kind="primary" onClick={dialogs.create}>{t('new')}</Button></Empty>;
+  if (data.total === 0)
+    return (
+      <Empty text={t('empty.list')}>
+        <Button kind="primary" onClick={dialogs.create}>
+          {t('new')}
+        </Button>
+      </Empty>
+    );
   if (data.items.length === 0) {
     const last = Math.max(1, Math.ceil(data.total / SIZE));
     return (
       <Empty text={t('common:page.past', { page: String(page) })}>
-        <button type="button" className="quiet" data-edge onClick={() => onPage(last)}>{t('common:page.goTo', { page: String(last) })}</button>
+        <button type="button" className="quiet" data-edge onClick={() => onPage(last)}>
+          {t('common:page.goTo', { page: String(last) })}
+        </button>
       </Empty>
     );
   }
@@ -110,9 +142,17 @@ function Columns({ byLastCall = false }: { byLastCall?: boolean }) {
     <thead>
       <tr>
         <th scope="col">{t('name')}</th>
-        <th scope="col" className="wider">{t(byLastCall ? 'lastCall' : 'key')}</th>
-        {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) => <th key={key} scope="col" className="right">{t(`common:metrics.${key}`)}</th>)}
-        <th scope="col"><span className="unseen">{t('log')}</span></th>
+        <th scope="col" className="wider">
+          {t(byLastCall ? 'lastCall' : 'key')}
+        </th>
+        {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) => (
+          <th key={key} scope="col" className="right">
+            {t(`common:metrics.${key}`)}
+          </th>
+        ))}
+        <th scope="col">
+          <span className="unseen">{t('log')}</span>
+        </th>
       </tr>
     </thead>
   );
@@ -122,7 +162,9 @@ function Columns({ byLastCall = false }: { byLastCall?: boolean }) {
 const ListBones = () => (
   <>
     <TableBones roomy className="applications-table" head={<Columns />} rows={SIZE} columns={7} />
-    <div className="list-foot meta"><div className="bone line" /></div>
+    <div className="list-foot meta">
+      <div className="bone line" />
+    </div>
   </>
 );
 
@@ -136,13 +178,28 @@ function Table({ items, byLastCall, dialogs }: { items: readonly Usage[]; byLast
       <tbody>
         {items.map((usage) => (
           <tr key={usage.id}>
-            <td className="application-name"><div><Name usage={usage} /><Standing usage={usage} /></div></td>
-            {byLastCall ? <td className="second number wider"><LastCall usage={usage} /></td> : <td className="mono second wider">{usage.maskedAccessKey}</td>}
+            <td className="application-name">
+              <div>
+                <Name usage={usage} />
+                <Standing usage={usage} />
+              </div>
+            </td>
+            {byLastCall ? (
+              <td className="second number wider">
+                <LastCall usage={usage} />
+              </td>
+            ) : (
+              <td className="mono second wider">{usage.maskedAccessKey}</td>
+            )}
             <td className="right">{format.count(usage.calls)}</td>
-            <td className="right"><Rate usage={usage} /></td>
+            <td className="right">
+              <Rate usage={usage} />
+            </td>
             <td className="right">{format.count(usage.failures)}</td>
             <td className="right">{format.duration(usage.avgDurationMs)}</td>
-            <td><Actions usage={usage} dialogs={dialogs} /></td>
+            <td>
+              <Actions usage={usage} dialogs={dialogs} />
+            </td>
           </tr>
         ))}
       </tbody>
@@ -157,13 +214,36 @@ function Cards({ items, byLastCall, dialogs }: { items: readonly Usage[]; byLast
     <ul className="cards close" aria-label={t('title')}>
       {items.map((usage) => (
         <li key={usage.id}>
-          <div className="card-head"><Name usage={usage} /><Standing usage={usage} /></div>
-          {byLastCall ? <p className="meta number">{t('lastCall')} <LastCall usage={usage} /></p> : <p className="meta mono">{usage.maskedAccessKey}</p>}
+          <div className="card-head">
+            <Name usage={usage} />
+            <Standing usage={usage} />
+          </div>
+          {byLastCall ? (
+            <p className="meta number">
+              {t('lastCall')} <LastCall usage={usage} />
+            </p>
+          ) : (
+            <p className="meta mono">{usage.maskedAccessKey}</p>
+          )}
           <dl>
-            <div><dt className="meta">{t('common:metrics.calls')}</dt><dd>{format.count(usage.calls)}</dd></div>
-            <div><dt className="meta">{t('common:metrics.successRate')}</dt><dd><Rate usage={usage} /></dd></div>
-            <div><dt className="meta">{t('common:metrics.failures')}</dt><dd>{format.count(usage.failures)}</dd></div>
-            <div><dt className="meta">{t('common:metrics.avg')}</dt><dd>{format.duration(usage.avgDurationMs)}</dd></div>
+            <div>
+              <dt className="meta">{t('common:metrics.calls')}</dt>
+              <dd>{format.count(usage.calls)}</dd>
+            </div>
+            <div>
+              <dt className="meta">{t('common:metrics.successRate')}</dt>
+              <dd>
+                <Rate usage={usage} />
+              </dd>
+            </div>
+            <div>
+              <dt className="meta">{t('common:metrics.failures')}</dt>
+              <dd>{format.count(usage.failures)}</dd>
+            </div>
+            <div>
+              <dt className="meta">{t('common:metrics.avg')}</dt>
+              <dd>{format.duration(usage.avgDurationMs)}</dd>
+            </div>
           </dl>
           <Actions usage={usage} dialogs={dialogs} />
         </li>
@@ -187,25 +267,40 @@ function Standing({ usage }: { usage: Usage }) {
 /** To the minute; null: never called. */
 function LastCall({ usage }: { usage: Usage }) {
   const format = useFormat();
-  return usage.lastCallAt === null ? '—' : <span title={format.exactTime(usage.lastCallAt)}>{format.time(usage.lastCallAt).slice(0, -3)}</span>;
+  return usage.lastCallAt === null ? (
+    '—'
+  ) : (
+    <span title={format.exactTime(usage.lastCallAt)}>{format.time(usage.lastCallAt).slice(0, -3)}</span>
+  );
 }
 
 function Rate({ usage }: { usage: Usage }) {
   const format = useFormat();
   const level = levelOf(usage);
-  return <span className="rate" data-level={level ?? undefined}>{level && <Icon name={level} size={12} />}{format.rate(usage.successes, usage.calls ?? 0)}</span>;
+  return (
+    <span className="rate" data-level={level ?? undefined}>
+      {level && <Icon name={level} size={12} />}
+      {format.rate(usage.successes, usage.calls ?? 0)}
+    </span>
+  );
 }
 
 function Name({ usage }: { usage: Usage }) {
   const { search } = useLocation();
-  return <Link className="cut" to={`/applications/${usage.id}${carried(new URLSearchParams(search))}`} title={usage.name}>{usage.name}</Link>;
+  return (
+    <Link className="cut" to={`/applications/${usage.id}${carried(new URLSearchParams(search))}`} title={usage.name}>
+      {usage.name}
+    </Link>
+  );
 }
 
 function Actions({ usage, dialogs }: { usage: Usage; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   return (
     <div className="row-actions">
-      <button type="button" className="quiet" aria-label={t('logOf', { name: usage.name })} onClick={() => dialogs.log(usage)}>{t('log')}</button>
+      <button type="button" className="quiet" aria-label={t('logOf', { name: usage.name })} onClick={() => dialogs.log(usage)}>
+        {t('log')}
+      </button>
       <ApplicationMenu on={usage} dialogs={dialogs} />
     </div>
   );

@@ -9,7 +9,12 @@ import { StatusTag } from '../ui/Tag';
 import { useCapabilities } from './useCapabilities';
 
 /** The bindings of an application: capabilities by group, with search. */
-export function Choices({ saved, chosen, onChange, fault }: {
+export function Choices({
+  saved,
+  chosen,
+  onChange,
+  fault,
+}: {
   /** What is bound now: a disabled capability among them can be removed, not chosen anew. */
   saved: readonly string[];
   chosen: readonly string[];
@@ -29,20 +34,55 @@ export function Choices({ saved, chosen, onChange, fault }: {
         <span className="meta number">{query.data && t('form.some', { n: String(chosen.length), all: String(query.data.length) })}</span>
       </div>
       <div className="filters">
-        <input className="input search" type="search" aria-label={t('form.search')} placeholder={t('form.search')} autoComplete="off" value={search} onChange={(event) => setSearch(event.target.value)} onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()} />
-        <button type="button" className="quiet" data-edge aria-pressed={onlyChosen} onClick={() => setOnlyChosen(!onlyChosen)}>{t('form.onlyChosen')}</button>
+        <input
+          className="input search"
+          type="search"
+          aria-label={t('form.search')}
+          placeholder={t('form.search')}
+          autoComplete="off"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        />
+        <button type="button" className="quiet" data-edge aria-pressed={onlyChosen} onClick={() => setOnlyChosen(!onlyChosen)}>
+          {t('form.onlyChosen')}
+        </button>
       </div>
       <div className="choices">
-        <Block query={query} height={160}>{(capabilities) => <Listed capabilities={onlyChosen ? capabilities.filter(({ id }) => chosen.includes(id)) : capabilities} search={search} first={first} chosen={chosen} onChange={onChange} />}</Block>
+        <Block query={query} height={160}>
+          {(capabilities) => (
+            <Listed
+              capabilities={onlyChosen ? capabilities.filter(({ id }) => chosen.includes(id)) : capabilities}
+              search={search}
+              first={first}
+              chosen={chosen}
+              onChange={onChange}
+            />
+          )}
+        </Block>
       </div>
-      <p id={`${id}-fault`} className="fault-line" role="alert">{fault}</p>
+      <p id={`${id}-fault`} className="fault-line" role="alert">
+        {fault}
+      </p>
     </div>
   );
 }
 
 const BOUND = ' bound'; // no group is called so
 
-function Listed({ capabilities, search, first, chosen, onChange }: { capabilities: readonly Schemas['Capability'][]; search: string; first: readonly string[]; chosen: readonly string[]; onChange: (chosen: string[]) => void }) {
+function Listed({
+  capabilities,
+  search,
+  first,
+  chosen,
+  onChange,
+}: {
+  capabilities: readonly Schemas['Capability'][];
+  search: string;
+  first: readonly string[];
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
+}) {
   const { t } = useTranslation(['applications', 'common']);
   const { data: groups, isPending } = useQuery(capabilityQueries.groups());
   const found = useMemo(() => {
@@ -62,10 +102,27 @@ function Listed({ capabilities, search, first, chosen, onChange }: { capabilitie
         const bound = chosen.includes(id);
         return (
           <label key={id} className="choice-line">
-            <input type="checkbox" checked={bound} disabled={status === 'disabled' && !bound} onChange={(event) => toggle(id, event.target.checked)} />
+            <input
+              type="checkbox"
+              checked={bound}
+              disabled={status === 'disabled' && !bound}
+              onChange={(event) => toggle(id, event.target.checked)}
+            />
             <span>
               {name} <span className="meta mono">{id}</span>
-              {status === 'disabled' ? <><br /><StatusTag status="disabled" /> <span className="meta">{t('form.disabled')}</span></> : description !== '' && <><br /><span className="meta">{description}</span></>}
+              {status === 'disabled' ? (
+                <>
+                  <br />
+                  <StatusTag status="disabled" /> <span className="meta">{t('form.disabled')}</span>
+                </>
+              ) : (
+                description !== '' && (
+                  <>
+                    <br />
+                    <span className="meta">{description}</span>
+                  </>
+                )
+              )}
             </span>
           </label>
         );

@@ -38,21 +38,33 @@ export function Created({ application, onDone }: { application: Schemas['NewAppl
           <Code text={curl} />
           <div className="row">
             <Copy text={`export CALLGATE_KEY='${application.accessKey}'\n${curl}`} label={t('created.withKey')} edge />
-            <Link className="quiet primary-link" to={tryPath(bound[0]!.id, application.id)} onClick={onDone}>{t('created.here')}</Link>
+            <Link className="quiet primary-link" to={tryPath(bound[0]!.id, application.id)} onClick={onDone}>
+              {t('created.here')}
+            </Link>
           </div>
           <FirstCall applicationId={application.id} />
         </>
       )}
       <div className="form-foot">
         <Button onClick={onDone}>{t('created.done')}</Button>
-        <Button kind={curl === null ? 'primary' : 'plain'} onClick={open}>{t('created.open')}</Button>
+        <Button kind={curl === null ? 'primary' : 'plain'} onClick={open}>
+          {t('created.open')}
+        </Button>
       </div>
     </div>
   );
 }
 
 /** An application without capabilities can call nothing: the first one is bound here. */
-function BindFirst({ applicationId, offer, onBound }: { applicationId: string; offer: readonly Schemas['Capability'][]; onBound: (capabilityId: string) => void }) {
+function BindFirst({
+  applicationId,
+  offer,
+  onBound,
+}: {
+  applicationId: string;
+  offer: readonly Schemas['Capability'][];
+  onBound: (capabilityId: string) => void;
+}) {
   const { t } = useTranslation('applications');
   const tell = useTellFault();
   const writes = useWrites();
@@ -71,13 +83,26 @@ function BindFirst({ applicationId, offer, onBound }: { applicationId: string; o
   };
   return (
     <div className="stack">
-      <p className="bar" data-kind="warn">{t('empty.unbound')}</p>
+      <p className="bar" data-kind="warn">
+        {t('empty.unbound')}
+      </p>
       {capabilityId !== undefined && (
         <div className="row">
-          <select className="select bind-first" aria-label={t('form.capabilities')} value={capabilityId} onChange={(event) => setChosen(event.target.value)}>
-            {offer.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+          <select
+            className="select bind-first"
+            aria-label={t('form.capabilities')}
+            value={capabilityId}
+            onChange={(event) => setChosen(event.target.value)}
+          >
+            {offer.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
           </select>
-          <Button kind="primary" loading={busy} onClick={() => void bind(capabilityId)}>{t('created.bind')}</Button>
+          <Button kind="primary" loading={busy} onClick={() => void bind(capabilityId)}>
+            {t('created.bind')}
+          </Button>
         </div>
       )}
     </div>

@@ -16,7 +16,8 @@ export function useWanted(): [Wanted, (change: Partial<Wanted>) => void] {
     status: status === 'active' || status === 'disabled' ? status : '',
     sort: SORTS.find((sort) => sort === search.get('sort')) ?? nothing.sort,
   };
-  const set = ({ sort, ...rest }: Partial<Wanted>) => setSearch({ page: null, ...rest, ...(sort === undefined ? {} : { sort: sort === nothing.sort ? null : sort }) });
+  const set = ({ sort, ...rest }: Partial<Wanted>) =>
+    setSearch({ page: null, ...rest, ...(sort === undefined ? {} : { sort: sort === nothing.sort ? null : sort }) });
   return [wanted, set];
 }
 
@@ -29,14 +30,39 @@ export function Filters({ wanted, onChange }: { wanted: Wanted; onChange: (chang
   const [text, setText] = useUrlText('q');
   return (
     <div className="filters" role="search">
-      <div className="search"><Icon name="search" /><input className="input" type="search" maxLength={64} aria-label={t('find.search')} placeholder={t('find.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
-      <select className="select" aria-label={t('find.status')} value={wanted.status} onChange={(event) => onChange({ status: event.target.value as Wanted['status'] })}>
+      <div className="search">
+        <Icon name="search" />
+        <input
+          className="input"
+          type="search"
+          maxLength={64}
+          aria-label={t('find.search')}
+          placeholder={t('find.search')}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <select
+        className="select"
+        aria-label={t('find.status')}
+        value={wanted.status}
+        onChange={(event) => onChange({ status: event.target.value as Wanted['status'] })}
+      >
         <option value="">{t('find.allStatuses')}</option>
         <option value="active">{t('common:status.active')}</option>
         <option value="disabled">{t('common:status.disabled')}</option>
       </select>
-      <select className="select" aria-label={t('find.sort')} value={wanted.sort} onChange={(event) => onChange({ sort: event.target.value as Wanted['sort'] })}>
-        {SORTS.map((sort) => <option key={sort} value={sort}>{t(`find.by.${sort}`)}</option>)}
+      <select
+        className="select"
+        aria-label={t('find.sort')}
+        value={wanted.sort}
+        onChange={(event) => onChange({ sort: event.target.value as Wanted['sort'] })}
+      >
+        {SORTS.map((sort) => (
+          <option key={sort} value={sort}>
+            {t(`find.by.${sort}`)}
+          </option>
+        ))}
       </select>
     </div>
   );

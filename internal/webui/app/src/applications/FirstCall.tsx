@@ -13,11 +13,19 @@ import { PageLink } from '../ui/PageLink';
 export default function FirstCall({ applicationId }: { applicationId: string }) {
   const { t } = useTranslation('applications');
   const filter = everyCall(today());
-  const { data } = useQuery(callQueries.page(applicationId, filter, { page: 1, until: null }, { holdsToday: true, live: true, sought: null }));
+  const { data } = useQuery(
+    callQueries.page(applicationId, filter, { page: 1, until: null }, { holdsToday: true, live: true, sought: null }),
+  );
   const call = data?.items[0];
   return (
     <div className="first-call" role="status" aria-busy={call === undefined}>
-      {call === undefined ? <p className="second"><i className="waiting" aria-hidden="true" /> {t('first.waiting')}</p> : <Outcome applicationId={applicationId} call={call} />}
+      {call === undefined ? (
+        <p className="second">
+          <i className="waiting" aria-hidden="true" /> {t('first.waiting')}
+        </p>
+      ) : (
+        <Outcome applicationId={applicationId} call={call} />
+      )}
     </div>
   );
 }
@@ -31,7 +39,9 @@ function Outcome({ applicationId, call }: { applicationId: string; call: Call })
       <p className="bar" data-kind={ok ? 'ok' : 'failed'}>
         <Icon name={ok ? 'ok' : 'failed'} />
         <span>{t(ok ? 'first.ok' : 'first.failed', { status: String(call.statusCode), time: format.duration(call.durationMs) })}</span>
-        <PageLink className="quiet" data-edge to={`/applications/${applicationId}`} state={{ log: call.callId }}>{t('log')}</PageLink>
+        <PageLink className="quiet" data-edge to={`/applications/${applicationId}`} state={{ log: call.callId }}>
+          {t('log')}
+        </PageLink>
       </p>
       {!ok && <Why applicationId={applicationId} callId={call.callId} />}
     </>

@@ -39,40 +39,57 @@ export default function FormDrawer({ id, onClosed }: { id: string | null; onClos
   };
   const title = created ? t('created.title', { name: created.name }) : t(id === null ? 'form.create' : 'form.edit');
   return (
-    <Antd><Drawer
-      rootClassName="form-drawer"
-      open={open}
-      keyboard={false} // useEscape
-      size="min(560px, 100vw)"
-      title={title}
-      closable={{ placement: 'end', 'aria-label': t('common:action.close') }}
-      onClose={close}
-      afterOpenChange={(visible) => !visible && onClosed()}
-      footer={created ? null : (
-        <div className="form-foot">
-          <Button onClick={close}>{t('common:action.cancel')}</Button>
-          <Button kind="primary" type="submit" form={form} loading={busy}>{t(id === null ? 'form.submit' : 'form.save')}</Button>
-        </div>
-      )}
-    >
-      {created ? (
-        <Created application={created} onDone={finish} />
-      ) : id === null ? (
-        <Create form={form} onBusy={setBusy} onDirty={setDirty} onCreated={(application) => { setDirty(false); setCreated(application); }} />
-      ) : (
-        <Edit id={id} form={form} onBusy={setBusy} onDirty={setDirty} onSaved={finish} />
-      )}
-      {(asking || leaving) && (
-        <Confirm
-          title={t('form.leave')}
-          text={t('form.leaveText')}
-          action={t('form.discard')}
-          cancel={t('form.stay')}
-          run={leaving ? leaving.go : finish}
-          onClosed={(done) => { setAsking(false); if (!done) leaving?.stay(); }}
-        />
-      )}
-    </Drawer></Antd>
+    <Antd>
+      <Drawer
+        rootClassName="form-drawer"
+        open={open}
+        keyboard={false} // useEscape
+        size="min(560px, 100vw)"
+        title={title}
+        closable={{ placement: 'end', 'aria-label': t('common:action.close') }}
+        onClose={close}
+        afterOpenChange={(visible) => !visible && onClosed()}
+        footer={
+          created ? null : (
+            <div className="form-foot">
+              <Button onClick={close}>{t('common:action.cancel')}</Button>
+              <Button kind="primary" type="submit" form={form} loading={busy}>
+                {t(id === null ? 'form.submit' : 'form.save')}
+              </Button>
+            </div>
+          )
+        }
+      >
+        {created ? (
+          <Created application={created} onDone={finish} />
+        ) : id === null ? (
+          <Create
+            form={form}
+            onBusy={setBusy}
+            onDirty={setDirty}
+            onCreated={(application) => {
+              setDirty(false);
+              setCreated(application);
+            }}
+          />
+        ) : (
+          <Edit id={id} form={form} onBusy={setBusy} onDirty={setDirty} onSaved={finish} />
+        )}
+        {(asking || leaving) && (
+          <Confirm
+            title={t('form.leave')}
+            text={t('form.leaveText')}
+            action={t('form.discard')}
+            cancel={t('form.stay')}
+            run={leaving ? leaving.go : finish}
+            onClosed={(done) => {
+              setAsking(false);
+              if (!done) leaving?.stay();
+            }}
+          />
+        )}
+      </Drawer>
+    </Antd>
   );
 }
 
@@ -96,7 +113,8 @@ interface Stage {
 
 function Create({ form, onBusy, onDirty, onCreated }: Stage & { onCreated: (application: Schemas['NewApplication']) => void }) {
   const writes = useWrites();
-  const submit: Submitted = async (draft) => onCreated(await writes.create({ ...draft, name: draft.name.trim(), capabilityIds: [...draft.capabilityIds] }));
+  const submit: Submitted = async (draft) =>
+    onCreated(await writes.create({ ...draft, name: draft.name.trim(), capabilityIds: [...draft.capabilityIds] }));
   return <Fields form={form} saved={nothing} onBusy={onBusy} onDraft={(draft) => onDirty(isDirty(nothing, draft))} onSubmit={submit} />;
 }
 
@@ -148,15 +166,24 @@ function EditForm({ application, form, onBusy, onDirty, onSaved }: Stage & { app
       onBusy={onBusy}
       onDraft={(draft) => onDirty(isDirty(base.saved, draft))}
       onSubmit={submit}
-      above={conflict && ((now, set) => (
-        <Conflict
-          collisions={[
-            ...conflict.both.map((field) => ({ field, label: label[field], theirs: text(conflict.theirs, field), ours: text(conflict.ours, field), kept: now[field] !== conflict.theirs[field] })),
-            ...conflict.taken.map((field) => ({ field, label: label[field], theirs: text(conflict.theirs, field) })),
-          ]}
-          onChoose={(field, own) => set({ [field]: (own ? conflict.ours : conflict.theirs)[field as keyof Draft] })}
-        />
-      ))}
+      above={
+        conflict &&
+        ((now, set) => (
+          <Conflict
+            collisions={[
+              ...conflict.both.map((field) => ({
+                field,
+                label: label[field],
+                theirs: text(conflict.theirs, field),
+                ours: text(conflict.ours, field),
+                kept: now[field] !== conflict.theirs[field],
+              })),
+              ...conflict.taken.map((field) => ({ field, label: label[field], theirs: text(conflict.theirs, field) })),
+            ]}
+            onChoose={(field, own) => set({ [field]: (own ? conflict.ours : conflict.theirs)[field as keyof Draft] })}
+          />
+        ))
+      }
     />
   );
 }

@@ -13,7 +13,17 @@ const NAMES = ['name', 'expires', 'addresses'] as const;
 const faults = { name: 'name', expires: 'expiresAt', addresses: 'allowedCidrs' } as const;
 
 /** Makes a key, or edits `key`. One that was made is told in full, once. */
-export function KeyForm({ applicationId, from, onMade, onClose }: { applicationId: string; from: Key | null; onMade: (id: string, secret: string) => void; onClose: () => void }) {
+export function KeyForm({
+  applicationId,
+  from,
+  onMade,
+  onClose,
+}: {
+  applicationId: string;
+  from: Key | null;
+  onMade: (id: string, secret: string) => void;
+  onClose: () => void;
+}) {
   const { t } = useTranslation(['applications', 'common']);
   const writes = useWrites();
   const form = useRef<HTMLFormElement>(null);
@@ -52,14 +62,30 @@ export function KeyForm({ applicationId, from, onMade, onClose }: { applicationI
     if (fault !== null) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [fault]);
   return (
-    <form ref={form} className="stack key-form" noValidate aria-label={t(from ? 'keys.edit' : 'keys.add')} onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}>
+    <form
+      ref={form}
+      className="stack key-form"
+      noValidate
+      aria-label={t(from ? 'keys.edit' : 'keys.add')}
+      onSubmit={submit}
+      onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}
+    >
       <div className="key-grid">
-        {NAMES.map((name) => <Field key={name} name={name} typed={typed} fault={fields[faults[name]]} set={(text) => setTyped({ ...typed, [name]: text })} />)}
+        {NAMES.map((name) => (
+          <Field key={name} name={name} typed={typed} fault={fields[faults[name]]} set={(text) => setTyped({ ...typed, [name]: text })} />
+        ))}
       </div>
-      {theirs && <div className="bar" data-kind="warn" role="alert"><Icon name="warn" />{t('keys.changed')}</div>}
+      {theirs && (
+        <div className="bar" data-kind="warn" role="alert">
+          <Icon name="warn" />
+          {t('keys.changed')}
+        </div>
+      )}
       {fault !== null && !theirs && Object.keys(fields).length === 0 && <Fault error={fault} />}
       <div className="row">
-        <Button kind="primary" type="submit" loading={busy} disabled={typed.name.trim() === ''}>{t(from ? 'keys.save' : 'keys.create')}</Button>
+        <Button kind="primary" type="submit" loading={busy} disabled={typed.name.trim() === ''}>
+          {t(from ? 'keys.save' : 'keys.create')}
+        </Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>
@@ -74,10 +100,27 @@ function Field({ name, typed, fault, set }: { name: keyof Typed; typed: Typed; f
   return (
     <div className="field">
       <label htmlFor={id}>{name === 'name' ? t('name') : t(`keys.${name}`)}</label>
-      {name === 'addresses' ? <textarea {...shared} className="area mono" rows={2} spellCheck={false} onChange={(event) => set(event.target.value)} /> : (
-        <input {...shared} className="input" type={name === 'expires' ? 'datetime-local' : 'text'} maxLength={name === 'name' ? 64 : undefined} autoFocus={name === 'name'} onChange={(event) => set(event.target.value)} />
+      {name === 'addresses' ? (
+        <textarea {...shared} className="area mono" rows={2} spellCheck={false} onChange={(event) => set(event.target.value)} />
+      ) : (
+        <input
+          {...shared}
+          className="input"
+          type={name === 'expires' ? 'datetime-local' : 'text'}
+          maxLength={name === 'name' ? 64 : undefined}
+          autoFocus={name === 'name'}
+          onChange={(event) => set(event.target.value)}
+        />
       )}
-      <p id={`${id}-hint`} className="meta">{fault ? <span className="fault-text" role="alert">{fault}</span> : hint}</p>
+      <p id={`${id}-hint`} className="meta">
+        {fault ? (
+          <span className="fault-text" role="alert">
+            {fault}
+          </span>
+        ) : (
+          hint
+        )}
+      </p>
     </div>
   );
 }

@@ -39,16 +39,39 @@ export function Keys({ applicationId }: { applicationId: string }) {
         <h2>{t('keys.title')}</h2>
         {count !== undefined && <span className="meta number">{t('keys.used', { n: String(count), most: String(MOST_KEYS) })}</span>}
         <span className="grow" />
-        {!form && <Button disabled={!there} onClick={() => setForm({ of: null })}>{t('keys.add')}</Button>}
+        {!form && (
+          <Button disabled={!there} onClick={() => setForm({ of: null })}>
+            {t('keys.add')}
+          </Button>
+        )}
       </div>
       <p className="second">{t(count === MOST_KEYS ? 'keys.full' : 'keys.about', { most: String(MOST_KEYS) })}</p>
-      {form && <KeyForm key={form.of?.id ?? ''} applicationId={applicationId} from={form.of} onMade={(id, secret) => setMade({ id, secret })} onClose={() => setForm(null)} />}
+      {form && (
+        <KeyForm
+          key={form.of?.id ?? ''}
+          applicationId={applicationId}
+          from={form.of}
+          onMade={(id, secret) => setMade({ id, secret })}
+          onClose={() => setForm(null)}
+        />
+      )}
       <Block query={query} height={88} bones={<TableBones roomy className="keys" head={<Columns />} rows={1} columns={6} />}>
         {({ items, lastUseKnown }) => (
           <table className="table keys" aria-label={t('keys.rowsOf')}>
             <Columns />
             <tbody>
-              {items.map((key) => <Row key={key.id} applicationId={applicationId} of={key} lastUseKnown={lastUseKnown} now={query.dataUpdatedAt} first={made?.id === key.id ? made.secret : null} onTaken={() => setMade(null)} onEdit={() => setForm({ of: key })} />)}
+              {items.map((key) => (
+                <Row
+                  key={key.id}
+                  applicationId={applicationId}
+                  of={key}
+                  lastUseKnown={lastUseKnown}
+                  now={query.dataUpdatedAt}
+                  first={made?.id === key.id ? made.secret : null}
+                  onTaken={() => setMade(null)}
+                  onEdit={() => setForm({ of: key })}
+                />
+              ))}
             </tbody>
           </table>
         )}
@@ -62,38 +85,83 @@ function Columns() {
   return (
     <thead>
       <tr>
-        {columns.map((key) => <th key={key} scope="col">{key === 'name' ? t('name') : t(`keys.${key}`)}</th>)}
-        <th scope="col" className="right"><span className="unseen">{t('keys.action')}</span></th>
+        {columns.map((key) => (
+          <th key={key} scope="col">
+            {key === 'name' ? t('name') : t(`keys.${key}`)}
+          </th>
+        ))}
+        <th scope="col" className="right">
+          <span className="unseen">{t('keys.action')}</span>
+        </th>
       </tr>
     </thead>
   );
 }
 
-function Row({ applicationId, of, lastUseKnown, now, first, onTaken, onEdit }: { applicationId: string; of: Key; lastUseKnown: boolean; now: number; first: string | null; onTaken: () => void; onEdit: () => void }) {
+function Row({
+  applicationId,
+  of,
+  lastUseKnown,
+  now,
+  first,
+  onTaken,
+  onEdit,
+}: {
+  applicationId: string;
+  of: Key;
+  lastUseKnown: boolean;
+  now: number;
+  first: string | null;
+  onTaken: () => void;
+  onEdit: () => void;
+}) {
   const { t } = useTranslation('applications');
   const format = useFormat();
   const [secret, setSecret] = useSecret(first);
-  useEffect(() => { // from here on it is this row's alone, which hides it
+  useEffect(() => {
+    // from here on it is this row's alone, which hides it
     if (first !== null) onTaken();
   });
   const { id, name, maskedAccessKey, createdAt } = of;
   return (
     <tr>
-      <td><span className="key-name">{name}</span> {of.first && <Tag kind="ok">{t('keys.first')}</Tag>}</td>
+      <td>
+        <span className="key-name">{name}</span> {of.first && <Tag kind="ok">{t('keys.first')}</Tag>}
+      </td>
       <Cell name="mask">
-        <code className="key-text" data-shown={secret !== null} aria-live="polite">{secret ?? maskedAccessKey}</code>
-        <span className="meta key-created" title={format.exactTime(createdAt)}>{t('keys.created')} <span className="number">{format.time(createdAt)}</span></span>
+        <code className="key-text" data-shown={secret !== null} aria-live="polite">
+          {secret ?? maskedAccessKey}
+        </code>
+        <span className="meta key-created" title={format.exactTime(createdAt)}>
+          {t('keys.created')} <span className="number">{format.time(createdAt)}</span>
+        </span>
         {secret !== null && <span className="meta key-created">{t('secret.soon')}</span>}
       </Cell>
-      <Cell name="expires"><Expiry of={of} now={now} /></Cell>
-      <Cell name="addresses"><Addresses of={of.allowedCidrs} /></Cell>
+      <Cell name="expires">
+        <Expiry of={of} now={now} />
+      </Cell>
+      <Cell name="addresses">
+        <Addresses of={of.allowedCidrs} />
+      </Cell>
       <Cell name="lastUsed">
-        {of.lastUsedAt !== null ? <span className="number" title={format.exactTime(of.lastUsedAt)}>{format.time(of.lastUsedAt)}</span> : lastUseKnown ? t('keys.unused') : <span title={t('keys.unknown')}>— <span className="unseen">{t('keys.unknown')}</span></span>}
+        {of.lastUsedAt !== null ? (
+          <span className="number" title={format.exactTime(of.lastUsedAt)}>
+            {format.time(of.lastUsedAt)}
+          </span>
+        ) : lastUseKnown ? (
+          t('keys.unused')
+        ) : (
+          <span title={t('keys.unknown')}>
+            — <span className="unseen">{t('keys.unknown')}</span>
+          </span>
+        )}
       </Cell>
       <td>
         <div className="key-actions">
           {!of.first && <Secret applicationId={applicationId} of={of} secret={secret} setSecret={setSecret} />}
-          <button type="button" className="quiet" onClick={onEdit} aria-label={t('keys.editOf', { name })}>{t('edit')}</button>
+          <button type="button" className="quiet" onClick={onEdit} aria-label={t('keys.editOf', { name })}>
+            {t('edit')}
+          </button>
           {!of.first && <Delete applicationId={applicationId} id={id} name={name} />}
         </div>
       </td>
@@ -104,7 +172,11 @@ function Row({ applicationId, of, lastUseKnown, now, first, onTaken, onEdit }: {
 /** A cell that names its column where there is no room for heads. */
 function Cell({ name, children }: { name: Exclude<(typeof columns)[number], 'name'>; children: ReactNode }) {
   const { t } = useTranslation('applications');
-  return <td><span className="meta close">{t(`keys.${name}`)}</span> {children}</td>;
+  return (
+    <td>
+      <span className="meta close">{t(`keys.${name}`)}</span> {children}
+    </td>
+  );
 }
 
 function Expiry({ of, now }: { of: Key; now: number }) {
@@ -114,9 +186,21 @@ function Expiry({ of, now }: { of: Key; now: number }) {
   if (of.expiresAt === null) return <>{t('keys.never')}</>;
   return (
     <>
-      <span className="number" title={format.exactTime(of.expiresAt)}>{format.time(of.expiresAt)}</span>
-      {state === 'expired' && <> <Tag kind="off">{t('keys.expired')}</Tag></>}
-      {state === 'soon' && <> <Tag kind="warn">{t('keys.soon')}</Tag></>}
+      <span className="number" title={format.exactTime(of.expiresAt)}>
+        {format.time(of.expiresAt)}
+      </span>
+      {state === 'expired' && (
+        <>
+          {' '}
+          <Tag kind="off">{t('keys.expired')}</Tag>
+        </>
+      )}
+      {state === 'soon' && (
+        <>
+          {' '}
+          <Tag kind="warn">{t('keys.soon')}</Tag>
+        </>
+      )}
     </>
   );
 }
@@ -128,13 +212,27 @@ function Addresses({ of }: { of: readonly string[] }) {
   if (of.length === 0) return <>{t('keys.anywhere')}</>;
   return (
     <span title={of.join('\n')}>
-      {of.slice(0, SHOWN).map((network) => <code key={network} className="key-network">{network}</code>)}
+      {of.slice(0, SHOWN).map((network) => (
+        <code key={network} className="key-network">
+          {network}
+        </code>
+      ))}
       {of.length > SHOWN && <span className="meta">{t('keys.more', { n: String(of.length - SHOWN) })}</span>}
     </span>
   );
 }
 
-function Secret({ applicationId, of, secret, setSecret }: { applicationId: string; of: Key; secret: string | null; setSecret: (secret: string | null) => void }) {
+function Secret({
+  applicationId,
+  of,
+  secret,
+  setSecret,
+}: {
+  applicationId: string;
+  of: Key;
+  secret: string | null;
+  setSecret: (secret: string | null) => void;
+}) {
   const { t } = useTranslation('applications');
   const tell = useTellFault();
   const writes = useWrites();
@@ -150,7 +248,15 @@ function Secret({ applicationId, of, secret, setSecret }: { applicationId: strin
   };
   return (
     <>
-      <button type="button" className="quiet" disabled={busy} onClick={() => (secret === null ? void show() : setSecret(null))} aria-label={t(secret === null ? 'keys.showOf' : 'keys.hideOf', { name: of.name })}>{t(secret === null ? 'secret.show' : 'secret.hide')}</button>
+      <button
+        type="button"
+        className="quiet"
+        disabled={busy}
+        onClick={() => (secret === null ? void show() : setSecret(null))}
+        aria-label={t(secret === null ? 'keys.showOf' : 'keys.hideOf', { name: of.name })}
+      >
+        {t(secret === null ? 'secret.show' : 'secret.hide')}
+      </button>
       <Copy bare text={() => secret ?? writes.revealKey(applicationId, of.id)} label={t('keys.copyOf', { name: of.name })} />
     </>
   );
@@ -166,10 +272,19 @@ function Delete({ applicationId, id, name }: { applicationId: string; id: string
   };
   return (
     <>
-      <button type="button" className="quiet danger" onClick={() => setAsking(true)} aria-label={t('keys.deleteOf', { name })}>{t('delete')}</button>
+      <button type="button" className="quiet danger" onClick={() => setAsking(true)} aria-label={t('keys.deleteOf', { name })}>
+        {t('delete')}
+      </button>
       {asking && (
         <Suspense>
-          <Confirm danger title={t('ask.deleteKey', { name })} text={t('ask.deleteKeyText')} action={t('delete')} run={run} onClosed={() => setAsking(false)} />
+          <Confirm
+            danger
+            title={t('ask.deleteKey', { name })}
+            text={t('ask.deleteKeyText')}
+            action={t('delete')}
+            run={run}
+            onClosed={() => setAsking(false)}
+          />
         </Suspense>
       )}
     </>

@@ -16,7 +16,11 @@ export interface Typed {
 
 export const fresh: Typed = { name: '', expires: '', addresses: '' };
 
-export const stored = (key: Key): Typed => ({ name: key.name, expires: key.expiresAt === null ? '' : key.expiresAt.slice(0, 16), addresses: key.allowedCidrs.join('\n') });
+export const stored = (key: Key): Typed => ({
+  name: key.name,
+  expires: key.expiresAt === null ? '' : key.expiresAt.slice(0, 16),
+  addresses: key.allowedCidrs.join('\n'),
+});
 
 const addressesOf = (typed: Typed): string[] => typed.addresses.split(/[\s,]+/).filter((line) => line !== '');
 

@@ -16,14 +16,19 @@ export interface Wanted {
 
 export const SORTS = ['newest', 'name', 'calls', 'failures', 'lastCall'] as const;
 
-const asked = ({ q, status, sort }: Wanted) => ({ ...(q === '' ? {} : { q }), ...(status === '' ? {} : { status }), ...(sort === 'newest' ? {} : { sort }) });
+const asked = ({ q, status, sort }: Wanted) => ({
+  ...(q === '' ? {} : { q }),
+  ...(status === '' ? {} : { status }),
+  ...(sort === 'newest' ? {} : { sort }),
+});
 
 export const applicationQueries = {
   /** Ten applications with their figures in a period of Beijing days. */
   list: ({ start, end }: Period, wanted: Wanted, page: number, holdsToday: boolean) =>
     queryOptions({
       queryKey: ['applications', 'list', { start, end, page, ...wanted }],
-      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications', { params: { query: { start, end, page, ...asked(wanted) } }, signal })),
+      queryFn: ({ signal }) =>
+        dated(api.GET('/api/statistics/applications', { params: { query: { start, end, page, ...asked(wanted) } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
       refetchInterval: following(holdsToday, start, end),
@@ -43,7 +48,8 @@ export const applicationQueries = {
   limits: (id: string) =>
     queryOptions({
       queryKey: ['applications', 'limits', { id }],
-      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/applications/{id}/limits/usage', { params: { path: { id } }, signal }))).items,
+      queryFn: async ({ signal }) =>
+        (await unwrap(api.GET('/api/applications/{id}/limits/usage', { params: { path: { id } }, signal }))).items,
       staleTime: 0,
       refetchInterval: 5_000,
     }),
@@ -51,7 +57,8 @@ export const applicationQueries = {
   statistics: (id: string, { start, end }: Period, holdsToday: boolean) =>
     queryOptions({
       queryKey: ['applications', 'statistics', { id, start, end }],
-      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}', { params: { path: { id }, query: { start, end } }, signal })),
+      queryFn: ({ signal }) =>
+        dated(api.GET('/api/statistics/applications/{id}', { params: { path: { id }, query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepWithin(id),
       refetchInterval: following(holdsToday, start, end),

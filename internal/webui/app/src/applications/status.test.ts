@@ -5,8 +5,14 @@ const search = { id: 'a', name: 'Search', status: 'active', calls: 3 };
 const chat = { id: 'b', name: 'Chat', status: 'active', calls: 1 };
 
 test('a status changes in a list, in the figures and in the application itself, and only there', () => {
-  expect(withStatus({ items: [search, chat], total: 2 }, 'a', 'disabled')).toEqual({ items: [{ ...search, status: 'disabled' }, chat], total: 2 });
-  expect(withStatus({ application: search, models: [] }, 'a', 'disabled')).toEqual({ application: { ...search, status: 'disabled' }, models: [] });
+  expect(withStatus({ items: [search, chat], total: 2 }, 'a', 'disabled')).toEqual({
+    items: [{ ...search, status: 'disabled' }, chat],
+    total: 2,
+  });
+  expect(withStatus({ application: search, models: [] }, 'a', 'disabled')).toEqual({
+    application: { ...search, status: 'disabled' },
+    models: [],
+  });
   expect(withStatus(search, 'a', 'disabled')).toEqual({ ...search, status: 'disabled' });
   expect(withStatus({ application: chat }, 'a', 'disabled')).toEqual({ application: chat });
 });

@@ -12,6 +12,18 @@ export function useCapabilities(bound: readonly string[]): UseQueryResult<Capabi
   const offer = useQuery(capabilityQueries.list());
   const rest = offer.data ? bound.filter((id) => !offer.data.some((capability) => capability.id === id)) : [];
   const disabled = useQueries({ queries: rest.map((id) => capabilityQueries.get(id)) });
-  const names = rest.map((id, n): Capability => disabled[n]?.data ?? { id, name: id, groupId: '', description: '', sortOrder: 0, status: 'disabled', upstreamModel: '', defaultPath: '' });
+  const names = rest.map(
+    (id, n): Capability =>
+      disabled[n]?.data ?? {
+        id,
+        name: id,
+        groupId: '',
+        description: '',
+        sortOrder: 0,
+        status: 'disabled',
+        upstreamModel: '',
+        defaultPath: '',
+      },
+  );
   return { ...offer, data: offer.data && [...offer.data, ...names] } as UseQueryResult<Capability[]>;
 }

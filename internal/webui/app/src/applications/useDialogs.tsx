@@ -72,14 +72,39 @@ export function useDialogs(onDeleted: () => void): Dialogs {
           {asked?.what === 'create' && <FormDrawer key={turn} id={null} onClosed={closed} />}
           {asked?.what === 'edit' && <FormDrawer key={turn} id={asked.on.id} onClosed={closed} />}
           {asked?.what === 'disable' && (
-            <Confirm key={turn} title={t('ask.disable', { name: asked.on.name })} text={t('ask.disableText')} action={t('disable')} run={() => disable(asked.on)} onClosed={closed} />
+            <Confirm
+              key={turn}
+              title={t('ask.disable', { name: asked.on.name })}
+              text={t('ask.disableText')}
+              action={t('disable')}
+              run={() => disable(asked.on)}
+              onClosed={closed}
+            />
           )}
           {asked?.what === 'delete' && (
-            <Confirm key={turn} danger typed={asked.on.name} title={t('ask.delete', { name: asked.on.name })} text={t('ask.deleteText')} action={t('delete')} run={() => remove(asked.on)} onClosed={closed} />
+            <Confirm
+              key={turn}
+              danger
+              typed={asked.on.name}
+              title={t('ask.delete', { name: asked.on.name })}
+              text={t('ask.deleteText')}
+              action={t('delete')}
+              run={() => remove(asked.on)}
+              onClosed={closed}
+            />
           )}
         </Suspense>
         <Suspense fallback={<Fetching onEscape={() => setLog(null)} />}>
-          {log && <CallDrawer key={log.turn} applicationId={log.id} applicationName={log.name} sought={log.sought} open={log.open} onClose={() => setLog({ ...log, open: false })} />}
+          {log && (
+            <CallDrawer
+              key={log.turn}
+              applicationId={log.id}
+              applicationName={log.name}
+              sought={log.sought}
+              open={log.open}
+              onClose={() => setLog({ ...log, open: false })}
+            />
+          )}
         </Suspense>
       </>
     ),

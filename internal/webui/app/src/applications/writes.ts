@@ -27,14 +27,18 @@ const writes = (client: QueryClient) => ({
 
   /** Only where nobody has changed it since it was read at `updatedAt`. */
   update: async (id: string, edit: Schemas['ApplicationEdit'], updatedAt: string): Promise<Schemas['Application']> => {
-    const application = await unwrap(api.PATCH('/api/applications/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: edit }));
+    const application = await unwrap(
+      api.PATCH('/api/applications/{id}', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: edit }),
+    );
     took(client, application);
     return application;
   },
 
   /** Only where nobody has changed the application since it was read at `updatedAt`; null removes a limit. */
   setLimits: async (id: string, edit: Schemas['LimitsEdit'], updatedAt: string): Promise<Schemas['Application']> => {
-    const application = await unwrap(api.PATCH('/api/applications/{id}/limits', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: edit }));
+    const application = await unwrap(
+      api.PATCH('/api/applications/{id}/limits', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body: edit }),
+    );
     took(client, application);
     return application;
   },
@@ -71,7 +75,9 @@ const writes = (client: QueryClient) => ({
 
   /** The old key stays valid for `overlapHours`. */
   rotate: async (id: string, overlapHours: number): Promise<string> => {
-    const { accessKey } = await unwrap(api.POST('/api/applications/{id}/access-key/rotate', { params: { path: { id } }, body: { overlapHours } }));
+    const { accessKey } = await unwrap(
+      api.POST('/api/applications/{id}/access-key/rotate', { params: { path: { id } }, body: { overlapHours } }),
+    );
     refresh(client);
     return accessKey;
   },
@@ -88,7 +94,9 @@ const writes = (client: QueryClient) => ({
 
   /** Only where nobody has changed it since it was read at `updatedAt`. */
   updateKey: async (id: string, keyId: string, edit: Schemas['KeyEdit'], updatedAt: string): Promise<void> => {
-    await unwrap(api.PATCH('/api/applications/{id}/keys/{keyId}', { params: { path: { id, keyId }, header: ifUnchanged(updatedAt) }, body: edit }));
+    await unwrap(
+      api.PATCH('/api/applications/{id}/keys/{keyId}', { params: { path: { id, keyId }, header: ifUnchanged(updatedAt) }, body: edit }),
+    );
     refresh(client);
   },
 

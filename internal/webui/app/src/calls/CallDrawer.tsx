@@ -14,7 +14,19 @@ import { CallLog } from './CallLog';
  * The calls of one application (spec section 4.1 rule 14). Nothing of it is in the URL. Opening
  * pushes an entry of the same URL, so that Back closes it.
  */
-export default function CallDrawer({ applicationId, applicationName, sought, open, onClose }: { applicationId: string; applicationName: string; sought: string | null; open: boolean; onClose: () => void }) {
+export default function CallDrawer({
+  applicationId,
+  applicationName,
+  sought,
+  open,
+  onClose,
+}: {
+  applicationId: string;
+  applicationName: string;
+  sought: string | null;
+  open: boolean;
+  onClose: () => void;
+}) {
   const { t } = useTranslation(['calls', 'common']);
   const [opened, setOpened] = useState<string | null>(null);
   const leave = useEntry(open, onClose);
@@ -22,20 +34,22 @@ export default function CallDrawer({ applicationId, applicationName, sought, ope
   // Escape leaves the failure first, the drawer then.
   useEscape('.call-drawer', open ? () => (opened === null ? leave() : setOpened(null)) : undefined);
   return (
-    <Antd><Drawer
-      rootClassName="call-drawer"
-      open={open}
-      size="min(760px, 100vw)"
-      title={<span title={applicationName}>{t('title', { name: applicationName })}</span>}
-      closable={{ placement: 'end', 'aria-label': t('common:action.close') }}
-      keyboard={false} // useEscape
-      onClose={leave}
-      destroyOnHidden
-    >
-      <OwnEntry value>
-        <CallLog applicationId={applicationId} sought={sought} opened={opened} onOpened={setOpened} />
-      </OwnEntry>
-    </Drawer></Antd>
+    <Antd>
+      <Drawer
+        rootClassName="call-drawer"
+        open={open}
+        size="min(760px, 100vw)"
+        title={<span title={applicationName}>{t('title', { name: applicationName })}</span>}
+        closable={{ placement: 'end', 'aria-label': t('common:action.close') }}
+        keyboard={false} // useEscape
+        onClose={leave}
+        destroyOnHidden
+      >
+        <OwnEntry value>
+          <CallLog applicationId={applicationId} sought={sought} opened={opened} onOpened={setOpened} />
+        </OwnEntry>
+      </Drawer>
+    </Antd>
   );
 }
 
@@ -44,7 +58,8 @@ function useEntry(open: boolean, onClose: () => void): () => void {
   const navigate = useNavigate();
   const pushed = useRef<Promise<void> | null>(null);
   const left = useEffectEvent(onClose);
-  useLayoutEffect(() => { // before its first paint: who leaves at once leaves an entry
+  useLayoutEffect(() => {
+    // before its first paint: who leaves at once leaves an entry
     if (!open) return;
     const { pathname, search, hash } = window.location; // not the one last drawn
     pushed.current ??= Promise.resolve(navigate({ pathname, search, hash }, { preventScrollReset: true }));

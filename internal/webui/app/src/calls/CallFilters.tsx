@@ -15,7 +15,23 @@ import { useReasonWords } from './useReasonText';
 type Choose = (change: Partial<Choice>) => void;
 
 /** The filters of the calls' page; each change is in the URL at once, and the list at its first page. */
-export function CallFilters({ applicationId, state, choice, models, live, updatedAt, onChoose }: { applicationId: string; state: RangeState; choice: Choice; models: readonly string[]; live: boolean; updatedAt: number; onChoose: Choose }) {
+export function CallFilters({
+  applicationId,
+  state,
+  choice,
+  models,
+  live,
+  updatedAt,
+  onChoose,
+}: {
+  applicationId: string;
+  state: RangeState;
+  choice: Choice;
+  models: readonly string[];
+  live: boolean;
+  updatedAt: number;
+  onChoose: Choose;
+}) {
   const { t } = useTranslation(['calls', 'common']);
   const [text, setText] = useUrlText('text');
   const narrowed = JSON.stringify(choice) !== JSON.stringify(nothingChosen);
@@ -23,20 +39,58 @@ export function CallFilters({ applicationId, state, choice, models, live, update
     <div className="row call-filters full" role="search" aria-label={t('page.filters')}>
       <Days state={state} />
       <ModelChoice models={models} model={choice.model} onModel={(model) => onChoose({ model })} />
-      <select className="select" aria-label={t('column.result')} value={choice.result ?? ''} onChange={({ target }) => onChoose({ result: target.value === '' ? null : (target.value as 'success' | 'failure') })}>
+      <select
+        className="select"
+        aria-label={t('column.result')}
+        value={choice.result ?? ''}
+        onChange={({ target }) => onChoose({ result: target.value === '' ? null : (target.value as 'success' | 'failure') })}
+      >
         <option value="">{t('allResults')}</option>
         <option value="success">{t('result.success')}</option>
         <option value="failure">{t('result.failure')}</option>
       </select>
       <ReasonChoice applicationId={applicationId} state={state} reason={choice.reason} onReason={(reason) => onChoose({ reason })} />
-      <Written key={`status ${choice.status}`} label={t('column.status')} placeholder={t('page.anyStatus')} size={3} value={choice.status === null ? '' : String(choice.status)} good={(value) => /^[1-5]\d\d$/.test(value)} wrong={t('page.badStatus')} onValue={(value) => onChoose({ status: value === '' ? null : Number(value) })} />
+      <Written
+        key={`status ${choice.status}`}
+        label={t('column.status')}
+        placeholder={t('page.anyStatus')}
+        size={3}
+        value={choice.status === null ? '' : String(choice.status)}
+        good={(value) => /^[1-5]\d\d$/.test(value)}
+        wrong={t('page.badStatus')}
+        onValue={(value) => onChoose({ status: value === '' ? null : Number(value) })}
+      />
       <Times range={state.range} choice={choice} onChoose={onChoose} />
       <div className="search call-text">
         <Icon name="search" />
-        <input className="input" type="search" aria-label={t('page.text')} placeholder={t('page.text')} maxLength={MOST_TEXT} value={text} onChange={(event) => setText(event.target.value)} />
+        <input
+          className="input"
+          type="search"
+          aria-label={t('page.text')}
+          placeholder={t('page.text')}
+          maxLength={MOST_TEXT}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
       </div>
-      {narrowed && <button type="button" className="quiet" onClick={() => { setText(''); onChoose(nothingChosen); }}>{t('page.clear')}</button>}
-      {live && <span className="call-live meta" title={t('liveHint')}><i className="live-dot" />{t('live')} · <Updated at={updatedAt} /></span>}
+      {narrowed && (
+        <button
+          type="button"
+          className="quiet"
+          onClick={() => {
+            setText('');
+            onChoose(nothingChosen);
+          }}
+        >
+          {t('page.clear')}
+        </button>
+      )}
+      {live && (
+        <span className="call-live meta" title={t('liveHint')}>
+          <i className="live-dot" />
+          {t('live')} · <Updated at={updatedAt} />
+        </span>
+      )}
     </div>
   );
 }
@@ -46,16 +100,35 @@ function Days({ state: { range, today, setRange } }: { state: RangeState }) {
   const { t } = useTranslation('calls');
   return (
     <div className="choice" role="group" aria-label={t('day')}>
-      {([['today', today], ['yesterday', addDays(today, -1)]] as const).map(([name, day]) => {
+      {(
+        [
+          ['today', today],
+          ['yesterday', addDays(today, -1)],
+        ] as const
+      ).map(([name, day]) => {
         const one = custom(day, day, today);
-        return <button key={name} type="button" aria-pressed={range.start === day && range.end === day} onClick={() => one && setRange(one)}>{t(name)}</button>;
+        return (
+          <button key={name} type="button" aria-pressed={range.start === day && range.end === day} onClick={() => one && setRange(one)}>
+            {t(name)}
+          </button>
+        );
       })}
     </div>
   );
 }
 
 /** The reasons there were in the range, with how often. */
-function ReasonChoice({ applicationId, state: { range, holdsToday }, reason, onReason }: { applicationId: string; state: RangeState; reason: string | null; onReason: (reason: string | null) => void }) {
+function ReasonChoice({
+  applicationId,
+  state: { range, holdsToday },
+  reason,
+  onReason,
+}: {
+  applicationId: string;
+  state: RangeState;
+  reason: string | null;
+  onReason: (reason: string | null) => void;
+}) {
   const { t } = useTranslation('calls');
   const format = useFormat();
   const words = useReasonWords();
@@ -64,9 +137,19 @@ function ReasonChoice({ applicationId, state: { range, holdsToday }, reason, onR
   for (const item of data?.items ?? []) counts.set(reasonOf(item), (counts.get(reasonOf(item)) ?? 0) + item.failures);
   if (reason !== null && !counts.has(reason)) counts.set(reason, 0);
   return (
-    <select className="select" aria-label={t('fact.reason')} value={reason === null ? '' : `=${reason}`} onChange={({ target }) => onReason(target.value === '' ? null : target.value.slice(1))}>
+    <select
+      className="select"
+      aria-label={t('fact.reason')}
+      value={reason === null ? '' : `=${reason}`}
+      onChange={({ target }) => onReason(target.value === '' ? null : target.value.slice(1))}
+    >
       <option value="">{t('page.allReasons')}</option>
-      {[...counts].map(([one, n]) => <option key={one} value={`=${one}`}>{words(one)}{n > 0 && ` (${format.count(n)})`}</option>)}
+      {[...counts].map(([one, n]) => (
+        <option key={one} value={`=${one}`}>
+          {words(one)}
+          {n > 0 && ` (${format.count(n)})`}
+        </option>
+      ))}
     </select>
   );
 }
@@ -77,16 +160,43 @@ function Times({ range, choice: { from, to }, onChoose }: { range: { start: stri
   const many = range.start < range.end;
   const field = (name: 'from' | 'to', value: string | null) => (
     <Written
-      key={`${name} ${value}`} label={t(many ? `page.${name}Many` : `page.${name}`)} placeholder={name === 'from' ? '00:00' : '24:00'} size={8} value={value ?? ''}
-      good={(text) => timeOf(text) !== null && timely(range, { from, to, [name]: timeOf(text) })} wrong={t('page.badTime')}
+      key={`${name} ${value}`}
+      label={t(many ? `page.${name}Many` : `page.${name}`)}
+      placeholder={name === 'from' ? '00:00' : '24:00'}
+      size={8}
+      value={value ?? ''}
+      good={(text) => timeOf(text) !== null && timely(range, { from, to, [name]: timeOf(text) })}
+      wrong={t('page.badTime')}
       onValue={(text) => onChoose({ [name]: text === '' ? null : timeOf(text) })}
     />
   );
-  return <span className="call-times">{field('from', from)}<span aria-hidden="true">–</span>{field('to', to)}</span>;
+  return (
+    <span className="call-times">
+      {field('from', from)}
+      <span aria-hidden="true">–</span>
+      {field('to', to)}
+    </span>
+  );
 }
 
 /** A short field that counts when it is left, or on Enter, and says what is wrong with it. */
-function Written({ label, placeholder, size, value, good, wrong, onValue }: { label: string; placeholder: string; size: number; value: string; good: (text: string) => boolean; wrong: string; onValue: (text: string) => void }) {
+function Written({
+  label,
+  placeholder,
+  size,
+  value,
+  good,
+  wrong,
+  onValue,
+}: {
+  label: string;
+  placeholder: string;
+  size: number;
+  value: string;
+  good: (text: string) => boolean;
+  wrong: string;
+  onValue: (text: string) => void;
+}) {
   const id = useId();
   const [text, setText] = useState(value);
   const [bad, setBad] = useState(false);
@@ -99,8 +209,31 @@ function Written({ label, placeholder, size, value, good, wrong, onValue }: { la
   };
   return (
     <span className="call-written">
-      <input className="input" type="text" inputMode="numeric" autoComplete="off" aria-label={label} title={label} placeholder={placeholder} maxLength={size} style={{ width: `${size + 6}ch` }} value={text} aria-invalid={bad} aria-describedby={id} onChange={(event) => { setBad(false); setText(event.target.value); }} onBlur={done} onKeyDown={(event) => { if (event.key === 'Enter') done(); }} />
-      <span id={id} className="fault-line meta" role="alert">{bad ? wrong : ''}</span>
+      <input
+        className="input"
+        type="text"
+        inputMode="numeric"
+        autoComplete="off"
+        aria-label={label}
+        title={label}
+        placeholder={placeholder}
+        maxLength={size}
+        style={{ width: `${size + 6}ch` }}
+        value={text}
+        aria-invalid={bad}
+        aria-describedby={id}
+        onChange={(event) => {
+          setBad(false);
+          setText(event.target.value);
+        }}
+        onBlur={done}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') done();
+        }}
+      />
+      <span id={id} className="fault-line meta" role="alert">
+        {bad ? wrong : ''}
+      </span>
     </span>
   );
 }

@@ -11,7 +11,16 @@ export function CallIdFact({ applicationId, callId, here = false }: { applicatio
       <dt>{t('column.callId')}</dt>
       <dd className="mono">
         {callId} <Copy text={callId} bare />
-        {!here && <PageLink className="quiet square" to={`/applications/${applicationId}/calls/${callId}`} aria-label={t('page.link')} title={t('page.link')}><Icon name="external" /></PageLink>}
+        {!here && (
+          <PageLink
+            className="quiet square"
+            to={`/applications/${applicationId}/calls/${callId}`}
+            aria-label={t('page.link')}
+            title={t('page.link')}
+          >
+            <Icon name="external" />
+          </PageLink>
+        )}
       </dd>
     </div>
   );

@@ -12,7 +12,19 @@ import { Jump } from './Jump';
 import type { CallFlow } from './useCallFlow';
 
 /** One page of a flow: its figures, its rows or why there are none, and the ways to other pages. */
-export function CallList({ applicationId, flow, filter, page, full = false, onlyFailures, onOnlyFailures, onHover, onCatchUp, nothing, children }: {
+export function CallList({
+  applicationId,
+  flow,
+  filter,
+  page,
+  full = false,
+  onlyFailures,
+  onOnlyFailures,
+  onHover,
+  onCatchUp,
+  nothing,
+  children,
+}: {
   applicationId: string;
   flow: CallFlow;
   filter: Filter;
@@ -32,16 +44,35 @@ export function CallList({ applicationId, flow, filter, page, full = false, only
   const last = Math.max(1, pages);
   return (
     <div className="call-place" aria-live="off">
-      {shown.fresh > 0 && <button type="button" className="quiet call-fresh" onClick={() => { onCatchUp(); shown.catchUp(); }}>{shown.fresh === 1 ? t('freshOne') : t('fresh', { n: String(shown.fresh) })}</button>}
+      {shown.fresh > 0 && (
+        <button
+          type="button"
+          className="quiet call-fresh"
+          onClick={() => {
+            onCatchUp();
+            shown.catchUp();
+          }}
+        >
+          {shown.fresh === 1 ? t('freshOne') : t('fresh', { n: String(shown.fresh) })}
+        </button>
+      )}
       <Block query={shown.data ? ({ ...query, data: shown.data } as typeof query) : query} height={488} bones={<CallBones full={full} />}>
         {(data) => (
           <>
             <Figures page={data} onlyFailures={onlyFailures} address={csvAddress(applicationId, filter)} onOnlyFailures={onOnlyFailures} />
             {data.items.length > 0 ? (
-              <div onPointerEnter={() => onHover(true)} onPointerLeave={() => onHover(false)}>{children(data)}</div>
+              <div onPointerEnter={() => onHover(true)} onPointerLeave={() => onHover(false)}>
+                {children(data)}
+              </div>
             ) : page > 1 ? (
-              <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => turn(last)}>{t('common:page.goTo', { page: String(last) })}</button></Empty>
-            ) : nothing(data)}
+              <Empty text={t('common:page.past', { page: String(page) })}>
+                <button type="button" className="quiet" data-edge onClick={() => turn(last)}>
+                  {t('common:page.goTo', { page: String(last) })}
+                </button>
+              </Empty>
+            ) : (
+              nothing(data)
+            )}
             <div className="call-foot" onPointerEnter={() => onHover(data.items.length > 0)} onPointerLeave={() => onHover(false)}>
               {pages > 1 && <Jump key={`${filter.start} ${filter.end}`} start={filter.start} end={filter.end} onJump={jump} />}
               <Pages page={page} total={data.total} size={data.size} onPage={turn} />
@@ -53,18 +84,41 @@ export function CallList({ applicationId, flow, filter, page, full = false, only
   );
 }
 
-function Figures({ page, onlyFailures, address, onOnlyFailures }: { page: CallPage; onlyFailures: boolean; address: string; onOnlyFailures: (on: boolean) => void }) {
+function Figures({
+  page,
+  onlyFailures,
+  address,
+  onOnlyFailures,
+}: {
+  page: CallPage;
+  onlyFailures: boolean;
+  address: string;
+  onOnlyFailures: (on: boolean) => void;
+}) {
   const { t } = useTranslation(['calls', 'common']);
   const format = useFormat();
   const { calls, successes, failures } = unrecorded(page) ? { calls: null, successes: null, failures: null } : page.summary;
   return (
     <div className="call-figures">
-      <span>{t('common:metrics.calls')} <b>{format.count(calls)}</b></span>
-      <span>{t('common:metrics.successes')} <b>{format.count(successes)}</b></span>
-      <button type="button" className="quiet" data-edge aria-pressed={onlyFailures} title={t('onlyFailures')} onClick={() => onOnlyFailures(!onlyFailures)}>
+      <span>
+        {t('common:metrics.calls')} <b>{format.count(calls)}</b>
+      </span>
+      <span>
+        {t('common:metrics.successes')} <b>{format.count(successes)}</b>
+      </span>
+      <button
+        type="button"
+        className="quiet"
+        data-edge
+        aria-pressed={onlyFailures}
+        title={t('onlyFailures')}
+        onClick={() => onOnlyFailures(!onlyFailures)}
+      >
         <Icon name="failed" size={12} /> {t('common:metrics.failures')} <b>{format.count(failures)}</b>
       </button>
-      <a className="meta end" href={address} download>{t('download')}</a>
+      <a className="meta end" href={address} download>
+        {t('download')}
+      </a>
     </div>
   );
 }

@@ -27,7 +27,17 @@ interface Asked extends Place {
 const defaults: Asked = { chosen: 'today', model: null, onlyFailures: false, page: 1, until: null };
 
 /** Filters, figures and the flow of calls; a failed call opens its panel in the same place, the one sought by itself. */
-export function CallLog({ applicationId, sought, opened, onOpened }: { applicationId: string; sought: string | null; opened: string | null; onOpened: Dispatch<SetStateAction<string | null>> }) {
+export function CallLog({
+  applicationId,
+  sought,
+  opened,
+  onOpened,
+}: {
+  applicationId: string;
+  sought: string | null;
+  opened: string | null;
+  onOpened: Dispatch<SetStateAction<string | null>>;
+}) {
   const [asked, setAsked] = useState(defaults);
   const [expanded, setExpanded] = useState<string | null>(null);
   const [hovered, setHovered] = useState(false);
@@ -47,7 +57,14 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
     onOpened(null);
   };
   const flow = useCallFlow({
-    applicationId, filter, place: asked, holdsToday, live, sought, opened, every: false,
+    applicationId,
+    filter,
+    place: asked,
+    holdsToday,
+    live,
+    sought,
+    opened,
+    every: false,
     hold: hovered || expanded !== null || opened !== null,
     onPlace: turn,
     onStep: (callId, place) => {
@@ -66,17 +83,44 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
   return (
     <>
       {opened !== null && (
-        <FailurePanel applicationId={applicationId} callId={opened} onBack={() => onOpened(null)} onNext={flow.next} onPrevious={flow.previous} />
+        <FailurePanel
+          applicationId={applicationId}
+          callId={opened}
+          onBack={() => onOpened(null)}
+          onNext={flow.next}
+          onPrevious={flow.previous}
+        />
       )}
       <div hidden={opened !== null}>
-        <Filters asked={asked} today={today} day={day} models={flow.shown.data?.models ?? []} live={live && !flow.query.isError} onAsk={ask} />
+        <Filters
+          asked={asked}
+          today={today}
+          day={day}
+          models={flow.shown.data?.models ?? []}
+          live={live && !flow.query.isError}
+          onAsk={ask}
+        />
         <CallList
-          applicationId={applicationId} flow={flow} filter={filter} page={asked.page}
-          onlyFailures={asked.onlyFailures} onOnlyFailures={(onlyFailures) => ask({ onlyFailures })}
-          onHover={setHovered} onCatchUp={() => setExpanded(null)}
+          applicationId={applicationId}
+          flow={flow}
+          filter={filter}
+          page={asked.page}
+          onlyFailures={asked.onlyFailures}
+          onOnlyFailures={(onlyFailures) => ask({ onlyFailures })}
+          onHover={setHovered}
+          onCatchUp={() => setExpanded(null)}
           nothing={(page) => <Nothing asked={asked} day={day} from={unrecorded(page) ? firstDay(page) : null} onAsk={ask} />}
         >
-          {(page) => <CallTable applicationId={applicationId} body={flow.rows} calls={page.items} expanded={expanded} onExpand={setExpanded} onOpen={onOpened} />}
+          {(page) => (
+            <CallTable
+              applicationId={applicationId}
+              body={flow.rows}
+              calls={page.items}
+              expanded={expanded}
+              onExpand={setExpanded}
+              onOpen={onOpened}
+            />
+          )}
         </CallList>
       </div>
     </>
@@ -85,7 +129,21 @@ export function CallLog({ applicationId, sought, opened, onOpened }: { applicati
 
 type Ask = (change: Partial<Asked>) => void;
 
-function Filters({ asked, today, day, models, live, onAsk }: { asked: Asked; today: string; day: string; models: readonly string[]; live: boolean; onAsk: Ask }) {
+function Filters({
+  asked,
+  today,
+  day,
+  models,
+  live,
+  onAsk,
+}: {
+  asked: Asked;
+  today: string;
+  day: string;
+  models: readonly string[];
+  live: boolean;
+  onAsk: Ask;
+}) {
   const { t } = useTranslation(['calls', 'common']);
   const [picking, setPicking] = useState(false);
   const dated = asked.chosen !== 'today' && asked.chosen !== 'yesterday';
@@ -93,13 +151,43 @@ function Filters({ asked, today, day, models, live, onAsk }: { asked: Asked; tod
     <div className="row call-filters">
       <div className="choice" role="group" aria-label={t('day')}>
         {(['today', 'yesterday'] as const).map((chosen) => (
-          <button key={chosen} type="button" aria-pressed={asked.chosen === chosen} onClick={() => { setPicking(false); onAsk({ chosen }); }}>{t(chosen)}</button>
+          <button
+            key={chosen}
+            type="button"
+            aria-pressed={asked.chosen === chosen}
+            onClick={() => {
+              setPicking(false);
+              onAsk({ chosen });
+            }}
+          >
+            {t(chosen)}
+          </button>
         ))}
-        {!picking && <button type="button" aria-pressed={dated} onClick={() => setPicking(true)}>{dated ? asked.chosen : t('date')} <Icon name="down" size={12} /></button>}
+        {!picking && (
+          <button type="button" aria-pressed={dated} onClick={() => setPicking(true)}>
+            {dated ? asked.chosen : t('date')} <Icon name="down" size={12} />
+          </button>
+        )}
       </div>
-      {picking && <Suspense><DayPicker day={day} today={today} onDay={(chosen) => { setPicking(false); onAsk({ chosen }); }} /></Suspense>}
+      {picking && (
+        <Suspense>
+          <DayPicker
+            day={day}
+            today={today}
+            onDay={(chosen) => {
+              setPicking(false);
+              onAsk({ chosen });
+            }}
+          />
+        </Suspense>
+      )}
       <ModelChoice models={models} model={asked.model} onModel={(model) => onAsk({ model })} />
-      {live && <span className="call-live meta" title={t('liveHint')}><i className="live-dot" />{t('live')}</span>}
+      {live && (
+        <span className="call-live meta" title={t('liveHint')}>
+          <i className="live-dot" />
+          {t('live')}
+        </span>
+      )}
     </div>
   );
 }
@@ -107,11 +195,25 @@ function Filters({ asked, today, day, models, live, onAsk }: { asked: Asked; tod
 function Nothing({ asked, day, from, onAsk }: { asked: Asked; day: string; from: string | null; onAsk: Ask }) {
   const { t } = useTranslation(['calls', 'common']);
   return (
-    <Empty text={from !== null ? t('unrecorded', { day, from }) : t(asked.model === null && !asked.onlyFailures ? 'none' : 'empty', { day })}>
+    <Empty
+      text={from !== null ? t('unrecorded', { day, from }) : t(asked.model === null && !asked.onlyFailures ? 'none' : 'empty', { day })}
+    >
       <div className="row">
-        {asked.chosen === 'today' && <button type="button" className="quiet" data-edge onClick={() => onAsk({ chosen: 'yesterday' })}>{t('yesterday')}</button>}
-        {asked.model !== null && <button type="button" className="quiet" data-edge onClick={() => onAsk({ model: null })}>{t('allModels')}</button>}
-        {asked.onlyFailures && <button type="button" className="quiet" data-edge onClick={() => onAsk({ onlyFailures: false })}>{t('allResults')}</button>}
+        {asked.chosen === 'today' && (
+          <button type="button" className="quiet" data-edge onClick={() => onAsk({ chosen: 'yesterday' })}>
+            {t('yesterday')}
+          </button>
+        )}
+        {asked.model !== null && (
+          <button type="button" className="quiet" data-edge onClick={() => onAsk({ model: null })}>
+            {t('allModels')}
+          </button>
+        )}
+        {asked.onlyFailures && (
+          <button type="button" className="quiet" data-edge onClick={() => onAsk({ onlyFailures: false })}>
+            {t('allResults')}
+          </button>
+        )}
       </div>
     </Empty>
   );

@@ -20,9 +20,17 @@ export function Component() {
   return (
     <>
       {query.data ? <Around call={query.data} /> : <Crumb to="/applications">{t('applications:title')}</Crumb>}
-      <div className="page-head"><h1>{t('page.one')}</h1></div>
+      <div className="page-head">
+        <h1>{t('page.one')}</h1>
+      </div>
       <section className="block failure" aria-label={t('page.one')}>
-        {isGone(query.error) ? <Gone /> : <Block query={query} height={480}>{(call) => <OwnCallDetail key={callId} call={call} />}</Block>}
+        {isGone(query.error) ? (
+          <Gone />
+        ) : (
+          <Block query={query} height={480}>
+            {(call) => <OwnCallDetail key={callId} call={call} />}
+          </Block>
+        )}
       </section>
     </>
   );

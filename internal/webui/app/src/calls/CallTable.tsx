@@ -16,7 +16,11 @@ export function Result({ call }: { call: Pick<Call, 'success' | 'statusCode' | '
   const { t } = useTranslation('calls');
   if (call.success) return <Tag kind="ok">{t('result.success')}</Tag>;
   if (call.statusCode !== 499) return <Tag kind="failed">{t('result.failure')}</Tag>;
-  return <span title={t(`endedBy.${call.endedBy}`)}><Tag kind="warn">{t('result.interrupted')}</Tag></span>;
+  return (
+    <span title={t(`endedBy.${call.endedBy}`)}>
+      <Tag kind="warn">{t('result.interrupted')}</Tag>
+    </span>
+  );
 }
 
 function Columns({ full }: { full: boolean }) {
@@ -28,9 +32,13 @@ function Columns({ full }: { full: boolean }) {
         <th scope="col">{t('column.time')}</th>
         <th scope="col">{t('column.model')}</th>
         <th scope="col">{t('column.result')}</th>
-        <th scope="col" className="right">{t('column.status')}</th>
+        <th scope="col" className="right">
+          {t('column.status')}
+        </th>
         {full && <th scope="col">{t('fact.reason')}</th>}
-        <th scope="col" className="right">{t('column.duration')}</th>
+        <th scope="col" className="right">
+          {t('column.duration')}
+        </th>
       </tr>
     </thead>
   );
@@ -42,7 +50,9 @@ const classOf = (full: boolean) => (full ? 'calls-table full' : 'calls-table');
 /** A page of calls before it is read. */
 export const CallBones = ({ full }: { full: boolean }) => (
   <>
-    <div className="call-figures"><div className="bone line" /></div>
+    <div className="call-figures">
+      <div className="bone line" />
+    </div>
     <TableBones roomy={full} className={classOf(full)} head={<Columns full={full} />} rows={10} columns={full ? COLUMNS + 1 : COLUMNS} />
   </>
 );
@@ -53,7 +63,14 @@ interface Rows {
 }
 
 /** The rows of one page (spec section 4.1 rule 7). A success unfolds, a failure opens. */
-export function CallTable({ applicationId, body, calls, expanded, onExpand, onOpen }: Rows & {
+export function CallTable({
+  applicationId,
+  body,
+  calls,
+  expanded,
+  onExpand,
+  onOpen,
+}: Rows & {
   applicationId: string;
   expanded: string | null;
   onExpand: (callId: string | null) => void;
@@ -70,14 +87,33 @@ export function CallTable({ applicationId, body, calls, expanded, onExpand, onOp
           <Fragment key={call.callId}>
             <tr className="call" onClick={() => pick(call)}>
               <td>
-                <button type="button" className="call-id cut" data-call={call.callId} title={call.callId} aria-label={t('open', { id: call.callId })} aria-expanded={call.success ? expanded === call.callId : undefined} onClick={(event) => { event.stopPropagation(); pick(call); }}>
+                <button
+                  type="button"
+                  className="call-id cut"
+                  data-call={call.callId}
+                  title={call.callId}
+                  aria-label={t('open', { id: call.callId })}
+                  aria-expanded={call.success ? expanded === call.callId : undefined}
+                  onClick={(event) => {
+                    event.stopPropagation();
+                    pick(call);
+                  }}
+                >
                   <bdi>{call.callId}</bdi>
                 </button>
               </td>
-              <td className="number" title={format.exactTime(call.startTime)}>{format.time(call.startTime)}</td>
+              <td className="number" title={format.exactTime(call.startTime)}>
+                {format.time(call.startTime)}
+              </td>
               <Rest call={call} full={false} />
             </tr>
-            {call.success && expanded === call.callId && <tr><td className="call-more" colSpan={COLUMNS}><Facts applicationId={applicationId} call={call} /></td></tr>}
+            {call.success && expanded === call.callId && (
+              <tr>
+                <td className="call-more" colSpan={COLUMNS}>
+                  <Facts applicationId={applicationId} call={call} />
+                </td>
+              </tr>
+            )}
           </Fragment>
         ))}
       </tbody>
@@ -101,12 +137,29 @@ export function CallPageTable({ body, calls, hrefOf, from }: Rows & { hrefOf: (c
       <tbody ref={body}>
         {calls.map((call, n) => (
           <Fragment key={call.callId}>
-            {(n === 0 || dayOf(call) !== dayOf(calls[n - 1]!)) && <tr className="call-day"><th scope="rowgroup" colSpan={COLUMNS + 1}>{dayOf(call)} {format.weekday(dayOf(call))}</th></tr>}
+            {(n === 0 || dayOf(call) !== dayOf(calls[n - 1]!)) && (
+              <tr className="call-day">
+                <th scope="rowgroup" colSpan={COLUMNS + 1}>
+                  {dayOf(call)} {format.weekday(dayOf(call))}
+                </th>
+              </tr>
+            )}
             <tr className="call" onClick={(event) => open(event, call)}>
               <td>
-                <Link className="call-id cut" data-call={call.callId} title={call.callId} aria-label={t('open', { id: call.callId })} to={hrefOf(call.callId)} state={{ list: from }}><bdi>{call.callId}</bdi></Link>
+                <Link
+                  className="call-id cut"
+                  data-call={call.callId}
+                  title={call.callId}
+                  aria-label={t('open', { id: call.callId })}
+                  to={hrefOf(call.callId)}
+                  state={{ list: from }}
+                >
+                  <bdi>{call.callId}</bdi>
+                </Link>
               </td>
-              <td className="number" title={format.exactTime(call.startTime)}>{format.clock(call.startTime)}</td>
+              <td className="number" title={format.exactTime(call.startTime)}>
+                {format.clock(call.startTime)}
+              </td>
               <Rest call={call} full />
             </tr>
           </Fragment>
@@ -122,8 +175,12 @@ function Rest({ call, full }: { call: Call; full: boolean }) {
   const reason = useReasonText();
   return (
     <>
-      <td className="cut" title={call.model}>{call.model === '' ? t('common:metrics.unspecified') : call.model}</td>
-      <td><Result call={call} /></td>
+      <td className="cut" title={call.model}>
+        {call.model === '' ? t('common:metrics.unspecified') : call.model}
+      </td>
+      <td>
+        <Result call={call} />
+      </td>
       <td className="right">{call.statusCode}</td>
       {full && <td className="call-reason cut">{call.reason ? reason(call.reason) : ''}</td>}
       <td className="right">{format.duration(call.durationMs)}</td>
@@ -140,16 +197,44 @@ export function Facts({ applicationId, call, whole = false }: { applicationId: s
       <CallIdFact applicationId={applicationId} callId={call.callId} here={whole} />
       {whole && (
         <>
-          <div><dt>{t('column.time')}</dt><dd className="number" title={format.exactTime(call.startTime)}>{format.time(call.startTime)}</dd></div>
-          <div><dt>{t('column.model')}</dt><dd>{call.model === '' ? t('common:metrics.unspecified') : call.model}</dd></div>
-          <div><dt>{t('column.result')}</dt><dd><Result call={call} /></dd></div>
-          <div><dt>{t('column.status')}</dt><dd>{call.statusCode}</dd></div>
-          <div><dt>{t('column.duration')}</dt><dd>{format.duration(call.durationMs)}</dd></div>
+          <div>
+            <dt>{t('column.time')}</dt>
+            <dd className="number" title={format.exactTime(call.startTime)}>
+              {format.time(call.startTime)}
+            </dd>
+          </div>
+          <div>
+            <dt>{t('column.model')}</dt>
+            <dd>{call.model === '' ? t('common:metrics.unspecified') : call.model}</dd>
+          </div>
+          <div>
+            <dt>{t('column.result')}</dt>
+            <dd>
+              <Result call={call} />
+            </dd>
+          </div>
+          <div>
+            <dt>{t('column.status')}</dt>
+            <dd>{call.statusCode}</dd>
+          </div>
+          <div>
+            <dt>{t('column.duration')}</dt>
+            <dd>{format.duration(call.durationMs)}</dd>
+          </div>
         </>
       )}
-      <div><dt>{t('fact.firstByte')}</dt><dd>{format.duration(call.firstByteMs)}</dd></div>
-      <div><dt>{t('fact.streamed')}</dt><dd>{t(call.streamed ? 'fact.yes' : 'fact.no')}</dd></div>
-      <div><dt>{t('fact.endedBy')}</dt><dd>{t(`endedBy.${call.endedBy}`)}</dd></div>
+      <div>
+        <dt>{t('fact.firstByte')}</dt>
+        <dd>{format.duration(call.firstByteMs)}</dd>
+      </div>
+      <div>
+        <dt>{t('fact.streamed')}</dt>
+        <dd>{t(call.streamed ? 'fact.yes' : 'fact.no')}</dd>
+      </div>
+      <div>
+        <dt>{t('fact.endedBy')}</dt>
+        <dd>{t(`endedBy.${call.endedBy}`)}</dd>
+      </div>
       <KeyFact applicationId={applicationId} call={call} />
       <UpstreamFacts call={call} />
       <TokenFacts call={call} />

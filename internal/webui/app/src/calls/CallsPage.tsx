@@ -38,7 +38,13 @@ function CallsPage({ id }: { id: string }) {
   const state = useRange();
   const ranged = carried(new URLSearchParams(search));
   if (application.error instanceof ApiError && application.error.status === 404)
-    return <Empty text={t('applications:detail.gone')}><Link className="quiet" data-edge to={`/applications${ranged}`}>{t('applications:detail.back')}</Link></Empty>;
+    return (
+      <Empty text={t('applications:detail.gone')}>
+        <Link className="quiet" data-edge to={`/applications${ranged}`}>
+          {t('applications:detail.back')}
+        </Link>
+      </Empty>
+    );
   const name = application.data?.name ?? '';
   return (
     <>
@@ -63,27 +69,42 @@ function Flow({ id, title, state }: { id: string; title: string; state: RangeSta
   const list = `/applications/${id}/calls`;
   const at = ({ page, until }: Place): string => {
     const next = new URLSearchParams(window.location.search);
-    for (const [name, value] of [['page', page === 1 ? null : String(page)], ['until', until]] as const) {
+    for (const [name, value] of [
+      ['page', page === 1 ? null : String(page)],
+      ['until', until],
+    ] as const) {
       if (value === null) next.delete(name);
       else next.set(name, value);
     }
     return next.size === 0 ? '' : `?${next}`;
   };
   const flow = useCallFlow({
-    applicationId: id, filter, place, holdsToday: state.holdsToday, live, sought: null, opened, every: true,
+    applicationId: id,
+    filter,
+    place,
+    holdsToday: state.holdsToday,
+    live,
+    sought: null,
+    opened,
+    every: true,
     hold: hovered || opened !== null,
     onPlace: (to) => void navigate(list + at(to)),
     onStep: (callId, to) => void navigate(`${list}/${callId}${to ? at(to) : search}`, { replace: true, state: left }),
   });
   // Back to the entry of the list it was opened from, unless steps have led to another page of it.
-  const close = () => void ((left as { list?: string } | null)?.list === search ? navigate(-1) : navigate(list + search, { replace: true }));
+  const close = () =>
+    void ((left as { list?: string } | null)?.list === search ? navigate(-1) : navigate(list + search, { replace: true }));
   useKeys({ Escape: opened === null ? undefined : close });
 
   if (opened !== null) {
     return (
       <>
-        <div className="page-head"><h1>{title}</h1></div>
-        <section className="block"><OwnCallPanel applicationId={id} callId={opened} onBack={close} onNext={flow.next} onPrevious={flow.previous} /></section>
+        <div className="page-head">
+          <h1>{title}</h1>
+        </div>
+        <section className="block">
+          <OwnCallPanel applicationId={id} callId={opened} onBack={close} onNext={flow.next} onPrevious={flow.previous} />
+        </section>
       </>
     );
   }
@@ -94,12 +115,28 @@ function Flow({ id, title, state }: { id: string; title: string; state: RangeSta
         <RangeBar state={state} />
       </div>
       <section className="block" aria-label={t('page.title')}>
-        <CallFilters applicationId={id} state={state} choice={choice} models={flow.shown.data?.models ?? []} onChoose={choose} live={live && !flow.query.isError} updatedAt={flow.query.dataUpdatedAt} />
+        <CallFilters
+          applicationId={id}
+          state={state}
+          choice={choice}
+          models={flow.shown.data?.models ?? []}
+          onChoose={choose}
+          live={live && !flow.query.isError}
+          updatedAt={flow.query.dataUpdatedAt}
+        />
         <CallList
-          applicationId={id} flow={flow} filter={filter} page={page} full
-          onlyFailures={choice.result === 'failure'} onOnlyFailures={(on) => choose({ result: on ? 'failure' : null })}
-          onHover={setHovered} onCatchUp={() => undefined}
-          nothing={(data) => <Nothing range={state.range} choice={choice} from={unrecorded(data) ? firstDay(data) : null} onChoose={choose} />}
+          applicationId={id}
+          flow={flow}
+          filter={filter}
+          page={page}
+          full
+          onlyFailures={choice.result === 'failure'}
+          onOnlyFailures={(on) => choose({ result: on ? 'failure' : null })}
+          onHover={setHovered}
+          onCatchUp={() => undefined}
+          nothing={(data) => (
+            <Nothing range={state.range} choice={choice} from={unrecorded(data) ? firstDay(data) : null} onChoose={choose} />
+          )}
         >
           {(data) => <CallPageTable body={flow.rows} calls={data.items} hrefOf={(callId) => `${list}/${callId}${search}`} from={search} />}
         </CallList>
@@ -108,12 +145,26 @@ function Flow({ id, title, state }: { id: string; title: string; state: RangeSta
   );
 }
 
-function Nothing({ range: { start, end }, choice, from, onChoose }: { range: { start: string; end: string }; choice: Choice; from: string | null; onChoose: (change: Partial<Choice>) => void }) {
+function Nothing({
+  range: { start, end },
+  choice,
+  from,
+  onChoose,
+}: {
+  range: { start: string; end: string };
+  choice: Choice;
+  from: string | null;
+  onChoose: (change: Partial<Choice>) => void;
+}) {
   const { t } = useTranslation(['calls', 'common']);
   const narrowed = Object.values(choice).some((value) => value !== null && value !== '') || choice.model === '';
   return (
     <Empty text={from !== null ? t('page.unrecorded', { from }) : t(narrowed ? 'page.empty' : 'page.none', { start, end })}>
-      {narrowed && from === null && <button type="button" className="quiet" data-edge onClick={() => onChoose(nothingChosen)}>{t('page.clear')}</button>}
+      {narrowed && from === null && (
+        <button type="button" className="quiet" data-edge onClick={() => onChoose(nothingChosen)}>
+          {t('page.clear')}
+        </button>
+      )}
     </Empty>
   );
 }

@@ -6,15 +6,17 @@ import { DatePicker, fromDay, toDay } from '../range/picker';
 export default function DayPicker({ day, today, onDay }: { day: string; today: string; onDay: (day: string) => void }) {
   const { t } = useTranslation('calls');
   return (
-    <Antd><DatePicker
-      autoFocus
-      defaultOpen
-      allowClear={false}
-      aria-label={t('date')}
-      format="YYYY-MM-DD"
-      value={fromDay(day)}
-      disabledDate={(date) => toDay(date) > today || toDay(date) < '2000-01-01'}
-      onChange={(date) => date && !Array.isArray(date) && onDay(toDay(date))}
-    /></Antd>
+    <Antd>
+      <DatePicker
+        autoFocus
+        defaultOpen
+        allowClear={false}
+        aria-label={t('date')}
+        format="YYYY-MM-DD"
+        value={fromDay(day)}
+        disabledDate={(date) => toDay(date) > today || toDay(date) < '2000-01-01'}
+        onChange={(date) => date && !Array.isArray(date) && onDay(toDay(date))}
+      />
+    </Antd>
   );
 }

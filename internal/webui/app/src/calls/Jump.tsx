@@ -19,10 +19,30 @@ export function Jump({ start, end, onJump }: { start: string; end: string; onJum
   };
   return (
     <form className="jump" data-dated={start !== end} noValidate aria-busy={busy} onSubmit={submit}>
-      <label className="meta" htmlFor={id}>{t('jump.label')}</label>
-      <input id={id} className="input" inputMode={start === end ? 'numeric' : 'text'} autoComplete="off" placeholder={start === end ? '14:03' : `${end.slice(5)} 14:03`} maxLength={start === end ? 8 : 19} value={text} aria-invalid={wrong} aria-describedby={`${id}-fault`} onChange={(event) => { setWrong(false); setText(event.target.value); }} />
-      <button type="submit" className="quiet" data-edge>{t('jump.go')}</button>
-      <p id={`${id}-fault`} className="fault-line meta" role="alert">{wrong ? t(start === end ? 'jump.wrong' : 'jump.wrongDay') : ''}</p>
+      <label className="meta" htmlFor={id}>
+        {t('jump.label')}
+      </label>
+      <input
+        id={id}
+        className="input"
+        inputMode={start === end ? 'numeric' : 'text'}
+        autoComplete="off"
+        placeholder={start === end ? '14:03' : `${end.slice(5)} 14:03`}
+        maxLength={start === end ? 8 : 19}
+        value={text}
+        aria-invalid={wrong}
+        aria-describedby={`${id}-fault`}
+        onChange={(event) => {
+          setWrong(false);
+          setText(event.target.value);
+        }}
+      />
+      <button type="submit" className="quiet" data-edge>
+        {t('jump.go')}
+      </button>
+      <p id={`${id}-fault`} className="fault-line meta" role="alert">
+        {wrong ? t(start === end ? 'jump.wrong' : 'jump.wrongDay') : ''}
+      </p>
     </form>
   );
 }

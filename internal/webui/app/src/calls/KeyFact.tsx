@@ -12,7 +12,17 @@ export function KeyFact({ applicationId, call }: { applicationId: string; call: 
   return (
     <div className={key ? undefined : 'across'}>
       <dt>{t('fact.key')}</dt>
-      <dd title={call.keyId}>{key ? <>{key.name} <code>{key.maskedAccessKey}</code></> : <><span className="mono">{call.keyId}</span> {data && <span className="meta">{t('fact.keyGone')}</span>}</>}</dd>
+      <dd title={call.keyId}>
+        {key ? (
+          <>
+            {key.name} <code>{key.maskedAccessKey}</code>
+          </>
+        ) : (
+          <>
+            <span className="mono">{call.keyId}</span> {data && <span className="meta">{t('fact.keyGone')}</span>}
+          </>
+        )}
+      </dd>
     </div>
   );
 }

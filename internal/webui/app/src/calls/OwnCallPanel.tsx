@@ -12,14 +12,41 @@ import { Panel } from './Panel';
 import { callQueries, type OwnCall } from './queries';
 
 /** A call of the list, whatever became of it, in the list's place. */
-export function OwnCallPanel({ applicationId, callId, onBack, onPrevious, onNext }: { applicationId: string; callId: string; onBack: () => void; onPrevious: (() => void) | undefined; onNext: (() => void) | undefined }) {
+export function OwnCallPanel({
+  applicationId,
+  callId,
+  onBack,
+  onPrevious,
+  onNext,
+}: {
+  applicationId: string;
+  callId: string;
+  onBack: () => void;
+  onPrevious: (() => void) | undefined;
+  onNext: (() => void) | undefined;
+}) {
   const { t } = useTranslation('calls');
   const { search } = useLocation();
   const query = useQuery(callQueries.own(callId));
-  if (query.data && query.data.application.id !== applicationId) return <Navigate to={`/applications/${query.data.application.id}/calls/${callId}${search}`} replace />;
+  if (query.data && query.data.application.id !== applicationId)
+    return <Navigate to={`/applications/${query.data.application.id}/calls/${callId}${search}`} replace />;
   return (
-    <Panel callId={callId} title={t('page.one')} previous={t('page.previous')} next={t('page.next')} onBack={onBack} onPrevious={onPrevious} onNext={onNext}>
-      {isGone(query.error) ? <Gone /> : <Block query={query} height={480}>{(call) => <OwnCallDetail key={callId} call={call} />}</Block>}
+    <Panel
+      callId={callId}
+      title={t('page.one')}
+      previous={t('page.previous')}
+      next={t('page.next')}
+      onBack={onBack}
+      onPrevious={onPrevious}
+      onNext={onNext}
+    >
+      {isGone(query.error) ? (
+        <Gone />
+      ) : (
+        <Block query={query} height={480}>
+          {(call) => <OwnCallDetail key={callId} call={call} />}
+        </Block>
+      )}
     </Panel>
   );
 }
@@ -40,7 +67,11 @@ export function OwnCallDetail({ call }: { call: OwnCall }) {
   if (failure !== null) return <Detail applicationId={call.application.id} call={{ ...call, success: false, failure }} here />;
   return (
     <div className="stack">
-      <div className="verdict" data-kind="ok"><p><Icon name="ok" /> {t('page.succeeded', { status: String(call.statusCode), duration: format.duration(call.durationMs) })}</p></div>
+      <div className="verdict" data-kind="ok">
+        <p>
+          <Icon name="ok" /> {t('page.succeeded', { status: String(call.statusCode), duration: format.duration(call.durationMs) })}
+        </p>
+      </div>
       <Facts applicationId={call.application.id} call={call} whole />
     </div>
   );

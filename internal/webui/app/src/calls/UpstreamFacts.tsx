@@ -6,8 +6,18 @@ export function UpstreamFacts({ call: { upstreamId, attempts } }: { call: Pick<S
   const { t } = useTranslation('calls');
   return (
     <>
-      {upstreamId !== null && <div><dt>{t('fact.upstream')}</dt><dd className="mono">{upstreamId}</dd></div>}
-      {attempts > 1 && <div><dt>{t('fact.attempts')}</dt><dd className="number">{attempts}</dd></div>}
+      {upstreamId !== null && (
+        <div>
+          <dt>{t('fact.upstream')}</dt>
+          <dd className="mono">{upstreamId}</dd>
+        </div>
+      )}
+      {attempts > 1 && (
+        <div>
+          <dt>{t('fact.attempts')}</dt>
+          <dd className="number">{attempts}</dd>
+        </div>
+      )}
     </>
   );
 }

@@ -24,10 +24,24 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
   const fix = reason ? fixOf(reason.code) : 'none';
   return (
     <div className="verdict" role="group" aria-label={t('fact.reason')}>
-      <p><Icon name="failed" /> {t(`verdict.${reason?.code ?? 'none'}`, { model, status: String(reason?.upstreamStatus ?? call.statusCode) })}</p>
-      {reason?.message != null && told(reason.type) && <p className="verdict-message"><span className="unseen">{t('fact.message')}: </span>{reason.message}</p>}
+      <p>
+        <Icon name="failed" />{' '}
+        {t(`verdict.${reason?.code ?? 'none'}`, { model, status: String(reason?.upstreamStatus ?? call.statusCode) })}
+      </p>
+      {reason?.message != null && told(reason.type) && (
+        <p className="verdict-message">
+          <span className="unseen">{t('fact.message')}: </span>
+          {reason.message}
+        </p>
+      )}
       {fix === 'enable' && <Enable applicationId={applicationId} model={model} />}
-      {fix === 'keys' && <div><PageLink className="quiet" data-edge to={`/applications/${applicationId}#keys`}>{t('fix.keys')}</PageLink></div>}
+      {fix === 'keys' && (
+        <div>
+          <PageLink className="quiet" data-edge to={`/applications/${applicationId}#keys`}>
+            {t('fix.keys')}
+          </PageLink>
+        </div>
+      )}
       {fix === 'bind' && <Bind applicationId={applicationId} model={model} />}
       {fix === 'sameGroup' && <SameGroup model={model} />}
       {fix === 'closest' && <Closest model={model} />}
@@ -46,12 +60,27 @@ const capabilityPath = (id: string) => `/capabilities/${encodeURIComponent(id)}`
 function Try({ applicationId, model }: { applicationId: string; model: string }) {
   const { t } = useTranslation('calls');
   if (model === '') return null;
-  return <div><PageLink className="quiet" data-edge to={`${capabilityPath(model)}?tab=try&app=${applicationId}`}>{t('fix.try', { model })}</PageLink></div>;
+  return (
+    <div>
+      <PageLink className="quiet" data-edge to={`${capabilityPath(model)}?tab=try&app=${applicationId}`}>
+        {t('fix.try', { model })}
+      </PageLink>
+    </div>
+  );
 }
 
 function Limits({ applicationId }: { applicationId: string }) {
   const { t } = useTranslation('calls');
-  return <><p>{t('fix.limited')}</p><div><PageLink className="quiet" data-edge to={`/applications/${applicationId}#limits`} state={{ below: true }}>{t('fix.limits')}</PageLink></div></>;
+  return (
+    <>
+      <p>{t('fix.limited')}</p>
+      <div>
+        <PageLink className="quiet" data-edge to={`/applications/${applicationId}#limits`} state={{ below: true }}>
+          {t('fix.limits')}
+        </PageLink>
+      </div>
+    </>
+  );
 }
 
 /** Runs one fix at a time; a refusal is said. */
@@ -60,7 +89,9 @@ function useFix(run: () => Promise<unknown>): [boolean, () => void] {
   const [busy, setBusy] = useState(false);
   const start = () => {
     setBusy(true);
-    run().catch(tell).finally(() => setBusy(false));
+    run()
+      .catch(tell)
+      .finally(() => setBusy(false));
   };
   return [busy, start];
 }
@@ -71,8 +102,20 @@ function Enable({ applicationId, model }: { applicationId: string; model: string
   const writes = useWrites();
   const [busy, enable] = useFix(() => writes.setStatus(applicationId, 'active'));
   if (!data) return null;
-  if (data.status === 'active') return <><p role="status">{t('fix.enabled')}</p><Try applicationId={applicationId} model={model} /></>;
-  return <div><button type="button" className="quiet" data-edge disabled={busy} onClick={enable}>{t('fix.enable')}</button></div>;
+  if (data.status === 'active')
+    return (
+      <>
+        <p role="status">{t('fix.enabled')}</p>
+        <Try applicationId={applicationId} model={model} />
+      </>
+    );
+  return (
+    <div>
+      <button type="button" className="quiet" data-edge disabled={busy} onClick={enable}>
+        {t('fix.enable')}
+      </button>
+    </div>
+  );
 }
 
 function Bind({ applicationId, model }: { applicationId: string; model: string }) {
@@ -81,26 +124,63 @@ function Bind({ applicationId, model }: { applicationId: string; model: string }
   const { mutateAsync } = useBind(model);
   const [busy, bind] = useFix(() => mutateAsync(applicationId));
   if (!data) return null;
-  if (data.capabilityIds.includes(model)) return <><p role="status">{t('fix.bound', { model })}</p><Try applicationId={applicationId} model={model} /></>;
-  return <div><button type="button" className="quiet" data-edge disabled={busy} onClick={bind}>{t('fix.bind', { model })}</button></div>;
+  if (data.capabilityIds.includes(model))
+    return (
+      <>
+        <p role="status">{t('fix.bound', { model })}</p>
+        <Try applicationId={applicationId} model={model} />
+      </>
+    );
+  return (
+    <div>
+      <button type="button" className="quiet" data-edge disabled={busy} onClick={bind}>
+        {t('fix.bind', { model })}
+      </button>
+    </div>
+  );
 }
 
 function Links({ label, ids }: { label: string; ids: readonly string[] }) {
   if (ids.length === 0) return null;
-  return <div className="row"><span>{label}</span>{ids.map((id) => <PageLink key={id} className="quiet" data-edge to={capabilityPath(id)}>{id}</PageLink>)}</div>;
+  return (
+    <div className="row">
+      <span>{label}</span>
+      {ids.map((id) => (
+        <PageLink key={id} className="quiet" data-edge to={capabilityPath(id)}>
+          {id}
+        </PageLink>
+      ))}
+    </div>
+  );
 }
 
 function SameGroup({ model }: { model: string }) {
   const { t } = useTranslation('calls');
   const { data: asked } = useQuery(capabilityQueries.get(model));
   const { data: offer = [] } = useQuery(capabilityQueries.list());
-  return <Links label={t('fix.sameGroup')} ids={offer.filter(({ id, groupId }) => id !== model && groupId === asked?.groupId).slice(0, 3).map(({ id }) => id)} />;
+  return (
+    <Links
+      label={t('fix.sameGroup')}
+      ids={offer
+        .filter(({ id, groupId }) => id !== model && groupId === asked?.groupId)
+        .slice(0, 3)
+        .map(({ id }) => id)}
+    />
+  );
 }
 
 function Closest({ model }: { model: string }) {
   const { t } = useTranslation('calls');
   const { data: offer = [] } = useQuery(capabilityQueries.list());
-  return <Links label={t('fix.closest')} ids={closest(model, offer.map(({ id }) => id))} />;
+  return (
+    <Links
+      label={t('fix.closest')}
+      ids={closest(
+        model,
+        offer.map(({ id }) => id),
+      )}
+    />
+  );
 }
 
 function Example({ base }: { base: string }) {
@@ -108,5 +188,9 @@ function Example({ base }: { base: string }) {
   const { data: offer = [] } = useQuery(capabilityQueries.list());
   const [first] = offer;
   if (!first) return null;
-  return <div><Copy text={sample('curl', base, first.id, firstDraft(first.defaultPath, first.upstreamModel, 'Hello'))} label={t('fix.example')} /></div>;
+  return (
+    <div>
+      <Copy text={sample('curl', base, first.id, firstDraft(first.defaultPath, first.upstreamModel, 'Hello'))} label={t('fix.example')} />
+    </div>
+  );
 }

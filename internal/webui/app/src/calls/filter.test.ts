@@ -2,10 +2,25 @@ import { expect, test } from 'vitest';
 import { agreeing, callsPath, chosen, filterOf, nothingChosen, ofDay, read, timely, timeOf, type Choice } from './filter';
 
 const days = { start: '2026-11-19', end: '2026-11-20' };
-const all: Choice = { model: 'gpt-5', result: 'failure', reason: 'upstream_http_error:upstream_status', status: 502, upstreamStatus: 429, text: 'too many', from: '14:00', to: '15:00' };
+const all: Choice = {
+  model: 'gpt-5',
+  result: 'failure',
+  reason: 'upstream_http_error:upstream_status',
+  status: 502,
+  upstreamStatus: 429,
+  text: 'too many',
+  from: '14:00',
+  to: '15:00',
+};
 
 test('a choice that is written into a URL is read from it again', () => {
-  for (const choice of [all, nothingChosen, { ...nothingChosen, model: '' }, { ...nothingChosen, reason: '' }, { ...nothingChosen, upstreamStatus: 0 }]) {
+  for (const choice of [
+    all,
+    nothingChosen,
+    { ...nothingChosen, model: '' },
+    { ...nothingChosen, reason: '' },
+    { ...nothingChosen, upstreamStatus: 0 },
+  ]) {
     expect(read(chosen(new URLSearchParams(), choice))).toEqual({ choice, bad: [] });
   }
 });
@@ -27,12 +42,23 @@ test('a success has no reason: of the two, what was chosen last stands', () => {
 });
 
 test('times of day are taken as people write them', () => {
-  expect(['9', '0930', '9:30', '09:30:15', '9：30', '24:00', '14:00:00'].map(timeOf)).toEqual(['09:00', '09:30', '09:30', '09:30:15', '09:30', '24:00', '14:00']);
+  expect(['9', '0930', '9:30', '09:30:15', '9：30', '24:00', '14:00:00'].map(timeOf)).toEqual([
+    '09:00',
+    '09:30',
+    '09:30',
+    '09:30:15',
+    '09:30',
+    '24:00',
+    '14:00',
+  ]);
   expect(['', '25', '24:01', '14:60', 'noon'].map(timeOf)).toEqual([null, null, null, null, null]);
 });
 
 test('times are instants of the first and the last Beijing day; the last one may end at its midnight', () => {
-  expect(filterOf(days, { ...nothingChosen, from: '14:00', to: '15:00:30' })).toMatchObject({ from: '2026-11-19T14:00:00+08:00', to: '2026-11-20T15:00:30+08:00' });
+  expect(filterOf(days, { ...nothingChosen, from: '14:00', to: '15:00:30' })).toMatchObject({
+    from: '2026-11-19T14:00:00+08:00',
+    to: '2026-11-20T15:00:30+08:00',
+  });
   expect(filterOf(days, { ...nothingChosen, to: '24:00' })).toMatchObject({ from: null, to: '2026-11-21T00:00:00+08:00' });
 });
 
@@ -48,5 +74,7 @@ test('times that leave nothing between them count for nothing', () => {
 test('a link to calls carries the range and names only what is chosen', () => {
   expect(callsPath('a', '')).toBe('/applications/a/calls');
   expect(callsPath('a', '?range=30d', { result: 'failure' })).toBe('/applications/a/calls?range=30d&result=failure');
-  expect(callsPath('a', ofDay('2026-11-20'), { model: '', reason: '', upstreamStatus: 0 })).toBe('/applications/a/calls?start=2026-11-20&end=2026-11-20&model=&reason=&upstreamStatus=0');
+  expect(callsPath('a', ofDay('2026-11-20'), { model: '', reason: '', upstreamStatus: 0 })).toBe(
+    '/applications/a/calls?start=2026-11-20&end=2026-11-20&model=&reason=&upstreamStatus=0',
+  );
 });

@@ -22,7 +22,18 @@ export interface Filter {
 }
 
 /** All calls of these days. */
-export const everyCall = (start: string, end: string = start): Filter => ({ start, end, model: null, result: null, reason: null, status: null, upstreamStatus: null, text: '', from: null, to: null });
+export const everyCall = (start: string, end: string = start): Filter => ({
+  start,
+  end,
+  model: null,
+  result: null,
+  reason: null,
+  status: null,
+  upstreamStatus: null,
+  text: '',
+  from: null,
+  to: null,
+});
 
 /** What of a filter is a choice, as the URL says it; times are of the day. */
 export interface Choice extends Pick<Filter, 'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text'> {
@@ -32,7 +43,16 @@ export interface Choice extends Pick<Filter, 'model' | 'result' | 'reason' | 'st
   to: string | null;
 }
 
-export const nothingChosen: Choice = { model: null, result: null, reason: null, status: null, upstreamStatus: null, text: '', from: null, to: null };
+export const nothingChosen: Choice = {
+  model: null,
+  result: null,
+  reason: null,
+  status: null,
+  upstreamStatus: null,
+  text: '',
+  from: null,
+  to: null,
+};
 
 /** Characters of a searched text. */
 export const MOST_TEXT = 200;

@@ -20,7 +20,8 @@ export interface Place {
 
 /** What of the API's query a filter is. */
 export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, from, to }: Filter) => ({
-  start, end,
+  start,
+  end,
   ...(model === null ? {} : { model }),
   ...(result === null ? {} : { result }),
   ...(reason === null ? {} : { reason }),
@@ -39,10 +40,21 @@ export const madeAt = (callId: string): number => Number.parseInt(callId.replace
 
 export const callQueries = {
   /** Ten calls of a filter, newest first. Live: asked again every 3 s while the tab is seen; sooner for a call just made. */
-  page: (id: string, filter: Filter, { page, until }: Place, { holdsToday, live, sought }: { holdsToday: boolean; live: boolean; sought: string | null }) =>
+  page: (
+    id: string,
+    filter: Filter,
+    { page, until }: Place,
+    { holdsToday, live, sought }: { holdsToday: boolean; live: boolean; sought: string | null },
+  ) =>
     queryOptions({
       queryKey: ['calls', 'page', { id, ...filter, page, until }],
-      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}/calls', { params: { path: { id }, query: { ...search(filter), page, ...(until === null ? {} : { until }) } }, signal })),
+      queryFn: ({ signal }) =>
+        dated(
+          api.GET('/api/statistics/applications/{id}/calls', {
+            params: { path: { id }, query: { ...search(filter), page, ...(until === null ? {} : { until }) } },
+            signal,
+          }),
+        ),
       staleTime: freshness(holdsToday),
       refetchInterval: ({ state: { data, dataUpdateCount } }) => {
         if (!live) return false;
@@ -55,7 +67,13 @@ export const callQueries = {
   at: (id: string, filter: Filter, at: string, until: string | undefined) =>
     queryOptions({
       queryKey: ['calls', 'at', { id, ...filter, at, until }],
-      queryFn: ({ signal }) => dated(api.GET('/api/statistics/applications/{id}/calls', { params: { path: { id }, query: { ...search(filter), at, ...(until === undefined ? {} : { until }) } }, signal })),
+      queryFn: ({ signal }) =>
+        dated(
+          api.GET('/api/statistics/applications/{id}/calls', {
+            params: { path: { id }, query: { ...search(filter), at, ...(until === undefined ? {} : { until }) } },
+            signal,
+          }),
+        ),
       staleTime: 0,
     }),
   /** One failed call; it does not change any more. */
@@ -63,7 +81,11 @@ export const callQueries = {
     queryOptions({
       queryKey: ['calls', 'detail', { id, callId }],
       queryFn: async ({ signal }): Promise<FailedCall> => {
-        const { data } = await api.GET('/api/statistics/applications/{id}/calls/{callId}', { params: { path: { id, callId } }, parseAs: 'text', signal });
+        const { data } = await api.GET('/api/statistics/applications/{id}/calls/{callId}', {
+          params: { path: { id, callId } },
+          parseAs: 'text',
+          signal,
+        });
         return withBody<Schemas['FailedCall']>(data as string);
       },
       staleTime: Infinity,
@@ -77,7 +99,9 @@ export const callQueries = {
         return withBody<Schemas['FoundCall']>(data as string);
       },
       staleTime: Infinity,
-      retry: (failures, error) => error instanceof ApiError && (error.passing ? failures < 2 : error.status === 404 && failures < 12 && Math.abs(Date.now() - madeAt(callId)) < SETTLED),
+      retry: (failures, error) =>
+        error instanceof ApiError &&
+        (error.passing ? failures < 2 : error.status === 404 && failures < 12 && Math.abs(Date.now() - madeAt(callId)) < SETTLED),
       retryDelay: 500,
     }),
 };

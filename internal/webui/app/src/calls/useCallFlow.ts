@@ -40,7 +40,19 @@ export interface CallFlow {
   previous: (() => void) | undefined;
 }
 
-export function useCallFlow({ applicationId, filter, place, holdsToday, live, sought, hold, opened, every, onPlace, onStep }: Asked): CallFlow {
+export function useCallFlow({
+  applicationId,
+  filter,
+  place,
+  holdsToday,
+  live,
+  sought,
+  hold,
+  opened,
+  every,
+  onPlace,
+  onStep,
+}: Asked): CallFlow {
   const rows = useRef<HTMLTableSectionElement>(null);
   const [seeking, setSeeking] = useState(false);
   const client = useQueryClient();
@@ -110,18 +122,27 @@ export function useCallFlow({ applicationId, filter, place, holdsToday, live, so
 const rowOf = (rows: HTMLElement | null, callId: string) => rows?.querySelector<HTMLElement>(`[data-call="${callId}"]`);
 
 /** J and K move through the rows, and D and E from call to call; who closes a call is back on its row. */
-function useRowKeys(rows: RefObject<HTMLElement | null>, opened: string | null, inDialog: boolean, next: (() => void) | undefined, previous: (() => void) | undefined): void {
+function useRowKeys(
+  rows: RefObject<HTMLElement | null>,
+  opened: string | null,
+  inDialog: boolean,
+  next: (() => void) | undefined,
+  previous: (() => void) | undefined,
+): void {
   const focusRow = (by: 1 | -1) => {
     const buttons = [...(rows.current?.querySelectorAll<HTMLElement>('.call-id') ?? [])];
     const now = buttons.findIndex((button) => button === document.activeElement);
     buttons[now < 0 ? (by === 1 ? 0 : buttons.length - 1) : Math.max(0, Math.min(buttons.length - 1, now + by))]?.focus();
   };
-  useKeys({
-    j: opened === null ? () => focusRow(1) : next,
-    k: opened === null ? () => focusRow(-1) : previous,
-    d: next,
-    e: previous,
-  }, { inDialog });
+  useKeys(
+    {
+      j: opened === null ? () => focusRow(1) : next,
+      k: opened === null ? () => focusRow(-1) : previous,
+      d: next,
+      e: previous,
+    },
+    { inDialog },
+  );
   const last = useRef<string | null>(null);
   useEffect(() => {
     if (opened === null && last.current !== null) rowOf(rows.current, last.current)?.focus();
@@ -142,4 +163,5 @@ function useHeld(data: CallPage | undefined, placeholder: boolean, of: string, h
 }
 
 /** The call that was sought, once it is in the answer. */
-export const soughtIn = (flow: CallFlow, sought: string | null): Call | undefined => flow.query.data?.items.find(({ callId }) => callId === sought);
+export const soughtIn = (flow: CallFlow, sought: string | null): Call | undefined =>
+  flow.query.data?.items.find(({ callId }) => callId === sought);

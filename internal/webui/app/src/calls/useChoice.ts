@@ -11,7 +11,8 @@ export function useChoice(): [Choice, (change: Partial<Choice>) => void] {
   const navigate = useNavigate();
   const [search] = useSearch();
   const { choice, bad } = read(search);
-  const set = (next: Choice, replace: boolean) => void navigate({ search: chosen(new URLSearchParams(window.location.search), next).toString() }, { replace });
+  const set = (next: Choice, replace: boolean) =>
+    void navigate({ search: chosen(new URLSearchParams(window.location.search), next).toString() }, { replace });
   useEffect(() => {
     if (bad.length === 0) return;
     notify('warn', t('page.bad', { names: bad.join(', ') }));

@@ -21,11 +21,21 @@ export function Applications({ capability }: { capability: Schemas['Capability']
   const query = useQuery(capabilityQueries.applications(capability.id));
   return (
     <section className="block" aria-label={t('applications.title')}>
-      <div className="block-head"><h2>{t('applications.title')}</h2></div>
+      <div className="block-head">
+        <h2>{t('applications.title')}</h2>
+      </div>
       <Block query={query} height={132}>
-        {(items) => items.length === 0 ? (
-          <Empty text={t('applications.empty')}><Link className="quiet" data-edge to="/applications?new">{t('applications.create')}</Link></Empty>
-        ) : <List capability={capability} items={items} />}
+        {(items) =>
+          items.length === 0 ? (
+            <Empty text={t('applications.empty')}>
+              <Link className="quiet" data-edge to="/applications?new">
+                {t('applications.create')}
+              </Link>
+            </Empty>
+          ) : (
+            <List capability={capability} items={items} />
+          )
+        }
       </Block>
     </section>
   );
@@ -43,12 +53,28 @@ function List({ capability, items }: { capability: Schemas['Capability']; items:
     <>
       {items.length > SEARCHED_FROM && (
         <div className="filters" role="search">
-          <div className="search"><Icon name="search" /><input className="input" type="search" aria-label={t('applications.search')} placeholder={t('applications.search')} value={text} onChange={(event) => setText(event.target.value)} /></div>
-          <button type="button" className="quiet" data-edge aria-pressed={onlyBound} onClick={() => setOnlyBound(!onlyBound)}>{t('applications.onlyBound', { n: String(items.filter(({ bound }) => bound).length), all: String(items.length) })}</button>
+          <div className="search">
+            <Icon name="search" />
+            <input
+              className="input"
+              type="search"
+              aria-label={t('applications.search')}
+              placeholder={t('applications.search')}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </div>
+          <button type="button" className="quiet" data-edge aria-pressed={onlyBound} onClick={() => setOnlyBound(!onlyBound)}>
+            {t('applications.onlyBound', { n: String(items.filter(({ bound }) => bound).length), all: String(items.length) })}
+          </button>
         </div>
       )}
       {found.length === 0 ? <p className="second">{t('applications.none')}</p> : <Table capability={capability} items={rows} />}
-      {rows.length < found.length && <button type="button" className="quiet flush" onClick={() => setWhole(true)}>{t('applications.all', { n: String(found.length) })}</button>}
+      {rows.length < found.length && (
+        <button type="button" className="quiet flush" onClick={() => setWhole(true)}>
+          {t('applications.all', { n: String(found.length) })}
+        </button>
+      )}
     </>
   );
 }
@@ -61,14 +87,42 @@ function Table({ capability, items }: { capability: Schemas['Capability']; items
     bind.mutateAsync(id).then(() => notify('ok', t('applications.done', { name })), tell);
   return (
     <table className="table">
-      <thead><tr><th scope="col" className="name">{t('applications.name')}</th><th scope="col"><span className="unseen">{t('applications.bound')}</span></th></tr></thead>
+      <thead>
+        <tr>
+          <th scope="col" className="name">
+            {t('applications.name')}
+          </th>
+          <th scope="col">
+            <span className="unseen">{t('applications.bound')}</span>
+          </th>
+        </tr>
+      </thead>
       <tbody>
         {items.map((item) => (
           <tr key={item.id}>
-            <td className="name"><span className="bound-name"><Link className="cut" to={`/applications/${item.id}`} title={item.name}>{item.name}</Link>{item.status === 'disabled' && <StatusTag status="disabled" />}</span></td>
+            <td className="name">
+              <span className="bound-name">
+                <Link className="cut" to={`/applications/${item.id}`} title={item.name}>
+                  {item.name}
+                </Link>
+                {item.status === 'disabled' && <StatusTag status="disabled" />}
+              </span>
+            </td>
             <td className="right">
-              {item.bound ? <Tag kind="ok">{t('applications.bound')}</Tag> : capability.status === 'disabled' ? '—' : (
-                <button type="button" className="quiet" data-edge aria-label={t('applications.bindTo', { name: item.name })} onClick={() => bindTo(item)}>{t('applications.bind')}</button>
+              {item.bound ? (
+                <Tag kind="ok">{t('applications.bound')}</Tag>
+              ) : capability.status === 'disabled' ? (
+                '—'
+              ) : (
+                <button
+                  type="button"
+                  className="quiet"
+                  data-edge
+                  aria-label={t('applications.bindTo', { name: item.name })}
+                  onClick={() => bindTo(item)}
+                >
+                  {t('applications.bind')}
+                </button>
               )}
             </td>
           </tr>

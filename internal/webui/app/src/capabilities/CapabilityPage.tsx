@@ -27,8 +27,16 @@ export function Component() {
   return (
     <>
       <Crumb to="/capabilities">{t('back')}</Crumb>
-      {query.data ? <Block query={query} height={400}>{(capability) => <Capability key={id} capability={capability} />}</Block> : (
-        <section className="block"><Block query={query} height={400}>{() => null}</Block></section>
+      {query.data ? (
+        <Block query={query} height={400}>
+          {(capability) => <Capability key={id} capability={capability} />}
+        </Block>
+      ) : (
+        <section className="block">
+          <Block query={query} height={400}>
+            {() => null}
+          </Block>
+        </section>
       )}
     </>
   );
@@ -43,16 +51,37 @@ function Capability({ capability }: { capability: Schemas['Capability'] }) {
   return (
     <>
       <div className="page-head">
-        <h1>{capability.name} <StatusTag status={capability.status} /></h1>
+        <h1>
+          {capability.name} <StatusTag status={capability.status} />
+        </h1>
       </div>
-      {!enabled && <div className="bar" data-kind="warn" role="status"><Icon name="warn" />{t('disabled')}</div>}
-      {enabled && (
-        <div className="choice views" role="group" aria-label={t('tabs.label')}>
-          <button type="button" aria-pressed={!trying} onClick={() => open('facts')}>{t('tabs.facts')}</button>
-          <button type="button" aria-pressed={trying} onClick={() => open('try')}>{t('tabs.try')}</button>
+      {!enabled && (
+        <div className="bar" data-kind="warn" role="status">
+          <Icon name="warn" />
+          {t('disabled')}
         </div>
       )}
-      {trying ? <Suspense fallback={<section className="block"><Bones height={480} /></section>}><TryIt capability={capability} /></Suspense> : (
+      {enabled && (
+        <div className="choice views" role="group" aria-label={t('tabs.label')}>
+          <button type="button" aria-pressed={!trying} onClick={() => open('facts')}>
+            {t('tabs.facts')}
+          </button>
+          <button type="button" aria-pressed={trying} onClick={() => open('try')}>
+            {t('tabs.try')}
+          </button>
+        </div>
+      )}
+      {trying ? (
+        <Suspense
+          fallback={
+            <section className="block">
+              <Bones height={480} />
+            </section>
+          }
+        >
+          <TryIt capability={capability} />
+        </Suspense>
+      ) : (
         <>
           <Based height={246}>{(base) => <Facts capability={capability} base={base} />}</Based>
           <Applications capability={capability} />
@@ -68,17 +97,33 @@ function Facts({ capability, base: origin }: { capability: Schemas['Capability']
   const { data: groups } = useQuery(capabilityQueries.groups());
   const base = `${origin}/gateway`;
   const address = `${base}${defaultPath}?model=${encodeURIComponent(id)}`;
-  const code = (text: string) => <><code>{text}</code><Copy bare text={text} label={`${t('common:action.copy')} ${text}`} /></>;
+  const code = (text: string) => (
+    <>
+      <code>{text}</code>
+      <Copy bare text={text} label={`${t('common:action.copy')} ${text}`} />
+    </>
+  );
   return (
     <section className="block" aria-label={t('facts.title')}>
       <dl className="facts">
-        <dt>{t('id')}</dt><dd>{code(id)}</dd>
-        <dt>{t('facts.group')}</dt><dd>{groups?.find((group) => group.id === groupId)?.name ?? groupId}</dd>
-        {description !== '' && <><dt>{t('facts.description')}</dt><dd>{description}</dd></>}
-        <dt>{t('facts.base')}</dt><dd>{code(base)}</dd>
-        <dt>{t('facts.path')}</dt><dd>{defaultPath === '' ? <span className="second">{t('facts.any')}</span> : code(defaultPath)}</dd>
-        <dt>{t('facts.address')}</dt><dd>{code(address)}</dd>
-        <dt>{t('facts.model')}</dt><dd>{upstreamModel === '' ? <span className="second">{t('facts.any')}</span> : code(upstreamModel)}</dd>
+        <dt>{t('id')}</dt>
+        <dd>{code(id)}</dd>
+        <dt>{t('facts.group')}</dt>
+        <dd>{groups?.find((group) => group.id === groupId)?.name ?? groupId}</dd>
+        {description !== '' && (
+          <>
+            <dt>{t('facts.description')}</dt>
+            <dd>{description}</dd>
+          </>
+        )}
+        <dt>{t('facts.base')}</dt>
+        <dd>{code(base)}</dd>
+        <dt>{t('facts.path')}</dt>
+        <dd>{defaultPath === '' ? <span className="second">{t('facts.any')}</span> : code(defaultPath)}</dd>
+        <dt>{t('facts.address')}</dt>
+        <dd>{code(address)}</dd>
+        <dt>{t('facts.model')}</dt>
+        <dd>{upstreamModel === '' ? <span className="second">{t('facts.any')}</span> : code(upstreamModel)}</dd>
       </dl>
     </section>
   );

@@ -5,13 +5,29 @@ const bindings = (id: string) => ['capabilities', 'applications', { id }] as con
 
 export const capabilityQueries = {
   /** The enabled capabilities, in the order of the catalog. */
-  list: () => queryOptions({ queryKey: ['capabilities', 'list', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/capabilities', { signal }))).items }),
-  groups: () => queryOptions({ queryKey: ['capabilities', 'groups', {}], queryFn: async ({ signal }) => (await unwrap(api.GET('/api/capabilities/groups', { signal }))).items }),
+  list: () =>
+    queryOptions({
+      queryKey: ['capabilities', 'list', {}],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/capabilities', { signal }))).items,
+    }),
+  groups: () =>
+    queryOptions({
+      queryKey: ['capabilities', 'groups', {}],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/capabilities/groups', { signal }))).items,
+    }),
   /** One capability, a disabled one too. */
-  get: (id: string) => queryOptions({ queryKey: ['capabilities', 'get', { id }], queryFn: ({ signal }) => unwrap(api.GET('/api/capabilities/{id}', { params: { path: { id } }, signal })) }),
+  get: (id: string) =>
+    queryOptions({
+      queryKey: ['capabilities', 'get', { id }],
+      queryFn: ({ signal }) => unwrap(api.GET('/api/capabilities/{id}', { params: { path: { id } }, signal })),
+    }),
   /** All own applications, and to which of them the capability is bound. */
   applications: (id: string) =>
-    queryOptions({ queryKey: bindings(id), queryFn: async ({ signal }) => (await unwrap(api.GET('/api/capabilities/{id}/applications', { params: { path: { id } }, signal }))).items }),
+    queryOptions({
+      queryKey: bindings(id),
+      queryFn: async ({ signal }) =>
+        (await unwrap(api.GET('/api/capabilities/{id}/applications', { params: { path: { id } }, signal }))).items,
+    }),
 };
 
 /** Binds the capability to an application; shown at once, taken back when it fails. */
@@ -19,7 +35,8 @@ export function useBind(capabilityId: string) {
   const client = useQueryClient();
   const key = bindings(capabilityId);
   return useMutation({
-    mutationFn: (id: string) => unwrap(api.PATCH('/api/applications/{id}/capabilities/{capabilityId}', { params: { path: { id, capabilityId } } })),
+    mutationFn: (id: string) =>
+      unwrap(api.PATCH('/api/applications/{id}/capabilities/{capabilityId}', { params: { path: { id, capabilityId } } })),
     onMutate: async (id) => {
       await client.cancelQueries({ queryKey: key });
       const before = client.getQueryData<Schemas['Binding'][]>(key);
@@ -35,7 +52,13 @@ export function useBind(capabilityId: string) {
 export function useEnable(capabilityId: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (id: string) => unwrap(api.PATCH('/api/applications/{id}/status', { params: { path: { id } }, body: { status: 'active' } })),
-    onSuccess: () => Promise.all([client.invalidateQueries({ queryKey: bindings(capabilityId) }), client.invalidateQueries({ queryKey: ['applications'] }), client.invalidateQueries({ queryKey: ['overview'] })]),
+    mutationFn: (id: string) =>
+      unwrap(api.PATCH('/api/applications/{id}/status', { params: { path: { id } }, body: { status: 'active' } })),
+    onSuccess: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: bindings(capabilityId) }),
+        client.invalidateQueries({ queryKey: ['applications'] }),
+        client.invalidateQueries({ queryKey: ['overview'] }),
+      ]),
   });
 }

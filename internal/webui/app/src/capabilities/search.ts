@@ -8,7 +8,10 @@ export interface Section {
 
 /** Capabilities under their groups' headings, in the catalog's order; every word of `text` must be found. */
 export function sections(capabilities: readonly Schemas['Capability'][], groups: readonly Schemas['Group'][], text: string): Section[] {
-  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   const names = new Map(groups.map((group) => [group.id, group.name]));
   const found = new Map<string, Section>();
   for (const capability of capabilities) {

@@ -11,7 +11,19 @@ import type { Bucket } from './series';
 const LABELLED = 31;
 
 /** The canvas. Its sentence stands in for it; the table view is for the keyboard. */
-export default function Chart({ measure, now, previous, sentence, onPick }: { measure: Measure; now: Bucket[]; previous: Bucket[] | null; sentence: string; onPick?: ((bucket: Bucket) => void) | undefined }) {
+export default function Chart({
+  measure,
+  now,
+  previous,
+  sentence,
+  onPick,
+}: {
+  measure: Measure;
+  now: Bucket[];
+  previous: Bucket[] | null;
+  sentence: string;
+  onPick?: ((bucket: Bucket) => void) | undefined;
+}) {
   const { t } = useTranslation();
   const format = useFormat();
   const dark = useDark();
@@ -38,24 +50,62 @@ export default function Chart({ measure, now, previous, sentence, onPick }: { me
     const look: Look = {
       palette: dark ? palettes.dark : palettes.light,
       words: {
-        successes: t('metrics.successes'), failures: t('metrics.failures'), failureRate: t('metrics.failureRate'), avg: t('metrics.avg'),
-        p50: t('metrics.p50'), p95: t('metrics.p95'), p99: t('metrics.p99'), input: t('tokens.input'), output: t('tokens.output'), previous: t('chart.previous'),
+        successes: t('metrics.successes'),
+        failures: t('metrics.failures'),
+        failureRate: t('metrics.failureRate'),
+        avg: t('metrics.avg'),
+        p50: t('metrics.p50'),
+        p95: t('metrics.p95'),
+        p99: t('metrics.p99'),
+        input: t('tokens.input'),
+        output: t('tokens.output'),
+        previous: t('chart.previous'),
       },
       axis: format.axis,
-      label: (bucket) => bucket.label ?? (bucket.days === 1 && now.length <= LABELLED ? `${bucket.date.slice(5)}\n${format.weekday(bucket.date)}` : bucket.date.slice(5)),
+      label: (bucket) =>
+        bucket.label ??
+        (bucket.days === 1 && now.length <= LABELLED ? `${bucket.date.slice(5)}\n${format.weekday(bucket.date)}` : bucket.date.slice(5)),
       durationAxis: format.durationAxis,
       tooltip: (index) => {
         const bucket = now[index]!;
         const was = previous?.[index];
         const rows: [string, string][] = [
-          [t('metrics.calls'), format.count(bucket.known ? bucket.calls : null)], [t('metrics.failures'), format.count(bucket.known ? bucket.failures : null)],
-          measure === 'rate' ? [t('metrics.failureRate'), format.failureRate(bucket.failures, bucket.calls)] : [t('metrics.successRate'), format.rate(bucket.successes, bucket.calls)], [measure === 'firstByte' ? t('chart.firstByteAvg') : t('metrics.avg'), format.duration(bucket.avgMs)],
+          [t('metrics.calls'), format.count(bucket.known ? bucket.calls : null)],
+          [t('metrics.failures'), format.count(bucket.known ? bucket.failures : null)],
+          measure === 'rate'
+            ? [t('metrics.failureRate'), format.failureRate(bucket.failures, bucket.calls)]
+            : [t('metrics.successRate'), format.rate(bucket.successes, bucket.calls)],
+          [measure === 'firstByte' ? t('chart.firstByteAvg') : t('metrics.avg'), format.duration(bucket.avgMs)],
         ];
-        if ((measure === 'duration' || measure === 'firstByte') && bucket.p50Ms !== null) rows.push(['p50', format.duration(bucket.p50Ms)], ['p95', format.duration(bucket.p95Ms)], ['p99', format.duration(bucket.p99Ms)]);
-        if (together(bucket) !== null) rows.push([t('tokens.input'), format.count(bucket.input)], [t('tokens.output'), format.count(bucket.output)]);
-        if (was) rows.push([`${t('chart.previous')} ${was.date.slice(5)}`, measure === 'rate' ? format.failureRate(was.failures, was.calls) : measure === 'duration' ? format.duration(was.avgMs) : format.count(measure === 'tokens' ? together(was) : was.calls)]);
-        const day = bucket.label !== undefined ? `${bucket.date} ${bucket.label}` : bucket.days === 1 ? `${bucket.date} ${format.weekday(bucket.date)}` : t('chart.week', { start: bucket.date });
-        return tip(!bucket.known ? `${day} · ${t('chart.unknown')}` : bucket.open ? `${day} · ${t('chart.soFar')}` : bucket.part ? `${day} · ${t('chart.part')}` : day, rows);
+        if ((measure === 'duration' || measure === 'firstByte') && bucket.p50Ms !== null)
+          rows.push(['p50', format.duration(bucket.p50Ms)], ['p95', format.duration(bucket.p95Ms)], ['p99', format.duration(bucket.p99Ms)]);
+        if (together(bucket) !== null)
+          rows.push([t('tokens.input'), format.count(bucket.input)], [t('tokens.output'), format.count(bucket.output)]);
+        if (was)
+          rows.push([
+            `${t('chart.previous')} ${was.date.slice(5)}`,
+            measure === 'rate'
+              ? format.failureRate(was.failures, was.calls)
+              : measure === 'duration'
+                ? format.duration(was.avgMs)
+                : format.count(measure === 'tokens' ? together(was) : was.calls),
+          ]);
+        const day =
+          bucket.label !== undefined
+            ? `${bucket.date} ${bucket.label}`
+            : bucket.days === 1
+              ? `${bucket.date} ${format.weekday(bucket.date)}`
+              : t('chart.week', { start: bucket.date });
+        return tip(
+          !bucket.known
+            ? `${day} · ${t('chart.unknown')}`
+            : bucket.open
+              ? `${day} · ${t('chart.soFar')}`
+              : bucket.part
+                ? `${day} · ${t('chart.part')}`
+                : day,
+          rows,
+        );
       },
     };
     drawing.setOption(option(measure, now, previous, look), { notMerge: true });
@@ -74,7 +124,11 @@ function tip(title: string, rows: [string, string][]): HTMLElement {
   const box = document.createElement('div');
   box.append(Object.assign(document.createElement('strong'), { textContent: title }));
   const list = Object.assign(document.createElement('dl'), { className: 'tip' });
-  for (const [name, value] of rows) list.append(Object.assign(document.createElement('dt'), { textContent: name }), Object.assign(document.createElement('dd'), { textContent: value }));
+  for (const [name, value] of rows)
+    list.append(
+      Object.assign(document.createElement('dt'), { textContent: name }),
+      Object.assign(document.createElement('dd'), { textContent: value }),
+    );
   box.append(list);
   return box;
 }

@@ -19,7 +19,23 @@ export const preloadChart = (): void => void load().catch(() => undefined); // a
 type ToDay = (day: string, result: 'failure' | null) => string;
 
 /** The daily chart with its switch, legend and table; days before `from` have no records. onDay is told the day that was clicked. */
-export function DailyBlock({ title, days, previous, today, from, onDay, to }: { title: string; days: readonly Day[]; previous: readonly Day[] | null; today: string; from: string; onDay?: ((day: string) => void) | undefined; to?: ToDay | undefined }) {
+export function DailyBlock({
+  title,
+  days,
+  previous,
+  today,
+  from,
+  onDay,
+  to,
+}: {
+  title: string;
+  days: readonly Day[];
+  previous: readonly Day[] | null;
+  today: string;
+  from: string;
+  onDay?: ((day: string) => void) | undefined;
+  to?: ToDay | undefined;
+}) {
   const { t } = useTranslation();
   const format = useFormat();
   const [chosen, setMeasure] = useState<Measure>('calls');
@@ -36,20 +52,33 @@ export function DailyBlock({ title, days, previous, today, from, onDay, to }: { 
   const measure = chosen === 'tokens' && !counted ? 'calls' : chosen;
   const totals = useMemo(() => sum(days), [days]);
   const what = t(`chart.${measure}`);
-  const sentence = t('chart.sentence', { start: days[0]!.date, end: days.at(-1)!.date, what, calls: format.count(totals.calls), failures: format.count(totals.failures) });
+  const sentence = t('chart.sentence', {
+    start: days[0]!.date,
+    end: days.at(-1)!.date,
+    what,
+    calls: format.count(totals.calls),
+    failures: format.count(totals.failures),
+  });
   const pick = onDay ? (bucket: Bucket) => bucket.days === 1 && onDay(bucket.date) : undefined;
   return (
     <section className="block" aria-label={title}>
       <div className="block-head">
-        <h2>{title}{weekly && !asTable && <span className="meta"> · {t('chart.weekly')}</span>}</h2>
+        <h2>
+          {title}
+          {weekly && !asTable && <span className="meta"> · {t('chart.weekly')}</span>}
+        </h2>
         {!asTable && (
           <div className="choice" role="group" aria-label={t('chart.which')}>
             {(counted ? (['calls', 'rate', 'duration', 'tokens'] as const) : (['calls', 'rate', 'duration'] as const)).map((value) => (
-              <button key={value} type="button" aria-pressed={value === measure} onClick={() => setMeasure(value)}>{t(`chart.${value}`)}</button>
+              <button key={value} type="button" aria-pressed={value === measure} onClick={() => setMeasure(value)}>
+                {t(`chart.${value}`)}
+              </button>
             ))}
           </div>
         )}
-        <button type="button" className="quiet" onClick={() => setAsTable(!asTable)}>{t(asTable ? 'chart.chart' : 'chart.table')}</button>
+        <button type="button" className="quiet" onClick={() => setAsTable(!asTable)}>
+          {t(asTable ? 'chart.chart' : 'chart.table')}
+        </button>
       </div>
       <div ref={place}>
         {asTable ? (
@@ -57,7 +86,11 @@ export function DailyBlock({ title, days, previous, today, from, onDay, to }: { 
         ) : (
           <>
             <div className="chart-place">
-              {width > 0 && <Suspense fallback={<Bones height={280} />}><Chart measure={measure} now={now} previous={before} sentence={sentence} onPick={pick} /></Suspense>}
+              {width > 0 && (
+                <Suspense fallback={<Bones height={280} />}>
+                  <Chart measure={measure} now={now} previous={before} sentence={sentence} onPick={pick} />
+                </Suspense>
+              )}
             </div>
             <Legend measure={measure} weekly={weekly} now={now} previous={before !== null} />
           </>
@@ -68,18 +101,64 @@ export function DailyBlock({ title, days, previous, today, from, onDay, to }: { 
 }
 
 /** The keys of a chart, for the eye alone: its sentence says them. */
-export function Legend({ measure, weekly, now, previous }: { measure: Measure; weekly: boolean; now: readonly Bucket[]; previous: boolean }) {
+export function Legend({
+  measure,
+  weekly,
+  now,
+  previous,
+}: {
+  measure: Measure;
+  weekly: boolean;
+  now: readonly Bucket[];
+  previous: boolean;
+}) {
   const { t } = useTranslation();
   const entries: [string, string][] =
-    measure === 'calls' ? [['successes', t('metrics.successes')], ['failures', t('metrics.failures')]] : measure === 'rate' ? [['rate', t('metrics.failureRate')]] : measure === 'tokens' ? [['avg', t('tokens.input')], ['p50', t('tokens.output')]] : [['avg', measure === 'firstByte' ? t('chart.firstByteAvg') : t('metrics.avg')]];
-  if ((measure === 'duration' || measure === 'firstByte') && !weekly) entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
+    measure === 'calls'
+      ? [
+          ['successes', t('metrics.successes')],
+          ['failures', t('metrics.failures')],
+        ]
+      : measure === 'rate'
+        ? [['rate', t('metrics.failureRate')]]
+        : measure === 'tokens'
+          ? [
+              ['avg', t('tokens.input')],
+              ['p50', t('tokens.output')],
+            ]
+          : [['avg', measure === 'firstByte' ? t('chart.firstByteAvg') : t('metrics.avg')]];
+  if ((measure === 'duration' || measure === 'firstByte') && !weekly)
+    entries.push(['p50', t('metrics.p50')], ['p95', t('metrics.p95')], ['p99', t('metrics.p99')]);
   if (measure === 'calls' && now.some(({ open }) => open)) entries.push(['soFar', t('chart.soFar')]);
   if (measure === 'calls' && now.some(({ open, part, known }) => part && known && !open)) entries.push(['soFar', t('chart.part')]);
   if (previous) entries.push(['previous', t('chart.previous')]);
-  return <div className="legend meta" aria-hidden="true">{entries.map(([key, words]) => <span key={key}><i data-of={key} />{words}</span>)}</div>;
+  return (
+    <div className="legend meta" aria-hidden="true">
+      {entries.map(([key, words]) => (
+        <span key={key}>
+          <i data-of={key} />
+          {words}
+        </span>
+      ))}
+    </div>
+  );
 }
 
-function DaysTable({ title, days, today, from, onDay, to }: { title: string; days: readonly Day[]; today: string; from: string; onDay?: ((day: string) => void) | undefined; to?: ToDay | undefined }) {
+function DaysTable({
+  title,
+  days,
+  today,
+  from,
+  onDay,
+  to,
+}: {
+  title: string;
+  days: readonly Day[];
+  today: string;
+  from: string;
+  onDay?: ((day: string) => void) | undefined;
+  to?: ToDay | undefined;
+}) {
   const { t } = useTranslation();
   const format = useFormat();
   const counted = days.some((day) => reported(day.tokens));
@@ -91,24 +170,54 @@ function DaysTable({ title, days, today, from, onDay, to }: { title: string; day
         <thead>
           <tr>
             <th scope="col">{t('chart.day')}</th>
-            {(['calls', 'failures', 'successRate', 'avg', 'p50', 'p95', 'p99'] as const).map((key) => <th key={key} scope="col" className="right">{t(`metrics.${key}`)}</th>)}
-            {counted && <th scope="col" className="right">{t('tokens.tokens')}</th>}
-            {priced && <th scope="col" className="right">{t('tokens.cost')}</th>}
+            {(['calls', 'failures', 'successRate', 'avg', 'p50', 'p95', 'p99'] as const).map((key) => (
+              <th key={key} scope="col" className="right">
+                {t(`metrics.${key}`)}
+              </th>
+            ))}
+            {counted && (
+              <th scope="col" className="right">
+                {t('tokens.tokens')}
+              </th>
+            )}
+            {priced && (
+              <th scope="col" className="right">
+                {t('tokens.cost')}
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
           {[...days].reverse().map((day) => (
             <tr key={day.date}>
               <td className="number">
-                {onDay ? <button type="button" className="quiet" onClick={() => onDay(day.date)}>{day.date} {format.weekday(day.date)}</button> : `${day.date} ${format.weekday(day.date)}`}
+                {onDay ? (
+                  <button type="button" className="quiet" onClick={() => onDay(day.date)}>
+                    {day.date} {format.weekday(day.date)}
+                  </button>
+                ) : (
+                  `${day.date} ${format.weekday(day.date)}`
+                )}
                 {day.date === today && <span className="meta"> {t('chart.soFar')}</span>}
               </td>
-              <td className="right"><Counted n={day.date < from ? null : day.calls} to={to?.(day.date, null)} /></td>
-              <td className="right"><Counted n={day.date < from ? null : day.failures} to={to?.(day.date, 'failure')} /></td>
+              <td className="right">
+                <Counted n={day.date < from ? null : day.calls} to={to?.(day.date, null)} />
+              </td>
+              <td className="right">
+                <Counted n={day.date < from ? null : day.failures} to={to?.(day.date, 'failure')} />
+              </td>
               <td className="right">{format.rate(day.successes, day.calls)}</td>
-              {([day.avgDurationMs, day.p50Ms, day.p95Ms, day.p99Ms] as const).map((ms, n) => <td key={n} className="right">{format.duration(ms)}</td>)}
+              {([day.avgDurationMs, day.p50Ms, day.p95Ms, day.p99Ms] as const).map((ms, n) => (
+                <td key={n} className="right">
+                  {format.duration(ms)}
+                </td>
+              ))}
               {counted && <td className="right">{format.count(together(day.tokens))}</td>}
-              {priced && <td className="right"><Money cost={day.cost} /></td>}
+              {priced && (
+                <td className="right">
+                  <Money cost={day.cost} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>

@@ -9,7 +9,18 @@ export type Measure = 'calls' | 'rate' | 'duration' | 'firstByte' | 'tokens';
 /** What of the page a chart needs: colours, words and formats. */
 export interface Look {
   palette: (typeof palettes)['light' | 'dark'];
-  words: { successes: string; failures: string; failureRate: string; avg: string; p50: string; p95: string; p99: string; input: string; output: string; previous: string };
+  words: {
+    successes: string;
+    failures: string;
+    failureRate: string;
+    avg: string;
+    p50: string;
+    p95: string;
+    p99: string;
+    input: string;
+    output: string;
+    previous: string;
+  };
   axis: (n: number) => string;
   durationAxis: (ms: number) => string;
   tooltip: (index: number) => HTMLElement;
@@ -23,24 +34,47 @@ const stripes = (color: string) => ({ symbol: 'rect', dashArrayX: [1, 0], dashAr
 export function option(measure: Measure, now: Bucket[], previous: Bucket[] | null, look: Look): EChartsCoreOption {
   const { palette: p, words } = look;
   const text = { color: p.second, fontSize: 12 };
-  const wording = measure === 'rate' ? (n: number) => `${Number(n.toFixed(3))}%` : measure === 'duration' || measure === 'firstByte' ? look.durationAxis : look.axis;
+  const wording =
+    measure === 'rate'
+      ? (n: number) => `${Number(n.toFixed(3))}%`
+      : measure === 'duration' || measure === 'firstByte'
+        ? look.durationAxis
+        : look.axis;
   return {
     animation: false,
     aria: { enabled: true, label: { enabled: false }, decal: { show: false } },
     grid: { left: 8, right: 12, top: 12, bottom: 4, containLabel: true },
     tooltip: {
-      trigger: 'axis', confine: true, transitionDuration: 0, backgroundColor: p.surface, borderColor: p.line, textStyle: { color: p.text, fontSize: 12 },
-      axisPointer: { type: measure === 'calls' ? 'shadow' : 'line', lineStyle: { color: p.edge }, shadowStyle: { color: p.hover, opacity: 0.6 } },
+      trigger: 'axis',
+      confine: true,
+      transitionDuration: 0,
+      backgroundColor: p.surface,
+      borderColor: p.line,
+      textStyle: { color: p.text, fontSize: 12 },
+      axisPointer: {
+        type: measure === 'calls' ? 'shadow' : 'line',
+        lineStyle: { color: p.edge },
+        shadowStyle: { color: p.hover, opacity: 0.6 },
+      },
       // An element, not HTML: the policy refuses style attributes in strings.
       formatter: (items: { dataIndex: number }[]) => look.tooltip(items[0]!.dataIndex),
     },
     xAxis: {
-      type: 'category', data: now.map(look.label), boundaryGap: measure === 'calls' || now.length === 1,
-      axisLabel: { ...text, hideOverlap: true }, axisLine: { lineStyle: { color: p.edge } }, axisTick: { show: false },
+      type: 'category',
+      data: now.map(look.label),
+      boundaryGap: measure === 'calls' || now.length === 1,
+      axisLabel: { ...text, hideOverlap: true },
+      axisLine: { lineStyle: { color: p.edge } },
+      axisTick: { show: false },
     },
     yAxis: {
-      type: 'value', min: 0, ...(measure === 'rate' && now.every((bucket) => bucket.failures === 0) ? { max: 1 } : {}), ...(measure === 'calls' ? { minInterval: 1 } : {}), splitNumber: 4,
-      axisLabel: { ...text, formatter: wording }, splitLine: { lineStyle: { color: p.line } },
+      type: 'value',
+      min: 0,
+      ...(measure === 'rate' && now.every((bucket) => bucket.failures === 0) ? { max: 1 } : {}),
+      ...(measure === 'calls' ? { minInterval: 1 } : {}),
+      splitNumber: 4,
+      axisLabel: { ...text, formatter: wording },
+      splitLine: { lineStyle: { color: p.line } },
     },
     series: measure === 'calls' ? bars(now, previous, look) : lines(measure, now, previous, look, words),
   };
@@ -56,23 +90,54 @@ const dots = (color: string) => ({ symbol: 'circle', dashArrayX: [4, 4], dashArr
 function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: Look): object[] {
   const highest = Math.max(...now.map((bucket) => bucket.calls));
   const failed = (bucket: Bucket) =>
-    bucket.failures >= highest * PATTERN_FROM ? { value: bucket.failures, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: dots(p.surface) } } : bucket.failures;
+    bucket.failures >= highest * PATTERN_FROM
+      ? { value: bucket.failures, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: dots(p.surface) } }
+      : bucket.failures;
   const bar = { type: 'bar', stack: 'now', barMaxWidth: 40, barCategoryGap: '33%', ...unfaded };
   const list: object[] = [
     {
-      ...bar, name: words.successes, itemStyle: { color: p.bar },
-      data: now.map((bucket) => (!bucket.known ? null : bucket.open || bucket.part ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } } : bucket.successes)),
+      ...bar,
+      name: words.successes,
+      itemStyle: { color: p.bar },
+      data: now.map((bucket) =>
+        !bucket.known
+          ? null
+          : bucket.open || bucket.part
+            ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } }
+            : bucket.successes,
+      ),
     },
     // However few, they are seen.
-    { ...bar, name: words.failures, data: now.map((bucket) => (bucket.failures === 0 ? null : failed(bucket))), barMinHeight: 3, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5 } },
+    {
+      ...bar,
+      name: words.failures,
+      data: now.map((bucket) => (bucket.failures === 0 ? null : failed(bucket))),
+      barMinHeight: 3,
+      itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5 },
+    },
   ];
-  if (previous) list.push(earlier(words.previous, previous.map((bucket) => (bucket.known ? bucket.calls : null)), p.previous));
+  if (previous)
+    list.push(
+      earlier(
+        words.previous,
+        previous.map((bucket) => (bucket.known ? bucket.calls : null)),
+        p.previous,
+      ),
+    );
   return list;
 }
 
 function lines(measure: Measure, now: Bucket[], previous: Bucket[] | null, { palette: p }: Look, words: Look['words']): object[] {
   const line = (name: string, data: (number | null)[], color: string, type: string | number[]) => ({
-    type: 'line', name, data, connectNulls: false, showSymbol: now.length <= 31, symbolSize: 5, ...unfaded, lineStyle: { color, width: 2, type }, itemStyle: { color },
+    type: 'line',
+    name,
+    data,
+    connectNulls: false,
+    showSymbol: now.length <= 31,
+    symbolSize: 5,
+    ...unfaded,
+    lineStyle: { color, width: 2, type },
+    itemStyle: { color },
   });
   const percent = (buckets: Bucket[]) => buckets.map(({ failures, calls }) => failedPercent(failures, calls));
   if (measure === 'rate') {
@@ -80,17 +145,82 @@ function lines(measure: Measure, now: Bucket[], previous: Bucket[] | null, { pal
     return previous ? [...list, earlier(words.previous, percent(previous), p.previous)] : list;
   }
   if (measure === 'tokens') {
-    const list: object[] = [line(words.input, now.map((bucket) => bucket.input), p.bar, 'solid'), line(words.output, now.map((bucket) => bucket.output), p.ok, 'dashed')];
-    return previous ? [...list, earlier(words.previous, previous.map((bucket) => together(bucket)), p.previous)] : list;
+    const list: object[] = [
+      line(
+        words.input,
+        now.map((bucket) => bucket.input),
+        p.bar,
+        'solid',
+      ),
+      line(
+        words.output,
+        now.map((bucket) => bucket.output),
+        p.ok,
+        'dashed',
+      ),
+    ];
+    return previous
+      ? [
+          ...list,
+          earlier(
+            words.previous,
+            previous.map((bucket) => together(bucket)),
+            p.previous,
+          ),
+        ]
+      : list;
   }
-  const list: object[] = [line(words.avg, now.map((bucket) => bucket.avgMs), p.bar, 'solid')];
+  const list: object[] = [
+    line(
+      words.avg,
+      now.map((bucket) => bucket.avgMs),
+      p.bar,
+      'solid',
+    ),
+  ];
   if (now.every((bucket) => bucket.days === 1)) {
-    list.push(line(words.p50, now.map((bucket) => bucket.p50Ms), p.ok, 'dashed'), line(words.p95, now.map((bucket) => bucket.p95Ms), p.warn, 'dotted'));
-    list.push(line(words.p99, now.map((bucket) => bucket.p99Ms), p.failed, [8, 3, 2, 3]));
+    list.push(
+      line(
+        words.p50,
+        now.map((bucket) => bucket.p50Ms),
+        p.ok,
+        'dashed',
+      ),
+      line(
+        words.p95,
+        now.map((bucket) => bucket.p95Ms),
+        p.warn,
+        'dotted',
+      ),
+    );
+    list.push(
+      line(
+        words.p99,
+        now.map((bucket) => bucket.p99Ms),
+        p.failed,
+        [8, 3, 2, 3],
+      ),
+    );
   }
-  return previous ? [...list, earlier(words.previous, previous.map((bucket) => bucket.avgMs), p.previous)] : list;
+  return previous
+    ? [
+        ...list,
+        earlier(
+          words.previous,
+          previous.map((bucket) => bucket.avgMs),
+          p.previous,
+        ),
+      ]
+    : list;
 }
 
 const earlier = (name: string, data: (number | null)[], color: string) => ({
-  type: 'line', name, data, connectNulls: false, showSymbol: false, silent: true, lineStyle: { color, width: 1.5, type: 'dashed' }, itemStyle: { color },
+  type: 'line',
+  name,
+  data,
+  connectNulls: false,
+  showSymbol: false,
+  silent: true,
+  lineStyle: { color, width: 1.5, type: 'dashed' },
+  itemStyle: { color },
 });

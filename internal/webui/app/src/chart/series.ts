@@ -44,19 +44,48 @@ export function sum(days: readonly Day[]): Totals {
     time += (day.avgDurationMs ?? 0) * day.calls;
   }
   const [input, output] = [add(days.map(({ tokens }) => tokens.input)), add(days.map(({ tokens }) => tokens.output))];
-  return { calls, successes, failures, input, output, rate: calls === 0 ? null : successes / calls, avgMs: calls === 0 ? null : time / calls };
+  return {
+    calls,
+    successes,
+    failures,
+    input,
+    output,
+    rate: calls === 0 ? null : successes / calls,
+    avgMs: calls === 0 ? null : time / calls,
+  };
 }
 
 /** `from` is the first day with records. */
 export const byDay = (days: readonly Day[], today: string, from: string): Bucket[] =>
-  days.map((day) => ({ ...sum([day]), date: day.date, days: 1, avgMs: day.avgDurationMs, p50Ms: day.p50Ms, p95Ms: day.p95Ms, p99Ms: day.p99Ms, open: day.date === today, part: false, known: day.date >= from }));
+  days.map((day) => ({
+    ...sum([day]),
+    date: day.date,
+    days: 1,
+    avgMs: day.avgDurationMs,
+    p50Ms: day.p50Ms,
+    p95Ms: day.p95Ms,
+    p99Ms: day.p99Ms,
+    open: day.date === today,
+    part: false,
+    known: day.date >= from,
+  }));
 
 /** Seven days from the first on; percentiles of days cannot be added, so there are none. */
 export function byWeek(days: readonly Day[], today: string, from: string): Bucket[] {
   const weeks: Bucket[] = [];
   for (let at = 0; at < days.length; at += 7) {
     const week = days.slice(at, at + 7);
-    weeks.push({ ...sum(week), date: week[0]!.date, days: week.length, p50Ms: null, p95Ms: null, p99Ms: null, open: week.some((day) => day.date === today), part: week.length < 7 || week.some((day) => day.date < from), known: week.some((day) => day.date >= from) });
+    weeks.push({
+      ...sum(week),
+      date: week[0]!.date,
+      days: week.length,
+      p50Ms: null,
+      p95Ms: null,
+      p99Ms: null,
+      open: week.some((day) => day.date === today),
+      part: week.length < 7 || week.some((day) => day.date < from),
+      known: week.some((day) => day.date >= from),
+    });
   }
   return weeks;
 }
@@ -69,7 +98,9 @@ export const needsWeeks = (days: number, width: number): boolean => width / days
  * come are left out of both. Null when nothing is left to compare.
  */
 export function comparable(now: readonly Day[], previous: readonly Day[], today: string): { now: Totals; before: Totals } | null {
-  const closed = now.map((day, n) => [day, previous[n]] as const).filter(([day, counterpart]) => day.date < today && counterpart !== undefined);
+  const closed = now
+    .map((day, n) => [day, previous[n]] as const)
+    .filter(([day, counterpart]) => day.date < today && counterpart !== undefined);
   if (closed.length === 0) return null;
   return { now: sum(closed.map(([day]) => day)), before: sum(closed.map(([, counterpart]) => counterpart!)) };
 }

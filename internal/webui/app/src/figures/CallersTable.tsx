@@ -15,34 +15,63 @@ export function CallersTable({ callers: { items, total } }: { callers: Schemas['
   const title = t('capability.callers');
   return (
     <section className="block" aria-label={title}>
-      <div className="block-head"><h2>{title}</h2></div>
+      <div className="block-head">
+        <h2>{title}</h2>
+      </div>
       <table className="table">
         <caption className="unseen">{title}</caption>
         <thead>
           <tr>
-            <th scope="col" className="name">{t('usage.application')}</th>
-            <th scope="col" className="owner-cell roomy">{t('usage.owner')}</th>
-            <th scope="col" className="right">{t('common:metrics.calls')}</th>
-            <th scope="col" className="right">{t('common:metrics.failures')}</th>
-            <th scope="col" className="right wide">{t('common:metrics.failureRate')}</th>
-            <th scope="col" className="right wider">{t('capability.lastFailure')}</th>
+            <th scope="col" className="name">
+              {t('usage.application')}
+            </th>
+            <th scope="col" className="owner-cell roomy">
+              {t('usage.owner')}
+            </th>
+            <th scope="col" className="right">
+              {t('common:metrics.calls')}
+            </th>
+            <th scope="col" className="right">
+              {t('common:metrics.failures')}
+            </th>
+            <th scope="col" className="right wide">
+              {t('common:metrics.failureRate')}
+            </th>
+            <th scope="col" className="right wider">
+              {t('capability.lastFailure')}
+            </th>
           </tr>
         </thead>
         <tbody>
           {items.slice(0, all ? items.length : FEW).map((one) => (
             <tr key={one.id}>
-              <td className="name"><ApplicationName of={one} /><span className="meta close"><OwnerName of={one.owner} /></span></td>
-              <td className="owner-cell cut roomy"><OwnerName of={one.owner} /></td>
+              <td className="name">
+                <ApplicationName of={one} />
+                <span className="meta close">
+                  <OwnerName of={one.owner} />
+                </span>
+              </td>
+              <td className="owner-cell cut roomy">
+                <OwnerName of={one.owner} />
+              </td>
               <td className="right">{format.count(one.calls)}</td>
               <td className="right">{format.count(one.failures)}</td>
               <td className="right wide">{format.failureRate(one.failures, one.calls)}</td>
-              <td className="right wider" title={one.lastFailureAt === null ? undefined : format.exactTime(one.lastFailureAt)}>{one.lastFailureAt === null ? '—' : format.time(one.lastFailureAt).slice(5)}</td>
+              <td className="right wider" title={one.lastFailureAt === null ? undefined : format.exactTime(one.lastFailureAt)}>
+                {one.lastFailureAt === null ? '—' : format.time(one.lastFailureAt).slice(5)}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {items.length > FEW && <button type="button" className="quiet flush" aria-expanded={all} onClick={() => setAll(!all)}>{all ? t('common:metrics.fewer', { n: String(FEW) }) : t('capability.more', { n: format.count(items.length) })}</button>}
-      {total > items.length && <p className="meta causes-rest">{t('capability.most', { n: format.count(items.length), total: format.count(total) })}</p>}
+      {items.length > FEW && (
+        <button type="button" className="quiet flush" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? t('common:metrics.fewer', { n: String(FEW) }) : t('capability.more', { n: format.count(items.length) })}
+        </button>
+      )}
+      {total > items.length && (
+        <p className="meta causes-rest">{t('capability.most', { n: format.count(items.length), total: format.count(total) })}</p>
+      )}
     </section>
   );
 }

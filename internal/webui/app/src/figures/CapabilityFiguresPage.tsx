@@ -39,33 +39,70 @@ function CapabilityFigures({ id }: { id: string }) {
   const range = carried(new URLSearchParams(useLocation().search));
   const back = `/admin/usage${range}${range === '' ? '?' : '&'}by=capabilities`;
   useTitle(query.data ? t('capability.title', { name: query.data.capability.name }) : t('link.figures'));
-  if (query.error instanceof ApiError && query.error.status === 404) return <Empty text={t('capability.gone')}><Link className="quiet" data-edge to={back}>{t('capability.back')}</Link></Empty>;
+  if (query.error instanceof ApiError && query.error.status === 404)
+    return (
+      <Empty text={t('capability.gone')}>
+        <Link className="quiet" data-edge to={back}>
+          {t('capability.back')}
+        </Link>
+      </Empty>
+    );
   const canCompare = query.data === undefined || whole(state.previous.start, query.data);
   const editor = `/admin/capabilities/${encodeURIComponent(id)}`;
   return (
     <>
       <Crumb to={back}>{t('capability.back')}</Crumb>
       <div className="page-head">
-        <h1>{query.data?.capability.name ?? id} {query.data && <StatusTag status={query.data.capability.status} />}</h1>
+        <h1>
+          {query.data?.capability.name ?? id} {query.data && <StatusTag status={query.data.capability.status} />}
+        </h1>
         <div className="row">
-          <Link className="quiet" data-edge to={editor}>{t('link.edit')}</Link>
-          <Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>{t('admin:prices.title')}</Link>
+          <Link className="quiet" data-edge to={editor}>
+            {t('link.edit')}
+          </Link>
+          <Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>
+            {t('admin:prices.title')}
+          </Link>
         </div>
       </div>
-      <div className="page-head range-head"><RangeBar state={state} compare comparable={canCompare} /></div>
+      <div className="page-head range-head">
+        <RangeBar state={state} compare comparable={canCompare} />
+      </div>
       {query.data ? (
-        <Block query={query} height={640}>{(data) => <Figures id={id} data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}</Block>
+        <Block query={query} height={640}>
+          {(data) => <Figures id={id} data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}
+        </Block>
       ) : query.isError ? (
-        <section className="block"><Block query={query} height={320}>{() => null}</Block></section>
-      ) : <FiguresBones tiles={5} />}
+        <section className="block">
+          <Block query={query} height={320}>
+            {() => null}
+          </Block>
+        </section>
+      ) : (
+        <FiguresBones tiles={5} />
+      )}
     </>
   );
 }
 
-function Figures({ id, data, state, compare }: { id: string; data: Dated<Schemas['CapabilityFigures']>; state: RangeState; compare: boolean }) {
+function Figures({
+  id,
+  data,
+  state,
+  compare,
+}: {
+  id: string;
+  data: Dated<Schemas['CapabilityFigures']>;
+  state: RangeState;
+  compare: boolean;
+}) {
   const { t } = useTranslation(['figures', 'overview', 'common']);
   const format = useFormat();
-  const { data: previous } = useQuery({ ...figuresQueries.capability(id, state.previous, false), enabled: compare, placeholderData: undefined });
+  const { data: previous } = useQuery({
+    ...figuresQueries.capability(id, state.previous, false),
+    enabled: compare,
+    placeholderData: undefined,
+  });
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
   const { search } = useLocation();
@@ -83,19 +120,38 @@ function Figures({ id, data, state, compare }: { id: string; data: Dated<Schemas
           coverage={data}
           failures={{ search, hash: '#why' }}
           comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
-          last={{ label: t('capability.hit'), value: unrecorded(data) ? '—' : format.count(data.failing.applicationCount), note: t('capability.hitOf', { n: format.count(data.calling.applicationCount), owners: format.count(data.failing.ownerCount) }) }}
+          last={{
+            label: t('capability.hit'),
+            value: unrecorded(data) ? '—' : format.count(data.failing.applicationCount),
+            note: t('capability.hitOf', { n: format.count(data.calling.applicationCount), owners: format.count(data.failing.ownerCount) }),
+          }}
         />
         <HourLine hours={data.hours} />
       </section>
-      {unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.summary.calls === 0 ? (
-        <section className="block"><Empty text={t('common:chart.none')} /></section>
+      {unrecorded(data) ? (
+        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
+      ) : data.summary.calls === 0 ? (
+        <section className="block">
+          <Empty text={t('common:chart.none')} />
+        </section>
       ) : (
         <>
           {data.summary.failures > 0 && <WhyTable reasons={data.reasons} />}
           <CallersTable callers={data.applications} />
-          {state.range.days > 1 && <DailyBlock title={t('overview:daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />}
+          {state.range.days > 1 && (
+            <DailyBlock
+              title={t('overview:daily')}
+              days={data.daily}
+              previous={before?.daily ?? null}
+              today={state.today}
+              from={firstDay(data)}
+              onDay={openDay}
+            />
+          )}
           <section className="block" aria-label={t('upstreams.title')}>
-            <div className="block-head"><h2>{t('upstreams.title')}</h2></div>
+            <div className="block-head">
+              <h2>{t('upstreams.title')}</h2>
+            </div>
             <UpstreamsTable items={data.upstreams} firstByte={data.firstByte} range={data} />
           </section>
           <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} />

@@ -35,12 +35,25 @@ export function Component() {
   const reading = capabilities.data === undefined && !capabilities.isError; // what is many and what is few is not known before
   return (
     <>
-      <div className="page-head"><h1>{t('health.title')}</h1></div>
+      <div className="page-head">
+        <h1>{t('health.title')}</h1>
+      </div>
       {overview.data && !reading ? (
-        <Block query={overview} height={320}>{(data) => <Health data={data} lines={capabilities.data?.items ?? []} />}</Block>
+        <Block query={overview} height={320}>
+          {(data) => <Health data={data} lines={capabilities.data?.items ?? []} />}
+        </Block>
       ) : overview.isError ? (
-        <section className="block"><Block query={overview} height={320}>{() => null}</Block></section>
-      ) : <><BlockBones height={132} /><BlockBones height={240} /></>}
+        <section className="block">
+          <Block query={overview} height={320}>
+            {() => null}
+          </Block>
+        </section>
+      ) : (
+        <>
+          <BlockBones height={132} />
+          <BlockBones height={240} />
+        </>
+      )}
     </>
   );
 }
@@ -61,19 +74,46 @@ function Health({ data, lines }: { data: Dated<Schemas['FiguresOverview']>; line
         <Behind coverage={data} />
         <HourLine hours={data.hours} />
         <div className="tiles-foot meta">
-          <span>{t('health.today', { calls: format.count(data.calls), failures: format.count(data.failures), applications: format.count(data.calling.applicationCount), owners: format.count(data.calling.ownerCount) })}</span>
+          <span>
+            {t('health.today', {
+              calls: format.count(data.calls),
+              failures: format.count(data.failures),
+              applications: format.count(data.calling.applicationCount),
+              owners: format.count(data.calling.ownerCount),
+            })}
+          </span>
           <Completeness coverage={data} />
         </div>
       </section>
-      {failing.slice(0, whole ? failing.length : MOST_BLOCKS).map((one) => <FailingBlock key={one.model} of={one} until={until} search={search} />)}
-      {failing.length > MOST_BLOCKS && <p className="block"><button type="button" className="quiet flush" aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? t('common:metrics.fewer', { n: String(MOST_BLOCKS) }) : t('health.all', { n: format.count(failing.length) })}</button></p>}
+      {failing.slice(0, whole ? failing.length : MOST_BLOCKS).map((one) => (
+        <FailingBlock key={one.model} of={one} until={until} search={search} />
+      ))}
+      {failing.length > MOST_BLOCKS && (
+        <p className="block">
+          <button type="button" className="quiet flush" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+            {whole ? t('common:metrics.fewer', { n: String(MOST_BLOCKS) }) : t('health.all', { n: format.count(failing.length) })}
+          </button>
+        </p>
+      )}
       {others.length + data.now.other.failures > 0 && (
         <section className="block" aria-label={t('health.others')}>
-          <div className="block-head"><h2>{t('health.others')}</h2></div>
+          <div className="block-head">
+            <h2>{t('health.others')}</h2>
+          </div>
           <p className="second causes-about">{t('health.othersAbout')}</p>
-          {others.length > 0 && <Causes items={others.slice(0, allOthers ? others.length : MOST_OTHERS)} until={until} search={search} named />}
-          {others.length > MOST_OTHERS && <button type="button" className="quiet flush" aria-expanded={allOthers} onClick={() => setAllOthers(!allOthers)}>{allOthers ? t('common:metrics.fewer', { n: String(MOST_OTHERS) }) : t('capability.more', { n: format.count(others.length) })}</button>}
-          {data.now.other.failures > 0 && <p className="meta causes-rest">{t('health.rest', { reasons: format.count(data.now.other.reasons), n: format.count(data.now.other.failures) })}</p>}
+          {others.length > 0 && (
+            <Causes items={others.slice(0, allOthers ? others.length : MOST_OTHERS)} until={until} search={search} named />
+          )}
+          {others.length > MOST_OTHERS && (
+            <button type="button" className="quiet flush" aria-expanded={allOthers} onClick={() => setAllOthers(!allOthers)}>
+              {allOthers ? t('common:metrics.fewer', { n: String(MOST_OTHERS) }) : t('capability.more', { n: format.count(others.length) })}
+            </button>
+          )}
+          {data.now.other.failures > 0 && (
+            <p className="meta causes-rest">
+              {t('health.rest', { reasons: format.count(data.now.other.reasons), n: format.count(data.now.other.failures) })}
+            </p>
+          )}
         </section>
       )}
       <HoursTable lines={lines} search={search} />
@@ -95,7 +135,12 @@ function Verdict({ data, failing }: { data: Dated<Schemas['FiguresOverview']>; f
     return hourBefore.calls > 0 ? ['warn', t('health.silent', { n: format.count(hourBefore.calls) })] : ['ok', t('health.idle')];
   };
   const [kind, sentence] = say();
-  return <p className="health-verdict" data-kind={kind} role="status"><Icon name={kind} size={24} /><strong>{sentence}</strong></p>;
+  return (
+    <p className="health-verdict" data-kind={kind} role="status">
+      <Icon name={kind} size={24} />
+      <strong>{sentence}</strong>
+    </p>
+  );
 }
 
 function FailingBlock({ of, until, search }: { of: Failing; until: string; search: string }) {
@@ -106,15 +151,31 @@ function FailingBlock({ of, until, search }: { of: Failing; until: string; searc
   return (
     <section className="block failing" aria-label={name}>
       <div className="block-head">
-        <h2><CapabilityName model={model} name={of.name} search={search} /> {line && <Tag kind="failed">{t('health.share', { rate: format.failureRate(failures, Math.max(failures, line.lastHour.calls)) })}</Tag>}</h2>
+        <h2>
+          <CapabilityName model={model} name={of.name} search={search} />{' '}
+          {line && (
+            <Tag kind="failed">{t('health.share', { rate: format.failureRate(failures, Math.max(failures, line.lastHour.calls)) })}</Tag>
+          )}
+        </h2>
         {of.name !== '' && (
           <div className="row">
-            <Link className="quiet" data-edge to={figuresOf(model, search)} aria-label={t('link.figuresOf', { name })}>{t('link.figures')}</Link>
+            <Link className="quiet" data-edge to={figuresOf(model, search)} aria-label={t('link.figuresOf', { name })}>
+              {t('link.figures')}
+            </Link>
             <UpstreamLinks id={model} name={name} />
           </div>
         )}
       </div>
-      {line && <p className="second">{t('health.of', { failures: format.count(failures), calls: format.count(line.lastHour.calls), before: format.count(before), callsBefore: format.count(line.hourBefore.calls) })}</p>}
+      {line && (
+        <p className="second">
+          {t('health.of', {
+            failures: format.count(failures),
+            calls: format.count(line.lastHour.calls),
+            before: format.count(before),
+            callsBefore: format.count(line.hourBefore.calls),
+          })}
+        </p>
+      )}
       <Causes items={of.reasons} until={until} search={search} />
     </section>
   );

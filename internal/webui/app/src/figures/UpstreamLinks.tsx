@@ -10,6 +10,15 @@ export function UpstreamLinks({ id, name }: { id: string; name: string }) {
   const { data } = useQuery(upstreamQueries.upstreams());
   if (!data) return null;
   const of = data.filter(({ capabilityIds }) => capabilityIds.includes(id));
-  if (of.length === 0) return <Link className="quiet" data-edge to={`/admin/capabilities/${encodeURIComponent(id)}`} aria-label={t('link.addressOf', { name })}>{t('link.address')}</Link>;
-  return of.map((one) => <Link key={one.id} className="quiet upstream-link" data-edge to={`/admin/upstreams#upstream-${one.id}`} title={one.name}><span className="cut">{one.name}</span> {(one.health === 'down' || one.health === 'degraded') && <Health of={one.health} />}</Link>);
+  if (of.length === 0)
+    return (
+      <Link className="quiet" data-edge to={`/admin/capabilities/${encodeURIComponent(id)}`} aria-label={t('link.addressOf', { name })}>
+        {t('link.address')}
+      </Link>
+    );
+  return of.map((one) => (
+    <Link key={one.id} className="quiet upstream-link" data-edge to={`/admin/upstreams#upstream-${one.id}`} title={one.name}>
+      <span className="cut">{one.name}</span> {(one.health === 'down' || one.health === 'degraded') && <Health of={one.health} />}
+    </Link>
+  ));
 }

@@ -45,10 +45,18 @@ export function Component() {
         <RangeBar state={state} compare comparable={canCompare} />
       </div>
       {query.data ? (
-        <Block query={query} height={640}>{(data) => <Usage data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}</Block>
+        <Block query={query} height={640}>
+          {(data) => <Usage data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}
+        </Block>
       ) : query.isError ? (
-        <section className="block"><Block query={query} height={320}>{() => null}</Block></section>
-      ) : <FiguresBones tiles={5} />}
+        <section className="block">
+          <Block query={query} height={320}>
+            {() => null}
+          </Block>
+        </section>
+      ) : (
+        <FiguresBones tiles={5} />
+      )}
     </>
   );
 }
@@ -73,14 +81,29 @@ function Usage({ data, state, compare }: { data: Dated<Schemas['FiguresOverview'
           figures={data}
           coverage={data}
           comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
-          last={{ label: t('usage.calling'), value: none ? '—' : format.count(data.calling.applicationCount), note: t('usage.callingOf', { n: format.count(data.applicationCount), owners: format.count(data.calling.ownerCount) }) }}
+          last={{
+            label: t('usage.calling'),
+            value: none ? '—' : format.count(data.calling.applicationCount),
+            note: t('usage.callingOf', { n: format.count(data.applicationCount), owners: format.count(data.calling.ownerCount) }),
+          }}
         />
         {!none && data.calls > 0 && <Standouts state={state} />}
       </section>
-      {none ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : (
+      {none ? (
+        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
+      ) : (
         <>
           <Lists state={state} />
-          {state.range.days > 1 && <DailyBlock title={t('overview:daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />}
+          {state.range.days > 1 && (
+            <DailyBlock
+              title={t('overview:daily')}
+              days={data.daily}
+              previous={before?.daily ?? null}
+              today={state.today}
+              from={firstDay(data)}
+              onDay={openDay}
+            />
+          )}
           <TokensBlock tokens={data.tokens} cost={data.cost} />
         </>
       )}
@@ -97,23 +120,64 @@ function Lists({ state }: { state: RangeState }) {
   const wanted = asked(search, page);
   const { by, sort } = wanted;
   const sought = by === 'owners' || by === 'applications';
-  const choose = (one: By) => setSearch({ by: one === 'owners' ? null : one, page: null, q: null, owner: null, sort: sortsOf(one).includes(sort) && sort !== 'calls' ? sort : null });
+  const choose = (one: By) =>
+    setSearch({
+      by: one === 'owners' ? null : one,
+      page: null,
+      q: null,
+      owner: null,
+      sort: sortsOf(one).includes(sort) && sort !== 'calls' ? sort : null,
+    });
   const shown = { state, wanted, onPage: setPage };
   return (
     <section className="block" aria-label={t(`usage.by.${by}`)}>
       <div className="block-head">
         <h2>{t('usage.byTitle')}</h2>
         <div className="choice usage-by" role="group" aria-label={t('usage.byTitle')}>
-          {BY.map((one) => <button key={one} type="button" aria-pressed={one === by} onClick={() => choose(one)}>{t(`usage.by.${one}`)}</button>)}
+          {BY.map((one) => (
+            <button key={one} type="button" aria-pressed={one === by} onClick={() => choose(one)}>
+              {t(`usage.by.${one}`)}
+            </button>
+          ))}
         </div>
       </div>
       <div className="filters usage-find" role="search">
-        {sought && <div className="search"><Icon name="search" /><input className="input" type="search" maxLength={64} aria-label={t(`usage.search.${by}`)} placeholder={t(`usage.search.${by}`)} value={text} onChange={(event) => setText(event.target.value)} /></div>}
-        <select className="select" aria-label={t('usage.sort')} value={sort} onChange={(event) => setSearch({ page: null, sort: event.target.value === 'calls' ? null : event.target.value })}>
-          {sortsOf(by).map((one) => <option key={one} value={one}>{t(`usage.sorts.${one}`)}</option>)}
+        {sought && (
+          <div className="search">
+            <Icon name="search" />
+            <input
+              className="input"
+              type="search"
+              maxLength={64}
+              aria-label={t(`usage.search.${by}`)}
+              placeholder={t(`usage.search.${by}`)}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </div>
+        )}
+        <select
+          className="select"
+          aria-label={t('usage.sort')}
+          value={sort}
+          onChange={(event) => setSearch({ page: null, sort: event.target.value === 'calls' ? null : event.target.value })}
+        >
+          {sortsOf(by).map((one) => (
+            <option key={one} value={one}>
+              {t(`usage.sorts.${one}`)}
+            </option>
+          ))}
         </select>
       </div>
-      {by === 'owners' ? <Owners {...shown} /> : by === 'applications' ? <Applications {...shown} onAll={() => setSearch({ owner: null, page: null })} /> : by === 'capabilities' ? <Capabilities {...shown} /> : <Upstreams {...shown} />}
+      {by === 'owners' ? (
+        <Owners {...shown} />
+      ) : by === 'applications' ? (
+        <Applications {...shown} onAll={() => setSearch({ owner: null, page: null })} />
+      ) : by === 'capabilities' ? (
+        <Capabilities {...shown} />
+      ) : (
+        <Upstreams {...shown} />
+      )}
     </section>
   );
 }
@@ -125,15 +189,37 @@ interface Shown {
 }
 
 /** A page of a list, or what to do where there is nothing on it. */
-function Listed<T extends { total: number; size: number }>({ query, wanted: { page, q }, onPage, children }: { query: UseQueryResult<T>; wanted: Wanted; onPage: (page: number) => void; children: (data: T) => ReactNode }) {
+function Listed<T extends { total: number; size: number }>({
+  query,
+  wanted: { page, q },
+  onPage,
+  children,
+}: {
+  query: UseQueryResult<T>;
+  wanted: Wanted;
+  onPage: (page: number) => void;
+  children: (data: T) => ReactNode;
+}) {
   const { t } = useTranslation(['figures', 'common']);
   return (
     <Block query={query} height={480} bones={<Bones height={480} />}>
       {(data) => {
         const pages = Math.max(1, Math.ceil(data.total / data.size));
         if (data.total === 0) return <Empty text={t(q === '' ? 'usage.nothing' : 'usage.none')} />;
-        if (page > pages) return <Empty text={t('common:page.past', { page: String(page) })}><button type="button" className="quiet" data-edge onClick={() => onPage(pages)}>{t('common:page.goTo', { page: String(pages) })}</button></Empty>;
-        return <>{children(data)}<Pages page={page} total={data.total} size={data.size} onPage={onPage} /></>;
+        if (page > pages)
+          return (
+            <Empty text={t('common:page.past', { page: String(page) })}>
+              <button type="button" className="quiet" data-edge onClick={() => onPage(pages)}>
+                {t('common:page.goTo', { page: String(pages) })}
+              </button>
+            </Empty>
+          );
+        return (
+          <>
+            {children(data)}
+            <Pages page={page} total={data.total} size={data.size} onPage={onPage} />
+          </>
+        );
       }}
     </Block>
   );
@@ -158,11 +244,20 @@ function Owners({ state, wanted, onPage }: Shown) {
   const query = useQuery(figuresQueries.owners(state.range, wanted, state.holdsToday));
   const lines = (items: readonly Schemas['OwnerFigures'][]): Line[] =>
     items.map((one) => ({
-      key: one.owner.id, figures: one,
-      name: <Link to={to(one.owner.id)} title={one.owner.email}>{one.owner.email}</Link>,
+      key: one.owner.id,
+      figures: one,
+      name: (
+        <Link to={to(one.owner.id)} title={one.owner.email}>
+          {one.owner.email}
+        </Link>
+      ),
       about: t('usage.ofOwner', { calling: format.count(one.callingCount), all: format.count(one.applicationCount) }),
     }));
-  return <Listed query={query} wanted={wanted} onPage={onPage}>{(data) => <UsageTable title={t('usage.by.owners')} what={t('usage.owner')} sort={wanted.sort} lines={lines(data.items)} />}</Listed>;
+  return (
+    <Listed query={query} wanted={wanted} onPage={onPage}>
+      {(data) => <UsageTable title={t('usage.by.owners')} what={t('usage.owner')} sort={wanted.sort} lines={lines(data.items)} />}
+    </Listed>
+  );
 }
 
 function Applications({ state, wanted, onPage, onAll }: Shown & { onAll: () => void }) {
@@ -171,14 +266,33 @@ function Applications({ state, wanted, onPage, onAll }: Shown & { onAll: () => v
   const query = useQuery(figuresQueries.applications(state.range, wanted, state.holdsToday));
   const lines = (items: readonly Schemas['ApplicationFigures'][]): Line[] =>
     items.map((one) => ({
-      key: one.id, figures: one, name: <ApplicationName of={one} />,
-      about: wanted.owner === '' ? <Link to={to(one.owner.id)} title={one.owner.email}>{one.owner.email}</Link> : <OwnerName of={one.owner} />,
+      key: one.id,
+      figures: one,
+      name: <ApplicationName of={one} />,
+      about:
+        wanted.owner === '' ? (
+          <Link to={to(one.owner.id)} title={one.owner.email}>
+            {one.owner.email}
+          </Link>
+        ) : (
+          <OwnerName of={one.owner} />
+        ),
     }));
   const email = query.data?.items.find(({ owner }) => owner.id === wanted.owner)?.owner.email ?? wanted.owner;
   return (
     <>
-      {wanted.owner !== '' && <p className="usage-only"><button type="button" className="quiet" data-edge onClick={onAll}><span className="cut">{t('usage.only', { owner: email })}</span> ✕</button></p>}
-      <Listed query={query} wanted={wanted} onPage={onPage}>{(data) => <UsageTable title={t('usage.by.applications')} what={t('usage.application')} sort={wanted.sort} lines={lines(data.items)} />}</Listed>
+      {wanted.owner !== '' && (
+        <p className="usage-only">
+          <button type="button" className="quiet" data-edge onClick={onAll}>
+            <span className="cut">{t('usage.only', { owner: email })}</span> ✕
+          </button>
+        </p>
+      )}
+      <Listed query={query} wanted={wanted} onPage={onPage}>
+        {(data) => (
+          <UsageTable title={t('usage.by.applications')} what={t('usage.application')} sort={wanted.sort} lines={lines(data.items)} />
+        )}
+      </Listed>
     </>
   );
 }
@@ -193,18 +307,47 @@ function Capabilities({ state, wanted, onPage }: Shown) {
   });
   const lines = (items: readonly Schemas['CapabilityFiguresLine'][]): Line[] =>
     items.map((one) => ({
-      key: one.model, figures: one, name: <CapabilityName model={one.model} name={one.name} search={range} />,
-      about: t('usage.ofCapability', { failing: format.count(one.failing.applicationCount), calling: format.count(one.calling.applicationCount) }),
+      key: one.model,
+      figures: one,
+      name: <CapabilityName model={one.model} name={one.name} search={range} />,
+      about: t('usage.ofCapability', {
+        failing: format.count(one.failing.applicationCount),
+        calling: format.count(one.calling.applicationCount),
+      }),
     }));
-  return <Listed query={query} wanted={wanted} onPage={onPage}>{({ items }) => <UsageTable title={t('usage.by.capabilities')} what={t('usage.capability')} sort={wanted.sort} lines={lines(onPageOf(items, wanted.page))} />}</Listed>;
+  return (
+    <Listed query={query} wanted={wanted} onPage={onPage}>
+      {({ items }) => (
+        <UsageTable
+          title={t('usage.by.capabilities')}
+          what={t('usage.capability')}
+          sort={wanted.sort}
+          lines={lines(onPageOf(items, wanted.page))}
+        />
+      )}
+    </Listed>
+  );
 }
 
 function Upstreams({ state, wanted, onPage }: Shown) {
   const query = useQuery({
     ...figuresQueries.upstreams(state.range, state.holdsToday),
-    select: ({ items, ...data }: Dated<Schemas['UpstreamFigures']>) => ({ ...data, items: ordered(items.map(({ range }) => range), (one) => one, wanted.sort), total: items.length, size: SIZE }),
+    select: ({ items, ...data }: Dated<Schemas['UpstreamFigures']>) => ({
+      ...data,
+      items: ordered(
+        items.map(({ range }) => range),
+        (one) => one,
+        wanted.sort,
+      ),
+      total: items.length,
+      size: SIZE,
+    }),
   });
-  return <Listed query={query} wanted={wanted} onPage={onPage}>{(data) => <UpstreamsTable items={onPageOf(data.items, wanted.page)} range={data} sort={wanted.sort} />}</Listed>;
+  return (
+    <Listed query={query} wanted={wanted} onPage={onPage}>
+      {(data) => <UpstreamsTable items={onPageOf(data.items, wanted.page)} range={data} sort={wanted.sort} />}
+    </Listed>
+  );
 }
 
 const onPageOf = <T,>(items: readonly T[], page: number): T[] => items.slice((page - 1) * SIZE, page * SIZE);

@@ -21,18 +21,30 @@ export function UsageTable({ what, lines, sort, title }: { what: string; lines: 
   const { t } = useTranslation(['figures', 'common']);
   const format = useFormat();
   const head = (by: Sort, label: string, room = '') => (
-    <th scope="col" className={`right ${room}`} aria-sort={sort === by ? 'descending' : undefined}>{label}{sort === by && <> <Icon name="down" size={12} /></>}</th>
+    <th scope="col" className={`right ${room}`} aria-sort={sort === by ? 'descending' : undefined}>
+      {label}
+      {sort === by && (
+        <>
+          {' '}
+          <Icon name="down" size={12} />
+        </>
+      )}
+    </th>
   );
   return (
     <table className="table usage-table">
       <caption className="unseen">{title}</caption>
       <thead>
         <tr>
-          <th scope="col" className="name">{what}</th>
+          <th scope="col" className="name">
+            {what}
+          </th>
           {head('calls', t('common:metrics.calls'))}
           {head('failures', t('common:metrics.failures'))}
           {head('failureRate', t('common:metrics.failureRate'), 'wide')}
-          <th scope="col" className="right wider">{t('common:metrics.p95')}</th>
+          <th scope="col" className="right wider">
+            {t('common:metrics.p95')}
+          </th>
           {head('tokens', t('common:tokens.tokens'), 'roomy')}
           {head('cost', t('common:tokens.cost'), 'roomy')}
         </tr>
@@ -44,7 +56,8 @@ export function UsageTable({ what, lines, sort, title }: { what: string; lines: 
               {name}
               {about && <span className="meta">{about}</span>}
               <span className="meta close usage-more">
-                <span className="narrow">{format.failureRate(figures.failures, figures.calls)} · </span>{t('usage.tokens', { n: format.count(together(figures.tokens)) })} · <Money cost={figures.cost} />
+                <span className="narrow">{format.failureRate(figures.failures, figures.calls)} · </span>
+                {t('usage.tokens', { n: format.count(together(figures.tokens)) })} · <Money cost={figures.cost} />
               </span>
             </td>
             <td className="right">{format.count(figures.calls)}</td>
@@ -52,7 +65,9 @@ export function UsageTable({ what, lines, sort, title }: { what: string; lines: 
             <td className="right wide">{format.failureRate(figures.failures, figures.calls)}</td>
             <td className="right wider">{format.duration(figures.p95Ms)}</td>
             <td className="right roomy">{format.count(together(figures.tokens))}</td>
-            <td className="right roomy"><Money cost={figures.cost} /></td>
+            <td className="right roomy">
+              <Money cost={figures.cost} />
+            </td>
           </tr>
         ))}
       </tbody>

@@ -3,10 +3,22 @@ import { failingNow, lasting, ours } from './failing';
 import type { CapabilityLine, FailureNow } from './queries';
 
 const failure = (model: string, failures: number, more: Partial<FailureNow> = {}): FailureNow => ({
-  type: 'upstream_http_error', code: 'upstream_status', upstreamStatus: 503, model, name: model.toUpperCase(), failures, failuresBefore: 0, applicationCount: 1, ownerCount: 1, topApplications: [],
-  firstSeen: '2026-08-17T09:31:00.000+08:00', lastSeen: '2026-08-17T09:40:00.000+08:00', ...more,
+  type: 'upstream_http_error',
+  code: 'upstream_status',
+  upstreamStatus: 503,
+  model,
+  name: model.toUpperCase(),
+  failures,
+  failuresBefore: 0,
+  applicationCount: 1,
+  ownerCount: 1,
+  topApplications: [],
+  firstSeen: '2026-08-17T09:31:00.000+08:00',
+  lastSeen: '2026-08-17T09:40:00.000+08:00',
+  ...more,
 });
-const line = (model: string, calls: number) => ({ model, lastHour: { calls, failures: 0, successRate: null, p95Ms: null } }) as CapabilityLine;
+const line = (model: string, calls: number) =>
+  ({ model, lastHour: { calls, failures: 0, successRate: null, p95Ms: null } }) as CapabilityLine;
 const unbound = { type: 'permission_denied', code: 'capability_not_bound', upstreamStatus: null } as const;
 
 test('a failure is ours unless the caller sent something wrong, was refused or left', () => {
@@ -24,11 +36,23 @@ test('a failure is ours unless the caller sent something wrong, was refused or l
 
 test('a capability fails from one in a hundred calls on, most failures first; the rest stands apart', () => {
   const { failing, others } = failingNow(
-    [failure('a', 5), failure('b', 60, { failuresBefore: 2 }), failure('b', 40, { upstreamStatus: 429 }), failure('c', 9), failure('b', 7, unbound)],
+    [
+      failure('a', 5),
+      failure('b', 60, { failuresBefore: 2 }),
+      failure('b', 40, { upstreamStatus: 429 }),
+      failure('c', 9),
+      failure('b', 7, unbound),
+    ],
     [line('a', 500), line('b', 120), line('c', 1000)],
   );
-  expect(failing.map(({ model, failures, before, reasons }) => [model, failures, before, reasons.length])).toEqual([['b', 100, 2, 2], ['a', 5, 0, 1]]);
-  expect(others.map(({ model, failures }) => [model, failures])).toEqual([['c', 9], ['b', 7]]);
+  expect(failing.map(({ model, failures, before, reasons }) => [model, failures, before, reasons.length])).toEqual([
+    ['b', 100, 2, 2],
+    ['a', 5, 0, 1],
+  ]);
+  expect(others.map(({ model, failures }) => [model, failures])).toEqual([
+    ['c', 9],
+    ['b', 7],
+  ]);
 });
 
 test('as long as its calls are not known, a capability with failures fails', () => {

@@ -12,7 +12,8 @@ const ofCallers = ['caller_timeout', 'client_closed'];
 /** Who can do something about a failure: an administrator, or only the caller, whom the gateway refused or who left. */
 export function ours({ type, code, upstreamStatus }: Cause): boolean {
   if (type === 'permission_denied' || type === 'invalid_request' || type === 'limited') return false;
-  if (type === 'upstream_http_error') return upstreamStatus === null || upstreamStatus >= 500 || upstreamStatus < 400 || OURS.includes(upstreamStatus);
+  if (type === 'upstream_http_error')
+    return upstreamStatus === null || upstreamStatus >= 500 || upstreamStatus < 400 || OURS.includes(upstreamStatus);
   return code === null || !ofCallers.includes(code);
 }
 
@@ -44,7 +45,14 @@ export function failingNow(items: readonly FailureNow[], lines: readonly Capabil
     const reasons = all.filter(ours);
     const failures = reasons.reduce((sum, one) => sum + one.failures, 0);
     if (failures > 0 && failures >= (line?.lastHour.calls ?? 0) * FAILING) {
-      failing.push({ model, name: all[0]!.name, line, reasons, failures, before: reasons.reduce((sum, one) => sum + one.failuresBefore, 0) });
+      failing.push({
+        model,
+        name: all[0]!.name,
+        line,
+        reasons,
+        failures,
+        before: reasons.reduce((sum, one) => sum + one.failuresBefore, 0),
+      });
       others.push(...all.filter((one) => !ours(one)));
     } else others.push(...all);
   }

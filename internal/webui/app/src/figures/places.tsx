@@ -10,7 +10,11 @@ export const figuresOf = (id: string, search = ''): string => `/admin/capabiliti
 export function CapabilityName({ model, name, search = '' }: { model: string; name: string; search?: string }) {
   const { t } = useTranslation();
   if (name === '') return <span title={model}>{model === '' ? t('metrics.unspecified') : model}</span>;
-  return <Link to={figuresOf(model, search)} title={name === model ? model : `${name} (${model})`}>{name}</Link>;
+  return (
+    <Link to={figuresOf(model, search)} title={name === model ? model : `${name} (${model})`}>
+      {name}
+    </Link>
+  );
 }
 
 const MOST_SOUGHT = 64; // characters that a directory is searched for
@@ -18,8 +22,24 @@ const MOST_SOUGHT = 64; // characters that a directory is searched for
 /** An application of any owner, and the way to its line in the directory. */
 export function ApplicationName({ of: { id, name, status } }: { of: Pick<Schemas['CallingApplication'], 'id' | 'name' | 'status'> }) {
   const { t } = useTranslation();
-  return <span><Link to={`/admin/applications?q=${id}`} title={`${name} (${id})`}>{name}</Link>{status === 'disabled' && <span className="meta"> <Icon name="pause" size={12} /> {t('status.disabled')}</span>}</span>;
+  return (
+    <span>
+      <Link to={`/admin/applications?q=${id}`} title={`${name} (${id})`}>
+        {name}
+      </Link>
+      {status === 'disabled' && (
+        <span className="meta">
+          {' '}
+          <Icon name="pause" size={12} /> {t('status.disabled')}
+        </span>
+      )}
+    </span>
+  );
 }
 
 /** A user, and the way to their line in the directory. */
-export const OwnerName = ({ of: { email } }: { of: Schemas['User'] }) => <Link to={`/admin/users?q=${encodeURIComponent(email.slice(0, MOST_SOUGHT))}`} title={email}>{email}</Link>;
+export const OwnerName = ({ of: { email } }: { of: Schemas['User'] }) => (
+  <Link to={`/admin/users?q=${encodeURIComponent(email.slice(0, MOST_SOUGHT))}`} title={email}>
+    {email}
+  </Link>
+);

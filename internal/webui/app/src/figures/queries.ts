@@ -45,7 +45,8 @@ export const figuresQueries = {
   capability: (id: string, { start, end }: Period, holdsToday: boolean) =>
     queryOptions({
       queryKey: ['figures', 'capability', { id, start, end }],
-      queryFn: ({ signal }) => dated(api.GET('/api/admin/statistics/capabilities/{id}', { params: { path: { id }, query: { start, end } }, signal })),
+      queryFn: ({ signal }) =>
+        dated(api.GET('/api/admin/statistics/capabilities/{id}', { params: { path: { id }, query: { start, end } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepWithin(id),
       refetchInterval: following(holdsToday, start, end),
@@ -53,7 +54,8 @@ export const figuresQueries = {
   owners: ({ start, end }: Period, { sort, q, page }: Omit<Wanted, 'owner'>, holdsToday: boolean, size = SIZE) =>
     queryOptions({
       queryKey: ['figures', 'owners', { start, end, sort, q, page, size }],
-      queryFn: ({ signal }) => dated(api.GET('/api/admin/statistics/owners', { params: { query: { start, end, sort, q, page, size } }, signal })),
+      queryFn: ({ signal }) =>
+        dated(api.GET('/api/admin/statistics/owners', { params: { query: { start, end, sort, q, page, size } }, signal })),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
       refetchInterval: following(holdsToday, start, end),
@@ -61,7 +63,13 @@ export const figuresQueries = {
   applications: ({ start, end }: Period, { sort, q, owner, page }: Wanted, holdsToday: boolean) =>
     queryOptions({
       queryKey: ['figures', 'applications', { start, end, sort, q, owner, page }],
-      queryFn: ({ signal }) => dated(api.GET('/api/admin/statistics/applications', { params: { query: { start, end, sort, q, page, size: SIZE, ...(owner === '' ? {} : { owner }) } }, signal })),
+      queryFn: ({ signal }) =>
+        dated(
+          api.GET('/api/admin/statistics/applications', {
+            params: { query: { start, end, sort, q, page, size: SIZE, ...(owner === '' ? {} : { owner }) } },
+            signal,
+          }),
+        ),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,
       refetchInterval: following(holdsToday, start, end),

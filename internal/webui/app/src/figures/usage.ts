@@ -18,7 +18,8 @@ export function asked(search: URLSearchParams, page: number): Wanted & { by: By 
   const by = BY.find((one) => one === search.get('by')) ?? 'owners';
   const owner = search.get('owner') ?? '';
   return {
-    by, page,
+    by,
+    page,
     sort: sortsOf(by).find((sort) => sort === search.get('sort')) ?? 'calls',
     q: (search.get('q') ?? '').trim().slice(0, 64),
     owner: by === 'applications' && UUID.test(owner) ? owner : '',
@@ -33,7 +34,9 @@ const tokens = ({ tokens }: Ordered): number => (tokens ? (together(tokens) ?? 0
 /** The currency in which most calls of all are priced, as the server chooses it; '' where none is. */
 function currencyOf(items: readonly Ordered[]): string {
   const calls = new Map<string, number>();
-  for (const { cost } of items) for (const one of cost ?? []) if (one.amount !== null && one.currency !== null) calls.set(one.currency, (calls.get(one.currency) ?? 0) + one.pricedCalls);
+  for (const { cost } of items)
+    for (const one of cost ?? [])
+      if (one.amount !== null && one.currency !== null) calls.set(one.currency, (calls.get(one.currency) ?? 0) + one.pricedCalls);
   return [...calls].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))[0]?.[0] ?? '';
 }
 

@@ -29,7 +29,8 @@ export function Finder({ open, onOpen }: { open: Opened; onOpen: (open: Opened) 
     event.preventDefault();
     onOpen(asked);
   });
-  useLayoutEffect(() => { // at once: a key may come before other effects run
+  useLayoutEffect(() => {
+    // at once: a key may come before other effects run
     // On the window, after the document: a page's own key of the same name goes first.
     const pressed = (event: KeyboardEvent) => press(event);
     window.addEventListener('keydown', pressed);

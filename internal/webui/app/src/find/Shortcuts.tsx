@@ -6,9 +6,32 @@ import { commandKey } from './Finder';
 import { useModal } from './useModal';
 
 const groups = [
-  ['everywhere', [['/', 'find'], ['?', 'keys'], ['Esc', 'close']]],
-  ['range', [['W', 'week'], ['T', 'month'], ['C', 'custom'], ['X', 'compare'], ['← →', 'shift']]],
-  ['calls', [['J K', 'rows'], ['↵', 'open'], ['D E', 'steps']]],
+  [
+    'everywhere',
+    [
+      ['/', 'find'],
+      ['?', 'keys'],
+      ['Esc', 'close'],
+    ],
+  ],
+  [
+    'range',
+    [
+      ['W', 'week'],
+      ['T', 'month'],
+      ['C', 'custom'],
+      ['X', 'compare'],
+      ['← →', 'shift'],
+    ],
+  ],
+  [
+    'calls',
+    [
+      ['J K', 'rows'],
+      ['↵', 'open'],
+      ['D E', 'steps'],
+    ],
+  ],
   ['applications', [['N', 'create']]],
   ['capabilities', [['/', 'search']]],
 ] as const;
@@ -19,20 +42,46 @@ export default function Shortcuts({ onClose }: { onClose: () => void }) {
   const dialog = useModal();
   const on = useSingleKeys();
   return (
-    <dialog ref={dialog} role="dialog" className="palette shortcuts" aria-label={t('keys.title')} onCancel={(event) => { event.preventDefault(); onClose(); }} onClick={(event) => { if (event.target === event.currentTarget) onClose(); }}>
+    <dialog
+      ref={dialog}
+      role="dialog"
+      className="palette shortcuts"
+      aria-label={t('keys.title')}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === event.currentTarget) onClose();
+      }}
+    >
       <div className="palette-box">
         <h2>{t('keys.title')}</h2>
-        <label className="check"><input type="checkbox" checked={on} onChange={(event) => chooseSingleKeys(event.target.checked)} />{t('keys.single')}</label>
+        <label className="check">
+          <input type="checkbox" checked={on} onChange={(event) => chooseSingleKeys(event.target.checked)} />
+          {t('keys.single')}
+        </label>
         <p className="meta">{t('keys.always', { key: commandKey() })}</p>
         <div className="shortcut-groups" data-off={!on}>
           {groups.map(([group, keys]) => (
             <section key={group} aria-label={t(`keys.group.${group}`)}>
               <h2>{t(`keys.group.${group}`)}</h2>
-              <dl>{keys.map(([key, what]) => <div key={what}><dt><kbd>{key}</kbd></dt><dd>{t(`keys.${what}`)}</dd></div>)}</dl>
+              <dl>
+                {keys.map(([key, what]) => (
+                  <div key={what}>
+                    <dt>
+                      <kbd>{key}</kbd>
+                    </dt>
+                    <dd>{t(`keys.${what}`)}</dd>
+                  </div>
+                ))}
+              </dl>
             </section>
           ))}
         </div>
-        <button type="button" className="quiet" data-edge onClick={onClose}>{t('action.close')}</button>
+        <button type="button" className="quiet" data-edge onClick={onClose}>
+          {t('action.close')}
+        </button>
       </div>
     </dialog>
   );

@@ -4,7 +4,14 @@ import { read } from './asked';
 const id = '0198b5c9-42a8-7e10-b1c2-3d4e5f607182';
 
 test('a call id is found in whatever it was copied with', () => {
-  for (const text of [id, `X-Call-Id: ${id}`, `  ${id.toUpperCase()}\n`, `429 Too Many Requests call=${id} 3ms`, `https://gate/calls/${id}`]) expect(read(text).ids, text).toEqual([id]);
+  for (const text of [
+    id,
+    `X-Call-Id: ${id}`,
+    `  ${id.toUpperCase()}\n`,
+    `429 Too Many Requests call=${id} 3ms`,
+    `https://gate/calls/${id}`,
+  ])
+    expect(read(text).ids, text).toEqual([id]);
 });
 
 test('a call id without dashes may be a trace id too', () => {

@@ -17,7 +17,12 @@ export const findQueries = {
   trace: (traceId: string) =>
     queryOptions({
       queryKey: ['find', 'trace', { traceId }],
-      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/calls', { params: { query: { traceId, start: addDays(today(), 1 - TRACE_DAYS), end: today() } }, signal }))).items,
+      queryFn: async ({ signal }) =>
+        (
+          await unwrap(
+            api.GET('/api/calls', { params: { query: { traceId, start: addDays(today(), 1 - TRACE_DAYS), end: today() } }, signal }),
+          )
+        ).items,
       staleTime: 0,
     }),
 };

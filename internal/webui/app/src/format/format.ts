@@ -12,7 +12,16 @@ export const count = (n: number | null | undefined): string => (n == null ? ABSE
 /** 1.2K, 3.4M; 1.2万, 3.4亿: for axes only. */
 export function axis(n: number, language: Language): string {
   const steps: [number, string][] =
-    language === 'zh-CN' ? [[1e8, '亿'], [1e4, '万']] : [[1e9, 'B'], [1e6, 'M'], [1e3, 'K']];
+    language === 'zh-CN'
+      ? [
+          [1e8, '亿'],
+          [1e4, '万'],
+        ]
+      : [
+          [1e9, 'B'],
+          [1e6, 'M'],
+          [1e3, 'K'],
+        ];
   const step = steps.find(([size]) => Math.abs(n) >= size);
   return step ? `${Number((n / step[0]).toFixed(1))}${step[1]}` : grouped.format(Number(n.toFixed(2)));
 }
@@ -91,7 +100,8 @@ const TIMES_FROM = 10;
 /** +12.3%; ten times as many and more: ×47; from nothing to something: new. */
 export function change(now: number | null, before: number | null, language: Language): Change {
   if (now == null || before == null) return { direction: 'none', text: ABSENT };
-  if (before === 0) return now === 0 ? { direction: 'same', text: '0.0%' } : { direction: 'new', text: language === 'zh-CN' ? '新增' : 'new' };
+  if (before === 0)
+    return now === 0 ? { direction: 'same', text: '0.0%' } : { direction: 'new', text: language === 'zh-CN' ? '新增' : 'new' };
   if (now / before >= TIMES_FROM) return { direction: 'up', text: `×${count(Math.round(now / before))}` };
   const percent = Number((((now - before) / before) * 100).toFixed(1));
   return { direction: directionOf(percent), text: `${signed(percent, 1)}%` };

@@ -21,7 +21,8 @@ export function useFormat() {
       exactTime: (rfc3339: string) => f.exactTime(rfc3339, language),
       change: (now: number | null, before: number | null) => f.change(now, before, language),
       rateChange: (now: number | null, before: number | null) => f.rateChange(now, before, language),
-      weekday: (day: string) => new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`)),
+      weekday: (day: string) =>
+        new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`)),
     }),
     [language],
   );

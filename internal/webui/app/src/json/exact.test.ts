@@ -8,7 +8,20 @@ test('numbers keep every digit they were written with', () => {
 });
 
 test('all else is written as JSON.stringify writes it', () => {
-  const values = [null, true, 'x', '', 1, [], {}, [[]], [{}], { a: [], b: {} }, [1, [2, { c: '"\\\n,:{}[]' }]], { 'a"b': '你\u2028', '': null }];
+  const values = [
+    null,
+    true,
+    'x',
+    '',
+    1,
+    [],
+    {},
+    [[]],
+    [{}],
+    { a: [], b: {} },
+    [1, [2, { c: '"\\\n,:{}[]' }]],
+    { 'a"b': '你\u2028', '': null },
+  ];
   for (const value of values) {
     expect(indented(JSON.stringify(value)), JSON.stringify(value)).toBe(JSON.stringify(value, null, 2));
     expect(written(exact(JSON.stringify(value, null, 3)))).toBe(JSON.stringify(value));

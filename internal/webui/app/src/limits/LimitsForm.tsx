@@ -44,17 +44,45 @@ export function LimitsForm({ application, onClose }: { application: Schemas['App
   useEffect(() => {
     if (error !== null) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [error]);
-  const hint = (name: (typeof LIMITS)[number]) => (read.ceilings[name] === null ? t('limits.hint') : t('limits.ceiling', { n: format.count(read.ceilings[name]) }));
-  const shown = (limits: Schemas['Limits']) => LIMITS.filter((name) => limits[name] !== null).map((name) => `${t(`common:limits.${name}`)} ${format.count(limits[name])}`).join(', ') || t('common:limits.none');
+  const hint = (name: (typeof LIMITS)[number]) =>
+    read.ceilings[name] === null ? t('limits.hint') : t('limits.ceiling', { n: format.count(read.ceilings[name]) });
+  const shown = (limits: Schemas['Limits']) =>
+    LIMITS.filter((name) => limits[name] !== null)
+      .map((name) => `${t(`common:limits.${name}`)} ${format.count(limits[name])}`)
+      .join(', ') || t('common:limits.none');
   return (
-    <form ref={form} className="stack limits-form" noValidate aria-label={t('limits.edit')} onSubmit={(event) => void submit(event)} onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}>
+    <form
+      ref={form}
+      className="stack limits-form"
+      noValidate
+      aria-label={t('limits.edit')}
+      onSubmit={(event) => void submit(event)}
+      onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}
+    >
       <div className="limit-grid">
-        <LimitFields id={id} typed={typed} faults={faults} hint={hint} autoFocus onChange={(next) => { setTyped(next); if (!theirs) setError(null); }} />
+        <LimitFields
+          id={id}
+          typed={typed}
+          faults={faults}
+          hint={hint}
+          autoFocus
+          onChange={(next) => {
+            setTyped(next);
+            if (!theirs) setError(null);
+          }}
+        />
       </div>
-      {theirs && <div className="bar" data-kind="warn" role="alert"><Icon name="warn" />{t('limits.changed', { theirs: shown(theirs.limits) })}</div>}
+      {theirs && (
+        <div className="bar" data-kind="warn" role="alert">
+          <Icon name="warn" />
+          {t('limits.changed', { theirs: shown(theirs.limits) })}
+        </div>
+      )}
       {error !== null && !theirs && !(error instanceof ApiError && Object.keys(error.fields).length > 0) && <Fault error={error} />}
       <div className="row">
-        <Button kind="primary" type="submit" loading={busy}>{t('form.save')}</Button>
+        <Button kind="primary" type="submit" loading={busy}>
+          {t('form.save')}
+        </Button>
         <Button onClick={onClose}>{t('common:action.cancel')}</Button>
       </div>
     </form>

@@ -4,7 +4,9 @@ import { changed, level, limitsOf, parse, typedOf, wrong } from './limits';
 const none = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, callsPerDay: null, tokensPerDay: null };
 
 test('a limit is read as people write numbers, and nothing else is one', () => {
-  expect(['120', ' 12,000 ', '12 000', '1_000', '1，000', '1000000000000'].map(parse)).toEqual([120, 12_000, 12_000, 1_000, 1_000, 1_000_000_000_000]);
+  expect(['120', ' 12,000 ', '12 000', '1_000', '1，000', '1000000000000'].map(parse)).toEqual([
+    120, 12_000, 12_000, 1_000, 1_000, 1_000_000_000_000,
+  ]);
   expect(['', '  '].map(parse)).toEqual([null, null]);
   expect(['0', '-1', '1.5', '1e3', 'x', '1000000000001', '99999999999999999999'].map(parse)).toEqual(Array(7).fill(undefined));
   expect(wrong({ ...typedOf(null), concurrency: 'x', tokensPerDay: '0' })).toEqual(['concurrency', 'tokensPerDay']);

@@ -13,7 +13,8 @@ export const MOST = 1_000_000_000_000;
 /** The form's fields as they are typed; empty is no limit. */
 export type Typed = Record<LimitName, string>;
 
-const each = <T>(make: (name: LimitName) => T): Record<LimitName, T> => Object.fromEntries(LIMITS.map((name) => [name, make(name)])) as Record<LimitName, T>;
+const each = <T>(make: (name: LimitName) => T): Record<LimitName, T> =>
+  Object.fromEntries(LIMITS.map((name) => [name, make(name)])) as Record<LimitName, T>;
 
 export const typedOf = (limits: Limits | null): Typed => each((name) => (limits?.[name] == null ? '' : String(limits[name])));
 

@@ -3,7 +3,9 @@ import en from './en';
 import zh from './zh';
 
 const flat = (words: object, at = ''): [string, string][] =>
-  Object.entries(words).flatMap(([key, value]) => (typeof value === 'string' ? [[`${at}${key}`, value] as [string, string]] : flat(value as object, `${at}${key}.`)));
+  Object.entries(words).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[`${at}${key}`, value] as [string, string]] : flat(value as object, `${at}${key}.`),
+  );
 const blanks = (text: string) => [...text.matchAll(/{{(\w+)}}/g)].map((m) => m[1]).sort();
 
 test('both languages have the same sentences with the same blanks', () => {
@@ -14,5 +16,6 @@ test('both languages have the same sentences with the same blanks', () => {
 
 test('no sentence is empty and none of the English ones is Chinese', () => {
   for (const [key, text] of flat(zh)) expect(text.trim(), key).not.toBe('');
-  for (const [key, text] of flat(en)) expect(key === 'common.language.other' || !/[\u4e00-\u9fff]/.test(text), `${key}: ${text}`).toBe(true);
+  for (const [key, text] of flat(en))
+    expect(key === 'common.language.other' || !/[\u4e00-\u9fff]/.test(text), `${key}: ${text}`).toBe(true);
 });

@@ -26,9 +26,22 @@ function Start() {
     <section className="block">
       <h2>{t('empty.title')}</h2>
       <ol className="steps">
-        <li><b>1</b><p>{t('empty.create')}</p><Link className="quiet primary-link" to="/applications?new">{t('empty.button')}</Link></li>
-        <li><b>2</b><p>{t('empty.call')}</p><Curl /></li>
-        <li><b>3</b><p>{t('empty.watch')}</p></li>
+        <li>
+          <b>1</b>
+          <p>{t('empty.create')}</p>
+          <Link className="quiet primary-link" to="/applications?new">
+            {t('empty.button')}
+          </Link>
+        </li>
+        <li>
+          <b>2</b>
+          <p>{t('empty.call')}</p>
+          <Curl />
+        </li>
+        <li>
+          <b>3</b>
+          <p>{t('empty.watch')}</p>
+        </li>
       </ol>
     </section>
   );
@@ -40,7 +53,11 @@ function NoCalls() {
     <section className="block stack">
       <p>{t('empty.noCalls')}</p>
       <Curl />
-      <div><Link className="quiet" data-edge to="/applications">{t('empty.toApplications')}</Link></div>
+      <div>
+        <Link className="quiet" data-edge to="/applications">
+          {t('empty.toApplications')}
+        </Link>
+      </div>
     </section>
   );
 }

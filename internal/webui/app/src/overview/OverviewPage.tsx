@@ -43,10 +43,18 @@ export function Component() {
         <RangeBar state={state} compare comparable={canCompare} />
       </div>
       {query.data ? (
-        <Block query={query} height={640}>{(data) => <Figures data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}</Block>
+        <Block query={query} height={640}>
+          {(data) => <Figures data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}
+        </Block>
       ) : query.isError ? (
-        <section className="block"><Block query={query} height={320}>{() => null}</Block></section>
-      ) : <FiguresBones tiles={5} />}
+        <section className="block">
+          <Block query={query} height={320}>
+            {() => null}
+          </Block>
+        </section>
+      ) : (
+        <FiguresBones tiles={5} />
+      )}
     </>
   );
 }
@@ -81,18 +89,45 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
           calls={`/applications${ranged}`}
           failures={{ search, hash: '#why' }}
           comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
-          last={{ label: t('apps'), value: format.count(data.applicationCount), note: t('appsEnabled', { n: format.count(data.enabledCount) }) }}
+          last={{
+            label: t('apps'),
+            value: format.count(data.applicationCount),
+            note: t('appsEnabled', { n: format.count(data.enabledCount) }),
+          }}
         />
-        {data.failures >= data.calls * WORTH_A_LINE && data.failures > 0 && <p className="attention"><Suspense fallback={null}><Attention state={state} calls={data.calls} /></Suspense></p>}
+        {data.failures >= data.calls * WORTH_A_LINE && data.failures > 0 && (
+          <p className="attention">
+            <Suspense fallback={null}>
+              <Attention state={state} calls={data.calls} />
+            </Suspense>
+          </p>
+        )}
       </section>
-      {unrecorded(data) ? <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} /> : data.calls === 0 ? <First of="call" /> : (
+      {unrecorded(data) ? (
+        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
+      ) : data.calls === 0 ? (
+        <First of="call" />
+      ) : (
         <>
           {state.range.days > 1 ? (
-            <DailyBlock title={t('daily')} days={data.daily} previous={before?.daily ?? null} today={state.today} from={firstDay(data)} onDay={openDay} />
+            <DailyBlock
+              title={t('daily')}
+              days={data.daily}
+              previous={before?.daily ?? null}
+              today={state.today}
+              from={firstDay(data)}
+              onDay={openDay}
+            />
           ) : (
-            <Suspense fallback={<BlockBones height={348} />}><HourlyBlock applicationId={null} day={state.range.start} today={state.today} to={() => `/applications${ranged}`} /></Suspense>
+            <Suspense fallback={<BlockBones height={348} />}>
+              <HourlyBlock applicationId={null} day={state.range.start} today={state.today} to={() => `/applications${ranged}`} />
+            </Suspense>
           )}
-          {(data.failures > 0 || new URLSearchParams(search).has('why')) && <Suspense fallback={<BlockBones height={220} />}><ReasonsBlock applicationId={null} state={state} /></Suspense>}
+          {(data.failures > 0 || new URLSearchParams(search).has('why')) && (
+            <Suspense fallback={<BlockBones height={220} />}>
+              <ReasonsBlock applicationId={null} state={state} />
+            </Suspense>
+          )}
           <TokensBlock tokens={data.tokens} cost={data.cost} />
           <UsageTable title={t('byCapability')} models={data.models} to={(model, result) => (result === null ? undefined : why(model))} />
         </>
@@ -102,5 +137,13 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
 }
 
 const First = ({ of }: { of: 'start' | 'call' }) => (
-  <Suspense fallback={<section className="block"><Bones height={220} /></section>}><FirstSteps of={of} /></Suspense>
+  <Suspense
+    fallback={
+      <section className="block">
+        <Bones height={220} />
+      </section>
+    }
+  >
+    <FirstSteps of={of} />
+  </Suspense>
 );

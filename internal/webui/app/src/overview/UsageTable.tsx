@@ -22,64 +22,131 @@ interface Row {
 }
 
 /** Calls per capability: the eight most used and the rest together. `to` says where a capability's calls are. */
-export function UsageTable({ models, title, to }: { models: readonly Usage[]; title: string; to?: (model: string, result: 'failure' | null) => To | undefined }) {
+export function UsageTable({
+  models,
+  title,
+  to,
+}: {
+  models: readonly Usage[];
+  title: string;
+  to?: (model: string, result: 'failure' | null) => To | undefined;
+}) {
   const { t } = useTranslation(['overview', 'common']);
   const format = useFormat();
   const [whole, setWhole] = useState(false);
-  const rows = rowsOf(models, whole ? models.length : MOST_ROWS, t('common:metrics.unspecified'), (count) => t('common:metrics.rest', { n: format.count(count) }));
+  const rows = rowsOf(models, whole ? models.length : MOST_ROWS, t('common:metrics.unspecified'), (count) =>
+    t('common:metrics.rest', { n: format.count(count) }),
+  );
   const all = models.reduce((calls, model) => calls + model.calls, 0);
   const counted = rows.some(({ tokens }) => tokens !== null);
   const priced = rows.some(({ usage }) => usage.cost.some(({ amount }) => amount !== null));
   const most = Math.max(1, ...rows.map((row) => row.usage.calls));
   return (
     <section className="block" aria-label={title}>
-      <div className="block-head"><h2>{title}</h2></div>
+      <div className="block-head">
+        <h2>{title}</h2>
+      </div>
       <table className="table">
         <thead>
           <tr>
-            <th scope="col" className="name">{t('capability')}</th>
-            <th scope="col" className="right">{t('common:metrics.calls')}</th>
+            <th scope="col" className="name">
+              {t('capability')}
+            </th>
+            <th scope="col" className="right">
+              {t('common:metrics.calls')}
+            </th>
             <th scope="col" className="wider fill" aria-hidden="true" />
-            <th scope="col" className="right wider">{t('common:metrics.share')}</th>
-            <th scope="col" className="right">{t('common:metrics.successRate')}</th>
-            <th scope="col" className="right wide">{t('common:metrics.failures')}</th>
-            <th scope="col" className="right wide">{t('common:metrics.avg')}</th>
-            <th scope="col" className="right roomy">{t('common:metrics.p95')}</th>
-            {counted && <th scope="col" className="right wider">{t('common:tokens.tokens')}</th>}
-            {priced && <th scope="col" className="right wider">{t('common:tokens.cost')}</th>}
+            <th scope="col" className="right wider">
+              {t('common:metrics.share')}
+            </th>
+            <th scope="col" className="right">
+              {t('common:metrics.successRate')}
+            </th>
+            <th scope="col" className="right wide">
+              {t('common:metrics.failures')}
+            </th>
+            <th scope="col" className="right wide">
+              {t('common:metrics.avg')}
+            </th>
+            <th scope="col" className="right roomy">
+              {t('common:metrics.p95')}
+            </th>
+            {counted && (
+              <th scope="col" className="right wider">
+                {t('common:tokens.tokens')}
+              </th>
+            )}
+            {priced && (
+              <th scope="col" className="right wider">
+                {t('common:tokens.cost')}
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
           {rows.map(({ key, name, id, usage, tokens }) => (
             <tr key={key}>
-              <td className="name">{key === OTHER ? <button type="button" className="quiet flush" aria-expanded="false" onClick={() => setWhole(true)}>{name}</button> : id === null ? <span title={name}>{name}</span> : <Link to={`/capabilities/${encodeURIComponent(id)}`} title={name === id ? id : `${name} (${id})`}>{name}</Link>}</td>
-              <td className="right"><Counted n={usage.calls} to={key === OTHER ? undefined : to?.(key, null)} /></td>
-              <td className="wider fill" aria-hidden="true"><span className="share" style={{ width: `${(usage.calls / most) * 100}%` }} /></td>
+              <td className="name">
+                {key === OTHER ? (
+                  <button type="button" className="quiet flush" aria-expanded="false" onClick={() => setWhole(true)}>
+                    {name}
+                  </button>
+                ) : id === null ? (
+                  <span title={name}>{name}</span>
+                ) : (
+                  <Link to={`/capabilities/${encodeURIComponent(id)}`} title={name === id ? id : `${name} (${id})`}>
+                    {name}
+                  </Link>
+                )}
+              </td>
+              <td className="right">
+                <Counted n={usage.calls} to={key === OTHER ? undefined : to?.(key, null)} />
+              </td>
+              <td className="wider fill" aria-hidden="true">
+                <span className="share" style={{ width: `${(usage.calls / most) * 100}%` }} />
+              </td>
               <td className="right wider">{all === 0 ? '—' : `${((usage.calls / all) * 100).toFixed(1)}%`}</td>
               <td className="right">{format.rate(usage.successes, usage.calls)}</td>
-              <td className="right wide"><Counted n={usage.failures} to={key === OTHER ? undefined : to?.(key, 'failure')} /></td>
+              <td className="right wide">
+                <Counted n={usage.failures} to={key === OTHER ? undefined : to?.(key, 'failure')} />
+              </td>
               <td className="right wide">{format.duration(usage.avgDurationMs)}</td>
               <td className="right roomy">{format.duration(usage.p95Ms)}</td>
               {counted && <td className="right wider">{format.count(tokens)}</td>}
-              {priced && <td className="right wider"><Money cost={usage.cost} /></td>}
+              {priced && (
+                <td className="right wider">
+                  <Money cost={usage.cost} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
       </table>
-      {whole && models.length > MOST_ROWS && <button type="button" className="quiet flush" aria-expanded="true" onClick={() => setWhole(false)}>{t('common:metrics.fewer', { n: String(MOST_ROWS) })}</button>}
+      {whole && models.length > MOST_ROWS && (
+        <button type="button" className="quiet flush" aria-expanded="true" onClick={() => setWhole(false)}>
+          {t('common:metrics.fewer', { n: String(MOST_ROWS) })}
+        </button>
+      )}
     </section>
   );
 }
 
 function rowsOf(models: readonly Usage[], most: number, unspecified: string, other: (count: number) => string): Row[] {
   const rows = models.slice(0, most).map((usage): Row => ({
-    key: usage.model, name: usage.model === '' ? unspecified : usage.name || usage.model, id: usage.name === '' ? null : usage.model, usage, tokens: together(usage.tokens),
+    key: usage.model,
+    name: usage.model === '' ? unspecified : usage.name || usage.model,
+    id: usage.name === '' ? null : usage.model,
+    usage,
+    tokens: together(usage.tokens),
   }));
   const rest = models.slice(rows.length);
   if (rest.length > 0) {
     const all = sum(rest.map((usage) => ({ ...usage, date: '' })));
     rows.push({
-      key: OTHER, name: other(rest.length), id: null, tokens: add(rest.map(({ tokens }) => together(tokens))),
+      key: OTHER,
+      name: other(rest.length),
+      id: null,
+      tokens: add(rest.map(({ tokens }) => together(tokens))),
       usage: { ...all, avgDurationMs: all.avgMs, p95Ms: null, cost: addCosts(rest.map(({ cost }) => cost)) },
     });
   }

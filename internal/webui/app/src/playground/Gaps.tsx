@@ -15,10 +15,14 @@ export function Gaps({ gaps, fields }: { gaps: readonly Gap[]; fields: Record<Ga
   };
   return (
     <div className="bar gaps" data-kind="warn" role="status">
-      <span><Icon name="warn" /> {gaps.length === 1 ? t('replay.gap') : t('replay.gaps', { n: String(gaps.length) })}</span>
+      <span>
+        <Icon name="warn" /> {gaps.length === 1 ? t('replay.gap') : t('replay.gaps', { n: String(gaps.length) })}
+      </span>
       <span className="row">
         {gaps.slice(0, MOST).map((gap) => (
-          <button key={`${gap.field} ${gap.from}`} type="button" className="quiet" data-edge onClick={() => select(gap)}>{gap.field === 'path' ? t('path') : t('replay.line', { n: String(gap.line) })}</button>
+          <button key={`${gap.field} ${gap.from}`} type="button" className="quiet" data-edge onClick={() => select(gap)}>
+            {gap.field === 'path' ? t('path') : t('replay.line', { n: String(gap.line) })}
+          </button>
         ))}
         {gaps.length > MOST && <span className="meta">{t('replay.more', { n: String(gaps.length - MOST) })}</span>}
       </span>

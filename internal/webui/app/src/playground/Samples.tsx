@@ -18,12 +18,19 @@ export function Samples({ base, capabilityId, draft }: { base: string; capabilit
       <div className="block-head">
         <h2>{t('samples')}</h2>
         <div className="choice wraps" role="group" aria-label={t('samples')}>
-          {all.map((one) => <button key={one} type="button" aria-pressed={one === shown} onClick={() => setChosen(one)}>{t(`languages.${one}`)}</button>)}
+          {all.map((one) => (
+            <button key={one} type="button" aria-pressed={one === shown} onClick={() => setChosen(one)}>
+              {t(`languages.${one}`)}
+            </button>
+          ))}
         </div>
       </div>
       <div className="stack">
         <Code text={isLanguage(shown) ? sample(shown, base, capabilityId, draft) : clientSample(shown, base, capabilityId, draft)} />
-        <p className="meta">{t('sampleKey')}{!isLanguage(shown) && ` ${t(shown === 'baseUrl' ? 'sampleTool' : 'sampleSdk')}`}</p>
+        <p className="meta">
+          {t('sampleKey')}
+          {!isLanguage(shown) && ` ${t(shown === 'baseUrl' ? 'sampleTool' : 'sampleSdk')}`}
+        </p>
       </div>
     </section>
   );

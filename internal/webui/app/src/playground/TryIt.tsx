@@ -31,7 +31,13 @@ export default function TryIt({ capability }: Props) {
   const callId = search.get('replay');
   return (
     <Based height={480}>
-      {(base, here) => (callId === null ? <Try capability={capability} base={base} here={here} /> : <Replay key={callId} callId={callId} capability={capability} base={base} here={here} />)}
+      {(base, here) =>
+        callId === null ? (
+          <Try capability={capability} base={base} here={here} />
+        ) : (
+          <Replay key={callId} callId={callId} capability={capability} base={base} here={here} />
+        )
+      }
     </Based>
   );
 }
@@ -47,11 +53,22 @@ function Replay({ callId, capability, ...site }: Props & Site & { callId: string
   const query = useQuery(callQueries.own(callId));
   const example = firstDraft(capability.defaultPath, capability.upstreamModel, t('hello'));
   const call = query.data;
-  if (call === undefined && !query.isError) return <section className="block"><Block query={query} height={480}>{() => null}</Block></section>;
+  if (call === undefined && !query.isError)
+    return (
+      <section className="block">
+        <Block query={query} height={480}>
+          {() => null}
+        </Block>
+      </section>
+    );
   const draft = call?.failure ? draftOf(call.failure, call.body, example.body) : null;
   return (
     <>
-      {call && draft !== null ? null : <div className="bar" data-kind="warn" role="status">{t('replay.absent')}</div>}
+      {call && draft !== null ? null : (
+        <div className="bar" data-kind="warn" role="status">
+          {t('replay.absent')}
+        </div>
+      )}
       <Try capability={capability} {...site} {...(call && draft ? { replayed: { call, draft } } : {})} />
     </>
   );
@@ -71,8 +88,16 @@ function Try({ capability, base, here, replayed }: Props & Site & { replayed?: R
     <>
       {here ? (
         bindings.data ? (
-          <Block query={bindings} height={480}>{(items) => <Live capability={capability} items={items} draft={draft} first={first} replayed={replayed} onDraft={setDraft} />}</Block>
-        ) : <section className="block"><Block query={bindings} height={480}>{() => null}</Block></section>
+          <Block query={bindings} height={480}>
+            {(items) => <Live capability={capability} items={items} draft={draft} first={first} replayed={replayed} onDraft={setDraft} />}
+          </Block>
+        ) : (
+          <section className="block">
+            <Block query={bindings} height={480}>
+              {() => null}
+            </Block>
+          </section>
+        )
       ) : (
         <section className="block stack">
           <p className="second">{t('elsewhere', { base })}</p>
@@ -98,9 +123,21 @@ function Live({ capability, items, ...editing }: Props & Editing & { items: Sche
   const { attempt, running, start, stop } = useAttempt();
   const [sentBy, setSentBy] = useState('');
   const mend = useMend(capability.id);
-  const chosen = items.find(({ id }) => id === search.get('app')) ?? items.find(({ bound, status }) => bound && status === 'active') ?? items.find(({ bound }) => bound) ?? items[0];
+  const chosen =
+    items.find(({ id }) => id === search.get('app')) ??
+    items.find(({ bound, status }) => bound && status === 'active') ??
+    items.find(({ bound }) => bound) ??
+    items[0];
   if (!chosen)
-    return <section className="block"><Empty text={t('noApplication')}><Link className="quiet" data-edge to="/applications?new">{t('create')}</Link></Empty></section>;
+    return (
+      <section className="block">
+        <Empty text={t('noApplication')}>
+          <Link className="quiet" data-edge to="/applications?new">
+            {t('create')}
+          </Link>
+        </Empty>
+      </section>
+    );
 
   const choose = (id: string) => setSearch({ app: id }, { replace: true });
   const whole = !editing.replayed || gapsOf(editing.draft).length === 0;
@@ -120,10 +157,20 @@ function Live({ capability, items, ...editing }: Props & Editing & { items: Sche
       <section className="block stack" aria-label={t('request')}>
         <Chooser items={items} chosen={chosen} onChoose={choose} />
         {!chosen.bound && <Mend text={t('bindFirst', { name: chosen.name })} action={t('bind')} onMend={() => mend.bind(chosen.id)} />}
-        {chosen.bound && chosen.status === 'disabled' && <Mend text={t('enableFirst', { name: chosen.name })} action={t('enable')} onMend={() => mend.enable(chosen.id)} />}
+        {chosen.bound && chosen.status === 'disabled' && (
+          <Mend text={t('enableFirst', { name: chosen.name })} action={t('enable')} onMend={() => mend.enable(chosen.id)} />
+        )}
         <Editor {...editing} />
         <div className="try-foot">
-          {running ? <Button danger onClick={stop}>{t('stop')}</Button> : <Button kind="primary" disabled={!sendable} title={t(whole ? 'sendKeys' : 'replay.fillFirst')} onClick={send}>{t('send')}</Button>}
+          {running ? (
+            <Button danger onClick={stop}>
+              {t('stop')}
+            </Button>
+          ) : (
+            <Button kind="primary" disabled={!sendable} title={t(whole ? 'sendKeys' : 'replay.fillFirst')} onClick={send}>
+              {t('send')}
+            </Button>
+          )}
           <span className="meta">{t('note')}</span>
         </div>
       </section>
@@ -144,12 +191,26 @@ function useMend(capabilityId: string) {
 }
 
 function Mend({ text, action, onMend }: { text: string; action: string; onMend: () => void }) {
-  return <div className="bar" data-kind="warn" role="status">{text}<button type="button" className="quiet" data-edge onClick={onMend}>{action}</button></div>;
+  return (
+    <div className="bar" data-kind="warn" role="status">
+      {text}
+      <button type="button" className="quiet" data-edge onClick={onMend}>
+        {action}
+      </button>
+    </div>
+  );
 }
 
 function Chooser({ items, chosen, onChoose }: { items: Schemas['Binding'][]; chosen: Schemas['Binding']; onChoose: (id: string) => void }) {
   const { t } = useTranslation(['playground', 'common']);
-  const options = (bound: boolean) => items.filter((item) => item.bound === bound).map(({ id, name, status }) => <option key={id} value={id}>{status === 'disabled' ? t('off', { name }) : name}</option>);
+  const options = (bound: boolean) =>
+    items
+      .filter((item) => item.bound === bound)
+      .map(({ id, name, status }) => (
+        <option key={id} value={id}>
+          {status === 'disabled' ? t('off', { name }) : name}
+        </option>
+      ));
   const [yes, no] = [options(true), options(false)];
   return (
     <div className="field">
@@ -169,20 +230,56 @@ function Editor({ draft, first, replayed, onDraft }: Editing) {
   const edited = draft.path !== first.path || draft.body !== first.body;
   return (
     <>
-      {replayed && <Replaying {...replayed}><Gaps gaps={gapsOf(draft)} fields={{ path: 'try-path', body: 'try-body' }} /></Replaying>}
+      {replayed && (
+        <Replaying {...replayed}>
+          <Gaps gaps={gapsOf(draft)} fields={{ path: 'try-path', body: 'try-body' }} />
+        </Replaying>
+      )}
       <div className="field">
         <label htmlFor="try-path">{t('path')}</label>
-        <input id="try-path" className="input mono" spellCheck={false} autoComplete="off" value={draft.path} onChange={(event) => onDraft({ ...draft, path: event.target.value })} />
+        <input
+          id="try-path"
+          className="input mono"
+          spellCheck={false}
+          autoComplete="off"
+          value={draft.path}
+          onChange={(event) => onDraft({ ...draft, path: event.target.value })}
+        />
       </div>
       <div className="field">
         <div className="try-label">
           <label htmlFor="try-body">{t('body')}</label>
-          {edited ? <button type="button" className="quiet" onClick={() => onDraft(first)}>{t('reset')}</button> : <span className="meta">{t('bodyHint')}</span>}
+          {edited ? (
+            <button type="button" className="quiet" onClick={() => onDraft(first)}>
+              {t('reset')}
+            </button>
+          ) : (
+            <span className="meta">{t('bodyHint')}</span>
+          )}
         </div>
-        <textarea id="try-body" className="area mono" rows={12} spellCheck={false} value={draft.body} aria-invalid={bad} aria-describedby="try-body-fault" onChange={(event) => onDraft({ ...draft, body: event.target.value })} />
-        <p id="try-body-fault" className="fault-text" role="alert">{bad ? t('bodyBad') : ''}</p>
+        <textarea
+          id="try-body"
+          className="area mono"
+          rows={12}
+          spellCheck={false}
+          value={draft.body}
+          aria-invalid={bad}
+          aria-describedby="try-body-fault"
+          onChange={(event) => onDraft({ ...draft, body: event.target.value })}
+        />
+        <p id="try-body-fault" className="fault-text" role="alert">
+          {bad ? t('bodyBad') : ''}
+        </p>
       </div>
-      <label className="check"><input type="checkbox" checked={streaming === true} disabled={streaming === null} onChange={(event) => onDraft({ ...draft, body: withStream(draft.body, event.target.checked) })} />{t('stream')}</label>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={streaming === true}
+          disabled={streaming === null}
+          onChange={(event) => onDraft({ ...draft, body: withStream(draft.body, event.target.checked) })}
+        />
+        {t('stream')}
+      </label>
     </>
   );
 }
@@ -197,7 +294,10 @@ function Replaying({ call, draft, children }: Replayed & { children: ReactNode }
   return (
     <div className="replaying">
       <p>
-        {t('replay.of', { method: draft.method ?? '' })} <Link to={`/applications/${call.application.id}/calls/${call.callId}`} title={call.callId}>{format.time(call.startTime)}</Link>
+        {t('replay.of', { method: draft.method ?? '' })}{' '}
+        <Link to={`/applications/${call.application.id}/calls/${call.callId}`} title={call.callId}>
+          {format.time(call.startTime)}
+        </Link>
         {failure?.reason && ` · ${reason(failure.reason)}`}
       </p>
       {lost && <p className="second">{t('replay.example')}</p>}

@@ -39,12 +39,17 @@ function delta(event: Json): string {
   if (event['type'] === 'response.output_text.delta') return string(event['delta']);
   if (event['type'] === 'content_block_delta') return string(record(event['delta'])['text']);
   if (Array.isArray(event['candidates'])) return candidateText(event);
-  return list(event['choices']).filter((choice) => (choice['index'] ?? 0) === 0)
-    .map((choice) => string(record(choice['delta'])['content']) || string(choice['text'])).join('');
+  return list(event['choices'])
+    .filter((choice) => (choice['index'] ?? 0) === 0)
+    .map((choice) => string(record(choice['delta'])['content']) || string(choice['text']))
+    .join('');
 }
 
 /** The text of the first of Google's candidates. */
-const candidateText = (answer: Json): string => list(record(list(answer['candidates'])[0]?.['content'])['parts']).map((part) => string(part['text'])).join('');
+const candidateText = (answer: Json): string =>
+  list(record(list(answer['candidates'])[0]?.['content'])['parts'])
+    .map((part) => string(part['text']))
+    .join('');
 
 /** The text of a whole answer in either shape; empty when there is none to be found. */
 export function answerText(body: string): string {

@@ -8,7 +8,9 @@ const none = exact('null');
 test('path, query and body are those of the call; the capability is left to the page', () => {
   const body = exact('{"model":"m","seed":12345678901234567890}');
   expect(draftOf({ request, query: { model: 'gpt-5', 'api version': 'a&b' }, bodyNote: null }, body, '')).toEqual({
-    method: 'POST', path: '/v1/chat/completions?api%20version=a%26b', body: '{\n  "model": "m",\n  "seed": 12345678901234567890\n}',
+    method: 'POST',
+    path: '/v1/chat/completions?api%20version=a%26b',
+    body: '{\n  "model": "m",\n  "seed": 12345678901234567890\n}',
   });
 });
 
@@ -22,8 +24,14 @@ test('every place that was redacted or cut is found, in query and body, until it
   const body = exact('{"api_key":"[REDACTED]","messages":[{"content":"long text…(+2048)"},"…"]}');
   const draft = draftOf({ request, query: { key: '[REDACTED]', q: 'x…(+3)' }, bodyNote: null }, body, '')!;
   expect(draft.path).toBe('/v1/chat/completions?key=[REDACTED]&q=x…(+3)');
-  expect(gapsOf(draft).map(({ field, line, from, to }) => [field, line, (field === 'path' ? draft.path : draft.body).slice(from, to)])).toEqual([
-    ['path', 1, '[REDACTED]'], ['path', 1, '…(+3)'], ['body', 2, '[REDACTED]'], ['body', 5, '…(+2048)'], ['body', 7, '"…"'],
+  expect(
+    gapsOf(draft).map(({ field, line, from, to }) => [field, line, (field === 'path' ? draft.path : draft.body).slice(from, to)]),
+  ).toEqual([
+    ['path', 1, '[REDACTED]'],
+    ['path', 1, '…(+3)'],
+    ['body', 2, '[REDACTED]'],
+    ['body', 5, '…(+2048)'],
+    ['body', 7, '"…"'],
   ]);
   expect(gapsOf({ path: '/v1/x', body: '{"a": "… and (+3)"}' })).toEqual([]);
 });

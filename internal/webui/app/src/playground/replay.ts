@@ -10,7 +10,11 @@ export const replayPath = (applicationId: string, { callId, model }: { callId: s
 const marks = /(\[REDACTED\]|…\(\+\d+\)|"…")/;
 
 /** Percent-encoded as a query needs it, but for the marks, which are to be found again. */
-const encoded = (text: string): string => text.split(marks).map((part, n) => (n % 2 === 1 ? part : encodeURIComponent(part))).join('');
+const encoded = (text: string): string =>
+  text
+    .split(marks)
+    .map((part, n) => (n % 2 === 1 ? part : encodeURIComponent(part)))
+    .join('');
 
 type Failure = Pick<Schemas['Failure'], 'request' | 'query' | 'bodyNote'>;
 
@@ -37,8 +41,12 @@ export interface Gap {
 
 /** What is still to be filled in before a draft is the request that was made. */
 export function gapsOf({ path, body }: Draft): Gap[] {
-  const found = (field: Gap['field'], text: string): Gap[] => [...text.matchAll(new RegExp(marks, 'g'))].map((match) => ({
-    field, from: match.index, to: match.index + match[0].length, line: text.slice(0, match.index).split('\n').length,
-  }));
+  const found = (field: Gap['field'], text: string): Gap[] =>
+    [...text.matchAll(new RegExp(marks, 'g'))].map((match) => ({
+      field,
+      from: match.index,
+      to: match.index + match[0].length,
+      line: text.slice(0, match.index).split('\n').length,
+    }));
   return [...found('path', path), ...found('body', body)];
 }

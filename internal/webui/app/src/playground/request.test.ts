@@ -9,8 +9,13 @@ test('the first request fits the interface behind the default path', () => {
   expect(body('/v1/responses')).toEqual({ model: 'm', input: 'Hi' });
   expect(body('/v1/completions')).toEqual({ model: 'm', prompt: 'Hi' });
   expect(body('/v1/models')).toBeNull();
-  expect(body('/v1beta/models/gemini-pro:streamGenerateContent?alt=sse')).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] });
-  expect(firstDraft('', '', 'Hi')).toMatchObject({ path: '/v1/chat/completions', body: expect.stringContaining('"model": "model"') as string });
+  expect(body('/v1beta/models/gemini-pro:streamGenerateContent?alt=sse')).toEqual({
+    contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+  });
+  expect(firstDraft('', '', 'Hi')).toMatchObject({
+    path: '/v1/chat/completions',
+    body: expect.stringContaining('"model": "model"') as string,
+  });
 });
 
 test('the capability is named once in the query, whatever the path has', () => {
@@ -32,5 +37,8 @@ test('stream is read from the body and written into it', () => {
 test('without a body it is a GET, and messages carry their version', () => {
   expect(methodOf({ path: '/v1/models', body: ' ' })).toBe('GET');
   expect(headersOf({ path: '/v1/models', body: '' })).toEqual({});
-  expect(headersOf({ path: '/v1/messages?beta=true', body: '{}' })).toEqual({ 'Content-Type': 'application/json', 'anthropic-version': '2023-06-01' });
+  expect(headersOf({ path: '/v1/messages?beta=true', body: '{}' })).toEqual({
+    'Content-Type': 'application/json',
+    'anthropic-version': '2023-06-01',
+  });
 });

@@ -15,7 +15,10 @@ const ends = (path: string, end: string): boolean => (path.split('?')[0] ?? '').
 
 /** The parts of a path of Google's generateContent; null for any other. */
 export function google(path: string): { before: string; model: string } | null {
-  const [, before, model] = /^(.*)\/v1(?:beta|alpha)?\/models\/([^/:]+):(?:generateContent|streamGenerateContent)$/.exec((path.split('?')[0] ?? '').replace(/\/+$/, '')) ?? [];
+  const [, before, model] =
+    /^(.*)\/v1(?:beta|alpha)?\/models\/([^/:]+):(?:generateContent|streamGenerateContent)$/.exec(
+      (path.split('?')[0] ?? '').replace(/\/+$/, ''),
+    ) ?? [];
   return before === undefined || model === undefined ? null : { before, model };
 }
 
@@ -26,7 +29,8 @@ export function firstDraft(defaultPath: string, upstreamModel: string, hello: st
   const messages = [{ role: 'user', content: hello }];
   if (google(path)) return { path, body: pretty({ contents: [{ role: 'user', parts: [{ text: hello }] }] }) };
   if (ends(path, '/models')) return { path, body: '' };
-  if (ends(path, '/embeddings') || ends(path, '/moderations') || ends(path, '/responses')) return { path, body: pretty({ model, input: hello }) };
+  if (ends(path, '/embeddings') || ends(path, '/moderations') || ends(path, '/responses'))
+    return { path, body: pretty({ model, input: hello }) };
   if (ends(path, '/messages')) return { path, body: pretty({ model, max_tokens: 256, messages, stream: true }) };
   if (ends(path, '/chat/completions')) return { path, body: pretty({ model, messages, stream: true }) };
   if (ends(path, '/completions') || ends(path, '/images/generations')) return { path, body: pretty({ model, prompt: hello }) };

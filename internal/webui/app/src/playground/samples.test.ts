@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { languages, sample, type SampleLanguage } from './samples';
 
-const nasty = '{\n  "model": "m",\n  "true": [true, false, null, 12345678901234567890, 1e400],\n  "text": "it\'s \\"null\\" $HOME `x` \\\\ \\u4f60 \\ud83d\\ude00 </script> \'\'\' \\/ %s {{x}}",\n  "stream": true\n}';
-const written = (language: SampleLanguage, body = nasty, path = '/v1/chat/completions') => sample(language, 'https://gate.example', 'gpt-5', { path, body });
+const nasty =
+  '{\n  "model": "m",\n  "true": [true, false, null, 12345678901234567890, 1e400],\n  "text": "it\'s \\"null\\" $HOME `x` \\\\ \\u4f60 \\ud83d\\ude00 </script> \'\'\' \\/ %s {{x}}",\n  "stream": true\n}';
+const written = (language: SampleLanguage, body = nasty, path = '/v1/chat/completions') =>
+  sample(language, 'https://gate.example', 'gpt-5', { path, body });
 
 test('each sample names the address, takes the key from the environment and holds no other', () => {
   for (const language of languages) {
@@ -21,8 +23,19 @@ test('samples follow what is edited', () => {
 });
 
 test('the shell gives curl the body as it was typed', () => {
-  const { stdout } = spawnSync('sh', ['-c', written('curl').replace(/^curl/, `printf '%s\\n'`).replace(/^(printf \S+) -N/, '$1')], { encoding: 'utf8', env: { CALLGATE_KEY: 'k' } });
-  expect(stdout).toBe(`https://gate.example/gateway/v1/chat/completions?model=gpt-5\n-H\nAuthorization: Bearer k\n-H\nContent-Type: application/json\n-d\n${nasty}\n`);
+  const { stdout } = spawnSync(
+    'sh',
+    [
+      '-c',
+      written('curl')
+        .replace(/^curl/, `printf '%s\\n'`)
+        .replace(/^(printf \S+) -N/, '$1'),
+    ],
+    { encoding: 'utf8', env: { CALLGATE_KEY: 'k' } },
+  );
+  expect(stdout).toBe(
+    `https://gate.example/gateway/v1/chat/completions?model=gpt-5\n-H\nAuthorization: Bearer k\n-H\nContent-Type: application/json\n-d\n${nasty}\n`,
+  );
 });
 
 test('JavaScript gets the same value', () => {

@@ -64,7 +64,9 @@ function python({ url, method, headers, body, stream }: Request): string {
     `    method=${quoted(method)},`,
     ')',
     'with urllib.request.urlopen(request) as response:',
-    ...(stream ? ['    for line in response:', '        print(line.decode(), end="", flush=True)'] : ['    print(response.read().decode())']),
+    ...(stream
+      ? ['    for line in response:', '        print(line.decode(), end="", flush=True)']
+      : ['    print(response.read().decode())']),
   ].join('\n');
 }
 

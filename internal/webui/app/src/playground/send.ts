@@ -24,17 +24,36 @@ export interface Attempt {
 /** Characters of an answer that are kept. */
 export const MOST = 200_000;
 
-const begun: Attempt = { state: 'waiting', status: null, headers: [], callId: null, ours: null, firstByteMs: null, totalMs: null, raw: '', long: false, joined: '' };
+const begun: Attempt = {
+  state: 'waiting',
+  status: null,
+  headers: [],
+  callId: null,
+  ours: null,
+  firstByteMs: null,
+  totalMs: null,
+  raw: '',
+  long: false,
+  joined: '',
+};
 
 /**
  * Calls the gateway of this origin as a program would. The Access Key is fetched for this one
  * request and stands nowhere but in it. Throws what reading the key throws.
  */
-export async function send(applicationId: string, capabilityId: string, draft: Draft, signal: AbortSignal, onProgress: (attempt: Attempt) => void): Promise<void> {
+export async function send(
+  applicationId: string,
+  capabilityId: string,
+  draft: Draft,
+  signal: AbortSignal,
+  onProgress: (attempt: Attempt) => void,
+): Promise<void> {
   let now = begun;
   const tell = (change: Partial<Attempt>) => onProgress((now = { ...now, ...change }));
   tell({});
-  const { accessKey } = await unwrap(api.GET('/api/applications/{id}/access-key', { params: { path: { id: applicationId } }, signal, cache: 'no-store' }));
+  const { accessKey } = await unwrap(
+    api.GET('/api/applications/{id}/access-key', { params: { path: { id: applicationId } }, signal, cache: 'no-store' }),
+  );
   const start = performance.now();
   const passed = () => performance.now() - start;
   const ended = (state: Attempt['state']) => tell({ state, totalMs: passed() });
@@ -44,15 +63,30 @@ export async function send(applicationId: string, capabilityId: string, draft: D
       method: methodOf(draft),
       headers: { ...headersOf(draft), Authorization: `Bearer ${accessKey}` },
       ...(draft.body.trim() === '' || /^(GET|HEAD)$/.test(methodOf(draft)) ? {} : { body: draft.body }),
-      credentials: 'omit', cache: 'no-store', redirect: 'manual', referrerPolicy: 'no-referrer', signal,
+      credentials: 'omit',
+      cache: 'no-store',
+      redirect: 'manual',
+      referrerPolicy: 'no-referrer',
+      signal,
     });
   } catch {
     return ended(signal.aborted ? 'stopped' : 'unreached');
   }
   if (response.type === 'opaqueredirect') return ended('redirect');
-  tell({ state: 'open', status: response.status, headers: [...response.headers], callId: response.headers.get('X-Call-Id'), ours: response.headers.get('X-Callgate-Error'), firstByteMs: passed() });
+  tell({
+    state: 'open',
+    status: response.status,
+    headers: [...response.headers],
+    callId: response.headers.get('X-Call-Id'),
+    ours: response.headers.get('X-Callgate-Error'),
+    firstByteMs: passed(),
+  });
   try {
-    await read(response, (raw, joined) => tell(now.raw.length + raw.length > MOST ? { raw: (now.raw + raw).slice(0, MOST), long: true, joined } : { raw: now.raw + raw, joined }));
+    await read(response, (raw, joined) =>
+      tell(
+        now.raw.length + raw.length > MOST ? { raw: (now.raw + raw).slice(0, MOST), long: true, joined } : { raw: now.raw + raw, joined },
+      ),
+    );
     ended('complete');
   } catch {
     ended(signal.aborted ? 'stopped' : 'cut');

@@ -9,7 +9,19 @@ import { DatePicker, fromDay, toDay } from './picker';
 import { custom, MOST_DAYS, type Range } from './range';
 
 /** The calendar, loaded when it is first asked for. Days that cannot be chosen, or are no longer kept, are off. */
-export default function CustomRange({ range, today, open, onOpen, onChange }: { range: Range; today: string; open: boolean; onOpen: (open: boolean) => void; onChange: (range: Range) => void }) {
+export default function CustomRange({
+  range,
+  today,
+  open,
+  onOpen,
+  onChange,
+}: {
+  range: Range;
+  today: string;
+  open: boolean;
+  onOpen: (open: boolean) => void;
+  onChange: (range: Range) => void;
+}) {
   const { t } = useTranslation();
   // The same objects in every render: new ones would undo the first day that was clicked.
   const value = useMemo<[Dayjs, Dayjs]>(() => [fromDay(range.start), fromDay(range.end)], [range.start, range.end]);
@@ -23,22 +35,29 @@ export default function CustomRange({ range, today, open, onOpen, onChange }: { 
     return day < oldest || (first !== null && (day > addDays(first, MOST_DAYS - 1) || day < addDays(first, 1 - MOST_DAYS)));
   };
   return (
-    <Antd><DatePicker.RangePicker
-      className="range-dates"
-      autoFocus
-      open={open}
-      onOpenChange={(next) => { onOpen(next); setFirst(null); }}
-      allowClear={false}
-      format="YYYY-MM-DD"
-      value={value}
-      maxDate={newest}
-      disabledDate={off}
-      placeholder={[t('range.start'), t('range.end')]}
-      onCalendarChange={(dates, _texts, info) => setFirst(info.range === 'start' && dates?.[0] ? toDay(dates[0]) : dates?.[1] ? toDay(dates[1]) : null)}
-      onChange={(dates) => {
-        const next = dates?.[0] && dates[1] ? custom(toDay(dates[0]), toDay(dates[1]), today) : null;
-        if (next) onChange(next);
-      }}
-    /></Antd>
+    <Antd>
+      <DatePicker.RangePicker
+        className="range-dates"
+        autoFocus
+        open={open}
+        onOpenChange={(next) => {
+          onOpen(next);
+          setFirst(null);
+        }}
+        allowClear={false}
+        format="YYYY-MM-DD"
+        value={value}
+        maxDate={newest}
+        disabledDate={off}
+        placeholder={[t('range.start'), t('range.end')]}
+        onCalendarChange={(dates, _texts, info) =>
+          setFirst(info.range === 'start' && dates?.[0] ? toDay(dates[0]) : dates?.[1] ? toDay(dates[1]) : null)
+        }
+        onChange={(dates) => {
+          const next = dates?.[0] && dates[1] ? custom(toDay(dates[0]), toDay(dates[1]), today) : null;
+          if (next) onChange(next);
+        }}
+      />
+    </Antd>
   );
 }

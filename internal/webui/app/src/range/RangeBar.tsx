@@ -34,24 +34,65 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
   return (
     <div className="range" role="group" aria-label={t('range.label')}>
       <div className="choice">
-        <button type="button" aria-pressed={range.kind === 'last' && range.days === 7} aria-keyshortcuts="W" onClick={week}>{t('range.last7')}</button>
-        <button type="button" aria-pressed={range.kind === 'last' && range.days === 30} aria-keyshortcuts="T" onClick={month}>{t('range.last30')}</button>
-        <button type="button" aria-pressed={range.kind === 'custom'} aria-keyshortcuts="C" title={t('range.pick')} onClick={() => setPicking(true)}>{t('range.custom')}</button>
+        <button type="button" aria-pressed={range.kind === 'last' && range.days === 7} aria-keyshortcuts="W" onClick={week}>
+          {t('range.last7')}
+        </button>
+        <button type="button" aria-pressed={range.kind === 'last' && range.days === 30} aria-keyshortcuts="T" onClick={month}>
+          {t('range.last30')}
+        </button>
+        <button
+          type="button"
+          aria-pressed={range.kind === 'custom'}
+          aria-keyshortcuts="C"
+          title={t('range.pick')}
+          onClick={() => setPicking(true)}
+        >
+          {t('range.custom')}
+        </button>
       </div>
       <div className="range-step">
-        <button type="button" className="quiet square" aria-label={t('range.earlier')} aria-keyshortcuts="ArrowLeft" aria-disabled={!earlier} onClick={() => earlier && setRange(earlier)}><Icon name="left" /></button>
+        <button
+          type="button"
+          className="quiet square"
+          aria-label={t('range.earlier')}
+          aria-keyshortcuts="ArrowLeft"
+          aria-disabled={!earlier}
+          onClick={() => earlier && setRange(earlier)}
+        >
+          <Icon name="left" />
+        </button>
         {picking ? (
           <Suspense fallback={<span className="range-span">{span(range.start, range.end)}</span>}>
             <CustomRange range={range} today={today} open={picking} onOpen={setPicking} onChange={setRange} />
           </Suspense>
         ) : (
-          <button ref={dates} type="button" className="quiet range-span" title={t('range.pick')} onClick={() => setPicking(true)}>{span(range.start, range.end)}</button>
+          <button ref={dates} type="button" className="quiet range-span" title={t('range.pick')} onClick={() => setPicking(true)}>
+            {span(range.start, range.end)}
+          </button>
         )}
-        <button type="button" className="quiet square" aria-label={t('range.later')} aria-keyshortcuts="ArrowRight" aria-disabled={!later} onClick={() => later && setRange(later)}><Icon name="right" /></button>
+        <button
+          type="button"
+          className="quiet square"
+          aria-label={t('range.later')}
+          aria-keyshortcuts="ArrowRight"
+          aria-disabled={!later}
+          onClick={() => later && setRange(later)}
+        >
+          <Icon name="right" />
+        </button>
       </div>
       <span className="meta range-zone">{t('range.zone')}</span>
       {compare && (
-        <button type="button" className="quiet" data-edge aria-pressed={state.comparing && comparable} aria-keyshortcuts="X" disabled={!comparable} title={comparable ? undefined : t('range.compareOff')} onClick={toggle}>
+        <button
+          type="button"
+          className="quiet"
+          data-edge
+          aria-pressed={state.comparing && comparable}
+          aria-keyshortcuts="X"
+          disabled={!comparable}
+          title={comparable ? undefined : t('range.compareOff')}
+          onClick={toggle}
+        >
           {t('range.compare')}
         </button>
       )}

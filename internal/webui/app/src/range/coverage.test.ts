@@ -24,7 +24,8 @@ test('a range that ends before the records has no figures', () => {
 
 test('figures are late when more than a minute is missing from the range, by the clock of the server', () => {
   const answeredAt = Date.parse('2026-11-20T14:00:00+08:00');
-  const is = (end: string, dataThrough: string) => late({ ...records('2020-01-01T00:00:00.000+08:00'), start: '2026-11-14', end, dataThrough, answeredAt });
+  const is = (end: string, dataThrough: string) =>
+    late({ ...records('2020-01-01T00:00:00.000+08:00'), start: '2026-11-14', end, dataThrough, answeredAt });
   expect(is('2026-11-20', '2026-11-20T13:59:00.000+08:00')).toBe(false);
   expect(is('2026-11-20', '2026-11-20T13:58:59.999+08:00')).toBe(true);
   expect(is('2026-11-20', '2026-11-19T23:00:00.000+08:00')).toBe(true);

@@ -24,7 +24,8 @@ export function firstDay({ collectedSince, retainedFrom }: Records): string {
 }
 
 /** Whether every hour from the beginning of this day on was collected and is still kept. */
-export const whole = (start: string, records: Records): boolean => midnight(start) >= Date.parse(records.collectedSince) && start >= records.retainedFrom;
+export const whole = (start: string, records: Records): boolean =>
+  midnight(start) >= Date.parse(records.collectedSince) && start >= records.retainedFrom;
 
 /** Whether the range ends before there are any records. */
 export const unrecorded = (coverage: Records & Pick<Coverage, 'end'>): boolean => coverage.end < firstDay(coverage);

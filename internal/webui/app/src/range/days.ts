@@ -10,7 +10,8 @@ export const today = (): string => dayOf(Date.now());
 export const addDays = (day: string, n: number): string => new Date(Date.parse(`${day}T00:00:00Z`) + n * DAY).toISOString().slice(0, 10);
 
 /** Days from start to end, both included. */
-export const lengthOf = (start: string, end: string): number => Math.round((Date.parse(`${end}T00:00:00Z`) - Date.parse(`${start}T00:00:00Z`)) / DAY) + 1;
+export const lengthOf = (start: string, end: string): number =>
+  Math.round((Date.parse(`${end}T00:00:00Z`) - Date.parse(`${start}T00:00:00Z`)) / DAY) + 1;
 
 /** A day that exists, between 2000 and 2100. */
 export function isDay(text: string): boolean {

@@ -17,7 +17,8 @@ describe('days', () => {
   });
   test('only days that exist are days', () => {
     for (const good of ['2024-02-29', '2000-01-01', '2100-12-31']) expect(isDay(good), good).toBe(true);
-    for (const bad of ['2026-02-29', '1999-12-31', '2101-01-01', '2026-1-1', 'today', '2026-13-01', '']) expect(isDay(bad), bad).toBe(false);
+    for (const bad of ['2026-02-29', '1999-12-31', '2101-01-01', '2026-1-1', 'today', '2026-13-01', ''])
+      expect(isDay(bad), bad).toBe(false);
   });
 });
 
@@ -33,7 +34,16 @@ describe('range', () => {
     expect(custom('2025-11-19', '2026-11-20', today)).toBeNull();
   });
   test('what the product does not take is told apart', () => {
-    for (const bad of ['range=8d', 'start=2026-11-01', 'end=2026-11-01', 'start=2026-11-02&end=2026-11-01', 'start=2026-11-20&end=2026-11-21', 'start=x&end=y', 'range=7d&start=2026-11-01&end=2026-11-02', 'range='])
+    for (const bad of [
+      'range=8d',
+      'start=2026-11-01',
+      'end=2026-11-01',
+      'start=2026-11-02&end=2026-11-01',
+      'start=2026-11-20&end=2026-11-21',
+      'start=x&end=y',
+      'range=7d&start=2026-11-01&end=2026-11-02',
+      'range=',
+    ])
       expect(read(url(bad), today), bad).toBeNull();
   });
   test('the default leaves no trace in the URL and a new range starts at page 1', () => {
@@ -51,7 +61,12 @@ describe('range', () => {
     expect(shift(lastDays(7, today), 1, today)).toBeNull();
   });
   test('moving on never passes today', () => {
-    expect(shift(custom('2026-11-08', '2026-11-17', today)!, 1, today)).toEqual({ kind: 'custom', start: '2026-11-11', end: '2026-11-20', days: 10 });
+    expect(shift(custom('2026-11-08', '2026-11-17', today)!, 1, today)).toEqual({
+      kind: 'custom',
+      start: '2026-11-11',
+      end: '2026-11-20',
+      days: 10,
+    });
   });
   test('only range and comparison travel to other pages', () => {
     expect(carried(url('range=30d&page=2&compare=off&q=x'))).toBe('?range=30d&compare=off');

@@ -24,18 +24,27 @@ export function custom(start: string, end: string, today: string): Range | null 
 export function read(search: URLSearchParams, today: string): Range | null {
   const [preset, start, end] = [search.get('range'), search.get('start'), search.get('end')];
   if (preset === null && start === null && end === null) return lastDays(7, today);
-  if (preset !== null) return start === null && end === null && (preset === '7d' || preset === '30d') ? lastDays(preset === '7d' ? 7 : 30, today) : null;
+  if (preset !== null)
+    return start === null && end === null && (preset === '7d' || preset === '30d') ? lastDays(preset === '7d' ? 7 : 30, today) : null;
   return start !== null && end !== null ? custom(start, end, today) : null;
 }
 
 /** What the URL says of a range: nothing of the default, and the page is back at 1. */
 export function written(range: Range | null): Record<'range' | 'start' | 'end' | 'page', string | null> {
   const own = range?.kind === 'custom' ? range : null;
-  return { range: range?.kind === 'last' && range.days === 30 ? '30d' : null, start: own?.start ?? null, end: own?.end ?? null, page: null };
+  return {
+    range: range?.kind === 'last' && range.days === 30 ? '30d' : null,
+    start: own?.start ?? null,
+    end: own?.end ?? null,
+    page: null,
+  };
 }
 
 /** The period of the same length just before. */
-export const before = (range: Range): { start: string; end: string } => ({ start: addDays(range.start, -range.days), end: addDays(range.start, -1) });
+export const before = (range: Range): { start: string; end: string } => ({
+  start: addDays(range.start, -range.days),
+  end: addDays(range.start, -1),
+});
 
 /** Moved by its own length; the newest ends today. Null: there is nothing newer. */
 export function shift(range: Range, by: -1 | 1, today: string): Range | null {

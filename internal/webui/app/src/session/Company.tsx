@@ -10,7 +10,15 @@ export function Company({ next, ownTab = false }: { next: string; ownTab?: boole
   return (
     <>
       <div className="sign-in-or">{t('or')}</div>
-      <a className="quiet" data-edge href={`/api/auth/oidc/login?next=${encodeURIComponent(next)}`} target={ownTab ? '_blank' : undefined} rel={ownTab ? 'noreferrer' : undefined}>{t('company', { name: data.oidc.name })}</a>
+      <a
+        className="quiet"
+        data-edge
+        href={`/api/auth/oidc/login?next=${encodeURIComponent(next)}`}
+        target={ownTab ? '_blank' : undefined}
+        rel={ownTab ? 'noreferrer' : undefined}
+      >
+        {t('company', { name: data.oidc.name })}
+      </a>
       {ownTab && <p className="meta">{t('companyTab')}</p>}
     </>
   );

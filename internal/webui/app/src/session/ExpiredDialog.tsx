@@ -11,12 +11,24 @@ export default function ExpiredDialog() {
   const { t } = useTranslation(['session', 'common']);
   const { who } = useSession();
   return (
-    <Antd><Modal open title={t('title')} footer={null} closable={false} mask={{ closable: false }} keyboard={false} width={400} zIndex={2500} className="expired">
-      <div className="stack">
-        <p className="second">{t('expired')}</p>
-        <SignInForm known={who?.email} />
-        {currentSite() === 'console' && <Company next="/" ownTab />}
-      </div>
-    </Modal></Antd>
+    <Antd>
+      <Modal
+        open
+        title={t('title')}
+        footer={null}
+        closable={false}
+        mask={{ closable: false }}
+        keyboard={false}
+        width={400}
+        zIndex={2500}
+        className="expired"
+      >
+        <div className="stack">
+          <p className="second">{t('expired')}</p>
+          <SignInForm known={who?.email} />
+          {currentSite() === 'console' && <Company next="/" ownTab />}
+        </div>
+      </Modal>
+    </Antd>
   );
 }

@@ -30,7 +30,11 @@ export function Guard({ signIn, children }: { signIn: string; children: ReactNod
   return (
     <>
       {children}
-      {state === 'expired' && <Suspense fallback={null}><ExpiredDialog /></Suspense>}
+      {state === 'expired' && (
+        <Suspense fallback={null}>
+          <ExpiredDialog />
+        </Suspense>
+      )}
     </>
   );
 }

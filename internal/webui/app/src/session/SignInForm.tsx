@@ -21,7 +21,17 @@ export function SignInForm({ known, onDone }: { known?: string | undefined; onDo
   );
 }
 
-function EmailStep({ email, locked, onEmail, onSent }: { email: string; locked: boolean; onEmail: (email: string) => void; onSent: () => void }) {
+function EmailStep({
+  email,
+  locked,
+  onEmail,
+  onSent,
+}: {
+  email: string;
+  locked: boolean;
+  onEmail: (email: string) => void;
+  onSent: () => void;
+}) {
   const { t } = useTranslation(['session', 'common']);
   const faultText = useFaultText();
   const [fault, setFault] = useState('');
@@ -43,10 +53,27 @@ function EmailStep({ email, locked, onEmail, onSent }: { email: string; locked: 
     <form className="stack" noValidate onSubmit={(event) => void submit(event)}>
       <div>
         <label htmlFor={id}>{t('email')}</label>
-        <input className="input" id={id} type="email" name="email" autoComplete="email" autoFocus={!locked} disabled={locked} value={email} aria-invalid={fault !== ''} aria-describedby={`${id}-fault`} onChange={(event) => { onEmail(event.target.value); setFault(''); }} />
+        <input
+          className="input"
+          id={id}
+          type="email"
+          name="email"
+          autoComplete="email"
+          autoFocus={!locked}
+          disabled={locked}
+          value={email}
+          aria-invalid={fault !== ''}
+          aria-describedby={`${id}-fault`}
+          onChange={(event) => {
+            onEmail(event.target.value);
+            setFault('');
+          }}
+        />
         <FaultLine id={`${id}-fault`} text={fault} />
       </div>
-      <Button kind="primary" type="submit" block loading={busy}>{t('send')}</Button>
+      <Button kind="primary" type="submit" block loading={busy}>
+        {t('send')}
+      </Button>
     </form>
   );
 }
@@ -92,17 +119,39 @@ function CodeStep({ email, onChange, onDone }: { email: string; onChange: () => 
     <div className="stack">
       <p className="second">{t('sent', { email: email.trim() })}</p>
       <div role="group" aria-label={t('code')} aria-describedby={`${id}-fault`}>
-        <Antd><Input.OTP key={attempt} length={6} size="large" autoFocus autoComplete="one-time-code" inputMode="numeric" value={code} disabled={busy} status={fault ? 'error' : ''} formatter={(text) => text.replace(/\D/g, '')} onChange={(digits) => void enter(digits)} /></Antd>
+        <Antd>
+          <Input.OTP
+            key={attempt}
+            length={6}
+            size="large"
+            autoFocus
+            autoComplete="one-time-code"
+            inputMode="numeric"
+            value={code}
+            disabled={busy}
+            status={fault ? 'error' : ''}
+            formatter={(text) => text.replace(/\D/g, '')}
+            onChange={(digits) => void enter(digits)}
+          />
+        </Antd>
         <FaultLine id={`${id}-fault`} text={fault} />
       </div>
       <div className="row">
-        <Button disabled={wait > 0 || busy} onClick={() => void again()}>{wait > 0 ? t('resendIn', { seconds: String(wait) }) : t('resend')}</Button>
-        <Button kind="text" disabled={busy} onClick={onChange}>{t('change')}</Button>
+        <Button disabled={wait > 0 || busy} onClick={() => void again()}>
+          {wait > 0 ? t('resendIn', { seconds: String(wait) }) : t('resend')}
+        </Button>
+        <Button kind="text" disabled={busy} onClick={onChange}>
+          {t('change')}
+        </Button>
       </div>
     </div>
   );
 }
 
 function FaultLine({ id, text }: { id: string; text: string }) {
-  return <p id={id} className="fault-line" role="alert">{text}</p>;
+  return (
+    <p id={id} className="fault-line" role="alert">
+      {text}
+    </p>
+  );
 }

@@ -29,8 +29,18 @@ export function SignIn({ office = false }: { office?: boolean }) {
           </div>
           {office ? <p className="meta office-band">{t('office')}</p> : <p className="second sign-in-about">{t('about')}</p>}
           <h1>{t('title')}</h1>
-          {search.has('error') && <p className="bar" data-kind="failed" role="alert">{t('companyFailed')}</p>}
-          {why && why !== 'left' ? <p className="bar" data-kind="warn" role="status">{t(`why.${why}`)}</p> : asked !== null && <p className="second">{t('why.next')}</p>}
+          {search.has('error') && (
+            <p className="bar" data-kind="failed" role="alert">
+              {t('companyFailed')}
+            </p>
+          )}
+          {why && why !== 'left' ? (
+            <p className="bar" data-kind="warn" role="status">
+              {t(`why.${why}`)}
+            </p>
+          ) : (
+            asked !== null && <p className="second">{t('why.next')}</p>
+          )}
           <SignInForm />
           {!office && <Company next={next} />}
         </div>

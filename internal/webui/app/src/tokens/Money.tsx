@@ -5,5 +5,16 @@ import { money, type Cost } from './tokens';
 export function Money({ cost }: { cost: readonly Cost[] }) {
   const known = cost.filter(({ amount }) => amount !== null);
   if (known.length === 0) return <>—</>;
-  return <>{known.map((one, n) => <Fragment key={one.currency}>{n > 0 && ' + '}<span className="money" title={`${one.currency} ${one.amount}`}>{money(one)}</span></Fragment>)}</>;
+  return (
+    <>
+      {known.map((one, n) => (
+        <Fragment key={one.currency}>
+          {n > 0 && ' + '}
+          <span className="money" title={`${one.currency} ${one.amount}`}>
+            {money(one)}
+          </span>
+        </Fragment>
+      ))}
+    </>
+  );
 }

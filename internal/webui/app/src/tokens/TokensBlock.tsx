@@ -23,15 +23,39 @@ export function TokensBlock({ tokens, cost }: { tokens: Tokens; cost: readonly C
   const unpriced = cost[0] && cost[0].unpricedCalls > 0 ? t('tokens.unpriced', { n: format.count(cost[0].unpricedCalls) }) : undefined;
   return (
     <section className="block tokens" aria-label={t('tokens.title')}>
-      <div className="block-head"><h2>{t('tokens.title')}</h2></div>
+      <div className="block-head">
+        <h2>{t('tokens.title')}</h2>
+      </div>
       {reported(tokens) && (
         <>
           <dl className="tiles" data-of={costs.length > 1 ? 5 : 4}>
-            <Tile label={t('tokens.input')} value={short(tokens.input)} exact={format.count(tokens.input)} note={tokens.cached === null ? undefined : t('tokens.cachedShare', { share: part(tokens.cached, tokens.input) })} />
-            <Tile label={t('tokens.output')} value={short(tokens.output)} exact={format.count(tokens.output)} note={tokens.reasoning === null ? undefined : t('tokens.reasoningShare', { share: part(tokens.reasoning, tokens.output) })} />
-            {costs.map((one) => <Tile key={one.currency} label={t('tokens.costIn', { currency: one.currency ?? '' })} value={amount(one)} exact={`${one.currency} ${one.amount}`} note={unpriced} />)}
+            <Tile
+              label={t('tokens.input')}
+              value={short(tokens.input)}
+              exact={format.count(tokens.input)}
+              note={tokens.cached === null ? undefined : t('tokens.cachedShare', { share: part(tokens.cached, tokens.input) })}
+            />
+            <Tile
+              label={t('tokens.output')}
+              value={short(tokens.output)}
+              exact={format.count(tokens.output)}
+              note={tokens.reasoning === null ? undefined : t('tokens.reasoningShare', { share: part(tokens.reasoning, tokens.output) })}
+            />
+            {costs.map((one) => (
+              <Tile
+                key={one.currency}
+                label={t('tokens.costIn', { currency: one.currency ?? '' })}
+                value={amount(one)}
+                exact={`${one.currency} ${one.amount}`}
+                note={unpriced}
+              />
+            ))}
             {costs.length === 0 && <Tile label={t('tokens.cost')} value={ABSENT} note={unpriced} />}
-            <Tile label={t('tokens.counted')} value={format.count(tokens.reportedCalls)} note={tokens.partialCalls > 0 ? t('tokens.partial', { n: format.count(tokens.partialCalls) }) : undefined} />
+            <Tile
+              label={t('tokens.counted')}
+              value={format.count(tokens.reportedCalls)}
+              note={tokens.partialCalls > 0 ? t('tokens.partial', { n: format.count(tokens.partialCalls) }) : undefined}
+            />
           </dl>
           <p className="meta tokens-foot">{t('tokens.estimate')}</p>
         </>
@@ -47,5 +71,13 @@ export function TokensBlock({ tokens, cost }: { tokens: Tokens; cost: readonly C
 }
 
 function Tile({ label, value, exact, note }: { label: string; value: string; exact?: string; note?: string | undefined }) {
-  return <div className="tile"><dt className="second">{label}</dt><dd><strong title={exact}>{value}</strong>{note && <span className="meta">{note}</span>}</dd></div>;
+  return (
+    <div className="tile">
+      <dt className="second">{label}</dt>
+      <dd>
+        <strong title={exact}>{value}</strong>
+        {note && <span className="meta">{note}</span>}
+      </dd>
+    </div>
+  );
 }

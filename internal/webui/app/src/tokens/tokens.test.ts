@@ -1,8 +1,25 @@
 import { expect, test } from 'vitest';
 import { add, addCosts, money, reported, together, unreportedShare, type Tokens } from './tokens';
 
-const none: Tokens = { input: null, output: null, cached: null, cacheWrite: null, reasoning: null, reportedCalls: 0, partialCalls: 0, absentCalls: 0, unreadableCalls: 0, streamedCalls: 0, streamedAbsentCalls: 0 };
-const cost = (amount: string | null, currency: string | null, pricedCalls = 1, unpricedCalls = 0) => ({ amount, currency, pricedCalls, unpricedCalls });
+const none: Tokens = {
+  input: null,
+  output: null,
+  cached: null,
+  cacheWrite: null,
+  reasoning: null,
+  reportedCalls: 0,
+  partialCalls: 0,
+  absentCalls: 0,
+  unreadableCalls: 0,
+  streamedCalls: 0,
+  streamedAbsentCalls: 0,
+};
+const cost = (amount: string | null, currency: string | null, pricedCalls = 1, unpricedCalls = 0) => ({
+  amount,
+  currency,
+  pricedCalls,
+  unpricedCalls,
+});
 
 test('what is not known is never 0', () => {
   expect(reported(none)).toBe(false);
@@ -23,10 +40,13 @@ test('streams that report nothing are spoken of when they are many', () => {
 test('costs are added up exactly, each currency by itself', () => {
   expect(addCosts([])).toEqual([]);
   expect(addCosts([[cost('0.1', 'USD')], [cost('0.2', 'USD', 2, 3), cost('7', 'CNY', 1, 3)], [cost(null, null, 0, 2)]])).toEqual([
-    cost('0.3000000000', 'USD', 3, 5), cost('7.0000000000', 'CNY', 1, 5),
+    cost('0.3000000000', 'USD', 3, 5),
+    cost('7.0000000000', 'CNY', 1, 5),
   ]);
   expect(addCosts([[cost(null, null, 0, 2)]])).toEqual([cost(null, null, 0, 2)]);
-  expect(addCosts([[cost('9007199254740993.0000000001', 'USD')], [cost('0.0000000001', 'USD')]])[0]!.amount).toBe('9007199254740993.0000000002');
+  expect(addCosts([[cost('9007199254740993.0000000001', 'USD')], [cost('0.0000000001', 'USD')]])[0]!.amount).toBe(
+    '9007199254740993.0000000002',
+  );
 });
 
 test('money is written to be read', () => {

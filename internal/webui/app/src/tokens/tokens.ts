@@ -7,7 +7,8 @@ export type Cost = Schemas['Cost'];
 export const reported = (tokens: Tokens): boolean => tokens.input !== null || tokens.output !== null;
 
 /** Input and output together; null where neither was reported. */
-export const together = ({ input, output }: Pick<Tokens, 'input' | 'output'>): number | null => (input === null && output === null ? null : (input ?? 0) + (output ?? 0));
+export const together = ({ input, output }: Pick<Tokens, 'input' | 'output'>): number | null =>
+  input === null && output === null ? null : (input ?? 0) + (output ?? 0);
 
 // From this share on, streams that report no usage are worth a hint.
 const WORTH_A_HINT = 0.05;

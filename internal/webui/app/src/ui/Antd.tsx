@@ -16,7 +16,11 @@ const fonts = "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Mic
  * colours. It comes with the first of them, and is not waited for by a page that has none.
  */
 export function Antd({ children }: { children: ReactNode }) {
-  return <ConfigProvider locale={locale} theme={themeOf(useDark())} csp={{ nonce }} button={{ autoInsertSpace: false }}>{children}</ConfigProvider>;
+  return (
+    <ConfigProvider locale={locale} theme={themeOf(useDark())} csp={{ nonce }} button={{ autoInsertSpace: false }}>
+      {children}
+    </ConfigProvider>
+  );
 }
 
 type Algorithm = NonNullable<Exclude<ThemeConfig['algorithm'], unknown[]>>;
@@ -26,17 +30,48 @@ function pinned(isDarkTheme: boolean): Algorithm {
   const p = isDarkTheme ? palettes.dark : palettes.light;
   return (seed, map) => ({
     ...(map ?? light(seed)),
-    colorPrimary: p.primary, colorPrimaryHover: p.primary, colorPrimaryActive: p.primary, colorPrimaryBg: p.primaryBg, colorPrimaryBgHover: p.primaryBg,
-    colorPrimaryBorder: p.primary, colorPrimaryBorderHover: p.primary, colorPrimaryText: p.primary, colorPrimaryTextHover: p.primary, colorPrimaryTextActive: p.primary,
-    colorLink: p.primary, colorLinkHover: p.primary, colorLinkActive: p.primary,
-    colorInfo: p.primary, colorInfoBg: p.primaryBg, colorInfoBorder: p.primary,
-    colorSuccess: p.ok, colorSuccessBg: p.okBg, colorSuccessBorder: p.ok, colorSuccessText: p.ok,
-    colorWarning: p.warn, colorWarningBg: p.warnBg, colorWarningBorder: p.warn, colorWarningText: p.warn,
-    colorError: p.failed, colorErrorBg: p.failedBg, colorErrorBorder: p.failed, colorErrorText: p.failed,
-    colorErrorHover: p.failed, colorErrorActive: p.failed, colorErrorTextHover: p.failed, colorErrorTextActive: p.failed,
-    colorText: p.text, colorTextSecondary: p.second, colorTextTertiary: p.second, colorTextQuaternary: p.second,
-    colorBgBase: p.surface, colorBgContainer: p.surface, colorBgElevated: p.surface, colorBgLayout: p.canvas,
-    colorBorder: p.edge, colorBorderSecondary: p.line,
+    colorPrimary: p.primary,
+    colorPrimaryHover: p.primary,
+    colorPrimaryActive: p.primary,
+    colorPrimaryBg: p.primaryBg,
+    colorPrimaryBgHover: p.primaryBg,
+    colorPrimaryBorder: p.primary,
+    colorPrimaryBorderHover: p.primary,
+    colorPrimaryText: p.primary,
+    colorPrimaryTextHover: p.primary,
+    colorPrimaryTextActive: p.primary,
+    colorLink: p.primary,
+    colorLinkHover: p.primary,
+    colorLinkActive: p.primary,
+    colorInfo: p.primary,
+    colorInfoBg: p.primaryBg,
+    colorInfoBorder: p.primary,
+    colorSuccess: p.ok,
+    colorSuccessBg: p.okBg,
+    colorSuccessBorder: p.ok,
+    colorSuccessText: p.ok,
+    colorWarning: p.warn,
+    colorWarningBg: p.warnBg,
+    colorWarningBorder: p.warn,
+    colorWarningText: p.warn,
+    colorError: p.failed,
+    colorErrorBg: p.failedBg,
+    colorErrorBorder: p.failed,
+    colorErrorText: p.failed,
+    colorErrorHover: p.failed,
+    colorErrorActive: p.failed,
+    colorErrorTextHover: p.failed,
+    colorErrorTextActive: p.failed,
+    colorText: p.text,
+    colorTextSecondary: p.second,
+    colorTextTertiary: p.second,
+    colorTextQuaternary: p.second,
+    colorBgBase: p.surface,
+    colorBgContainer: p.surface,
+    colorBgElevated: p.surface,
+    colorBgLayout: p.canvas,
+    colorBorder: p.edge,
+    colorBorderSecondary: p.line,
   });
 }
 
@@ -44,7 +79,15 @@ function themeOf(isDarkTheme: boolean): ThemeConfig {
   const p = isDarkTheme ? palettes.dark : palettes.light;
   return {
     algorithm: isDarkTheme ? [dark, pinned(true)] : [light, pinned(false)],
-    token: { fontFamily: fonts, fontSize: 14, borderRadius: 6, motionDurationFast: '0.12s', motionDurationMid: '0.16s', motionDurationSlow: '0.2s', motion: !matchMedia('(prefers-reduced-motion: reduce)').matches },
+    token: {
+      fontFamily: fonts,
+      fontSize: 14,
+      borderRadius: 6,
+      motionDurationFast: '0.12s',
+      motionDurationMid: '0.16s',
+      motionDurationSlow: '0.2s',
+      motion: !matchMedia('(prefers-reduced-motion: reduce)').matches,
+    },
     components: {
       Button: { primaryColor: p.onPrimary, dangerColor: p.onPrimary, primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' },
     },

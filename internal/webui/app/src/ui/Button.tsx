@@ -12,7 +12,16 @@ type Props = Omit<ComponentPropsWithRef<'button'>, 'className'> & {
 };
 
 /** A button with a word on it. Those that are one of many small ones wear the class `quiet` alone. */
-export function Button({ kind = 'plain', danger = false, loading = false, block = false, type = 'button', onClick, children, ...rest }: Props) {
+export function Button({
+  kind = 'plain',
+  danger = false,
+  loading = false,
+  block = false,
+  type = 'button',
+  onClick,
+  children,
+  ...rest
+}: Props) {
   return (
     <button
       {...rest}

@@ -15,10 +15,27 @@ export function ByHand({ text, place, onClosed }: { text: string; place: Element
     return () => document.removeEventListener('visibilitychange', left);
   }, []);
   return createPortal(
-    <dialog ref={dialog} role="dialog" className="by-hand" aria-label={t('copy.title')} onClose={onClosed} onClick={(event) => event.stopPropagation()}>
+    <dialog
+      ref={dialog}
+      role="dialog"
+      className="by-hand"
+      aria-label={t('copy.title')}
+      onClose={onClosed}
+      onClick={(event) => event.stopPropagation()}
+    >
       <p>{t('copy.byHand')}</p>
-      <textarea ref={field} className="mono" readOnly rows={Math.min(12, text.split('\n').length + 1)} value={text} aria-label={t('copy.text')} onFocus={(event) => event.target.select()} />
-      <button type="button" className="quiet" data-edge onClick={() => dialog.current?.close()}>{t('action.close')}</button>
+      <textarea
+        ref={field}
+        className="mono"
+        readOnly
+        rows={Math.min(12, text.split('\n').length + 1)}
+        value={text}
+        aria-label={t('copy.text')}
+        onFocus={(event) => event.target.select()}
+      />
+      <button type="button" className="quiet" data-edge onClick={() => dialog.current?.close()}>
+        {t('action.close')}
+      </button>
     </dialog>,
     place,
   );

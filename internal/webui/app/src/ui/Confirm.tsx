@@ -14,7 +14,18 @@ import { useFocusReturn } from './useFocusReturn';
  * is mounted: no press is lost to a dialog on its way out. It fades in where it stays, since a button
  * that grows to its place is missed by a quick click.
  */
-export default function Confirm({ title, text, action, cancel, danger = false, typed, ready: given = true, children, run, onClosed }: {
+export default function Confirm({
+  title,
+  text,
+  action,
+  cancel,
+  danger = false,
+  typed,
+  ready: given = true,
+  children,
+  run,
+  onClosed,
+}: {
   title: string;
   text?: string;
   action: string;
@@ -51,32 +62,50 @@ export default function Confirm({ title, text, action, cancel, danger = false, t
     }
   };
   return (
-    <Antd><Modal
-      open
-      title={title}
-      width={440}
-      footer={(
-        <div className="form-foot">
-          <Button disabled={busy} onClick={() => onClosed(false)}>{cancel ?? t('action.cancel')}</Button>
-          <Button kind="primary" danger={danger} disabled={!ready} loading={busy} onClick={() => void go()}>{action}</Button>
-        </div>
-      )}
-      mask={{ closable: false }}
-      closable={{ 'aria-label': t('action.close') }}
-      transitionName="ant-fade"
-      onCancel={() => !busy && onClosed(false)}
-    >
-      <div className="stack">
-        {text !== undefined && <p className="second">{text}</p>}
-        {children}
-        {typed !== undefined && (
-          <div>
-            <label htmlFor={id}>{t('confirm.type', { text: typed })}</label>
-            <input className="input" id={id} autoFocus autoComplete="off" value={answer} onChange={(event) => setAnswer(event.target.value)} onKeyDown={(event) => event.key === 'Enter' && !composing(event.nativeEvent) && void go()} />
+    <Antd>
+      <Modal
+        open
+        title={title}
+        width={440}
+        footer={
+          <div className="form-foot">
+            <Button disabled={busy} onClick={() => onClosed(false)}>
+              {cancel ?? t('action.cancel')}
+            </Button>
+            <Button kind="primary" danger={danger} disabled={!ready} loading={busy} onClick={() => void go()}>
+              {action}
+            </Button>
           </div>
-        )}
-        {fault !== null && <div className="fault-line" role="alert">{faultSentence(faultText(fault))} <RequestId error={fault} /></div>}
-      </div>
-    </Modal></Antd>
+        }
+        mask={{ closable: false }}
+        closable={{ 'aria-label': t('action.close') }}
+        transitionName="ant-fade"
+        onCancel={() => !busy && onClosed(false)}
+      >
+        <div className="stack">
+          {text !== undefined && <p className="second">{text}</p>}
+          {children}
+          {typed !== undefined && (
+            <div>
+              <label htmlFor={id}>{t('confirm.type', { text: typed })}</label>
+              <input
+                className="input"
+                id={id}
+                autoFocus
+                autoComplete="off"
+                value={answer}
+                onChange={(event) => setAnswer(event.target.value)}
+                onKeyDown={(event) => event.key === 'Enter' && !composing(event.nativeEvent) && void go()}
+              />
+            </div>
+          )}
+          {fault !== null && (
+            <div className="fault-line" role="alert">
+              {faultSentence(faultText(fault))} <RequestId error={fault} />
+            </div>
+          )}
+        </div>
+      </Modal>
+    </Antd>
   );
 }

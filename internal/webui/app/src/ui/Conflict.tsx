@@ -21,14 +21,27 @@ export function Conflict({ collisions, onChoose }: { collisions: readonly Collis
   const asked = collisions.some(({ ours }) => ours !== undefined);
   return (
     <section ref={place} className="conflict" role="alert" tabIndex={-1} aria-label={t('conflict.title')}>
-      <p><Icon name="warn" /> <strong>{t('conflict.title')}</strong> {t(asked ? 'conflict.choose' : collisions.length > 0 ? 'conflict.look' : 'conflict.unseen')}</p>
+      <p>
+        <Icon name="warn" /> <strong>{t('conflict.title')}</strong>{' '}
+        {t(asked ? 'conflict.choose' : collisions.length > 0 ? 'conflict.look' : 'conflict.unseen')}
+      </p>
       <dl>
         {collisions.map(({ field, label, theirs, ours, kept }) => (
           <div key={field}>
             <dt>{label}</dt>
-            <dd>{ours === undefined ? t('conflict.taken', { theirs: shown(theirs) }) : (
-              <Choice label={label} theirs={t('conflict.theirs', { text: shown(theirs) })} ours={t('conflict.ours', { text: shown(ours) })} kept={kept === true} onChoose={(own) => onChoose(field, own)} />
-            )}</dd>
+            <dd>
+              {ours === undefined ? (
+                t('conflict.taken', { theirs: shown(theirs) })
+              ) : (
+                <Choice
+                  label={label}
+                  theirs={t('conflict.theirs', { text: shown(theirs) })}
+                  ours={t('conflict.ours', { text: shown(ours) })}
+                  kept={kept === true}
+                  onChoose={(own) => onChoose(field, own)}
+                />
+              )}
+            </dd>
           </div>
         ))}
       </dl>
@@ -36,12 +49,32 @@ export function Conflict({ collisions, onChoose }: { collisions: readonly Collis
   );
 }
 
-function Choice({ label, theirs, ours, kept, onChoose }: { label: string; theirs: string; ours: string; kept: boolean; onChoose: (ours: boolean) => void }) {
+function Choice({
+  label,
+  theirs,
+  ours,
+  kept,
+  onChoose,
+}: {
+  label: string;
+  theirs: string;
+  ours: string;
+  kept: boolean;
+  onChoose: (ours: boolean) => void;
+}) {
   const name = useId();
   return (
     <div role="radiogroup" aria-label={label}>
-      {([[true, ours], [false, theirs]] as const).map(([own, text]) => (
-        <label key={text} className="check"><input type="radio" name={name} checked={kept === own} onChange={() => onChoose(own)} />{text}</label>
+      {(
+        [
+          [true, ours],
+          [false, theirs],
+        ] as const
+      ).map(([own, text]) => (
+        <label key={text} className="check">
+          <input type="radio" name={name} checked={kept === own} onChange={() => onChoose(own)} />
+          {text}
+        </label>
       ))}
     </div>
   );

@@ -6,7 +6,19 @@ import { useTellFault } from './Fault';
 import { Icon } from './Icon';
 
 /** Copies text; for a moment its own words say so. Where the browser refuses, the text is shown to be copied by hand. */
-export function Copy({ text, label, bare = false, edge, disabled }: { text: string | (() => string | Promise<string>); label?: string; bare?: boolean; edge?: boolean; disabled?: boolean }) {
+export function Copy({
+  text,
+  label,
+  bare = false,
+  edge,
+  disabled,
+}: {
+  text: string | (() => string | Promise<string>);
+  label?: string;
+  bare?: boolean;
+  edge?: boolean;
+  disabled?: boolean;
+}) {
   const { t } = useTranslation();
   const tell = useTellFault();
   const [done, setDone] = useState(false);
@@ -29,10 +41,24 @@ export function Copy({ text, label, bare = false, edge, disabled }: { text: stri
   const words = done ? t('action.copied') : (label ?? t('action.copy'));
   return (
     <>
-      <button type="button" className={bare ? 'quiet square' : 'quiet'} data-edge={edge} disabled={disabled} onClick={(event) => void copy(event)} aria-label={bare ? words : undefined} title={bare ? words : undefined}>
+      <button
+        type="button"
+        className={bare ? 'quiet square' : 'quiet'}
+        data-edge={edge}
+        disabled={disabled}
+        onClick={(event) => void copy(event)}
+        aria-label={bare ? words : undefined}
+        title={bare ? words : undefined}
+      >
         <Icon name={done ? 'ok' : 'copy'} />
-        {!bare && <span className="swap" data-other={done ? (label ?? t('action.copy')) : t('action.copied')}>{words}</span>}
-        <span className="unseen" role="status">{done ? t('action.copied') : ''}</span>
+        {!bare && (
+          <span className="swap" data-other={done ? (label ?? t('action.copy')) : t('action.copied')}>
+            {words}
+          </span>
+        )}
+        <span className="unseen" role="status">
+          {done ? t('action.copied') : ''}
+        </span>
       </button>
       {byHand !== null && <ByHand {...byHand} onClosed={() => setByHand(null)} />}
     </>

@@ -4,5 +4,11 @@ import { useFormat } from '../format/useFormat';
 /** A number of calls, and a link to exactly these where there are any and `to` says where. */
 export function Counted({ n, to, label }: { n: number | null; to?: To | undefined; label?: string | undefined }) {
   const { count } = useFormat();
-  return n === null || n === 0 || to === undefined ? <>{count(n)}</> : <Link className="counted" to={to} aria-label={label === undefined ? undefined : `${label} ${count(n)}`}>{count(n)}</Link>;
+  return n === null || n === 0 || to === undefined ? (
+    <>{count(n)}</>
+  ) : (
+    <Link className="counted" to={to} aria-label={label === undefined ? undefined : `${label} ${count(n)}`}>
+      {count(n)}
+    </Link>
+  );
 }

@@ -14,7 +14,9 @@ export function NotFound({ home = '/' }: { home?: string }) {
     <div className="empty">
       <h1>{t('notFound.title')}</h1>
       <p className="second">{t('notFound.text')}</p>
-      <Link className="quiet" data-edge to={home}>{t('action.home')}</Link>
+      <Link className="quiet" data-edge to={home}>
+        {t('action.home')}
+      </Link>
     </div>
   );
 }
@@ -37,8 +39,12 @@ export function Crash({ home = '/' }: { home?: string }) {
       {error instanceof Error && <p className="meta mono">{error.message}</p>}
       <RequestId error={error} />
       <div className="row">
-        <Button kind="primary" onClick={() => location.reload()}>{t('action.retry')}</Button>
-        <Link className="quiet" data-edge to={home}>{t('action.home')}</Link>
+        <Button kind="primary" onClick={() => location.reload()}>
+          {t('action.retry')}
+        </Button>
+        <Link className="quiet" data-edge to={home}>
+          {t('action.home')}
+        </Link>
       </div>
     </div>
   );

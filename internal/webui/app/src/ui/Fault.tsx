@@ -24,7 +24,8 @@ export function useFaultText() {
 }
 
 /** Both sentences of a fault in one. */
-export const faultSentence = ({ title, detail }: { title: string; detail: string }): string => (detail !== '' && detail !== title ? `${title} ${detail}` : title);
+export const faultSentence = ({ title, detail }: { title: string; detail: string }): string =>
+  detail !== '' && detail !== title ? `${title} ${detail}` : title;
 
 /** The request id to give to who looks after the service; null where the fault is none of its own. */
 export const requestIdOf = (error: unknown): string | null => (error instanceof ApiError && error.status >= 500 ? error.requestId : null);
@@ -56,7 +57,9 @@ export function Fault({ error, onRetry, height }: { error: unknown; onRetry?: ()
   return (
     <div className="fault" role="alert" style={{ minHeight: height }}>
       <p>{text.title}</p>
-      {text.code !== '' && <p className="meta">{[t('state.code', { code: text.code }), ...(text.detail === '' ? [] : [text.detail])].join(' · ')}</p>}
+      {text.code !== '' && (
+        <p className="meta">{[t('state.code', { code: text.code }), ...(text.detail === '' ? [] : [text.detail])].join(' · ')}</p>
+      )}
       <RequestId error={error} />
       {onRetry && (
         <Button onClick={onRetry} disabled={wait > 0}>

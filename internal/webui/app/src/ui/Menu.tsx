@@ -9,7 +9,14 @@ export interface MenuItem {
 }
 
 /** A button that opens a list of commands; arrows move, Escape closes, focus returns. */
-export function Menu({ label, button, head, groups, at = 'down', className = 'quiet square' }: {
+export function Menu({
+  label,
+  button,
+  head,
+  groups,
+  at = 'down',
+  className = 'quiet square',
+}: {
   label: string;
   button: ReactNode;
   head?: ReactNode;
@@ -51,7 +58,16 @@ export function Menu({ label, button, head, groups, at = 'down', className = 'qu
 
   return (
     <div className="menu-place" ref={place} onKeyDown={open ? keys : undefined}>
-      <button ref={opener} type="button" className={className} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} aria-label={label} onClick={() => setOpen(!open)}>
+      <button
+        ref={opener}
+        type="button"
+        className={className}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        aria-label={label}
+        onClick={() => setOpen(!open)}
+      >
         {button}
       </button>
       {open && (
@@ -62,7 +78,17 @@ export function Menu({ label, button, head, groups, at = 'down', className = 'qu
               <div key={items[0]?.key ?? n} role="group">
                 {n > 0 && <hr />}
                 {items.map((item) => (
-                  <button key={item.key} type="button" tabIndex={-1} role={item.checked === undefined ? 'menuitem' : 'menuitemradio'} aria-checked={item.checked} onClick={() => { close(); item.onSelect(); }}>
+                  <button
+                    key={item.key}
+                    type="button"
+                    tabIndex={-1}
+                    role={item.checked === undefined ? 'menuitem' : 'menuitemradio'}
+                    aria-checked={item.checked}
+                    onClick={() => {
+                      close();
+                      item.onSelect();
+                    }}
+                  >
                     {item.label}
                   </button>
                 ))}

@@ -10,5 +10,9 @@ export function RequestId({ error }: { error: unknown }) {
 
 export function RequestIdLine({ id }: { id: string }) {
   const { t } = useTranslation();
-  return <span className="request-id meta">{t('state.requestId', { id })} <Copy bare text={id} label={t('crash.copyId')} /></span>;
+  return (
+    <span className="request-id meta">
+      {t('state.requestId', { id })} <Copy bare text={id} label={t('crash.copyId')} />
+    </span>
+  );
 }

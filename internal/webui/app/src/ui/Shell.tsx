@@ -28,7 +28,21 @@ export interface Place {
 }
 
 /** The frame of every page: rail, or on a phone top bar and bottom tabs; `find` opens the search, `account` is more for the account's menu. */
-export function Shell({ places, home, band, find, account = [], children }: { places: Place[]; home: string; band?: string; find?: ReactNode; account?: MenuItem[]; children: ReactNode }) {
+export function Shell({
+  places,
+  home,
+  band,
+  find,
+  account = [],
+  children,
+}: {
+  places: Place[];
+  home: string;
+  band?: string;
+  find?: ReactNode;
+  account?: MenuItem[];
+  children: ReactNode;
+}) {
   const { t } = useTranslation();
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
@@ -62,7 +76,9 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
   );
   return (
     <div className={band ? 'office' : undefined}>
-      <a className="skip" href="#main">{t('skip')}</a>
+      <a className="skip" href="#main">
+        {t('skip')}
+      </a>
       <div className="frame">
         <header className="rail">
           {brand}
@@ -83,7 +99,11 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
           {brand}
           {band && <span className="meta office-band">{band}</span>}
           {find}
-          {!band && <a className="place" href="/docs" target="_blank" rel="noreferrer" aria-label={t('nav.docs')}><Icon name="docs" size={20} /></a>}
+          {!band && (
+            <a className="place" href="/docs" target="_blank" rel="noreferrer" aria-label={t('nav.docs')}>
+              <Icon name="docs" size={20} />
+            </a>
+          )}
           {tools('down')}
         </header>
         <main id="main" className="main" ref={main} tabIndex={-1}>
@@ -91,7 +111,9 @@ export function Shell({ places, home, band, find, account = [], children }: { pl
           {children}
         </main>
         <nav className="tabs" aria-label={t('nav.main')}>
-          {tabs.map((place) => <PlaceLink key={place.to} place={place} />)}
+          {tabs.map((place) => (
+            <PlaceLink key={place.to} place={place} />
+          ))}
           {tabs.length < places.length && <More places={places.filter((place) => !tabs.includes(place))} />}
         </nav>
       </div>
@@ -137,11 +159,27 @@ function More({ places }: { places: readonly Place[] }) {
   };
   return (
     <div className="more" ref={box} onKeyDown={keys}>
-      <button ref={opener} type="button" className="place" aria-expanded={open} aria-controls={open ? id : undefined} data-here={here !== undefined || undefined} onClick={() => setOpenAt(open ? null : pathname)}>
+      <button
+        ref={opener}
+        type="button"
+        className="place"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        data-here={here !== undefined || undefined}
+        onClick={() => setOpenAt(open ? null : pathname)}
+      >
         <Icon name="more" size={20} />
         <span className="words">{here?.label ?? t('nav.more')}</span>
       </button>
-      {open && <div className="more-places" id={id} onClick={(event) => event.target instanceof Element && event.target.closest('a') && setOpenAt(null)}><Places of={places} /></div>}
+      {open && (
+        <div
+          className="more-places"
+          id={id}
+          onClick={(event) => event.target instanceof Element && event.target.closest('a') && setOpenAt(null)}
+        >
+          <Places of={places} />
+        </div>
+      )}
     </div>
   );
 }
@@ -149,7 +187,11 @@ function More({ places }: { places: readonly Place[] }) {
 function PlaceLink({ place }: { place: Place }) {
   const { search } = useLocation();
   return (
-    <NavLink className="place" to={place.to + (place.ranged ? carried(new URLSearchParams(search)) : '')} end={place.to === '/' || place.alone === true}>
+    <NavLink
+      className="place"
+      to={place.to + (place.ranged ? carried(new URLSearchParams(search)) : '')}
+      end={place.to === '/' || place.alone === true}
+    >
       <Icon name={place.icon} size={20} />
       <span className="words">{place.label}</span>
     </NavLink>
@@ -164,8 +206,20 @@ function ThemeMenu({ at }: { at: 'up' | 'down' }) {
       className="place"
       at={at}
       label={`${t('theme.label')}: ${t(`theme.${choice}`)}`}
-      button={<><Icon name="theme" size={20} /><span className="words">{t(`theme.${choice}`)}</span></>}
-      groups={[(['system', 'light', 'dark'] as const).map((key) => ({ key, label: t(`theme.${key}`), checked: key === choice, onSelect: () => chooseTheme(key) }))]}
+      button={
+        <>
+          <Icon name="theme" size={20} />
+          <span className="words">{t(`theme.${choice}`)}</span>
+        </>
+      }
+      groups={[
+        (['system', 'light', 'dark'] as const).map((key) => ({
+          key,
+          label: t(`theme.${key}`),
+          checked: key === choice,
+          onSelect: () => chooseTheme(key),
+        })),
+      ]}
     />
   );
 }
@@ -180,8 +234,19 @@ function AccountMenu({ at, more }: { at: 'up' | 'down'; more: MenuItem[] }) {
       className="place"
       at={at}
       label={`${t('account.open')}: ${who?.email ?? ''}`}
-      head={<p className="meta">{t('account.signedInAs')}<br /><strong>{who?.email}</strong></p>}
-      button={<><Icon name="account" size={20} /><span className="words cut">{who?.email}</span></>}
+      head={
+        <p className="meta">
+          {t('account.signedInAs')}
+          <br />
+          <strong>{who?.email}</strong>
+        </p>
+      }
+      button={
+        <>
+          <Icon name="account" size={20} />
+          <span className="words cut">{who?.email}</span>
+        </>
+      }
       groups={[...(more.length > 0 ? [more] : []), [{ key: 'out', label: t('account.signOut'), onSelect: () => void leave() }]]}
     />
   );
@@ -189,8 +254,16 @@ function AccountMenu({ at, more }: { at: 'up' | 'down'; more: MenuItem[] }) {
 
 function Offline() {
   const { t } = useTranslation();
-  const online = useSyncExternalStore((listener) => onlineManager.subscribe(listener), () => onlineManager.isOnline());
-  return online ? null : <div className="bar" data-kind="warn" role="status"><Icon name="warn" />{t('state.offline')}</div>;
+  const online = useSyncExternalStore(
+    (listener) => onlineManager.subscribe(listener),
+    () => onlineManager.isOnline(),
+  );
+  return online ? null : (
+    <div className="bar" data-kind="warn" role="status">
+      <Icon name="warn" />
+      {t('state.offline')}
+    </div>
+  );
 }
 
 /** What was said once; also used by pages without the frame. */
@@ -202,8 +275,18 @@ export function Notices() {
       {notices.map(({ id, kind, text, requestId }) => (
         <div key={id} className="bar" data-kind={kind}>
           <Icon name={kind} />
-          <span>{text}{requestId !== null && <><br /><RequestIdLine id={requestId} /></>}</span>
-          <button type="button" className="quiet square" aria-label={t('action.dismiss')} onClick={() => dismiss(id)}><Icon name="failed" size={14} /></button>
+          <span>
+            {text}
+            {requestId !== null && (
+              <>
+                <br />
+                <RequestIdLine id={requestId} />
+              </>
+            )}
+          </span>
+          <button type="button" className="quiet square" aria-label={t('action.dismiss')} onClick={() => dismiss(id)}>
+            <Icon name="failed" size={14} />
+          </button>
         </div>
       ))}
     </div>

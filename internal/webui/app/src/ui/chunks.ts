@@ -24,7 +24,10 @@ export function reloadOnce(): Promise<boolean> {
 
 async function reload(): Promise<boolean> {
   if (!mayReload(window.name, Date.now())) return false;
-  const answers = await fetch('/favicon.svg', { method: 'HEAD', cache: 'no-store' }).then(({ ok }) => ok, () => false);
+  const answers = await fetch('/favicon.svg', { method: 'HEAD', cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
   if (!answers) return false;
   window.name = mark + String(Date.now());
   location.reload();

@@ -22,7 +22,10 @@ export function merge<T extends { [K in keyof T]: Value }>(base: T, theirs: T, o
       if (same(before, own) || typeof own !== 'string') merged.taken.push(field);
       else if (!same(other, own)) merged.both.push(field);
     }
-    if (!same(before, own)) merged.value[field] = (typeof own === 'string' ? own : ofBoth(before as readonly string[], other as readonly string[], own)) as T[typeof field];
+    if (!same(before, own))
+      merged.value[field] = (
+        typeof own === 'string' ? own : ofBoth(before as readonly string[], other as readonly string[], own)
+      ) as T[typeof field];
   }
   return merged;
 }

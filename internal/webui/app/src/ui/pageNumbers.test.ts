@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { pageNumbers } from './pageNumbers';
 
-const written = (page: number, pages: number, near = 1) => pageNumbers(page, pages, near).map((n) => n ?? '…').join(' ');
+const written = (page: number, pages: number, near = 1) =>
+  pageNumbers(page, pages, near)
+    .map((n) => n ?? '…')
+    .join(' ');
 
 test('a pager has the first and the last page, those near, and no gap that one number would fill', () => {
   expect(written(1, 1)).toBe('1');

@@ -9,7 +9,8 @@ export function createQueryClient(): QueryClient {
       queries: {
         staleTime: 30_000,
         retry: (failures, error) => failures < 2 && error instanceof ApiError && error.passing,
-        retryDelay: (attempt, error) => (error instanceof ApiError && error.retryAfter ? Math.min(error.retryAfter, 5) * 1000 : 500 * 2 ** attempt),
+        retryDelay: (attempt, error) =>
+          error instanceof ApiError && error.retryAfter ? Math.min(error.retryAfter, 5) * 1000 : 500 * 2 ** attempt,
       },
       mutations: { retry: false },
     },

@@ -12,7 +12,8 @@ export function useKeys(keys: Record<string, (() => void) | undefined>, { inDial
   const press = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || composing(event) || event.ctrlKey || event.altKey || event.metaKey) return;
     const at = event.target instanceof Element ? event.target : null;
-    if (at?.closest('input, textarea, select, [contenteditable=true], [role=radiogroup], [role=tablist], [role=menu], [role=listbox]')) return;
+    if (at?.closest('input, textarea, select, [contenteditable=true], [role=radiogroup], [role=tablist], [role=menu], [role=listbox]'))
+      return;
     if (event.key.startsWith('Arrow') && at && scrolls(at)) return;
     if (event.key !== 'Escape' && !singleKeysOn()) return;
     if (!inDialog && standing('[role=dialog]').length > 0) return;
@@ -21,7 +22,8 @@ export function useKeys(keys: Record<string, (() => void) | undefined>, { inDial
     event.preventDefault();
     action();
   });
-  useLayoutEffect(() => { // at once: a key may come before other effects run
+  useLayoutEffect(() => {
+    // at once: a key may come before other effects run
     const pressed = (event: KeyboardEvent) => press(event);
     document.addEventListener('keydown', pressed);
     return () => document.removeEventListener('keydown', pressed);

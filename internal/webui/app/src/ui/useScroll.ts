@@ -13,7 +13,9 @@ export function useScroll(): void {
   const last = useRef<string | null>(null);
   useEffect(() => {
     history.scrollRestoration = 'manual';
-    const own = () => { history.scrollRestoration = 'auto'; };
+    const own = () => {
+      history.scrollRestoration = 'auto';
+    };
     window.addEventListener('pagehide', own);
     return () => window.removeEventListener('pagehide', own);
   }, []);

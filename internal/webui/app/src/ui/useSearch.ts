@@ -11,13 +11,16 @@ type Change = (change: Readonly<Record<string, string | null>>, how?: { replace?
 export function useSearch(): [URLSearchParams, Change] {
   const [search] = useSearchParams();
   const navigate = useNavigate();
-  const change = useCallback<Change>((changed, how) => {
-    const next = new URLSearchParams(window.location.search);
-    for (const [name, value] of Object.entries(changed)) {
-      if (value) next.set(name, value);
-      else next.delete(name);
-    }
-    void navigate({ search: next.toString() }, how);
-  }, [navigate]);
+  const change = useCallback<Change>(
+    (changed, how) => {
+      const next = new URLSearchParams(window.location.search);
+      for (const [name, value] of Object.entries(changed)) {
+        if (value) next.set(name, value);
+        else next.delete(name);
+      }
+      void navigate({ search: next.toString() }, how);
+    },
+    [navigate],
+  );
   return [search, change];
 }

@@ -13,7 +13,8 @@ export function useUrlText(name: string): [string, (text: string) => void] {
   const [written, setWritten] = useState(url);
   if (url !== seen) {
     setSeen(url);
-    if (url !== written) { // not by this field
+    if (url !== written) {
+      // not by this field
       setTyped(url);
       setWritten(url);
     }

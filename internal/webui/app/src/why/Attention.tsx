@@ -27,9 +27,14 @@ export default function Attention({ state, calls }: { state: RangeState; calls: 
     <>
       <Icon name="warn" size={14} />
       <span className="cut" title={what}>
-        {t('why.attention')} <Link to={callsPath(top.id, range, { model, result: 'failure', reason: reasonOf(worst), upstreamStatus: upstreamStatus ?? 0 })}>{what}</Link>
+        {t('why.attention')}{' '}
+        <Link to={callsPath(top.id, range, { model, result: 'failure', reason: reasonOf(worst), upstreamStatus: upstreamStatus ?? 0 })}>
+          {what}
+        </Link>
       </span>
-      <span className="number">{t('why.share', { n: format.count(top.failures), share: `${((top.failures / calls) * 100).toFixed(1)}%` })}</span>
+      <span className="number">
+        {t('why.share', { n: format.count(top.failures), share: `${((top.failures / calls) * 100).toFixed(1)}%` })}
+      </span>
     </>
   );
 }

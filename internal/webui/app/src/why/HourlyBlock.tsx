@@ -20,7 +20,17 @@ type Measure = (typeof measures)[number];
 type Where = (hour: { from: string; to: string; result: 'failure' | null }) => string;
 
 /** One day by the hour. `to` says where an hour, clicked or chosen in the table, leads. */
-export default function HourlyBlock({ applicationId, day, today, to }: { applicationId: string | null; day: string; today: string; to: Where }) {
+export default function HourlyBlock({
+  applicationId,
+  day,
+  today,
+  to,
+}: {
+  applicationId: string | null;
+  day: string;
+  today: string;
+  to: Where;
+}) {
   const { t } = useTranslation(['common']);
   const navigate = useNavigate();
   const format = useFormat();
@@ -28,31 +38,60 @@ export default function HourlyBlock({ applicationId, day, today, to }: { applica
   const [measure, setMeasure] = useState<Measure>('calls');
   const [asTable, setAsTable] = useState(false);
   const data = query.data;
-  const now = useMemo(() => (data ? byHour(data.hours, { now: data.answeredAt, collectedSince: data.collectedSince, span: measure === 'firstByte' ? 'firstByte' : 'whole' }) : []), [data, measure]);
+  const now = useMemo(
+    () =>
+      data
+        ? byHour(data.hours, {
+            now: data.answeredAt,
+            collectedSince: data.collectedSince,
+            span: measure === 'firstByte' ? 'firstByte' : 'whole',
+          })
+        : [],
+    [data, measure],
+  );
   const pick = ({ label }: Bucket) => {
     const hour = data?.hours.find((one) => boundsOf(one).from === label);
     if (hour && hour.calls > 0) void navigate(to({ ...boundsOf(hour), result: null }));
   };
   const title = t('chart.hourly', { day: `${day} ${format.weekday(day)}` });
-  const sentence = t('chart.hourSentence', { day, what: t(`chart.${measure}`), calls: format.count(now.reduce((sum, { calls }) => sum + calls, 0)), failures: format.count(now.reduce((sum, { failures }) => sum + failures, 0)) });
+  const sentence = t('chart.hourSentence', {
+    day,
+    what: t(`chart.${measure}`),
+    calls: format.count(now.reduce((sum, { calls }) => sum + calls, 0)),
+    failures: format.count(now.reduce((sum, { failures }) => sum + failures, 0)),
+  });
   return (
     <section className="block" aria-label={title}>
       <div className="block-head">
         <h2>{title}</h2>
         {!asTable && (
           <div className="choice" role="group" aria-label={t('chart.which')}>
-            {measures.map((value) => <button key={value} type="button" aria-pressed={value === measure} onClick={() => setMeasure(value)}>{t(`chart.${value}`)}</button>)}
+            {measures.map((value) => (
+              <button key={value} type="button" aria-pressed={value === measure} onClick={() => setMeasure(value)}>
+                {t(`chart.${value}`)}
+              </button>
+            ))}
           </div>
         )}
-        <button type="button" className="quiet" onClick={() => setAsTable(!asTable)}>{t(asTable ? 'chart.chart' : 'chart.table')}</button>
+        <button type="button" className="quiet" onClick={() => setAsTable(!asTable)}>
+          {t(asTable ? 'chart.chart' : 'chart.table')}
+        </button>
       </div>
       <Block query={query} height={304}>
-        {({ hours, answeredAt }) => asTable ? <HoursTable title={title} hours={hours.filter(({ hour }) => Date.parse(hour) <= answeredAt)} to={to} /> : (
-          <>
-            <div className="chart-place"><Suspense fallback={<Bones height={280} />}><Chart measure={measure} now={now} previous={null} sentence={sentence} onPick={pick} /></Suspense></div>
-            <Legend measure={measure} weekly={false} now={now} previous={false} />
-          </>
-        )}
+        {({ hours, answeredAt }) =>
+          asTable ? (
+            <HoursTable title={title} hours={hours.filter(({ hour }) => Date.parse(hour) <= answeredAt)} to={to} />
+          ) : (
+            <>
+              <div className="chart-place">
+                <Suspense fallback={<Bones height={280} />}>
+                  <Chart measure={measure} now={now} previous={null} sentence={sentence} onPick={pick} />
+                </Suspense>
+              </div>
+              <Legend measure={measure} weekly={false} now={now} previous={false} />
+            </>
+          )
+        }
       </Block>
     </section>
   );
@@ -68,9 +107,17 @@ function HoursTable({ title, hours, to }: { title: string; hours: readonly Hour[
         <thead>
           <tr>
             <th scope="col">{t('chart.hour')}</th>
-            {(['calls', 'failures', 'successRate', 'avg', 'p50', 'p95'] as const).map((key) => <th key={key} scope="col" className="right">{t(`metrics.${key}`)}</th>)}
-            <th scope="col" className="right">{t('chart.firstByte')} p50</th>
-            <th scope="col" className="right">{t('chart.firstByte')} p95</th>
+            {(['calls', 'failures', 'successRate', 'avg', 'p50', 'p95'] as const).map((key) => (
+              <th key={key} scope="col" className="right">
+                {t(`metrics.${key}`)}
+              </th>
+            ))}
+            <th scope="col" className="right">
+              {t('chart.firstByte')} p50
+            </th>
+            <th scope="col" className="right">
+              {t('chart.firstByte')} p95
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -78,11 +125,21 @@ function HoursTable({ title, hours, to }: { title: string; hours: readonly Hour[
             const { from, to: end } = boundsOf(hour);
             return (
               <tr key={hour.hour}>
-                <td className="number">{from} – {end}</td>
-                <td className="right"><Counted n={hour.calls} to={to({ ...boundsOf(hour), result: null })} /></td>
-                <td className="right"><Counted n={hour.failures} to={to({ ...boundsOf(hour), result: 'failure' })} /></td>
+                <td className="number">
+                  {from} – {end}
+                </td>
+                <td className="right">
+                  <Counted n={hour.calls} to={to({ ...boundsOf(hour), result: null })} />
+                </td>
+                <td className="right">
+                  <Counted n={hour.failures} to={to({ ...boundsOf(hour), result: 'failure' })} />
+                </td>
                 <td className="right">{format.rate(hour.successes, hour.calls)}</td>
-                {([hour.avgDurationMs, hour.p50Ms, hour.p95Ms, hour.firstByte.p50Ms, hour.firstByte.p95Ms] as const).map((ms, n) => <td key={n} className="right">{format.duration(ms)}</td>)}
+                {([hour.avgDurationMs, hour.p50Ms, hour.p95Ms, hour.firstByte.p50Ms, hour.firstByte.p95Ms] as const).map((ms, n) => (
+                  <td key={n} className="right">
+                    {format.duration(ms)}
+                  </td>
+                ))}
               </tr>
             );
           })}

@@ -35,15 +35,25 @@ export default function ReasonsBlock({ applicationId, state }: { applicationId: 
     <section ref={place} id={WHY} tabIndex={-1} className="block why" aria-label={t('why.title')}>
       <div className="block-head">
         <h2>{t('why.title')}</h2>
-        {model !== null && <button type="button" className="quiet" data-edge onClick={() => setSearch({ [WHY]: null }, { replace: true })}>{t('why.onlyModel', { model: model || t('common:metrics.unspecified') })} ✕</button>}
+        {model !== null && (
+          <button type="button" className="quiet" data-edge onClick={() => setSearch({ [WHY]: null }, { replace: true })}>
+            {t('why.onlyModel', { model: model || t('common:metrics.unspecified') })} ✕
+          </button>
+        )}
       </div>
       <Block query={query} height={176}>
-        {({ items, other, failures }) => failures === 0 ? <p className="second">{t('why.none')}</p> : (
-          <>
-            <Reasons items={items} failures={failures} applicationId={applicationId} />
-            {other.failures > 0 && <p className="meta why-rest">{t('why.rest', { reasons: String(other.reasons), n: String(other.failures) })}</p>}
-          </>
-        )}
+        {({ items, other, failures }) =>
+          failures === 0 ? (
+            <p className="second">{t('why.none')}</p>
+          ) : (
+            <>
+              <Reasons items={items} failures={failures} applicationId={applicationId} />
+              {other.failures > 0 && (
+                <p className="meta why-rest">{t('why.rest', { reasons: String(other.reasons), n: String(other.failures) })}</p>
+              )}
+            </>
+          )
+        }
       </Block>
     </section>
   );
@@ -64,15 +74,38 @@ function Reasons({ items, failures, applicationId }: { items: readonly Reason[];
       <caption className="unseen">{t('why.title')}</caption>
       <thead>
         <tr>
-          <th scope="col" className="name">{t('fact.reason')}</th>
-          <th scope="col" className="why-model wide">{t('common:nav.capabilities')}</th>
-          {all && <th scope="col" className="why-model wide">{t('why.most')}</th>}
-          <th scope="col" className="right">{t('common:metrics.failures')}</th>
-          <th scope="col" className="right wide">{t('common:metrics.share')}</th>
-          <th scope="col" className="right wider">{t('why.last')}</th>
+          <th scope="col" className="name">
+            {t('fact.reason')}
+          </th>
+          <th scope="col" className="why-model wide">
+            {t('common:nav.capabilities')}
+          </th>
+          {all && (
+            <th scope="col" className="why-model wide">
+              {t('why.most')}
+            </th>
+          )}
+          <th scope="col" className="right">
+            {t('common:metrics.failures')}
+          </th>
+          <th scope="col" className="right wide">
+            {t('common:metrics.share')}
+          </th>
+          <th scope="col" className="right wider">
+            {t('why.last')}
+          </th>
         </tr>
       </thead>
-      <tbody>{items.map((item) => <Row key={[item.type, item.code, item.upstreamStatus, item.model].join(' ')} item={item} failures={failures} applicationId={applicationId} />)}</tbody>
+      <tbody>
+        {items.map((item) => (
+          <Row
+            key={[item.type, item.code, item.upstreamStatus, item.model].join(' ')}
+            item={item}
+            failures={failures}
+            applicationId={applicationId}
+          />
+        ))}
+      </tbody>
     </table>
   );
 }
@@ -83,27 +116,45 @@ function Row({ item, failures, applicationId }: { item: Reason; failures: number
   const words = useReasonText();
   const range = carried(new URLSearchParams(useLocation().search));
   const { type, model, name, upstreamStatus } = item;
-  const to = (id: string) => callsPath(id, range, { model, result: 'failure', reason: reasonOf(item), upstreamStatus: upstreamStatus ?? 0 });
+  const to = (id: string) =>
+    callsPath(id, range, { model, result: 'failure', reason: reasonOf(item), upstreamStatus: upstreamStatus ?? 0 });
   const top = 'topApplication' in item ? item.topApplication : null;
   const only = applicationId ?? ('applicationCount' in item && item.applicationCount === 1 ? item.topApplication.id : null);
-  const capability = model === '' ? t('common:metrics.unspecified') : (name || model);
+  const capability = model === '' ? t('common:metrics.unspecified') : name || model;
   const linked = (text: string) => (only === null ? <span>{text}</span> : <Link to={to(only)}>{text}</Link>);
   return (
     <tr>
       <td className="name" title={type === null ? undefined : `${t(`type.${type}`)} · ${item.code}`}>
         {linked(words(item))}
-        <span className="meta narrow">{capability}{top && ' · '}{top && <Link to={to(top.id)}>{top.name}</Link>}</span>
+        <span className="meta narrow">
+          {capability}
+          {top && ' · '}
+          {top && <Link to={to(top.id)}>{top.name}</Link>}
+        </span>
       </td>
-      <td className="why-model cut wide" title={model}>{capability}</td>
+      <td className="why-model cut wide" title={model}>
+        {capability}
+      </td>
       {top && (
         <td className="why-model cut wide">
-          <Link to={to(top.id)} title={top.name}>{top.name}</Link>
-          {'applicationCount' in item && item.applicationCount > 1 && <> <Link className="meta number" to={worstFirst(range)}>{t('why.of', { n: format.count(top.failures), apps: format.count(item.applicationCount) })}</Link></>}
+          <Link to={to(top.id)} title={top.name}>
+            {top.name}
+          </Link>
+          {'applicationCount' in item && item.applicationCount > 1 && (
+            <>
+              {' '}
+              <Link className="meta number" to={worstFirst(range)}>
+                {t('why.of', { n: format.count(top.failures), apps: format.count(item.applicationCount) })}
+              </Link>
+            </>
+          )}
         </td>
       )}
       <td className="right">{linked(format.count(item.failures))}</td>
       <td className="right wide">{`${((item.failures / failures) * 100).toFixed(1)}%`}</td>
-      <td className="right wider" title={format.exactTime(item.lastSeen)}>{format.time(item.lastSeen)}</td>
+      <td className="right wider" title={format.exactTime(item.lastSeen)}>
+        {format.time(item.lastSeen)}
+      </td>
     </tr>
   );
 }

@@ -3,8 +3,16 @@ import { boundsOf, byHour } from './hours';
 import type { Hour } from './queries';
 
 const hour = (n: number, calls = 0): Hour => ({
-  hour: `2026-11-20T${String(n).padStart(2, '0')}:00:00.000+08:00`, calls, successes: calls, failures: 0, successRate: calls === 0 ? null : 1,
-  avgDurationMs: 10, p50Ms: 9, p95Ms: 20, p99Ms: 30, firstByte: { calls, avgMs: 1, p50Ms: 2, p95Ms: 3, p99Ms: 4 },
+  hour: `2026-11-20T${String(n).padStart(2, '0')}:00:00.000+08:00`,
+  calls,
+  successes: calls,
+  failures: 0,
+  successRate: calls === 0 ? null : 1,
+  avgDurationMs: 10,
+  p50Ms: 9,
+  p95Ms: 20,
+  p99Ms: 30,
+  firstByte: { calls, avgMs: 1, p50Ms: 2, p95Ms: 3, p99Ms: 4 },
 });
 const said = { now: Date.parse('2026-11-20T14:30:00+08:00'), collectedSince: '2026-11-20T08:59:00+08:00' };
 
@@ -14,8 +22,16 @@ test('an hour is bounded by times of its Beijing day, the last one by its midnig
 });
 
 test('hours to come and from before the records are absent, the present one is open', () => {
-  const buckets = byHour([7, 8, 14, 15].map((n) => hour(n)), { ...said, span: 'whole' });
-  expect(buckets.map(({ label, known, open }) => [label, known, open])).toEqual([['07:00', false, false], ['08:00', true, false], ['14:00', true, true], ['15:00', false, false]]);
+  const buckets = byHour(
+    [7, 8, 14, 15].map((n) => hour(n)),
+    { ...said, span: 'whole' },
+  );
+  expect(buckets.map(({ label, known, open }) => [label, known, open])).toEqual([
+    ['07:00', false, false],
+    ['08:00', true, false],
+    ['14:00', true, true],
+    ['15:00', false, false],
+  ]);
 });
 
 test('durations are of the whole calls or until the first byte', () => {

@@ -14,17 +14,32 @@ export function boundsOf({ hour }: Pick<Hour, 'hour'>): { from: string; to: stri
 }
 
 /** The hours of a day as a chart draws them; those to come, or from before the records, are absent. */
-export function byHour(hours: readonly Hour[], { now, collectedSince, span }: { now: number; collectedSince: string; span: Span }): Bucket[] {
+export function byHour(
+  hours: readonly Hour[],
+  { now, collectedSince, span }: { now: number; collectedSince: string; span: Span },
+): Bucket[] {
   return hours.map((hour) => {
     const start = Date.parse(hour.hour);
     const end = start + 3_600_000;
     const { calls, successes, failures } = hour;
-    const durations = span === 'whole'
-      ? { avgMs: hour.avgDurationMs, p50Ms: hour.p50Ms, p95Ms: hour.p95Ms, p99Ms: hour.p99Ms }
-      : { avgMs: hour.firstByte.avgMs, p50Ms: hour.firstByte.p50Ms, p95Ms: hour.firstByte.p95Ms, p99Ms: hour.firstByte.p99Ms };
+    const durations =
+      span === 'whole'
+        ? { avgMs: hour.avgDurationMs, p50Ms: hour.p50Ms, p95Ms: hour.p95Ms, p99Ms: hour.p99Ms }
+        : { avgMs: hour.firstByte.avgMs, p50Ms: hour.firstByte.p50Ms, p95Ms: hour.firstByte.p95Ms, p99Ms: hour.firstByte.p99Ms };
     return {
-      date: dayOf(start), days: 1, label: boundsOf(hour).from, calls, successes, failures, ...durations, input: null, output: null,
-      rate: calls === 0 ? null : successes / calls, open: start <= now && now < end, part: false, known: start <= now && end > Date.parse(collectedSince),
+      date: dayOf(start),
+      days: 1,
+      label: boundsOf(hour).from,
+      calls,
+      successes,
+      failures,
+      ...durations,
+      input: null,
+      output: null,
+      rate: calls === 0 ? null : successes / calls,
+      open: start <= now && now < end,
+      part: false,
+      known: start <= now && end > Date.parse(collectedSince),
     };
   });
 }

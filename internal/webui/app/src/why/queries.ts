@@ -18,9 +18,20 @@ export const whyQueries = {
   reasons: (id: Whose, { start, end }: Period, holdsToday: boolean, model: string | null = null) =>
     queryOptions({
       queryKey: ['why', 'reasons', { id: id ?? '', start, end, model }],
-      queryFn: ({ signal }) => (id === null
-        ? dated(api.GET('/api/statistics/applications/overview/reasons', { params: { query: { start, end, ...(model === null ? {} : { model }) } }, signal }))
-        : dated(api.GET('/api/statistics/applications/{id}/reasons', { params: { path: { id }, query: { start, end, ...(model === null ? {} : { model }) } }, signal }))),
+      queryFn: ({ signal }) =>
+        id === null
+          ? dated(
+              api.GET('/api/statistics/applications/overview/reasons', {
+                params: { query: { start, end, ...(model === null ? {} : { model }) } },
+                signal,
+              }),
+            )
+          : dated(
+              api.GET('/api/statistics/applications/{id}/reasons', {
+                params: { path: { id }, query: { start, end, ...(model === null ? {} : { model }) } },
+                signal,
+              }),
+            ),
       staleTime: freshness(holdsToday),
       placeholderData: keepWithin(id ?? ''),
       refetchInterval: following(holdsToday, start, end),
@@ -29,9 +40,10 @@ export const whyQueries = {
   hourly: (id: Whose, day: string, isToday: boolean) =>
     queryOptions({
       queryKey: ['why', 'hourly', { id: id ?? '', day }],
-      queryFn: ({ signal }) => (id === null
-        ? dated(api.GET('/api/statistics/applications/overview/hourly', { params: { query: { day } }, signal }))
-        : dated(api.GET('/api/statistics/applications/{id}/hourly', { params: { path: { id }, query: { day } }, signal }))),
+      queryFn: ({ signal }) =>
+        id === null
+          ? dated(api.GET('/api/statistics/applications/overview/hourly', { params: { query: { day } }, signal }))
+          : dated(api.GET('/api/statistics/applications/{id}/hourly', { params: { path: { id }, query: { day } }, signal })),
       staleTime: freshness(isToday),
       placeholderData: id === null ? keepPreviousData : keepWithin(id),
       refetchInterval: following(isToday, day, day),
@@ -39,4 +51,5 @@ export const whyQueries = {
 };
 
 /** A reason as the calls' filter names it. */
-export const reasonOf = ({ type, code }: { type: string | null; code: string | null }): string => (type === null ? '' : code === null ? type : `${type}:${code}`);
+export const reasonOf = ({ type, code }: { type: string | null; code: string | null }): string =>
+  type === null ? '' : code === null ? type : `${type}:${code}`;

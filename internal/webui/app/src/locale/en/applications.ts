@@ -103,7 +103,12 @@ const applications: Same<typeof zh> = {
     title: 'Limits',
     edit: 'Edit limits',
     about: 'A call beyond a limit is answered 429 with Retry-After. It is not forwarded, and is recorded as a failure.',
-    source: { own: 'Set by you', application: 'Set by your administrator for this application', owner: 'Set by your administrator for your account', all: 'Set by your administrator for all applications' },
+    source: {
+      own: 'Set by you',
+      application: 'Set by your administrator for this application',
+      owner: 'Set by your administrator for your account',
+      all: 'Set by your administrator for all applications',
+    },
     window: 'within any 60 s',
     resets: 'counted anew from {{time}}',
     now: 'at this moment',

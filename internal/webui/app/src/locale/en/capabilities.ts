@@ -14,13 +14,30 @@ const capabilities: Same<typeof zh> = {
   back: 'All capabilities',
   disabled: 'An administrator disabled this capability: calls are refused (403) for now, and bindings are kept.',
   tabs: { label: 'View', facts: 'Details', try: 'Try it' },
-  facts: { title: 'Details', group: 'Group', model: 'Model in the body', path: 'Default path', base: 'Base URL', address: 'Address to call', description: 'Description', any: 'not set' },
+  facts: {
+    title: 'Details',
+    group: 'Group',
+    model: 'Model in the body',
+    path: 'Default path',
+    base: 'Base URL',
+    address: 'Address to call',
+    description: 'Description',
+    any: 'not set',
+  },
   applications: {
     search: 'Search applications',
     onlyBound: 'Only bound ({{n}} of {{all}})',
     none: 'No application matches.',
     all: 'Show all {{n}}',
-    title: 'My applications', name: 'Application', bound: 'Bound', bind: 'Bind', bindTo: 'Bind to {{name}}', done: 'Bound to {{name}}; calls work within 2 s.', empty: 'You have no application yet. Create one and bind this capability.', create: 'New application' },
+    title: 'My applications',
+    name: 'Application',
+    bound: 'Bound',
+    bind: 'Bind',
+    bindTo: 'Bind to {{name}}',
+    done: 'Bound to {{name}}; calls work within 2 s.',
+    empty: 'You have no application yet. Create one and bind this capability.',
+    create: 'New application',
+  },
 };
 
 export default capabilities;

@@ -53,7 +53,16 @@ const playground: Same<typeof zh> = {
   emptyAnswer: '(empty)',
   samples: 'Code',
   sampleKey: 'Set the environment variable CALLGATE_KEY to an Access Key of the application.',
-  languages: { curl: 'curl', python: 'Python', javascript: 'JavaScript', go: 'Go', openai: 'OpenAI SDK', anthropic: 'Anthropic SDK', google: 'Google SDK', baseUrl: 'Base URL only' },
+  languages: {
+    curl: 'curl',
+    python: 'Python',
+    javascript: 'JavaScript',
+    go: 'Go',
+    openai: 'OpenAI SDK',
+    anthropic: 'Anthropic SDK',
+    google: 'Google SDK',
+    baseUrl: 'Base URL only',
+  },
   sampleSdk: 'In JavaScript; the SDKs of other languages take the same base URL and key.',
   sampleTool: 'For programs that take a base URL and a key, and nothing else: the capability stands in the address.',
   fix: {
@@ -76,7 +85,8 @@ const playground: Same<typeof zh> = {
     quota_exhausted: 'The application used up its calls or tokens of the day. They begin anew at midnight, Beijing time.',
     caller_timeout: 'The body did not arrive in time. Try again.',
   },
-  upstreamRefused: 'The upstream refused the platform’s key ({{status}}). Your Access Key is fine: tell your administrator, who keeps the upstream’s key.',
+  upstreamRefused:
+    'The upstream refused the platform’s key ({{status}}). Your Access Key is fine: tell your administrator, who keeps the upstream’s key.',
   gatewayError: 'The gateway refused this call.',
   upstreamError: 'This error comes from the upstream.',
 };

@@ -20,7 +20,11 @@ const session: Same<typeof zh> = {
   companyTab: 'It opens in another tab; this page goes on as soon as you are signed in there.',
   or: 'or',
   expired: 'Your sign-in has expired. Sign in again; what you entered is still here.',
-  why: { ended: 'Your session has ended. Please sign in again.', otherTab: 'You signed out in another tab.', next: 'Please sign in; the page you asked for opens then.' },
+  why: {
+    ended: 'Your session has ended. Please sign in again.',
+    otherTab: 'You signed out in another tab.',
+    next: 'Please sign in; the page you asked for opens then.',
+  },
   starting: 'Signing in',
 };
 

@@ -50,7 +50,16 @@ const playground = {
   emptyAnswer: '（空响应）',
   samples: '代码示例',
   sampleKey: '把环境变量 CALLGATE_KEY 设为应用的 Access Key。',
-  languages: { curl: 'curl', python: 'Python', javascript: 'JavaScript', go: 'Go', openai: 'OpenAI SDK', anthropic: 'Anthropic SDK', google: 'Google SDK', baseUrl: '只填 Base URL' },
+  languages: {
+    curl: 'curl',
+    python: 'Python',
+    javascript: 'JavaScript',
+    go: 'Go',
+    openai: 'OpenAI SDK',
+    anthropic: 'Anthropic SDK',
+    google: 'Google SDK',
+    baseUrl: '只填 Base URL',
+  },
   sampleSdk: '这里用 JavaScript；其他语言的 SDK 使用相同的 Base URL 和密钥。',
   sampleTool: '适用于只能填写 Base URL 和密钥的工具：能力写在地址里。',
   fix: {
