@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/console"
+	"callgate/internal/pricing"
 )
 
 // TestWhatIsCountedForAnInvoiceIsWhatTheRowsGive: calls, states, tokens and cost of each day of several zones, recounted row by
@@ -26,77 +26,10 @@ func TestWhatIsCountedForAnInvoiceIsWhatTheRowsGive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		type key struct{ date, model, upstream string }
-		type sums struct {
-			calls, reported, partial, absent, other, input, output, cached int64
-			amounts                                                        map[string]decimal.Decimal
-			unpriced                                                       int64
-		}
 		for back := range 2 {
 			now := time.Now().In(zone)
 			month := time.Date(now.Year(), now.Month()-time.Month(back), 1, 0, 0, 0, 0, zone)
-			want := map[key]*sums{}
-			rows, err := w.clickhouse.QueryContext(w.Ctx, `SELECT toUnixTimestamp64Milli(start_time), toString(model), toString(upstream_model), toString(usage_state), input_tokens, output_tokens, cached_tokens
-				FROM calls WHERE start_time >= fromUnixTimestamp64Milli($1) AND start_time < fromUnixTimestamp64Milli($2)`+w.existing(), month.UnixMilli(), month.AddDate(0, 1, 0).UnixMilli())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for rows.Next() {
-				var at int64
-				var of key
-				var state string
-				var input, output, cached *uint32
-				if err := rows.Scan(&at, &of.model, &of.upstream, &state, &input, &output, &cached); err != nil {
-					t.Fatal(err)
-				}
-				start := time.UnixMilli(at)
-				of.date = start.In(zone).Format(time.DateOnly)
-				answered := state == "reported" || state == "partial" || state == "absent"
-				if !answered {
-					of.upstream = ""
-				}
-				s := want[of]
-				if s == nil {
-					s = &sums{amounts: map[string]decimal.Decimal{}}
-					want[of] = s
-				}
-				s.calls++
-				switch state {
-				case "reported":
-					s.reported++
-				case "partial":
-					s.partial++
-				case "absent":
-					s.absent++
-				default:
-					s.other++
-				}
-				number := func(n *uint32) int64 {
-					if n == nil {
-						return 0
-					}
-					return int64(*n)
-				}
-				s.input, s.output, s.cached = s.input+number(input), s.output+number(output), s.cached+number(cached)
-				if input == nil && output == nil {
-					continue
-				}
-				price, found := book.Price(of.model, of.upstream, beijing.DayOf(start))
-				if !found {
-					s.unpriced++
-					continue
-				}
-				rate := price.Input
-				if price.Cached != nil {
-					rate = *price.Cached
-				}
-				amount := price.Input.Mul(decimal.NewFromInt(number(input) - number(cached))).Add(rate.Mul(decimal.NewFromInt(number(cached)))).
-					Add(price.Output.Mul(decimal.NewFromInt(number(output)))).Shift(-6)
-				s.amounts[price.Currency] = s.amounts[price.Currency].Add(amount)
-			}
-			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-				t.Fatal(err)
-			}
+			want := w.invoiced(book, zone, month)
 			got, err := answers.CountedForInvoice(w.Ctx, month)
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +38,7 @@ func TestWhatIsCountedForAnInvoiceIsWhatTheRowsGive(t *testing.T) {
 				t.Errorf("%s %s: %d lines, the rows give %d", name, got.Month, len(got.Items), len(want))
 			}
 			for _, line := range got.Items {
-				of := key{line.Date, line.Model, line.UpstreamModel}
+				of := invoiceLine{line.Date, line.Model, line.UpstreamModel}
 				s := want[of]
 				if s == nil {
 					t.Errorf("%s: %+v is not in the rows", name, of)
@@ -134,6 +67,85 @@ func TestWhatIsCountedForAnInvoiceIsWhatTheRowsGive(t *testing.T) {
 			}
 		}
 	}
+}
+
+// invoiceLine names a line of what is counted for an invoice.
+type invoiceLine struct{ date, model, upstream string }
+
+// invoiceSums are its figures, recounted.
+type invoiceSums struct {
+	calls, reported, partial, absent, other, input, output, cached int64
+	amounts                                                        map[string]decimal.Decimal
+	unpriced                                                       int64
+}
+
+// invoiced recounts a month of a zone row by row.
+func (w *world) invoiced(book *pricing.Book, zone *time.Location, month time.Time) map[invoiceLine]*invoiceSums {
+	w.T.Helper()
+	want := map[invoiceLine]*invoiceSums{}
+	rows, err := w.clickhouse.QueryContext(w.Ctx, `SELECT toUnixTimestamp64Milli(start_time), toString(model), toString(upstream_model), toString(usage_state), input_tokens, output_tokens, cached_tokens
+		FROM calls WHERE start_time >= fromUnixTimestamp64Milli($1) AND start_time < fromUnixTimestamp64Milli($2)`+w.existing(), month.UnixMilli(), month.AddDate(0, 1, 0).UnixMilli())
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var at int64
+		var of invoiceLine
+		var state string
+		var input, output, cached *uint32
+		if err := rows.Scan(&at, &of.model, &of.upstream, &state, &input, &output, &cached); err != nil {
+			w.T.Fatal(err)
+		}
+		start := time.UnixMilli(at)
+		of.date = start.In(zone).Format(time.DateOnly)
+		answered := state == "reported" || state == "partial" || state == "absent"
+		if !answered {
+			of.upstream = ""
+		}
+		s := want[of]
+		if s == nil {
+			s = &invoiceSums{amounts: map[string]decimal.Decimal{}}
+			want[of] = s
+		}
+		s.calls++
+		switch state {
+		case "reported":
+			s.reported++
+		case "partial":
+			s.partial++
+		case "absent":
+			s.absent++
+		default:
+			s.other++
+		}
+		number := func(n *uint32) int64 {
+			if n == nil {
+				return 0
+			}
+			return int64(*n)
+		}
+		s.input, s.output, s.cached = s.input+number(input), s.output+number(output), s.cached+number(cached)
+		if input == nil && output == nil {
+			continue
+		}
+		price, found := book.Price(of.model, of.upstream, beijing.DayOf(start))
+		if !found {
+			s.unpriced++
+			continue
+		}
+		rate := price.Input
+		if price.Cached != nil {
+			rate = *price.Cached
+		}
+		amount := price.Input.Mul(decimal.NewFromInt(number(input) - number(cached))).Add(rate.Mul(decimal.NewFromInt(number(cached)))).
+			Add(price.Output.Mul(decimal.NewFromInt(number(output)))).Shift(-6)
+		s.amounts[price.Currency] = s.amounts[price.Currency].Add(amount)
+	}
+	if err := rows.Err(); err != nil {
+		w.T.Fatal(err)
+	}
+	return want
 }
 
 // existing is the condition that a row is of an application that exists.
