@@ -77,7 +77,7 @@ func TestConsolesKilledWhileCausesComeAndGoTellEachChangeOnce(t *testing.T) {
 		}
 		longest = max(longest, time.Since(began))
 	}
-	w.until("delivery of everything", 60*time.Second, func() bool {
+	w.until("delivery of everything", time.Minute+time.Duration(kills)*time.Second, func() bool {
 		return w.Count(`SELECT count(*) FROM alert_deliveries WHERE status <> 'delivered'`) == 0
 	})
 	changes := 0
