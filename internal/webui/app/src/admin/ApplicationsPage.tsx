@@ -161,7 +161,7 @@ function Cell({ name, className, children }: { name: (typeof columns)[number]; c
 }
 
 function Row({ of, known }: { of: Listed; known: boolean }) {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation(['admin', 'common']);
   const format = useFormat();
   const last = of.lastCallAt === null ? (known ? t('directory.never') : '—') : format.time(of.lastCallAt);
   return (
@@ -176,7 +176,7 @@ function Row({ of, known }: { of: Listed; known: boolean }) {
         <Link to={`/admin/users?q=${encodeURIComponent(of.owner.email)}`}>{of.owner.email}</Link>
       </Cell>
       <Cell name="status">
-        <StatusTag status={of.status} />
+        {of.status === 'active' ? <span className="second">{t('common:status.active')}</span> : <StatusTag status={of.status} />}
         <Why of={of} />
       </Cell>
       <Cell name="bound" className="right number">
