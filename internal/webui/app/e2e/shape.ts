@@ -11,16 +11,13 @@ export async function held(page: Page, url: RegExp): Promise<() => void> {
   return arrive;
 }
 
-/** Waits until nothing moves. */
+/** Waits until nothing moves; what is about to move begins within two frames. */
 export const settled = (page: Page): Promise<unknown> =>
-  page.evaluate(() =>
-    Promise.allSettled(
-      document
-        .getAnimations()
-        .filter((one) => one.effect?.getComputedTiming().iterations !== Infinity)
-        .map((one) => one.finished),
-    ),
-  );
+  page.evaluate(async () => {
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    const moving = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity);
+    await Promise.allSettled(moving.map((one) => one.finished));
+  });
 
 /** Where each cell of a table stands, in whole pixels. */
 export const shape = (table: Locator): Promise<number[][][]> =>
