@@ -22,7 +22,7 @@ export async function withLongCatalog(administrator: Administrator): Promise<Lon
   const mark = randomUUID().slice(0, 8); // tests run side by side
   const id = (n: number) => `${mark}-summarisation-and-routing-of-customer-service-tickets-of-2026`.slice(0, 63) + n;
   const groupId = `${mark}-language-models-for-customer-service-of-the-northern-region`.slice(0, 64);
-  await administrator.api('POST', '/api/admin/groups', { id: groupId, name: LONG[0], sortOrder: 900 });
+  await administrator.api('POST', '/api/admin/groups', { id: groupId, name: LONG[0].slice(0, 56) + mark, sortOrder: 900 });
   const { upstreamBaseUrl } = await administrator.api<{ upstreamBaseUrl: string }>('GET', `/api/admin/capabilities/${CHAT}`);
   const rest = { groupId, upstreamKey: 'upstream-key', upstreamModel: id(1), defaultPath: '/v1/chat/completions' };
   await administrator.api('POST', '/api/admin/capabilities', {
