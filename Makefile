@@ -172,16 +172,17 @@ pages-check: $(TEST_PACKAGES) ## format, types and lint of the pages
 	npm --prefix $(APP) run --silent lint
 
 .PHONY: pages-test
-pages-test: $(TEST_PACKAGES) build browsers ## tests of the pages: their logic, then Chromium and Firefox on the real binary
+pages-test: $(TEST_PACKAGES) build browsers ## tests of the pages: their logic, then Chromium, Firefox and WebKit on the real binary
 	GO_STYLE=1 npm --prefix $(APP) run --silent test
 	GO_STYLE=1 npm --prefix $(APP) run --silent e2e
 
-# Debian's where apt may be used, else Playwright's own Chromium and whatever Firefox there is; CHROMIUM and FIREFOX
-# name others.
+# Debian's where apt may be used, else Playwright's own Chromium and whatever Firefox and WebKitGTK there are; CHROMIUM
+# and FIREFOX name others. WebKitGTK's browser needs a screen, which is Xvfb's.
 .PHONY: browsers
 browsers:
 	@missing=(); [ -n "$$CHROMIUM" ] || command -v chromium >/dev/null || missing+=(chromium fonts-noto-cjk); \
 	  [ -n "$$FIREFOX" ] || command -v firefox-esr firefox >/dev/null || missing+=(firefox-esr); \
+	  command -v WebKitWebDriver >/dev/null || missing+=(webkit2gtk-driver); command -v Xvfb >/dev/null || missing+=(xvfb); \
 	  [ $${#missing[@]} = 0 ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; } || \
 	  npm --prefix $(APP) exec -- playwright install chromium

@@ -75,7 +75,8 @@ func verifyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Recount every statistic from raw calls and compare it with the API's answers",
-		Long: "Recounts every statistic from raw calls and compares it with the API's answers. It may run beside serving processes.\n" +
+		Long: "Recounts every statistic from raw calls and compares it with the API's answers, among them what invoices of providers are held\n" +
+			"against; with the rollups by the hour; and with what closed days were closed with. It may run beside serving processes.\n" +
 			"A difference is a line, and the exit status is 1. Days are Beijing's, at most 366; the default is the last 7.",
 		Example: "  callgate verify --from 2026-11-01 --to 2026-11-30",
 		Args:    cobra.NoArgs,

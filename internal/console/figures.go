@@ -18,51 +18,57 @@ import (
 // everyone is all applications that exist, as administrators' figures are made of: each of them is the sum of what
 // the owners see.
 type everyone struct {
-	all     []application.Owned // newest first
-	by      map[uuid.UUID]*application.Owned
-	callers []stats.Caller // of these
-	inUsage stats.Everyone // without those of which the daily usage has rows: hardly ever any
-	inRows  stats.Everyone // without all that may have rows of any kind
+	all        []application.Owned // newest first
+	place      map[uuid.UUID]int   // of each in all
+	owner      []int               // of each, from 0
+	ownerCount int
+	callers    []stats.Caller // of these
+	inUsage    stats.Everyone // without those of which the daily usage has rows of the days: hardly ever any; calls are swept before it
+	inRows     stats.Everyone // without all that may have rows of any kind
 }
 
 // everyoneIn tells who is there and who of them called in the days, and, asked before the figures are, how whole these are.
 // model nil is all.
-func (c *Console) everyoneIn(ctx context.Context, days beijing.Range, model *string, known *openapi.Coverage) (*everyone, error) {
-	all, deleted, err := c.Applications.Everyones(ctx)
-	if err != nil {
+func (c *Console) everyoneIn(ctx context.Context, days beijing.Range, model *string, known *openapi.Coverage) (e *everyone, err error) {
+	if *known, err = c.everyonesCoverage(ctx, days); err != nil {
 		return nil, err
 	}
-	e := &everyone{all: all, by: make(map[uuid.UUID]*application.Owned, len(all)), inRows: stats.Everyone{Except: deleted}}
-	ids := make([]uuid.UUID, len(all))
-	for i := range all {
-		ids[i], e.by[all[i].ID] = all[i].ID, &all[i]
+	e = &everyone{}
+	today := beijing.Today(c.Now())
+	var callers, lately []stats.Caller
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		e.all, e.inRows.Except, err = c.Applications.Everyones(groupCtx)
+		e.number()
+		return err
+	})
+	group.Go(func() (err error) {
+		callers, err = c.Stats.Callers(groupCtx, days, model)
+		return err
+	})
+	if !days.Contains(today) || !days.Contains(today-1) { // the last hours are told whatever the days
+		group.Go(func() (err error) {
+			lately, err = c.Stats.Callers(groupCtx, beijing.LastDays(2, today), model)
+			return err
+		})
 	}
-	if *known, err = c.coverageOf(ctx, ids, days); err != nil {
-		return nil, err
-	}
-	callers, err := c.Stats.Callers(ctx, days, model)
-	if err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	for _, caller := range callers {
-		if e.by[caller.Application] == nil {
+		if !e.exists(caller.Application) {
 			e.inUsage.Except = append(e.inUsage.Except, caller.Application)
 			e.leaveOut(caller.Application)
 		} else {
 			e.callers = append(e.callers, caller)
 		}
 	}
-	today := beijing.Today(c.Now())
-	if days.Contains(today) && days.Contains(today-1) {
-		return e, nil
-	}
-	lately, err := c.Stats.Callers(ctx, beijing.LastDays(2, today), model) // the last hours are told whatever the days
 	for _, caller := range lately {
-		if e.by[caller.Application] == nil {
+		if !e.exists(caller.Application) {
 			e.leaveOut(caller.Application)
 		}
 	}
-	return e, err
+	return e, nil
 }
 
 // leaveOut takes an application that does not exist out of the rows.
@@ -72,23 +78,58 @@ func (e *everyone) leaveOut(id uuid.UUID) {
 	}
 }
 
-// hits counts the applications that exist, and their owners, each once.
-func (e *everyone) hits(ids iter.Seq[uuid.UUID]) openapi.Hits {
-	applications, owners := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
-	for id := range ids {
-		if a := e.by[id]; a != nil {
-			applications[id], owners[a.OwnerID] = true, true
+// number gives the applications and their owners numbers, by which they are counted sooner than by their ids.
+func (e *everyone) number() {
+	e.place, e.owner = make(map[uuid.UUID]int, len(e.all)), make([]int, len(e.all))
+	owners := map[uuid.UUID]int{}
+	for i, a := range e.all {
+		e.place[a.ID] = i
+		if _, known := owners[a.OwnerID]; !known {
+			owners[a.OwnerID] = len(owners)
+		}
+		e.owner[i] = owners[a.OwnerID]
+	}
+	e.ownerCount = len(owners)
+}
+
+func (e *everyone) exists(id uuid.UUID) bool {
+	_, exists := e.place[id]
+	return exists
+}
+
+// hits counts applications, given by their places, and their owners, each once.
+func (e *everyone) hits(places iter.Seq[int]) (hits openapi.Hits) {
+	applications, owners := make([]bool, len(e.all)), make([]bool, e.ownerCount)
+	for place := range places {
+		if !applications[place] {
+			applications[place] = true
+			hits.ApplicationCount++
+		}
+		if owner := e.owner[place]; !owners[owner] {
+			owners[owner] = true
+			hits.OwnerCount++
 		}
 	}
-	return openapi.Hits{ApplicationCount: int64(len(applications)), OwnerCount: int64(len(owners))}
+	return hits
+}
+
+// existing are the places of those that exist.
+func (e *everyone) existing(ids iter.Seq[uuid.UUID]) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for id := range ids {
+			if place, exists := e.place[id]; exists && !yield(place) {
+				return
+			}
+		}
+	}
 }
 
 // calling and failing are those of the callers.
 func (e *everyone) calling() openapi.Hits {
-	return e.hits(e.called(func(stats.Caller) bool { return true }))
+	return e.hits(e.existing(e.called(func(stats.Caller) bool { return true })))
 }
 func (e *everyone) failing() openapi.Hits {
-	return e.hits(e.called(func(c stats.Caller) bool { return c.Failures > 0 }))
+	return e.hits(e.existing(e.called(func(c stats.Caller) bool { return c.Failures > 0 })))
 }
 
 func (e *everyone) called(how func(stats.Caller) bool) iter.Seq[uuid.UUID] {
@@ -115,14 +156,12 @@ func (c *Console) FiguresOverview(ctx context.Context, days beijing.Range) (answ
 	if err != nil {
 		return answer, err
 	}
-	owners := map[uuid.UUID]bool{}
 	for _, a := range read.all {
-		owners[a.OwnerID] = true
 		if a.Status == application.Active {
 			answer.EnabledCount++
 		}
 	}
-	answer.ApplicationCount, answer.OwnerCount = int64(len(read.all)), int64(len(owners))
+	answer.ApplicationCount, answer.OwnerCount = int64(len(read.all)), int64(read.ownerCount)
 	answer.Calling, answer.Failing = read.calling(), read.failing()
 	answer.MetricsFields, answer.Daily = read.tokens.summary(read.usage.Summary), each(read.usage.Daily, read.tokens.day)
 	answer.Hours = hoursView(read.now)
@@ -141,7 +180,7 @@ type everyones struct {
 	usage    stats.Usage
 	tokens   *tokenUsage
 	now      stats.Now
-	failures []stats.Failing // of applications that exist
+	failures map[stats.Reason]*hit
 }
 
 // everyones reads usage, tokens, failures and the last hours, of one capability or, model nil, of all, and more beside them.
@@ -165,8 +204,8 @@ func (c *Console) everyones(ctx context.Context, days beijing.Range, model *stri
 		return err
 	})
 	group.Go(func() (err error) {
-		read.failures, err = c.Stats.Failures(groupCtx, days, model)
-		read.failures = slices.DeleteFunc(read.failures, func(f stats.Failing) bool { return who.by[f.Application] == nil })
+		failing, err := c.Stats.Failures(groupCtx, days, model)
+		read.failures = who.hitsOf(failing)
 		return err
 	})
 	for _, also := range more {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
@@ -64,7 +63,7 @@ func (c *Console) CapabilityFiguresList(ctx context.Context, days beijing.Range)
 	answer.Items = each(listedModels(models, states, now), func(m stats.ModelMetrics) openapi.CapabilityFiguresLine {
 		return openapi.CapabilityFiguresLine{
 			Model: m.Model, Name: states[m.Model].Name, Status: told(states[m.Model].Status), MetricsFields: tokens.byModel.at(m.Model).beside(m.Metrics),
-			Calling: who.hits(slices.Values(callers[m.Model].Calling)), Failing: who.hits(slices.Values(callers[m.Model].Failing)),
+			Calling: who.hits(who.existing(slices.Values(callers[m.Model].Calling))), Failing: who.hits(who.existing(slices.Values(callers[m.Model].Failing))),
 			LastHour: hourView(now.Models[m.Model].Last), HourBefore: hourView(now.Models[m.Model].Before),
 		}
 	})
@@ -110,7 +109,7 @@ func (c *Console) CapabilityFigures(ctx context.Context, id string, days beijing
 	}
 	var ranges stats.UpstreamRanges
 	read, err := c.everyones(ctx, days, &id, &answer.Coverage, func(ctx context.Context, who *everyone) (err error) {
-		ranges, err = c.Stats.UpstreamRanges(ctx, who.inRows, days, &id)
+		ranges, err = c.Stats.UpstreamRanges(ctx, who.inUsage, days, &id)
 		return err
 	})
 	if err != nil {
@@ -132,21 +131,24 @@ func (c *Console) CapabilityFigures(ctx context.Context, id string, days beijing
 
 // applications are the callers with the most failures.
 func (read *everyones) applications() openapi.CallingApplications {
-	last := map[uuid.UUID]int64{}
-	for _, f := range read.failures {
-		last[f.Application] = max(last[f.Application], f.LastMs)
+	last := make([]int64, len(read.all))
+	for _, h := range read.failures {
+		for _, a := range h.applications {
+			last[a.place] = max(last[a.place], a.lastMs)
+		}
 	}
 	callers := slices.SortedFunc(slices.Values(read.callers), func(a, b stats.Caller) int {
 		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(b.Calls, a.Calls), slices.Compare(a.Application[:], b.Application[:]))
 	})
 	return openapi.CallingApplications{Total: int64(len(callers)), Items: each(callers[:min(topCallers, len(callers))], func(caller stats.Caller) openapi.CallingApplication {
-		a := read.by[caller.Application]
+		place := read.place[caller.Application]
+		a := read.all[place]
 		view := openapi.CallingApplication{
 			ID: a.ID, Name: a.Name, Status: a.Status, Owner: openapi.User{ID: a.OwnerID, Email: a.Email}, Calls: caller.Calls, Failures: caller.Failures,
 		}
 		rate := float64((caller.Calls-caller.Failures)*10_000/caller.Calls) / 10_000
 		view.SuccessRate = &rate
-		if ms := last[a.ID]; ms > 0 {
+		if ms := last[place]; ms > 0 {
 			view.LastFailureAt = told(timeOfMs(ms))
 		}
 		return view

@@ -2,11 +2,11 @@ package console
 
 import (
 	"cmp"
+	"iter"
 	"maps"
+	"math"
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
@@ -23,19 +23,58 @@ const topHit = 3
 type hit struct {
 	failures, before int64 // before: in the hour before, of failures of now
 	firstMs, lastMs  int64
-	applications     map[uuid.UUID]int64 // with how many of the failures are theirs
+	applications     []hitApplication // one may be there twice
 }
 
-func (h *hit) add(f stats.Failing) {
-	h.failures += f.Failures
-	h.firstMs, h.lastMs = min(h.firstMs, f.FirstMs), max(h.lastMs, f.LastMs)
-	h.applications[f.Application] += f.Failures
+// hitApplication is an application that exists, by its place, and how many of the failures are its.
+type hitApplication struct {
+	place    int
+	failures int64
+	lastMs   int64
+}
+
+func (h *hit) add(of *hit) {
+	h.failures += of.failures
+	h.firstMs, h.lastMs = min(h.firstMs, of.firstMs), max(h.lastMs, of.lastMs)
+	h.applications = append(h.applications, of.applications...)
+}
+
+// hitsOf are failures of applications that exist.
+func (e *everyone) hitsOf(failing []stats.Failing) map[stats.Reason]*hit {
+	hits := map[stats.Reason]*hit{}
+	for _, f := range failing {
+		h := &hit{firstMs: math.MaxInt64, applications: make([]hitApplication, 0, len(f.Applications))}
+		for _, a := range f.Applications {
+			if place, exists := e.place[a.ID]; exists {
+				h.failures += a.Failures
+				h.firstMs, h.lastMs = min(h.firstMs, a.FirstMs), max(h.lastMs, a.LastMs)
+				h.applications = append(h.applications, hitApplication{place, a.Failures, a.LastMs})
+			}
+		}
+		switch known := hits[f.Reason]; {
+		case len(h.applications) == 0:
+		case known == nil:
+			hits[f.Reason] = h
+		default:
+			known.add(h)
+		}
+	}
+	return hits
+}
+
+// places are those of the applications that were hit.
+func (h *hit) places() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, a := range h.applications {
+			if !yield(a.place) {
+				return
+			}
+		}
+	}
 }
 
 // failureKind is a reason whatever the capability and the upstream's status.
 type failureKind struct{ kind, code string }
-
-func kindOf(f stats.Failing) failureKind { return failureKind{f.Type, f.Code} }
 
 func byKind(a, b failureKind) int {
 	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.code, b.code))
@@ -45,17 +84,17 @@ func byReason(a, b stats.Reason) int {
 	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Code, b.Code), cmp.Compare(a.UpstreamStatus, b.UpstreamStatus), cmp.Compare(a.Model, b.Model))
 }
 
-// hitsBy are failures by what they have in common.
-func hitsBy[K comparable](failures []stats.Failing, of func(stats.Failing) K) map[K]*hit {
-	hits := map[K]*hit{}
-	for _, f := range failures {
-		key := of(f)
-		if hits[key] == nil {
-			hits[key] = &hit{firstMs: f.FirstMs, lastMs: f.LastMs, applications: map[uuid.UUID]int64{}}
+// byKinds are hits whatever the capability.
+func byKinds(hits map[stats.Reason]*hit) map[failureKind]*hit {
+	kinds := map[failureKind]*hit{}
+	for reason, h := range hits {
+		kind := failureKind{reason.Type, reason.Code}
+		if kinds[kind] == nil {
+			kinds[kind] = &hit{firstMs: h.firstMs}
 		}
-		hits[key].add(f)
+		kinds[kind].add(h)
 	}
-	return hits
+	return kinds
 }
 
 // foremost are the keys of the hits with the most failures, how many failures there are, and what is left over.
@@ -75,12 +114,12 @@ func foremost[K comparable](hits map[K]*hit, most int, compare func(a, b K) int)
 
 // reasons are those of the failures, whatever the capability.
 func (read *everyones) reasons() (view openapi.FiguresReasons) {
-	hits := hitsBy(read.failures, kindOf)
+	hits := byKinds(read.failures)
 	keys, failures, other := foremost(hits, topReasons, byKind)
 	view.Failures, view.Other = failures, other
 	view.Items = each(keys, func(k failureKind) openapi.FiguresReason {
 		h := hits[k]
-		who := read.hits(maps.Keys(h.applications))
+		who := read.hits(h.places())
 		return openapi.FiguresReason{
 			Type: told(k.kind), Code: told(k.code), Failures: h.failures, FirstSeen: timeOfMs(h.firstMs), LastSeen: timeOfMs(h.lastMs),
 			ApplicationCount: who.ApplicationCount, OwnerCount: who.OwnerCount,
@@ -91,7 +130,7 @@ func (read *everyones) reasons() (view openapi.FiguresReasons) {
 
 // worst are the failures by capability and reason.
 func (read *everyones) worst(names map[string]string) (view openapi.FiguresFailures) {
-	hits := hitsBy(read.failures, func(f stats.Failing) stats.Reason { return f.Reason })
+	hits := read.failures
 	keys, failures, other := foremost(hits, topReasons, byReason)
 	view.Failures, view.Other = failures, other
 	view.Items = each(keys, func(r stats.Reason) openapi.FiguresFailure {
@@ -104,9 +143,11 @@ func (read *everyones) worst(names map[string]string) (view openapi.FiguresFailu
 func (read *everyones) failingNow(names map[string]string) (view openapi.FiguresNow) {
 	hits := make(map[stats.Reason]*hit, len(read.now.Failing))
 	for _, f := range read.now.Failing {
-		h := &hit{failures: f.Failures, before: f.Before, firstMs: f.FirstMs, lastMs: f.LastMs, applications: map[uuid.UUID]int64{}}
+		h := &hit{failures: f.Failures, before: f.Before, firstMs: f.FirstMs, lastMs: f.LastMs}
 		for i, id := range f.Applications {
-			h.applications[id] = f.Hits[i]
+			if place, exists := read.place[id]; exists {
+				h.applications = append(h.applications, hitApplication{place: place, failures: f.Hits[i]})
+			}
 		}
 		hits[f.Reason] = h
 	}
@@ -122,18 +163,17 @@ func (read *everyones) failingNow(names map[string]string) (view openapi.Figures
 
 // mostHit are the applications that exist with the most of the failures.
 func (read *everyones) mostHit(h *hit) []openapi.FailingApplication {
-	ids := slices.SortedFunc(maps.Keys(h.applications), func(a, b uuid.UUID) int {
-		return cmp.Or(cmp.Compare(h.applications[b], h.applications[a]), slices.Compare(a[:], b[:]))
+	most := slices.SortedFunc(slices.Values(h.applications), func(a, b hitApplication) int {
+		return cmp.Or(cmp.Compare(b.failures, a.failures), slices.Compare(read.all[a.place].ID[:], read.all[b.place].ID[:]))
 	})
-	ids = slices.DeleteFunc(ids, func(id uuid.UUID) bool { return read.by[id] == nil })
-	return each(ids[:min(topHit, len(ids))], func(id uuid.UUID) openapi.FailingApplication {
-		a := read.by[id]
-		return openapi.FailingApplication{ID: id, Name: a.Name, Status: a.Status, Owner: openapi.User{ID: a.OwnerID, Email: a.Email}, Failures: h.applications[id]}
+	return each(most[:min(topHit, len(most))], func(h hitApplication) openapi.FailingApplication {
+		a := read.all[h.place]
+		return openapi.FailingApplication{ID: a.ID, Name: a.Name, Status: a.Status, Owner: openapi.User{ID: a.OwnerID, Email: a.Email}, Failures: h.failures}
 	})
 }
 
 func (read *everyones) failureFields(r stats.Reason, h *hit, names map[string]string) openapi.FiguresFailureFields {
-	who := read.hits(maps.Keys(h.applications))
+	who := read.hits(h.places())
 	return openapi.FiguresFailureFields{
 		ReasonFields:     reasonFields(stats.ReasonFigures{Reason: r, Failures: h.failures, FirstSeen: timeOfMs(h.firstMs), LastSeen: timeOfMs(h.lastMs)}, names),
 		ApplicationCount: who.ApplicationCount, OwnerCount: who.OwnerCount,

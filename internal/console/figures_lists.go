@@ -101,7 +101,7 @@ func (c *Console) standings(ctx context.Context, who *everyone, by figuresChoice
 	spent := newPricedBy[uuid.UUID](book)
 	spans := each(book.Spans(by.days), func(r beijing.Range) beijing.Day { return r.Start })
 	err = c.Stats.EveryonesSpent(ctx, by.days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
-		if who.by[row.Application] != nil {
+		if who.exists(row.Application) {
 			spent.at(row.Application).add(row)
 			s := of[row.Application]
 			s.tokens += row.Input.N + row.Output.N

@@ -35,7 +35,7 @@ func (c *Console) UpstreamFigures(ctx context.Context, days beijing.Range) (answ
 		return err
 	})
 	group.Go(func() (err error) {
-		ranges, err = c.Stats.UpstreamRanges(groupCtx, who.inRows, days, nil)
+		ranges, err = c.Stats.UpstreamRanges(groupCtx, who.inUsage, days, nil)
 		return err
 	})
 	if err := group.Wait(); err != nil {

@@ -38,26 +38,62 @@ func billingOf(ctx *fiber.Ctx) (b billing, err error) {
 	wrong := fault.Fields{}
 	zone := time.UTC
 	if name := cmp.Or(strings.Clone(ctx.Query("zone")), "UTC"); name != "UTC" {
-		if zone, err = time.LoadLocation(name); err != nil || !zoneText.MatchString(name) || name == "Local" {
+		found := zoneOf(name)
+		if zone = cmp.Or(found, time.UTC); found == nil {
 			wrong.Add("zone", "must be the name of a time zone, such as UTC, Asia/Shanghai or America/Los_Angeles")
-			zone = time.UTC
 		}
 	}
 	text := strings.Clone(ctx.Query("month"))
-	b.month, err = time.ParseInLocation("2006-01", text, zone)
-	if err != nil || !monthText.MatchString(text) || b.month.Year() < 2000 || b.month.Year() > 2100 {
+	month, err := time.ParseInLocation("2006-01", text, zone)
+	if err != nil || !monthText.MatchString(text) || month.Year() < 2000 || month.Year() > 2100 {
 		wrong.Add("month", "must be a month of the form 2026-10, from 2000 to 2100")
 		return b, wrong.Err()
 	}
-	b.until = b.month.AddDate(0, 1, 0)
-	for day := b.month; day.Before(b.until); day = day.AddDate(0, 0, 1) {
-		if day.Unix()%3600 != 0 {
+	b = billingIn(month)
+	for _, start := range append(b.starts, b.until) {
+		if start.Unix()%3600 != 0 {
 			wrong.Add("zone", "must differ from UTC by whole hours: figures are kept by the hour")
 			break
 		}
-		b.starts = append(b.starts, day)
 	}
 	return b, wrong.Err()
+}
+
+// zoneOf looks for a zone by a name that is one, nil where there is none; nothing else is looked for in the file system.
+func zoneOf(name string) *time.Location {
+	if !zoneText.MatchString(name) || name == "Local" {
+		return nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil
+	}
+	return zone
+}
+
+// billingIn is the month of a zone that an instant lies in.
+func billingIn(at time.Time) (b billing) {
+	year, month, _ := at.Date()
+	last := time.Date(year, month+1, 0, 12, 0, 0, 0, at.Location()).Day()
+	for day := 1; day <= last; day++ {
+		b.starts = append(b.starts, firstOf(year, month, day, at.Location()))
+	}
+	b.month, b.until = b.starts[0], firstOf(year, month+1, 1, at.Location())
+	return b
+}
+
+// firstOf is the first instant of a date, which is not midnight where clocks go forward then, and the earlier of two where they
+// go back.
+func firstOf(year int, month time.Month, day int, zone *time.Location) time.Time {
+	at := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	date := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	if at.Format(time.DateOnly) < date { // there is no midnight, and at is as long before it as clocks go forward
+		_, at = at.ZoneBounds()
+	}
+	if earlier := at.Add(-time.Hour); earlier.Format(time.DateOnly) == date {
+		return earlier
+	}
+	return at
 }
 
 // days are the Beijing days that the month touches.
@@ -86,12 +122,9 @@ func (c *Console) countedForInvoice(ctx *fiber.Ctx) (any, error) {
 	return c.CountedForInvoice(ctx.UserContext(), b.month)
 }
 
-// CountedForInvoice answers what was counted of the month that begins at an instant, in its zone.
+// CountedForInvoice answers what was counted of the month that an instant lies in, in its zone.
 func (c *Console) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
-	b := billing{month: month, until: month.AddDate(0, 1, 0)}
-	for day := month; day.Before(b.until); day = day.AddDate(0, 0, 1) {
-		b.starts = append(b.starts, day)
-	}
+	b := billingIn(month)
 	lines, err := c.countedLines(ctx, b, &answer.Coverage)
 	answer.Month, answer.Zone = month.Format("2006-01"), month.Location().String()
 	answer.Items = each(lines, func(l countedLine) openapi.InvoiceCount {

@@ -68,6 +68,22 @@ func TestAMonthsDaysAreThoseOfTheZoneAndABillIsHeldAgainstThem(t *testing.T) {
 	w.admin.mustRefuse("GET", reconcilePath+"?month=2026-13", "", "month")
 	w.admin.mustRefuse("GET", reconcilePath+query+"&zone=Asia/Kolkata", "", "zone")
 	w.admin.mustRefuse("GET", reconcilePath+query+"&zone=../../etc/passwd", "", "zone")
+	for _, zone := range []string{"Local", "zone.tab", "Asia", "Asia/..", "/etc/localtime", "UTC%00", "Asia/Shanghai%0a", strings.Repeat("A/", 3) + "A", strings.Repeat("A", 5000), "Australia/Eucla"} {
+		w.admin.mustRefuse("GET", reconcilePath+query+"&zone="+zone, "", "zone")
+	}
+	for _, month := range []string{"1999-12", "2101-01", "2026-1", "2026-00", "2026-10-01", "-026-10", "%202026-10", "2026-10%00", "9999999-10"} {
+		w.admin.mustRefuse("GET", reconcilePath+"?month="+month, "", "month")
+	}
+	for _, month := range []string{"2000-01", "2100-12"} { // nothing of them is known
+		if known := dataOf[openapi.InvoiceCounts](t, w.admin.must(200, "GET", reconcilePath+"?month="+month, "")); len(known.Items) != 0 || known.Month != month {
+			t.Errorf("%+v", known)
+		}
+	}
+	twice := dataOf[openapi.InvoiceComparison](t, w.admin.must(200, "POST", reconcilePath+query, "date,model,input_tokens\n"+strings.Repeat(day+",gpt-2026,100000000000000\n", 20_000)))
+	if twice.Lines != 20_000 || *twice.Items[1].Difference.Input != 2_000_000_000_000_000_000-700 {
+		t.Errorf("lines of one day and model: %+v", twice)
+	}
+	w.admin.mustRefuse("POST", reconcilePath+query, "date;model;cost;currency\n"+day+";gpt-2026;0,50;EUR\n", "line 2")
 	w.admin.mustRefuse("POST", reconcilePath+query, "date,model,input_tokens\n"+day+",m,many\n"+day+",,5\n", "line 2", "line 3")
 	w.admin.must(413, "POST", reconcilePath+query, strings.Repeat("x", maxBody+1))
 }

@@ -10,6 +10,7 @@ import (
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
@@ -73,7 +74,8 @@ func (c *Console) applicationList(ctx context.Context, owner uuid.UUID, by choic
 	answer.PageFields = pageFields(page, stats.PageSize, total)
 	answer.Items = each(found, func(a application.Application) openapi.ApplicationUsage {
 		return openapi.ApplicationUsage{
-			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey, LastCallAt: timeOrNull(last[a.ID]),
+			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey,
+			DisabledByAdministrator: disablingView(a.Disabling), LastCallAt: timeOrNull(last[a.ID]),
 			MetricsFields: tokens.at(a.ID).beside(figures[a.ID]),
 		}
 	})
@@ -237,12 +239,26 @@ func (c *Console) callCoverageOf(ctx context.Context, id uuid.UUID, days beijing
 	return coverage, err
 }
 
+// everyonesCoverage is coverageOf all applications that exist.
+func (c *Console) everyonesCoverage(ctx context.Context, days beijing.Range) (openapi.Coverage, error) {
+	known, err := c.Ledger.EveryonesCoverage(ctx, days)
+	if err != nil {
+		return openapi.Coverage{}, err
+	}
+	coverage, _, err := c.coverageView(ctx, known, days)
+	return coverage, err
+}
+
 // coverage also gives the first day whose calls are kept.
 func (c *Console) coverage(ctx context.Context, ids []uuid.UUID, days beijing.Range) (coverage openapi.Coverage, calls beijing.Day, err error) {
 	known, err := c.Ledger.Coverage(ctx, ids, days)
 	if err != nil {
 		return coverage, 0, err
 	}
+	return c.coverageView(ctx, known, days)
+}
+
+func (c *Console) coverageView(ctx context.Context, known ledger.Coverage, days beijing.Range) (coverage openapi.Coverage, calls beijing.Day, err error) {
 	today := beijing.Today(c.Now())
 	if promised, ok, err := c.Stats.Promise(ctx, c.Ledger.Through); err != nil {
 		return coverage, 0, err

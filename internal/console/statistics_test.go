@@ -62,6 +62,14 @@ func TestStatisticsShowWhatTheOwnersApplicationsDid(t *testing.T) {
 		t.Errorf("items %v", items)
 	}
 	same(t, ada.must(200, "GET", "/api/statistics/applications?page=3", ""), map[string]string{"total": "11", "items": "[]"})
+	if _, err := w.pool.Exec(t.Context(), `UPDATE applications SET owner_status = status, status = 'disabled', administrator_disabled_at = now(),
+		administrator_disabled_by = $2, administrator_reason = 'It calls without end' WHERE id = $1`, ids[10], managingAdmin); err != nil {
+		t.Fatal(err)
+	}
+	held := ada.must(200, "GET", "/api/statistics/applications?start="+today, "")
+	if by := dataOf[openapi.ApplicationUsagePage](t, held).Items[0].DisabledByAdministrator; by == nil || by.Reason != "It calls without end" || strings.Contains(held.raw, managingAdmin) {
+		t.Errorf("their owner is told %s", held.raw)
+	}
 
 	one := ada.must(200, "GET", "/api/statistics/applications/"+ids[0], "")
 	if summary := dataOf[openapi.ApplicationStatistics](t, one).Summary; summary.Calls != 3 || *summary.SuccessRate != 0.6666 || *summary.AvgDurationMs != 21 {

@@ -49,7 +49,7 @@ func (p pricedBy[K]) at(key K) *priced {
 
 // tokenUsage is what applications together used in a range of days. All comes from one read, so it adds up.
 type tokenUsage struct {
-	total   *priced
+	book    *pricing.Book
 	byDay   pricedBy[beijing.Day]
 	byModel pricedBy[string]
 }
@@ -64,16 +64,23 @@ func (c *Console) tokenUsage(ctx context.Context, ids []uuid.UUID, days beijing.
 }
 
 func newTokenUsage(book *pricing.Book) *tokenUsage {
-	return &tokenUsage{total: &priced{sum: book.Sum()}, byDay: newPricedBy[beijing.Day](book), byModel: newPricedBy[string](book)}
+	return &tokenUsage{book: book, byDay: newPricedBy[beijing.Day](book), byModel: newPricedBy[string](book)}
 }
 
 func (u *tokenUsage) add(row *stats.ModelTokens) {
-	u.total.add(row)
 	u.byDay.at(row.Day).add(row)
 	u.byModel.at(row.Model).add(row)
 }
 
-func (u *tokenUsage) summary(m stats.Metrics) openapi.MetricsFields { return u.total.beside(m) }
+// summary adds up the models, which are few.
+func (u *tokenUsage) summary(m stats.Metrics) openapi.MetricsFields {
+	total := priced{sum: u.book.Sum()}
+	for _, p := range u.byModel.of {
+		total.Add(&p.Tokens)
+		total.sum.AddSum(p.sum)
+	}
+	return total.beside(m)
+}
 
 func (u *tokenUsage) day(m stats.DayMetrics) openapi.DayMetrics {
 	return openapi.DayMetrics{Date: m.Date, MetricsFields: u.byDay.at(m.Date).beside(m.Metrics)}

@@ -40,15 +40,20 @@ func TestWhatIsWrongWithAFileIsToldByLine(t *testing.T) {
 		"date,model\n2026-10-01,m\n":       "the first line must name the columns",
 		"day,input_tokens\n2026-10-01,5\n": "the first line must name the columns",
 		"date,model,cost\n\xff\xfe,m,1\n":  "not UTF-8",
-		"date,model,input_tokens\n2026-10-01,m,5\n\n2026-13-01,m,5\n":              "line 4: the date must be",
-		"date,model,input_tokens\n2026-10-01,,5\n":                                 "line 2: the model must have",
-		"date,model,input_tokens\n2026-10-01," + strings.Repeat("m", 201) + ",5\n": "line 2: the model must have",
-		"date,model,input_tokens\n2026-10-01,m,5.5\n":                              "line 2: tokens and requests must be whole numbers",
-		"date,model,input_tokens\n2026-10-01,m,-5\n":                               "line 2: tokens and requests must be whole numbers",
-		"date,model,cost,currency\n2026-10-01,m,1e999999999,USD\n":                 "line 2: the cost must be a decimal number",
-		"date,model,cost\n2026-10-01,m,1\n":                                        "line 2: a cost needs its currency",
-		"date,model,cost,currency\n2026-10-01,m,1,dollars\n":                       "line 2: a cost needs its currency",
-		"date,model,cost,currency\n2026-10-01,\"m,1,USD\n":                         "is not CSV",
+		"date,model,input_tokens\n2026-10-01,m,5\n\n2026-13-01,m,5\n":                       "line 4: the date must be",
+		"date,model,input_tokens\n2026-10-01,,5\n":                                          "line 2: the model must have",
+		"date,model,input_tokens\n2026-10-01," + strings.Repeat("m", 201) + ",5\n":          "line 2: the model must have",
+		"date,model,input_tokens\n2026-10-01,m,5.5\n":                                       "line 2: tokens and requests must be whole numbers",
+		"date,model,input_tokens\n2026-10-01,m,-5\n":                                        "line 2: tokens and requests must be whole numbers",
+		"date,model,cost,currency\n2026-10-01,m,1e999999999,USD\n":                          "line 2: the cost must be a decimal number",
+		"date;model;cost;currency\n2026-10-01;m;0,50;EUR\n":                                 "line 2: the cost must be a decimal number",
+		"date;model;cost;currency\n2026-10-01;m;0,500;EUR\n":                                "line 2: the cost must be a decimal number",
+		"date;model;input_tokens\n2026-10-01;m;1,5\n":                                       "line 2: tokens and requests must be whole numbers",
+		"date,model,input_tokens\n2026-10-01,m,100000000000001\n":                           "line 2: tokens and requests must be whole numbers",
+		"date,model,cost,currency\n2026-10-01,m," + strings.Repeat("9", 900_000) + ",USD\n": "line 2: the cost must be a decimal number",
+		"date,model,cost\n2026-10-01,m,1\n":                                                 "line 2: a cost needs its currency",
+		"date,model,cost,currency\n2026-10-01,m,1,dollars\n":                                "line 2: a cost needs its currency",
+		"date,model,cost,currency\n2026-10-01,\"m,1,USD\n":                                  "is not CSV",
 	} {
 		_, _, err := Read([]byte(file), october)
 		var f *fault.Error
@@ -71,6 +76,19 @@ func TestWhatIsWrongWithAFileIsToldByLine(t *testing.T) {
 	}
 	if _, _, err := Read([]byte("date,model,input_tokens\n"+strings.Repeat("2026-10-01,m,5\n", maxLines+1)), october); err == nil {
 		t.Error("any number of lines is taken")
+	}
+}
+
+// TestTheMostThatAFileCanSayDoesNotOverflow: as many lines of one model as are taken, each of as many tokens as are.
+func TestTheMostThatAFileCanSayDoesNotOverflow(t *testing.T) {
+	lines, _, err := Read([]byte("date,model,input_tokens,cost,currency\n"+strings.Repeat("2026-10-01,m,100000000000000,-999999999999999.99,USD\n", maxLines)), october)
+	if err != nil || len(lines) != maxLines {
+		t.Fatal(len(lines), err)
+	}
+	items := Compare(nil, lines)
+	if len(items) != 1 || *items[0].Theirs.Input != 100_000_000_000_000*maxLines || *items[0].Difference(func(s *Sums) *int64 { return s.Input }) <= 0 ||
+		items[0].Costs()["USD"].String() != "-19999999999999999800" {
+		t.Errorf("%+v", items)
 	}
 }
 

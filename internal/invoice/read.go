@@ -31,7 +31,8 @@ type Line struct {
 const (
 	maxLines  = 20_000
 	maxFaults = 20
-	maxModel  = 200 // bytes
+	maxModel  = 200  // bytes
+	maxCount  = 1e14 // of a line: all lines together stay below what an int64 holds
 )
 
 type column int
@@ -64,6 +65,7 @@ var headings = map[string]column{
 var (
 	dateText   = regexp.MustCompile(`^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ].*)?$`)
 	numberText = regexp.MustCompile(`^-?\d{1,15}(\.\d{1,20})?$`)
+	groupsText = regexp.MustCompile(`^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`)
 	codeText   = regexp.MustCompile(`^[A-Z]{3}$`)
 )
 
@@ -209,13 +211,13 @@ func (r reading) line() Line {
 
 // count is a whole number, nil where there is none.
 func (r reading) count(of column) *int64 {
-	text := strings.ReplaceAll(r.text(of), ",", "")
+	text := ungrouped(r.text(of))
 	if text == "" {
 		return nil
 	}
 	n, err := strconv.ParseInt(strings.TrimSuffix(text, ".0"), 10, 64)
-	if err != nil || n < 0 || n > 1e15 {
-		r.wrong.Add(r.name, "tokens and requests must be whole numbers from 0")
+	if err != nil || n < 0 || n > maxCount {
+		r.wrong.Add(r.name, "tokens and requests must be whole numbers from 0 to 100,000,000,000,000")
 		return nil
 	}
 	return &n
@@ -223,14 +225,27 @@ func (r reading) count(of column) *int64 {
 
 // amount is a decimal, nil where there is none; a credit is below 0.
 func (r reading) amount(of column) *decimal.Decimal {
-	text := strings.TrimLeft(strings.ReplaceAll(r.text(of), ",", ""), "$¥￥€£ ")
+	text := ungrouped(strings.TrimLeft(r.text(of), "$¥￥€£ "))
 	if text == "" {
 		return nil
 	}
+	if !numberText.MatchString(text) {
+		r.wrong.Add(r.name, "the cost must be a decimal number such as 1234.56")
+		return nil
+	}
 	amount, err := decimal.NewFromString(text)
-	if err != nil || !numberText.MatchString(text) {
-		r.wrong.Add(r.name, "the cost must be a decimal number")
+	if err != nil {
+		r.wrong.Add(r.name, "the cost must be a decimal number such as 1234.56")
 		return nil
 	}
 	return &amount
+}
+
+// ungrouped is a number without the commas between its thousands. Any other comma stays, and is refused: 0,50 is half
+// a unit where commas are decimal points, and not fifty.
+func ungrouped(text string) string {
+	if groupsText.MatchString(text) {
+		return strings.ReplaceAll(text, ",", "")
+	}
+	return text
 }

@@ -444,6 +444,9 @@ type ApplicationUsage struct {
 	ID   ID     `json:"id"`
 	Name string `json:"name"`
 
+	// DisabledByAdministrator Why an administrator has disabled it; only an administrator can enable it again. Null: none has.
+	DisabledByAdministrator *Disabling `json:"disabledByAdministrator"`
+
 	// LastCallAt When the newest call started, whatever the dates; null: never called.
 	LastCallAt      *string           `json:"lastCallAt"`
 	MaskedAccessKey MaskedAccessKey   `json:"maskedAccessKey"`
@@ -721,7 +724,7 @@ type CapabilityFigures struct {
 	// Failing Applications and their owners, counted once each.
 	Failing Hits `json:"failing"`
 
-	// FirstByte Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none.
+	// FirstByte Milliseconds until the first byte of the answer; null without such calls. Percentiles are exact by the hour, and within 2 % by upstream. Where calls are not kept any more there are none.
 	FirstByte FirstByte       `json:"firstByte"`
 	Hours     RecentHours     `json:"hours"`
 	Reasons   FiguresFailures `json:"reasons"`
@@ -730,7 +733,7 @@ type CapabilityFigures struct {
 	// Upstreams The most calls first.
 	Upstreams []UpstreamRange `json:"upstreams"`
 
-	// UpstreamsFrom The first day of firstByte and upstreams: no rollup has them, so they are of the last seven days of the range at most. After end, when the calls of none are kept.
+	// UpstreamsFrom The first day of firstByte and upstreams: the first whose calls are kept, or, while calls of deleted applications wait to be removed, the first of as many of its last seven days as hold a million calls. After end, when the calls of none are kept.
 	UpstreamsFrom Date `json:"upstreamsFrom"`
 }
 
@@ -1276,7 +1279,7 @@ type FiguresReasons struct {
 	Other    OtherReasons    `json:"other"`
 }
 
-// FirstByte Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none.
+// FirstByte Milliseconds until the first byte of the answer; null without such calls. Percentiles are exact by the hour, and within 2 % by upstream. Where calls are not kept any more there are none.
 type FirstByte struct {
 	// Calls Calls of which a first byte came.
 	Calls Count `json:"calls"`
@@ -1384,7 +1387,7 @@ type HourMetrics struct {
 	SuccessRate   *float64 `json:"successRate"`
 	AvgDurationMs *float64 `json:"avgDurationMs"`
 
-	// FirstByte Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none.
+	// FirstByte Milliseconds until the first byte of the answer; null without such calls. Percentiles are exact by the hour, and within 2 % by upstream. Where calls are not kept any more there are none.
 	FirstByte FirstByte `json:"firstByte"`
 
 	// Hour When it begins.
@@ -2264,7 +2267,7 @@ type UpstreamFigures struct {
 	// Since When the last hour began.
 	Since Time `json:"since"`
 
-	// UpstreamsFrom The first day of what is told of the range: no rollup tells upstreams apart, so it is of its last seven days at most. After end, when the calls of none are kept.
+	// UpstreamsFrom The first day of what is told of the range: the first whose calls are kept, or, while calls of deleted applications wait to be removed, the first of as many of its last seven days as hold a million calls. After end, when the calls of none are kept.
 	UpstreamsFrom Date `json:"upstreamsFrom"`
 }
 
@@ -2291,10 +2294,10 @@ type UpstreamRange struct {
 	// FailedOver Of the calls, those that another upstream was tried for before.
 	FailedOver Count `json:"failedOver"`
 
-	// FirstByte Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none.
+	// FirstByte Milliseconds until the first byte of the answer; null without such calls. Percentiles are exact by the hour, and within 2 % by upstream. Where calls are not kept any more there are none.
 	FirstByte FirstByte `json:"firstByte"`
 
-	// P50Ms Of their durations, exactly, as the others.
+	// P50Ms Of their durations, within 2 %, as the others.
 	P50Ms *int64 `json:"p50Ms"`
 	P95Ms *int64 `json:"p95Ms"`
 	P99Ms *int64 `json:"p99Ms"`

@@ -84,6 +84,22 @@ func (s *Sum) Add(row DayTokens) {
 	}
 }
 
+// AddSum takes in all that another sum of the same book took in.
+func (s *Sum) AddSum(of *Sum) {
+	s.unpriced += of.unpriced
+	for i := range of.parts {
+		other := &of.parts[i]
+		p := s.part(other.price)
+		p.calls += other.calls
+		for kind, n := range other.tokens {
+			p.add(kind, n)
+		}
+		if other.amount != nil {
+			p.amount = new(big.Int).Add(cmp.Or(p.amount, new(big.Int)), other.amount)
+		}
+	}
+}
+
 // part finds the part of a price; there are few, and the last one is asked for again most often.
 func (s *Sum) part(price *priced) *part {
 	for i := len(s.parts) - 1; i >= 0; i-- {

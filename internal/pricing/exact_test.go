@@ -110,6 +110,14 @@ func byDay(calls []call) (rows []DayTokens) {
 	return rows
 }
 
+func sumOf(book *Book, rows []DayTokens) *Sum {
+	sum := book.Sum()
+	for _, row := range rows {
+		sum.Add(row)
+	}
+	return sum
+}
+
 func mustCost(t *testing.T, book []entry, calls []call, costs []Cost) {
 	t.Helper()
 	amounts, priced, unpriced := recomputed(book, calls)
@@ -185,6 +193,13 @@ func TestRandomBooksCostWhatEachCallCosts(t *testing.T) {
 			unpriced++
 		}
 
+		// The same in two sums.
+		rows := byDay(calls)
+		cut := random.IntN(len(rows) + 1)
+		whole := sumOf(entered, rows[:cut])
+		whole.AddSum(sumOf(entered, rows[cut:]))
+		mustCost(t, book, calls, whole.Costs())
+
 		// The same by spans in which no price changes.
 		days := beijing.Range{Start: 19_998, End: 20_022}
 		var bySpan []DayTokens
@@ -215,6 +230,12 @@ func TestSumsThatNoIntegerHoldsStayExact(t *testing.T) {
 		}
 	}
 	if costs := sum.Costs(); len(costs) != 1 || costs[0].Amount.Rat().Cmp(want) != 0 || costs[0].PricedCalls != 5 {
+		t.Fatalf("%+v, want %v", costs, want)
+	}
+	twice := book.Sum()
+	twice.AddSum(sum)
+	twice.AddSum(sum)
+	if costs := twice.Costs(); len(costs) != 1 || costs[0].Amount.Rat().Cmp(want.Add(want, want)) != 0 || costs[0].PricedCalls != 10 {
 		t.Fatalf("%+v, want %v", costs, want)
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"callgate/internal/beijing"
 )
 
 // holder keeps the book that was loaded last, with its version.
@@ -82,4 +85,15 @@ func query(ctx context.Context, db querier, condition string, args ...any) ([]Pr
 			&p.CreatedBy, &p.UpdatedBy, &p.CreatedAt, &p.UpdatedAt)
 		return p, err
 	})
+}
+
+// ChangedSince tells whether a price that may hold on a Beijing day was entered, replaced or deleted after an instant.
+func (s *Store) ChangedSince(ctx context.Context, at time.Time, day beijing.Day) (changed bool, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM prices WHERE updated_at > $1 AND from_day <= date '1970-01-01' + $2::integer)
+			OR EXISTS (SELECT FROM audit_log WHERE at > $1 AND action = 'price.delete')`, at, int32(day)).Scan(&changed)
+	if err != nil {
+		return false, fmt.Errorf("changes of prices: %w", err)
+	}
+	return changed, nil
 }

@@ -18,9 +18,16 @@ type arrivals struct {
 	read    int64                // rows of the newest hours
 }
 
+// clocksApart is by how much the clock of a gateway, which says when a call started, may be ahead of the server's, which says
+// when it was recorded, before lists of its calls are counted twice.
+const clocksApart = time.Hour
+
+// fewRows are sooner read again than remembered.
+const fewRows = 2_000
+
 // arrivedCalls counts, from rows, the newest hours by second, but for what was recorded by the base; of
 // older ones only what came since until, or so lately that the rollups may not hold it yet. One SELECT
-// for both reads one state of the table; its alternatives are both looked up in an index.
+// for both reads one state of the table. An index knows by the floor which granules hold none of either.
 func arrivedCalls(q CallsQuery) string {
 	lately := `now64(3) - toIntervalMillisecond({lately:Int64})`
 	if q.Until != nil {
@@ -30,17 +37,21 @@ func arrivedCalls(q CallsQuery) string {
 	whenever.Until = nil
 	const settled = `recorded_at <= fromUnixTimestamp64Milli({close:Int64})`
 	return `
-SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start, ` + q.countedIf("true") + `,
-    ` + whenever.countedIf(settled) + `, toUnixTimestamp64Milli(max(recorded_at))
+SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start, ` + q.countedIf("true", "n") + `,
+    ` + whenever.countedIf(settled, "s") + `, toUnixTimestamp64Milli(max(recorded_at))
 FROM calls
 WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
+  AND recorded_at > least(fromUnixTimestamp64Milli({floor:Int64}), ` + lately + `)
   AND (` + since("newest") + ` AND recorded_at > fromUnixTimestamp64Milli({base:Int64}) OR ` + before("newest") + ` AND recorded_at > ` + lately + `)
 GROUP BY start
 UNION ALL SELECT toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toUnixTimestamp64Milli(now64(3)) - {unsettled:Int64}`
 }
 
-// countedIf counts calls of every model, those of the query, and successes among these.
-func (q CallsQuery) countedIf(condition string) string {
+// countedIf counts calls of every model, which it names, those of the query, and successes among these.
+func (q CallsQuery) countedIf(condition, name string) string {
+	if q.listed() == "" {
+		return `toInt64(countIf(` + condition + `)) AS ` + name + `, ` + name + `, toInt64(countIf(success AND ` + condition + `))`
+	}
 	listed := condition + q.listed()
 	return `toInt64(countIf(` + condition + `)), toInt64(countIf(` + listed + `)), toInt64(countIf(success AND ` + listed + `))`
 }
@@ -49,8 +60,12 @@ func (q CallsQuery) countedIf(condition string) string {
 func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals, err error) {
 	a.seconds, a.closed = map[int64]timeBucket{}, map[int64]timeBucket{}
 	lately := unsettled + time.Since(l.began) // the rollups were asked meanwhile
+	floor := max(base, time.Unix(l.newest, 0).Add(-clocksApart).UnixMilli())
+	if l.anew {
+		floor = base
+	}
 	parameters := l.q.parameters("from", max(l.oldest, l.days.Start.Start().Unix()), "to", l.days.End.End().Unix(), "newest", l.newest,
-		"base", base, "close", closing, "lately", lately.Milliseconds(), "unsettled", unsettled.Milliseconds())
+		"floor", floor, "base", base, "close", closing, "lately", lately.Milliseconds(), "unsettled", unsettled.Milliseconds())
 	err = l.r.each(ctx, "calls that arrived", arrivedCalls(*l.q), parameters, func(rows driver.Rows) error {
 		s, closed := timeBucket{unit: second, fromRows: true}, timeBucket{unit: second, fromRows: true}
 		var last int64
@@ -75,9 +90,9 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 }
 
 // newestHours counts the newest hours from rows, by hour, and finds the late ones. What was settled when
-// they were last counted is not read again, unless the rollup knows of more. A list that begins is as of
-// when the last call seen here was recorded: what is being inserted at this moment is later than that,
-// unless another gateway's INSERT overtakes it.
+// they were last counted is not read again, nor what was recorded long before it is said to have started, unless the
+// rollup knows of more. A list that begins is as of when the last call seen here was recorded: what is being inserted
+// at this moment is later than that, unless another gateway's INSERT overtakes it.
 func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest series, late []int64, err error) {
 	key, known := l.settledKey(), nothingSettled
 	if s, ok := l.r.cache.settled.GetIfPresent(key); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
@@ -89,7 +104,7 @@ func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest seri
 		return nil, nil, err
 	}
 	seconds := known.seconds.plus(a.seconds)
-	if newest = seconds.hours(); known.base >= 0 && newest.fewer(rolledUp, l.newest) {
+	if newest = seconds.hours(); !l.anew && (newest.fewer(rolledUp, l.newest) || l.fewerThanRolled(newest)) {
 		l.anew = true
 		return l.newestHours(ctx, rolledUp)
 	}
@@ -102,6 +117,11 @@ func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest seri
 	}
 	l.keep(newest, seconds)
 	return newest, a.late, nil
+}
+
+// fewerThanRolled tells it of the newest hours where these are whole days.
+func (l *listing) fewerThanRolled(newest series) bool {
+	return l.newest == l.apart.Start().Unix() && newest.rows() < l.rolled
 }
 
 // keep remembers the seconds of hours that may have to be split.

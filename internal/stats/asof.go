@@ -36,6 +36,11 @@ const inTime = `(recorded_at <= fromUnixTimestamp64Milli({until:Int64}) OR start
 
 func (q CallsQuery) arrivals() time.Time { return q.Until.Add(-arrivalWindow) }
 
+// allInTime tells whether every call of the buckets is in the list, by its start alone.
+func (q CallsQuery) allInTime(buckets []timeBucket) bool {
+	return q.Until != nil && !slices.ContainsFunc(buckets, func(s timeBucket) bool { return s.end()*1000 > q.arrivals().UnixMilli() })
+}
+
 func (r *Reader) inBounds(until time.Time) bool {
 	now := r.now()
 	return until.After(now.Add(-oldestUntil)) && until.Before(now.Add(skew))
@@ -50,7 +55,8 @@ type listing struct {
 	oldest int64       // Unix seconds from which on calls can be told to be new
 	newest int64       // when the hours begin that are counted from rows in any case
 	apart  beijing.Day // the days from here on are not counted by day
-	anew   bool        // what was settled is out of date
+	rolled int64       // rows of the days from apart on, as the rollup knows them
+	anew   bool        // what was settled is out of date, or clocks differ
 }
 
 // asOf counts the calls of a query that were recorded by its until, by day or hour. Without until the list
@@ -112,17 +118,17 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := int64(0)
+	l.rolled = 0
 	for _, s := range days {
 		if s.day() >= l.apart {
-			rows += s.rows
+			l.rolled += s.rows
 		}
 	}
 	days = slices.DeleteFunc(days, func(s timeBucket) bool { return s.day() >= l.apart })
 	if days, err = l.clip(ctx, days); err != nil {
 		return nil, err
 	}
-	if rows <= l.r.limits.day {
+	if l.rolled <= l.r.limits.day {
 		l.newest = l.apart.Start().Unix()
 		return days, nil
 	}

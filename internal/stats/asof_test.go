@@ -172,6 +172,29 @@ func TestAListThatBeganNowHoldsEveryCallRecordedBefore(t *testing.T) {
 	}
 }
 
+// TestAGatewayWhoseClockIsHoursAheadIsListed has calls that start after they are recorded.
+func TestAGatewayWhoseClockIsHoursAheadIsListed(t *testing.T) {
+	l := newCallStore(t)
+	now := time.Now()
+	random := rand.New(rand.NewPCG(5, 6))
+	today := beijing.Today(now)
+	for i, limits := range []scanLimits{defaultScanLimits, {day: 3, hour: 3}} {
+		q := CallsQuery{Application: uuid.New(), Range: beijing.Range{Start: today - 1, End: today + 1}, Page: 1}
+		var rows []row
+		for n := range 8 {
+			rows = append(rows, randomRow(random, q.Application, "gpt", now.Add(clocksApart+time.Duration(n)*30*time.Minute)))
+		}
+		if err := l.arrive(rows); err != nil {
+			t.Fatal(err)
+		}
+		r := l.reader(now, "")
+		r.now, r.limits = time.Now, limits
+		if page, err := r.Calls(t.Context(), q); err != nil || page.Total != 8 || len(page.Items) != 8 {
+			t.Errorf("round %d: %d calls, %d on the page, %v", i, page.Total, len(page.Items), err)
+		}
+	}
+}
+
 // TestAJumpFindsThePageOfAnInstant compares with the position in the list of all calls.
 func TestAJumpFindsThePageOfAnInstant(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())

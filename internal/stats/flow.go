@@ -196,6 +196,9 @@ const callColumns = `
 // selectCalls is the call flow of a query in some buckets, the given order and no limit.
 func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
 	condition, bounds := within(buckets)
+	if q.allInTime(buckets) {
+		q.Until = nil
+	}
 	if q.Outcome.Text != "" {
 		more = append(more, textDays(buckets)...)
 	}
@@ -234,9 +237,6 @@ func (r *Reader) read(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, 
 	}
 	query, parameters := selectCalls(q, p.buckets, order, "count", int64(p.count), "offset", offset)
 	query += " LIMIT {count:Int64} OFFSET {offset:Int64}"
-	if p.rows() <= fewRows {
-		query += " SETTINGS optimize_read_in_order = 0"
-	}
 	err := r.each(ctx, "call flow", query, parameters, func(rows driver.Rows) error {
 		c, err := scanCall(rows)
 		calls = append(calls, c)

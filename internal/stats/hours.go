@@ -44,7 +44,7 @@ func (r *Reader) SlotTokens(ctx context.Context, who Everyone, starts []time.Tim
 	sums := map[group]*SlotTokens{}
 	err := who.twice(func(condition string, pairs []any, sign int64) error {
 		query := slotTokensQuery + condition + " GROUP BY slot, of_day, of_model, of_upstream"
-		return r.each(ctx, "tokens by hour", query, args(append(pairs, slotPairs(starts, until)...)...), func(rows driver.Rows) error {
+		return r.each(fromProjections(ctx), "tokens by hour", query, args(append(pairs, slotPairs(starts, until)...)...), func(rows driver.Rows) error {
 			var g group
 			var n [10]int64
 			columns := []any{&g.slot, &g.day, &g.model, &g.upstream}

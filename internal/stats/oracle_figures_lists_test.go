@@ -105,9 +105,20 @@ func (o *oracle) figuresOfOwners(of []record, order, sought string) []any {
 	return items
 }
 
+// upstreamsFrom is the first day of a range that is told by upstream: its last week only, where a deleted application has calls.
+func (o *oracle) upstreamsFrom(model *string, start, end string) string {
+	from := max(start, o.retainedFrom())
+	for _, r := range o.records {
+		if day := r.day(); o.accountOf(r.application) < 0 && (model == nil || r.model == *model) && day >= from && day <= end {
+			last, _ := time.Parse(isoDay, end)
+			return max(from, last.AddDate(0, 0, -6).Format(isoDay))
+		}
+	}
+	return from
+}
+
 func (o *oracle) figuresOfUpstreams(of []record, start, end string) object {
-	last, _ := time.Parse(isoDay, end)
-	from := max(start, last.AddDate(0, 0, -6).Format(isoDay), o.retainedFrom())
+	from := o.upstreamsFrom(nil, start, end)
 	read := slices.DeleteFunc(slices.Clone(of), func(r record) bool { return r.day() < from })
 	since := o.now.Add(-time.Hour).Truncate(time.Millisecond)
 	items := []any{}
@@ -140,6 +151,16 @@ func (o *oracle) figuresOfUpstreams(of []record, start, end string) object {
 	return object{"start": start, "end": end, "since": stamp(since), "upstreamsFrom": from, "items": items}
 }
 
+// roughly has the percentiles as what upstreams are told with.
+func roughly(block object) object {
+	for _, name := range []string{"p50Ms", "p95Ms", "p99Ms"} {
+		if ms, ok := block[name].(int64); ok {
+			block[name] = middle(ms)
+		}
+	}
+	return block
+}
+
 // upstreamsOf are some calls by the upstream they went to, the most calls first.
 func (o *oracle) upstreamsOf(of []record) []any {
 	groups := map[string][]record{}
@@ -159,9 +180,9 @@ func (o *oracle) upstreamsOf(of []record) []any {
 		}
 		slices.Sort(took)
 		item := object{"upstreamId": nil, "name": nil, "calls": len(calls), "failures": block["failures"], "successRate": block["successRate"], "failedOver": over,
-			"firstByte": firstBytes(calls)}
+			"firstByte": roughly(firstBytes(calls))}
 		for name, percent := range map[string]int{"p50Ms": 50, "p95Ms": 95, "p99Ms": 99} {
-			item[name] = took[(percent*len(took)+99)/100-1]
+			item[name] = middle(took[(percent*len(took)+99)/100-1])
 		}
 		if id != "" {
 			item["upstreamId"] = id

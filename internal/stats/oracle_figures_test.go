@@ -246,8 +246,7 @@ func (o *oracle) figuresOfCapabilities(of []record, start, end string) object {
 }
 
 func (o *oracle) figuresOfCapability(of []record, model, start, end string) object {
-	last, _ := time.Parse(isoDay, end)
-	from := max(start, last.AddDate(0, 0, -6).Format(isoDay), o.retainedFrom())
+	from := o.upstreamsFrom(&model, start, end)
 	read := slices.DeleteFunc(slices.Clone(of), func(r record) bool { return r.day() < from })
 	callers := o.callers(of)
 	return object{
@@ -255,7 +254,7 @@ func (o *oracle) figuresOfCapability(of []record, model, start, end string) obje
 		"summary": figures(of), "daily": o.daily(of, start, end), "calling": o.hits(of), "failing": o.hits(failed(of)), "hours": o.hours(&model),
 		"reasons":       o.groupedFailures(of, 20, ofReason, o.failureItem),
 		"applications":  object{"total": len(callers), "items": callers[:min(50, len(callers))]},
-		"upstreamsFrom": from, "firstByte": firstBytes(read), "upstreams": o.upstreamsOf(read),
+		"upstreamsFrom": from, "firstByte": roughly(firstBytes(read)), "upstreams": o.upstreamsOf(read),
 	}
 }
 

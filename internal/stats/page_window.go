@@ -13,8 +13,8 @@ const defaultParallel = 8
 // pageWindow is where the calls of a page are: skip matching rows from the newest of the buckets, or
 // fewer from the oldest, and then count of them.
 type pageWindow struct {
-	buckets []timeBucket // newest first
-	inside  int64        // matching rows in buckets
+	buckets series // newest first
+	inside  int64  // matching rows in buckets
 	skip    int64
 	count   int
 }
@@ -75,16 +75,6 @@ func (t series) find(q CallsQuery, total int64) pageWindow {
 		position += n
 	}
 	return found
-}
-
-// fewRows are sorted sooner than read in order from several partitions.
-const fewRows = 2_000
-
-func (p pageWindow) rows() (sum int64) {
-	for _, s := range p.buckets {
-		sum += s.rows
-	}
-	return sum
 }
 
 // wide gives the buckets that must be narrowed before the page is read. When every row matches, the

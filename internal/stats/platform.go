@@ -2,12 +2,14 @@ package stats
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
 )
@@ -70,7 +72,7 @@ func (r *Reader) Callers(ctx context.Context, days beijing.Range, model *string)
 	if model != nil {
 		query, pairs = query+" AND "+ofModel, append(pairs, "model", *model)
 	}
-	err = r.each(ctx, "callers", query+" GROUP BY u.application_id HAVING total != 0", args(pairs...), func(rows driver.Rows) error {
+	err = r.each(fromProjections(ctx), "callers", query+" GROUP BY u.application_id HAVING total != 0", args(pairs...), func(rows driver.Rows) error {
 		var c Caller
 		if err := rows.Scan(&c.Application, &c.Calls, &c.Failures); err != nil {
 			return unavailable(err, "read callers")
@@ -102,7 +104,7 @@ func (r *Reader) ModelCallers(ctx context.Context, days beijing.Range) (map[stri
 	if days = r.keptStatistics(days); days.Days() < 1 {
 		return found, nil
 	}
-	err := r.each(ctx, "callers of capabilities", modelCallersQuery, args("start", days.Start, "end", days.End), func(rows driver.Rows) error {
+	err := r.each(fromProjections(ctx), "callers of capabilities", modelCallersQuery, args("start", days.Start, "end", days.End), func(rows driver.Rows) error {
 		var model string
 		var c ModelCallers
 		if err := rows.Scan(&model, &c.Calling, &c.Failing); err != nil {
@@ -114,19 +116,23 @@ func (r *Reader) ModelCallers(ctx context.Context, days beijing.Range) (map[stri
 	return found, err
 }
 
-// Failing are the failures of one application for one reason.
+// Failing are the failures of one reason.
 type Failing struct {
 	Reason
-	Application uuid.UUID
-	Failures    int64
-	FirstMs     int64 // Unix milliseconds in which the first of these calls started
-	LastMs      int64
+	Applications []FailingApplication // one may be there twice
+}
+
+// FailingApplication is an application with failures of a reason.
+type FailingApplication struct {
+	ID              uuid.UUID
+	Failures        int64
+	FirstMs, LastMs int64 // Unix milliseconds in which the first and the last of these calls started
 }
 
 // failedPerModel is answered from the projection of_models of usage_daily.
 const failedPerModel = `
     SELECT u.day AS day, u.model AS model, toInt64(sum(u.calls) - sum(u.successes)) AS failed
-    FROM usage_daily AS u WHERE u.day BETWEEN {start:Date} AND {end:Date} GROUP BY u.day, u.model`
+    FROM usage_daily AS u WHERE u.day BETWEEN {start:Date} AND {end:Date} GROUP BY u.day, u.model` + wholeProjection
 
 // doubtfulQuery is unsureQuery for everyone: by day and capability, so that neither table is read by application.
 const doubtfulQuery = `
@@ -148,24 +154,67 @@ func (r *Reader) Failures(ctx context.Context, days beijing.Range, model *string
 		return nil, nil
 	}
 	pairs := []any{"start", days.Start, "end", days.End}
-	unsure, err := r.daysIn(ctx, doubtfulQuery, args(pairs...))
-	if err != nil {
+	rolledUp := func(ctx context.Context, unsure []beijing.Day) (err error) {
+		failing, err = r.failing(fromProjections(ctx), everyonesReasons, model, append(slices.Clone(pairs), "unsure", namesOf(unsure)))
+		return err
+	}
+	var unsure []beijing.Day
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		unsure, err = r.daysIn(fromProjections(groupCtx), doubtfulQuery, args(pairs...))
+		return err
+	})
+	group.Go(func() error { return rolledUp(groupCtx, nil) })
+	if err := group.Wait(); err != nil || len(unsure) == 0 {
+		return failing, err
+	}
+	if err := rolledUp(ctx, unsure); err != nil {
 		return nil, err
 	}
-	rows, err := r.rolledUpReasons(ctx, everyonesReasons, model, pairs, unsure)
-	if err != nil {
-		return nil, err
+	counted, err := r.failing(ctx, everyonesReasonsOfRows, model, []any{"days", numbersOf(unsure)})
+	return append(failing, counted...), err
+}
+
+// packedApplications are the applications of a reason as one string: there are tens of thousands of them and their reasons,
+// and reading a row or an array of each takes the driver longer than all queries of a page.
+const packedApplications = `arrayStringConcat(groupArray(concat(reinterpretAsFixedString(application), reinterpretAsFixedString(failures),
+    reinterpretAsFixedString(first_ms), reinterpretAsFixedString(last_ms))))`
+
+// packedSize is that of one of them.
+const packedSize = 16 + 3*8
+
+// unpacked reads packedApplications: little endian, the halves of the id apart.
+func unpacked(packed []byte) []FailingApplication {
+	applications := make([]FailingApplication, 0, len(packed)/packedSize)
+	for p := range slices.Chunk(packed, packedSize) {
+		number := func(at int) uint64 { return binary.LittleEndian.Uint64(p[at:]) }
+		a := FailingApplication{Failures: int64(number(16)), FirstMs: int64(number(24)), LastMs: int64(number(32))} //nolint:gosec // are Int64 there
+		binary.BigEndian.PutUint64(a.ID[:8], number(0))
+		binary.BigEndian.PutUint64(a.ID[8:], number(8))
+		applications = append(applications, a)
 	}
-	if len(unsure) > 0 {
-		counted, err := r.reasonRows(ctx, everyonesReasonsOfRows, model, []any{"days", numbersOf(unsure)})
-		if err != nil {
-			return nil, err
+	return applications
+}
+
+// failing runs a query of reasons by application; the parameters are those of its conditions.
+func (r *Reader) failing(ctx context.Context, query string, model *string, pairs []any) (found []Failing, err error) {
+	if model != nil {
+		query, pairs = query+" AND "+ofModel, append(pairs, "model", *model)
+	}
+	query = `
+SELECT kind, cause, answered, capability, ` + packedApplications + `
+FROM (` + query + groupedReasons + `
+)
+GROUP BY kind, cause, answered, capability`
+	err = r.each(ctx, "reasons of everyone", query, args(pairs...), func(rows driver.Rows) error {
+		var f Failing
+		var packed string
+		if err := rows.Scan(&f.Type, &f.Code, &f.UpstreamStatus, &f.Model, &packed); err != nil {
+			return unavailable(err, "read reasons of everyone")
 		}
-		rows = append(rows, counted...)
-	}
-	failing = make([]Failing, len(rows))
-	for i, row := range rows {
-		failing[i] = Failing{row.Reason, row.application, row.failures, row.firstMs, row.last}
-	}
-	return failing, nil
+		f.Applications = unpacked([]byte(packed))
+		found = append(found, f)
+		return nil
+	})
+	return found, err
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
-
-	"callgate/internal/beijing"
 )
 
 // HourSpan is how long the last hour and the one before it are.
@@ -121,77 +119,4 @@ func (r *Reader) failingNow(ctx context.Context, query string, parameters []any)
 		return nil
 	})
 	return failing, err
-}
-
-// UpstreamSpan are the days of which the calls are read to tell upstreams apart: what a call went to is in no rollup.
-const UpstreamSpan = 7
-
-// UpstreamRange is what went to an upstream.
-type UpstreamRange struct {
-	UpstreamID                  string // empty: to the capability's own address, or nowhere
-	Calls, Failures, FailedOver int64
-	P50Ms, P95Ms, P99Ms         *int64 // exact
-	FirstByte                   FirstByte
-}
-
-// UpstreamRanges are the figures of a capability, or of all, by what its calls went to.
-type UpstreamRanges struct {
-	From  beijing.Day // the first day that was read; after the last one: none was
-	All   UpstreamRange
-	Items []UpstreamRange // the most calls first
-}
-
-// The levels are a hair low, so that the rank is the nearest one.
-const upstreamRangesQuery = `
-SELECT grouping(c.upstream_id) = 0, toString(c.upstream_id), toInt64(count()) AS total, toInt64(countIf(NOT c.success)), toInt64(countIf(c.attempts > 1)),
-    quantilesExact(0.4999999, 0.9499999, 0.9899999)(c.duration_ms),
-    toInt64(count(c.first_byte_ms)) AS answered, toInt64(sum(ifNull(c.first_byte_ms, 0))),
-    quantilesExactIf(0.4999999, 0.9499999, 0.9899999)(assumeNotNull(c.first_byte_ms), c.first_byte_ms IS NOT NULL)
-FROM calls AS c
-WHERE toYYYYMMDD(c.start_time) IN {days:Array(UInt32)}`
-
-// UpstreamRanges reads the calls of everyone to a capability, or, model nil, to all, of the last UpstreamSpan of the days.
-// Faults: Unavailable.
-func (r *Reader) UpstreamRanges(ctx context.Context, who Everyone, days beijing.Range, model *string) (ranges UpstreamRanges, err error) {
-	days.Start = max(days.Start, days.End-UpstreamSpan+1)
-	days = r.keptCalls(days)
-	if ranges.From = days.Start; days.Days() < 1 {
-		return ranges, nil
-	}
-	var read []beijing.Day
-	for day := range days.Each() {
-		read = append(read, day)
-	}
-	condition, pairs := who.condition()
-	pairs = append(pairs, "days", numbersOf(read))
-	if model != nil {
-		condition, pairs = condition+" AND "+ofModel, append(pairs, "model", *model)
-	}
-	query := upstreamRangesQuery + condition + " GROUP BY GROUPING SETS ((c.upstream_id), ()) HAVING total > 0 ORDER BY total DESC, c.upstream_id"
-	err = r.each(ctx, "calls by upstream", query, args(pairs...), func(rows driver.Rows) error {
-		var ofUpstream bool
-		u, err := scanUpstreamRange(rows, &ofUpstream)
-		if ofUpstream {
-			ranges.Items = append(ranges.Items, u)
-		} else {
-			ranges.All = u
-		}
-		return err
-	})
-	return ranges, err
-}
-
-func scanUpstreamRange(rows driver.Rows, ofUpstream *bool) (u UpstreamRange, err error) {
-	var took, waited []uint32
-	var sum int64
-	err = rows.Scan(ofUpstream, &u.UpstreamID, &u.Calls, &u.Failures, &u.FailedOver, &took, &u.FirstByte.Calls, &sum, &waited)
-	if err != nil {
-		return u, unavailable(err, "read calls by upstream")
-	}
-	for i, p := range []**int64{&u.P50Ms, &u.P95Ms, &u.P99Ms} {
-		ms := int64(took[i])
-		*p = &ms
-	}
-	u.FirstByte.fill(sum, waited)
-	return u, nil
 }

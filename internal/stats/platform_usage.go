@@ -5,10 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
-
 	"callgate/internal/beijing"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 // everyonesFigures are figures as the projection of_models of usage_daily has them: only what is asked for in the same
@@ -26,10 +24,10 @@ const inTheSameWords = ` HAVING total != 0 SETTINGS optimize_functions_to_subcol
 // grouped is what the figures of everyone are told apart by.
 type grouped struct{ columns, by string }
 
+// A rollup gives the whole beside the days, of one reading.
 var (
-	ofAll    = grouped{`toInt32(0), ''`, ``}
-	perDay   = grouped{`toInt32(u.day), ''`, ` GROUP BY u.day`}
-	perModel = grouped{`toInt32(0), toString(u.model)`, ` GROUP BY u.model`}
+	perDay   = grouped{`grouping(u.day) = 1, toInt32(u.day), ''`, ` GROUP BY u.day WITH ROLLUP`}
+	perModel = grouped{`false, toInt32(0), toString(u.model)`, ` GROUP BY u.model`}
 )
 
 // EveryonesUsage gives the figures of everyone by day, of one capability or, model nil, of all; who is left out costs reading
@@ -39,30 +37,23 @@ func (r *Reader) EveryonesUsage(ctx context.Context, who Everyone, days beijing.
 	for day := range days.Each() {
 		usage.Daily = append(usage.Daily, DayMetrics{Date: day})
 	}
-	var sum durationSum
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return r.everyones(groupCtx, who, days, model, perDay, func(day int32, _ string, f durationSum) {
-			usage.Daily[beijing.Day(day)-days.Start].Metrics = f.metrics()
-			sum.calls, sum.successes, sum.durationMs = sum.calls+f.calls, sum.successes+f.successes, sum.durationMs+f.durationMs
-		})
+	err = r.everyones(ctx, who, days, model, perDay, func(f everyonesRow) {
+		if f.whole {
+			usage.Summary = f.metrics()
+		} else {
+			usage.Daily[f.day-days.Start].Metrics = f.metrics()
+		}
 	})
-	group.Go(func() error {
-		return r.everyones(groupCtx, who, days, model, ofAll, func(_ int32, _ string, f durationSum) { usage.Summary = f.metrics() })
-	})
-	if err := group.Wait(); err != nil {
+	if err != nil {
 		return Usage{}, err
 	}
-	whole := usage.Summary // a moment younger or older
-	usage.Summary = newMetrics(sum.calls, sum.successes, sum.durationMs, nil)
-	usage.Summary.P50Ms, usage.Summary.P95Ms, usage.Summary.P99Ms = whole.P50Ms, whole.P95Ms, whole.P99Ms
 	return usage, nil
 }
 
 // EveryonesModels gives the figures of everyone by capability, the most calls first. Faults: Unavailable.
 func (r *Reader) EveryonesModels(ctx context.Context, who Everyone, days beijing.Range) (models []ModelMetrics, err error) {
-	err = r.everyones(ctx, who, days, nil, perModel, func(_ int32, model string, f durationSum) {
-		models = append(models, ModelMetrics{model, f.metrics()})
+	err = r.everyones(ctx, who, days, nil, perModel, func(f everyonesRow) {
+		models = append(models, ModelMetrics{f.model, f.metrics()})
 	})
 	slices.SortFunc(models, func(a, b ModelMetrics) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
@@ -70,17 +61,20 @@ func (r *Reader) EveryonesModels(ctx context.Context, who Everyone, days beijing
 	return models, err
 }
 
-// durationSum is a row of everyonesFigures.
-type durationSum struct {
+// everyonesRow is a row of everyonesFigures.
+type everyonesRow struct {
+	whole                        bool // of all days
+	day                          beijing.Day
+	model                        string
 	calls, successes, durationMs int64
 	buckets                      []uint16 // of the percentiles
 }
 
-func (s durationSum) metrics() Metrics {
-	return newMetrics(s.calls, s.successes, s.durationMs, s.buckets)
+func (f everyonesRow) metrics() Metrics {
+	return newMetrics(f.calls, f.successes, f.durationMs, f.buckets)
 }
 
-func (r *Reader) everyones(ctx context.Context, who Everyone, days beijing.Range, model *string, by grouped, take func(day int32, model string, f durationSum)) error {
+func (r *Reader) everyones(ctx context.Context, who Everyone, days beijing.Range, model *string, by grouped, take func(everyonesRow)) error {
 	if days = r.keptStatistics(days); days.Days() < 1 {
 		return nil
 	}
@@ -90,17 +84,21 @@ func (r *Reader) everyones(ctx context.Context, who Everyone, days beijing.Range
 		condition, pairs = condition+" AND "+ofModel, append(pairs, "model", *model)
 	}
 	query := "SELECT " + by.columns + "," + everyonesFigures + condition + by.by + inTheSameWords
-	return r.each(ctx, "usage of everyone", query, args(pairs...), func(rows driver.Rows) error {
+	return r.each(fromProjections(ctx), "usage of everyone", query, args(pairs...), func(rows driver.Rows) error {
 		var day int32
-		var of string
-		var f durationSum
-		if err := rows.Scan(&day, &of, &f.calls, &f.successes, &f.durationMs, &f.buckets); err != nil {
+		var f everyonesRow
+		if err := rows.Scan(&f.whole, &day, &f.model, &f.calls, &f.successes, &f.durationMs, &f.buckets); err != nil {
 			return unavailable(err, "read usage of everyone")
 		}
-		take(day, of, f)
+		f.day = beijing.Day(day)
+		take(f)
 		return nil
 	})
 }
+
+// wholeProjection has a small projection read to its end: to find days in the key of its table, which begins with the
+// application, takes longer.
+const wholeProjection = ` SETTINGS use_primary_key = 0`
 
 // everyonesTokens is answered from the projection of_models of tokens_daily.
 const everyonesTokens = `
@@ -126,7 +124,11 @@ func (r *Reader) EveryonesTokens(ctx context.Context, who Everyone, days beijing
 		if model != nil {
 			condition, pairs = condition+" AND "+ofModel, append(pairs, "model", *model)
 		}
-		return r.addTokens(ctx, groups, everyonesTokens+condition+" GROUP BY t.day, t.model, named_model", args(pairs...), sign)
+		query := everyonesTokens + condition + " GROUP BY t.day, t.model, named_model"
+		if sign > 0 {
+			query += wholeProjection
+		}
+		return r.addTokens(ctx, groups, query, args(pairs...), sign)
 	})
 	if err != nil {
 		return err
@@ -146,7 +148,7 @@ func (r *Reader) addTokens(ctx context.Context, groups map[tokenGroup]*tokenSums
 	for i := range sums {
 		columns = append(columns, &sums[i])
 	}
-	return r.each(ctx, "tokens of everyone", query, parameters, func(rows driver.Rows) error {
+	return r.each(fromProjections(ctx), "tokens of everyone", query, parameters, func(rows driver.Rows) error {
 		if err := rows.Scan(columns...); err != nil {
 			return unavailable(err, "read tokens of everyone")
 		}

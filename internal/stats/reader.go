@@ -50,7 +50,16 @@ type Reader struct {
 	limits scanLimits
 	cache  *seriesCache
 
-	parallel int
+	parallel      int
+	upstreamCalls int64
+}
+
+// projections is the setting that has ClickHouse look for a projection to answer from. At a hundred million calls that takes
+// 13 ms of a question which finds none, so only those ask for it that are answered from one.
+const projections = "optimize_use_projections"
+
+func fromProjections(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{projections: 1}))
 }
 
 // asker is one server, or a cluster through any of its nodes.
@@ -68,13 +77,17 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open statistics: %w", err)
 	}
+	if options.Settings == nil {
+		options.Settings = clickhouse.Settings{}
+	}
+	options.Settings[projections] = 0
 	options.DialTimeout = cmp.Or(options.DialTimeout, dialTimeout)
 	options.ConnMaxLifetime = cmp.Or(options.ConnMaxLifetime, connectionLife)
 	exports := *options
 	exports.MaxOpenConns, exports.MaxIdleConns = exportConnections, idleExports
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
-	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel}
+	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel, upstreamCalls: upstreamCalls}
 	if name == "" {
 		err = r.connect(options, &exports)
 	} else {

@@ -41,15 +41,15 @@ type reasonRow struct {
 }
 
 const everyonesReasons = `
-SELECT o.application_id, toString(o.reason_type), toString(o.reason_code), o.upstream_status, toString(o.model),
+SELECT o.application_id AS application, toString(o.reason_type) AS kind, toString(o.reason_code) AS cause, o.upstream_status AS answered, toString(o.model) AS capability,
     sum(o.calls) AS failures,
-    toUnixTimestamp64Milli(minIf(o.first_seen, o.calls > 0)), toUnixTimestamp64Milli(maxIf(o.last_seen, o.calls > 0))
+    toUnixTimestamp64Milli(minIf(o.first_seen, o.calls > 0)) AS first_ms, toUnixTimestamp64Milli(maxIf(o.last_seen, o.calls > 0)) AS last_ms
 FROM failures_daily AS o
 WHERE o.day BETWEEN {start:Date} AND {end:Date} AND o.day NOT IN {unsure:Array(Date)}`
 
 const everyonesReasonsOfRows = `
-SELECT application_id, toString(reason_type), toString(reason_code), upstream_status, toString(model),
-    toInt64(count()) AS failures, toUnixTimestamp64Milli(min(start_time)), toUnixTimestamp64Milli(max(start_time))
+SELECT application_id AS application, toString(reason_type) AS kind, toString(reason_code) AS cause, upstream_status AS answered, toString(model) AS capability,
+    toInt64(count()) AS failures, toUnixTimestamp64Milli(min(start_time)) AS first_ms, toUnixTimestamp64Milli(max(start_time)) AS last_ms
 FROM calls
 WHERE toYYYYMMDD(start_time) IN {days:Array(UInt32)} AND NOT success`
 
@@ -130,6 +130,14 @@ func (r *Reader) daysIn(ctx context.Context, query string, parameters []any) (un
 	return unsure, err
 }
 
+func namesOf(days []beijing.Day) []string {
+	names := make([]string, len(days))
+	for i, d := range days {
+		names[i] = d.String()
+	}
+	return names
+}
+
 func numbersOf(days []beijing.Day) []uint32 {
 	numbers := make([]uint32, len(days))
 	for i, d := range days {
@@ -139,11 +147,7 @@ func numbersOf(days []beijing.Day) []uint32 {
 }
 
 func (r *Reader) rolledUpReasons(ctx context.Context, query string, model *string, pairs []any, unsure []beijing.Day) ([]reasonRow, error) {
-	without := make([]string, len(unsure))
-	for i, d := range unsure {
-		without[i] = d.String()
-	}
-	return r.reasonRows(ctx, query, model, append(slices.Clone(pairs), "unsure", without))
+	return r.reasonRows(ctx, query, model, append(slices.Clone(pairs), "unsure", namesOf(unsure)))
 }
 
 func (r *Reader) reasonRows(ctx context.Context, query string, model *string, pairs []any) (found []reasonRow, err error) {

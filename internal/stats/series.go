@@ -86,6 +86,13 @@ func (t series) matches(result Result) (sum int64) {
 	return sum
 }
 
+func (t series) rows() (sum int64) {
+	for _, s := range t {
+		sum += s.rows
+	}
+	return sum
+}
+
 func (t series) sort() {
 	slices.SortFunc(t, func(a, b timeBucket) int { return cmp.Compare(b.start, a.start) })
 }
@@ -262,16 +269,9 @@ func (t series) behind(whole timeBucket) bool {
 }
 
 // within is the condition that a call started in one of the buckets, newest first, and its
-// parameters. A page has never more buckets than rows. Days are named, which finds their partitions
-// sooner than intervals do; of other buckets, neighbours become one interval.
+// parameters. A page has never more buckets than rows. Neighbours become one interval; days that are none
+// are named, which finds their partitions sooner than several intervals do.
 func within(buckets []timeBucket) (condition string, bounds []any) {
-	if !slices.ContainsFunc(buckets, func(s timeBucket) bool { return s.unit != day }) {
-		days := make([]uint32, len(buckets))
-		for i, s := range buckets {
-			days[i] = s.day().Number()
-		}
-		return "toYYYYMMDD(start_time) IN {days:Array(UInt32)}", []any{"days", days}
-	}
 	var intervals []string
 	for i := 0; i < len(buckets); {
 		from, to := buckets[i].start, buckets[i].end()
@@ -282,7 +282,14 @@ func within(buckets []timeBucket) (condition string, bounds []any) {
 		intervals = append(intervals, fmt.Sprintf("(%s AND %s)", since(first), before(last)))
 		bounds = append(bounds, first, from, last, to)
 	}
-	return strings.Join(intervals, " OR "), bounds
+	if len(intervals) == 1 || slices.ContainsFunc(buckets, func(s timeBucket) bool { return s.unit != day }) {
+		return strings.Join(intervals, " OR "), bounds
+	}
+	days := make([]uint32, len(buckets))
+	for i, s := range buckets {
+		days[i] = s.day().Number()
+	}
+	return "toYYYYMMDD(start_time) IN {days:Array(UInt32)}", []any{"days", days}
 }
 
 // since and before compare a call's start with a parameter of Unix seconds, so that no zone of

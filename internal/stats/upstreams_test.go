@@ -2,11 +2,14 @@ package stats
 
 import (
 	"context"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
 )
 
 func TestUpstreamsAreCountedOverTheLastHour(t *testing.T) {
@@ -45,5 +48,27 @@ func TestUpstreamsAreCountedOverTheLastHour(t *testing.T) {
 	want := []UpstreamUsage{{UpstreamID: "busy", Calls: 100, Failures: 7, P95Ms: 95, Before: HourFigures{1, 1, &long}}, {UpstreamID: "spare", Calls: 1, FailedOver: 1, P95Ms: 40}}
 	if !reflect.DeepEqual(got.Items, want) || !got.Since.Equal(now.Add(-time.Hour)) {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestBesideCallsOfDeletedApplicationsUpstreamsAreToldOfAsManyDaysAsHoldFewCalls(t *testing.T) {
+	l, now := newCallStore(t), time.Now()
+	random := rand.New(rand.NewPCG(3, 4))
+	today := beijing.Today(now)
+	for ago := range beijing.Day(9) {
+		for i := range 5 {
+			l.add(randomRow(random, uuid.New(), []string{"gpt", "claude"}[i%2], (today - ago).Start().Add(time.Duration(i)*time.Millisecond)))
+		}
+	}
+	gpt := "gpt"
+	for _, at := range []struct {
+		most, days, calls int64
+	}{{4, 1, 3}, {9, 1, 3}, {10, 2, 6}, {29, 5, 15}, {1_000, upstreamSpan, 21}} {
+		r := l.reader(now, "")
+		r.upstreamCalls = at.most
+		got, err := r.UpstreamRanges(t.Context(), Everyone{Except: []uuid.UUID{uuid.New()}}, beijing.LastDays(9, today), &gpt)
+		if err != nil || got.From != today-beijing.Day(at.days)+1 || got.All.Calls != at.calls {
+			t.Errorf("of %d calls: %d from %s, %v", at.most, got.All.Calls, got.From, err)
+		}
 	}
 }

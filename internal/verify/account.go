@@ -15,6 +15,7 @@ import (
 type findings struct {
 	accounts     int
 	applications int
+	closedDays   int
 	calls        int64
 	differences  int
 	lines        []string

@@ -19,7 +19,7 @@ import (
 )
 
 // compareApplication compares every answer about one application: detail, call flow, export and
-// the reasons of its newest failures.
+// the reasons of its newest failures; and its hours.
 func (v *verifier) compareApplication(ctx context.Context, found *findings, owner, id uuid.UUID, days beijing.Range, recount *stats.Recount, counted *tokens, why dailyReasons) error {
 	a, err := v.Applications.Get(ctx, owner, id)
 	if err != nil {
@@ -37,6 +37,9 @@ func (v *verifier) compareApplication(ctx context.Context, found *findings, owne
 		return err
 	}
 	found.compare(where, got, want)
+	if err := v.compareHours(ctx, found, where, id, days); err != nil {
+		return err
+	}
 
 	flow := newFlow(usage)
 	if err := v.compareExport(ctx, found, where, id, days, recount, flow); err != nil {

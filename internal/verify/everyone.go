@@ -190,6 +190,9 @@ func (v *verifier) compareFigures(ctx context.Context, found *findings, e *every
 	if got.Reasons.Failures != got.Worst.Failures {
 		found.differ("everyone overview", "%d failures by reason, %d by capability and reason", got.Reasons.Failures, got.Worst.Failures)
 	}
+	if err := v.compareInvoices(ctx, found, e, days); err != nil {
+		return err
+	}
 	if !e.recount.All(days) {
 		return nil // figures by capability are of all days that were recounted
 	}

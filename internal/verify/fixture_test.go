@@ -59,14 +59,20 @@ func newWorld(t *testing.T) *world {
 // verify runs a verification of the last 30 days without its long patience.
 func (w *world) verify() (Result, string) {
 	w.T.Helper()
+	return w.verifyDays(30)
+}
+
+// verifyDays is verify of as many days.
+func (w *world) verifyDays(number int) (Result, string) {
+	w.T.Helper()
 	var out strings.Builder
 	w.deps.Everyone = true
-	v := &verifier{Deps: w.deps, out: &out, attempts: 3, pause: 20 * time.Millisecond}
+	v := &verifier{Deps: w.deps, out: &out, attempts: 3, pause: 20 * time.Millisecond, confirm: 4 * time.Second}
 	owners, err := w.deps.Applications.Owners(w.Ctx)
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	if err := v.run(w.Ctx, owners, beijing.LastDays(30, beijing.Today(time.Now()))); err != nil {
+	if err := v.run(w.Ctx, owners, beijing.LastDays(number, beijing.Today(time.Now()))); err != nil {
 		w.T.Fatalf("%v\n%s", err, out.String())
 	}
 	return v.result, out.String()

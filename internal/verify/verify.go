@@ -48,6 +48,7 @@ type Answers interface {
 	CapabilityFigures(ctx context.Context, id string, days beijing.Range) (openapi.CapabilityFigures, error)
 	ApplicationFigures(ctx context.Context, days beijing.Range, page int) (openapi.ApplicationFiguresPage, error)
 	OwnerFigures(ctx context.Context, days beijing.Range, page int) (openapi.OwnerFiguresPage, error)
+	CountedForInvoice(ctx context.Context, month time.Time) (openapi.InvoiceCounts, error)
 }
 
 // Deps is everything a verification asks.
@@ -67,6 +68,7 @@ type Result struct {
 	Accounts, Applications int
 	Calls                  int64 // counted from the rows
 	Differences            int
+	ClosedDays             int // compared with what they were closed with
 	Moving                 int // accounts of which the last days could not be compared: calls kept arriving
 }
 
@@ -74,9 +76,10 @@ type Result struct {
 // over these days, and compares it with a recount of the rows of calls (design section 2). Every
 // difference is a line on out. It works while calls arrive: what differs is compared again; days on
 // which the number of rows keeps changing meanwhile are left out, with a line that says so, and the
-// days before them are compared for themselves. Memory is bounded by the histograms of four applications.
+// days before them are compared for themselves. The rollups by the hour, and what closed days were closed with, are
+// compared too. Memory is bounded by the histograms of four applications, and the figures of all on one day.
 func Run(ctx context.Context, d Deps, owners []uuid.UUID, days beijing.Range, out io.Writer) (Result, error) {
-	v := &verifier{Deps: d, out: out, attempts: attempts, pause: pause}
+	v := &verifier{Deps: d, out: out, attempts: attempts, pause: pause, confirm: confirm}
 	err := v.run(ctx, owners, days)
 	return v.result, err
 }
@@ -85,12 +88,14 @@ type verifier struct {
 	Deps
 	attempts int
 	pause    time.Duration
+	confirm  time.Duration
 
 	whole *everyone // nil: not all accounts
 
 	mu     sync.Mutex // guards the rest
 	out    io.Writer
 	result Result
+	said   map[string]bool
 }
 
 func (v *verifier) run(ctx context.Context, owners []uuid.UUID, days beijing.Range) error {
@@ -122,9 +127,48 @@ func (v *verifier) run(ctx context.Context, owners []uuid.UUID, days beijing.Ran
 			return fmt.Errorf("everyone: %w", err)
 		}
 	}
-	fmt.Fprintf(v.out, "%s to %s, data through %s: %d accounts, %d applications, %d calls; %d differences\n",
-		days.Start, days.End, beijing.Format(through), v.result.Accounts, v.result.Applications, v.result.Calls, v.result.Differences)
+	only, err := v.only(ctx, owners)
+	if err != nil {
+		return err
+	}
+	if err := v.compareClosed(ctx, days, only); err != nil {
+		return err
+	}
+	fmt.Fprintf(v.out, "%s to %s, data through %s: %d accounts, %d applications, %d closed days, %d calls; %d differences\n",
+		days.Start, days.End, beijing.Format(through), v.result.Accounts, v.result.Applications, v.result.ClosedDays, v.result.Calls, v.result.Differences)
 	return nil
+}
+
+// only are the applications of these accounts; nil: all there are.
+func (v *verifier) only(ctx context.Context, owners []uuid.UUID) ([]uuid.UUID, error) {
+	if v.Everyone {
+		return nil, nil
+	}
+	ids := []uuid.UUID{}
+	for _, owner := range owners {
+		all, err := v.Applications.All(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range all {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids, nil
+}
+
+// say writes a line once.
+func (v *verifier) say(format string, values ...any) {
+	line := fmt.Sprintf(format, values...)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.said == nil {
+		v.said = map[string]bool{}
+	}
+	if !v.said[line] {
+		v.said[line] = true
+		fmt.Fprintln(v.out, line)
+	}
 }
 
 // account compares an account until there is no difference, or the difference is certain.
@@ -168,10 +212,11 @@ func (v *verifier) add(found *findings) {
 		fmt.Fprintln(v.out, line)
 	}
 	if hidden := found.differences - len(found.lines); hidden > 0 {
-		fmt.Fprintf(v.out, "and %d more of this account\n", hidden)
+		fmt.Fprintf(v.out, "and %d more of the same\n", hidden)
 	}
 	v.result.Accounts += found.accounts
 	v.result.Applications += found.applications
+	v.result.ClosedDays += found.closedDays
 	v.result.Calls += found.calls
 	v.result.Differences += found.differences
 }

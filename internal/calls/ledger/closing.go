@@ -292,9 +292,8 @@ func (c *Closer) reopenChanged(ctx context.Context, conn *pgx.Conn) error {
 	changed, err := standings(ctx, conn, `
 		SELECT c.day, d.revision, c.checked_at FROM days d JOIN day_checks c ON c.day = d.day
 		WHERE d.state = 'closed' AND `+undoubted+` AND (c.checked_at > d.checked_at
-			OR d.missed <> coalesce((SELECT sum(l.calls) FROM dropped_calls l LEFT JOIN applications a ON a.id = l.application_id
-			                         WHERE l.day = d.day AND (a.id IS NOT NULL OR l.application_id = $2)), 0))
-		ORDER BY c.day LIMIT $1`, closedAtOnce, uuid.Nil)
+			OR d.missed <> `+missedNow+`)
+		ORDER BY c.day LIMIT $1`, closedAtOnce)
 	if err != nil {
 		return err
 	}
@@ -344,26 +343,6 @@ func (c *Closer) lookAgain(ctx context.Context, conn *pgx.Conn, s standing) erro
 			"calls", days.Sum(now).Calls, "before", days.Sum(then).Calls, "missing", missing.Calls)
 	}
 	return err
-}
-
-// figuresOf reads what a closing found, of applications that still exist, and the missing calls that may be anybody's.
-func figuresOf(ctx context.Context, conn *pgx.Conn, day beijing.Day, revision int) (figures []days.Application, anyones int64, err error) {
-	var missing days.Missing
-	if err := conn.QueryRow(ctx, `SELECT missing FROM day_revisions WHERE day = $1 AND revision = $2`, date(day), revision).Scan(&missing); err != nil {
-		return nil, 0, fmt.Errorf("read the revision: %w", err)
-	}
-	rows, err := conn.Query(ctx, `SELECT application_id, owner_id, figures FROM day_figures WHERE day = $1 AND revision = $2 ORDER BY application_id`, date(day), revision)
-	if err != nil {
-		return nil, 0, fmt.Errorf("read the figures: %w", err)
-	}
-	figures, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a days.Application, err error) {
-		err = row.Scan(&a.ID, &a.Owner, &a.Figures)
-		return a, err
-	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("read the figures: %w", err)
-	}
-	return figures, missing.Anyones, nil
 }
 
 // countWaiting counts the days that should be closed by the clock and are not.

@@ -45,16 +45,25 @@ type Coverage struct {
 
 // Coverage is asked before ClickHouse is, as Through. Records so damaged that they name no
 // application count as missed for everybody: they may be anybody's.
-func (l *Ledger) Coverage(ctx context.Context, applications []uuid.UUID, r beijing.Range) (c Coverage, err error) {
+func (l *Ledger) Coverage(ctx context.Context, applications []uuid.UUID, r beijing.Range) (Coverage, error) {
+	return l.coverage(ctx, r, `application_id = ANY($4)`, bare(applications))
+}
+
+// EveryonesCoverage is Coverage of all applications that exist.
+func (l *Ledger) EveryonesCoverage(ctx context.Context, r beijing.Range) (Coverage, error) {
+	return l.coverage(ctx, r, `application_id IN (SELECT id FROM applications)`)
+}
+
+func (l *Ledger) coverage(ctx context.Context, r beijing.Range, whose string, more ...any) (c Coverage, err error) {
 	now := time.Now()
 	var through *time.Time
 	var kept keeping
 	err = l.pool.QueryRow(ctx, `
 		SELECT (SELECT min(through) FROM spools WHERE NOT retired),
 			(SELECT coalesce(sum(calls), 0)::bigint FROM dropped_calls
-			 WHERE day BETWEEN $1 AND $2 AND (application_id = ANY($3) OR application_id = $4)),
+			 WHERE day BETWEEN $1 AND $2 AND (application_id = $3 OR `+whose+`)),
 			started_at, `+keepingColumns+` FROM collection`,
-		date(r.Start), date(r.End), applications, uuid.Nil).Scan(append([]any{&through, &c.Missed, &c.Since}, kept.fields()...)...)
+		append([]any{date(r.Start), date(r.End), uuid.Nil}, more...)...).Scan(append([]any{&through, &c.Missed, &c.Since}, kept.fields()...)...)
 	if err != nil {
 		return Coverage{}, unavailable(err)
 	}
@@ -63,6 +72,15 @@ func (l *Ledger) Coverage(ctx context.Context, applications []uuid.UUID, r beiji
 		c.Through = *through
 	}
 	return c, nil
+}
+
+// bare are ids as PostgreSQL's driver takes them soonest: it would ask each for its text, and an administrator has thousands.
+func bare(ids []uuid.UUID) [][16]byte {
+	bare := make([][16]byte, len(ids))
+	for i, id := range ids {
+		bare[i] = id
+	}
+	return bare
 }
 
 func unavailable(err error) error {

@@ -206,6 +206,11 @@ func TestMissedCountsTheDaysAndApplicationsAskedFor(t *testing.T) {
 			t.Errorf("%v %s to %s: %d, want %d", c.apps, c.start, c.end, got, c.want)
 		}
 	}
+	s.execute(t, `INSERT INTO users (id, email) VALUES ($1, 'owner@example.com')`, callstest.Owner)
+	s.execute(t, `INSERT INTO applications (id, owner_id, name) VALUES ($1, $2, 'other')`, other, callstest.Owner)
+	if c, err := New(s.pool).EveryonesCoverage(t.Context(), beijing.Range{Start: day, End: day + 2}); err != nil || c.Missed != 11_000 {
+		t.Errorf("of the one application that exists, and of anybody: %+v, %v", c, err)
+	}
 	if since := s.coverage(t, nil, rangeOfToday()).Since; time.Since(since) > time.Hour {
 		t.Errorf("collected since %s", since)
 	}

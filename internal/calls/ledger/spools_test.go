@@ -113,6 +113,7 @@ func TestASpoolInUseIsNotGivenUp(t *testing.T) {
 		}
 		return seen
 	}
+	callstest.Eventually(t, 20*time.Second, "both are told of", func() bool { return len(must(s.waitedFor(t.Context()))) == 2 })
 	// What was adopted never sent a heartbeat of its own: to be told from a live one, it gets an old one.
 	for _, one := range must(s.waitedFor(t.Context())) {
 		if one.ID != r.ID() {

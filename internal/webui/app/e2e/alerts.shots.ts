@@ -1,14 +1,11 @@
 import type { components } from '../src/api/schema';
-import { shoot } from './shots';
+import { patiently, shoot } from './shots';
 import { CHAT, test } from './test';
 
 type Schemas = components['schemas'];
 
 // As pages.shots.ts, for what owners and administrators want to be told of.
-test.beforeEach(({ page }) => {
-  page.setDefaultTimeout(120_000);
-  test.setTimeout(600_000);
-});
+patiently();
 
 test('alerts', async ({ page, developer, administrator }) => {
   void administrator;

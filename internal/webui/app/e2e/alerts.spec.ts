@@ -59,7 +59,7 @@ test('an owner makes an alert, sends a test to it, sees what became of it, and r
   await form(page).getByRole('button', { name: 'Add channel' }).click();
   await form(page).getByRole('button', { name: 'Save' }).click();
   const alert = row(page, 'Search fails');
-  await expect(alert).toContainText('Search: Failure rate ≥ 20 %, within 5 min and 20 calls or more');
+  await expect(alert).toContainText('Search: Failure rate ≥ 20%, within 5 min and 20 calls or more');
   await expect(alert).toContainText(`Mail ${developer.email}`);
   await expect(page.locator('body')).not.toContainText('hook-canary');
   await alert.getByRole('button', { name: 'Test Search fails' }).click();
@@ -99,7 +99,7 @@ test('what is wrong with an alert is told at its field, and an alert is edited, 
   await expect(form(page)).toContainText('must be a number above 0, at most 100');
   await field(page, 'Threshold (%)').fill('35');
   await page.keyboard.press('Enter');
-  await expect(row(page, 'Watched')).toContainText('≥ 35 %');
+  await expect(row(page, 'Watched')).toContainText('≥ 35%');
   const more = async (item: string) => {
     await row(page, 'Watched').getByRole('button', { name: 'More for Watched' }).click();
     await page.getByRole('menuitem', { name: item }).click();

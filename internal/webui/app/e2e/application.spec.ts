@@ -89,6 +89,15 @@ test('the figures follow the range of the URL, and only they are asked for anew'
   expect(new Set(asked.filter((path) => !path.endsWith('/hourly')))).toEqual(new Set([`/api/statistics/applications/${id}`])); // one day has hours, asked for when they are in sight
 });
 
+test('a disabled application waits for no call, and offers none that would be refused', async ({ page, developer }) => {
+  const { id } = await developer.createApplication('Search');
+  await developer.api('PATCH', `/api/applications/${id}/status`, { status: 'disabled' });
+  await page.goto(`/applications/${id}`);
+  await expect(page.getByText('There were no calls in this range.', { exact: true })).toBeVisible();
+  await expect(page.getByText('Waiting for the first call…')).toHaveCount(0);
+  await expect(page.locator('.code')).toHaveCount(0);
+});
+
 test('the first call shows up by itself within seconds', async ({ page, developer }) => {
   const { id, accessKey } = await developer.createApplication('Search');
   await page.goto(`/applications/${id}`);

@@ -1,8 +1,9 @@
 import type { Locator, Page } from '@playwright/test';
 import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
+import { Journey } from './journey';
 import { box, held, shape } from './shape';
-import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, Developer } from './test';
+import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, Developer, type NewApplication } from './test';
 
 const today = () => dayOf(Date.now());
 const row = (page: Page, name: string): Locator => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
@@ -80,6 +81,30 @@ test('ten applications stand on a page; page and range are kept in the URL', asy
   await expect(page.locator('tbody tr')).toHaveCount(10);
   await page.goBack();
   await expect(page).toHaveURL('/applications?page=2');
+});
+
+test('journeys: the one of a hundred applications with most failures, by the overview and by the list', async ({ page, developer }) => {
+  const apps: NewApplication[] = [];
+  for (let n = 0; n < 100; n++) apps.push(await developer.createApplication(`Application ${n}`, [CHAT]));
+  const worst = apps[27]!;
+  for (let n = 4; n < 100; n += 8) await developer.calls(apps[n]!.accessKey, 2, n % 3 === 0 ? { model: 'demo-error-500' } : {});
+  await developer.calls(worst.accessKey, 6);
+  await developer.calls(worst.accessKey, 12, { model: 'demo-error-429' });
+  await developer.counted(12 * 2 + 18);
+
+  await page.goto('/');
+  const byOverview = new Journey(page, 'overview → the one of 100 with most failures → its calls');
+  await byOverview.click(page.getByRole('link', { name: /^Upstream answered 429 · .* · Application 27$/ }));
+  await expect(page.locator('.calls-table tr.call')).toHaveCount(10); // of 12
+  expect(byOverview.done()).toMatchObject({ clicks: 1, keys: 0 });
+
+  await page.goto('/applications');
+  const byList = new Journey(page, 'list → the one of 100 with most failures');
+  await byList.choose(page.getByLabel('Order'), 'Most failures');
+  const first = page.locator('tbody tr').first();
+  await expect(first).toContainText('Application 27');
+  expect(byList.done()).toMatchObject({ clicks: 2, keys: 0 });
+  await expect(first).toContainText('Failing'); // which no colour alone says
 });
 
 test('a page past the end says so and leads to the last one; what is no page becomes page 1', async ({ page, developer }) => {

@@ -1,7 +1,7 @@
 import type { components } from '../src/api/schema';
 import { duration } from '../src/format/format';
 import { addDays, dayOf } from '../src/range/days';
-import { calls, figures, openFailure, openLog, part, verdict } from './log';
+import { calls, figures, listed, openFailure, openLog, part, verdict } from './log';
 import { held, settled, shape } from './shape';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, prefer, test } from './test';
 
@@ -244,15 +244,7 @@ test('only failures: rows and pages are those of failures, and D and E go throug
   const made: string[] = [];
   for (let n = 0; n < 11; n++) made.push((await developer.call(app.accessKey, { model: 'demo-error-500' })).callId);
   await developer.counted(12);
-  const failed: string[] = []; // as the list has them: of one millisecond, in an order of its own
-  for (const number of [1, 2]) {
-    const listed = await developer.api<components['schemas']['CallPage']>(
-      'GET',
-      `/api/statistics/applications/${app.id}/calls?result=failure&page=${number}`,
-    );
-    failed.push(...listed.items.map(({ callId }) => callId));
-  }
-  expect([...failed].sort()).toEqual([...made].sort());
+  const failed = await listed(developer, app, made, 'failure');
   const drawer = await openLog(page, app);
   await drawer.getByRole('button', { name: /^Failures/ }).click();
   await expect(drawer.getByRole('button', { name: 'Page 1 of 2' })).toBeVisible();

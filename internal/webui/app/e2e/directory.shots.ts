@@ -1,11 +1,8 @@
-import { shoot } from './shots';
+import { patiently, shoot } from './shots';
 import { CHAT, Developer, test } from './test';
 
 // As pages.shots.ts, for the back office's directories and what an owner is told.
-test.beforeEach(({ page }) => {
-  page.setDefaultTimeout(120_000);
-  test.setTimeout(600_000);
-});
+patiently();
 
 test('directories', async ({ page, browser, baseURL, administrator, developer }) => {
   const other = new Developer((await browser.newContext()).request, baseURL!);

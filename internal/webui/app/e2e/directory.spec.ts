@@ -66,6 +66,12 @@ test('an application is disabled with a reason that its owner reads and cannot u
     .click();
   await expect(own.getByRole('menuitem', { name: 'Delete' })).toBeVisible();
   await expect(own.getByRole('menuitem', { name: 'Enable' })).toHaveCount(0);
+  await own.goto('/applications');
+  const listed = own.getByRole('row').filter({ hasText: app.name });
+  await expect(listed).toContainText('Disabled by administrator');
+  await listed.getByRole('button', { name: `More actions for ${app.name}` }).click();
+  await expect(listed.locator('.menu')).toContainText(REASON);
+  await expect(own.getByRole('menuitem')).toHaveText(['Edit', 'Delete']);
   await theirs.close();
 
   await row.getByRole('button', { name: `Enable ${app.name}` }).click();

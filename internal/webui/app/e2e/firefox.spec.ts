@@ -102,6 +102,8 @@ test('Firefox: every page stands at every width, and axe finds nothing of any im
     `/capabilities/${catalog.capabilityId}`,
     `/capabilities/${CHAT}?tab=try&app=${app.id}`,
     '/alerts',
+    '/sessions',
+    '/whats-new',
     '/nowhere',
     '/admin',
     '/admin/usage',
@@ -125,4 +127,22 @@ test('Firefox: every page stands at every width, and axe finds nothing of any im
     }
   }
   expect(broken).toEqual([]);
+});
+
+test('Firefox: a group that is dragged by its handle stands where the pointer is', async ({ firefox, context, administrator }) => {
+  const { page } = firefox;
+  const mark = String(Date.now());
+  for (const name of ['One', 'Two']) await administrator.api('POST', '/api/admin/groups', { name: `${name} ${mark}` });
+  await firefox.adopt(context);
+  await firefox.width(1440);
+  await firefox.goto('/admin/groups');
+  const names = () =>
+    page.$$eval('tbody .name-button', (all, of) => all.map((one) => one.textContent).filter((name) => name.endsWith(of)), mark);
+  const [first, second] = await names();
+  const boxOf = async (name: string | undefined) => (await page.$(`::-p-xpath(//tr[contains(., "${name}")]//button)`))!.boundingBox();
+  const [handle, below] = [(await boxOf(first))!, (await boxOf(second))!];
+  await page.mouse.move(handle.x + 8, handle.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(handle.x + 8, below.y + below.height - 2, { steps: 8 });
+  await expect.poll(names).toEqual([second, first]); // WebDriver ends no drag of Firefox with a drop
 });

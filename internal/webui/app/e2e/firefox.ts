@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import axe from 'axe-core';
 import { expect, type BrowserContext } from '@playwright/test';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { axeFaults } from './axe';
 
 /** Debian's Firefox; FIREFOX names another. Playwright's own is older and not what people have. */
 const executablePath = process.env['FIREFOX'] ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((path) => existsSync(path));
@@ -68,13 +68,6 @@ export class Firefox {
       .wait();
 
   async expectAccessible(): Promise<void> {
-    await this.page.evaluate(axe.source);
-    const found = await this.page.evaluate(async () => {
-      const moving = document.getAnimations().filter((animation) => animation.effect?.getComputedTiming().iterations !== Infinity);
-      await Promise.allSettled(moving.map((animation) => animation.finished));
-      const { violations } = await (window as unknown as { axe: typeof axe }).axe.run('html', { resultTypes: ['violations'] });
-      return violations.map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join(' | ')}`);
-    });
-    expect(found, this.at()).toEqual([]);
+    expect(await axeFaults(this.page), this.at()).toEqual([]);
   }
 }

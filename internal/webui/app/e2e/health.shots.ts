@@ -2,17 +2,14 @@ import type { Page } from '@playwright/test';
 import type { components } from '../src/api/schema';
 import { tokensOf } from './figures';
 import { upstream, withFailures } from './failing';
-import { shoot } from './shots';
+import { patiently, shoot } from './shots';
 import { addDays, dayOf } from '../src/range/days';
 import { test } from './test';
 
 type Schemas = components['schemas'];
 
 // As pages.shots.ts, for the back office's figures.
-test.beforeEach(({ page }) => {
-  page.setDefaultTimeout(120_000);
-  test.setTimeout(600_000);
-});
+patiently();
 
 const made = (calls: number, failures: number) => ({
   calls,

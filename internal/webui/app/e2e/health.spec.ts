@@ -27,7 +27,7 @@ test('journey: from “something is wrong” to which capability fails, since wh
   const journey = new Journey(page, 'failing capability → whom it hits → why');
   const failing = block(page, name);
   await expect(page.getByRole('status').filter({ hasText: /failing$/ })).toBeVisible(); // or others with it
-  await expect(failing).toContainText('In the last hour 61 of 64 calls failed; in the hour before 0 of 0.');
+  await expect(failing).toContainText('In the last hour 61 of 64 calls failed; in the hour before there were none.');
   const cause = failing.getByRole('listitem').first();
   await expect(cause).toContainText('Upstream answered 503');
   await expect(cause).toContainText(/since \d\d:\d\d:\d\d \(\d min\)/);

@@ -24,6 +24,12 @@ export class Journey {
     await field.press('Enter');
   }
 
+  /** A list of choices is opened, and one is chosen. */
+  async choose(select: Locator, label: string): Promise<void> {
+    this.clicks += 2;
+    await select.selectOption({ label });
+  }
+
   async press(key: string): Promise<void> {
     this.keys++;
     await this.page.keyboard.press(key);

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { calls, figures, openLog, part } from './log';
+import { calls, figures, listed, openLog, part } from './log';
 import { held } from './shape';
 import { expect, test } from './test';
 
@@ -8,9 +8,10 @@ const composed = { keyCode: 229, bubbles: true }; // Safari, for the key that en
 
 test('D pressed faster than pages come skips none', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
-  const failed: string[] = [];
-  for (let n = 0; n < 21; n++) failed.unshift((await developer.call(app.accessKey, { model: 'demo-error-500' })).callId);
+  const made: string[] = [];
+  for (let n = 0; n < 21; n++) made.push((await developer.call(app.accessKey, { model: 'demo-error-500' })).callId);
   await developer.counted(21);
+  const failed = await listed(developer, app, made, 'failure');
   const drawer = await openLog(page, app);
   await drawer.getByRole('button', { name: /^Failures/ }).click();
   await expect(figures(page)).toContainText('Failures 21');

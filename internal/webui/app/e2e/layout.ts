@@ -5,7 +5,8 @@ export interface Evaluating {
 
 /**
  * What is wrong with how the page is laid out at its present width, in words; nothing when all is well:
- * the page, a dialog or a block runs sideways, a text overlaps another or sticks out of its box.
+ * the page, a dialog or a block runs sideways, a text overlaps another or sticks out of its box, a figure is broken
+ * over lines, a field cuts its figure or what it says while it is empty.
  */
 export async function layoutFaults(page: Evaluating): Promise<string[]> {
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
@@ -45,6 +46,19 @@ export async function layoutFaults(page: Evaluating): Promise<string[]> {
       if (first && more.some(({ top }) => top >= first.bottom)) say(`the figure “${figure.textContent}” is broken over lines`);
     }
 
+    const ruler = document.createElement('canvas').getContext('2d')!;
+    for (const input of document.querySelectorAll('input')) {
+      const style = getComputedStyle(input);
+      const words = input.value === '' ? input.placeholder : input.type === 'number' ? input.value : '';
+      const arrows = input.type === 'number' && input.value !== '' ? 16 : 0; // at its end, where the pointer is
+      ruler.font = style.font;
+      // Not clientWidth, which leaves the padding of a field out in Firefox.
+      const { width } = input.getBoundingClientRect();
+      const edges = [style.paddingLeft, style.paddingRight, style.borderLeftWidth, style.borderRightWidth];
+      const room = edges.reduce((left, edge) => left - parseFloat(edge), width);
+      if (width > 0 && ruler.measureText(words).width + arrows > room + 1) say(`“${words}” is cut in its field`);
+    }
+
     const layerOf = (element: Element): Element => {
       for (let at: Element | null = element; at; at = at.parentElement) {
         const { position, zIndex } = getComputedStyle(at);
@@ -65,6 +79,10 @@ export async function layoutFaults(page: Evaluating): Promise<string[]> {
         continue;
       const range = document.createRange();
       range.selectNodeContents(node);
+      if (/^[\d.,]+$/.test(text) && owner.closest('td')) {
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) say(`the figure “${text}” is broken over lines`);
+      }
       let hidden = false;
       for (let at: Element | null = owner; at; at = at.parentElement) hidden ||= getComputedStyle(at).clipPath !== 'none';
       for (const rect of hidden ? [] : range.getClientRects()) {

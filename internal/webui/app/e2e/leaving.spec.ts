@@ -1,3 +1,4 @@
+import { part } from './log';
 import { CHAT, expect, mailedCode, test } from './test';
 
 test('signing out leaves nothing of the page to the next person', async ({ page, context, developer, expected }) => {
@@ -69,7 +70,9 @@ test('a link out of the call log takes its place in the history: one Back return
     .first()
     .click();
   await page.locator('.calls-table tr.call').first().click();
-  await page.getByRole('link', { name: `Try ${CHAT}` }).click();
+  await part(page, 'Failure detail')
+    .getByRole('link', { name: `Try ${CHAT}` })
+    .click();
   await expect(page).toHaveURL(`/capabilities/${CHAT}?tab=try&app=${app.id}`);
   await page.goBack();
   await expect(page).toHaveURL(`/applications/${app.id}`);

@@ -1,14 +1,11 @@
 import type { components } from '../src/api/schema';
-import { shoot, withCatalog } from './shots';
+import { patiently, shoot, withCatalog } from './shots';
 import { CHAT, test } from './test';
 
 type Schemas = components['schemas'];
 
 // As pages.shots.ts, for what holds an application to a budget and a capability up.
-test.beforeEach(({ page }) => {
-  page.setDefaultTimeout(120_000);
-  test.setTimeout(600_000);
-});
+patiently();
 
 test('limits and keys', async ({ page, developer, administrator }) => {
   const { id } = await developer.createApplication('Search assistant of the customer service department, north', [CHAT]);

@@ -1,4 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
+import type { components } from '../src/api/schema';
 import { expect, type Developer, type NewApplication } from './test';
 
 /** Parts of the call drawer. */
@@ -24,4 +25,15 @@ export async function openFailure(page: Page, developer: Developer, app: NewAppl
   await openLog(page, app);
   await calls(page).first().click();
   await expect(part(page, 'Failure detail')).toBeVisible();
+}
+
+/** The ids of calls that an application made today as the list has them: of one millisecond, in an order of its own. */
+export async function listed(developer: Developer, app: NewApplication, made: readonly string[], result = ''): Promise<string[]> {
+  const all: string[] = [];
+  for (let number = 1; number <= Math.ceil(made.length / 10); number++) {
+    const path = `/api/statistics/applications/${app.id}/calls?${result && `result=${result}&`}page=${number}`;
+    all.push(...(await developer.api<components['schemas']['CallPage']>('GET', path)).items.map(({ callId }) => callId));
+  }
+  expect([...all].sort()).toEqual([...made].sort());
+  return all;
 }

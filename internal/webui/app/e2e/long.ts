@@ -237,3 +237,17 @@ export async function withBigOfficeFigures(
     await route.fulfill({ response: answer, json: body });
   });
 }
+
+/** Sessions of browsers and of programs with the longest names there can be, on the page of sessions. */
+export async function withLongSessions(page: Page): Promise<void> {
+  await page.route('**/api/auth/sessions', async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { data: { items: { id: string; userAgent: string; current: boolean }[] } };
+    const { items } = body.data;
+    for (const userAgent of [LONG_TEXT.slice(0, 256), LONG[1].repeat(4).slice(0, 256), LONG[2].repeat(8).slice(0, 256), ''])
+      items.push({ ...items[0]!, id: randomUUID(), userAgent, current: false });
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.reload();
+  await page.locator('.sessions tbody tr').nth(4).waitFor();
+}

@@ -1,14 +1,11 @@
 import type { components } from '../src/api/schema';
-import { shoot } from './shots';
+import { patiently, shoot } from './shots';
 import { test } from './test';
 
 type Schemas = components['schemas'];
 
 // As pages.shots.ts, for closed days and invoices.
-test.beforeEach(({ page }) => {
-  page.setDefaultTimeout(120_000);
-  test.setTimeout(600_000);
-});
+patiently();
 
 test('closed days and invoices', async ({ page, administrator }) => {
   void administrator;

@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { calls, openLog } from './log';
+import { calls, listed, openLog } from './log';
 import { expect, expectAccessible, test, type Developer, type NewApplication } from './test';
 
 const ids = (page: Page) =>
@@ -35,8 +35,9 @@ async function turned(page: Page, drawer: Locator): Promise<string[]> {
 
 test('calls that arrive while pages are turned repeat no row and leave none out', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
-  const first = await made(developer, app, 22);
+  const before = await made(developer, app, 22);
   await developer.counted(22);
+  const first = await listed(developer, app, before);
   const drawer = await openLog(page, app);
   await expect(calls(page)).toHaveCount(10);
   await calls(page).first().hover(); // who reads is not disturbed

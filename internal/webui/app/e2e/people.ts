@@ -24,11 +24,11 @@ abstract class Person {
     private readonly auth: string,
   ) {}
 
-  /** Signs in by the code of a caught mail; the browser of this test gets the session cookie. */
-  async signIn(): Promise<void> {
+  /** Signs in by the code of a caught mail, another than the `spent` one; the browser of this test gets the session cookie. */
+  async signIn(spent = ''): Promise<void> {
     expect((await this.request.post(`${this.base}${this.auth}/code`, { data: { email: this.email }, headers: this.from })).ok()).toBe(true);
     const login = await this.request.post(`${this.base}${this.auth}/login`, {
-      data: { email: this.email, code: await this.code() },
+      data: { email: this.email, code: await mailedCode(this.request, this.base, this.email, spent) },
       headers: this.from,
     });
     expect(login.ok(), await login.text()).toBe(true);
@@ -57,7 +57,8 @@ abstract class Person {
   }
 }
 
-export async function mailedCode(request: APIRequestContext, base: string, email: string): Promise<string> {
+/** The newest code that was mailed to an address, once it is another than the `spent` one. */
+export async function mailedCode(request: APIRequestContext, base: string, email: string, spent = ''): Promise<string> {
   let code = '';
   await expect
     .poll(
@@ -65,7 +66,8 @@ export async function mailedCode(request: APIRequestContext, base: string, email
         const mails = (await (
           await request.get(`${base}/dev/mails?to=${encodeURIComponent(email)}`, { headers: { Accept: 'application/json' } })
         ).json()) as { items: { code: string }[] };
-        return (code = mails.items[0]?.code ?? '');
+        code = mails.items[0]?.code ?? '';
+        return code === spent ? '' : code;
       },
       { message: `a code is mailed to ${email}` },
     )
@@ -86,8 +88,15 @@ export interface Call {
 }
 
 export class Developer extends Person {
-  constructor(request: APIRequestContext, base: string) {
-    super(request, base, `dev-${randomUUID()}@example.com`, '/api/auth');
+  constructor(request: APIRequestContext, base: string, email = `dev-${randomUUID()}@example.com`) {
+    super(request, base, email, '/api/auth');
+  }
+
+  /** The same person, signed in with another browser as well. */
+  async alsoIn(request: APIRequestContext): Promise<Developer> {
+    const there = new Developer(request, this.base, this.email);
+    await there.signIn(await this.code());
+    return there;
   }
 
   createApplication = (name: string, capabilityIds: string[] = [CHAT, CLAUDE]) =>

@@ -146,7 +146,7 @@ test('public prices are suggested by the upstream model, fill the form only when
   await field(page, 'Upstream model').fill('claude-sonnet-4-5');
   await expect(suggested.getByRole('listitem').first()).toContainText('Anthropic claude-sonnet-4-5');
   await field(page, 'Upstream model').fill('no-model-anybody-knows');
-  await expect(suggested).toContainText('The catalogue does not have this model.');
+  await expect(suggested).toContainText('The catalog does not have this model.');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(row(page, 'no-model-anybody-knows')).toContainText('1.25');
 });

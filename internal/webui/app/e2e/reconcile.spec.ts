@@ -54,10 +54,15 @@ test('what was counted of a month stands by day, and is saved as a file', async 
     /2026-08-01.*gpt-5-with.*Calls 12,345,678 · Input 240,000 · Output 31,000 · Cached 12,000.*USD 0\.61.*counted low: 4.*report of tokens: 6.*price: 3/,
   );
   const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save as CSV' }).click();
+  await page.getByRole('button', { name: 'Download CSV' }).click();
   expect((await saved).suggestedFilename()).toBe('2026-08-UTC.csv');
   await page.getByLabel('Days of').selectOption('America/Los_Angeles');
   await expect(page).toHaveURL('/admin/reconcile?month=2026-08&zone=America%2FLos_Angeles');
+  const month = page.getByRole('textbox', { name: 'Month' });
+  await expect(month).toHaveValue('2026-08');
+  await month.click();
+  await page.getByRole('cell', { name: 'Feb' }).click();
+  await expect(page).toHaveURL('/admin/reconcile?month=2026-02&zone=America%2FLos_Angeles');
 });
 
 test('a file of the provider is held against it by the product itself, and what is wrong with one is told by line', async ({
@@ -68,8 +73,12 @@ test('a file of the provider is held against it by the product itself, and what 
   expected.push(/ 400 /);
   void administrator;
   await page.goto('/admin/reconcile?month=2026-08');
-  const file = page.getByLabel('CSV of the provider');
-  await file.setInputFiles(csv('date,model,input_tokens,cost,currency\n2026-08-01,ghost,900,0.5,USD\n2026-07-31,ghost,1,1,USD\n'));
+  const file = page.locator('input[type=file]');
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'CSV of the provider Choose file' }).click();
+  const first = csv('date,model,input_tokens,cost,currency\n2026-08-01,ghost,900,0.5,USD\n2026-07-31,ghost,1,1,USD\n');
+  await (await chooser).setFiles(first);
+  await expect(page.getByText(first.name)).toBeVisible();
   await expect(page.getByRole('status').filter({ hasText: 'Lines compared: 1; of other months: 1.' })).toBeVisible();
   await expect(page.getByRole('listitem').filter({ hasText: 'ghost' })).toContainText(
     /Input —, billed 900 \(\+900\).*USD —, billed 0\.5 \(\+0\.5\)/,

@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import english from '../src/locale/en/index';
 import chinese from '../src/locale/zh/index';
 import { addDays, dayOf } from '../src/range/days';
-import { CLAUDE, prefer, type Administrator, type Developer } from './test';
+import { CLAUDE, prefer, test, type Administrator, type Developer } from './test';
 
 export type Words = typeof english;
 type Look = readonly [language: 'en' | 'zh-CN', theme: 'light' | 'dark', width: 1440 | 390];
@@ -19,6 +19,11 @@ export const looks: readonly Look[] = [
 /** For states that differ from a page of above in a few words. */
 export const twice: readonly Look[] = [looks[0]!, ['zh-CN', 'dark', 390]];
 
+/** With LOOKS=all, for whoever looks at every picture, a page is taken in each look at both widths, a state in the four of above. */
+const every: readonly Look[] = [...looks, ...looks.map(([language, theme, width]): Look => [language, theme, width === 390 ? 1440 : 390])];
+const asked = (wanted: readonly Look[]) =>
+  process.env['LOOKS'] !== 'all' ? wanted : wanted === looks ? every : wanted === twice ? looks : wanted;
+
 export interface Shot {
   /** Brings the page into its state, in the words of the look. */
   prepare?: (words: Words) => Promise<unknown>;
@@ -27,6 +32,20 @@ export interface Shot {
   height?: number;
   /** Does not wait for answers: there are none. */
   waiting?: boolean;
+}
+
+/** In two looks, for a state that differs in a few words. */
+export const few = (prepare?: Shot['prepare']): Shot => ({ looks: twice, ...(prepare ? { prepare } : {}) });
+/** The same for what stands over a page: the window is taken. */
+export const dialog = (prepare: NonNullable<Shot['prepare']>): Shot => ({ looks: twice, prepare, height: 900 });
+
+/** The pictures of a file may take their time, and browsers complain of what is provoked for them. */
+export function patiently(): void {
+  test.beforeEach(({ page, expected }) => {
+    expected.push(/./);
+    page.setDefaultTimeout(120_000);
+    test.setTimeout(1_800_000);
+  });
 }
 
 const folder = process.env['SHOTS'] ?? 'screenshots';
@@ -39,7 +58,7 @@ export async function shoot(
   { prepare, looks: wanted = looks, height, waiting = false }: Shot = {},
 ): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  for (const [language, theme, width] of wanted) {
+  for (const [language, theme, width] of asked(wanted)) {
     await prefer(page, language, theme);
     await page.setViewportSize({ width, height: height ?? (width === 390 ? 844 : 900) });
     await page.goto(url);

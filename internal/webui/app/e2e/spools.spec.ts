@@ -189,10 +189,10 @@ test('how the days stand is told: what holds one up, what one came to, what is m
   await page.goto('/admin/spools');
   const days = page.getByRole('region', { name: 'Days' }).getByRole('listitem');
   await expect(days.nth(0)).toContainText(/2026-08-17.*Open.*held up by gateway-with.*\(silent\)/);
-  await expect(days.nth(1)).toContainText(/2026-08-16.*Closed.*Calls: 12,345,678 · failures: 16 · applications: 12.*closing 1/);
+  await expect(days.nth(1)).toContainText(/2026-08-16.*Closed.*Calls: 12,345,678 · failures: 16 · applications: 12.*closing no\. 1/);
   await expect(days.nth(1)).not.toContainText('Missing');
-  await expect(days.nth(2)).toContainText(/Reopened.*is compared with its calls/);
-  await expect(days.nth(3)).toContainText(/Missing calls: 512 and an unknown number of gateway-9.*closing 2/);
+  await expect(days.nth(2)).toContainText(/Reopened.*being compared with its calls/);
+  await expect(days.nth(3)).toContainText(/Missing calls: 512 and an unknown number from gateway-9.*closing no\. 2/);
   for (const width of [390, 768, 1024, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     await inEveryLook(

@@ -1,6 +1,6 @@
-import axe from 'axe-core';
 import { expect, test as plain, type BrowserContext, type Page } from '@playwright/test';
 import { addDays, dayOf } from '../src/range/days';
+import { axeFaults } from './axe';
 import { Administrator, Developer } from './people';
 import { administrator } from './product';
 
@@ -95,16 +95,8 @@ export async function prefer(page: Page, language: 'zh-CN' | 'en', theme: 'light
 }
 
 /** Nothing of any impact is found by axe on the page as it stands, or in the part that `within` selects. */
-export async function expectAccessible(page: Page, within = 'html'): Promise<void> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async (part) => {
-    // What fades in has no contrast yet.
-    const moving = document.getAnimations().filter((animation) => animation.effect?.getComputedTiming().iterations !== Infinity);
-    await Promise.allSettled(moving.map((animation) => animation.finished));
-    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(part, { resultTypes: ['violations'] });
-    return violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.html} ${node.failureSummary}`).join(' | ')}`);
-  }, within);
-  expect(found).toEqual([]);
+export async function expectAccessible(page: Page, within?: string): Promise<void> {
+  expect(await axeFaults(page, within)).toEqual([]);
 }
 
 /** Nothing is wider than the screen. */

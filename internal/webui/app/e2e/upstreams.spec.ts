@@ -151,7 +151,7 @@ test('a failing upstream shows as the gateway sees it, and a call tells which on
     await page.goto('/admin/upstreams');
     const row = page.getByRole('row').filter({ hasText: `dead-${mark}` });
     await expect(row).toContainText('Down', { timeout: 15_000 });
-    await expect(row).toContainText('connection refused');
+    await expect(row).toContainText('it refused the connection');
     await expect(page.getByRole('row').filter({ hasText: `live-${mark}` })).toContainText('Calls: 22', { timeout: 40_000 });
     await expectNoSidewaysScroll(page);
     await inEveryLook(

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import english from '../src/locale/en/index';
 import chinese from '../src/locale/zh/index';
-import type { LongCatalog } from './long';
+import { withLongSessions, type LongCatalog } from './long';
 import { dayOf } from '../src/range/days';
 import { prefer } from './test';
 
@@ -98,6 +98,8 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
       await page.locator('.try-figures a').waitFor();
     },
   },
+  { name: 'sessions', url: '/sessions', prepare: withLongSessions },
+  { name: 'news', url: '/whats-new' },
 ];
 
 /** The back office's pages of figures. */
@@ -116,6 +118,7 @@ export const figuresViews = ({ capabilityId }: LongCatalog): View[] => [
 
 /** Every other page of the back office. */
 export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
+  { name: 'admin-news', url: '/admin/whats-new' },
   { name: 'admin-groups', url: '/admin/groups' },
   { name: 'admin-group-new', url: '/admin/groups', prepare: (page, words) => button(page, words.admin.groups.add).click() },
   { name: 'admin-capabilities', url: '/admin/capabilities?q=routing' },
@@ -130,6 +133,7 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
     url: `/admin/prices?capability=${capabilityId}`,
     prepare: (page, words) => button(page, words.admin.prices.add).click(),
   },
+  { name: 'admin-reconcile', url: '/admin/reconcile' },
   { name: 'admin-limits', url: '/admin/limits' },
   { name: 'admin-ceiling-new', url: '/admin/limits', prepare: (page, words) => button(page, words.admin.limits.add).click() },
   { name: 'admin-alerts', url: '/admin/alerts' },
@@ -143,6 +147,7 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
     },
   },
   { name: 'admin-users', url: '/admin/users' },
+  { name: 'admin-spools', url: '/admin/spools' },
   { name: 'admin-calls', url: '/admin/calls' },
   { name: 'admin-audit', url: '/admin/audit' },
 ];
@@ -162,12 +167,22 @@ export const strangerViews: View[] = [
   { name: 'admin-sign-in', url: '/admin/sign-in' },
 ];
 
+/** Where pictures of the views are to be put, and with it in every look: each is looked at by a person. */
+export const pictures = process.env['WIDTHS'];
+const looks = [
+  ['en', 'light'],
+  ['zh-CN', 'dark'],
+  ...(pictures
+    ? ([
+        ['en', 'dark'],
+        ['zh-CN', 'light'],
+      ] as const)
+    : []),
+] as const;
+
 /** Opens each view in both languages and themes and calls `see` at every width, with what it looks at. */
 export async function everyWidth(page: Page, views: readonly View[], see: (what: string) => Promise<void>): Promise<void> {
-  for (const [language, theme] of [
-    ['en', 'light'],
-    ['zh-CN', 'dark'],
-  ] as const) {
+  for (const [language, theme] of looks) {
     await prefer(page, language, theme);
     for (const { name, url, prepare } of views) {
       await page.setViewportSize({ width: 1440, height: 900 });

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
+import { createBrowserRouter, Outlet, RouterProvider, useNavigate } from 'react-router';
 import { Guard } from './session/Guard';
 import { FindButton, Finder, type Opened } from './find/Finder';
 import { FrameBones } from './ui/Block';
@@ -10,6 +10,7 @@ import { Shell, type Place } from './ui/Shell';
 
 function Frame() {
   const { t } = useTranslation();
+  const navigate = useNavigate();
   const [open, setOpen] = useState<Opened>(null);
   const places: Place[] = [
     { to: '/', label: t('nav.overview'), icon: 'overview', ranged: true },
@@ -23,7 +24,11 @@ function Frame() {
         places={places}
         home="/"
         find={<FindButton onOpen={() => setOpen('palette')} />}
-        account={[{ key: 'keys', label: t('keys.title'), onSelect: () => setOpen('shortcuts') }]}
+        news={paths.whatsNew}
+        account={[
+          { key: 'sessions', label: t('account.sessions'), onSelect: () => void navigate(paths.sessions) },
+          { key: 'keys', label: t('keys.title'), onSelect: () => setOpen('shortcuts') },
+        ]}
       >
         <Outlet />
       </Shell>
@@ -42,6 +47,8 @@ const pages: Record<Exclude<keyof typeof paths, 'signIn'>, () => Promise<{ Compo
   calls: () => import('./calls/CallsPage'),
   call: () => import('./calls/CallPage'),
   alerts: () => import('./alerts/OwnAlertsPage'),
+  sessions: () => import('./session/SessionsPage'),
+  whatsNew: () => import('./news/WhatsNewPage'),
 };
 
 const routes = () => [

@@ -18,7 +18,7 @@ function Frame() {
     { to: '/admin/groups', label: t('nav.groups'), icon: 'group', group: catalog },
     { to: '/admin/upstreams', label: t('nav.upstreams'), icon: 'upstreams', group: catalog },
     { to: '/admin/prices', label: t('nav.prices'), icon: 'prices', group: catalog },
-    { to: '/admin/reconcile', label: t('nav.reconcile'), icon: 'prices', group: catalog },
+    { to: '/admin/reconcile', label: t('nav.reconcile'), icon: 'invoices', group: catalog },
     { to: '/admin/applications', label: t('nav.applications'), icon: 'applications', group: people, tab: true },
     { to: '/admin/users', label: t('nav.users'), icon: 'account', group: people },
     { to: '/admin/limits', label: t('nav.limits'), icon: 'limits', group: people },
@@ -29,7 +29,7 @@ function Frame() {
   ];
   return (
     <Guard signIn="/admin/sign-in">
-      <Shell places={places} home="/admin" band={t('band')}>
+      <Shell places={places} home="/admin" band={t('band')} news="/admin/whats-new">
         <Outlet />
       </Shell>
     </Guard>
@@ -66,6 +66,7 @@ const routes = () => [
           { path: '/admin/alerts', lazy: () => import('./alerts/OfficeAlertsPage') },
           { path: '/admin/spools', lazy: () => import('./admin/SpoolsPage') },
           { path: '/admin/audit', lazy: () => import('./admin/AuditPage') },
+          { path: '/admin/whats-new', lazy: () => import('./news/OfficeNewsPage') },
           { path: '*', element: <NotFound home="/admin" /> },
         ],
       },

@@ -1,20 +1,21 @@
 import '../ui/field.css';
 import './admin.css';
 import './directory.css';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
-import { Icon } from '../ui/Icon';
+import { Email } from '../ui/Email';
 import { notify } from '../ui/notice';
+import { Cell } from '../ui/Records';
 import { Pages } from '../ui/Pages';
+import { UrlSearch } from '../ui/SearchField';
 import { StatusTag } from '../ui/Tag';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
-import { useUrlText } from '../ui/useUrlText';
 import { DIRECTORY_SIZE, officeQueries, useJudge, type DirectoryFilter, type Listed } from './queries';
 
 const Confirm = lazy(() => import('../ui/Confirm'));
@@ -44,7 +45,11 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('directory.title')}>
         <Filters filter={filter} onChange={(change) => setSearch({ ...change, page: null })} />
-        <Block query={query} height={480} bones={<TableBones roomy className="directory" head={<Columns />} rows={10} columns={7} />}>
+        <Block
+          query={query}
+          height={480}
+          bones={<TableBones roomy className="records directory" head={<Columns />} rows={10} columns={7} />}
+        >
           {({ items, total, lastCallsKnown }) =>
             items.length > 0 ? (
               <>
@@ -53,7 +58,7 @@ export function Component() {
                     {t('directory.lastUnknown')}
                   </p>
                 )}
-                <table className="table directory">
+                <table className="table records directory">
                   <Columns />
                   <tbody>
                     {items.map((one) => (
@@ -87,21 +92,9 @@ export function Component() {
 
 function Filters({ filter, onChange }: { filter: DirectoryFilter; onChange: (change: { status: string } | { sort: string }) => void }) {
   const { t } = useTranslation('admin');
-  const [text, setText] = useUrlText('q');
   return (
     <div className="filters" role="search">
-      <div className="search">
-        <Icon name="search" />
-        <input
-          className="input"
-          type="search"
-          maxLength={64}
-          aria-label={t('directory.search')}
-          placeholder={t('directory.search')}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </div>
+      <UrlSearch label={t('directory.search')} most={64} />
       <select
         className="select"
         aria-label={t('list.status')}
@@ -150,16 +143,6 @@ function Columns() {
   );
 }
 
-/** A cell that names its column where there is no room for heads. */
-function Cell({ name, className, children }: { name: (typeof columns)[number]; className?: string; children: ReactNode }) {
-  const { t } = useTranslation('admin');
-  return (
-    <td className={className}>
-      <span className="meta close">{t(`directory.${name}`)}</span> {children}
-    </td>
-  );
-}
-
 function Row({ of, known }: { of: Listed; known: boolean }) {
   const { t } = useTranslation(['admin', 'common']);
   const format = useFormat();
@@ -172,24 +155,26 @@ function Row({ of, known }: { of: Listed; known: boolean }) {
           {of.id}
         </code>
       </td>
-      <Cell name="owner">
-        <Link to={`/admin/users?q=${encodeURIComponent(of.owner.email)}`}>{of.owner.email}</Link>
+      <Cell label={t('directory.owner')}>
+        <Link to={`/admin/users?q=${encodeURIComponent(of.owner.email)}`}>
+          <Email of={of.owner.email} />
+        </Link>
       </Cell>
-      <Cell name="status">
+      <Cell label={t('directory.status')}>
         {of.status === 'active' ? <span className="second">{t('common:status.active')}</span> : <StatusTag status={of.status} />}
         <Why of={of} />
       </Cell>
-      <Cell name="bound" className="right number">
+      <Cell label={t('directory.bound')} className="right number">
         {format.count(of.capabilityCount)}
       </Cell>
-      <Cell name="lastCall" className="number">
+      <Cell label={t('directory.lastCall')} className="number">
         <span title={of.lastCallAt === null ? undefined : format.exactTime(of.lastCallAt)}>{last}</span>
       </Cell>
-      <Cell name="created" className="number wider">
+      <Cell label={t('directory.created')} className="number wider">
         <span title={format.exactTime(of.createdAt)}>{format.time(of.createdAt)}</span>
       </Cell>
       <td>
-        <div className="directory-actions">
+        <div className="record-actions">
           <Link
             className="quiet"
             data-edge

@@ -6,9 +6,8 @@ import { api } from '../api/client';
 import { today } from '../range/days';
 import { Button } from '../ui/Button';
 import { useTellFault } from '../ui/Fault';
-import { Icon } from '../ui/Icon';
+import { UrlSearch } from '../ui/SearchField';
 import { useSearch } from '../ui/useSearch';
-import { useUrlText } from '../ui/useUrlText';
 import { anyEntry, auditQuery, NOUNS, type AuditFilter } from './auditFilter';
 
 const AuditDays = lazy(() => import('./AuditDays'));
@@ -17,36 +16,12 @@ const AuditDays = lazy(() => import('./AuditDays'));
 export function AuditFilters({ filter }: { filter: AuditFilter }) {
   const { t } = useTranslation('admin');
   const [, setSearch] = useSearch();
-  const [actor, setActor] = useUrlText('actor');
-  const [target, setTarget] = useUrlText('target');
   const { action, start, end } = filter;
   const known = NOUNS.some((noun) => action === `${noun}.`);
   return (
     <div className="filters" role="search">
-      <div className="search">
-        <Icon name="search" />
-        <input
-          className="input"
-          type="search"
-          maxLength={254}
-          aria-label={t('audit.byActor')}
-          placeholder={t('audit.byActor')}
-          value={actor}
-          onChange={(event) => setActor(event.target.value)}
-        />
-      </div>
-      <div className="search">
-        <Icon name="search" />
-        <input
-          className="input"
-          type="search"
-          maxLength={254}
-          aria-label={t('audit.byTarget')}
-          placeholder={t('audit.byTarget')}
-          value={target}
-          onChange={(event) => setTarget(event.target.value)}
-        />
-      </div>
+      <UrlSearch name="actor" label={t('audit.byActor')} most={254} />
+      <UrlSearch name="target" label={t('audit.byTarget')} most={254} />
       <select
         className="select"
         aria-label={t('audit.byAction')}

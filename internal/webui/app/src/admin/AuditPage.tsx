@@ -1,3 +1,4 @@
+import '../ui/records.css';
 import './admin.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +7,7 @@ import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import type zh from '../locale/zh/admin';
 import { Block, Empty, TableBones } from '../ui/Block';
+import { Email } from '../ui/Email';
 import { Pages } from '../ui/Pages';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
@@ -13,7 +15,7 @@ import { useTitle } from '../ui/useTitle';
 import { AuditFilters } from './AuditFilters';
 import { anyEntry, auditFilter, targetPath } from './auditFilter';
 import { AUDIT_SIZE, officeQueries } from './queries';
-import { folded, moves } from './trail';
+import { folded, membersOf, moves } from './trail';
 
 type Action = keyof (typeof zh)['audit']['actions'];
 type Field = keyof (typeof zh)['audit']['fields'];
@@ -33,7 +35,7 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('audit.title')}>
         <AuditFilters filter={filter} />
-        <Block query={query} height={480} bones={<TableBones roomy className="audit" head={<Columns />} rows={10} columns={5} />}>
+        <Block query={query} height={480} bones={<TableBones roomy className="records audit" head={<Columns />} rows={10} columns={5} />}>
           {({ items, total }) =>
             items.length > 0 ? (
               <>
@@ -79,7 +81,7 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
     return i18n.exists(`admin:audit.actions.${key}`) ? t(`audit.actions.${key as Action}`) : name;
   };
   return (
-    <table className="table audit">
+    <table className="table records audit">
       <Columns />
       <tbody>
         {folded(items).map(({ entry, times, since }) => (
@@ -88,7 +90,9 @@ function Table({ items }: { items: Schemas['AuditEntry'][] }) {
               {format.time(entry.at)}
               {times > 1 && <span className="meta audit-since">{t('audit.since', { time: format.time(since) })}</span>}
             </td>
-            <td>{entry.actor}</td>
+            <td>
+              <Email of={entry.actor} />
+            </td>
             <td title={entry.action}>
               {action(entry.action)}
               {times > 1 && <strong className="number"> ×{times}</strong>}
@@ -146,7 +150,8 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
   if (to === SECRET)
     return (
       <>
-        {name}: {created ? t('audit.set') : t('audit.changed')}
+        {t('audit.field', { name })}
+        {created ? t('audit.set') : t('audit.changed')}
       </>
     );
   const shown = (value: unknown): string => {
@@ -154,13 +159,18 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
     if (field === 'status' && (value === 'enabled' || value === 'disabled')) return t(`common:status.${value}`);
     if (field === 'status' && (value === 'active' || value === 'disabled')) return t(`common:status.${value}`);
     if (Array.isArray(value) && value.length === 0) return t('audit.nothing');
-    if (Array.isArray(value)) return value.join(', ');
+    if (Array.isArray(value)) return value.map(shown).join(t('audit.between'));
+    if (typeof value === 'boolean') return t(value ? 'audit.yes' : 'audit.no');
+    if ((field === 'auth' || field === 'upstreamAuth') && i18n.exists(`admin:editor.auths.${String(value)}`))
+      return t(`editor.auths.${value as Schemas['UpstreamAuth']}`);
+    const all = field === 'upstreams' && typeof value === 'string' ? membersOf(value) : null;
+    if (all) return all.map((one) => t('audit.member', { ...one, status: t(`common:status.${one.status}`) })).join(t('audit.between'));
     if (typeof value === 'number') return format.count(value);
     return typeof value === 'string' ? value : JSON.stringify(value);
   };
   return (
     <>
-      {name}:{' '}
+      {t('audit.field', { name })}
       {from !== null && from !== undefined && (
         <>
           <del>{shown(from)}</del> →{' '}

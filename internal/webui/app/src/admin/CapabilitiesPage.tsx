@@ -10,10 +10,10 @@ import { useTellFault } from '../ui/Fault';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { Pages } from '../ui/Pages';
+import { UrlSearch } from '../ui/SearchField';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
-import { useUrlText } from '../ui/useUrlText';
 import { LIST_SIZE, officeQueries, orderable, useOrderCapabilities, useSetStatus, type Capability, type Filter } from './queries';
 import { hostOf } from './settings';
 import { useOrdering } from './useOrdering';
@@ -94,21 +94,10 @@ function useFilter(): [Filter, (change: Partial<Choice>) => void, (page: number)
 function Filters({ filter, onFilter }: { filter: Filter; onFilter: (change: Partial<Choice>) => void }) {
   const { t } = useTranslation(['admin', 'common']);
   const { data: groups } = useQuery(officeQueries.groups());
-  const [text, setText] = useUrlText('q');
   const known = groups?.some(({ id }) => id === filter.groupId);
   return (
     <div className="filters" role="search">
-      <div className="search">
-        <Icon name="search" />
-        <input
-          className="input"
-          type="search"
-          aria-label={t('list.search')}
-          placeholder={t('list.search')}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </div>
+      <UrlSearch label={t('list.search')} />
       <select
         className="select"
         aria-label={t('list.group')}
@@ -174,9 +163,9 @@ function Table({ items, filter, ordering }: { items: Capability[]; filter: Filte
   const failed = useTellFault();
   const { data: groups } = useQuery(officeQueries.groups());
   const groupName = ({ groupId }: Capability) => groups?.find(({ id }) => id === groupId)?.name ?? groupId;
-  const { mutateAsync } = useOrderCapabilities(filter);
-  const { order, question } = useOrdering(items, mutateAsync);
-  const { rows, handle, body, draggedId, live } = useReorder(items, order);
+  const { shown, store } = useOrderCapabilities(filter, items);
+  const { order, question } = useOrdering(items, store);
+  const { rows, handle, body, draggedId, live } = useReorder(shown, order);
   return (
     <>
       {live}

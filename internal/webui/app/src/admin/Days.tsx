@@ -39,7 +39,9 @@ function Row({ of }: { of: Day }) {
   return (
     <li>
       <strong className="number">{of.day}</strong>
-      <Tag kind={kinds[of.state]}>{t(`days.states.${of.state}`)}</Tag>
+      <span className="day-state">
+        <Tag kind={kinds[of.state]}>{t(`days.states.${of.state}`)}</Tag>
+      </span>
       <span className="day-why">
         {of.calls !== null &&
           t('days.figures', {

@@ -57,14 +57,17 @@ function Existing({ id }: { id: string }) {
           <h1>
             {capability.data.name} <StatusTag status={capability.data.status} />
           </h1>
-          <Link className="quiet" data-edge to={figuresOf(id)}>
-            {t('figures:link.figures')}
-          </Link>
-          <Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>
-            {t('prices.title')}
-          </Link>
+          <div className="row">
+            <Link className="quiet" data-edge to={figuresOf(id)}>
+              {t('figures:link.figures')}
+            </Link>
+            <Link className="quiet" data-edge to={`/admin/prices?capability=${encodeURIComponent(id)}`}>
+              {t('prices.title')}
+            </Link>
+          </div>
         </div>
       )}
+      {capability.isError && !capability.data && <h1>{t('list.title')}</h1>}
       <Framed ready={capability.data !== undefined}>
         <Block query={capability} height={640}>
           {(data) => <Editor before={stored(data)} capability={data} groups={groups.data ?? []} />}

@@ -1,6 +1,6 @@
 import '../ui/field.css';
 import './admin.css';
-import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent, type RefObject } from 'react';
+import { useEffect, useRef, useState, type KeyboardEvent, type RefObject } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
@@ -10,6 +10,8 @@ import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
 import { useFaultText } from '../ui/Fault';
+import { Decide, Form, Input, useDraft, useTyped } from '../ui/Form';
+import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { useTitle } from '../ui/useTitle';
 import { officeQueries, useCreateGroup, useOrderGroups, useRenameGroup, type Group } from './queries';
@@ -28,6 +30,7 @@ export function Component() {
         <h1>{t('groups.title')}</h1>
         {!adding && (
           <Button kind="primary" onClick={() => setAdding(true)}>
+            <Icon name="plus" />
             {t('groups.add')}
           </Button>
         )}
@@ -67,14 +70,14 @@ function Columns() {
 
 function Table({ groups }: { groups: Group[] }) {
   const format = useFormat();
-  const { mutateAsync } = useOrderGroups();
-  const { order, question } = useOrdering(groups, mutateAsync);
-  const { rows, handle, body, draggedId, live } = useReorder(groups, order);
+  const { shown, store } = useOrderGroups(groups);
+  const { order, question } = useOrdering(groups, store);
+  const { rows, handle, body, draggedId, live } = useReorder(shown, order);
   return (
     <>
       {live}
       {question}
-      <table className="table">
+      <table className="table groups">
         <Columns />
         <tbody ref={body}>
           {rows.map((group) => (
@@ -215,69 +218,36 @@ function useFocusAgain(back: boolean): [RefObject<HTMLButtonElement | null>, () 
 }
 
 function NewGroup({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation(['admin', 'common']);
+  const { t } = useTranslation('admin');
   const faultText = useFaultText();
   const create = useCreateGroup();
-  const [name, setName] = useState('');
-  const [id, setId] = useState('');
-  const fields = create.error instanceof ApiError ? create.error.fields : {};
-  const general = create.error && Object.keys(fields).length === 0 ? faultText(create.error).title : '';
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate(
-      { name, ...(id.trim() === '' ? {} : { id: id.trim() }) },
-      {
-        onSuccess: (group) => {
-          notify('ok', t('groups.created', { name: group.name }));
-          onClose();
-        },
-      },
-    );
-  };
+  const form = useDraft({ name: '', id: '' });
+  const { name } = useTyped(form);
+  const general = create.error instanceof ApiError && Object.keys(create.error.fields).length > 0 ? null : create.error;
   return (
-    <form
+    <Form
+      form={form}
       className="block new-group"
-      noValidate
-      aria-label={t('groups.add')}
-      onSubmit={submit}
-      onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}
+      label={t('groups.add')}
+      onSubmit={async ({ id, name }) => {
+        const group = await create.mutateAsync({ name, ...(id.trim() === '' ? {} : { id: id.trim() }) });
+        notify('ok', t('groups.created', { name: group.name }));
+        onClose();
+      }}
+      onClose={onClose}
     >
-      <div className="field">
-        <label htmlFor="group-name">{t('groups.name')}</label>
-        <input
-          id="group-name"
-          className="input"
-          autoFocus
-          value={name}
-          maxLength={64}
-          aria-invalid={'name' in fields}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <p className="fault-text" role="alert">
-          {fields['name'] ?? general}
-        </p>
-      </div>
-      <div className="field">
-        <label htmlFor="group-id">{t('groups.id')}</label>
-        <input
-          id="group-id"
-          className="input mono"
-          value={id}
-          maxLength={64}
-          aria-invalid={'id' in fields}
-          aria-describedby="group-id-hint"
-          onChange={(event) => setId(event.target.value)}
-        />
-        <p id="group-id-hint" className="meta">
-          {fields['id'] ? <span className="fault-text">{fields['id']}</span> : t('groups.idHint')}
-        </p>
-      </div>
-      <div className="row">
-        <Button kind="primary" type="submit" loading={create.isPending} disabled={name.trim() === ''}>
-          {t('groups.create')}
-        </Button>
-        <Button onClick={onClose}>{t('common:action.cancel')}</Button>
-      </div>
-    </form>
+      <Input<Fields>
+        id="group-name"
+        name="name"
+        label={t('groups.name')}
+        fault={general ? faultText(general).title : undefined}
+        autoFocus
+        maxLength={64}
+      />
+      <Input<Fields> name="id" label={t('groups.id')} hint={t('groups.idHint')} className="input mono" maxLength={64} />
+      <Decide action={t('groups.create')} ready={name.trim() !== ''} onClose={onClose} />
+    </Form>
   );
 }
+
+type Fields = Record<'name' | 'id', string>;

@@ -1,7 +1,7 @@
 import '../ui/field.css';
 import './admin.css';
 import './ceilings.css';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
@@ -10,11 +10,12 @@ import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
+import { Cell } from '../ui/Records';
 import { Pages } from '../ui/Pages';
+import { UrlSearch } from '../ui/SearchField';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
-import { useUrlText } from '../ui/useUrlText';
 import { CeilingForm } from './CeilingForm';
 import { nameOf, targetOf } from './ceilings';
 import { CEILINGS_SIZE, officeQueries, usePutCeiling, type Ceiling } from './queries';
@@ -39,6 +40,7 @@ export function Component() {
         <h1>{t('limits.title')}</h1>
         {!form && (
           <Button kind="primary" onClick={() => setForm({ ceiling: null })}>
+            <Icon name="plus" />
             {t('limits.add')}
           </Button>
         )}
@@ -47,7 +49,7 @@ export function Component() {
       <section className="block" aria-label={t('limits.title')}>
         <p className="second ceilings-about">{t('limits.about')}</p>
         <Filters scope={scope} onScope={(one) => setSearch({ scope: one, page: null })} />
-        <Block query={query} height={240} bones={<TableBones roomy className="ceilings" head={<Columns />} rows={4} columns={7} />}>
+        <Block query={query} height={240} bones={<TableBones roomy className="records ceilings" head={<Columns />} rows={4} columns={7} />}>
           {({ items, total }) =>
             items.length > 0 ? (
               <>
@@ -72,20 +74,9 @@ export function Component() {
 
 function Filters({ scope, onScope }: { scope: string; onScope: (scope: string) => void }) {
   const { t } = useTranslation('admin');
-  const [text, setText] = useUrlText('q');
   return (
     <div className="filters" role="search">
-      <div className="search">
-        <Icon name="search" />
-        <input
-          className="input"
-          type="search"
-          aria-label={t('limits.search')}
-          placeholder={t('limits.search')}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </div>
+      <UrlSearch label={t('limits.search')} />
       <select className="select" aria-label={t('limits.scope')} value={scope} onChange={(event) => onScope(event.target.value)}>
         <option value="">{t('limits.everyScope')}</option>
         {scopes.map((one) => (
@@ -119,7 +110,7 @@ function Columns() {
 
 function Table({ items, onEdit }: { items: readonly Ceiling[]; onEdit: (ceiling: Ceiling) => void }) {
   return (
-    <table className="table ceilings">
+    <table className="table records ceilings">
       <Columns />
       <tbody>
         {items.map((ceiling) => (
@@ -139,21 +130,21 @@ function Row({ ceiling, onEdit }: { ceiling: Ceiling; onEdit: () => void }) {
       <td>
         <strong>{name}</strong>
         {ceiling.scope === 'application' && (
-          <span className="meta ceiling-line" title={ceiling.applicationId ?? ''}>
+          <span className="meta record-line" title={ceiling.applicationId ?? ''}>
             {t('limits.ofOwner', { owner: ceiling.ownerEmail ?? '' })}
           </span>
         )}
-        <span className="meta ceiling-line" title={format.exactTime(ceiling.updatedAt)}>
+        <span className="meta record-line" title={format.exactTime(ceiling.updatedAt)}>
           {t('limits.by', { by: ceiling.updatedBy, at: format.time(ceiling.updatedAt) })}
         </span>
       </td>
       {LIMITS.map((limit) => (
-        <Cell key={limit} label={t(`common:limits.${limit}`)}>
+        <Cell key={limit} label={t(`common:limits.${limit}`)} className="right number">
           {format.count(ceiling.limits[limit])}
         </Cell>
       ))}
       <td>
-        <div className="ceiling-actions">
+        <div className="record-actions">
           <button type="button" className="quiet" data-edge onClick={onEdit} aria-label={t('limits.editOf', { name })}>
             {t('limits.edit')}
           </button>
@@ -161,15 +152,6 @@ function Row({ ceiling, onEdit }: { ceiling: Ceiling; onEdit: () => void }) {
         </div>
       </td>
     </tr>
-  );
-}
-
-/** A cell that names its column where there is no room for heads. */
-function Cell({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <td className="right number">
-      <span className="meta close">{label}</span> {children}
-    </td>
   );
 }
 

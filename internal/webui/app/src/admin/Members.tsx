@@ -1,22 +1,19 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { useController } from 'react-hook-form';
 import type { Schemas } from '../api/client';
 import { Button } from '../ui/Button';
 import { Health } from './Health';
 import { upstreamQueries } from './queries';
 import { linesOf, members, type Member, type Settings } from './settings';
 
-interface Props {
-  lines: string;
-  onChange: (lines: string) => void;
-  fault: string | undefined;
-  health: readonly Schemas['CapabilityUpstream'][];
-}
-
 /** The named upstreams of a capability: which, in what order, with what share; none means its own address. */
-export function Members({ lines, onChange, fault, health }: Props) {
+export function Members({ health }: { health: readonly Schemas['CapabilityUpstream'][] }) {
   const { t } = useTranslation(['admin', 'common']);
+  const { field, fieldState } = useController<Settings, 'upstreams'>({ name: 'upstreams' });
+  const { value: lines, onChange } = field;
+  const fault = fieldState.error?.message;
   const { data: upstreams = [] } = useQuery(upstreamQueries.upstreams());
   const [picked, setPicked] = useState('');
   const all = members(lines);

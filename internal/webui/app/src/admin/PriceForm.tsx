@@ -1,12 +1,9 @@
-import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { ApiError, changedMeanwhile } from '../api/error';
 import { isDay } from '../range/days';
-import { Button } from '../ui/Button';
-import { composing } from '../ui/composing';
-import { Fault } from '../ui/Fault';
-import { Icon } from '../ui/Icon';
+import { Decide, Form, Input, Notice, Refused, useDraft, useTyped } from '../ui/Form';
 import { notify } from '../ui/notice';
 import { draft, fresh, RATES, replaced, stored, taken, type Price, type Typed } from './prices';
 import { officeQueries, usePutPrice } from './queries';
@@ -15,13 +12,16 @@ import { Suggestions } from './Suggestions';
 const shown = (price: Price): string =>
   `${price.input} / ${price.cached ?? price.input} / ${price.cacheWrite ?? price.input} / ${price.output} ${price.currency}`;
 
+const Line = Input<Typed>;
+const code = { className: 'input mono', spellCheck: false };
+
 /** Enters a price, or corrects `price`; what is there by now on that day is told before it is replaced. */
 export function PriceForm({
   price,
   prices,
   capability,
   model,
-  from: first,
+  from,
   onClose,
 }: {
   price: Price | null;
@@ -31,20 +31,17 @@ export function PriceForm({
   from: string;
   onClose: () => void;
 }) {
-  const { t } = useTranslation(['admin', 'common']);
+  const { t } = useTranslation('admin');
   const put = usePutPrice();
-  const form = useRef<HTMLFormElement>(null);
-  const [typed, setTyped] = useState(() => (price ? stored(price) : fresh(capability, first, prices[0]?.currency ?? '', model)));
+  const form = useDraft<Typed>(price ? stored(price) : fresh(capability, from, prices[0]?.currency ?? '', model));
+  const typed = useTyped(form);
   const [read, setRead] = useState(price); // as it was when it was read last
-  const [told, setTold] = useState('');
-  const set = (change: Partial<Typed>) => setTyped({ ...typed, ...change });
+  const locked = price !== null;
   const old = price ? undefined : replaced(prices, typed);
-  const missing = put.error instanceof ApiError && put.error.status === 404;
-  const fields = put.error instanceof ApiError ? put.error.fields : {};
-  const from = isDay(typed.from.trim()) ? fields['from'] : t('prices.fromWrong');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    put.mutate(
+  const gone = put.error instanceof ApiError && put.error.status === 404;
+  const theirs = changedMeanwhile<Price>(put.error);
+  const submit = () =>
+    put.mutateAsync(
       { body: draft(typed), updatedAt: (price ? read : old)?.updatedAt },
       {
         onSuccess: () => {
@@ -52,173 +49,82 @@ export function PriceForm({
           onClose();
         },
         onError: (error) => {
-          const theirs = changedMeanwhile<Price>(error);
-          if (theirs) setTold(t('prices.changed', { theirs: shown(theirs) }));
-          else if (error instanceof ApiError && error.status === 404) setTold(t('prices.gone'));
-          else return;
-          setRead(theirs ?? null);
+          const current = changedMeanwhile<Price>(error);
+          if (current || (error instanceof ApiError && error.status === 404)) setRead(current ?? null);
         },
       },
     );
-  };
-  useEffect(() => {
-    if (put.isError) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [put.isError, put.failureCount]);
-  const ready =
-    [typed.capabilityId, typed.currency, typed.input, typed.output].every((text) => text.trim() !== '') && isDay(typed.from.trim());
+  const dated = isDay(typed.from.trim());
+  const ready = [typed.capabilityId, typed.currency, typed.input, typed.output].every((text) => text.trim() !== '') && dated;
   return (
-    <form
-      ref={form}
+    <Form
+      form={form}
       className="block stack price-form"
-      noValidate
-      aria-label={price ? t('prices.correct') : t('prices.add')}
+      label={price ? t('prices.correct') : t('prices.add')}
       onSubmit={submit}
-      onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}
+      onClose={onClose}
     >
       <div className="price-grid">
-        <CapabilityField typed={typed} set={set} fault={fields['capabilityId']} locked={price !== null} />
-        <Field
+        <CapabilityField id={typed.capabilityId.trim()} locked={locked} />
+        <Line
+          {...code}
           name="upstreamModel"
           label={t('prices.model')}
           hint={t('prices.modelHint')}
-          fault={fields['upstreamModel']}
-          typed={typed}
-          set={set}
-          locked={price !== null}
+          readOnly={locked}
           placeholder={t('prices.any')}
         />
-        <Field
+        <Line
+          {...code}
           name="from"
           label={t('prices.from')}
           hint={t('prices.fromHint')}
-          fault={from}
-          typed={typed}
-          set={set}
-          locked={price !== null}
+          fault={dated ? undefined : t('prices.fromWrong')}
+          readOnly={locked}
         />
-        <Field
-          name="currency"
-          label={t('prices.currency')}
-          hint={t('prices.currencyHint')}
-          fault={fields['currency']}
-          typed={typed}
-          set={set}
-          autoFocus={price !== null}
-        />
+        <Line {...code} name="currency" label={t('prices.currency')} hint={t('prices.currencyHint')} autoFocus={locked} />
         {RATES.map((rate) => (
-          <Field
+          <Line
+            {...code}
             key={rate}
             name={rate}
             label={t(`prices.${rate}`)}
             hint={rate === 'cached' || rate === 'cacheWrite' ? t('prices.optionalHint') : t('prices.rateHint')}
-            fault={fields[rate]}
-            typed={typed}
-            set={set}
-            decimal
+            inputMode="decimal"
           />
         ))}
       </div>
-      {old && (
-        <div className="bar" data-kind="warn" role="status">
-          <Icon name="warn" />
-          {t('prices.replaces', { old: shown(old) })}
-        </div>
-      )}
-      {told !== '' && (
-        <div className="bar" data-kind="warn" role="alert">
-          <Icon name="warn" />
-          {told}
-        </div>
-      )}
-      {put.isError && Object.keys(fields).length === 0 && !missing && changedMeanwhile(put.error) === undefined && (
-        <Fault error={put.error} />
-      )}
+      {old && <Notice role="status">{t('prices.replaces', { old: shown(old) })}</Notice>}
+      <Refused error={put.error} changed={theirs ? t('prices.changed', { theirs: shown(theirs) }) : gone && t('prices.gone')} />
       <Suggestions
         capability={typed.capabilityId.trim()}
         model={typed.upstreamModel.trim()}
-        onUse={(one) => setTyped({ ...taken(typed, one), ...(price ? { from: typed.from } : {}) })}
+        onUse={(one) => form.setValues({ ...taken(typed, one), ...(price ? { from: typed.from } : {}) })}
       />
-      <div className="row">
-        <Button kind="primary" type="submit" loading={put.isPending} disabled={!ready}>
-          {t('prices.save')}
-        </Button>
-        <Button onClick={onClose}>{t('common:action.cancel')}</Button>
-      </div>
-    </form>
-  );
-}
-
-interface Part {
-  typed: Typed;
-  set: (change: Partial<Typed>) => void;
-  fault?: string | undefined;
-  locked?: boolean;
-}
-
-function Field({
-  name,
-  label,
-  hint,
-  fault,
-  typed,
-  set,
-  locked = false,
-  decimal = false,
-  autoFocus = false,
-  placeholder,
-  list,
-}: Part & { name: keyof Typed; label: string; hint: string; decimal?: boolean; autoFocus?: boolean; placeholder?: string; list?: string }) {
-  const id = `price-${name}`;
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className="input mono"
-        value={typed[name]}
-        readOnly={locked}
-        autoFocus={autoFocus}
-        placeholder={placeholder}
-        list={list}
-        inputMode={decimal ? 'decimal' : 'text'}
-        autoComplete="off"
-        spellCheck={false}
-        aria-invalid={fault !== undefined}
-        aria-describedby={`${id}-hint`}
-        onChange={(event) => set({ [name]: event.target.value })}
-      />
-      <p id={`${id}-hint`} className="meta">
-        {fault ? (
-          <span className="fault-text" role="alert">
-            {fault}
-          </span>
-        ) : (
-          hint
-        )}
-      </p>
-    </div>
+      <Decide action={t('prices.save')} ready={ready} onClose={onClose} />
+    </Form>
   );
 }
 
 /** A capability's identifier, of those that contain what is typed. */
-function CapabilityField(part: Part) {
+function CapabilityField({ id, locked }: { id: string; locked: boolean }) {
   const { t } = useTranslation('admin');
-  const { data } = useQuery(officeQueries.capabilities({ page: 1, groupId: '', status: '', q: part.typed.capabilityId.trim() }));
-  const found = data?.items.find(({ id }) => id === part.typed.capabilityId.trim());
+  const { data } = useQuery(officeQueries.capabilities({ page: 1, groupId: '', status: '', q: id }));
   return (
     <>
-      <Field
-        {...part}
+      <Line
+        {...code}
         name="capabilityId"
         label={t('prices.capability')}
-        hint={found?.name ?? ''}
-        autoFocus={part.locked !== true}
+        hint={data?.items.find((one) => one.id === id)?.name ?? ''}
+        readOnly={locked}
+        autoFocus={!locked}
         list="price-capabilities"
       />
       <datalist id="price-capabilities">
-        {data?.items.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
+        {data?.items.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name}
           </option>
         ))}
       </datalist>

@@ -1,14 +1,16 @@
 import '../ui/field.css';
 import './admin.css';
 import './prices.css';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { today } from '../range/days';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
+import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
+import { Cell } from '../ui/Records';
 import { Tag } from '../ui/Tag';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
@@ -40,6 +42,7 @@ export function Component() {
             disabled={query.data === undefined}
             onClick={() => setForm({ price: null, of: { capability, model: '', from: today() } })}
           >
+            <Icon name="plus" />
             {t('prices.add')}
           </Button>
         )}
@@ -57,7 +60,11 @@ export function Component() {
       <section className="block" aria-label={t('prices.title')}>
         <p className="second prices-about">{t('prices.about')}</p>
         <Choice prices={prices} capability={capability} onChoose={(one) => setSearch({ capability: one })} />
-        <Block query={query} height={240} bones={<TableBones roomy className="prices" head={<Columns />} rows={4} columns={8} />}>
+        <Block
+          query={query}
+          height={240}
+          bones={<TableBones roomy className="records late prices" head={<Columns />} rows={4} columns={8} />}
+        >
           {(all) => {
             const held = histories(all, today()).filter(({ price }) => capability === '' || price.capabilityId === capability);
             if (held.length > 0)
@@ -93,7 +100,7 @@ function Unpriced({ onPrice }: { onPrice: (of: Wanted) => void }) {
             <span className="grow">
               <strong>{one.capabilityId}</strong>{' '}
               {one.upstreamModel === null ? <span className="meta">{t('prices.unpriced.unnamed')}</span> : <code>{one.upstreamModel}</code>}
-              <span className="meta suggestion-rates">
+              <span className="meta record-line">
                 {t('prices.unpriced.used', {
                   calls: format.count(one.calls),
                   input: format.count(one.input),
@@ -163,7 +170,7 @@ function Columns() {
 
 function Table({ held, onCorrect }: { held: readonly Held[]; onCorrect: (price: Price) => void }) {
   return (
-    <table className="table prices">
+    <table className="table records late prices">
       <Columns />
       <tbody>
         {held.map((one) => (
@@ -182,27 +189,27 @@ function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void 
     <tr data-state={state}>
       <td>
         <strong>{price.capabilityId}</strong>
-        <span className="meta price-model">{price.upstreamModel === null ? t('prices.any') : <code>{price.upstreamModel}</code>}</span>
+        <span className="meta record-line">{price.upstreamModel === null ? t('prices.any') : <code>{price.upstreamModel}</code>}</span>
       </td>
-      <Cell name="from">
+      <Cell label={t('prices.from')}>
         <span className="number">{price.from}</span> <Tag kind={kinds[state]}>{t(`prices.states.${state}`)}</Tag>
-        {until !== null && <span className="meta price-until">{t('prices.until', { day: until })}</span>}
+        {until !== null && <span className="meta record-line">{t('prices.until', { day: until })}</span>}
       </Cell>
-      <Cell name="currency">{price.currency}</Cell>
-      <Cell right name="input">
+      <Cell label={t('prices.currency')}>{price.currency}</Cell>
+      <Cell label={t('prices.input')} className="right number">
         {price.input}
       </Cell>
-      <Cell right name="cached">
+      <Cell label={t('prices.cached')} className="right number">
         {price.cached ?? asInput}
       </Cell>
-      <Cell right name="cacheWrite">
+      <Cell label={t('prices.cacheWrite')} className="right number">
         {price.cacheWrite ?? asInput}
       </Cell>
-      <Cell right name="output">
+      <Cell label={t('prices.output')} className="right number">
         {price.output}
       </Cell>
       <td>
-        <div className="price-actions">
+        <div className="record-actions">
           <button
             type="button"
             className="quiet"
@@ -216,16 +223,6 @@ function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void 
         </div>
       </td>
     </tr>
-  );
-}
-
-/** A cell that names its column where there is no room for heads. */
-function Cell({ name, right = false, children }: { name: (typeof columns)[number]; right?: boolean; children: ReactNode }) {
-  const { t } = useTranslation('admin');
-  return (
-    <td className={right ? 'right number' : ''}>
-      <span className="meta close">{t(`prices.${name}`)}</span> {children}
-    </td>
   );
 }
 

@@ -1,6 +1,6 @@
 import '../ui/field.css';
 import './admin.css';
-import { useId, useState } from 'react';
+import { lazy, Suspense, useId, useRef, useState } from 'react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
@@ -13,6 +13,8 @@ import { Pages } from '../ui/Pages';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { comparisonOf, fileOf, invoiceQueries, rowsOf, ZONES, type Row } from './invoice';
+
+const BilledMonth = lazy(() => import('./BilledMonth'));
 
 const SIZE = 50;
 const MOST_BYTES = 1 << 20;
@@ -28,11 +30,15 @@ export function Component() {
   const compare = useMutation({ mutationFn: async (file: File) => comparisonOf(month, zone, await file.text()), gcTime: 0 });
   const choose = (change: Record<string, string>) => {
     compare.reset();
+    setChosen('');
     setSearch(change);
   };
   const [large, setLarge] = useState(false);
+  const [chosen, setChosen] = useState('');
+  const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const upload = (file: File | undefined) => {
+    setChosen(file?.name ?? '');
     setLarge(file !== undefined && file.size > MOST_BYTES);
     if (file && file.size <= MOST_BYTES) compare.mutate(file);
   };
@@ -50,15 +56,9 @@ export function Component() {
         <div className="filters">
           <div className="field">
             <label htmlFor={`${id}-month`}>{t('reconcile.month')}</label>
-            <input
-              id={`${id}-month`}
-              className="input"
-              type="month"
-              min="2000-01"
-              max={today().slice(0, 7)}
-              value={month}
-              onChange={(event) => event.target.value !== '' && choose({ month: event.target.value })}
-            />
+            <Suspense fallback={<div className="input" aria-hidden="true" />}>
+              <BilledMonth id={`${id}-month`} month={month} today={today()} onMonth={(month) => choose({ month })} />
+            </Suspense>
           </div>
           <div className="field">
             <label htmlFor={`${id}-zone`}>{t('reconcile.zone')}</label>
@@ -71,16 +71,27 @@ export function Component() {
             </select>
           </div>
           <div className="field">
-            <label htmlFor={`${id}-file`}>{t('reconcile.file')}</label>
+            <span id={`${id}-file`}>{t('reconcile.file')}</span>
+            {/* The browser's own button speaks the browser's language, not the page's. */}
             <input
               key={`${month} ${zone}`}
-              id={`${id}-file`}
-              className="input"
+              ref={input}
+              hidden
               type="file"
               accept=".csv,text/csv"
-              aria-describedby={`${id}-hint`}
               onChange={(event) => upload(event.target.files?.[0])}
             />
+            <div className="file">
+              <Button
+                id={`${id}-choose`}
+                aria-labelledby={`${id}-file ${id}-choose`}
+                aria-describedby={`${id}-hint`}
+                onClick={() => input.current?.click()}
+              >
+                {t('reconcile.choose')}
+              </Button>
+              <span className="second cut">{chosen || t('reconcile.noFile')}</span>
+            </div>
             <p id={`${id}-hint`} className="meta">
               {t('reconcile.fileHint')}
             </p>
@@ -113,16 +124,17 @@ export function Component() {
 
 /** What is wrong with a file, by its lines. */
 function Wrong({ error }: { error: unknown }) {
+  const { t } = useTranslation('admin');
   const lines = error instanceof ApiError ? Object.entries(error.fields) : [];
   if (lines.length === 0) return <Fault error={error} />;
   return (
-    <ul className="fault-text" role="alert">
-      {lines.map(([line, fault]) => (
-        <li key={line}>
-          {line}: {fault}
-        </li>
-      ))}
-    </ul>
+    <div role="alert">
+      <ul className="reconcile-faults">
+        {lines.map(([line, fault]) => (
+          <li key={line}>{t('reconcile.line', { n: line.replace(/^line /, ''), fault })}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -1,11 +1,12 @@
 import '../ui/field.css';
 import './admin.css';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { notify } from '../ui/notice';
+import { Cell } from '../ui/Records';
 import { Pages } from '../ui/Pages';
 import { Tag } from '../ui/Tag';
 import { usePage } from '../ui/usePage';
@@ -31,7 +32,7 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('spools.title')}>
         <p className="second spools-about">{t('spools.about')}</p>
-        <Block query={query} height={240} bones={<TableBones roomy className="spools" head={<Columns />} rows={4} columns={6} />}>
+        <Block query={query} height={240} bones={<TableBones roomy className="records spools" head={<Columns />} rows={4} columns={6} />}>
           {({ items, total }) =>
             items.length > 0 ? (
               <>
@@ -75,7 +76,7 @@ function Columns() {
 
 function Table({ items }: { items: Spool[] }) {
   return (
-    <table className="table spools">
+    <table className="table records spools">
       <Columns />
       <tbody>
         {items.map((spool) => (
@@ -102,34 +103,24 @@ function Row({ spool }: { spool: Spool }) {
         </code>
         {version && <span className="meta">{version}</span>}
       </td>
-      <Cell name="state">
+      <Cell label={t('spools.state')}>
         <Tag kind={kinds[spool.state]}>{t(`spools.states.${spool.state}`)}</Tag>
       </Cell>
-      <Cell name="through">
+      <Cell label={t('spools.through')}>
         <span className="number" title={format.exactTime(spool.through)}>
           {format.time(spool.through)}
         </span>
       </Cell>
-      <Cell name="seen">
+      <Cell label={t('spools.seen')}>
         <span className="number" title={format.exactTime(seen)}>
           {format.time(seen)}
         </span>
       </Cell>
-      <Cell name="held">
+      <Cell label={t('spools.held')}>
         <Held spool={spool} />
       </Cell>
       <td className="right">{spool.state === 'silent' && <Retire spool={spool} />}</td>
     </tr>
-  );
-}
-
-/** A cell that names its column where there is no room for heads. */
-function Cell({ name, children }: { name: (typeof columns)[number]; children: ReactNode }) {
-  const { t } = useTranslation('admin');
-  return (
-    <td>
-      <span className="meta close">{t(`spools.${name}`)}</span> {children}
-    </td>
   );
 }
 
@@ -141,7 +132,7 @@ function Held({ spool }: { spool: Spool }) {
     return (
       <>
         {spool.missedCalls === null ? t('spools.unknown') : t('spools.missed', { n: format.count(spool.missedCalls) })}
-        <span className="meta spool-by">{by}</span>
+        <span className="meta record-line">{by}</span>
       </>
     );
   }
@@ -150,7 +141,7 @@ function Held({ spool }: { spool: Spool }) {
     <>
       {calls}
       {spool.heldBytes !== null && spool.heldBytes > 0 && (
-        <span className="meta"> · {t('spools.bytes', { n: format.count(Math.ceil(spool.heldBytes / 1024)) })}</span>
+        <span className="meta bytes"> · {t('spools.bytes', { n: format.count(Math.ceil(spool.heldBytes / 1024)) })}</span>
       )}
     </>
   );

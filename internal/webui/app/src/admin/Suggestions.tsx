@@ -58,7 +58,7 @@ function Line({ one, onUse }: { one: Suggestion; onUse: () => void }) {
     <li>
       <span className="grow">
         <strong>{one.provider}</strong> <code>{one.model}</code>
-        <span className="meta suggestion-rates">
+        <span className="meta record-line">
           {rates.map(([name, rate]) => `${t(`prices.${name}`)} ${rate}`).join(' · ')} {one.currency}
           {notes.length > 0 && ` · ${notes.join(' · ')}`}
         </span>

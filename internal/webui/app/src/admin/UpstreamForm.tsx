@@ -1,11 +1,8 @@
-import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
-import { ApiError, changedMeanwhile } from '../api/error';
-import { Button } from '../ui/Button';
-import { composing } from '../ui/composing';
-import { Fault } from '../ui/Fault';
-import { Icon } from '../ui/Icon';
+import { changedMeanwhile } from '../api/error';
+import { Decide, Form, Input, Refused, Select, useDraft, useTyped } from '../ui/Form';
 import { notify } from '../ui/notice';
 import { useSaveUpstream, type NamedUpstream } from './queries';
 import { sameOrigin } from './settings';
@@ -24,162 +21,82 @@ const stored = ({ id, name, baseUrl, auth, checkPath, checkModel }: NamedUpstrea
 });
 const auths = ['bearer', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;
 
+const Line = Input<Typed>;
+const code = { className: 'input mono', spellCheck: false };
+
 /** Creates an upstream, or edits `upstream`. The server tries the key before it saves it. */
 export function UpstreamForm({ upstream, onClose }: { upstream: NamedUpstream | null; onClose: () => void }) {
-  const { t } = useTranslation(['admin', 'common']);
+  const { t } = useTranslation('admin');
   const save = useSaveUpstream(upstream?.id ?? null);
-  const form = useRef<HTMLFormElement>(null);
   const [read, setRead] = useState(upstream); // as it was when it was read last
   const before = read ? stored(read) : fresh;
-  const [typed, setTyped] = useState(before);
+  const form = useDraft<Typed>(before);
+  const typed = useTyped(form);
   const [skip, setSkip] = useState(false);
-  const set = (change: Partial<Typed>) => setTyped({ ...typed, ...change });
-  const fields = save.error instanceof ApiError ? save.error.fields : {};
-  const theirs = changedMeanwhile<NamedUpstream>(save.error);
   const again = read !== null && typed.key === '' && !sameOrigin(read.baseUrl, typed.baseUrl);
   const changed = Object.fromEntries(
-    (Object.keys(typed) as (keyof Typed)[]).filter((name) => typed[name] !== before[name]).map((name) => [name, typed[name]]),
+    (Object.keys(before) as (keyof Typed)[]).filter((name) => typed[name] !== before[name]).map((name) => [name, typed[name]]),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const body = (read ? changed : { ...typed, ...(typed.id.trim() === '' ? { id: undefined } : {}) }) as Schemas['UpstreamEdit'];
-    save.mutate(
+    return save.mutateAsync(
       { body: { ...body, ...(skip ? { skipCheck: true } : {}) }, updatedAt: read?.updatedAt ?? '' },
       {
         onSuccess: () => {
           notify('ok', t('upstreams.saved', { name: typed.name }));
           onClose();
         },
-        onError: (error) => {
-          const current = changedMeanwhile<NamedUpstream>(error);
-          if (current) setRead(current);
-        },
+        onError: (error) => setRead((last) => changedMeanwhile<NamedUpstream>(error) ?? last),
       },
     );
   };
-  useEffect(() => {
-    if (save.isError) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [save.isError, save.failureCount]);
-  const part = { typed, set, fields };
   const ready = typed.name.trim() !== '' && typed.baseUrl.trim() !== '' && (read ? Object.keys(changed).length > 0 : typed.key !== '');
   return (
-    <form
-      ref={form}
+    <Form
+      form={form}
       className="block stack price-form"
-      noValidate
-      aria-label={upstream ? t('upstreams.editOf', { name: upstream.name }) : t('upstreams.add')}
+      label={upstream ? t('upstreams.editOf', { name: upstream.name }) : t('upstreams.add')}
       onSubmit={submit}
-      onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}
+      onClose={onClose}
     >
       <div className="upstream-grid">
-        <Field {...part} name="name" label={t('editor.name')} hint="" autoFocus />
-        <Field
-          {...part}
+        <Line name="name" label={t('editor.name')} spellCheck={false} autoFocus />
+        <Line
+          {...code}
           name="id"
           label={t('editor.id')}
           hint={read ? t('editor.idLocked') : t('upstreams.idHint')}
-          locked={read !== null}
+          readOnly={read !== null}
         />
-        <Field {...part} name="baseUrl" label={t('editor.baseUrl')} hint={t('editor.baseUrlHint')} />
-        <div className="field">
-          <label htmlFor="upstream-auth">{t('editor.auth')}</label>
-          <select id="upstream-auth" className="select" value={typed.auth} onChange={(event) => set({ auth: event.target.value })}>
-            {auths.map((one) => (
-              <option key={one} value={one}>
-                {t(`editor.auths.${one}`)}
-              </option>
-            ))}
-          </select>
-        </div>
-        <Field
-          {...part}
+        <Line {...code} name="baseUrl" label={t('editor.baseUrl')} hint={t('editor.baseUrlHint')} />
+        <Select<Typed> name="auth" label={t('editor.auth')}>
+          {auths.map((one) => (
+            <option key={one} value={one}>
+              {t(`editor.auths.${one}`)}
+            </option>
+          ))}
+        </Select>
+        <Line
+          {...code}
           name="key"
           label={t('editor.key')}
           hint={t('upstreams.keyHint')}
-          secret
+          type="password"
+          autoComplete="new-password"
           placeholder={read && !again ? t('editor.keySaved') : ''}
           fault={again ? t('editor.keyAgain') : undefined}
         />
-        <Field {...part} name="checkPath" label={t('upstreams.checkPath')} hint={t('upstreams.checkPathHint')} />
-        <Field {...part} name="checkModel" label={t('upstreams.checkModel')} hint={t('upstreams.checkModelHint')} />
+        <Line {...code} name="checkPath" label={t('upstreams.checkPath')} hint={t('upstreams.checkPathHint')} />
+        <Line {...code} name="checkModel" label={t('upstreams.checkModel')} hint={t('upstreams.checkModelHint')} />
       </div>
-      {(fields['key'] !== undefined || skip) && (
+      {(form.formState.errors.key !== undefined || skip) && (
         <label className="row">
           <input type="checkbox" checked={skip} onChange={(event) => setSkip(event.target.checked)} />
           {t('upstreams.skip')}
         </label>
       )}
-      {theirs && (
-        <div className="bar" data-kind="warn" role="alert">
-          <Icon name="warn" />
-          {t('upstreams.changed')}
-        </div>
-      )}
-      {save.isError && Object.keys(fields).length === 0 && !theirs && <Fault error={save.error} />}
-      <div className="row">
-        <Button kind="primary" type="submit" loading={save.isPending} disabled={!ready}>
-          {save.isPending ? t('upstreams.trying') : t('upstreams.save')}
-        </Button>
-        <Button onClick={onClose}>{t('common:action.cancel')}</Button>
-      </div>
-    </form>
-  );
-}
-
-interface Part {
-  typed: Typed;
-  set: (change: Partial<Typed>) => void;
-  fields: Record<string, string>;
-  name: keyof Typed;
-  label: string;
-  hint: string;
-  fault?: string | undefined;
-  placeholder?: string;
-  locked?: boolean;
-  secret?: boolean;
-  autoFocus?: boolean;
-}
-
-function Field({
-  typed,
-  set,
-  fields,
-  name,
-  label,
-  hint,
-  fault = fields[name],
-  placeholder,
-  locked = false,
-  secret = false,
-  autoFocus = false,
-}: Part) {
-  const id = `upstream-${name}`;
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className={name === 'name' ? 'input' : 'input mono'}
-        type={secret ? 'password' : 'text'}
-        value={typed[name]}
-        readOnly={locked}
-        autoFocus={autoFocus}
-        placeholder={placeholder}
-        autoComplete={secret ? 'new-password' : 'off'}
-        spellCheck={false}
-        aria-invalid={fault !== undefined}
-        aria-describedby={`${id}-hint`}
-        onChange={(event) => set({ [name]: event.target.value })}
-      />
-      <p id={`${id}-hint`} className="meta">
-        {fault ? (
-          <span className="fault-text" role="alert">
-            {fault}
-          </span>
-        ) : (
-          hint
-        )}
-      </p>
-    </div>
+      <Refused error={save.error} changed={changedMeanwhile(save.error) !== undefined && t('upstreams.changed')} />
+      <Decide action={save.isPending ? t('upstreams.trying') : t('upstreams.save')} ready={ready} onClose={onClose} />
+    </Form>
   );
 }

@@ -2,7 +2,7 @@ import '../ui/field.css';
 import './admin.css';
 import './prices.css';
 import './upstreams.css';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
@@ -11,11 +11,14 @@ import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { useTellFault } from '../ui/Fault';
+import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
+import { Cell } from '../ui/Records';
 import { Tag } from '../ui/Tag';
 import { useAnchor } from '../ui/useScroll';
 import { useTitle } from '../ui/useTitle';
 import { Result } from './Check';
+import { causeOf } from './cause';
 import { Health } from './Health';
 import { upstreamQueries, useCheckUpstream, useDeleteUpstream, useRestoreKey, type NamedUpstream } from './queries';
 import { hostOf } from './settings';
@@ -41,6 +44,7 @@ export function Component() {
         <h1>{t('upstreams.title')}</h1>
         {!form && (
           <Button kind="primary" onClick={() => setForm({ upstream: null })}>
+            <Icon name="plus" />
             {t('upstreams.add')}
           </Button>
         )}
@@ -48,12 +52,16 @@ export function Component() {
       {form && <UpstreamForm key={form.upstream?.id ?? ''} upstream={form.upstream} onClose={() => setForm(null)} />}
       <section className="block" aria-label={t('upstreams.title')}>
         <p className="second prices-about">{t('upstreams.about')}</p>
-        <Block query={query} height={240} bones={<TableBones roomy className="upstreams" head={<Columns />} rows={3} columns={6} />}>
+        <Block
+          query={query}
+          height={240}
+          bones={<TableBones roomy className="records late upstreams" head={<Columns />} rows={3} columns={6} />}
+        >
           {(all) =>
             all.length === 0 ? (
               <Empty text={t('upstreams.empty')} />
             ) : (
-              <table className="table upstreams">
+              <table className="table records late upstreams">
                 <Columns />
                 <tbody>
                   {all.map((one) => (
@@ -92,16 +100,6 @@ function Columns() {
   );
 }
 
-/** A cell that names its column where there is no room for heads. */
-function Cell({ name, children }: { name: (typeof columns)[number]; children: ReactNode }) {
-  const { t } = useTranslation('admin');
-  return (
-    <td>
-      <span className="meta close">{t(`upstreams.${name}`)}</span> {children}
-    </td>
-  );
-}
-
 function Row({
   upstream,
   used,
@@ -119,27 +117,27 @@ function Row({
     <>
       <tr id={`upstream-${upstream.id}`}>
         <td>
-          <strong className="price-model">{name}</strong>
-          <code className="meta price-model">{upstream.id}</code>
+          <strong className="record-line">{name}</strong>
+          <code className="meta record-line">{upstream.id}</code>
         </td>
-        <Cell name="address">
+        <Cell label={t('upstreams.address')}>
           <span title={upstream.baseUrl}>{hostOf(upstream.baseUrl)}</span>
-          <span className="meta price-model">{t(`editor.auths.${upstream.auth}`)}</span>
+          <span className="meta record-line">{t(`editor.auths.${upstream.auth}`)}</span>
         </Cell>
-        <Cell name="capabilities">
+        <Cell label={t('upstreams.capabilities')}>
           <Capabilities ids={upstream.capabilityIds} />
         </Cell>
-        <Cell name="hour">
+        <Cell label={t('upstreams.hour')}>
           <Hour used={used} />
         </Cell>
-        <Cell name="gateways">
+        <Cell label={t('upstreams.gateways')}>
           <Health of={upstream.health} />
           {upstream.gateways.map((one, n) => (
             <Gateway key={n} report={one} />
           ))}
         </Cell>
         <td>
-          <div className="price-actions">
+          <div className="record-actions">
             <button type="button" className="quiet" data-edge onClick={onEdit} aria-label={t('upstreams.editOf', { name })}>
               {t('upstreams.edit')}
             </button>
@@ -187,7 +185,7 @@ function Capabilities({ ids }: { ids: readonly string[] }) {
       <button type="button" className="quiet" data-edge aria-expanded={open} onClick={() => setOpen(!open)}>
         {t('upstreams.uses', { n: String(ids.length) })}
       </button>
-      {open && <span className="price-model">{links(ids)}</span>}
+      {open && <span className="record-line">{links(ids)}</span>}
     </>
   );
 }
@@ -201,7 +199,7 @@ function Hour({ used }: { used: Schemas['UpstreamUsage'] | null | undefined }) {
   return (
     <>
       <span className="number">{t('upstreams.calls', { n: format.count(used.calls) })}</span>
-      <span className="meta price-model">
+      <span className="meta record-line">
         {t('upstreams.figures', { failures: format.count(used.failures), p95: format.duration(used.p95Ms) })}
       </span>
     </>
@@ -211,11 +209,13 @@ function Hour({ used }: { used: Schemas['UpstreamUsage'] | null | undefined }) {
 function Gateway({ report }: { report: Schemas['UpstreamReport'] }) {
   const { t } = useTranslation('admin');
   const format = useFormat();
+  const told = report.error === null ? null : causeOf(report.error);
+  const error = told === null ? report.error : t(`upstreams.causes.${told.cause}`, { status: told.status });
   return (
     <span className="upstream-gateway">
       <Tag kind={states[report.state]}>{t(`upstreams.states.${report.state}`)}</Tag> <span>{report.host}</span>
-      {report.error !== null && report.errorAt !== null && (
-        <span className="meta price-model">{t('upstreams.error', { error: report.error, at: format.time(report.errorAt) })}</span>
+      {error !== null && report.errorAt !== null && (
+        <span className="meta record-line">{t('upstreams.error', { error, at: format.time(report.errorAt) })}</span>
       )}
     </span>
   );

@@ -1,19 +1,20 @@
 import '../ui/field.css';
 import './admin.css';
 import './directory.css';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
-import { Icon } from '../ui/Icon';
+import { Email } from '../ui/Email';
 import { notify } from '../ui/notice';
+import { Cell } from '../ui/Records';
 import { Pages } from '../ui/Pages';
+import { UrlSearch } from '../ui/SearchField';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
-import { useUrlText } from '../ui/useUrlText';
 import { officeQueries, useEndSessions, USERS_SIZE, type Account } from './queries';
 
 const Confirm = lazy(() => import('../ui/Confirm'));
@@ -27,7 +28,6 @@ export function Component() {
   useTitle(t('users.title'));
   const [page, setPage] = usePage();
   const [search, setSearch] = useSearch();
-  const [text, setText] = useUrlText('q');
   const q = (search.get('q') ?? '').slice(0, 64);
   const query = useQuery(officeQueries.users({ page, q }));
   return (
@@ -37,24 +37,13 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('users.title')}>
         <div className="filters" role="search">
-          <div className="search">
-            <Icon name="search" />
-            <input
-              className="input"
-              type="search"
-              maxLength={64}
-              aria-label={t('users.search')}
-              placeholder={t('users.search')}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          </div>
+          <UrlSearch label={t('users.search')} most={64} />
         </div>
-        <Block query={query} height={480} bones={<TableBones roomy className="users" head={<Columns />} rows={10} columns={6} />}>
+        <Block query={query} height={480} bones={<TableBones roomy className="records users" head={<Columns />} rows={10} columns={6} />}>
           {({ items, total }) =>
             items.length > 0 ? (
               <>
-                <table className="table users">
+                <table className="table records users">
                   <Columns />
                   <tbody>
                     {items.map((one) => (
@@ -104,16 +93,6 @@ function Columns() {
   );
 }
 
-/** A cell that names its column where there is no room for heads. */
-function Cell({ name, children }: { name: (typeof columns)[number]; children: ReactNode }) {
-  const { t } = useTranslation('admin');
-  return (
-    <td className={numbers.includes(name) ? 'right number' : 'number'}>
-      <span className="meta close">{t(`users.${name}`)}</span> {children}
-    </td>
-  );
-}
-
 function Row({ of }: { of: Account }) {
   const { t } = useTranslation('admin');
   const format = useFormat();
@@ -121,10 +100,10 @@ function Row({ of }: { of: Account }) {
     <tr>
       <td>
         <strong className="directory-name" title={of.id}>
-          {of.email}
+          <Email of={of.email} />
         </strong>
       </td>
-      <Cell name="applications">
+      <Cell label={t('users.applications')} className="right number">
         {of.applicationCount === 0 ? (
           '0'
         ) : (
@@ -137,19 +116,21 @@ function Row({ of }: { of: Account }) {
           </Link>
         )}
       </Cell>
-      <Cell name="sessions">{format.count(of.sessionCount)}</Cell>
-      <Cell name="lastSignIn">
+      <Cell label={t('users.sessions')} className="right number">
+        {format.count(of.sessionCount)}
+      </Cell>
+      <Cell label={t('users.lastSignIn')} className="number">
         {of.lastSignInAt === null ? (
           <span title={t('users.neverHint')}>{t('users.never')}</span>
         ) : (
           <span title={format.exactTime(of.lastSignInAt)}>{format.time(of.lastSignInAt)}</span>
         )}
       </Cell>
-      <Cell name="created">
+      <Cell label={t('users.created')} className="number">
         <span title={format.exactTime(of.createdAt)}>{format.time(of.createdAt)}</span>
       </Cell>
       <td>
-        <div className="directory-actions">
+        <div className="record-actions">
           <Link
             className="quiet"
             data-edge

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { moved, placeAt } from './order';
+import { ApiError } from '../api/error';
+import { idsOf, inOrder, moved, placeAt, storeOrder } from './order';
 import { changes, finalUrl, fresh, linesOf, members, repeated, sameOrigin, stored } from './settings';
 
 test('a row is moved to its new place and the others keep their order', () => {
@@ -15,6 +16,47 @@ test('a dragged row belongs below every middle that it passed', () => {
   expect(placeAt(35, middles, 1)).toBe(1);
   expect(placeAt(60, middles, 1)).toBe(2);
   expect(placeAt(31, middles, 0)).toBe(1);
+});
+
+const items = (...ids: string[]) => ids.map((id, n) => ({ id, sortOrder: n + 1, updatedAt: '' }));
+
+/** A server whose list is changed between what is read and what is stored: by each of `meanwhile` in turn. */
+function server(read: string[], ...meanwhile: string[][]) {
+  const at = (ids: string[], version: number) => items(...ids).map((item) => ({ ...item, updatedAt: String(version) }));
+  let [ids, version] = [read, 1];
+  return {
+    read: at(read, 1),
+    put: async (wanted: string[], newest: string) => {
+      const change = meanwhile.shift();
+      if (change) [ids, version] = [change, version + 1];
+      if (newest !== String(version)) throw new ApiError(409, 40902, '', null, null, {}, { items: at(ids, version) });
+      [ids, version] = [wanted, version + 1];
+      return at(ids, version);
+    },
+    ids: () => ids,
+  };
+}
+
+test('an order goes on over edits of something else, and what is new stands at its end', async () => {
+  const { read, put, ids } = server(['a', 'b', 'c'], ['a', 'b', 'c'], ['a', 'new', 'c']);
+  expect(idsOf(await storeOrder(['c', 'b', 'a'], read, [], put))).toEqual(['c', 'a', 'new']);
+  expect(ids()).toEqual(['c', 'a', 'new']);
+});
+
+test('an order of somebody else is not written over; an own one whose answer was lost is, and one that is wanted itself', async () => {
+  const order = (own: string[][], wanted = ['c', 'b', 'a']) => {
+    const { read, put } = server(['a', 'b', 'c'], ['b', 'a', 'c']);
+    return storeOrder(wanted, read, own, put).then(idsOf);
+  };
+  await expect(order([])).rejects.toMatchObject({ code: 40902 });
+  await expect(order([['b', 'c', 'a']])).rejects.toMatchObject({ code: 40902 });
+  expect(await order([['b', 'a', 'c']])).toEqual(['c', 'b', 'a']);
+  expect(await order([], ['b', 'a', 'c'])).toEqual(['b', 'a', 'c']);
+});
+
+test('a list in the order to come has what is new at its end, and nothing that is gone', () => {
+  const list = inOrder(items('a', 'new', 'b'), ['b', 'gone', 'a']);
+  expect(list.map(({ id, sortOrder }) => `${id} ${sortOrder}`)).toEqual(['b 1', 'a 2', 'new 3']);
 });
 
 test('the final URL is the base with its slash taken off and the path behind it', () => {

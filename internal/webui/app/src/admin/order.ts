@@ -1,3 +1,5 @@
+import { changedMeanwhile } from '../api/error';
+
 /** The list with one element at another place; places outside are the ends. */
 export function moved<T>(items: readonly T[], from: number, to: number): T[] {
   const next = [...items];
@@ -9,15 +11,6 @@ export function moved<T>(items: readonly T[], from: number, to: number): T[] {
 /** Where a row that is dragged to a height belongs, from the rows' middles; `from` is its own. */
 export function placeAt(y: number, middles: readonly number[], from: number): number {
   return middles.filter((middle, n) => n !== from && middle < y).length;
-}
-
-const EDGE = 64; // px from the top or bottom of the window within which what is dragged rolls the list
-const FASTEST = 24; // px a frame
-
-/** By how many px a frame the window scrolls while a row is dragged at height y; the nearer its edge, the faster. */
-export function scrollStep(y: number, height: number): number {
-  const into = y < EDGE ? y - EDGE : y > height - EDGE ? y - (height - EDGE) : 0;
-  return Math.round((Math.max(-EDGE, Math.min(EDGE, into)) / EDGE) * FASTEST);
 }
 
 /** The newest `updatedAt` of what was read; times of one zone sort as text. */
@@ -32,3 +25,34 @@ export const together = (wanted: readonly string[], now: readonly string[]): str
   ...wanted.filter((id) => now.includes(id)),
   ...now.filter((id) => !wanted.includes(id)),
 ];
+
+/** A list in an order as the server would give it. */
+export const inOrder = <T extends { id: string; sortOrder: number }>(items: readonly T[], ids: readonly string[]): T[] => {
+  const places = together(ids, idsOf(items));
+  return items.map((item) => ({ ...item, sortOrder: places.indexOf(item.id) + 1 })).sort((a, b) => a.sortOrder - b.sortOrder);
+};
+
+export const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
+
+/** Whether what stands in both lists stands in the same order. */
+const sameOrder = (a: readonly string[], b: readonly string[]): boolean =>
+  a.filter((id) => b.includes(id)).join() === b.filter((id) => a.includes(id)).join();
+
+/**
+ * Stores an order of what was read; where somebody edited something else meanwhile, of what is there
+ * now. It is refused where they ordered it: as neither it was read, nor by one of `own` orders.
+ */
+export async function storeOrder<T extends { id: string; updatedAt: string }>(
+  ids: string[],
+  read: readonly T[],
+  own: readonly (readonly string[])[],
+  put: (ids: string[], newest: string) => Promise<T[]>,
+): Promise<T[]> {
+  try {
+    return await put(ids, newestOf(read));
+  } catch (error) {
+    const current = changedMeanwhile<{ items: T[] }>(error)?.items;
+    if (!current || ![ids, idsOf(read), ...own].some((order) => sameOrder(idsOf(current), order))) throw error;
+    return storeOrder(together(ids, idsOf(current)), current, own, put);
+  }
+}

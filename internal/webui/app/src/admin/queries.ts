@@ -1,8 +1,9 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useMutation, useMutationState, useQueryClient, type Mutation } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
 import { changedMeanwhile, ifUnchanged } from '../api/error';
 import { addDays, today } from '../range/days';
 import { auditQuery, type AuditFilter } from './auditFilter';
+import { inOrder, newestOf, storeOrder } from './order';
 
 export type Capability = Schemas['AdminCapability'];
 export type Group = Schemas['Group'];
@@ -186,52 +187,80 @@ function useRefresh() {
     Promise.all([...features, 'audit'].map((feature) => client.invalidateQueries({ queryKey: [feature] })));
 }
 
-/** An order, and the newest `updatedAt` of what was ordered, as it was read. */
-export interface Order {
-  ids: string[];
-  newest: string;
+interface Placed {
+  id: string;
+  sortOrder: number;
+  updatedAt: string;
 }
 
-/** Puts groups into an order: shown at once, taken back when it fails. */
-export function useOrderGroups() {
+/** An order, and the list that was ordered as the server had told it. */
+export interface Order<T> {
+  ids: string[];
+  read: readonly T[];
+}
+
+/**
+ * Stores the orders of a list one after the other. `shown` is the list in the order that is to come:
+ * what the server tells is kept apart from it, so that nothing is to be taken back where one fails.
+ */
+function useOrder<T extends Placed>(
+  mutationKey: ['groups' | 'capabilities', 'order', string],
+  read: readonly T[],
+  put: (ids: string[], newest: string) => Promise<T[]>,
+  onStored: (items: T[]) => void,
+) {
   const client = useQueryClient();
   const refresh = useRefresh();
-  const { queryKey } = officeQueries.groups();
-  return useMutation({
-    mutationFn: ({ ids, newest }: Order) =>
-      unwrap(api.PUT('/api/admin/groups/order', { params: { header: ifUnchanged(newest) }, body: { ids } })),
-    onMutate: async ({ ids }) => {
-      await client.cancelQueries({ queryKey });
-      const before = client.getQueryData(queryKey);
-      client.setQueryData(queryKey, (groups) => groups && inOrder(groups, ids));
-      return { before };
+  const ofList = <R>(status: 'pending' | 'success' | 'error', select: (order: Mutation<T[], Error, Order<T>>) => R) =>
+    client
+      .getMutationCache()
+      .findAll({ mutationKey, status })
+      .map((order) => select(order as Mutation<T[], Error, Order<T>>));
+  const { mutateAsync } = useMutation({
+    mutationKey,
+    scope: { id: mutationKey.join('/') },
+    mutationFn: ({ ids, read }: Order<T>) => {
+      const stored = ofList('success', ({ state }) => state.data!).at(-1) ?? [];
+      // An order whose answer was lost may be stored all the same.
+      const lost = ofList('error', ({ state }) => state.variables!.ids);
+      return storeOrder(ids, newestOf(stored) > newestOf(read) ? stored : read, lost, put);
     },
-    onError: (_error, _ids, context) => client.setQueryData(queryKey, context?.before),
-    onSettled: () => refresh('groups'),
+    onSuccess: onStored,
+    onSettled: () => {
+      if (client.isMutating({ mutationKey }) === 1) void refresh(mutationKey[0]);
+    },
   });
+  const coming = useMutationState({
+    filters: { mutationKey, status: 'pending' },
+    select: ({ state }) => (state.variables as Order<T>).ids,
+  }).at(-1);
+  return { shown: coming ? inOrder(read, coming) : read, store: mutateAsync };
+}
+
+/** Puts groups into an order: shown at once, as it was when it fails. */
+export function useOrderGroups(groups: readonly Group[]) {
+  const client = useQueryClient();
+  return useOrder(
+    ['groups', 'order', ''],
+    groups,
+    async (ids, newest) =>
+      (await unwrap(api.PUT('/api/admin/groups/order', { params: { header: ifUnchanged(newest) }, body: { ids } }))).items,
+    (items) => client.setQueryData(officeQueries.groups().queryKey, items),
+  );
 }
 
 /** Puts the capabilities of a group into an order, as useOrderGroups does. */
-export function useOrderCapabilities(filter: Filter) {
+export function useOrderCapabilities(filter: Filter, capabilities: readonly Capability[]) {
   const client = useQueryClient();
-  const refresh = useRefresh();
-  const { queryKey } = officeQueries.capabilities(filter);
-  return useMutation({
-    mutationFn: ({ ids, newest }: Order) =>
-      unwrap(api.PUT('/api/admin/capabilities/order', { params: { header: ifUnchanged(newest) }, body: { groupId: filter.groupId, ids } })),
-    onMutate: async ({ ids }) => {
-      await client.cancelQueries({ queryKey });
-      const before = client.getQueryData(queryKey);
-      client.setQueryData(queryKey, (page) => page && { ...page, items: inOrder(page.items, ids) });
-      return { before };
-    },
-    onError: (_error, _ids, context) => client.setQueryData(queryKey, context?.before),
-    onSettled: () => refresh('capabilities'),
-  });
+  const { groupId } = filter;
+  return useOrder(
+    ['capabilities', 'order', groupId],
+    capabilities,
+    async (ids, newest) =>
+      (await unwrap(api.PUT('/api/admin/capabilities/order', { params: { header: ifUnchanged(newest) }, body: { groupId, ids } }))).items,
+    (items) => client.setQueryData(officeQueries.capabilities(filter).queryKey, (page) => page && { ...page, items }),
+  );
 }
-
-const inOrder = <T extends { id: string; sortOrder: number }>(items: readonly T[], ids: readonly string[]): T[] =>
-  items.map((item) => ({ ...item, sortOrder: ids.indexOf(item.id) + 1 })).sort((a, b) => a.sortOrder - b.sortOrder);
 
 export function useRenameGroup() {
   const refresh = useRefresh();

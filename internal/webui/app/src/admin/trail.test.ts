@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Schemas } from '../api/client';
-import { scrollStep } from './order';
-import { folded, moves } from './trail';
+import { folded, membersOf, moves } from './trail';
 
 const entry = (id: number, action: string, targetId = 'app', changes: Schemas['AuditEntry']['changes'] = []): Schemas['AuditEntry'] => ({
   id,
@@ -53,9 +52,10 @@ test('an order tells what was moved: one thing where one explains it', () => {
   expect(moves(['a'], ['a'])).toEqual([]);
 });
 
-test('a list rolls while a row is held near the edge of the window, faster the nearer', () => {
-  expect([scrollStep(450, 900), scrollStep(64, 900), scrollStep(836, 900)]).toEqual([0, 0, 0]);
-  expect(scrollStep(32, 900)).toBe(-12);
-  expect(scrollStep(0, 900)).toBe(-24);
-  expect(scrollStep(2000, 900)).toBe(24);
+test('the upstreams of a capability are told in the words of the trail, or not taken apart', () => {
+  expect(membersOf('north (priority 1, weight 1000, enabled), south (priority 2, weight 1, disabled)')).toEqual([
+    { id: 'north', priority: '1', weight: '1000', status: 'enabled' },
+    { id: 'south', priority: '2', weight: '1', status: 'disabled' },
+  ]);
+  expect(membersOf('north')).toBeNull();
 });

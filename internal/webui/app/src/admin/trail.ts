@@ -46,3 +46,21 @@ export function moves(from: readonly string[], to: readonly string[]): Move[] {
   );
   return alone === undefined ? to.filter((id, n) => from[n] !== id).map(move) : [move(alone)];
 }
+
+export interface MemberTold {
+  id: string;
+  priority: string;
+  weight: string;
+  status: 'enabled' | 'disabled';
+}
+
+/** What the trail says of the upstreams of a capability, taken apart; null when it says something else. */
+export function membersOf(text: string): MemberTold[] | null {
+  const all: MemberTold[] = [];
+  for (const one of text.split(/(?<=\)), /)) {
+    const [, id, priority, weight, status] = /^(\S+) \(priority (\d+), weight (\d+), (enabled|disabled)\)$/.exec(one) ?? [];
+    if (id === undefined) return null;
+    all.push({ id, priority: priority!, weight: weight!, status: status as MemberTold['status'] });
+  }
+  return all;
+}

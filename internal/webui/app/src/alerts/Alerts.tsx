@@ -36,6 +36,7 @@ export function Alerts({ site }: { site: Site }) {
         <h1>{t('title')}</h1>
         {!form && (
           <Button kind="primary" disabled={full} onClick={() => setForm({ of: null })}>
+            <Icon name="plus" />
             {t('add')}
           </Button>
         )}
@@ -83,10 +84,21 @@ function Row({ site, of, now, onEdit, onLog }: { site: Site; of: Alert; now: num
         {troubled > 0 && <Tag kind="failed">{t('undelivered', { n: String(troubled) })}</Tag>}
       </div>
       <p className="alert-text">
-        <Target site={site} of={of} /> {t(`kinds.${of.kind}`)}{' '}
+        <Target site={site} of={of} />
+        {t(`kinds.${of.kind}`)}{' '}
         {of.kind !== 'dayClosed' && t(of.kind === 'keyExpiry' ? 'atMost' : 'atLeast', { value: quantity(of, of.threshold) })}
-        {of.windowMinutes !== null && <>, {t('within', { n: String(of.windowMinutes), calls: String(of.minCalls ?? 1) })}</>}
-        {of.period !== null && <>, {t(`periods.${of.period}`)}</>}
+        {of.windowMinutes !== null && (
+          <>
+            {t('and')}
+            {t('within', { n: String(of.windowMinutes), calls: String(of.minCalls ?? 1) })}
+          </>
+        )}
+        {of.period !== null && (
+          <>
+            {t('and')}
+            {t(`periods.${of.period}`)}
+          </>
+        )}
       </p>
       <p className="meta alert-text">
         {of.kind === 'dayClosed' ? t('lastDay') : t('now')}{' '}
@@ -101,7 +113,7 @@ function Row({ site, of, now, onEdit, onLog }: { site: Site; of: Alert; now: num
           </>
         )}
         {' · '}
-        {of.channels.map(({ kind, destination }) => `${t(`channelKinds.${kind}`)} ${destination}`).join(', ')}
+        {of.channels.map(({ kind, destination }) => `${t(`channelKinds.${kind}`)} ${destination}`).join(t('and'))}
       </p>
       <div className="alert-actions">
         <button type="button" className="quiet" data-edge onClick={onLog} aria-label={t('logOf', { name: of.name })}>
@@ -145,12 +157,19 @@ function Figures({ of }: { of: Alert }): ReactNode {
 function Target({ site, of }: { site: Site; of: Alert }) {
   const { t } = useTranslation('alerts');
   const { type, id, name } = of.target;
-  if (id === null) return <>{t(type === 'account' ? 'targets.account' : 'targets.platform')}:</>;
+  if (id === null)
+    return (
+      <>
+        {t(type === 'account' ? 'targets.account' : 'targets.platform')}
+        {t('colon')}
+      </>
+    );
   const to =
     site === 'own' ? `/applications/${id}` : type === 'capability' ? `/admin/capabilities/${encodeURIComponent(id)}` : '/admin/upstreams';
   return (
     <>
-      <Link to={to}>{name}</Link>:
+      <Link to={to}>{name}</Link>
+      {t('colon')}
     </>
   );
 }

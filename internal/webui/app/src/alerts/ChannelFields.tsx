@@ -1,18 +1,14 @@
 import { useTranslation } from 'react-i18next';
+import { useController } from 'react-hook-form';
 import { Button } from '../ui/Button';
-import { CHANNELS, freshChannel, MOST_CHANNELS, type ChannelKind, type TypedChannel } from './draft';
+import { CHANNELS, freshChannel, MOST_CHANNELS, type ChannelKind, type Typed, type TypedChannel } from './draft';
 
 /** Where an alert is sent. The URL of a channel that there is is not shown; one that is typed replaces it. */
-export function ChannelFields({
-  channels,
-  fault,
-  onChange,
-}: {
-  channels: readonly TypedChannel[];
-  fault: string | undefined;
-  onChange: (channels: TypedChannel[]) => void;
-}) {
+export function ChannelFields() {
   const { t } = useTranslation('alerts');
+  const { field, fieldState } = useController<Typed, 'channels'>({ name: 'channels' });
+  const { value: channels, onChange } = field;
+  const fault = fieldState.error?.message;
   const set = (at: number, change: Partial<TypedChannel>) => onChange(channels.map((one, n) => (n === at ? { ...one, ...change } : one)));
   return (
     <fieldset className="alert-channels">

@@ -10,6 +10,7 @@ export function useQuantity(): (alert: Pick<Alert, 'kind' | 'unit'>, value: numb
   return ({ kind, unit }, value) => {
     if (kind === 'p95') return format.duration(Math.round(value));
     const n = value.toLocaleString(format.language, { maximumFractionDigits: 2 });
-    return kind === 'cost' || kind === 'dayClosed' ? `${n} ${unit}` : t('quantity', { n, unit: t(`units.${UNITS[kind]}`) });
+    if (kind === 'cost' || kind === 'dayClosed') return `${n} ${unit}`;
+    return UNITS[kind] === 'percent' ? t('percent', { n }) : t('quantity', { n, unit: t(`units.${UNITS[kind]}`) });
   };
 }

@@ -808,7 +808,7 @@ export interface paths {
         };
         /**
          * Figures of one capability, and whom its failures hit
-         * @description Of the applications that exist. First bytes and upstreams are read from the calls themselves, of the last seven days of the range at most.
+         * @description Of the applications that exist. First bytes and upstreams are of the days whose calls are kept; while calls of deleted applications wait to be removed, of the last seven of these at most, and of fewer where they hold more than a million calls.
          */
         get: operations["getCapabilityFigures"];
         put?: never;
@@ -892,7 +892,7 @@ export interface paths {
         };
         /**
          * What went to each named upstream
-         * @description Of the applications that exist, in the last hour, in the hour before, and in the range. Calls of a capability's own address are not in it. The range is read from the calls themselves, of its last seven days at most.
+         * @description Of the applications that exist, in the last hour, in the hour before, and in the range. Calls of a capability's own address are not in it. The range is told of the days whose calls are kept; while calls of deleted applications wait to be removed, of the last seven of these at most.
          */
         get: operations["upstreamStatistics"];
         put?: never;
@@ -2564,6 +2564,8 @@ export interface components {
             status: components["schemas"]["ApplicationStatus"];
         };
         ApplicationUsage: {
+            /** @description Why an administrator has disabled it; only an administrator can enable it again. Null: none has. */
+            disabledByAdministrator: null | components["schemas"]["Disabling"];
             id: components["schemas"]["Id"];
             /** @description When the newest call started, whatever the dates; null: never called. */
             lastCallAt: string | null;
@@ -2747,7 +2749,7 @@ export interface components {
             summary: components["schemas"]["Metrics"];
             /** @description The most calls first. */
             upstreams: components["schemas"]["UpstreamRange"][];
-            /** @description The first day of firstByte and upstreams: no rollup has them, so they are of the last seven days of the range at most. After end, when the calls of none are kept. */
+            /** @description The first day of firstByte and upstreams: the first whose calls are kept, or, while calls of deleted applications wait to be removed, the first of as many of its last seven days as hold a million calls. After end, when the calls of none are kept. */
             upstreamsFrom: components["schemas"]["Date"];
         } & components["schemas"]["Coverage"];
         CapabilityFiguresLine: {
@@ -3120,7 +3122,7 @@ export interface components {
             items: components["schemas"]["FiguresReason"][];
             other: components["schemas"]["OtherReasons"];
         };
-        /** @description Milliseconds until the first byte of the answer, exactly; null without such calls. Where calls are not kept any more there are none. */
+        /** @description Milliseconds until the first byte of the answer; null without such calls. Percentiles are exact by the hour, and within 2 % by upstream. Where calls are not kept any more there are none. */
         FirstByte: {
             /** @description 1 decimal. */
             avgMs: number | null;
@@ -3765,7 +3767,7 @@ export interface components {
             items: components["schemas"]["UpstreamUsage"][];
             /** @description When the last hour began. */
             since: components["schemas"]["Time"];
-            /** @description The first day of what is told of the range: no rollup tells upstreams apart, so it is of its last seven days at most. After end, when the calls of none are kept. */
+            /** @description The first day of what is told of the range: the first whose calls are kept, or, while calls of deleted applications wait to be removed, the first of as many of its last seven days as hold a million calls. After end, when the calls of none are kept. */
             upstreamsFrom: components["schemas"]["Date"];
         } & components["schemas"]["Coverage"];
         /**
@@ -3785,7 +3787,7 @@ export interface components {
             firstByte: components["schemas"]["FirstByte"];
             /** @description Null: without an upstream, or it is deleted. */
             name: string | null;
-            /** @description Of their durations, exactly, as the others. */
+            /** @description Of their durations, within 2 %, as the others. */
             p50Ms: number | null;
             p95Ms: number | null;
             p99Ms: number | null;
@@ -12134,6 +12136,7 @@ export interface operations {
                      *             "name": "Search",
                      *             "status": "active",
                      *             "maskedAccessKey": "cg-Ab12…wxyz",
+                     *             "disabledByAdministrator": null,
                      *             "lastCallAt": "2026-08-17T09:40:00.000+08:00",
                      *             "calls": 3,
                      *             "successes": 2,

@@ -1,5 +1,5 @@
 import './applications.css';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, memo, Suspense, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
@@ -16,12 +16,13 @@ import { UsageTable } from '../overview/UsageTable';
 import { firstDay, unrecorded, whole } from '../range/coverage';
 import { carried, custom, lastDays } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
-import { useRange, type RangeState } from '../range/useRange';
+import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, BlockBones, Bones, Empty } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { Code, Copy } from '../ui/Copy';
 import { Crumb } from '../ui/Crumb';
+import { Gone } from '../ui/Gone';
 import { Icon } from '../ui/Icon';
 import { StatusTag } from '../ui/Tag';
 import { useTitle } from '../ui/useTitle';
@@ -50,28 +51,62 @@ type Application = Schemas['Application'];
 function ApplicationPage({ id }: { id: string }) {
   const { t } = useTranslation(['applications', 'common']);
   const navigate = useNavigate();
-  const list = useListLink();
-  const state = useRange();
+  const { search } = useLocation();
+  const ranged = carried(new URLSearchParams(search));
+  const list = `/applications${ranged}`;
   const query = useQuery(applicationQueries.get(id));
-  const figures = useQuery(applicationQueries.statistics(id, state.range, state.holdsToday));
   const dialogs = useDialogs(() => void navigate(list, { replace: true }));
   useAskedForLog(query.data, dialogs.log);
   useTitle(query.data?.name ?? t('title'));
-  if (query.error instanceof ApiError && query.error.status === 404) return <Gone to={list} />;
-  const canCompare = figures.data === undefined || whole(state.previous.start, figures.data);
-  const compare = canCompare && state.comparing && !figures.isPlaceholderData;
+  if (query.error instanceof ApiError && query.error.status === 404)
+    return <Gone title={t('title')} text={t('detail.gone')} to={list} back={t('detail.back')} />;
   return (
     <>
       <Crumb to={list}>{t('detail.back')}</Crumb>
       <Block query={query} height={112}>
         {(application) => <Head application={application} dialogs={dialogs} />}
       </Block>
+      <Statistics id={id} application={query.data ?? null} ranged={ranged} />
+      {query.data && <LimitsBlock application={query.data} />}
+      {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
+      {query.data && <Keys applicationId={id} />}
+      {dialogs.open}
+    </>
+  );
+}
+
+interface Told {
+  id: string;
+  /** Null: not read yet. */
+  application: Application | null;
+  /** The query that names the range. */
+  ranged: string;
+}
+
+/** The range and what the application did in it. */
+function Statistics({ id, application, ranged }: Told) {
+  const state = useRange();
+  const figures = useQuery(applicationQueries.statistics(id, state.range, state.holdsToday));
+  const canCompare = figures.data === undefined || whole(state.previous.start, figures.data);
+  const compare = canCompare && state.comparing && !figures.isPlaceholderData;
+  return (
+    <>
       <div className="page-head range-head">
         <RangeBar state={state} compare comparable={canCompare} />
       </div>
       {figures.data ? (
         <Block query={figures} height={640}>
-          {(data) => <Figures id={id} data={data} state={state} compare={compare} bound={query.data?.capabilityIds ?? null} />}
+          {(data) => (
+            <Figures
+              id={id}
+              data={data}
+              state={state}
+              ranged={ranged}
+              compare={compare}
+              application={application}
+              leaving={leaving(figures, state)}
+            />
+          )}
         </Block>
       ) : figures.isError ? (
         <section className="block">
@@ -82,10 +117,6 @@ function ApplicationPage({ id }: { id: string }) {
       ) : (
         <FiguresBones tiles={4} />
       )}
-      {query.data && <LimitsBlock application={query.data} />}
-      {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
-      {query.data && <Keys applicationId={id} />}
-      {dialogs.open}
     </>
   );
 }
@@ -107,22 +138,6 @@ function useAskedForLog(application: Application | undefined, log: Dialogs['log'
   });
 }
 
-function useListLink(): string {
-  const { search } = useLocation();
-  return `/applications${carried(new URLSearchParams(search))}`;
-}
-
-function Gone({ to }: { to: string }) {
-  const { t } = useTranslation(['applications', 'common']);
-  return (
-    <Empty text={t('detail.gone')}>
-      <Link className="quiet" data-edge to={to}>
-        {t('detail.back')}
-      </Link>
-    </Empty>
-  );
-}
-
 function Head({ application, dialogs }: { application: Application; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
@@ -138,13 +153,13 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
             {t('log')}
           </Button>
           <Button onClick={() => dialogs.edit(application)}>{t('edit')}</Button>
-          <ApplicationMenu on={application} dialogs={dialogs} edit={false} held={held !== null} />
+          <ApplicationMenu on={application} dialogs={dialogs} edit={false} held={held} />
         </div>
       </div>
       {held && (
         <div className="bar" data-kind="warn" role="status">
           <Icon name="warn" />
-          <span title={format.exactTime(held.at)}>{t('detail.held', { at: format.time(held.at), reason: held.reason })}</span>
+          <span title={format.exactTime(held.at)}>{t('held', { at: format.time(held.at), reason: held.reason })}</span>
         </div>
       )}
       {status === 'disabled' && !held && (
@@ -170,19 +185,16 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
   );
 }
 
-function Figures({
-  id,
-  data,
-  state,
-  compare,
-  bound,
-}: {
-  id: string;
+interface Shown extends Told {
   data: Dated<Schemas['ApplicationStatistics']>;
   state: RangeState;
   compare: boolean;
-  bound: readonly string[] | null;
-}) {
+  leaving: boolean;
+}
+
+const Figures = memo(AllFigures, whileLeaving);
+
+function AllFigures({ id, data, state, ranged, compare, application }: Shown) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   const { data: previous } = useQuery({
@@ -192,15 +204,14 @@ function Figures({
   });
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
-  const { search } = useLocation();
-  const to = (choice: Partial<Choice>) => callsPath(id, carried(new URLSearchParams(search)), choice);
+  const to = (choice: Partial<Choice>) => callsPath(id, ranged, choice);
   const openDay = (day: string) => {
     const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
     if (!one) return;
     state.setRange(one);
     focusRange();
   };
-  const waits = useWaits(state.holdsToday && data.summary.calls === 0);
+  const waits = useWaits(state.holdsToday && data.summary.calls === 0) && application?.status === 'active';
   return (
     <>
       {waits && (
@@ -222,7 +233,7 @@ function Figures({
       {unrecorded(data) ? (
         <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
       ) : data.summary.calls === 0 ? (
-        bound !== null && <NoCalls id={id} bound={bound} />
+        application !== null && <NoCalls of={application} />
       ) : (
         <>
           {state.range.days > 1 ? (
@@ -242,7 +253,7 @@ function Figures({
           )}
           {data.summary.failures > 0 && (
             <Suspense fallback={<BlockBones height={220} />}>
-              <ReasonsBlock applicationId={id} state={state} />
+              <ReasonsBlock applicationId={id} state={state} ranged={ranged} />
             </Suspense>
           )}
           <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} />
@@ -259,10 +270,12 @@ function useWaits(empty: boolean): boolean {
   return waits;
 }
 
-function NoCalls({ id, bound }: { id: string; bound: readonly string[] }) {
+/** How to make a call, where one would succeed. */
+function NoCalls({ of: { id, status, capabilityIds: bound } }: { of: Application }) {
   const { t } = useTranslation(['applications', 'common']);
   const { data } = useCapabilities(bound);
-  const offer = (data ?? []).filter((capability) => bound.includes(capability.id) && capability.status === 'enabled');
+  const callable = status === 'active' ? (data ?? []) : [];
+  const offer = callable.filter((capability) => bound.includes(capability.id) && capability.status === 'enabled');
   const curl = useCurl(offer);
   return (
     <section className="block stack">

@@ -258,7 +258,13 @@ function Standing({ usage }: { usage: Usage }) {
   const level = levelOf(usage);
   return (
     <>
-      {usage.status === 'disabled' && <StatusTag status="disabled" />}
+      {usage.disabledByAdministrator ? (
+        <span title={usage.disabledByAdministrator.reason}>
+          <Tag kind="off">{t('heldTag')}</Tag>
+        </span>
+      ) : (
+        usage.status === 'disabled' && <StatusTag status="disabled" />
+      )}
       {level && <Tag kind={level}>{t(`level.${level}`)}</Tag>}
     </>
   );
@@ -301,7 +307,7 @@ function Actions({ usage, dialogs }: { usage: Usage; dialogs: Dialogs }) {
       <button type="button" className="quiet" aria-label={t('logOf', { name: usage.name })} onClick={() => dialogs.log(usage)}>
         {t('log')}
       </button>
-      <ApplicationMenu on={usage} dialogs={dialogs} />
+      <ApplicationMenu on={usage} dialogs={dialogs} held={usage.disabledByAdministrator} />
     </div>
   );
 }

@@ -1,8 +1,7 @@
 import '../ui/field.css';
 import { useTranslation } from 'react-i18next';
-import { Icon } from '../ui/Icon';
+import { UrlSearch } from '../ui/SearchField';
 import { useSearch } from '../ui/useSearch';
-import { useUrlText } from '../ui/useUrlText';
 import { SORTS, type Wanted } from './queries';
 
 const nothing: Wanted = { q: '', status: '', sort: 'newest' };
@@ -27,21 +26,9 @@ export const narrowed = ({ q, status }: Wanted): boolean => q !== '' || status !
 /** Search, status and order of the list; all of it stands in the URL. */
 export function Filters({ wanted, onChange }: { wanted: Wanted; onChange: (change: Partial<Wanted>) => void }) {
   const { t } = useTranslation(['applications', 'common']);
-  const [text, setText] = useUrlText('q');
   return (
     <div className="filters" role="search">
-      <div className="search">
-        <Icon name="search" />
-        <input
-          className="input"
-          type="search"
-          maxLength={64}
-          aria-label={t('find.search')}
-          placeholder={t('find.search')}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </div>
+      <UrlSearch label={t('find.search')} most={64} />
       <select
         className="select"
         aria-label={t('find.status')}

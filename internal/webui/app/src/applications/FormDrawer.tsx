@@ -1,10 +1,9 @@
 import '../ui/field.css';
 import './applications.css';
-import { useEffect, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
-import { useBlocker } from 'react-router';
 import type { Schemas } from '../api/client';
 import { changedMeanwhile } from '../api/error';
 import { Antd } from '../ui/Antd';
@@ -15,7 +14,8 @@ import Confirm from '../ui/Confirm';
 import { merge, type Merged } from '../ui/merge';
 import { notify } from '../ui/notice';
 import { useEscape } from '../ui/useEscape';
-import { changed, isDirty, nothing, type Draft } from './form';
+import { useLeaving } from '../ui/useLeaving';
+import { changed, nothing, type Draft } from './form';
 import { Created } from './Created';
 import { Fields, type Submitted } from './Fields';
 import { applicationQueries } from './queries';
@@ -93,18 +93,6 @@ export default function FormDrawer({ id, onClosed }: { id: string | null; onClos
   );
 }
 
-/** Holds back going to another page, by link, Back or reload, while there is something to lose. */
-function useLeaving(dirty: boolean): { go: () => void; stay: () => void } | null {
-  const blocker = useBlocker(dirty);
-  useEffect(() => {
-    if (!dirty) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
-  }, [dirty]);
-  return blocker.state === 'blocked' ? { go: blocker.proceed, stay: blocker.reset } : null;
-}
-
 interface Stage {
   form: string;
   onBusy: (busy: boolean) => void;
@@ -115,7 +103,7 @@ function Create({ form, onBusy, onDirty, onCreated }: Stage & { onCreated: (appl
   const writes = useWrites();
   const submit: Submitted = async (draft) =>
     onCreated(await writes.create({ ...draft, name: draft.name.trim(), capabilityIds: [...draft.capabilityIds] }));
-  return <Fields form={form} saved={nothing} onBusy={onBusy} onDraft={(draft) => onDirty(isDirty(nothing, draft))} onSubmit={submit} />;
+  return <Fields id={form} saved={nothing} onBusy={onBusy} onDirty={onDirty} onSubmit={submit} />;
 }
 
 function Edit({ id, form, onBusy, onDirty, onSaved }: Stage & { id: string; onSaved: () => void }) {
@@ -160,11 +148,11 @@ function EditForm({ application, form, onBusy, onDirty, onSaved }: Stage & { app
   return (
     <Fields
       key={base.updatedAt}
-      form={form}
+      id={form}
       saved={base.saved}
       start={conflict?.value}
       onBusy={onBusy}
-      onDraft={(draft) => onDirty(isDirty(base.saved, draft))}
+      onDirty={onDirty}
       onSubmit={submit}
       above={
         conflict &&
@@ -180,7 +168,7 @@ function EditForm({ application, form, onBusy, onDirty, onSaved }: Stage & { app
               })),
               ...conflict.taken.map((field) => ({ field, label: label[field], theirs: text(conflict.theirs, field) })),
             ]}
-            onChoose={(field, own) => set({ [field]: (own ? conflict.ours : conflict.theirs)[field as keyof Draft] })}
+            onChoose={(field, own) => set(field as keyof Draft, (own ? conflict.ours : conflict.theirs)[field as keyof Draft])}
           />
         ))
       }

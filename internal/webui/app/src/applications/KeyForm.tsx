@@ -1,16 +1,11 @@
-import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { ApiError, changedMeanwhile } from '../api/error';
-import { Button } from '../ui/Button';
-import { composing } from '../ui/composing';
-import { Fault } from '../ui/Fault';
-import { Icon } from '../ui/Icon';
+import { changedMeanwhile } from '../api/error';
+import { Area, Decide, Form, Input, Refused, useDraft, useTyped } from '../ui/Form';
 import { notify } from '../ui/notice';
 import { draft, fresh, stored, type Key, type Typed } from './keys';
 import { useWrites } from './writes';
-
-const NAMES = ['name', 'expires', 'addresses'] as const;
-const faults = { name: 'name', expires: 'expiresAt', addresses: 'allowedCidrs' } as const;
 
 /** Makes a key, or edits `key`. One that was made is told in full, once. */
 export function KeyForm({
@@ -24,103 +19,54 @@ export function KeyForm({
   onMade: (id: string, secret: string) => void;
   onClose: () => void;
 }) {
-  const { t } = useTranslation(['applications', 'common']);
+  const { t } = useTranslation('applications');
   const writes = useWrites();
-  const form = useRef<HTMLFormElement>(null);
   const [read, setRead] = useState(from); // as it was when it was read last
-  const [typed, setTyped] = useState(() => (from ? stored(from) : fresh));
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<unknown>(null);
-  const theirs = changedMeanwhile<Key>(fault);
-  const fields = fault instanceof ApiError ? fault.fields : {};
-  const save = async () => {
-    if (read) {
-      await writes.updateKey(applicationId, read.id, draft(typed, stored(read)), read.updatedAt);
-      notify('ok', t('keys.saved', { name: typed.name }));
-    } else {
+  const form = useDraft<Typed>(from ? stored(from) : fresh);
+  const { name } = useTyped(form);
+  // It ends with nothing: a mutation keeps its answer, and the key is not to be kept.
+  const save = useMutation({
+    mutationFn: async (typed: Typed) => {
+      if (read) {
+        await writes.updateKey(applicationId, read.id, draft(typed, stored(read)), read.updatedAt);
+        return notify('ok', t('keys.saved', { name: typed.name }));
+      }
       const made = await writes.createKey(applicationId, { ...draft(typed), name: typed.name.trim() });
       onMade(made.id, made.accessKey);
       notify('ok', t('keys.made', { name: made.name }));
-    }
-    onClose();
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    save().catch((error: unknown) => {
+    },
+    onSuccess: onClose,
+    onError: (error) => {
       const now = changedMeanwhile<Key>(error);
-      if (now) {
-        setRead(now);
-        setTyped(stored(now));
-      }
-      setFault(error);
-      setBusy(false);
-    });
-  };
-  useEffect(() => {
-    if (fault !== null) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [fault]);
+      if (!now) return;
+      setRead(now);
+      form.reset(stored(now));
+    },
+  });
   return (
-    <form
-      ref={form}
+    <Form
+      form={form}
       className="stack key-form"
-      noValidate
-      aria-label={t(from ? 'keys.edit' : 'keys.add')}
-      onSubmit={submit}
-      onKeyDown={(event) => event.key === 'Escape' && !composing(event.nativeEvent) && onClose()}
+      label={t(from ? 'keys.edit' : 'keys.add')}
+      at={{ expiresAt: 'expires', allowedCidrs: 'addresses' }}
+      onSubmit={save.mutateAsync}
+      onClose={onClose}
     >
       <div className="key-grid">
-        {NAMES.map((name) => (
-          <Field key={name} name={name} typed={typed} fault={fields[faults[name]]} set={(text) => setTyped({ ...typed, [name]: text })} />
-        ))}
-      </div>
-      {theirs && (
-        <div className="bar" data-kind="warn" role="alert">
-          <Icon name="warn" />
-          {t('keys.changed')}
-        </div>
-      )}
-      {fault !== null && !theirs && Object.keys(fields).length === 0 && <Fault error={fault} />}
-      <div className="row">
-        <Button kind="primary" type="submit" loading={busy} disabled={typed.name.trim() === ''}>
-          {t(from ? 'keys.save' : 'keys.create')}
-        </Button>
-        <Button onClick={onClose}>{t('common:action.cancel')}</Button>
-      </div>
-    </form>
-  );
-}
-
-function Field({ name, typed, fault, set }: { name: keyof Typed; typed: Typed; fault: string | undefined; set: (text: string) => void }) {
-  const { t } = useTranslation('applications');
-  const id = `key-${name}`;
-  const shared = { id, value: typed[name], 'aria-invalid': fault !== undefined, 'aria-describedby': `${id}-hint`, autoComplete: 'off' };
-  const hint = { name: '', expires: t('keys.expiresHint'), addresses: t('keys.addressesHint') }[name];
-  return (
-    <div className="field">
-      <label htmlFor={id}>{name === 'name' ? t('name') : t(`keys.${name}`)}</label>
-      {name === 'addresses' ? (
-        <textarea {...shared} className="area mono" rows={2} spellCheck={false} onChange={(event) => set(event.target.value)} />
-      ) : (
-        <input
-          {...shared}
-          className="input"
-          type={name === 'expires' ? 'datetime-local' : 'text'}
-          maxLength={name === 'name' ? 64 : undefined}
-          autoFocus={name === 'name'}
-          onChange={(event) => set(event.target.value)}
+        <Input<Typed> name="name" label={t('name')} maxLength={64} autoFocus />
+        <Input<Typed> name="expires" label={t('keys.expires')} hint={t('keys.expiresHint')} type="datetime-local" />
+        <Area<Typed>
+          name="addresses"
+          label={t('keys.addresses')}
+          hint={t('keys.addressesHint')}
+          className="area mono"
+          rows={2}
+          autoComplete="off"
+          spellCheck={false}
         />
-      )}
-      <p id={`${id}-hint`} className="meta">
-        {fault ? (
-          <span className="fault-text" role="alert">
-            {fault}
-          </span>
-        ) : (
-          hint
-        )}
-      </p>
-    </div>
+      </div>
+      <Refused error={save.error} changed={changedMeanwhile(save.error) !== undefined && t('keys.changed')} />
+      <Decide action={t(from ? 'keys.save' : 'keys.create')} ready={name.trim() !== ''} onClose={onClose} />
+    </Form>
   );
 }

@@ -1,5 +1,5 @@
 import '../ui/field.css';
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
@@ -9,6 +9,7 @@ import { Button } from '../ui/Button';
 import { Copy } from '../ui/Copy';
 import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';
+import { Cell } from '../ui/Records';
 import { Tag } from '../ui/Tag';
 import { KeyForm } from './KeyForm';
 import { ending, MOST_KEYS, type Key } from './keys';
@@ -55,9 +56,9 @@ export function Keys({ applicationId }: { applicationId: string }) {
           onClose={() => setForm(null)}
         />
       )}
-      <Block query={query} height={88} bones={<TableBones roomy className="keys" head={<Columns />} rows={1} columns={6} />}>
+      <Block query={query} height={88} bones={<TableBones roomy className="records keys" head={<Columns />} rows={1} columns={6} />}>
         {({ items, lastUseKnown }) => (
-          <table className="table keys" aria-label={t('keys.rowsOf')}>
+          <table className="table records keys" aria-label={t('keys.rowsOf')}>
             <Columns />
             <tbody>
               {items.map((key) => (
@@ -128,22 +129,22 @@ function Row({
       <td>
         <span className="key-name">{name}</span> {of.first && <Tag kind="ok">{t('keys.first')}</Tag>}
       </td>
-      <Cell name="mask">
+      <Cell label={t('keys.mask')}>
         <code className="key-text" data-shown={secret !== null} aria-live="polite">
           {secret ?? maskedAccessKey}
         </code>
-        <span className="meta key-created" title={format.exactTime(createdAt)}>
+        <span className="meta record-line" title={format.exactTime(createdAt)}>
           {t('keys.created')} <span className="number">{format.time(createdAt)}</span>
         </span>
-        {secret !== null && <span className="meta key-created">{t('secret.soon')}</span>}
+        {secret !== null && <span className="meta record-line">{t('secret.soon')}</span>}
       </Cell>
-      <Cell name="expires">
+      <Cell label={t('keys.expires')}>
         <Expiry of={of} now={now} />
       </Cell>
-      <Cell name="addresses">
+      <Cell label={t('keys.addresses')}>
         <Addresses of={of.allowedCidrs} />
       </Cell>
-      <Cell name="lastUsed">
+      <Cell label={t('keys.lastUsed')}>
         {of.lastUsedAt !== null ? (
           <span className="number" title={format.exactTime(of.lastUsedAt)}>
             {format.time(of.lastUsedAt)}
@@ -157,7 +158,7 @@ function Row({
         )}
       </Cell>
       <td>
-        <div className="key-actions">
+        <div className="record-actions">
           {!of.first && <Secret applicationId={applicationId} of={of} secret={secret} setSecret={setSecret} />}
           <button type="button" className="quiet" onClick={onEdit} aria-label={t('keys.editOf', { name })}>
             {t('edit')}
@@ -166,16 +167,6 @@ function Row({
         </div>
       </td>
     </tr>
-  );
-}
-
-/** A cell that names its column where there is no room for heads. */
-function Cell({ name, children }: { name: Exclude<(typeof columns)[number], 'name'>; children: ReactNode }) {
-  const { t } = useTranslation('applications');
-  return (
-    <td>
-      <span className="meta close">{t(`keys.${name}`)}</span> {children}
-    </td>
   );
 }
 

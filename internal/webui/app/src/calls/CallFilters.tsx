@@ -1,11 +1,11 @@
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useId, useState, type CSSProperties } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { addDays } from '../range/days';
 import { custom } from '../range/range';
 import type { RangeState } from '../range/useRange';
-import { Icon } from '../ui/Icon';
+import { SearchField } from '../ui/SearchField';
 import { useUrlText } from '../ui/useUrlText';
 import { reasonOf, whyQueries } from '../why/queries';
 import { MOST_TEXT, nothingChosen, timely, timeOf, type Choice } from './filter';
@@ -61,18 +61,7 @@ export function CallFilters({
         onValue={(value) => onChoose({ status: value === '' ? null : Number(value) })}
       />
       <Times range={state.range} choice={choice} onChoose={onChoose} />
-      <div className="search call-text">
-        <Icon name="search" />
-        <input
-          className="input"
-          type="search"
-          aria-label={t('page.text')}
-          placeholder={t('page.text')}
-          maxLength={MOST_TEXT}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </div>
+      <SearchField label={t('page.text')} most={MOST_TEXT} value={text} onChange={setText} />
       {narrowed && (
         <button
           type="button"
@@ -218,7 +207,7 @@ function Written({
         title={label}
         placeholder={placeholder}
         maxLength={size}
-        style={{ width: `${size + 6}ch` }}
+        style={{ '--width': `${size + 6}ch` } as CSSProperties}
         value={text}
         aria-invalid={bad}
         aria-describedby={id}

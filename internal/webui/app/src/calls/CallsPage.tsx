@@ -3,7 +3,7 @@ import './calls.css';
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link, useLocation, useNavigate, useParams } from 'react-router';
+import { useLocation, useNavigate, useParams } from 'react-router';
 import { ApiError } from '../api/error';
 import { applicationQueries } from '../applications/queries';
 import { firstDay, unrecorded } from '../range/coverage';
@@ -12,6 +12,7 @@ import { RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { Empty } from '../ui/Block';
 import { Crumb } from '../ui/Crumb';
+import { Gone } from '../ui/Gone';
 import { useKeys } from '../ui/useKeys';
 import { usePage } from '../ui/usePage';
 import { useTitle } from '../ui/useTitle';
@@ -39,11 +40,12 @@ function CallsPage({ id }: { id: string }) {
   const ranged = carried(new URLSearchParams(search));
   if (application.error instanceof ApiError && application.error.status === 404)
     return (
-      <Empty text={t('applications:detail.gone')}>
-        <Link className="quiet" data-edge to={`/applications${ranged}`}>
-          {t('applications:detail.back')}
-        </Link>
-      </Empty>
+      <Gone
+        title={t('page.title')}
+        text={t('applications:detail.gone')}
+        to={`/applications${ranged}`}
+        back={t('applications:detail.back')}
+      />
     );
   const name = application.data?.name ?? '';
   return (

@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Block, Empty } from '../ui/Block';
-import { Icon } from '../ui/Icon';
 import { useTellFault } from '../ui/Fault';
 import { notify } from '../ui/notice';
+import { SearchField } from '../ui/SearchField';
 import { StatusTag, Tag } from '../ui/Tag';
 import { capabilityQueries, useBind } from './queries';
 
@@ -53,17 +53,7 @@ function List({ capability, items }: { capability: Schemas['Capability']; items:
     <>
       {items.length > SEARCHED_FROM && (
         <div className="filters" role="search">
-          <div className="search">
-            <Icon name="search" />
-            <input
-              className="input"
-              type="search"
-              aria-label={t('applications.search')}
-              placeholder={t('applications.search')}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          </div>
+          <SearchField label={t('applications.search')} value={text} onChange={setText} />
           <button type="button" className="quiet" data-edge aria-pressed={onlyBound} onClick={() => setOnlyBound(!onlyBound)}>
             {t('applications.onlyBound', { n: String(items.filter(({ bound }) => bound).length), all: String(items.length) })}
           </button>

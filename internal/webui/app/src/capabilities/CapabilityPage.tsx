@@ -33,6 +33,7 @@ export function Component() {
         </Block>
       ) : (
         <section className="block">
+          {query.isError && <h1>{t('title')}</h1>}
           <Block query={query} height={400}>
             {() => null}
           </Block>

@@ -16,6 +16,7 @@ import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, Empty } from '../ui/Block';
 import { Crumb } from '../ui/Crumb';
+import { Gone } from '../ui/Gone';
 import { StatusTag } from '../ui/Tag';
 import { useTitle } from '../ui/useTitle';
 import { CallersTable } from './CallersTable';
@@ -40,13 +41,7 @@ function CapabilityFigures({ id }: { id: string }) {
   const back = `/admin/usage${range}${range === '' ? '?' : '&'}by=capabilities`;
   useTitle(query.data ? t('capability.title', { name: query.data.capability.name }) : t('link.figures'));
   if (query.error instanceof ApiError && query.error.status === 404)
-    return (
-      <Empty text={t('capability.gone')}>
-        <Link className="quiet" data-edge to={back}>
-          {t('capability.back')}
-        </Link>
-      </Empty>
-    );
+    return <Gone title={t('link.figures')} text={t('capability.gone')} to={back} back={t('capability.back')} />;
   const canCompare = query.data === undefined || whole(state.previous.start, query.data);
   const editor = `/admin/capabilities/${encodeURIComponent(id)}`;
   return (

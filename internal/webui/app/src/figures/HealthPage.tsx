@@ -149,7 +149,7 @@ function FailingBlock({ of, until, search }: { of: Failing; until: string; searc
   const { line, failures, before, model } = of;
   const name = of.name || model || t('common:metrics.unspecified');
   return (
-    <section className="block failing" aria-label={name}>
+    <section className="block failing" aria-label={[of.name, model].filter(Boolean).join(', ') || name}>
       <div className="block-head">
         <h2>
           <CapabilityName model={model} name={of.name} search={search} />{' '}
@@ -168,7 +168,7 @@ function FailingBlock({ of, until, search }: { of: Failing; until: string; searc
       </div>
       {line && (
         <p className="second">
-          {t('health.of', {
+          {t(line.hourBefore.calls === 0 ? 'health.ofNew' : 'health.of', {
             failures: format.count(failures),
             calls: format.count(line.lastHour.calls),
             before: format.count(before),

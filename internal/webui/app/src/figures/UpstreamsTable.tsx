@@ -103,7 +103,12 @@ function Row({ of }: { of: Schemas['UpstreamRange'] }) {
 
 function UpstreamName({ of: { upstreamId, name } }: { of: Schemas['UpstreamRange'] }) {
   const { t } = useTranslation('figures');
-  if (upstreamId === null) return <span title={t('upstreams.ownAbout')}>{t('upstreams.own')}</span>;
+  if (upstreamId === null)
+    return (
+      <span className="own-words" title={t('upstreams.ownAbout')}>
+        {t('upstreams.own')}
+      </span>
+    );
   if (name === null) return <span title={upstreamId}>{upstreamId}</span>; // deleted
   return (
     <Link to={`/admin/upstreams#upstream-${upstreamId}`} title={`${name} (${upstreamId})`}>

@@ -16,12 +16,11 @@ import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, Bones, Empty } from '../ui/Block';
-import { Icon } from '../ui/Icon';
 import { Pages } from '../ui/Pages';
+import { UrlSearch } from '../ui/SearchField';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
-import { useUrlText } from '../ui/useUrlText';
 import { ApplicationName, CapabilityName, OwnerName } from './places';
 import { figuresQueries, SIZE, type Wanted } from './queries';
 import { Standouts } from './Standouts';
@@ -115,7 +114,6 @@ function Usage({ data, state, compare }: { data: Dated<Schemas['FiguresOverview'
 function Lists({ state }: { state: RangeState }) {
   const { t } = useTranslation(['figures', 'common']);
   const [search, setSearch] = useSearch();
-  const [text, setText] = useUrlText('q');
   const [page, setPage] = usePage();
   const wanted = asked(search, page);
   const { by, sort } = wanted;
@@ -142,20 +140,7 @@ function Lists({ state }: { state: RangeState }) {
         </div>
       </div>
       <div className="filters usage-find" role="search">
-        {sought && (
-          <div className="search">
-            <Icon name="search" />
-            <input
-              className="input"
-              type="search"
-              maxLength={64}
-              aria-label={t(`usage.search.${by}`)}
-              placeholder={t(`usage.search.${by}`)}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          </div>
-        )}
+        {sought && <UrlSearch label={t(`usage.search.${by}`)} most={64} />}
         <select
           className="select"
           aria-label={t('usage.sort')}

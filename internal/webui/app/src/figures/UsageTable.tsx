@@ -56,8 +56,13 @@ export function UsageTable({ what, lines, sort, title }: { what: string; lines: 
               {name}
               {about && <span className="meta">{about}</span>}
               <span className="meta close usage-more">
-                <span className="narrow">{format.failureRate(figures.failures, figures.calls)} · </span>
-                {t('usage.tokens', { n: format.count(together(figures.tokens)) })} · <Money cost={figures.cost} />
+                {figures.calls > 0 && <span className="narrow">{format.failureRate(figures.failures, figures.calls)}</span>}
+                {together(figures.tokens) !== null && (
+                  <>
+                    <span className="narrow"> · </span>
+                    {t('usage.tokens', { n: format.count(together(figures.tokens)) })} · <Money cost={figures.cost} />
+                  </>
+                )}
               </span>
             </td>
             <td className="right">{format.count(figures.calls)}</td>

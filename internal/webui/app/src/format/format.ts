@@ -6,6 +6,19 @@ export const ABSENT = '—';
 
 const grouped = new Intl.NumberFormat('en-US');
 
+/** Made once per language: a browser takes longer to make one of its own formats than to write a hundred figures with it. */
+export function once<T>(make: (language: Language) => T): (language: Language) => T {
+  const made = new Map<Language, T>();
+  return (language) => {
+    const kept = made.get(language) ?? make(language);
+    made.set(language, kept);
+    return kept;
+  };
+}
+
+const weekdays = once((language) => new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' }));
+const instants = once((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'long' }));
+
 /** 12,345 */
 export const count = (n: number | null | undefined): string => (n == null ? ABSENT : grouped.format(n));
 
@@ -80,9 +93,12 @@ export const clock = (rfc3339: string): string => time(rfc3339).slice(11);
 
 /** With milliseconds, and what the browser's own zone says: for tooltips. */
 export function exactTime(rfc3339: string, language: Language): string {
-  const local = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'long' }).format(new Date(rfc3339));
+  const local = instants(language).format(new Date(rfc3339));
   return `${beijing(rfc3339).toISOString().slice(0, 23).replace('T', ' ')} +08:00 · ${local}`;
 }
+
+/** Fri, 周五 */
+export const weekday = (day: string, language: Language): string => weekdays(language).format(new Date(`${day}T00:00:00Z`));
 
 const beijing = (rfc3339: string): Date => new Date(Date.parse(rfc3339) + 8 * 3_600_000);
 

@@ -1,44 +1,21 @@
+import { parseTree, type Node } from 'jsonc-parser';
+
 /**
  * JSON without what JSON.parse loses: numbers keep every digit they were written with, names may
  * occur twice. A value is its source text, an array, or the members of an object in their order.
  */
 export type Exact = string | Exact[] | { members: [name: string, value: Exact][] };
 
-const token = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
-
 /** Reads JSON; throws as JSON.parse does where the text is none. */
 export function exact(text: string): Exact {
   JSON.parse(text);
-  const tokens = text.match(token)!;
-  let at = 0;
-  const until = (end: string, read: () => void) => {
-    while (tokens[at] !== end) {
-      if (tokens[at] === ',') at++;
-      read();
-    }
-    at++;
+  const of = ({ type, value, offset, length, children = [] }: Node): Exact => {
+    if (type === 'array') return children.map(of);
+    if (type === 'object') return { members: children.map(({ children: pair }) => [pair![0]!.value as string, of(pair![1]!)]) };
+    return type === 'string' ? JSON.stringify(value) : text.slice(offset, offset + length); // "\u4f60" is 你 to a person
   };
-  const value = (): Exact => {
-    const first = tokens[at++]!;
-    if (first === '[') {
-      const items: Exact[] = [];
-      until(']', () => items.push(value()));
-      return items;
-    }
-    if (first !== '{') return first.startsWith('"') ? readable(first) : first;
-    const members: [string, Exact][] = [];
-    until('}', () => {
-      const name = JSON.parse(tokens[at]!) as string;
-      at += 2;
-      members.push([name, value()]);
-    });
-    return { members };
-  };
-  return value();
+  return of(parseTree(text)!);
 }
-
-/** "\u4f60" is 你 to a person. */
-const readable = (text: string): string => JSON.stringify(JSON.parse(text));
 
 /** The value of a member, the last one of its name as JSON.parse has it; undefined without one. */
 export const member = (value: Exact | undefined, name: string): Exact | undefined =>

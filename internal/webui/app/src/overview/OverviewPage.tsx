@@ -1,5 +1,5 @@
 import './overview.css';
-import { lazy, Suspense } from 'react';
+import { lazy, memo, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
@@ -10,7 +10,7 @@ import { useFormat } from '../format/useFormat';
 import { firstDay, unrecorded, whole } from '../range/coverage';
 import { carried, lastDays, custom } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
-import { useRange, type RangeState } from '../range/useRange';
+import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, BlockBones, Bones } from '../ui/Block';
 import { useTitle } from '../ui/useTitle';
@@ -34,6 +34,7 @@ export function Component() {
   const { t } = useTranslation(['overview', 'common']);
   useTitle(t('title'));
   const state = useRange();
+  const { search } = useLocation();
   const query = useQuery(overviewQueries.get(state.range, state.holdsToday));
   const canCompare = query.data === undefined || whole(state.previous.start, query.data);
   return (
@@ -44,7 +45,15 @@ export function Component() {
       </div>
       {query.data ? (
         <Block query={query} height={640}>
-          {(data) => <Figures data={data} state={state} compare={canCompare && state.comparing && !query.isPlaceholderData} />}
+          {(data) => (
+            <Figures
+              data={data}
+              state={state}
+              search={search}
+              compare={canCompare && state.comparing && !query.isPlaceholderData}
+              leaving={leaving(query, state)}
+            />
+          )}
         </Block>
       ) : query.isError ? (
         <section className="block">
@@ -59,13 +68,23 @@ export function Component() {
   );
 }
 
-function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; state: RangeState; compare: boolean }) {
+interface Shown {
+  data: Dated<Schemas['Overview']>;
+  state: RangeState;
+  /** The query of the URL. */
+  search: string;
+  compare: boolean;
+  leaving: boolean;
+}
+
+const Figures = memo(AllFigures, whileLeaving);
+
+function AllFigures({ data, state, search, compare }: Shown) {
   const { t } = useTranslation(['overview', 'common']);
   const format = useFormat();
   const { data: previous } = useQuery({ ...overviewQueries.get(state.previous, false), enabled: compare, placeholderData: undefined });
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
-  const { search } = useLocation();
   const ranged = carried(new URLSearchParams(search));
   const why = (model: string) => {
     const next = new URLSearchParams(search);
@@ -98,7 +117,7 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
         {data.failures >= data.calls * WORTH_A_LINE && data.failures > 0 && (
           <p className="attention">
             <Suspense fallback={null}>
-              <Attention state={state} calls={data.calls} />
+              <Attention state={state} ranged={ranged} calls={data.calls} />
             </Suspense>
           </p>
         )}
@@ -125,7 +144,7 @@ function Figures({ data, state, compare }: { data: Dated<Schemas['Overview']>; s
           )}
           {(data.failures > 0 || new URLSearchParams(search).has('why')) && (
             <Suspense fallback={<BlockBones height={220} />}>
-              <ReasonsBlock applicationId={null} state={state} />
+              <ReasonsBlock applicationId={null} state={state} ranged={ranged} />
             </Suspense>
           )}
           <TokensBlock tokens={data.tokens} cost={data.cost} />

@@ -1,24 +1,21 @@
-/** Reads server-sent events as they come and joins the text that OpenAI's, Anthropic's and Google's carry. */
+import { createParser } from 'eventsource-parser';
+
+/** Joins the text that the server-sent events of OpenAI, Anthropic and Google carry, as they come. */
 export class Joiner {
   text = '';
-  private rest = '';
+  private readonly parser = createParser({ onEvent: ({ data }) => this.add(data) });
 
   push(chunk: string): void {
-    const lines = (this.rest + chunk).split(/\r\n|\n|\r(?!$)/);
-    this.rest = lines.pop() ?? '';
-    for (const line of lines) this.line(line);
+    this.parser.feed(chunk);
   }
 
-  /** The last line may lack its end. */
+  /** The last event may lack its end. */
   end(): void {
-    this.line(this.rest);
-    this.rest = '';
+    this.parser.feed('\n\n');
   }
 
-  private line(line: string): void {
-    if (!line.startsWith('data:')) return;
-    const data = line.slice(5).trim();
-    if (data === '' || data === '[DONE]') return;
+  private add(data: string): void {
+    if (data === '[DONE]') return;
     try {
       this.text += delta(JSON.parse(data) as Json);
     } catch {

@@ -38,3 +38,13 @@ export function useRange(): RangeState {
     setComparing: (on) => setSearch({ compare: on ? null : 'off' }, { replace: true }),
   };
 }
+
+/**
+ * Whether figures on screen wait for those of another range: till then they stay as they are, which spares drawing them
+ * for the range they are not of. A single day's page is drawn at once, since its hours are asked for beside its figures.
+ */
+export const leaving = ({ isPlaceholderData }: { isPlaceholderData: boolean }, { range }: RangeState): boolean =>
+  isPlaceholderData && range.days > 1;
+
+/** How `memo` compares what may be leaving: till the other figures are there, nothing of it is drawn anew. */
+export const whileLeaving = (_: unknown, { leaving }: { leaving: boolean }): boolean => leaving;

@@ -53,12 +53,16 @@ function decimal(amount: bigint): string {
   return `${text.slice(0, -DIGITS)}.${text.slice(-DIGITS)}`;
 }
 
+const decimals = (least: number, most: number) =>
+  new Intl.NumberFormat('en-US', { minimumFractionDigits: least, maximumFractionDigits: most });
+const [small, middle, large] = [decimals(2, 4), decimals(2, 2), decimals(0, 0)];
+
 /** 12.35: two decimals, four below 1, none from 10,000 on; what would round to nothing is < 0.0001. */
 export function amount({ amount }: Pick<Cost, 'amount'>): string {
   if (amount === null) return '—';
   const n = Number(amount);
   if (n > 0 && n < 0.0001) return '< 0.0001';
-  return n.toLocaleString('en-US', { minimumFractionDigits: n < 10_000 ? 2 : 0, maximumFractionDigits: n < 1 ? 4 : n < 10_000 ? 2 : 0 });
+  return (n < 1 ? small : n < 10_000 ? middle : large).format(n);
 }
 
 /** USD 12.35 */

@@ -89,6 +89,7 @@ function themeOf(isDarkTheme: boolean): ThemeConfig {
       motion: !matchMedia('(prefers-reduced-motion: reduce)').matches,
     },
     components: {
+      DatePicker: { colorTextLightSolid: p.onPrimary },
       Button: { primaryColor: p.onPrimary, dangerColor: p.onPrimary, primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' },
     },
   };

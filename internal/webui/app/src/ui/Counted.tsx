@@ -1,9 +1,8 @@
 import { Link, type To } from 'react-router';
-import { useFormat } from '../format/useFormat';
+import { count } from '../format/format';
 
 /** A number of calls, and a link to exactly these where there are any and `to` says where. */
 export function Counted({ n, to, label }: { n: number | null; to?: To | undefined; label?: string | undefined }) {
-  const { count } = useFormat();
   return n === null || n === 0 || to === undefined ? (
     <>{count(n)}</>
   ) : (

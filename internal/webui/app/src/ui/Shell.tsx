@@ -1,13 +1,16 @@
 import { Fragment, useEffect, useId, useRef, useState, useSyncExternalStore, type KeyboardEvent, type ReactNode } from 'react';
 import { onlineManager } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link, NavLink, useLocation } from 'react-router';
+import { Link, NavLink, useLocation, useNavigate } from 'react-router';
 import { switchLanguage } from '../locale/locale';
+import { NewsLabel } from '../news/NewsLabel';
+import { NEWEST } from '../news/newest';
 import { carried } from '../range/range';
 import { signOut, useSession } from '../session/session';
 import { Icon, type IconName } from './Icon';
 import { Menu, type MenuItem } from './Menu';
 import { dismiss, useNotices } from './notice';
+import { useUnseenNews } from './preferences';
 import { useScroll } from './useScroll';
 import { chooseTheme, useThemeChoice } from './theme';
 import { useTellFault } from './Fault';
@@ -27,12 +30,13 @@ export interface Place {
   tab?: boolean;
 }
 
-/** The frame of every page: rail, or on a phone top bar and bottom tabs; `find` opens the search, `account` is more for the account's menu. */
+/** The frame of every page: rail, or on a phone top bar and bottom tabs; `find` opens the search, `news` is the page of what is new, `account` is more for the account's menu. */
 export function Shell({
   places,
   home,
   band,
   find,
+  news,
   account = [],
   children,
 }: {
@@ -40,6 +44,7 @@ export function Shell({
   home: string;
   band?: string;
   find?: ReactNode;
+  news: string;
   account?: MenuItem[];
   children: ReactNode;
 }) {
@@ -65,7 +70,7 @@ export function Shell({
         <span className="words">{t('language.other')}</span>
       </button>
       <ThemeMenu at={at} />
-      <AccountMenu at={at} more={account} />
+      <AccountMenu at={at} more={account} news={news} />
     </>
   );
   const brand = (
@@ -224,16 +229,18 @@ function ThemeMenu({ at }: { at: 'up' | 'down' }) {
   );
 }
 
-function AccountMenu({ at, more }: { at: 'up' | 'down'; more: MenuItem[] }) {
+function AccountMenu({ at, more, news }: { at: 'up' | 'down'; more: MenuItem[]; news: string }) {
   const { t } = useTranslation();
   const { who } = useSession();
+  const navigate = useNavigate();
+  const unseen = useUnseenNews(NEWEST);
   const tell = useTellFault();
   const leave = () => signOut().catch(tell);
   return (
     <Menu
       className="place"
       at={at}
-      label={`${t('account.open')}: ${who?.email ?? ''}`}
+      label={[`${t('account.open')}: ${who?.email ?? ''}`, ...(unseen ? [t('news.unseen')] : [])].join(' · ')}
       head={
         <p className="meta">
           {t('account.signedInAs')}
@@ -243,11 +250,17 @@ function AccountMenu({ at, more }: { at: 'up' | 'down'; more: MenuItem[] }) {
       }
       button={
         <>
-          <Icon name="account" size={20} />
+          <span className="dotted">
+            <Icon name="account" size={20} />
+            {unseen && <span className="dot" />}
+          </span>
           <span className="words cut">{who?.email}</span>
         </>
       }
-      groups={[...(more.length > 0 ? [more] : []), [{ key: 'out', label: t('account.signOut'), onSelect: () => void leave() }]]}
+      groups={[
+        [{ key: 'news', label: <NewsLabel unseen={unseen} />, onSelect: () => void navigate(news) }, ...more],
+        [{ key: 'out', label: t('account.signOut'), onSelect: () => void leave() }],
+      ]}
     />
   );
 }

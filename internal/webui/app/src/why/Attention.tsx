@@ -1,21 +1,19 @@
 import './why.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link, useLocation } from 'react-router';
+import { Link } from 'react-router';
 import { callsPath } from '../calls/filter';
 import { useReasonText } from '../calls/useReasonText';
 import { useFormat } from '../format/useFormat';
-import { carried } from '../range/range';
 import type { RangeState } from '../range/useRange';
 import { Icon } from '../ui/Icon';
 import { reasonOf, whyQueries, type Reason } from './queries';
 
 /** What most calls of the range failed of, and whom it hit most: one step to exactly these calls. */
-export default function Attention({ state, calls }: { state: RangeState; calls: number }) {
+export default function Attention({ state, ranged, calls }: { state: RangeState; ranged: string; calls: number }) {
   const { t } = useTranslation(['calls', 'common']);
   const format = useFormat();
   const words = useReasonText();
-  const range = carried(new URLSearchParams(useLocation().search));
   const { data } = useQuery(whyQueries.reasons(null, state.range, state.holdsToday));
   const reasons: readonly Reason[] = data?.items ?? [];
   const worst = reasons[0];
@@ -28,7 +26,7 @@ export default function Attention({ state, calls }: { state: RangeState; calls: 
       <Icon name="warn" size={14} />
       <span className="cut" title={what}>
         {t('why.attention')}{' '}
-        <Link to={callsPath(top.id, range, { model, result: 'failure', reason: reasonOf(worst), upstreamStatus: upstreamStatus ?? 0 })}>
+        <Link to={callsPath(top.id, ranged, { model, result: 'failure', reason: reasonOf(worst), upstreamStatus: upstreamStatus ?? 0 })}>
           {what}
         </Link>
       </span>

@@ -1,13 +1,12 @@
 import './why.css';
-import { useEffect, useRef } from 'react';
+import { memo, useEffect, useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
 import { callsPath } from '../calls/filter';
 import { useReasonText } from '../calls/useReasonText';
 import { useFormat } from '../format/useFormat';
-import { carried } from '../range/range';
-import type { RangeState } from '../range/useRange';
+import { whileLeaving, type RangeState } from '../range/useRange';
 import { Block } from '../ui/Block';
 import { useSearch } from '../ui/useSearch';
 import { useAnchor } from '../ui/useScroll';
@@ -20,7 +19,16 @@ export const WHY = 'why';
  * Why calls failed in the range, the most frequent reasons first; each row leads to exactly its calls. Without an
  * application it is of all own ones, and a row leads to the one it hit most.
  */
-export default function ReasonsBlock({ applicationId, state }: { applicationId: string | null; state: RangeState }) {
+export default function ReasonsBlock({
+  applicationId,
+  state,
+  ranged,
+}: {
+  applicationId: string | null;
+  state: RangeState;
+  /** The query that names the range. */
+  ranged: string;
+}) {
   const { t } = useTranslation(['calls', 'common']);
   const [search, setSearch] = useSearch();
   const model = search.get(WHY);
@@ -47,7 +55,7 @@ export default function ReasonsBlock({ applicationId, state }: { applicationId: 
             <p className="second">{t('why.none')}</p>
           ) : (
             <>
-              <Reasons items={items} failures={failures} applicationId={applicationId} />
+              <Reasons items={items} failures={failures} applicationId={applicationId} ranged={ranged} leaving={query.isPlaceholderData} />
               {other.failures > 0 && (
                 <p className="meta why-rest">{t('why.rest', { reasons: String(other.reasons), n: String(other.failures) })}</p>
               )}
@@ -66,7 +74,15 @@ function worstFirst(range: string): string {
   return `/applications?${search}`;
 }
 
-function Reasons({ items, failures, applicationId }: { items: readonly Reason[]; failures: number; applicationId: string | null }) {
+interface Of {
+  failures: number;
+  applicationId: string | null;
+  ranged: string;
+}
+
+const Reasons = memo(AllReasons, whileLeaving);
+
+function AllReasons({ items, failures, applicationId, ranged }: Of & { items: readonly Reason[]; leaving: boolean }) {
   const { t } = useTranslation(['calls', 'common']);
   const all = applicationId === null;
   return (
@@ -103,6 +119,7 @@ function Reasons({ items, failures, applicationId }: { items: readonly Reason[];
             item={item}
             failures={failures}
             applicationId={applicationId}
+            ranged={ranged}
           />
         ))}
       </tbody>
@@ -110,14 +127,13 @@ function Reasons({ items, failures, applicationId }: { items: readonly Reason[];
   );
 }
 
-function Row({ item, failures, applicationId }: { item: Reason; failures: number; applicationId: string | null }) {
+function Row({ item, failures, applicationId, ranged }: Of & { item: Reason }) {
   const { t } = useTranslation(['calls', 'common']);
   const format = useFormat();
   const words = useReasonText();
-  const range = carried(new URLSearchParams(useLocation().search));
   const { type, model, name, upstreamStatus } = item;
   const to = (id: string) =>
-    callsPath(id, range, { model, result: 'failure', reason: reasonOf(item), upstreamStatus: upstreamStatus ?? 0 });
+    callsPath(id, ranged, { model, result: 'failure', reason: reasonOf(item), upstreamStatus: upstreamStatus ?? 0 });
   const top = 'topApplication' in item ? item.topApplication : null;
   const only = applicationId ?? ('applicationCount' in item && item.applicationCount === 1 ? item.topApplication.id : null);
   const capability = model === '' ? t('common:metrics.unspecified') : name || model;
@@ -143,7 +159,7 @@ function Row({ item, failures, applicationId }: { item: Reason; failures: number
           {'applicationCount' in item && item.applicationCount > 1 && (
             <>
               {' '}
-              <Link className="meta number" to={worstFirst(range)}>
+              <Link className="meta number" to={worstFirst(ranged)}>
                 {t('why.of', { n: format.count(top.failures), apps: format.count(item.applicationCount) })}
               </Link>
             </>

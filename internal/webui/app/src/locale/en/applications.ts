@@ -39,10 +39,11 @@ const applications: Same<typeof zh> = {
     unbound: 'No capability is bound, so calls are refused.',
     bind: 'Bind capabilities',
   },
+  held: 'Disabled by an administrator since {{at}}: its calls get 403. Only an administrator can enable it. The reason: {{reason}}',
+  heldTag: 'Disabled by administrator',
   detail: {
     back: 'All applications',
     created: 'Created {{time}}',
-    held: 'Disabled by an administrator since {{at}}: “{{reason}}”. Its calls get 403. Only an administrator can enable it.',
     off: 'This application is disabled: its calls get 403 and count as failures.',
     daily: 'Daily trend',
     byModel: 'By capability',

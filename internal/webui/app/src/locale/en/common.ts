@@ -13,7 +13,14 @@ const common: Same<typeof zh> = {
     docs: 'API docs',
     more: 'More',
   },
-  account: { open: 'Account', signedInAs: 'Signed in as', signOut: 'Sign out' },
+  account: { open: 'Account', signedInAs: 'Signed in as', sessions: 'Sessions', signOut: 'Sign out' },
+  news: {
+    title: 'What’s new',
+    unseen: 'There is news',
+    version: 'Version {{version}}',
+    office: 'For administrators',
+    console: 'For developers',
+  },
   language: { label: 'Language', other: '中文' },
   theme: { label: 'Appearance', system: 'System', light: 'Light', dark: 'Dark' },
   action: {
@@ -209,6 +216,7 @@ const common: Same<typeof zh> = {
     previous: 'Period before',
     soFar: 'so far',
     day: 'Day',
+    tableOf: '{{title}}: table',
     week: 'Week from {{start}}',
     weekly: 'by week',
     part: 'part of a week',

@@ -15,6 +15,7 @@ const figures: Same<typeof zh> = {
     today: 'Today: calls {{calls}}, failures {{failures}}, applications {{applications}}, owners {{owners}}',
     all: 'Show all {{n}} capabilities that are failing',
     share: '{{rate}} fail',
+    ofNew: 'In the last hour {{failures}} of {{calls}} calls failed; in the hour before there were none.',
     of: 'In the last hour {{failures}} of {{calls}} calls failed; in the hour before {{before}} of {{callsBefore}}.',
     others: 'Other failures of the last hour',
     othersAbout: 'Callers’ own, calls that were refused, and what is less than 1% of a capability’s calls.',
@@ -57,7 +58,7 @@ const figures: Same<typeof zh> = {
   upstreams: {
     title: 'Upstreams',
     upstream: 'Upstream',
-    from: 'By upstream it is told from the calls themselves, of seven days at most: from {{day}} on.',
+    from: 'By upstream it is told from {{day}} on.',
     none: 'The calls of this range are not kept any more, so it cannot be told by upstream.',
     failedOver: 'Failed over',
     own: 'Own address, or none',
@@ -79,7 +80,7 @@ const figures: Same<typeof zh> = {
     owner: 'Owner',
     application: 'Application',
     capability: 'Capability',
-    search: { owners: 'Search by e-mail address', applications: 'Search by application, id or e-mail address' },
+    search: { owners: 'Search by e-mail address', applications: 'Search by application, id or e-mail' },
     sort: 'Order',
     sorts: {
       calls: 'Most calls',

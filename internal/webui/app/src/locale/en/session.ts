@@ -26,6 +26,28 @@ const session: Same<typeof zh> = {
     next: 'Please sign in; the page you asked for opens then.',
   },
   starting: 'Signing in',
+  sessions: {
+    about: 'Browsers and programs in which you signed in and did not sign out. End one that you do not know; applications and keys go on.',
+    agent: 'Browser and system',
+    created: 'Signed in',
+    lastUsed: 'Last used',
+    lastUsedHint: 'To a minute.',
+    action: 'Action',
+    on: '{{browser}} on {{system}}',
+    untold: 'Unknown program',
+    current: 'This browser',
+    only: 'You are signed in nowhere else.',
+    end: 'End',
+    endOf: 'End: {{what}}, signed in {{at}}',
+    endOthers: 'End all others',
+    ask: 'End this session?',
+    askText: '{{what}}, signed in {{at}}. It ends at once and has to sign in again; applications and keys go on.',
+    askOthers: 'End all other sessions?',
+    askOthersText:
+      'Other sessions: {{n}}. They end at once and have to sign in again; this browser stays signed in, applications and keys go on.',
+    ended: 'The session has ended.',
+    endedOthers: 'All other sessions have ended.',
+  },
 };
 
 export default session;

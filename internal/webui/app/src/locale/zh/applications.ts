@@ -20,7 +20,7 @@ const applications = {
   saving: '保存中',
   lastCall: '最近调用',
   find: {
-    search: '按名称或标识搜索',
+    search: '按名称或 ID 搜索',
     status: '状态',
     allStatuses: '全部状态',
     sort: '排序',
@@ -36,10 +36,11 @@ const applications = {
     unbound: '还没有绑定能力，调用会被拒绝。',
     bind: '绑定能力',
   },
+  held: '管理员自 {{at}} 起停用了此应用，调用会返回 403，只有管理员可以重新启用。原因：{{reason}}',
+  heldTag: '管理员已停用',
   detail: {
     back: '全部应用',
     created: '创建于 {{time}}',
-    held: '管理员自 {{at}} 起停用了此应用：“{{reason}}”。调用会返回 403，只有管理员可以重新启用。',
     off: '应用已停用：调用会返回 403，并计为失败。',
     daily: '每日趋势',
     byModel: '按能力统计',

@@ -2,7 +2,8 @@ const common = {
   product: 'Callgate',
   skip: '跳到正文',
   nav: { main: '主导航', overview: '总览', applications: '应用', capabilities: '能力', alerts: '告警', docs: '接口文档', more: '更多' },
-  account: { open: '账户', signedInAs: '登录身份', signOut: '退出登录' },
+  account: { open: '账户', signedInAs: '登录身份', sessions: '登录会话', signOut: '退出登录' },
+  news: { title: '新功能', unseen: '有新功能', version: '版本 {{version}}', office: '面向管理员', console: '面向开发者' },
   language: { label: '语言', other: 'English' },
   theme: { label: '外观', system: '跟随系统', light: '浅色', dark: '深色' },
   action: {
@@ -93,7 +94,7 @@ const common = {
   notFound: { title: '没有这个页面', text: '链接可能写错了，或页面已被移除。' },
   crash: {
     title: '这个页面出错了',
-    text: '其它页面不受影响。',
+    text: '其他页面不受影响。',
     lost: '本页的一个文件在重新加载后仍未取到。请检查网络后重试。',
     copyId: '复制请求编号',
   },
@@ -137,7 +138,7 @@ const common = {
     percentile: '{{n}}% 的调用不超过这个耗时',
     share: '占比',
     unspecified: '未指明',
-    rest: '其它 ({{n}})',
+    rest: '其他 ({{n}})',
     fewer: '只看前 {{n}} 个',
   },
   tokens: {
@@ -192,6 +193,7 @@ const common = {
     previous: '上期',
     soFar: '截至现在',
     day: '日期',
+    tableOf: '{{title}}：表格',
     week: '{{start}} 起的一周',
     weekly: '按周显示',
     part: '不足一周',

@@ -19,6 +19,27 @@ const session = {
   expired: '登录已过期，请重新登录。已填写的内容都还在。',
   why: { ended: '登录会话已结束，请重新登录。', otherTab: '你已在另一个标签页退出登录。', next: '请先登录，之后会打开你要访问的页面。' },
   starting: '正在登录',
+  sessions: {
+    about: '你登录过且尚未退出的浏览器和程序。如有不认识的，请结束它；应用和密钥不受影响。',
+    agent: '浏览器与系统',
+    created: '登录时间',
+    lastUsed: '最近使用',
+    lastUsedHint: '精确到一分钟。',
+    action: '操作',
+    on: '{{system}} 上的 {{browser}}',
+    untold: '未知程序',
+    current: '本浏览器',
+    only: '除此之外，没有其他地方登录。',
+    end: '结束',
+    endOf: '结束：{{what}}，{{at}} 登录',
+    endOthers: '结束其他全部会话',
+    ask: '结束这个会话？',
+    askText: '{{what}}，{{at}} 登录。会话立即结束，那里需要重新登录；应用和密钥不受影响。',
+    askOthers: '结束其他全部会话？',
+    askOthersText: '其他会话：{{n}}。会话立即结束，那些地方需要重新登录；本浏览器保持登录，应用和密钥不受影响。',
+    ended: '会话已结束。',
+    endedOthers: '其他会话已全部结束。',
+  },
 } as const;
 
 export default session;

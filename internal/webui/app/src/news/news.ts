@@ -1,0 +1,245 @@
+import type { Language } from '../format/format';
+import { NEWEST } from './newest';
+
+/** One thing that is new, for those who use it; `to` is the page where it stands. */
+export interface Item {
+  to?: string;
+  words: Record<Language, readonly [title: string, text: string]>;
+}
+
+/** What came on a day: to the console, and to the back office, which alone tells it. */
+export interface Entry {
+  day: string;
+  console: readonly Item[];
+  office: readonly Item[];
+}
+
+const item = (en: readonly [string, string], zh: readonly [string, string], to?: string): Item => ({
+  words: { en, 'zh-CN': zh },
+  ...(to === undefined ? {} : { to }),
+});
+
+/** All there is to tell, newest first: a release adds an entry here, and its day to newest.ts. */
+export const news: readonly Entry[] = [
+  {
+    day: NEWEST,
+    console: [
+      item(
+        [
+          'From a figure to its calls',
+          'Every count of calls opens exactly those calls. Filter by time of day, capability, result, reason, status or the upstream’s words, save as CSV, and share the address: it holds the filter.',
+        ],
+        [
+          '从数字直达调用',
+          '每个调用数都能打开对应的调用。可按时刻、能力、结果、原因、状态码或上游原话筛选，导出 CSV；筛选条件就在网址里，可直接分享。',
+        ],
+        '/applications',
+      ),
+      item(
+        [
+          'Search',
+          'Press / or Ctrl K (⌘K) and paste a call id or trace id, or type the name of an application or a capability. ? lists all keys.',
+        ],
+        ['搜索', '按 / 或 Ctrl K（⌘K），粘贴流水号或 Trace ID，或输入应用、能力的名称。按 ? 查看全部快捷键。'],
+      ),
+      item(
+        [
+          'Why calls failed',
+          'Overview and application pages rank the reasons of a range and name what needs attention first. A single day is shown by the hour.',
+        ],
+        ['失败原因', '总览和应用页按原因排列一段时间内的失败，并指出最需要处理的一项。选择单日时按小时显示。'],
+        '/',
+      ),
+      item(
+        ['Repeat a failed call', 'Takes the request of a failed call to Try it; what was redacted is marked for you to fill in.'],
+        ['重试失败的调用', '把失败调用的请求带到“试用”，已脱敏之处标出，由您补全。'],
+      ),
+      item(
+        [
+          'Alerts',
+          'On failure rate, missing calls, duration, tokens, cost, a limit that runs out or a key about to expire. By mail, signed webhook, Feishu, DingTalk, WeCom or Slack; told once when it begins and once when it is over.',
+        ],
+        [
+          '告警',
+          '可监控失败率、无调用、耗时、Token、费用、限额将尽和密钥到期；通过邮件、带签名的 Webhook、飞书、钉钉、企业微信或 Slack 通知，触发和恢复各一次。',
+        ],
+        '/alerts',
+      ),
+      item(
+        [
+          'Closed days',
+          'An alert of its own tells what each Beijing day came to once all its calls are in, and corrects it when calls come late.',
+        ],
+        ['日结', '北京时间每天的全部调用到齐后，由一种告警发送当日合计；有迟到的调用时会更正。'],
+        '/alerts',
+      ),
+      item(
+        [
+          'Limits',
+          'On an application’s page: requests and tokens per minute, calls in flight, calls and tokens per day, with what is used of each.',
+        ],
+        ['限额', '在应用页设置每分钟请求数和 Token 数、并发调用数、每日调用数和 Token 数，并显示已用多少。'],
+        '/applications',
+      ),
+      item(
+        [
+          'Several keys',
+          'Up to five keys for an application, each with its own end and allowed addresses. A rotated key may stay valid for a while.',
+        ],
+        ['多个密钥', '每个应用最多五个密钥，可分别设置到期时间和允许的地址；轮换后旧密钥可再保留一段时间。'],
+        '/applications',
+      ),
+      item(
+        [
+          'More samples',
+          'Try it writes code for the SDKs of OpenAI, Anthropic and Google, and settings for tools that take only a base URL and a key.',
+        ],
+        ['更多示例', '“试用”提供 OpenAI、Anthropic 和 Google SDK 的代码，以及只接受基础网址和密钥的工具的设置。'],
+        '/capabilities',
+      ),
+      item(
+        [
+          'Where you are signed in',
+          'Sessions, in the account’s menu, lists each browser with its last use. End one, or all but this browser’s.',
+        ],
+        ['登录在何处', '账户菜单中的“登录会话”列出每个浏览器及其最近使用时间，可结束其中一个，或结束本浏览器以外的全部会话。'],
+        '/sessions',
+      ),
+    ],
+    office: [
+      item(
+        ['Health', 'What fails now, since when, whom it hits and why, with the capabilities of the last hour.'],
+        ['健康状况', '当前哪些能力失败、从何时开始、影响谁、为什么，以及过去一小时各能力的情况。'],
+        '/admin',
+      ),
+      item(
+        [
+          'Usage',
+          'Calls, failures, tokens and cost of all applications, by capability, owner and application; each capability has a page of its own.',
+        ],
+        ['用量', '全部应用的调用、失败、Token 和费用，按能力、所有者和应用列出；每个能力有自己的统计页。'],
+        '/admin/usage',
+      ),
+      item(
+        [
+          'Applications and users',
+          'Disable an application with a reason that its owner reads; see sign-ins of a user and end all sessions.',
+        ],
+        ['应用与用户', '停用应用并写明原因，所有者可以看到；查看用户的登录情况，结束其全部会话。'],
+        '/admin/applications',
+      ),
+      item(
+        ['Find a call', 'The facts of any call by its X-Call-Id or trace id, never what was sent or answered.'],
+        ['查找调用', '按流水号（X-Call-Id）或 Trace ID 查看任一调用的事实，不含请求和应答内容。'],
+        '/admin/calls',
+      ),
+      item(
+        [
+          'Several upstreams',
+          'A capability may use several upstreams by priority and weight. One key serves many capabilities; a new one is tried first.',
+        ],
+        ['多个上游', '一个能力可按优先级和权重使用多个上游；一个上游密钥供多个能力共用，更换前先行检查。'],
+        '/admin/upstreams',
+      ),
+      item(
+        ['Alerts', 'On a capability, an upstream or the platform itself, such as statistics that fall behind.'],
+        ['告警', '可监控能力、上游或平台本身，例如统计滞后。'],
+        '/admin/alerts',
+      ),
+      item(
+        ['Closed days', 'Each Beijing day is closed once every gateway has delivered its calls; what is missing is told.'],
+        ['日结', '所有网关的调用送达后，北京时间的一天即告日结；缺失的调用会注明。'],
+        '/admin/spools',
+      ),
+      item(
+        ['Invoices', 'Hold a provider’s CSV against what was counted, per day and model, in the zone in which it bills.'],
+        ['对账', '按服务商计费的时区，逐日、逐模型对照其 CSV 账单与已计数据。'],
+        '/admin/reconcile',
+      ),
+      item(
+        ['Audit', 'Filter by person, target and kind of change, follow links to what was changed, and save as CSV.'],
+        ['审计', '按人员、对象和改动类型筛选，可跳转到被改动的对象，并导出 CSV。'],
+        '/admin/audit',
+      ),
+      item(
+        [
+          'Ordering by drag',
+          'Drag groups and capabilities by their handle, also on a touch screen, or hold Alt and press ↑ ↓ Home End. A move is stored once.',
+        ],
+        ['拖动排序', '拖动手柄为分组和能力排序，触摸屏亦可；或按住 Alt 再按 ↑ ↓ Home End。每次移动只保存一次。'],
+        '/admin/groups',
+      ),
+      item(
+        ['Ceilings', 'How much owners may allow themselves: for all applications, those of one owner, or a single one.'],
+        ['上限', '规定所有者可自行设置的限额：适用于所有应用、某个所有者或某个应用。'],
+        '/admin/limits',
+      ),
+    ],
+  },
+  {
+    day: '2026-11-22',
+    console: [
+      item(
+        ['Tokens and cost', 'What answers report of their tokens, and what it costs by the administrators’ prices: an estimate, no bill.'],
+        ['Token 与费用', '应答报告的 Token 用量，以及按管理员价格估算的费用；仅为估算，不是账单。'],
+        '/',
+      ),
+      item(
+        [
+          'Clients as they are',
+          'Clients of OpenAI, Anthropic and Google work by their environment alone: the address names the capability (/via/<capability>).',
+        ],
+        ['客户端无需改动', 'OpenAI、Anthropic 和 Google 的客户端只需设置环境变量：网址中写明能力（/via/<能力>）。'],
+        '/capabilities',
+      ),
+      item(
+        ['Edits that meet', 'When somebody else changed the same thing meanwhile, both versions are shown and nothing is lost.'],
+        ['同时编辑', '他人同时改动同一内容时，两个版本都会显示，不会丢失。'],
+      ),
+      item(
+        ['Traces', 'Calls join the traces of their callers, and are found by the trace id.'],
+        ['链路追踪', '调用并入调用方的链路，可按 Trace ID 查找。'],
+      ),
+    ],
+    office: [
+      item(
+        [
+          'Prices',
+          'A price book per capability and model, with its history, suggestions from public prices, and what is used without a price.',
+        ],
+        ['价格', '按能力和模型维护价格，保留历史，提供公开目录价，并列出尚未定价的用量。'],
+        '/admin/prices',
+      ),
+      item(
+        ['Spools', 'How far each gateway has delivered its calls. One that is lost for good is given up here, and what it held is told.'],
+        ['暂存', '各网关的调用已送达到何时；确定无法恢复的暂存可在此作废，其中的调用数会注明。'],
+        '/admin/spools',
+      ),
+    ],
+  },
+  {
+    day: '2026-11-21',
+    console: [
+      item(
+        [
+          'The console',
+          'Applications with their keys and capabilities, exact statistics per Beijing day within two seconds, and the reason of every failed call.',
+        ],
+        ['控制台', '管理应用及其密钥和能力；按北京时间的精确统计，两秒内可见；每次失败的调用都有原因。'],
+        '/',
+      ),
+      item(
+        ['Try it', 'Call a capability from its page, with samples in curl, Python, JavaScript and Go.'],
+        ['试用', '在能力页直接调用，并提供 curl、Python、JavaScript 和 Go 示例。'],
+        '/capabilities',
+      ),
+    ],
+    office: [
+      item(
+        ['The back office', 'Groups, capabilities and the audit of every change by an administrator.'],
+        ['管理后台', '管理分组和能力，并审计管理员的每次改动。'],
+        '/admin/capabilities',
+      ),
+    ],
+  },
+];
