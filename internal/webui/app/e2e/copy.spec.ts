@@ -85,7 +85,7 @@ test('where nothing may copy, the key itself is shown selected, with a hint', as
   ).toBe(accessKey);
   await page.keyboard.press('Control+c');
   await page.keyboard.press('Escape');
-  await expect(dialog).toHaveCount(0);
+  await expect(page.locator('.by-hand')).toHaveCount(0); // a closed dialog has no role before it is gone
   await expect(copy).toBeFocused();
   expect(await page.content()).not.toContain(accessKey);
   expect(await pasted(page)).toBe(accessKey);

@@ -49,7 +49,7 @@ export function Component() {
       <section className="block" aria-label={t('limits.title')}>
         <p className="second ceilings-about">{t('limits.about')}</p>
         <Filters scope={scope} onScope={(one) => setSearch({ scope: one, page: null })} />
-        <Block query={query} height={240} bones={<TableBones roomy className="records ceilings" head={<Columns />} rows={4} columns={7} />}>
+        <Block query={query} height={240} bones={<TableBones roomy className="records late ceilings" head={<Columns />} rows={4} columns={7} />}>
           {({ items, total }) =>
             items.length > 0 ? (
               <>
@@ -110,7 +110,7 @@ function Columns() {
 
 function Table({ items, onEdit }: { items: readonly Ceiling[]; onEdit: (ceiling: Ceiling) => void }) {
   return (
-    <table className="table records ceilings">
+    <table className="table records late ceilings">
       <Columns />
       <tbody>
         {items.map((ceiling) => (
