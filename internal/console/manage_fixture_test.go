@@ -101,12 +101,15 @@ func (m *manager) newIdentity(log *slog.Logger, changes []func(*identity.Config)
 	return service
 }
 
+// headRoom is how long a request's head may be.
+const headRoom = 16 << 10
+
 // listen serves the console with the settings of the public listener.
 func (m *manager) listen(c *Console, log *slog.Logger) {
 	m.t.Helper()
 	app := fiber.New(fiber.Config{
 		DisableStartupMessage: true, Immutable: true, StreamRequestBody: true, ErrorHandler: Fail(log),
-		ProxyHeader: "X-Real-Ip", EnableIPValidation: true, ReadBufferSize: 16 << 10,
+		ProxyHeader: "X-Real-Ip", EnableIPValidation: true, ReadBufferSize: headRoom,
 	})
 	c.Register(app)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
