@@ -27,9 +27,10 @@ func main() {
 	}
 	e := full
 	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
-	beside := flag.String("beside", "", "other builds of callgate, separated by commas, of the same schema: measured in turns with it, a column each; PATH+limits calls as an application that has limits")
+	beside := flag.String("beside", "", "other builds of callgate, separated by commas, of the same schema: measured in turns with it, a column each; PATH+limits calls as an application that has limits, PATH-tokens reads no answers for tokens")
 	only := flag.String("only", "", "one row: "+strings.Join(rowNames, ", "))
 	flag.IntVar(&e.rounds, "rounds", full.rounds, "rounds of every comparison")
+	flag.DurationVar(&e.window, "window", full.window, "how long a turn of a saturated row is; short turns of many rounds tell builds apart on a noisy machine")
 	flag.IntVar(&e.held, "held", full.held, "streams held for the memory row; both ends need a file descriptor each")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

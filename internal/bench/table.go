@@ -80,7 +80,11 @@ func (r results) lines(beside []string) (lines [][]string) {
 		if row["nginx"] != nil {
 			result = fmt.Sprintf("%.2f", row["callgate"].memory/row["nginx"].memory)
 		}
-		add("memory per held stream, its 1 KB body included ÷ nginx", "≤ 1.0", result, kilobytes("callgate"), kilobytes("fiber"), kilobytes("loop"), kilobytes("nginx"))
+		cells := []string{"memory per held stream, its 1 KB body included ÷ nginx", "≤ 1.0", result, kilobytes("callgate"), kilobytes("fiber"), kilobytes("loop"), kilobytes("nginx")}
+		for _, other := range beside {
+			cells = append(cells, kilobytes(other))
+		}
+		add(cells...)
 	}
 	return lines
 }

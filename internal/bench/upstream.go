@@ -25,8 +25,11 @@ const (
 	burstChunks = 20
 )
 
+// reported is what answers report of their tokens.
+const reported = `"usage":{"prompt_tokens":1234,"completion_tokens":56,"total_tokens":1290}`
+
 var (
-	payload    = `{"model":"bench","text":"` + strings.Repeat("abcdefgh", 124) + `"}` // 1 KB
+	payload    = `{"model":"bench","text":"` + strings.Repeat("abcdefgh", 116) + `",` + reported + `}` // 1 KB
 	jsonAnswer = []byte(fmt.Sprintf("HTTP/1.1 200 OK\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Type: application/json\r\n"+
 		"X-Request-Id: req_0123456789abcdef\r\nContent-Length: %d\r\n\r\n%s", len(payload), payload))
 	sseHead = []byte("HTTP/1.1 200 OK\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Type: text/event-stream\r\n" +
@@ -35,9 +38,13 @@ var (
 	sseChunk = []byte(fmt.Sprintf("%x\r\n%s\r\n", len(event), event))
 	lastOne  = []byte("0\r\n\r\n")
 
+	// lastEvent is as long as the others.
+	lastEvent = fmt.Sprintf("data: {\"choices\":[],%s,\"id\":\"%s\"}\n\n", reported, strings.Repeat("x", len(event)-len("data: {\"choices\":[],,\"id\":\"\"}\n\n")-len(reported)))
+	lastChunk = []byte(fmt.Sprintf("%x\r\n%s\r\n", len(lastEvent), lastEvent))
+
 	chunkedAnswer = []byte(fmt.Sprintf("HTTP/1.1 200 OK\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Type: application/json\r\n"+
 		"X-Request-Id: req_0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%s", len(payload), payload, lastOne))
-	burst = slices.Concat(sseHead, bytes.Repeat(sseChunk, burstChunks), lastOne)
+	burst = slices.Concat(sseHead, bytes.Repeat(sseChunk, burstChunks-1), lastChunk, lastOne)
 
 	// lengths are how long the bodies of the answers are.
 	lengths = map[string]int{jsonPath: len(payload), chunkedPath: len(payload), ssePath: sseChunks * len(event), burstPath: burstChunks * len(event)}
@@ -118,11 +125,15 @@ func stream(conn net.Conn) error {
 	if _, err := conn.Write(sseHead); err != nil {
 		return err
 	}
-	for range sseChunks {
+	for range sseChunks - 1 {
 		<-ticker.C
 		if _, err := conn.Write(sseChunk); err != nil {
 			return err
 		}
+	}
+	<-ticker.C
+	if _, err := conn.Write(lastChunk); err != nil {
+		return err
 	}
 	_, err := conn.Write(lastOne)
 	return err
