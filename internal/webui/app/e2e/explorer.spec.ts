@@ -124,11 +124,14 @@ test('a call opens in its place: a failure with its reason, a success with its f
   await expect(one(page).getByRole('region', { name: 'Body' }).locator('pre')).toContainText('demo-error-500');
   await page.reload();
   await expect(verdict(page)).toContainText('The upstream answered 500');
+  const next = page.getByRole('button', { name: 'Next call (D)' });
   for (const id of failed.slice(1)) {
-    await expect(page.getByRole('button', { name: 'Next call (D)' })).toBeEnabled();
+    await expect(next).toBeEnabled();
     await page.keyboard.press('d');
     await expect(page).toHaveURL(`${place(app)}/${id}`);
+    await expect(one(page)).toContainText(id); // the address changes first
   }
+  await expect(next).toBeEnabled();
   await page.keyboard.press('d'); // steps go to every call of the list
   await expect(verdict(page)).toContainText(/^ ?Succeeded with 200 in /);
   await expect(one(page)).toContainText(CLAUDE);
