@@ -223,8 +223,29 @@ func (q CallsQuery) filters() (conditions string) {
 	return conditions
 }
 
-// read reads the page's rows, from the nearer end of their buckets.
+// read gives the page's rows. Those of buckets that are remembered are not read again where a page has many.
 func (r *Reader) read(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, error) {
+	if len(p.buckets) < scattered {
+		return r.readRows(ctx, q, p)
+	}
+	known := make([][]Call, len(p.buckets))
+	for i, s := range p.buckets {
+		known[i] = r.remembered(q, s)
+	}
+	rest := p.without(known, q.Result)
+	calls, err := r.readRows(ctx, q, rest)
+	if err != nil {
+		return nil, err
+	}
+	if len(calls) < rest.count { // whose they are cannot be told
+		return r.readRows(ctx, q, p)
+	}
+	r.remember(q, rest, calls)
+	return p.joined(known, calls, q.Result), nil
+}
+
+// readRows reads the rows of a window, from the nearer end of their buckets.
+func (r *Reader) readRows(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, error) {
 	calls := make([]Call, 0, p.count)
 	if p.count == 0 {
 		return calls, nil

@@ -55,6 +55,7 @@ type cache[V any] interface {
 type seriesCache struct {
 	entries cache[*series]
 	settled cache[*settled] // of the newest hours
+	rows    rowsCache       // of pages whose calls are far apart
 }
 
 func newSeriesCache() *seriesCache {
@@ -67,6 +68,7 @@ func newSeriesCache() *seriesCache {
 			MaximumWeight: maxCachedSettled,
 			Weigher:       func(_ seriesKey, s *settled) uint32 { return uint32(len(s.seconds) + 1) },
 		}),
+		rows: newRowsCache(),
 	}
 }
 
