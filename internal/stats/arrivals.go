@@ -42,7 +42,7 @@ SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start, ` + q.countedI
 FROM calls
 WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
   AND recorded_at > least(fromUnixTimestamp64Milli({floor:Int64}), ` + lately + `)
-  AND (` + since("newest") + ` AND recorded_at > fromUnixTimestamp64Milli({base:Int64}) OR ` + before("newest") + ` AND recorded_at > ` + lately + `)
+  AND recorded_at > if(` + since("newest") + `, fromUnixTimestamp64Milli({base:Int64}), ` + lately + `)
 GROUP BY start
 UNION ALL SELECT toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toUnixTimestamp64Milli(now64(3)) - {unsettled:Int64}`
 }
