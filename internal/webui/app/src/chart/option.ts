@@ -87,35 +87,33 @@ const unfaded = { emphasis: { disabled: true } };
 const PATTERN_FROM = 0.05;
 const dots = (color: string) => ({ symbol: 'circle', dashArrayX: [4, 4], dashArrayY: [4, 4], symbolSize: 0.6, color });
 
+/**
+ * Bars that look alike are a series of their own, stacked with the others: where single bars have a pattern, ECharts
+ * draws a canvas for each of them.
+ */
 function bars(now: Bucket[], previous: Bucket[] | null, { palette: p, words }: Look): object[] {
   const highest = Math.max(...now.map((bucket) => bucket.calls));
-  const failed = (bucket: Bucket) =>
-    bucket.failures >= highest * PATTERN_FROM
-      ? { value: bucket.failures, itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, decal: dots(p.surface) } }
-      : bucket.failures;
   const bar = { type: 'bar', stack: 'now', barMaxWidth: 40, barCategoryGap: '33%', ...unfaded };
-  const list: object[] = [
-    {
-      ...bar,
-      name: words.successes,
-      itemStyle: { color: p.bar },
-      data: now.map((bucket) =>
-        !bucket.known
-          ? null
-          : bucket.open || bucket.part
-            ? { value: bucket.successes, itemStyle: { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) } }
-            : bucket.successes,
-      ),
-    },
-    // However few, they are seen.
-    {
-      ...bar,
-      name: words.failures,
-      data: now.map((bucket) => (bucket.failures === 0 ? null : failed(bucket))),
-      barMinHeight: 3,
-      itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5 },
-    },
-  ];
+  const successes = (these: (bucket: Bucket) => boolean, itemStyle: object) => ({
+    ...bar,
+    name: words.successes,
+    data: now.map((bucket) => (bucket.known && these(bucket) ? bucket.successes : null)),
+    itemStyle,
+  });
+  const failures = (these: (bucket: Bucket) => boolean, pattern: object) => ({
+    ...bar,
+    name: words.failures,
+    data: now.map((bucket) => (bucket.failures > 0 && these(bucket) ? bucket.failures : null)),
+    barMinHeight: 3, // however few, they are seen
+    itemStyle: { color: p.barFailed, borderColor: p.surface, borderWidth: 0.5, ...pattern },
+  });
+  const unfinished = ({ open, part }: Bucket) => open || part;
+  const many = (bucket: Bucket) => bucket.failures >= highest * PATTERN_FROM;
+  const list: object[] = [successes((bucket) => !unfinished(bucket), { color: p.bar })];
+  if (now.some(unfinished))
+    list.push(successes(unfinished, { color: p.primaryBg, borderColor: p.bar, borderWidth: 1, decal: stripes(p.bar) }));
+  list.push(failures((bucket) => !many(bucket), {}));
+  if (now.some(many)) list.push(failures(many, { decal: dots(p.surface) }));
   if (previous)
     list.push(
       earlier(
