@@ -17,7 +17,7 @@ const fonts = "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Mic
  */
 export function Antd({ children }: { children: ReactNode }) {
   return (
-    <ConfigProvider locale={locale} theme={themeOf(useDark())} csp={{ nonce }} button={{ autoInsertSpace: false }}>
+    <ConfigProvider locale={locale} theme={useDark() ? themes.dark() : themes.light()} csp={{ nonce }} button={{ autoInsertSpace: false }}>
       {children}
     </ConfigProvider>
   );
@@ -75,9 +75,22 @@ function pinned(isDarkTheme: boolean): Algorithm {
   });
 }
 
+/**
+ * Each theme is made once: another object in a render, though it said the same, would have Ant Design compute its
+ * tokens and write out its styles again.
+ */
+const themes = { light: once(() => themeOf(false)), dark: once(() => themeOf(true)) };
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
 function themeOf(isDarkTheme: boolean): ThemeConfig {
   const p = isDarkTheme ? palettes.dark : palettes.light;
   return {
+    // The variables of one name for all that is opened: under names of their own each had its styles written again.
+    cssVar: { key: isDarkTheme ? 'ant-dark' : 'ant-light' },
     algorithm: isDarkTheme ? [dark, pinned(true)] : [light, pinned(false)],
     token: {
       fontFamily: fonts,
