@@ -8,6 +8,9 @@ import { addDays } from './days';
 import { DatePicker, fromDay, toDay } from './picker';
 import { custom, MOST_DAYS, type Range } from './range';
 
+/** Nothing to see: as long as it stands, the calendar finds the colours and sizes of its theme computed. */
+export const Warm = () => <Antd>{null}</Antd>;
+
 /** The calendar, loaded when it is first asked for. Days that cannot be chosen, or are no longer kept, are off. */
 export default function CustomRange({
   range,
@@ -30,9 +33,11 @@ export default function CustomRange({
   const { data: config } = useQuery(configQueries.get());
   const oldest = config ? addDays(today, -config.statisticsRetentionDays) : '2000-01-01';
   const [first, setFirst] = useState<string | null>(null);
+  // Asked of each day of both months, several times: what is the same for all is found out before.
+  const [from, to] = first === null ? [oldest, today] : [addDays(first, 1 - MOST_DAYS), addDays(first, MOST_DAYS - 1)];
   const off = (date: Dayjs) => {
     const day = toDay(date);
-    return day < oldest || (first !== null && (day > addDays(first, MOST_DAYS - 1) || day < addDays(first, 1 - MOST_DAYS)));
+    return day < oldest || day < from || day > to;
   };
   return (
     <Antd>

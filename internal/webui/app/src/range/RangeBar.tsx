@@ -1,5 +1,5 @@
 import './range.css';
-import { lazy, Suspense, useEffect, useRef, useState, type RefObject } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type ComponentType, type RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Icon } from '../ui/Icon';
@@ -7,7 +7,8 @@ import { useKeys } from '../ui/useKeys';
 import { lastDays, shift } from './range';
 import type { RangeState } from './useRange';
 
-const CustomRange = lazy(() => import('./CustomRange'));
+const load = () => import('./CustomRange');
+const CustomRange = lazy(load);
 
 /**
  * 7 days, 30 days, custom; earlier and later; compare. Keys W T C X ← →. `collectedSince` switches
@@ -19,6 +20,7 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
   const { range, today, setRange } = state;
   const [picking, setPicking] = useState(false);
   const dates = useFocusAfter(picking);
+  const { Warm, near } = useWarmed();
   const [earlier, later] = [shift(range, -1, today), shift(range, 1, today)];
   const week = () => setRange(lastDays(7, today));
   const month = () => setRange(lastDays(30, today));
@@ -46,6 +48,7 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
           aria-keyshortcuts="C"
           title={t('range.pick')}
           onClick={() => setPicking(true)}
+          {...near}
         >
           {t('range.custom')}
         </button>
@@ -66,7 +69,7 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
             <CustomRange range={range} today={today} open={picking} onOpen={setPicking} onChange={setRange} />
           </Suspense>
         ) : (
-          <button ref={dates} type="button" className="quiet range-span" title={t('range.pick')} onClick={() => setPicking(true)}>
+          <button ref={dates} type="button" className="quiet range-span" title={t('range.pick')} onClick={() => setPicking(true)} {...near}>
             {span(range.start, range.end)}
           </button>
         )}
@@ -81,6 +84,7 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
           <Icon name="right" />
         </button>
       </div>
+      {Warm && <Warm />}
       <span className="meta range-zone">{t('range.zone')}</span>
       {compare && (
         <button
@@ -102,6 +106,17 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
 
 /** Puts the focus on the dates: what was clicked may be gone with the range. */
 export const focusRange = (): void => document.querySelector<HTMLElement>('.range-span')?.focus();
+
+/** What the calendar needs before it can stand is done when the pointer or the focus comes to its buttons, not in the click. */
+function useWarmed(): { Warm: ComponentType | null; near: { onPointerEnter: () => void; onFocus: () => void } } {
+  const [Warm, setWarm] = useState<ComponentType | null>(null);
+  const warm = () =>
+    void load().then(
+      (calendar) => setWarm(() => calendar.Warm),
+      () => undefined, // asked for again when it is opened
+    );
+  return { Warm, near: { onPointerEnter: warm, onFocus: warm } };
+}
 
 /** Where the focus goes when the calendar took its field away. */
 function useFocusAfter(picking: boolean): RefObject<HTMLButtonElement | null> {
