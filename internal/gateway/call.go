@@ -87,8 +87,7 @@ type call struct {
 	responseBytes int64
 	tail          int // bytes of framing written behind the last byte of the body
 	errorAnswer   errorAnswer
-	usage         *usage.Reader // kept for the next call
-	counting      bool          // usage reads the answer
+	usage         *usage.Reader // reads the answer; nil: it is not looked at
 	streamed      bool
 	awaits        bool             // settle is still to be called
 	settler       func(bool)       // settle, made once for all uses of this memory
@@ -122,7 +121,7 @@ func takeCall() *call {
 		return c
 	}
 	c := new(call)
-	c.settler, c.budget, c.usage = c.settle, c.reserveForUsage, new(usage.Reader)
+	c.settler, c.budget = c.settle, c.reserveForUsage
 	return c
 }
 
@@ -142,7 +141,7 @@ func (c *call) release() {
 	if cap(text) > maxIdleText {
 		text = nil
 	}
-	*c = call{request: requestBody{spare: spare}, text: text[:0], settler: c.settler, budget: c.budget, usage: c.usage}
+	*c = call{request: requestBody{spare: spare}, text: text[:0], settler: c.settler, budget: c.budget}
 	idleCalls.Put(c)
 }
 

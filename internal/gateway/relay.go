@@ -53,7 +53,7 @@ func (c *call) describe(g *guard) {
 	kind := g.contentType
 	c.streamed = len(kind) >= 17 && http1.EqualFold(kind[:17], "text/event-stream")
 	if c.counts() {
-		c.counting = true
+		c.usage = takeReader()
 		c.usage.Begin(kind, g.encoding, c.budget)
 	}
 	if c.status/100 != 2 {

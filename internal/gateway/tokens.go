@@ -1,10 +1,18 @@
 package gateway
 
 import (
+	"sync"
+
 	"callgate/internal/calls"
 	"callgate/internal/http1"
 	"callgate/internal/usage"
 )
+
+// readers are taken when an answer begins, not with the memory of a call: of most answers nothing is waited for after
+// that, so that a few readers, which are in the processor's cache, serve all calls.
+var readers = sync.Pool{New: func() any { return new(usage.Reader) }}
+
+func takeReader() *usage.Reader { return readers.Get().(*usage.Reader) }
 
 // counts tells whether the answer is looked at for tokens. What is fetched again with GET was counted when it was
 // made.
@@ -14,7 +22,7 @@ func (c *call) counts() bool {
 
 // count lets a piece of the answer be read. The caller has it by then.
 func (c *call) count(piece http1.Piece) {
-	if c.counting {
+	if c.usage != nil {
 		c.usage.Write(piece.Bytes())
 	}
 }
@@ -24,14 +32,15 @@ func (c *call) reserveForUsage(bytes int64) bool { return c.gateway.reserve(c.sh
 
 // tokens are what the answer reported; complete says that it ended properly.
 func (c *call) tokens(complete bool) calls.Usage {
-	if !c.counting {
+	if c.usage == nil {
 		if c.gateway.config.TokenUsage {
 			return calls.Usage{State: calls.UsageNone}
 		}
 		return calls.Usage{}
 	}
-	c.counting = false
 	r := c.usage.End(complete)
+	readers.Put(c.usage)
+	c.usage = nil
 	u := calls.Usage{State: calls.UsageState(r.State), Model: r.Model, Known: calls.UsageFields(r.Known),
 		Input: r.Input, Output: r.Output, Cached: r.Cached, CacheWrite: r.CacheWrite, Reasoning: r.Reasoning}
 	return u

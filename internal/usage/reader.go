@@ -30,9 +30,12 @@ var (
 // memory that the decoder of a compressed answer takes at most, and given them back as a negative number; an answer
 // for which it has none is Unreadable. Whoever called Begin must call End.
 func (r *Reader) Begin(contentType, encoding []byte, budget func(bytes int64) bool) {
-	*r = Reader{}
+	r.kind, r.fault, r.inflater, r.events = unread, false, nil, events{}
+	r.scanner.reset()
 	mediaType, _, _ := bytes.Cut(contentType, []byte(";"))
 	switch mediaType = bytes.TrimSpace(mediaType); {
+	case string(mediaType) == "application/json": // what most are
+		r.kind = document
 	case bytes.EqualFold(mediaType, typeStream):
 		r.kind, r.scanner.events = stream, true
 	case bytes.Contains(mediaType, typeJSON) || bytes.Contains(bytes.ToLower(mediaType), typeJSON):

@@ -7,6 +7,8 @@
 // stand, and report.go what they mean.
 package usage
 
+import "math/bits"
+
 // State tells what is known of the tokens that a call used.
 type State string
 
@@ -63,10 +65,9 @@ func (n *numbers) set(p place, v uint32) {
 
 // add takes what a later text says: the latest value of each place counts.
 func (n *numbers) add(later *numbers) {
-	for p := range place(places) {
-		if later.said&(1<<p) != 0 {
-			n.set(p, later.value[p])
-		}
+	for said := later.said; said != 0; said &= said - 1 {
+		p := place(bits.TrailingZeros32(said))
+		n.set(p, later.value[p])
 	}
 }
 

@@ -22,6 +22,9 @@ const (
 	broken   // what came is no JSON
 )
 
+// isBetween tells whether a byte that is no white space begins or ends something.
+func (s step) isBetween() bool { return s <= nextKey || s >= colon && s <= afterValue }
+
 // scanner walks through JSON texts that come in pieces, and keeps the numbers at the places of the formats. What
 // is of no interest is passed over without being checked.
 type scanner struct {
@@ -71,9 +74,10 @@ func (s *scanner) write(p []byte) {
 		case inKey:
 			p = s.readKey(p)
 		case inName:
+			var text []byte
 			var ended bool
-			if p, ended = s.text.read(p); ended {
-				s.keepName()
+			if p, text, ended = s.text.whole(p); ended {
+				s.keepName(text)
 				s.valueEnds()
 			}
 		case inNumber, inOther:
@@ -81,12 +85,40 @@ func (s *scanner) write(p []byte) {
 		case broken:
 			return
 		default:
-			if b := p[0]; b != ' ' && b != '\n' && b != '\r' && b != '\t' {
-				s.structure(b)
-			}
-			p = p[1:]
+			p = s.between(p)
 		}
 	}
+}
+
+// reset makes ready for the next answer. Of arrays only what is said to be in them is ever read, so they stay as they
+// are: a call would pay for each of their cache lines.
+func (s *scanner) reset() {
+	s.events, s.step, s.escaped, s.depth, s.outside, s.listed = false, beforeText, false, 0, 0, false
+	s.next, s.place = nowhere, 0
+	s.said.said, s.opened, s.via, s.bad, s.kind.n = 0, 0, nowhere, false, 0
+	s.model.n, s.of, s.whole.said, s.unreadable = 0, nowhere, 0, false
+}
+
+// between takes bytes between values until one begins. What is met most is told here.
+func (s *scanner) between(p []byte) (rest []byte) {
+	for i, b := range p {
+		switch {
+		case b == ' ' || b == '\n' || b == '\r' || b == '\t':
+		case b == '"' && (s.step == nextKey || s.step == firstKey):
+			s.step = inKey
+			s.text.reset()
+			return p[i+1:]
+		case b == ':' && s.step == colon:
+			s.step = value
+		case b == ',' && s.step == afterValue:
+			s.step = nextKey
+		default:
+			if s.structure(b); !s.step.isBetween() {
+				return p[i+1:]
+			}
+		}
+	}
+	return nil
 }
 
 // passOver takes what a piece brings of a value of no interest.
@@ -117,7 +149,7 @@ func (s *scanner) passOver(p []byte) (rest []byte) {
 	}
 }
 
-// structure takes a byte between values.
+// structure takes a byte between values that begins or ends one, or does not belong there.
 func (s *scanner) structure(b byte) {
 	switch s.step {
 	case beforeText:
@@ -129,29 +161,12 @@ func (s *scanner) structure(b byte) {
 			s.next = root
 			s.begin(b)
 		}
-	case firstKey, nextKey:
-		switch {
-		case b == '"':
-			s.step = inKey
-			s.text.reset()
-		case b == '}' && s.step == firstKey:
-			s.close()
-		default:
-			s.step = broken
-		}
-	case colon:
-		if s.step = value; b != ':' {
-			s.step = broken
-		}
 	case value:
 		s.begin(b)
-	case afterValue:
-		switch b {
-		case ',':
-			s.step = nextKey
-		case '}':
+	default:
+		if b == '}' && (s.step == firstKey || s.step == afterValue) {
 			s.close()
-		default:
+		} else {
 			s.step = broken
 		}
 	}
@@ -268,12 +283,12 @@ func (s *scanner) valueEnds() {
 }
 
 // keepName keeps the text that was just read.
-func (s *scanner) keepName() {
+func (s *scanner) keepName(text []byte) {
 	switch {
 	case s.next == eventType:
-		s.kind.set(&s.text)
+		s.kind.set(text)
 	case s.model.n == 0:
-		s.model.set(&s.text)
+		s.model.set(text)
 		s.of = s.path[s.depth]
 	}
 }

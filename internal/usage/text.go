@@ -11,7 +11,7 @@ const maxName = 100
 
 // shortText is a JSON string that comes in pieces, as far as it is of interest.
 type shortText struct {
-	bytes [maxName]byte
+	bytes [maxName + 1]byte
 	n     int // maxName+1: it is longer
 	step  uint8
 	code  uint16
@@ -29,14 +29,19 @@ const (
 
 func (t *shortText) reset() { t.n, t.step = 0, plain }
 
-// whole is read that gives the text when it ended, without a copy where it can.
+// whole is read that gives the text when it ended, without a copy where it can. What is longer than maxName may lack its end.
 func (t *shortText) whole(p []byte) (rest, text []byte, ended bool) {
 	if t.n == 0 && t.step == plain {
-		if end := bytes.IndexByte(p, '"'); end >= 0 && bytes.IndexByte(p[:end], '\\') < 0 {
-			return p[end+1:], p[:end], true
+		for i, b := range p { // most are too short for a search to be faster
+			if b == '"' {
+				return p[i+1:], p[:i], true
+			}
+			if b == '\\' || i > maxName {
+				break
+			}
 		}
 	}
-	if rest, ended = t.read(p); ended && t.n <= maxName {
+	if rest, ended = t.read(p); ended {
 		text = t.bytes[:t.n]
 	}
 	return rest, text, ended
@@ -100,12 +105,11 @@ type name struct {
 }
 
 // set keeps a text, or OtherModel for one that is too long.
-func (m *name) set(t *shortText) {
-	if t.n > maxName {
-		m.n = uint8(copy(m.of[:], OtherModel))
-		return
+func (m *name) set(text []byte) {
+	if len(text) > maxName {
+		text = []byte(OtherModel)
 	}
-	m.n = uint8(copy(m.of[:], t.bytes[:t.n]))
+	m.n = uint8(copy(m.of[:], text))
 }
 
 func (m *name) bytes() []byte { return m.of[:m.n] }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls/spool"
 )
 
 const (
@@ -41,9 +42,14 @@ type modelNames struct {
 // among those that other gateways have brought in.
 func (s *lane) boundModels(ctx context.Context, b *batch) error {
 	var unknown []string
+	var last *spool.Row // whose name is known: rows of one kind come one after the other
 	for i := range b.rows {
 		r := &b.rows[i]
-		if r.Usage.Model != "" && !s.models.has(b.day, r.Model, r.Usage.Model) && !slices.Contains(unknown, r.Model) {
+		switch {
+		case r.Usage.Model == "" || last != nil && r.Usage.Model == last.Usage.Model && r.Model == last.Model:
+		case s.models.has(b.day, r.Model, r.Usage.Model):
+			last = r
+		case !slices.Contains(unknown, r.Model):
 			unknown = append(unknown, strings.Clone(r.Model))
 		}
 	}
