@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"callgate/internal/beijing"
 )
 
@@ -112,10 +114,23 @@ func (l *listing) count(ctx context.Context) (series, error) {
 }
 
 // rolledUp counts days and, of the newest ones, hours, from the rollups: also those that are counted from
-// rows. When the newest days hold little it is cheaper to count them from rows wholly.
+// rows. When the newest days hold little it is cheaper to count them from rows wholly. Where they held much the last
+// time, days and hours are asked side by side.
 func (l *listing) rolledUp(ctx context.Context) (series, error) {
-	days, err := l.r.countDays(ctx, *l.q, l.days)
-	if err != nil {
+	var days, hours series
+	ahead := !l.q.Outcome.narrows() && l.r.cache.large(l.q.Application)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		days, err = l.r.countDays(groupCtx, *l.q, l.days)
+		return err
+	})
+	if ahead {
+		group.Go(func() (err error) {
+			hours, err = l.newestByHour(groupCtx)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	l.rolled = 0
@@ -125,16 +140,28 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 		}
 	}
 	days = slices.DeleteFunc(days, func(s timeBucket) bool { return s.day() >= l.apart })
-	if days, err = l.clip(ctx, days); err != nil {
+	days, err := l.clip(ctx, days)
+	if err != nil {
 		return nil, err
 	}
-	if l.rolled <= l.r.limits.day {
+	much := l.rolled > l.r.limits.day
+	l.r.cache.setLarge(l.q.Application, much)
+	if !much {
 		l.newest = l.apart.Start().Unix()
 		return days, nil
 	}
+	if !ahead {
+		if hours, err = l.newestByHour(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return append(days, slices.DeleteFunc(hours, l.q.outside)...), nil
+}
+
+// newestByHour counts the newest days by hour, from the rollup.
+func (l *listing) newestByHour(ctx context.Context) (series, error) {
 	from := max(l.apart, l.days.Start).Start().Unix()
-	hours, err := l.r.countAll(ctx, hoursOf(*l.q), l.q.parameters("from", from, "to", l.days.End.End().Unix()))
-	return append(days, slices.DeleteFunc(hours, l.q.outside)...), err
+	return l.r.countAll(ctx, hoursOf(*l.q), l.q.parameters("from", from, "to", l.days.End.End().Unix()))
 }
 
 // takeApart counts the hours into which calls came late from rows, and the others of their days from

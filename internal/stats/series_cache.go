@@ -13,6 +13,9 @@ const maxCachedBuckets = 900_000
 // maxCachedSettled bounds what is remembered of the newest hours, in buckets, to 14 MB.
 const maxCachedSettled = 300_000
 
+// maxCachedLarge bounds the applications that are known to be large, to 2 MB.
+const maxCachedLarge = 10_000
+
 // seriesKey names what was counted for one application and one model, or all: a day by hour or an hour
 // by second, or the whole list of some days as of an instant.
 type seriesKey struct {
@@ -54,8 +57,9 @@ type cache[V any] interface {
 // is never used.
 type seriesCache struct {
 	entries cache[*series]
-	settled cache[*settled] // of the newest hours
-	rows    rowsCache       // of pages whose calls are far apart
+	settled cache[*settled]  // of the newest hours
+	rows    rowsCache        // of pages whose calls are far apart
+	much    cache[*struct{}] // applications whose newest days held much when they were last counted
 }
 
 func newSeriesCache() *seriesCache {
@@ -69,6 +73,7 @@ func newSeriesCache() *seriesCache {
 			Weigher:       func(_ seriesKey, s *settled) uint32 { return uint32(len(s.seconds) + 1) },
 		}),
 		rows: newRowsCache(),
+		much: otter.Must(&otter.Options[seriesKey, *struct{}]{MaximumSize: maxCachedLarge}),
 	}
 }
 
@@ -89,6 +94,20 @@ func (c *seriesCache) list(key seriesKey) (series, bool) {
 		return nil, false
 	}
 	return *t, true
+}
+
+// large tells whether the newest days of an application held much when they were last counted.
+func (c *seriesCache) large(application uuid.UUID) bool {
+	_, ok := c.much.GetIfPresent(seriesKey{application: application})
+	return ok
+}
+
+func (c *seriesCache) setLarge(application uuid.UUID, much bool) {
+	if key := (seriesKey{application: application}); much {
+		c.much.Set(key, &struct{}{})
+	} else {
+		c.much.Invalidate(key)
+	}
 }
 
 func (c *seriesCache) forget(key seriesKey) { c.entries.Invalidate(key) }

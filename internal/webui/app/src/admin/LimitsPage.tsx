@@ -49,7 +49,11 @@ export function Component() {
       <section className="block" aria-label={t('limits.title')}>
         <p className="second ceilings-about">{t('limits.about')}</p>
         <Filters scope={scope} onScope={(one) => setSearch({ scope: one, page: null })} />
-        <Block query={query} height={240} bones={<TableBones roomy className="records late ceilings" head={<Columns />} rows={4} columns={7} />}>
+        <Block
+          query={query}
+          height={240}
+          bones={<TableBones roomy className="records late ceilings" head={<Columns />} rows={4} columns={7} />}
+        >
           {({ items, total }) =>
             items.length > 0 ? (
               <>
