@@ -118,7 +118,7 @@ func (l *listing) count(ctx context.Context) (series, error) {
 // time, days and hours are asked side by side.
 func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	var days, hours series
-	ahead := !l.q.Outcome.narrows() && l.r.cache.large(l.q.Application)
+	ahead := !l.q.Outcome.narrows() && l.r.cache.isLarge(l.q.Application)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		days, err = l.r.countDays(groupCtx, *l.q, l.days)
@@ -144,9 +144,9 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	if err != nil {
 		return nil, err
 	}
-	much := l.rolled > l.r.limits.day
-	l.r.cache.setLarge(l.q.Application, much)
-	if !much {
+	large := l.rolled > l.r.limits.day
+	l.r.cache.setLarge(l.q.Application, large)
+	if !large {
 		l.newest = l.apart.Start().Unix()
 		return days, nil
 	}

@@ -59,7 +59,7 @@ type seriesCache struct {
 	entries cache[*series]
 	settled cache[*settled]  // of the newest hours
 	rows    rowsCache        // of pages whose calls are far apart
-	much    cache[*struct{}] // applications whose newest days held much when they were last counted
+	large   cache[*struct{}] // applications whose newest days held much when they were last counted
 }
 
 func newSeriesCache() *seriesCache {
@@ -72,8 +72,8 @@ func newSeriesCache() *seriesCache {
 			MaximumWeight: maxCachedSettled,
 			Weigher:       func(_ seriesKey, s *settled) uint32 { return uint32(len(s.seconds) + 1) },
 		}),
-		rows: newRowsCache(),
-		much: otter.Must(&otter.Options[seriesKey, *struct{}]{MaximumSize: maxCachedLarge}),
+		rows:  newRowsCache(),
+		large: otter.Must(&otter.Options[seriesKey, *struct{}]{MaximumSize: maxCachedLarge}),
 	}
 }
 
@@ -96,17 +96,17 @@ func (c *seriesCache) list(key seriesKey) (series, bool) {
 	return *t, true
 }
 
-// large tells whether the newest days of an application held much when they were last counted.
-func (c *seriesCache) large(application uuid.UUID) bool {
-	_, ok := c.much.GetIfPresent(seriesKey{application: application})
+// isLarge tells whether the newest days of an application held much when they were last counted.
+func (c *seriesCache) isLarge(application uuid.UUID) bool {
+	_, ok := c.large.GetIfPresent(seriesKey{application: application})
 	return ok
 }
 
-func (c *seriesCache) setLarge(application uuid.UUID, much bool) {
-	if key := (seriesKey{application: application}); much {
-		c.much.Set(key, &struct{}{})
+func (c *seriesCache) setLarge(application uuid.UUID, is bool) {
+	if key := (seriesKey{application: application}); is {
+		c.large.Set(key, &struct{}{})
 	} else {
-		c.much.Invalidate(key)
+		c.large.Invalidate(key)
 	}
 }
 
