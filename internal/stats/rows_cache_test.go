@@ -1,31 +1,14 @@
 package stats
 
 import (
-	"context"
 	"math/rand/v2"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
 )
-
-// pageReads counts the queries that read the rows of pages.
-type pageReads struct {
-	asker
-	asked atomic.Int64
-}
-
-func (c *pageReads) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
-	if strings.Contains(query, "LIMIT {count:Int64}") {
-		c.asked.Add(1)
-	}
-	return c.asker.Query(ctx, query, args...)
-}
 
 // TestCallsOfScatteredDaysAreReadOnceAndALateOneShows pages through months of one or two calls a day, again and again, in
 // every filter, while calls come late to some of these days.
@@ -46,7 +29,7 @@ func TestCallsOfScatteredDaysAreReadOnceAndALateOneShows(t *testing.T) {
 	}
 	l.add(rows...)
 	r := l.reader(now, "")
-	reads := &pageReads{asker: r.conn}
+	reads := &counted{asker: r.conn, like: "LIMIT {count:Int64}"}
 	r.conn = reads
 	ask := func(pages int) {
 		t.Helper()
