@@ -12,9 +12,8 @@ import (
 // maxCachedRows bounds the calls that are remembered, to some 40 MB: one takes 400 bytes.
 const maxCachedRows = 100_000
 
-// scattered is from how many buckets on the rows of a page are remembered. Such a page reads every column of the part of
-// each of its days, which costs more than all that finds it; the rows of a bucket that lies next to another are read with
-// it.
+// scattered is from how many buckets on the rows of a page are remembered: every column of a part of each of its days is
+// read for them, which soon costs more than all that finds the page.
 const scattered = 3
 
 // rowsKey names the calls of a bucket that are in a query's lists.
