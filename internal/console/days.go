@@ -39,7 +39,7 @@ func (s daySource) Day(ctx context.Context, day beijing.Day) ([]days.Application
 		return nil, err
 	}
 	totals := newPricedBy[uuid.UUID](book)
-	err = s.c.Stats.TokensOfDay(ctx, day, book.UpstreamModels(), func(row *stats.ModelTokens) { totals.at(row.Application).add(row) })
+	err = s.c.Stats.TokensOfDay(ctx, day, book.UpstreamModels(), func(row *stats.ModelTokens) { totals.add(row.Application, row) })
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (c *Console) standings(ctx context.Context, who *everyone, by figuresChoice
 	spans := each(book.Spans(by.days), func(r beijing.Range) beijing.Day { return r.Start })
 	err = c.Stats.EveryonesSpent(ctx, by.days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		if who.exists(row.Application) {
-			spent.at(row.Application).add(row)
+			spent.add(row.Application, row)
 			s := of[row.Application]
 			s.tokens += row.Input.N + row.Output.N
 			of[row.Application] = s
@@ -228,7 +228,7 @@ func (c *Console) groupFigures(ctx context.Context, groups [][]uuid.UUID, days b
 	tokens := newPricedBy[int](book)
 	spans := each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
 	for some := range slices.Chunk(ids, tokensAtOnce) {
-		err := c.Stats.SpanTokens(ctx, some, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) { tokens.at(place[row.Application]).add(row) })
+		err := c.Stats.SpanTokens(ctx, some, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) { tokens.add(place[row.Application], row) })
 		if err != nil {
 			return nil, err
 		}

@@ -179,8 +179,8 @@ func (c *Console) countedLines(ctx context.Context, b billing, known *openapi.Co
 		l := at(of)
 		l.add(t)
 		if t.Calls != 0 {
-			sums[of].Add(pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls,
-				Input: t.Input, Cached: t.Cached, CacheWrite: t.CacheWrite, Output: t.Output})
+			sums[of].Add(book.Charge(pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls,
+				Input: t.Input, Cached: t.Cached, CacheWrite: t.CacheWrite, Output: t.Output}))
 		}
 		calls[stats.SlotModel{Slot: t.Slot, Model: t.Model}] -= t.Reported + t.Partial + t.Absent + t.Unreadable
 	}

@@ -17,13 +17,10 @@ type priced struct {
 	sum *pricing.Sum
 }
 
-func (p *priced) add(row *stats.ModelTokens) {
+func (p *priced) add(row *stats.ModelTokens, charge pricing.Charge) {
 	p.Add(&row.Tokens)
 	if row.Calls != 0 {
-		p.sum.Add(pricing.DayTokens{
-			Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
-			Input: row.Input.N, Cached: row.Cached.N, CacheWrite: row.CacheWrite.N, Output: row.Output.N,
-		})
+		p.sum.Add(charge)
 	}
 }
 
@@ -37,6 +34,14 @@ func newPricedBy[K comparable](book *pricing.Book) pricedBy[K] {
 	return pricedBy[K]{book, map[K]*priced{}}
 }
 
+// charge is what a row costs.
+func charge(book *pricing.Book, row *stats.ModelTokens) pricing.Charge {
+	return book.Charge(pricing.DayTokens{
+		Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
+		Input: row.Input.N, Cached: row.Cached.N, CacheWrite: row.CacheWrite.N, Output: row.Output.N,
+	})
+}
+
 // at is those of a key, empty at first.
 func (p pricedBy[K]) at(key K) *priced {
 	found := p.of[key]
@@ -46,6 +51,9 @@ func (p pricedBy[K]) at(key K) *priced {
 	}
 	return found
 }
+
+// add takes in a row under its key.
+func (p pricedBy[K]) add(key K, row *stats.ModelTokens) { p.at(key).add(row, charge(p.book, row)) }
 
 // tokenUsage is what applications together used in a range of days. All comes from one read, so it adds up.
 type tokenUsage struct {
@@ -68,8 +76,9 @@ func newTokenUsage(book *pricing.Book) *tokenUsage {
 }
 
 func (u *tokenUsage) add(row *stats.ModelTokens) {
-	u.byDay.at(row.Day).add(row)
-	u.byModel.at(row.Model).add(row)
+	charge := charge(u.book, row)
+	u.byDay.at(row.Day).add(row, charge)
+	u.byModel.at(row.Model).add(row, charge)
 }
 
 // summary adds up the models, which are few.
@@ -99,7 +108,7 @@ func (c *Console) tokenTotals(ctx context.Context, ids []uuid.UUID, days beijing
 	totals := newPricedBy[uuid.UUID](book)
 	spans := each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
 	err = c.Stats.SpanTokens(ctx, ids, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
-		totals.at(row.Application).add(row)
+		totals.add(row.Application, row)
 	})
 	return totals, err
 }

@@ -2,7 +2,6 @@ package pricing
 
 import (
 	"cmp"
-	"math/big"
 	"slices"
 	"sort"
 
@@ -13,14 +12,16 @@ import (
 
 // Book is the price book as it was at one moment. It never changes and may be asked by many at once.
 type Book struct {
-	prices map[subject][]priced // of each subject by their first day, ascending
+	prices     map[subject][]priced // of each subject by their first day, ascending
+	currencies []string             // codes, in order
 }
 
 // priced is a price with its rates as integers: of uncached input, cached input, input written to a cache, and
-// output, in ten-thousandths.
+// output, in ten-thousandths, below 10^13.
 type priced struct {
 	Price
-	rates [4]big.Int
+	rates    [4]int64
+	currency int // where its code stands in the book
 }
 
 // subject is what has one price a day.
@@ -31,8 +32,14 @@ type subject struct{ capability, upstreamModel string }
 func NewBook(prices []Price) *Book {
 	b := &Book{prices: map[subject][]priced{}}
 	for _, p := range prices {
+		b.currencies = append(b.currencies, p.Currency)
+	}
+	slices.Sort(b.currencies)
+	b.currencies = slices.Compact(b.currencies)
+	for _, p := range prices {
 		of := subject{p.CapabilityID, p.UpstreamModel}
-		b.prices[of] = append(b.prices[of], priced{p, p.integers()})
+		currency, _ := slices.BinarySearch(b.currencies, p.Currency)
+		b.prices[of] = append(b.prices[of], priced{p, p.integers(), currency})
 	}
 	for _, history := range b.prices {
 		slices.SortStableFunc(history, func(a, b priced) int { return cmp.Compare(a.From, b.From) })
@@ -41,7 +48,7 @@ func NewBook(prices []Price) *Book {
 }
 
 // integers are the rates that a cost is made of.
-func (r Rates) integers() (integers [4]big.Int) {
+func (r Rates) integers() (integers [4]int64) {
 	rates := [4]decimal.Decimal{r.Input, r.Input, r.Input, r.Output}
 	if r.Cached != nil {
 		rates[1] = *r.Cached
@@ -50,7 +57,7 @@ func (r Rates) integers() (integers [4]big.Int) {
 		rates[2] = *r.CacheWrite
 	}
 	for i, rate := range rates {
-		integers[i] = *rate.Shift(-rateExponent).BigInt()
+		integers[i] = rate.Shift(-rateExponent).IntPart()
 	}
 	return integers
 }

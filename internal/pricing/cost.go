@@ -3,7 +3,6 @@ package pricing
 import (
 	"cmp"
 	"math/big"
-	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -47,122 +46,115 @@ type Cost struct {
 func (b *Book) Cost(rows []DayTokens) []Cost {
 	sum := b.Sum()
 	for _, row := range rows {
-		sum.Add(row)
+		sum.Add(b.Charge(row))
 	}
 	return sum.Costs()
+}
+
+// Charge is what one row costs by a book, for the sums of the same book that the row belongs to.
+type Charge struct {
+	amount   wide
+	calls    int64
+	currency int // of the book; unpriced: none
+}
+
+const unpriced = -1
+
+// Charge prices the tokens of a row.
+func (b *Book) Charge(row DayTokens) Charge {
+	price := b.find(row.Capability, row.UpstreamModel, row.Day)
+	if price == nil {
+		return Charge{calls: row.Calls, currency: unpriced}
+	}
+	c := Charge{calls: row.Calls, currency: price.currency}
+	for kind, n := range [4]int64{row.Input - row.Cached - row.CacheWrite, row.Cached, row.CacheWrite, row.Output} {
+		c.amount, _ = c.amount.plus(product(price.rates[kind], n)) // four products below 2^107
+	}
+	return c
 }
 
 // Sum adds up what tokens cost by one book. It is for one goroutine.
 type Sum struct {
 	book     *Book
-	parts    []part
+	parts    []part // by currency of the book
 	unpriced int64
+}
+
+// part is what was charged in one currency.
+type part struct {
+	calls  int64
+	amount wide
+	more   *big.Int // what no 128 bits hold; nil: 0
 }
 
 // Sum returns an empty sum.
 func (b *Book) Sum() *Sum { return &Sum{book: b} }
 
-// part is what cost the same price.
-type part struct {
-	price  *priced
-	calls  int64
-	tokens [4]int64 // as rates are ordered
-	amount *big.Int // of tokens that were taken out of tokens; nil: 0
-}
-
-// Add takes in the tokens of a row.
-func (s *Sum) Add(row DayTokens) {
-	price := s.book.find(row.Capability, row.UpstreamModel, row.Day)
-	if price == nil {
-		s.unpriced += row.Calls
+// Add takes in a charge of the sum's book.
+func (s *Sum) Add(c Charge) {
+	if c.currency == unpriced {
+		s.unpriced += c.calls
 		return
 	}
-	p := s.part(price)
-	p.calls += row.Calls
-	for i, n := range [4]int64{row.Input - row.Cached - row.CacheWrite, row.Cached, row.CacheWrite, row.Output} {
-		p.add(i, n)
-	}
+	p := s.part(c.currency)
+	p.calls += c.calls
+	p.add(c.amount)
 }
 
 // AddSum takes in all that another sum of the same book took in.
 func (s *Sum) AddSum(of *Sum) {
 	s.unpriced += of.unpriced
-	for i := range of.parts {
-		other := &of.parts[i]
-		p := s.part(other.price)
+	for currency := range of.parts {
+		other, p := &of.parts[currency], s.part(currency)
 		p.calls += other.calls
-		for kind, n := range other.tokens {
-			p.add(kind, n)
-		}
-		if other.amount != nil {
-			p.amount = new(big.Int).Add(cmp.Or(p.amount, new(big.Int)), other.amount)
+		p.add(other.amount)
+		if other.more != nil {
+			p.more = new(big.Int).Add(cmp.Or(p.more, new(big.Int)), other.more)
 		}
 	}
 }
 
-// part finds the part of a price; there are few, and the last one is asked for again most often.
-func (s *Sum) part(price *priced) *part {
-	for i := len(s.parts) - 1; i >= 0; i-- {
-		if s.parts[i].price == price {
-			return &s.parts[i]
-		}
-	}
+func (s *Sum) part(currency int) *part {
 	if s.parts == nil {
-		s.parts = make([]part, 0, 16) // most days see a dozen prices: growing to them would cost twice the memory
+		s.parts = make([]part, len(s.book.currencies))
 	}
-	s.parts = append(s.parts, part{price: price})
-	return &s.parts[len(s.parts)-1]
+	return &s.parts[currency]
 }
 
-// add counts n tokens of a kind. When an integer would not hold the sum, what there is by now is priced.
-func (p *part) add(kind int, n int64) {
-	before := p.tokens[kind]
-	if (before+n > before) != (n > 0) {
-		amount := new(big.Int)
-		p.addTo(amount)
-		p.amount = amount
-		clear(p.tokens[:])
+func (p *part) add(amount wide) {
+	sum, fits := p.amount.plus(amount)
+	if !fits {
+		p.more = new(big.Int).Add(cmp.Or(p.more, new(big.Int)), p.amount.big())
+		sum = amount
 	}
-	p.tokens[kind] += n
+	p.amount = sum
 }
 
-// addTo adds to sum what the part costs.
-func (p *part) addTo(sum *big.Int) {
-	if p.amount != nil {
-		sum.Add(sum, p.amount)
+func (p *part) total() *big.Int {
+	total := p.amount.big()
+	if p.more != nil {
+		total.Add(total, p.more)
 	}
-	var tokens, product big.Int
-	for kind, n := range p.tokens {
-		if n != 0 {
-			sum.Add(sum, product.Mul(&p.price.rates[kind], tokens.SetInt64(n)))
-		}
-	}
+	return total
 }
 
 // Costs tells the sum in each currency, by its code. Without any call it is empty; when no call has a price it
 // is one cost without a currency.
 func (s *Sum) Costs() []Cost {
 	var costs []Cost
-	var amounts []*big.Int
-	for i := range s.parts {
-		p := &s.parts[i]
-		at := slices.IndexFunc(costs, func(c Cost) bool { return c.Currency == p.price.Currency })
-		if at < 0 {
-			at = len(costs)
-			costs = append(costs, Cost{Currency: p.price.Currency, UnpricedCalls: s.unpriced})
-			amounts = append(amounts, new(big.Int))
+	for currency := range s.parts {
+		p := &s.parts[currency]
+		amount := p.total()
+		if p.calls == 0 && amount.Sign() == 0 { // none, or a repair of a rollup took back what was no call
+			continue
 		}
-		p.addTo(amounts[at])
-		costs[at].PricedCalls += p.calls
+		costs = append(costs, Cost{
+			Currency: s.book.currencies[currency], Amount: decimal.NewFromBigInt(amount, amountExponent),
+			PricedCalls: p.calls, UnpricedCalls: s.unpriced,
+		})
 	}
-	for i := range costs {
-		costs[i].Amount = decimal.NewFromBigInt(amounts[i], amountExponent)
-	}
-	// Repairs of a rollup are added rows: what they took back was no call.
-	costs = slices.DeleteFunc(costs, func(c Cost) bool { return c.PricedCalls == 0 && c.Amount.IsZero() })
 	if len(costs) == 0 && s.unpriced != 0 {
 		return []Cost{{UnpricedCalls: s.unpriced}}
 	}
-	slices.SortFunc(costs, func(a, b Cost) int { return cmp.Compare(a.Currency, b.Currency) })
 	return costs
 }

@@ -113,7 +113,7 @@ func byDay(calls []call) (rows []DayTokens) {
 func sumOf(book *Book, rows []DayTokens) *Sum {
 	sum := book.Sum()
 	for _, row := range rows {
-		sum.Add(row)
+		sum.Add(book.Charge(row))
 	}
 	return sum
 }
@@ -223,7 +223,7 @@ func TestSumsThatNoIntegerHoldsStayExact(t *testing.T) {
 	sum := book.Sum()
 	want := new(big.Rat)
 	for range 5 {
-		sum.Add(DayTokens{Capability: "a", Day: 20_001, Calls: 1, Input: huge, Cached: 7, Output: huge})
+		sum.Add(book.Charge(DayTokens{Capability: "a", Day: 20_001, Calls: 1, Input: huge, Cached: 7, Output: huge}))
 		for tokens, rate := range map[int64]string{huge - 7: "999999999.9999", 7: "0.0001", huge: "1"} {
 			r, _ := new(big.Rat).SetString(rate)
 			want.Add(want, r.Mul(r, big.NewRat(tokens, 1_000_000)))
@@ -237,6 +237,47 @@ func TestSumsThatNoIntegerHoldsStayExact(t *testing.T) {
 	twice.AddSum(sum)
 	if costs := twice.Costs(); len(costs) != 1 || costs[0].Amount.Rat().Cmp(want.Add(want, want)) != 0 || costs[0].PricedCalls != 10 {
 		t.Fatalf("%+v, want %v", costs, want)
+	}
+	for range 40 { // beyond 128 bits
+		as := book.Sum()
+		as.AddSum(twice)
+		twice.AddSum(as)
+		want.Add(want, want)
+	}
+	if costs := twice.Costs(); len(costs) != 1 || costs[0].Amount.Rat().Cmp(want) != 0 || costs[0].PricedCalls != 10<<40 {
+		t.Fatalf("%+v, want %v", costs, want)
+	}
+}
+
+func TestWideIntegersAddAsTheirNumbersDo(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	limit := new(big.Int).Lsh(big.NewInt(1), 127)
+	number := func() int64 {
+		return []int64{0, 1, -1, math.MaxInt64, math.MinInt64, random.Int64(), -random.Int64()}[random.IntN(7)]
+	}
+	var fitting, outgrown int
+	for range 100_000 {
+		a, b := wide{number(), uint64(number())}, product(random.Int64N(1e13), number())
+		sum, fits := a.plus(b)
+		want := new(big.Int).Add(a.big(), b.big())
+		if inside := want.CmpAbs(limit) < 0 || want.Cmp(new(big.Int).Neg(limit)) == 0; fits != inside {
+			t.Fatalf("%v + %v fits: %v", a, b, fits)
+		}
+		if fits && sum.big().Cmp(want) != 0 {
+			t.Fatalf("%v + %v = %v, want %v", a, b, sum, want)
+		}
+		if fits {
+			fitting++
+		} else {
+			outgrown++
+		}
+		rate, n := random.Int64N(1e13), number()
+		if got := product(rate, n).big(); got.Cmp(new(big.Int).Mul(big.NewInt(rate), big.NewInt(n))) != 0 {
+			t.Fatalf("%d * %d = %v", rate, n, got)
+		}
+	}
+	if fitting == 0 || outgrown == 0 {
+		t.Fatalf("%d sums fit, %d do not", fitting, outgrown)
 	}
 }
 
@@ -282,9 +323,10 @@ func BenchmarkAYearOfAnOverview(b *testing.B) {
 			if models[r.Capability] == nil {
 				models[r.Capability] = book.Sum()
 			}
-			total.Add(r)
-			days[r.Day].Add(r)
-			models[r.Capability].Add(r)
+			charge := book.Charge(r)
+			total.Add(charge)
+			days[r.Day].Add(charge)
+			models[r.Capability].Add(charge)
 		}
 		_ = total.Costs()
 		for _, s := range days {

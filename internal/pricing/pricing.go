@@ -2,9 +2,9 @@
 // section 9). Cost is an estimate, no bill. It is computed when it is asked for, from that day's tokens and
 // that day's price, in decimals that are never rounded: a corrected price reprices its days at once.
 //
-// The hard decision is to add up tokens before prices: of all days on which one price holds the tokens are
-// summed as integers and multiplied once, so that a year of many models costs a few multiplications and
-// no sum depends on the order of its parts.
+// The hard decision is to price in integers: rates are whole ten-thousandths, so what a row of tokens costs is a sum of
+// products that 128 bits hold, computed once for all the sums that the row is in, and no sum depends on the order
+// of its parts.
 package pricing
 
 import (
