@@ -59,12 +59,14 @@ type listing struct {
 	apart  beijing.Day // the days from here on are not counted by day
 	rolled int64       // rows of the days from apart on, as the rollup knows them
 	anew   bool        // what was settled is out of date, or clocks differ
+	ahead  *readAhead
 }
 
 // asOf counts the calls of a query that were recorded by its until, by day or hour. Without until the list
-// begins, as of now, which it sets. What it finds is remembered for the other pages.
-func (r *Reader) asOf(ctx context.Context, q *CallsQuery) (series, error) {
+// begins, as of now, which it sets. What it finds is remembered for the other pages. A page of it may be read ahead.
+func (r *Reader) asOf(ctx context.Context, q *CallsQuery, ahead *readAhead) (series, error) {
 	l := r.listing(q)
+	l.ahead = ahead
 	if q.Until != nil {
 		if t, ok := r.cache.list(listKey(*q, l.days)); ok {
 			return slices.Clone(t), nil // its user narrows it in place
@@ -133,12 +135,13 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	l.rolled = 0
+	var newest series
 	for _, s := range days {
 		if s.day() >= l.apart {
-			l.rolled += s.rows
+			newest = append(newest, s)
 		}
 	}
+	l.rolled = newest.rows()
 	days = slices.DeleteFunc(days, func(s timeBucket) bool { return s.day() >= l.apart })
 	days, err := l.clip(ctx, days)
 	if err != nil {
@@ -148,6 +151,7 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	l.r.cache.setLarge(l.q.Application, large)
 	if !large {
 		l.newest = l.apart.Start().Unix()
+		l.ahead.begin(ctx, slices.Concat(newest, days))
 		return days, nil
 	}
 	if !ahead {
@@ -155,7 +159,9 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 			return nil, err
 		}
 	}
-	return append(days, slices.DeleteFunc(hours, l.q.outside)...), nil
+	rolledUp := append(days, slices.DeleteFunc(hours, l.q.outside)...)
+	l.ahead.begin(ctx, slices.Clone(rolledUp))
+	return rolledUp, nil
 }
 
 // newestByHour counts the newest days by hour, from the rollup.

@@ -137,8 +137,10 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 	if q.fromRows() {
 		return r.rowsPage(ctx, q, page)
 	}
+	ahead := r.ahead(q)
+	defer ahead.stop()
 	for attempt := 1; ; attempt++ {
-		series, err := r.asOf(ctx, &q)
+		series, err := r.asOf(ctx, &q, ahead)
 		if err != nil {
 			return err
 		}
@@ -146,7 +148,7 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 		listed := 0
 		group, groupCtx := errgroup.WithContext(ctx)
 		group.Go(func() (err error) {
-			listed, err = r.items(groupCtx, q, series, page)
+			listed, err = r.items(groupCtx, q, series, ahead, page)
 			return err
 		})
 		if q.Outcome.narrows() {
@@ -171,7 +173,7 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 }
 
 // items reads the rows of the page that is asked for, of what the series counts, and tells how many are to be there.
-func (r *Reader) items(ctx context.Context, q CallsQuery, t series, page *CallsPage) (listed int, err error) {
+func (r *Reader) items(ctx context.Context, q CallsQuery, t series, ahead *readAhead, page *CallsPage) (listed int, err error) {
 	if q.At != nil {
 		if q.Page, err = r.pageAt(ctx, q, t); err != nil {
 			return 0, err
@@ -182,7 +184,10 @@ func (r *Reader) items(ctx context.Context, q CallsQuery, t series, page *CallsP
 	if err != nil {
 		return 0, err
 	}
-	page.Items, err = r.read(ctx, q, window)
+	var ok bool
+	if page.Items, ok = ahead.take(window); !ok {
+		page.Items, err = r.read(ctx, q, window)
+	}
 	return window.count, err
 }
 

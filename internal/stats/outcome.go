@@ -189,6 +189,6 @@ func success(status uint16) bool { return status/100 == 2 }
 // summaryOf counts the calls of a query whatever became of them, as of its until.
 func (r *Reader) summaryOf(ctx context.Context, q CallsQuery) (CallsSummary, error) {
 	q.Outcome = Outcome{}
-	t, err := r.asOf(ctx, &q)
+	t, err := r.asOf(ctx, &q, nil)
 	return t.summary(), err
 }

@@ -62,6 +62,13 @@ func fromProjections(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{projections: 1}))
 }
 
+// concurrently has several threads share a read of few rows that take long: by their number ClickHouse would give them to one.
+func concurrently(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"merge_tree_min_rows_for_concurrent_read": 1024, "merge_tree_min_bytes_for_concurrent_read": 1 << 20,
+	}))
+}
+
 // asker is one server, or a cluster through any of its nodes.
 type asker interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)

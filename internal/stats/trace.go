@@ -36,7 +36,7 @@ func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (e
 	case q.TraceID == "": // the text narrows no summary
 		whole := q
 		whole.Outcome = Outcome{}
-		counted, err := r.asOf(ctx, &whole)
+		counted, err := r.asOf(ctx, &whole, nil)
 		if err != nil {
 			return err
 		}

@@ -50,6 +50,9 @@ func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beiji
 		return usage, nil
 	}
 	parameters := args("applications", applications, "start", asked.Start, "end", asked.End)
+	if len(applications) == 1 {
+		ctx = concurrently(ctx)
+	}
 	err := r.each(ctx, "usage", usageQuery, parameters, func(rows driver.Rows) error {
 		var ofDay, ofModel bool
 		var day int32 // since 1970-01-01, as beijing.Day

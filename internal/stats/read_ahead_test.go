@@ -1,0 +1,97 @@
+package stats
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+)
+
+// meanwhile does something before what arrived lately is asked.
+type meanwhile struct {
+	asker
+	rowsAsked chan struct{}
+	do        func(ctx context.Context)
+}
+
+func (c *meanwhile) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	switch {
+	case strings.Contains(query, "LIMIT {count:Int64}"):
+		c.rowsAsked <- struct{}{}
+	case strings.Contains(query, "{lately:Int64}"):
+		c.do(ctx)
+	}
+	return c.asker.Query(ctx, query, args...)
+}
+
+// TestAPageOfLongAgoIsReadWhileArrivalsAreAskedAndWhatArrivesMovesIt: calls that arrive between the
+// two are in the list.
+func TestAPageOfLongAgoIsReadWhileArrivalsAreAskedAndWhatArrivesMovesIt(t *testing.T) {
+	l := newCallStore(t)
+	now := time.Now()
+	today := beijing.Today(now)
+	random := rand.New(rand.NewPCG(11, 12))
+	q := CallsQuery{Application: uuid.New(), Range: beijing.LastDays(60, today)}
+	on := func(day beijing.Day, second int) row {
+		return randomRow(random, q.Application, "gpt", day.Start().Add(time.Duration(second)*time.Second))
+	}
+	arrive := func(rows ...row) {
+		l.rows = append(l.rows, rows...)
+		if len(rows) == 0 {
+			return
+		}
+		if err := l.arrive(rows); err != nil {
+			t.Error(err)
+		}
+	}
+	for day := today - 50; day <= today-1; day++ {
+		l.add(on(day, 100), on(day, 200), on(day, 300), on(day, 400))
+	}
+	r := l.reader(now, "")
+	r.now = time.Now
+	conn := &meanwhile{asker: r.conn, rowsAsked: make(chan struct{}, 100)}
+	r.conn = conn
+	ask := func(page int) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		q.Page = page
+		got, err := r.Calls(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := l.selected(q, 0)
+		if got.Total != int64(len(want)) || len(got.Items) != PageSize {
+			t.Fatalf("page %d has %d calls of %d, want %d", page, len(got.Items), got.Total, len(want))
+		}
+		for i, c := range want[(page-1)*PageSize : page*PageSize] {
+			if got.Items[i].CallID != c.id {
+				t.Fatalf("call %d of page %d is another", i, page)
+			}
+		}
+	}
+	conn.do = func(ctx context.Context) { // one after the other, this would wait for ever
+		select {
+		case <-conn.rowsAsked:
+		case <-ctx.Done():
+		}
+	}
+	ask(9)
+	once := func(rows ...row) func(context.Context) {
+		return func(context.Context) {
+			arrive(rows...)
+			rows = nil
+		}
+	}
+	conn.do = once(on(today, 1), on(today, 2), on(today, 3))
+	ask(10)
+	conn.do = once(on(today-2, 150), on(today-2, 250))
+	ask(11)
+	ask(12)
+}
