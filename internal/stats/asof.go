@@ -120,13 +120,13 @@ func (l *listing) count(ctx context.Context) (series, error) {
 // time, days and hours are asked side by side.
 func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	var days, hours series
-	ahead := !l.q.Outcome.narrows() && l.r.cache.isLarge(l.q.Application)
+	sideBySide := !l.q.Outcome.narrows() && l.r.cache.isLarge(l.q.Application)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		days, err = l.r.countDays(groupCtx, *l.q, l.days)
 		return err
 	})
-	if ahead {
+	if sideBySide {
 		group.Go(func() (err error) {
 			hours, err = l.newestByHour(groupCtx)
 			return err
@@ -154,7 +154,7 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 		l.ahead.begin(ctx, slices.Concat(newest, days))
 		return days, nil
 	}
-	if !ahead {
+	if !sideBySide {
 		if hours, err = l.newestByHour(ctx); err != nil {
 			return nil, err
 		}

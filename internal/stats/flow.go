@@ -164,6 +164,7 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 			return nil
 		}
 		r.cache.forget(listKey(q, r.keptCalls(q.Range)))
+		ahead = nil // what it read is what is too few
 		if attempt == attempts {
 			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application,
 				"counted", listed, "found", len(page.Items))
