@@ -34,8 +34,8 @@ func newPricedBy[K comparable](book *pricing.Book) pricedBy[K] {
 	return pricedBy[K]{book, map[K]*priced{}}
 }
 
-// charge is what a row costs.
-func charge(book *pricing.Book, row *stats.ModelTokens) pricing.Charge {
+// chargeOf is what a row costs.
+func chargeOf(book *pricing.Book, row *stats.ModelTokens) pricing.Charge {
 	return book.Charge(pricing.DayTokens{
 		Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
 		Input: row.Input.N, Cached: row.Cached.N, CacheWrite: row.CacheWrite.N, Output: row.Output.N,
@@ -53,7 +53,7 @@ func (p pricedBy[K]) at(key K) *priced {
 }
 
 // add takes in a row under its key.
-func (p pricedBy[K]) add(key K, row *stats.ModelTokens) { p.at(key).add(row, charge(p.book, row)) }
+func (p pricedBy[K]) add(key K, row *stats.ModelTokens) { p.at(key).add(row, chargeOf(p.book, row)) }
 
 // tokenUsage is what applications together used in a range of days. All comes from one read, so it adds up.
 type tokenUsage struct {
@@ -76,7 +76,7 @@ func newTokenUsage(book *pricing.Book) *tokenUsage {
 }
 
 func (u *tokenUsage) add(row *stats.ModelTokens) {
-	charge := charge(u.book, row)
+	charge := chargeOf(u.book, row)
 	u.byDay.at(row.Day).add(row, charge)
 	u.byModel.at(row.Model).add(row, charge)
 }

@@ -53,7 +53,7 @@ func (b *Book) Cost(rows []DayTokens) []Cost {
 
 // Charge is what one row costs by a book, for the sums of the same book that the row belongs to.
 type Charge struct {
-	amount   wide
+	amount   int128
 	calls    int64
 	currency int // of the book; unpriced: none
 }
@@ -83,7 +83,7 @@ type Sum struct {
 // part is what was charged in one currency.
 type part struct {
 	calls  int64
-	amount wide
+	amount int128
 	more   *big.Int // what no 128 bits hold; nil: 0
 }
 
@@ -121,7 +121,7 @@ func (s *Sum) part(currency int) *part {
 	return &s.parts[currency]
 }
 
-func (p *part) add(amount wide) {
+func (p *part) add(amount int128) {
 	sum, fits := p.amount.plus(amount)
 	if !fits {
 		p.more = new(big.Int).Add(cmp.Or(p.more, new(big.Int)), p.amount.big())

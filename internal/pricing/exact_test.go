@@ -257,7 +257,7 @@ func TestWideIntegersAddAsTheirNumbersDo(t *testing.T) {
 	}
 	var fitting, outgrown int
 	for range 100_000 {
-		a, b := wide{number(), uint64(number())}, product(random.Int64N(1e13), number())
+		a, b := int128{number(), uint64(number())}, product(random.Int64N(1e13), number())
 		sum, fits := a.plus(b)
 		want := new(big.Int).Add(a.big(), b.big())
 		if inside := want.CmpAbs(limit) < 0 || want.Cmp(new(big.Int).Neg(limit)) == 0; fits != inside {

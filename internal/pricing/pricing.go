@@ -35,7 +35,7 @@ type Price struct {
 	UpdatedAt time.Time
 }
 
-// Rates are the parts of a price: units of the currency for a million tokens, at least 0, four decimals.
+// Rates are the parts of a price: units of the currency for a million tokens, at least 0 and below 10^9, four decimals.
 type Rates struct {
 	Input      decimal.Decimal
 	Cached     *decimal.Decimal // nil: as Input

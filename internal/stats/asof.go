@@ -59,7 +59,7 @@ type listing struct {
 	apart  beijing.Day // the days from here on are not counted by day
 	rolled int64       // rows of the days from apart on, as the rollup knows them
 	anew   bool        // what was settled is out of date, or clocks differ
-	ahead  *readAhead
+	ahead  *readAhead  // of its page; nil: none
 }
 
 // asOf counts the calls of a query that were recorded by its until, by day or hour. Without until the list

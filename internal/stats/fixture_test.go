@@ -182,6 +182,20 @@ func (l *callStore) selected(q CallsQuery, from beijing.Day) (matching []row, su
 	return matching, summary
 }
 
+// mustFill compares a full page with the calls of its query.
+func (l *callStore) mustFill(q CallsQuery, page CallsPage) {
+	l.t.Helper()
+	want, _ := l.selected(q, 0)
+	if page.Total != int64(len(want)) || len(page.Items) != PageSize {
+		l.t.Fatalf("%+v: %d calls of %d, want %d", q, len(page.Items), page.Total, len(want))
+	}
+	for at, c := range want[(q.Page-1)*PageSize : q.Page*PageSize] {
+		if page.Items[at].CallID != c.id {
+			l.t.Fatalf("%+v: call %d of page %d is another", q, at, q.Page)
+		}
+	}
+}
+
 // metrics are the figures of some calls and their exact percentiles.
 func metrics(rows []row) (m Metrics, exact [3]int64) {
 	var sum int64

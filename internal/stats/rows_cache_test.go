@@ -42,14 +42,7 @@ func TestCallsOfScatteredDaysAreReadOnceAndALateOneShows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if page.Total != int64(len(want)) || len(page.Items) != PageSize {
-				t.Fatalf("%+v: %d calls of %d, want %d", q, len(page.Items), page.Total, len(want))
-			}
-			for at, c := range want[(q.Page-1)*PageSize : q.Page*PageSize] {
-				if page.Items[at].CallID != c.id {
-					t.Fatalf("%+v: call %d of page %d is another", q, at, q.Page)
-				}
-			}
+			l.mustFill(q, page)
 		}
 	}
 	ask(150)
