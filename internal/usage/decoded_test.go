@@ -3,6 +3,7 @@ package usage
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 	"unsafe"
 )
@@ -139,6 +140,19 @@ func BenchmarkEvent(b *testing.B) {
 				r.Write(p)
 			}
 		})
+	}
+}
+
+func BenchmarkBurst(b *testing.B) {
+	chunk := sse(`{"choices":[{"index":0,"delta":{"content":"` + strings.Repeat("token ", 20) + `"}}]}`)
+	last := sse(`{"choices":[],"usage":{"prompt_tokens":1234,"completion_tokens":56,"total_tokens":1290},"id":"` + strings.Repeat("x", 60) + `"}`)
+	p := []byte(strings.Repeat(chunk, 19) + last)
+	b.SetBytes(int64(len(p)))
+	var r Reader
+	for b.Loop() {
+		r.Begin([]byte(streamType), nil, unlimited)
+		r.Write(p)
+		r.End(true)
 	}
 }
 

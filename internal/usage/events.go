@@ -25,67 +25,17 @@ const dataField = "data:"
 
 // write hands the data of what one piece brings to s.
 func (e *events) write(p []byte, s *scanner) {
-	for len(p) > 0 {
+	words := newWords(p)
+	for at := 0; at < len(p); {
 		if e.line == lineStart && e.matched == 0 && !e.begun && !e.wasCR {
-			if end := eventEnd(p); end > 0 && !tells(p[:end], s.model.n == 0) {
+			if telling := words.telling(at, s.model.n == 0); telling > at {
 				e.started = true
-				p = p[end:]
+				at = telling
 				continue
 			}
 		}
-		p = e.part(p, s)
+		at = len(p) - len(e.part(p[at:], s))
 	}
-}
-
-// eventEnd is the length of the event that p begins with, 0 when it does not end in p or its end has a
-// carriage return.
-func eventEnd(p []byte) int {
-	for at := 0; ; {
-		end := bytes.IndexByte(p[at:], '\n')
-		if end < 0 || at+end+1 >= len(p) {
-			return 0
-		}
-		if at += end + 1; p[at] == '\n' {
-			return at + 1
-		}
-	}
-}
-
-var (
-	usageWord = []byte("usage")
-	modelWord = []byte("model")
-	escape    = []byte(`\u00`)
-	null      = []byte("null")
-)
-
-// tells looks whether an event can say anything of interest. Keys are seldom written with escapes; if they are,
-// the event is read.
-func tells(event []byte, ofModel bool) bool {
-	if ofModel && bytes.Contains(event, modelWord) || bytes.Contains(event, escape) {
-		return true
-	}
-	for {
-		at := bytes.Index(event, usageWord)
-		if at < 0 {
-			return false
-		}
-		event = event[at+len(usageWord):]
-		if len(event) == 0 || event[0] == 'M' {
-			return true
-		}
-		if event[0] == '"' && !isNull(event[1:]) {
-			return true
-		}
-	}
-}
-
-// isNull tells whether a key is followed by null: chunks of a stream say so before the last one.
-func isNull(p []byte) bool {
-	p = bytes.TrimLeft(p, " ")
-	if len(p) == 0 || p[0] != ':' {
-		return false
-	}
-	return bytes.HasPrefix(bytes.TrimLeft(p[1:], " "), null)
 }
 
 // part takes what belongs to one line, or its end.

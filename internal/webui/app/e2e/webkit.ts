@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import axe from 'axe-core';
 import { expect } from '@playwright/test';
-import { Builder, By, Capabilities, Key, until, type WebDriver, type WebElement } from 'selenium-webdriver';
+import { Builder, By, Capabilities, Key, error, until, type WebDriver, type WebElement } from 'selenium-webdriver';
 
 const LONGEST = 30_000; // ms that something of a page is waited for
 
@@ -93,8 +93,19 @@ export class WebKit {
     return this.driver.wait(until.elementIsVisible(found), LONGEST, `${JSON.stringify(what)} is to be seen`);
   }
 
-  click = async (what: Parameters<WebKit['find']>[0]) => (await this.find(what)).click();
-  type = async (selector: string, text: string) => (await this.find(selector)).sendKeys(text);
+  /** Does something with an element once it takes it: a dialog that is opening lets nothing of it have the focus yet. */
+  private async once(what: Parameters<WebKit['find']>[0], act: (element: WebElement) => Promise<void>): Promise<void> {
+    const element = await this.find(what);
+    const acted = () => act(element).then(() => true);
+    const refused = (reason: unknown) => {
+      if (reason instanceof error.ElementNotInteractableError) return false;
+      throw reason;
+    };
+    await this.driver.wait(() => acted().catch(refused), LONGEST, `${JSON.stringify(what)} takes it`);
+  }
+
+  click = (what: Parameters<WebKit['find']>[0]) => this.once(what, (element) => element.click());
+  type = (selector: string, text: string) => this.once(selector, (element) => element.sendKeys(text));
   press = (key: keyof typeof Key | string) => this.driver.actions().sendKeys(key).perform();
 
   /** The page's heading once it has this text, and nothing of the page is still on its way. */

@@ -1,0 +1,102 @@
+package usage
+
+import "bytes"
+
+var (
+	eventBreak = []byte("\n\n")
+	usageWord  = []byte("usage")
+	modelWord  = []byte("model")
+	escape     = []byte(`\u00`)
+	null       = []byte("null")
+)
+
+// stride is how many bytes are looked through at once for what is seldom there.
+const stride = 64
+
+// words finds the events of a piece that can say anything of interest: the others, which are nearly all, are not read.
+// Each word is looked for in the whole piece at once, and no byte of it twice, whatever an upstream sends.
+type words struct {
+	p                    []byte // as far as its last event ends
+	usage, model, escape int    // where each is next; before what was asked for last: not known
+	event                int    // where the event begins that tells next
+}
+
+func newWords(p []byte) words {
+	return words{p: p[:behindLastBreak(p)], usage: -1, model: -1, escape: -1, event: -1}
+}
+
+// telling is where the first event at or behind the one that begins at a position begins which can say anything of interest,
+// or which does not end in the piece, or not with two line feeds. Keys are seldom written with escapes; if they are, the
+// event is read.
+func (w *words) telling(at int, ofModel bool) int {
+	if at >= len(w.p) || at == w.event {
+		return at
+	}
+	if w.usage < at {
+		w.usage = w.nextUsage(at)
+	}
+	if w.escape < at {
+		w.escape = w.next(escape, at)
+	}
+	word := min(w.usage, w.escape)
+	if ofModel {
+		if w.model < at {
+			w.model = w.next(modelWord, at)
+		}
+		word = min(word, w.model)
+	}
+	if w.event = len(w.p); word < len(w.p) {
+		w.event = at + behindLastBreak(w.p[at:word])
+	}
+	return w.event
+}
+
+// behindLastBreak is where the last end of an event in p ends, 0 when there is none. Seen from the end, where it mostly
+// is near.
+func behindLastBreak(p []byte) int {
+	if bytes.HasSuffix(p, eventBreak) {
+		return len(p)
+	}
+	for end := len(p); end > 0; end -= stride {
+		block := p[max(end-stride, 0):min(end+1, len(p))]
+		if bytes.IndexByte(block, '\n') < 0 {
+			continue
+		}
+		if at := bytes.LastIndex(block, eventBreak); at >= 0 {
+			return max(end-stride, 0) + at + len(eventBreak)
+		}
+	}
+	return 0
+}
+
+// next is where a word is next, the end of the piece where it is not.
+func (w *words) next(word []byte, at int) int {
+	if i := bytes.Index(w.p[at:], word); i >= 0 {
+		return at + i
+	}
+	return len(w.p)
+}
+
+// nextUsage is next for a key of usage that has a value.
+func (w *words) nextUsage(at int) int {
+	for {
+		at = w.next(usageWord, at)
+		if at == len(w.p) {
+			return at
+		}
+		behind := w.p[at+len(usageWord):]
+		if behind[0] == 'M' || behind[0] == '"' && !isNull(behind[1:]) {
+			return at
+		}
+		at += len(usageWord)
+	}
+}
+
+// isNull tells whether a key is followed by null: chunks of a stream say so before the last one.
+func isNull(p []byte) bool {
+	p = bytes.TrimLeft(p, " ")
+	if len(p) == 0 || p[0] != ':' {
+		return false
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(p[1:], " "), null)
+}
