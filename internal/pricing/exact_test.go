@@ -249,7 +249,7 @@ func TestSumsThatNoIntegerHoldsStayExact(t *testing.T) {
 	}
 }
 
-func TestWideIntegersAddAsTheirNumbersDo(t *testing.T) {
+func TestIntegersOf128BitsAddAsTheirNumbersDo(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	limit := new(big.Int).Lsh(big.NewInt(1), 127)
 	number := func() int64 {

@@ -25,14 +25,14 @@ func product(rate, n int64) int128 {
 }
 
 // plus is the sum, if 128 bits hold it.
-func (w int128) plus(x int128) (sum int128, fits bool) {
-	low, carry := bits.Add64(w.low, x.low, 0)
-	high, _ := bits.Add64(uint64(w.high), uint64(x.high), carry)
+func (n int128) plus(m int128) (sum int128, fits bool) {
+	low, carry := bits.Add64(n.low, m.low, 0)
+	high, _ := bits.Add64(uint64(n.high), uint64(m.high), carry)
 	sum = int128{int64(high), low}
-	return sum, (w.high^sum.high)&(x.high^sum.high) >= 0
+	return sum, (n.high^sum.high)&(m.high^sum.high) >= 0
 }
 
-func (w int128) big() *big.Int {
-	n := big.NewInt(w.high)
-	return n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(w.low))
+func (n int128) big() *big.Int {
+	high := big.NewInt(n.high)
+	return high.Lsh(high, 64).Add(high, new(big.Int).SetUint64(n.low))
 }

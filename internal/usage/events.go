@@ -28,9 +28,9 @@ func (e *events) write(p []byte, s *scanner) {
 	words := newWords(p)
 	for at := 0; at < len(p); {
 		if e.line == lineStart && e.matched == 0 && !e.begun && !e.wasCR {
-			if telling := words.telling(at, s.model.n == 0); telling > at {
+			if next := words.nextToRead(at, s.model.n == 0); next > at {
 				e.started = true
-				at = telling
+				at = next
 				continue
 			}
 		}

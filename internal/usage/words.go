@@ -13,23 +13,23 @@ var (
 // stride is how many bytes are looked through at once for what is seldom there.
 const stride = 64
 
-// words finds the events of a piece that can say anything of interest: the others, which are nearly all, are not read.
-// Each word is looked for in the whole piece at once, and no byte of it twice, whatever an upstream sends.
+// words finds the events of a piece that may say something of interest. The others, which are nearly all, are passed over
+// together. Whatever an upstream sends, a piece is looked through once for each word and once for the ends of events.
 type words struct {
-	p                    []byte // as far as its last event ends
+	p                    []byte // the piece as far as its last event ends
 	usage, model, escape int    // where each is next; before what was asked for last: not known
-	event                int    // where the event begins that tells next
+	event, word          int    // no event ends between the two: one that begins there is read
 }
 
 func newWords(p []byte) words {
-	return words{p: p[:behindLastBreak(p)], usage: -1, model: -1, escape: -1, event: -1}
+	return words{p: p[:behindLastBreak(p)], usage: -1, model: -1, escape: -1, word: -1}
 }
 
-// telling is where the first event at or behind the one that begins at a position begins which can say anything of interest,
-// or which does not end in the piece, or not with two line feeds. Keys are seldom written with escapes; if they are, the
-// event is read.
-func (w *words) telling(at int, ofModel bool) int {
-	if at >= len(w.p) || at == w.event {
+// nextToRead is where the first event begins that has to be read, of those from the one that begins at a position on: it
+// has a word of interest, or does not end in the piece. Keys are seldom written with escapes; an event with one is read. So
+// is one before it that ends with a carriage return.
+func (w *words) nextToRead(at int, ofModel bool) int {
+	if at >= len(w.p) || w.event <= at && at <= w.word {
 		return at
 	}
 	if w.usage < at {
@@ -38,16 +38,14 @@ func (w *words) telling(at int, ofModel bool) int {
 	if w.escape < at {
 		w.escape = w.next(escape, at)
 	}
-	word := min(w.usage, w.escape)
+	w.word = min(w.usage, w.escape)
 	if ofModel {
 		if w.model < at {
 			w.model = w.next(modelWord, at)
 		}
-		word = min(word, w.model)
+		w.word = min(w.word, w.model)
 	}
-	if w.event = len(w.p); word < len(w.p) {
-		w.event = at + behindLastBreak(w.p[at:word])
-	}
+	w.event = at + behindLastBreak(w.p[at:w.word])
 	return w.event
 }
 

@@ -93,19 +93,22 @@ export class WebKit {
     return this.driver.wait(until.elementIsVisible(found), LONGEST, `${JSON.stringify(what)} is to be seen`);
   }
 
-  /** Does something with an element once it takes it: a dialog that is opening lets nothing of it have the focus yet. */
-  private async once(what: Parameters<WebKit['find']>[0], act: (element: WebElement) => Promise<void>): Promise<void> {
+  /** Does something with an element, again until it takes it: a dialog that is opening lets nothing of it have the focus yet. */
+  private async retry(what: Parameters<WebKit['find']>[0], act: (element: WebElement) => Promise<void>): Promise<void> {
     const element = await this.find(what);
-    const acted = () => act(element).then(() => true);
-    const refused = (reason: unknown) => {
-      if (reason instanceof error.ElementNotInteractableError) return false;
-      throw reason;
-    };
-    await this.driver.wait(() => acted().catch(refused), LONGEST, `${JSON.stringify(what)} takes it`);
+    const taken = () =>
+      act(element).then(
+        () => true,
+        (reason: unknown) => {
+          if (reason instanceof error.ElementNotInteractableError) return false;
+          throw reason;
+        },
+      );
+    await this.driver.wait(taken, LONGEST, `${JSON.stringify(what)} takes it`);
   }
 
-  click = (what: Parameters<WebKit['find']>[0]) => this.once(what, (element) => element.click());
-  type = (selector: string, text: string) => this.once(selector, (element) => element.sendKeys(text));
+  click = (what: Parameters<WebKit['find']>[0]) => this.retry(what, (element) => element.click());
+  type = (selector: string, text: string) => this.retry(selector, (element) => element.sendKeys(text));
   press = (key: keyof typeof Key | string) => this.driver.actions().sendKeys(key).perform();
 
   /** The page's heading once it has this text, and nothing of the page is still on its way. */
