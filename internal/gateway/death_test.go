@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +31,7 @@ const (
 type mortal struct {
 	t        *testing.T
 	address  string
+	listener net.Listener
 	server   *http.Server
 	served   chan error
 	dying    atomic.Pointer[string] // how; nil: it is well
@@ -56,7 +56,7 @@ func (m *mortal) listen(address string) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.address, m.served = listener.Addr().String(), make(chan error, 1)
+	m.listener, m.address, m.served = listener, listener.Addr().String(), make(chan error, 1)
 	m.server = &http.Server{Handler: m, ReadHeaderTimeout: time.Minute}
 	go func(s *http.Server, served chan error) { served <- s.Serve(listener) }(m.server, m.served)
 }
@@ -95,6 +95,8 @@ func (m *mortal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-m.released:
 		case <-time.After(300 * time.Millisecond):
 		}
+	case "refused":
+		w.Header().Set("Connection", "close")
 	}
 	w.Header().Set("Content-Length", "2")
 	w.WriteHeader(status)
@@ -102,20 +104,19 @@ func (m *mortal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (m *mortal) die(how string) {
+	m.dying.Store(&how)
 	if how != "refused" {
-		m.dying.Store(&how)
 		return
 	}
-	// It finishes what it was sent, and takes no connection any more.
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := m.server.Shutdown(ctx); err != nil {
+	// It finishes what it was sent, and takes no connection any more. Shutdown would close connections that look idle, though
+	// a request may be on its way in one.
+	if err := m.listener.Close(); err != nil {
 		m.t.Error(err)
 	}
-	if err := <-m.served; !errors.Is(err, http.ErrServerClosed) {
+	if err := <-m.served; !errors.Is(err, net.ErrClosed) {
 		m.t.Error(err)
 	}
-	m.served <- http.ErrServerClosed // for the end of the test
+	m.served <- net.ErrClosed // for the end of the test
 }
 
 // toll is what callers saw in one second.
