@@ -63,15 +63,10 @@ func (r *Reader) EveryonesModels(ctx context.Context, who Everyone, days beijing
 
 // everyonesRow is a row of everyonesFigures.
 type everyonesRow struct {
-	whole                        bool // of all days
-	day                          beijing.Day
-	model                        string
-	calls, successes, durationMs int64
-	buckets                      []uint16 // of the percentiles
-}
-
-func (f everyonesRow) metrics() Metrics {
-	return newMetrics(f.calls, f.successes, f.durationMs, f.buckets)
+	whole bool // of all days
+	day   beijing.Day
+	model string
+	tally
 }
 
 func (r *Reader) everyones(ctx context.Context, who Everyone, days beijing.Range, model *string, by grouped, take func(everyonesRow)) error {
@@ -87,8 +82,9 @@ func (r *Reader) everyones(ctx context.Context, who Everyone, days beijing.Range
 	return r.each(fromProjections(ctx), "usage of everyone", query, args(pairs...), func(rows driver.Rows) error {
 		var day int32
 		var f everyonesRow
-		if err := rows.Scan(&f.whole, &day, &f.model, &f.calls, &f.successes, &f.durationMs, &f.buckets); err != nil {
-			return unavailable(err, "read usage of everyone")
+		var err error
+		if f.tally, err = scanTally(rows, &f.whole, &day, &f.model); err != nil {
+			return err
 		}
 		f.day = beijing.Day(day)
 		take(f)

@@ -49,6 +49,7 @@ type Reader struct {
 	now    func() time.Time
 	limits scanLimits
 	cache  *seriesCache
+	past   *pastCache
 
 	parallel      int
 	upstreamCalls int64
@@ -94,7 +95,7 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 	exports.MaxOpenConns, exports.MaxIdleConns = exportConnections, idleExports
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
-	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), parallel: defaultParallel, upstreamCalls: upstreamCalls}
+	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), past: newPastCache(), parallel: defaultParallel, upstreamCalls: upstreamCalls}
 	if name == "" {
 		err = r.connect(options, &exports)
 	} else {

@@ -22,12 +22,6 @@ type Recount struct {
 	byModel map[string]*aggregate
 }
 
-// aggregate is a set of calls and how many of them fell into each duration bucket.
-type aggregate struct {
-	calls, successes, durationMs int64
-	buckets                      map[uint16]int64
-}
-
 // NewRecount returns a recount of no calls.
 func NewRecount() *Recount {
 	return &Recount{byDay: map[beijing.Day]*aggregate{}, byModel: map[string]*aggregate{}}
@@ -59,12 +53,11 @@ func (r *Reader) Recount(ctx context.Context, application uuid.UUID, days beijin
 		var model string
 		var shift uint8
 		var bucket uint16
-		var part aggregate
+		var part sums
 		if err := rows.Scan(&day, &model, &shift, &bucket, &part.calls, &part.successes, &part.durationMs); err != nil {
 			return unavailable(err, "recount")
 		}
-		part.buckets = map[uint16]int64{bucket: part.calls}
-		c.add(beijing.Day(day), model, &part)
+		c.add(beijing.Day(day), model, bucket, part)
 		return nil
 	})
 	if err != nil {
@@ -73,10 +66,12 @@ func (r *Reader) Recount(ctx context.Context, application uuid.UUID, days beijin
 	return c, nil
 }
 
-func (c *Recount) add(day beijing.Day, model string, part *aggregate) {
-	c.total.add(part)
-	at(c.byDay, day).add(part)
-	at(c.byModel, model).add(part)
+// add counts calls of one bucket.
+func (c *Recount) add(day beijing.Day, model string, bucket uint16, part sums) {
+	for _, of := range []*aggregate{&c.total, at(c.byDay, day), at(c.byModel, model)} {
+		of.sums.add(part)
+		of.count(bucket, part.calls)
+	}
 }
 
 // Merge adds the calls of another recount of the same days; an account is the sum of its
@@ -98,42 +93,6 @@ func at[K comparable](all map[K]*aggregate, key K) *aggregate {
 		all[key] = t
 	}
 	return t
-}
-
-func (t *aggregate) add(part *aggregate) {
-	t.calls += part.calls
-	t.successes += part.successes
-	t.durationMs += part.durationMs
-	if t.buckets == nil {
-		t.buckets = make(map[uint16]int64, len(part.buckets))
-	}
-	for bucket, n := range part.buckets {
-		t.buckets[bucket] += n
-	}
-}
-
-// metrics takes the percentiles at the rank of figures: ceil(level * calls), the level a hair low.
-func (t *aggregate) metrics() Metrics {
-	if t == nil || t.calls == 0 {
-		return Metrics{}
-	}
-	const whole = 10_000_000
-	numbers := make([]uint16, 0, len(t.buckets))
-	for bucket := range t.buckets {
-		numbers = append(numbers, bucket)
-	}
-	slices.Sort(numbers)
-	var found []uint16
-	for _, level := range []int64{4_999_999, 9_499_999, 9_899_999} {
-		rank := t.calls/whole*level + (t.calls%whole*level+whole-1)/whole
-		for _, bucket := range numbers {
-			if rank -= t.buckets[bucket]; rank <= 0 {
-				found = append(found, bucket)
-				break
-			}
-		}
-	}
-	return newMetrics(t.calls, t.successes, t.durationMs, found)
 }
 
 // Summary is the figures of all calls.
@@ -162,17 +121,15 @@ func (c *Recount) All(days beijing.Range) bool {
 
 // Usage is what Reader.Usage must answer for the days.
 func (c *Recount) Usage(days beijing.Range) Usage {
-	usage := Usage{Summary: c.total.metrics(), Daily: make([]DayMetrics, 0, days.Days()), Models: []ModelMetrics{}}
-	for day := range days.Each() {
-		usage.Daily = append(usage.Daily, DayMetrics{day, c.byDay[day].metrics()})
+	u := newTallies()
+	u.whole = c.total.tally()
+	for day, t := range c.byDay {
+		u.days[day] = t.tally()
 	}
 	for model, t := range c.byModel {
-		usage.Models = append(usage.Models, ModelMetrics{model, t.metrics()})
+		u.models[model] = t.tally()
 	}
-	slices.SortFunc(usage.Models, func(a, b ModelMetrics) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
-	})
-	return usage
+	return u.usage(days)
 }
 
 // Days are the days with calls, newest first.

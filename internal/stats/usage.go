@@ -41,15 +41,49 @@ HAVING total != 0`
 // Usage gives the figures of one application, or of several together (spec section 4.1). Days
 // before what is kept are empty. Faults: Unavailable.
 func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (Usage, error) {
-	usage := Usage{Daily: make([]DayMetrics, 0, days.Days()), Models: []ModelMetrics{}}
-	for day := range days.Each() {
-		usage.Daily = append(usage.Daily, DayMetrics{Date: day})
-	}
 	asked := r.keptStatistics(days)
-	if len(applications) == 0 || asked.Days() < 1 {
-		return usage, nil
+	var u tallies
+	var err error
+	switch {
+	case len(applications) == 0 || asked.Days() < 1:
+	case len(applications) == 1:
+		u, err = r.usageOfOne(ctx, applications[0], asked)
+	default:
+		u, err = r.countUsage(ctx, applications, asked)
 	}
-	parameters := args("applications", applications, "start", asked.Start, "end", asked.End)
+	if err != nil {
+		return Usage{}, err
+	}
+	return u.usage(days), nil
+}
+
+// tallies are a Usage as it is counted: those without calls are left out.
+type tallies struct {
+	whole  tally
+	days   map[beijing.Day]tally
+	models map[string]tally
+}
+
+func newTallies() tallies { return tallies{days: map[beijing.Day]tally{}, models: map[string]tally{}} }
+
+func (u tallies) usage(days beijing.Range) Usage {
+	usage := Usage{Summary: u.whole.metrics(), Daily: make([]DayMetrics, 0, days.Days()), Models: make([]ModelMetrics, 0, len(u.models))}
+	for day := range days.Each() {
+		usage.Daily = append(usage.Daily, DayMetrics{day, u.days[day].metrics()})
+	}
+	for model, t := range u.models {
+		usage.Models = append(usage.Models, ModelMetrics{model, t.metrics()})
+	}
+	slices.SortFunc(usage.Models, func(a, b ModelMetrics) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
+	})
+	return usage
+}
+
+// countUsage reads the usage of applications from the rollup.
+func (r *Reader) countUsage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (tallies, error) {
+	u := newTallies()
+	parameters := args("applications", applications, "start", days.Start, "end", days.End)
 	if len(applications) == 1 {
 		ctx = concurrently(ctx)
 	}
@@ -57,26 +91,20 @@ func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beiji
 		var ofDay, ofModel bool
 		var day int32 // since 1970-01-01, as beijing.Day
 		var model string
-		m, err := scanMetrics(rows, &ofDay, &ofModel, &day, &model)
+		t, err := scanTally(rows, &ofDay, &ofModel, &day, &model)
 		switch {
 		case err != nil:
 			return err
 		case ofDay:
-			usage.Daily[beijing.Day(day)-days.Start].Metrics = m
+			u.days[beijing.Day(day)] = t
 		case ofModel:
-			usage.Models = append(usage.Models, ModelMetrics{model, m})
+			u.models[model] = t
 		default:
-			usage.Summary = m
+			u.whole = t
 		}
 		return nil
 	})
-	if err != nil {
-		return Usage{}, err
-	}
-	slices.SortFunc(usage.Models, func(a, b ModelMetrics) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
-	})
-	return usage, nil
+	return u, err
 }
 
 const totalsQuery = `

@@ -1,0 +1,240 @@
+package stats
+
+import (
+	"context"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/maypok86/otter/v2"
+
+	"callgate/internal/beijing"
+)
+
+// The page of an application is asked again and again, and all of its figures but today's are what they were. Histograms
+// are most of what they cost: of a year there are a million numbers. So what a range had up to yesterday is remembered, and
+// told to be out of date by its sums, by day and by capability, which are asked each time. Only today's histograms are read
+// then.
+
+const (
+	// longPast is from how many days on they are remembered: fewer are sooner read than their sums and today's.
+	longPast = 28
+
+	// maxPastBytes bounds what is remembered. A busy application with a dozen capabilities takes 90 KB of it.
+	maxPastBytes = 32 << 20
+
+	// pastTrusted is how long it is believed: a repair could move calls between buckets of durations and leave the sums.
+	pastTrusted = time.Hour
+)
+
+// pastKey names the days of an application up to a day before today.
+type pastKey struct {
+	application uuid.UUID
+	days        beijing.Range
+}
+
+// pastUsage is what an application did on past days.
+type pastUsage struct {
+	days   map[beijing.Day]tally
+	models map[string]*aggregate
+}
+
+func (p *pastUsage) bytes() uint32 {
+	const ofTally, ofModel = 64, 128
+	n := ofModel + ofTally*len(p.days)
+	for _, m := range p.models {
+		n += ofModel + 8*len(m.buckets)
+	}
+	return uint32(n)
+}
+
+// pastCache remembers the past of applications.
+type pastCache struct {
+	entries interface { // an otter.Cache, see cache
+		GetIfPresent(key pastKey) (*pastUsage, bool)
+		Set(key pastKey, past *pastUsage) (*pastUsage, bool)
+	}
+	atLeast int // days
+}
+
+func newPastCache() *pastCache {
+	return &pastCache{atLeast: longPast, entries: otter.Must(&otter.Options[pastKey, *pastUsage]{
+		MaximumWeight:    maxPastBytes,
+		Weigher:          func(_ pastKey, past *pastUsage) uint32 { return past.bytes() },
+		ExpiryCalculator: otter.ExpiryWriting[pastKey, *pastUsage](pastTrusted),
+	})}
+}
+
+// usageOfOne is countUsage of one application, of whose past as little is read as tells that it is still the same.
+func (r *Reader) usageOfOne(ctx context.Context, application uuid.UUID, days beijing.Range) (tallies, error) {
+	today := beijing.Today(r.now())
+	key := pastKey{application, beijing.Range{Start: days.Start, End: min(days.End, today-1)}}
+	if key.days.Days() < r.past.atLeast || days.End > today {
+		return r.countUsage(ctx, []uuid.UUID{application}, days)
+	}
+	if past, ok := r.past.entries.GetIfPresent(key); ok {
+		u, same, err := r.usageSince(ctx, key, past, days.End)
+		if same || err != nil {
+			return u, err
+		}
+	}
+	past, ofToday, err := r.pastAndToday(ctx, key, days.End)
+	switch {
+	case err != nil:
+		return tallies{}, err
+	case past == nil:
+		return r.countUsage(ctx, []uuid.UUID{application}, days)
+	}
+	r.past.entries.Set(key, past)
+	return past.with(days.End, ofToday), nil
+}
+
+// usageSince is the usage of remembered days and today, if today is asked for; not same tells that the days changed, or that
+// today's histograms are not those of its calls.
+func (r *Reader) usageSince(ctx context.Context, key pastKey, past *pastUsage, end beijing.Day) (u tallies, same bool, err error) {
+	query := pastSumsQuery
+	if end > key.days.End {
+		query += " UNION ALL " + todaysUsageQuery
+	}
+	days, models, today := map[beijing.Day]sums{}, map[string]sums{}, map[string]*aggregate{}
+	parameters := args("application", key.application, "first", key.days.Start, "last", key.days.End, "today", end)
+	whole := true
+	err = r.each(ctx, "usage since past days", query, parameters, func(rows driver.Rows) error {
+		var of, model string
+		var day int32
+		var m aggregate
+		var buckets []uint16
+		var calls []int64
+		if err := rows.Scan(&of, &day, &model, &m.calls, &m.successes, &m.durationMs, &buckets, &calls); err != nil {
+			return unavailable(err, "read usage since past days")
+		}
+		switch of {
+		case "day":
+			days[beijing.Day(day)] = m.sums
+		case "model":
+			models[model] = m.sums
+		default:
+			for i, bucket := range buckets {
+				m.count(bucket, calls[i])
+			}
+			today[model] = &m
+			whole = whole && m.isWhole()
+		}
+		return nil
+	})
+	if err != nil || !whole || !past.adds(days, models) {
+		return u, false, err
+	}
+	return past.with(end, today), true, nil
+}
+
+const pastSumsQuery = `
+SELECT if(grouping(u.day) = 0, 'day', 'model'), toInt32(u.day), toString(u.model), sum(u.calls) AS total, sum(u.successes), sum(u.duration_ms),
+    CAST([], 'Array(UInt16)'), CAST([], 'Array(Int64)')
+FROM usage_daily AS u
+WHERE u.application_id = {application:UUID} AND u.day BETWEEN {first:Date} AND {last:Date}
+GROUP BY GROUPING SETS ((u.day), (u.model))
+HAVING total != 0`
+
+const todaysUsageQuery = `
+SELECT '', toInt32(0), toString(u.model), sum(u.calls) AS total, sum(u.successes), sum(u.duration_ms), (sumMap(u.durations) AS d).1, d.2
+FROM usage_daily AS u
+WHERE u.application_id = {application:UUID} AND u.day = {today:Date}
+GROUP BY u.model
+HAVING total != 0`
+
+// adds tells whether its sums are these, by day and by capability, and no others.
+func (p *pastUsage) adds(days map[beijing.Day]sums, models map[string]sums) bool {
+	if len(p.days) != len(days) || len(p.models) != len(models) {
+		return false
+	}
+	for day, t := range p.days {
+		if days[day] != t.sums {
+			return false
+		}
+	}
+	for model, m := range p.models {
+		if models[model] != m.sums {
+			return false
+		}
+	}
+	return true
+}
+
+// with adds the calls of a day by capability.
+func (p *pastUsage) with(day beijing.Day, calls map[string]*aggregate) tallies {
+	u := newTallies()
+	var whole, ofDay aggregate
+	for model, m := range p.models {
+		if more := calls[model]; more != nil {
+			m = m.clone()
+			m.add(more)
+		}
+		u.models[model] = m.tally()
+		whole.add(m)
+	}
+	for model, m := range calls {
+		ofDay.add(m)
+		if p.models[model] == nil {
+			u.models[model] = m.tally()
+			whole.add(m)
+		}
+	}
+	for day, t := range p.days {
+		u.days[day] = t
+	}
+	if ofDay.calls != 0 {
+		u.days[day] = ofDay.tally()
+	}
+	u.whole = whole.tally()
+	return u
+}
+
+// pastAndTodayQuery counts like usageQuery, and gives the histograms of capabilities themselves, past and today's apart.
+const pastAndTodayQuery = `
+SELECT of_day, is_past, toInt32(day), model, total, successes, duration_ms,
+    if(of_day, arrayMap(bucket -> toUInt16(if(isFinite(bucket), bucket, 0)), finalizeAggregation(durations)), []),
+    if(of_day, '', substring(toString(durations), 1, {most:UInt32}))
+FROM (
+    SELECT grouping(u.day) = 0 AS of_day, u.day <= {last:Date} AS is_past, u.day AS day, toString(u.model) AS model,
+        sum(u.calls) AS total, sum(u.successes) AS successes, sum(u.duration_ms) AS duration_ms,
+        quantilesTimingWeightedArrayState(0.4999999, 0.9499999, 0.9899999)(u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2)) AS durations
+    FROM usage_daily AS u
+    WHERE u.application_id = {application:UUID} AND u.day BETWEEN {first:Date} AND {end:Date}
+    GROUP BY GROUPING SETS ((u.day), (u.model, is_past))
+    HAVING total != 0)`
+
+// pastAndToday counts the days of a key, and today's calls by capability. past is nil where histograms are not those of the
+// calls, or come in a form that is not known: then countUsage tells.
+func (r *Reader) pastAndToday(ctx context.Context, key pastKey, end beijing.Day) (past *pastUsage, today map[string]*aggregate, err error) {
+	past, today = &pastUsage{map[beijing.Day]tally{}, map[string]*aggregate{}}, map[string]*aggregate{}
+	readable := true
+	parameters := args("application", key.application, "first", key.days.Start, "last", key.days.End, "end", end, "most", uint32(maxTimingState))
+	err = r.each(concurrently(ctx), "usage of past days", pastAndTodayQuery, parameters, func(rows driver.Rows) error {
+		var ofDay, isPast bool
+		var day int32
+		var model, state string
+		var t tally
+		if err := rows.Scan(&ofDay, &isPast, &day, &model, &t.calls, &t.successes, &t.durationMs, &t.buckets, &state); err != nil {
+			return unavailable(err, "read usage of past days")
+		}
+		if ofDay {
+			if beijing.Day(day) <= key.days.End {
+				past.days[beijing.Day(day)] = t
+			}
+			return nil
+		}
+		m := &aggregate{sums: t.sums}
+		readable = readable && m.readTiming(state) && m.isWhole()
+		if isPast {
+			past.models[model] = m
+		} else {
+			today[model] = m
+		}
+		return nil
+	})
+	if !readable {
+		past = nil
+	}
+	return past, today, err
+}
