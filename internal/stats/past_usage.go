@@ -198,7 +198,7 @@ SELECT of_day, is_past, toInt32(day), model, total, successes, duration_ms,
 FROM (
     SELECT grouping(u.day) = 0 AS of_day, u.day <= {last:Date} AS is_past, u.day AS day, toString(u.model) AS model,
         sum(u.calls) AS total, sum(u.successes) AS successes, sum(u.duration_ms) AS duration_ms,
-        quantilesTimingWeightedArrayState(0.4999999, 0.9499999, 0.9899999)(u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2)) AS durations
+        quantilesTimingWeightedArrayState` + ofDurations + ` AS durations
     FROM usage_daily AS u
     WHERE u.application_id = {application:UUID} AND u.day BETWEEN {first:Date} AND {end:Date}
     GROUP BY GROUPING SETS ((u.day), (u.model, is_past))
