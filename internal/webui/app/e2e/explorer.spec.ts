@@ -138,6 +138,7 @@ test('a call opens in its place: a failure with its reason, a success with its f
   await expect(one(page)).toContainText('First byte');
   await page.keyboard.press('e');
   await expect(page).toHaveURL(`${place(app)}/${failed[2]}`);
+  await expect(one(page)).toContainText(failed[2]!);
   await page.keyboard.press('Escape');
   await expect(page).toHaveURL(place(app));
   await expect(page.locator(`[data-call="${failed[2]}"]`)).toBeFocused();
@@ -167,6 +168,7 @@ test('pages are of one list, in the URL; steps and jumps lead over them', async 
   await expect(page.locator(`[data-call="${made[10]}"]`)).toBeVisible(); // the list is as it was
   await page.locator(`[data-call="${made[19]}"]`).click();
   await expect(page).toHaveURL(new RegExp(`${made[19]}\\?`));
+  await expect(one(page)).toContainText(made[19]!);
   await page.keyboard.press('d');
   await expect(page).toHaveURL(new RegExp(`${made[20]}\\?.*page=3`));
   await expect(verdict(page)).toContainText('The upstream answered 500');
