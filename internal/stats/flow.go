@@ -229,25 +229,24 @@ func (q CallsQuery) filters() (conditions string) {
 	return conditions
 }
 
-// read gives the page's rows. Those of buckets that are remembered are not read again where a page has many.
+// read gives the page's rows. Those that are remembered are not read again.
 func (r *Reader) read(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, error) {
-	if len(p.buckets) < scattered {
-		return r.readRows(ctx, q, p)
-	}
-	known := make([][]Call, len(p.buckets))
-	for i, s := range p.buckets {
-		known[i] = r.remembered(q, s)
-	}
+	known := r.remembered(q, p)
 	rest := p.without(known, q.Result)
 	calls, err := r.readRows(ctx, q, rest)
 	if err != nil {
 		return nil, err
 	}
-	if len(calls) < rest.count { // whose they are cannot be told
+	parts, ok := rest.divided(calls, q.Result)
+	switch {
+	case ok:
+		r.remember(q, rest, parts)
+		return joinedRows(known, parts), nil
+	case rest.count == p.count:
+		return calls, nil
+	default: // which are to stand between those that are known cannot be told
 		return r.readRows(ctx, q, p)
 	}
-	r.remember(q, rest, calls)
-	return p.joined(known, calls, q.Result), nil
 }
 
 // readRows reads the rows of a window, from the nearer end of their buckets.

@@ -12,70 +12,82 @@ import (
 // maxCachedRows bounds the calls that are remembered, to some 40 MB: one takes 400 bytes.
 const maxCachedRows = 100_000
 
-// scattered is from how many buckets on the rows of a page are remembered: every column of a part of each of its days is
-// read for them, which soon costs more than all that finds the page.
-const scattered = 3
-
-// rowsKey names the calls of a bucket that are in a query's lists.
+// rowsKey names the calls of a bucket that are in a query's lists, from the skip-th on. It is the same at every instant.
 type rowsKey struct {
 	seriesKey
 	result Result
+	skip   int64
 }
 
-// rowsCache remembers the calls of buckets of which a page held all, newest first. Calls never change, and are told to
-// be late by the bucket's own count, which is asked each time.
+func rowsKeyOf(q CallsQuery, s timeBucket, skip int64) rowsKey {
+	key := rowsKey{partsKey(q, s), q.Result, skip}
+	key.until = 0
+	return key
+}
+
+// bucketRows are calls of a bucket, newest first, when it had so many that matched. Calls never change and none goes, so as
+// long as it has as many they are the same.
+type bucketRows struct {
+	matches int64
+	calls   []Call
+}
+
+// rowsCache remembers the calls of pages by their buckets, whose counts are asked each time.
 type rowsCache interface {
-	GetIfPresent(key rowsKey) (*[]Call, bool)
-	Set(key rowsKey, calls *[]Call) (*[]Call, bool)
+	GetIfPresent(key rowsKey) (*bucketRows, bool)
+	Set(key rowsKey, rows *bucketRows) (*bucketRows, bool)
 }
 
 func newRowsCache() rowsCache {
-	return otter.Must(&otter.Options[rowsKey, *[]Call]{
+	return otter.Must(&otter.Options[rowsKey, *bucketRows]{
 		MaximumWeight: maxCachedRows,
-		Weigher:       func(_ rowsKey, calls *[]Call) uint32 { return uint32(len(*calls)) },
+		Weigher:       func(_ rowsKey, rows *bucketRows) uint32 { return uint32(len(rows.calls) + 1) },
 	})
 }
 
-// lasting tells whether the list has all calls of a bucket, at whatever instant it is asked.
-func (q CallsQuery) lasting(s timeBucket) bool {
-	return !s.fromRows && q.Outcome.Text == "" && q.allInTime([]timeBucket{s})
-}
-
-// remembered gives the rows of a bucket, if these are still all there are; nil where they are not known.
-func (r *Reader) remembered(q CallsQuery, s timeBucket) []Call {
-	if !q.lasting(s) {
-		return nil
-	}
-	calls, ok := r.cache.rows.GetIfPresent(rowsKey{partsKey(q, s), q.Result})
-	if !ok || int64(len(*calls)) != s.matches(q.Result) {
-		return nil
-	}
-	return *calls
-}
-
-// remember keeps the rows of the buckets of which a window has all.
-func (r *Reader) remember(q CallsQuery, p pageWindow, calls []Call) {
+// remembered gives a page's part of each of its buckets, nil where it is not known.
+func (r *Reader) remembered(q CallsQuery, p pageWindow) [][]Call {
+	known := make([][]Call, len(p.buckets))
 	for i, part := range p.parts(q.Result) {
-		of := calls[:part]
-		calls = calls[part:]
-		s := p.buckets[i]
-		first, end := beijing.Format(time.Unix(s.start, 0)), beijing.Format(time.Unix(s.end(), 0))
-		if int64(part) != s.matches(q.Result) || !q.lasting(s) ||
-			slices.ContainsFunc(of, func(c Call) bool { return c.StartTime < first || c.StartTime >= end }) {
-			continue
+		for _, skip := range []int64{part.skip, 0} { // or the bucket from its newest call on
+			if known[i] == nil {
+				known[i] = r.cache.part(rowsKeyOf(q, p.buckets[i], skip), p.buckets[i].matches(q.Result), part)
+			}
 		}
-		kept := slices.Clone(of)
-		r.cache.rows.Set(rowsKey{partsKey(q, s), q.Result}, &kept)
+	}
+	return known
+}
+
+// part gives a part of a bucket in which so many calls match, nil where its rows are not known.
+func (c *seriesCache) part(key rowsKey, matches int64, part bucketPart) []Call {
+	rows, ok := c.rows.GetIfPresent(key)
+	from := int(part.skip - key.skip)
+	if !ok || rows.matches != matches || len(rows.calls) < from+part.count {
+		return nil
+	}
+	return rows.calls[from : from+part.count]
+}
+
+// remember keeps a page's parts of its buckets.
+func (r *Reader) remember(q CallsQuery, p pageWindow, calls [][]Call) {
+	for i, part := range p.parts(q.Result) {
+		r.cache.rows.Set(rowsKeyOf(q, p.buckets[i], part.skip), &bucketRows{p.buckets[i].matches(q.Result), calls[i]})
 	}
 }
 
-// parts are how many of the window's rows are in each of its buckets.
-func (p pageWindow) parts(result Result) []int {
-	parts := make([]int, len(p.buckets))
+// bucketPart is how many of a window's rows are in a bucket, and how many that match are newer than these.
+type bucketPart struct {
+	skip  int64
+	count int
+}
+
+// parts are those of the window's buckets.
+func (p pageWindow) parts(result Result) []bucketPart {
+	parts := make([]bucketPart, len(p.buckets))
 	skip, left := p.skip, int64(p.count)
 	for i, s := range p.buckets {
 		n := min(s.matches(result)-skip, left)
-		parts[i] = int(n)
+		parts[i] = bucketPart{skip, int(n)}
 		skip, left = 0, left-n
 	}
 	return parts
@@ -92,22 +104,37 @@ func (p pageWindow) without(known [][]Call, result Result) (rest pageWindow) {
 		}
 		rest.buckets = append(rest.buckets, p.buckets[i])
 		rest.inside += p.buckets[i].matches(result)
-		rest.count += part
+		rest.count += part.count
 	}
 	return rest
 }
 
-// joined puts the rows of known buckets and the others' together.
-func (p pageWindow) joined(known [][]Call, others []Call, result Result) []Call {
-	calls := make([]Call, 0, p.count)
-	skip := p.skip
+// divided gives the window's calls by its buckets. It is not ok where some are of another bucket or missing: calls came
+// between the count and the read.
+func (p pageWindow) divided(calls []Call, result Result) (parts [][]Call, ok bool) {
+	if len(calls) != p.count {
+		return nil, false
+	}
+	parts = make([][]Call, len(p.buckets))
 	for i, part := range p.parts(result) {
-		if known[i] != nil {
-			calls = append(calls, known[i][skip:skip+int64(part)]...)
-		} else {
-			calls, others = append(calls, others[:part]...), others[part:]
+		parts[i], calls = calls[:part.count:part.count], calls[part.count:]
+		s := p.buckets[i]
+		first, end := beijing.Format(time.Unix(s.start, 0)), beijing.Format(time.Unix(s.end(), 0))
+		if slices.ContainsFunc(parts[i], func(c Call) bool { return c.StartTime < first || c.StartTime >= end }) {
+			return nil, false
 		}
-		skip = 0
+	}
+	return parts, true
+}
+
+// joinedRows puts the parts of known buckets and the others' together.
+func joinedRows(known, others [][]Call) []Call {
+	calls := []Call{}
+	for _, part := range known {
+		if part == nil {
+			part, others = others[0], others[1:]
+		}
+		calls = append(calls, part...)
 	}
 	return calls
 }
