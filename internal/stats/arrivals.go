@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -37,23 +38,14 @@ func arrivedCalls(q CallsQuery) string {
 	whenever.Until = nil
 	const settled = `recorded_at <= fromUnixTimestamp64Milli({close:Int64})`
 	return `
-SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start, ` + q.countedIf("true", "n") + `,
-    ` + whenever.countedIf(settled, "s") + `, toUnixTimestamp64Milli(max(recorded_at))
+SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + q.counted() + `,
+   ` + whenever.countedIf(settled, "s") + `, toUnixTimestamp64Milli(max(recorded_at))
 FROM calls
 WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
   AND recorded_at > least(fromUnixTimestamp64Milli({floor:Int64}), ` + lately + `)
   AND recorded_at > if(` + since("newest") + `, fromUnixTimestamp64Milli({base:Int64}), ` + lately + `)
 GROUP BY start
-UNION ALL SELECT toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toUnixTimestamp64Milli(now64(3)) - {unsettled:Int64}`
-}
-
-// countedIf counts calls of every model, which it names, those of the query, and successes among these.
-func (q CallsQuery) countedIf(condition, name string) string {
-	if q.listed() == "" {
-		return `toInt64(countIf(` + condition + `)) AS ` + name + `, ` + name + `, toInt64(countIf(success AND ` + condition + `))`
-	}
-	listed := condition + q.listed()
-	return `toInt64(countIf(` + condition + `)), toInt64(countIf(` + listed + `)), toInt64(countIf(success AND ` + listed + `))`
+UNION ALL SELECT toInt64(0),` + strings.Repeat(` toInt64(0),`, 10) + ` toUnixTimestamp64Milli(now64(3)) - {unsettled:Int64}`
 }
 
 // arrived asks what arrived since the base.
@@ -69,7 +61,7 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 	err = l.r.each(ctx, "calls that arrived", arrivedCalls(*l.q), parameters, func(rows driver.Rows) error {
 		s, closed := timeBucket{unit: second, fromRows: true}, timeBucket{unit: second, fromRows: true}
 		var last int64
-		if err := rows.Scan(&s.start, &s.rows, &s.calls, &s.successes, &closed.rows, &closed.calls, &closed.successes, &last); err != nil {
+		if err := rows.Scan(slices.Concat([]any{&s.start}, s.counts(), closed.counts(), []any{&last})...); err != nil {
 			return unavailable(err, "read calls that arrived")
 		}
 		closed.start, a.last = s.start, max(a.last, last)

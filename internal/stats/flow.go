@@ -145,19 +145,8 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 			return err
 		}
 		page.Until, page.Summary, page.Total = *q.Until, series.summary(), series.matches(q.Result)
-		listed := 0
-		group, groupCtx := errgroup.WithContext(ctx)
-		group.Go(func() (err error) {
-			listed, err = r.items(groupCtx, q, series, ahead, page)
-			return err
-		})
-		if q.Outcome.narrows() {
-			group.Go(func() (err error) {
-				page.Summary, err = r.summaryOf(groupCtx, q)
-				return err
-			})
-		}
-		if err := group.Wait(); err != nil {
+		listed, err := r.items(ctx, q, series, ahead, page)
+		if err != nil {
 			return err
 		}
 		if len(page.Items) >= listed {

@@ -130,21 +130,23 @@ func (l scanLimits) with(q CallsQuery) scanLimits {
 	return l
 }
 
-// outcomeDays counts the failures of an outcome by day. The last column tells how many failures failures_daily lacks, or
-// has too many.
+// outcomeDays counts the failures of an outcome by day, and all calls. The last column tells how many failures
+// failures_daily lacks, or has too many.
 func outcomeDays(q CallsQuery) string {
-	matching := "true"
+	listed := "true"
 	if q.Model != nil {
-		matching = "model = {model:String}"
+		listed = ofModel
 	}
 	return `
-SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(day, 'Asia/Shanghai'))) AS start, sum(n), sum(matching), toInt64(0), sum(failed)
+SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(day, 'Asia/Shanghai'))) AS start,
+    sum(n), sum(matching), toInt64(0), sum(listed), sum(good), sum(failed)
 FROM (
-    SELECT u.day AS day, toInt64(u.calls) AS n, toInt64(0) AS matching, toInt64(u.calls - u.successes) AS failed
+    SELECT u.day AS day, toInt64(u.calls) AS n, toInt64(0) AS matching, toInt64(if(` + listed + `, u.calls, 0)) AS listed,
+        toInt64(if(` + listed + `, u.successes, 0)) AS good, toInt64(u.calls - u.successes) AS failed
     FROM usage_daily AS u
     WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
     UNION ALL
-    SELECT f.day AS day, toInt64(0), toInt64(if(` + matching + q.Outcome.columns() + `, f.calls, 0)), toInt64(-f.calls)
+    SELECT f.day AS day, toInt64(0), toInt64(if(` + listed + q.Outcome.columns() + `, f.calls, 0)), toInt64(0), toInt64(0), toInt64(-f.calls)
     FROM failures_daily AS f
     WHERE f.application_id = {application:UUID} AND f.day >= {start:Date} AND f.day <= {end:Date}
 )
@@ -159,7 +161,7 @@ func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijin
 	err = r.each(ctx, "count outcomes", outcomeDays(q), parameters, func(rows driver.Rows) error {
 		var s timeBucket
 		var failed int64
-		if err := rows.Scan((*int64)(&s.unit), &s.start, &s.rows, &s.calls, &s.successes, &failed); err != nil {
+		if err := rows.Scan(slices.Concat([]any{(*int64)(&s.unit), &s.start}, s.counts(), []any{&failed})...); err != nil {
 			return unavailable(err, "count outcomes")
 		}
 		if failed != 0 || success(q.Outcome.Status) {
@@ -185,10 +187,3 @@ GROUP BY start`, q.parameters("days", unsure))
 
 // success tells whether a status is one that only successes have.
 func success(status uint16) bool { return status/100 == 2 }
-
-// summaryOf counts the calls of a query whatever became of them, as of its until.
-func (r *Reader) summaryOf(ctx context.Context, q CallsQuery) (CallsSummary, error) {
-	q.Outcome = Outcome{}
-	t, err := r.asOf(ctx, &q, nil)
-	return t.summary(), err
-}

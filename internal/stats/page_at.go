@@ -21,6 +21,7 @@ func (r *Reader) newerThanAt(ctx context.Context, q CallsQuery, t series) (newer
 	at := q.At.UnixMilli()
 	for _, s := range t {
 		switch {
+		case s.matches(q.Result) == 0: // other calls
 		case s.start*1000 > at:
 			newer += s.matches(q.Result)
 		case s.end()*1000 <= at:

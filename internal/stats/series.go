@@ -44,9 +44,24 @@ type timeBucket struct {
 	start     int64 // Unix seconds
 	unit      unit
 	rows      int64 // calls of every model: what reading it costs
-	calls     int64 // calls of the query's model
+	calls     int64 // calls of the query
 	successes int64 // successful ones among them
-	fromRows  bool  // counted from rows: calls and successes are those recorded by the query's until
+
+	allCalls, allSuccesses int64 // the same whatever became of them
+
+	fromRows bool // counted from rows: but for rows all are of calls recorded by the query's until
+}
+
+// counts are where to scan what rolledUp and counted select.
+func (s *timeBucket) counts() []any {
+	return []any{&s.rows, &s.calls, &s.successes, &s.allCalls, &s.allSuccesses}
+}
+
+// add counts what another part of the same time holds.
+func (s *timeBucket) add(part timeBucket) {
+	s.rows += part.rows
+	s.calls, s.successes = s.calls+part.calls, s.successes+part.successes
+	s.allCalls, s.allSuccesses = s.allCalls+part.allCalls, s.allSuccesses+part.allSuccesses
 }
 
 func (s timeBucket) day() beijing.Day { return beijing.DayOf(time.Unix(s.start, 0)) }
@@ -70,28 +85,21 @@ func (s timeBucket) matches(result Result) int64 {
 // not overlap.
 type series []timeBucket
 
-func (t series) summary() (sum CallsSummary) {
+func (t series) sum() (sum timeBucket) {
 	for _, s := range t {
-		sum.Calls += s.calls
-		sum.Successes += s.successes
-	}
-	sum.Failures = sum.Calls - sum.Successes
-	return sum
-}
-
-func (t series) matches(result Result) (sum int64) {
-	for _, s := range t {
-		sum += s.matches(result)
+		sum.add(s)
 	}
 	return sum
 }
 
-func (t series) rows() (sum int64) {
-	for _, s := range t {
-		sum += s.rows
-	}
-	return sum
+func (t series) summary() CallsSummary {
+	sum := t.sum()
+	return CallsSummary{Calls: sum.allCalls, Successes: sum.allSuccesses, Failures: sum.allCalls - sum.allSuccesses}
 }
+
+func (t series) matches(result Result) int64 { return t.sum().matches(result) }
+
+func (t series) rows() int64 { return t.sum().rows }
 
 func (t series) sort() {
 	slices.SortFunc(t, func(a, b timeBucket) int { return cmp.Compare(b.start, a.start) })
@@ -103,20 +111,33 @@ func (t *series) replace(whole timeBucket, parts []timeBucket) {
 	*t = slices.Replace(*t, at, at+1, parts...)
 }
 
-// rolledUp and counted are the two sources of a series: calls of every model, those of the query's,
-// successes among these. Hours are counted in Unix time, which agrees with Beijing hours.
+// rolledUp and counted are the two sources of a series: the counts of a timeBucket in their order. The rollups know no
+// outcome. Hours are counted in Unix time, which agrees with Beijing hours.
 func (q CallsQuery) rolledUp() string {
 	if q.Model == nil {
-		return ` sum(u.calls) AS n, n, sum(u.successes)`
+		return ` sum(u.calls) AS n, n, sum(u.successes) AS good, n, good`
 	}
-	return ` sum(u.calls), sumIf(u.calls, ` + ofModel + `), sumIf(u.successes, ` + ofModel + `)`
+	return ` sum(u.calls), sumIf(u.calls, ` + ofModel + `) AS n, sumIf(u.successes, ` + ofModel + `) AS good, n, good`
 }
 
-func (q CallsQuery) counted() string {
-	if q.listed() == "" {
-		return ` toInt64(count()) AS n, n, toInt64(countIf(success))`
+func (q CallsQuery) counted() string { return q.countedIf("true", "n") }
+
+// countedIf counts calls that meet a condition. By the name two of them in one SELECT are told apart.
+func (q CallsQuery) countedIf(condition, name string) string {
+	number := func(conditions string) string { return ` toInt64(countIf(` + condition + conditions + `))` }
+	whole := q
+	whole.Outcome = Outcome{}
+	all, good := name, name+"_good"
+	counts := number("") + ` AS ` + name + `,`
+	allCalls, allSuccesses := ` `+all, number(whole.listed()+" AND success")+` AS `+good
+	if whole.listed() != "" {
+		all += "_all"
+		allCalls = number(whole.listed()) + ` AS ` + all
 	}
-	return ` toInt64(count()), toInt64(countIf(true` + q.listed() + `)), toInt64(countIf(success` + q.listed() + `))`
+	if q.Outcome.narrows() {
+		return counts + number(q.listed()) + `,` + number(q.listed()+" AND success") + `,` + allCalls + `,` + allSuccesses
+	}
+	return counts + allCalls + `,` + allSuccesses + `, ` + all + `, ` + good
 }
 
 // listed are the conditions of everything but result.
@@ -210,14 +231,14 @@ func (r *Reader) countDays(ctx context.Context, q CallsQuery, days beijing.Range
 	return r.countAll(ctx, daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
-// count runs a query of unit, start, rows, calls, successes of buckets, and leaves out those without calls.
+// count runs a query of unit, start and the counts of buckets, and leaves out those without calls.
 func (r *Reader) count(ctx context.Context, query string, parameters []any) (series, error) {
 	t, err := r.countAll(ctx, query, parameters)
 	return t.used(), err
 }
 
 func (t series) used() series {
-	return slices.DeleteFunc(t, func(s timeBucket) bool { return s.calls <= 0 })
+	return slices.DeleteFunc(t, func(s timeBucket) bool { return s.calls <= 0 && s.allCalls <= 0 })
 }
 
 // countAll is count with buckets that hold calls of other models only.
@@ -225,7 +246,7 @@ func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (
 	var t series
 	err := r.each(ctx, "count calls", query, parameters, func(rows driver.Rows) error {
 		var s timeBucket
-		if err := rows.Scan((*int64)(&s.unit), &s.start, &s.rows, &s.calls, &s.successes); err != nil {
+		if err := rows.Scan(append([]any{(*int64)(&s.unit), &s.start}, s.counts()...)...); err != nil {
 			return unavailable(err, "count calls")
 		}
 		t = append(t, s)
@@ -264,8 +285,8 @@ const longestLag = 32 * time.Millisecond
 
 // behind tells whether the parts do not yet hold what was counted of the whole.
 func (t series) behind(whole timeBucket) bool {
-	sum := t.summary()
-	return sum.Calls < whole.calls || sum.Successes < whole.successes
+	sum := t.sum()
+	return sum.calls < whole.calls || sum.successes < whole.successes
 }
 
 // within is the condition that a call started in one of the buckets, newest first, and its

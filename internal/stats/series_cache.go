@@ -7,11 +7,11 @@ import (
 	"callgate/internal/beijing"
 )
 
-// maxCachedBuckets bounds the cache, to 43 MB: a bucket takes 48 bytes, an hour has at most 3,600.
-const maxCachedBuckets = 900_000
+// maxCachedBuckets bounds the cache, to 43 MB: a bucket takes 64 bytes, an hour has at most 3,600.
+const maxCachedBuckets = 675_000
 
 // maxCachedSettled bounds what is remembered of the newest hours, in buckets, to 14 MB.
-const maxCachedSettled = 300_000
+const maxCachedSettled = 225_000
 
 // maxCachedLarge bounds the applications that are known to be large, to 2 MB.
 const maxCachedLarge = 10_000
@@ -83,8 +83,8 @@ func (c *seriesCache) get(key seriesKey, now timeBucket) (series, bool) {
 	if !ok {
 		return nil, false
 	}
-	sum := t.summary()
-	return t, sum.Calls == now.calls && sum.Successes == now.successes
+	sum := t.sum()
+	return t, sum.calls == now.calls && sum.successes == now.successes
 }
 
 // list returns what was counted as of an instant, which stays true.

@@ -21,7 +21,7 @@ func (t series) plus(more map[int64]timeBucket) series {
 	sum := make(series, 0, len(t)+len(more))
 	for _, s := range t {
 		if m, ok := more[s.start]; ok {
-			s.rows, s.calls, s.successes = s.rows+m.rows, s.calls+m.calls, s.successes+m.successes
+			s.add(m)
 			delete(more, s.start)
 		}
 		sum = append(sum, s)
@@ -41,8 +41,7 @@ func (t series) hours() (hours series) {
 		if n := len(hours); n == 0 || !hours[n-1].holds(s.start) {
 			hours = append(hours, timeBucket{start: s.start - s.start%int64(hour), unit: hour, fromRows: s.fromRows})
 		}
-		h := &hours[len(hours)-1]
-		h.rows, h.calls, h.successes = h.rows+s.rows, h.calls+s.calls, h.successes+s.successes
+		hours[len(hours)-1].add(s)
 	}
 	return hours
 }
