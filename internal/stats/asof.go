@@ -120,7 +120,7 @@ func (l *listing) count(ctx context.Context) (series, error) {
 // time, days and hours are asked side by side.
 func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	var days, hours series
-	sideBySide := !l.q.Outcome.narrows() && l.r.cache.isLarge(l.q.Application)
+	sideBySide := l.r.cache.isLarge(l.q.Application)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		days, err = l.r.countDays(groupCtx, *l.q, l.days)

@@ -20,7 +20,7 @@ type readAhead struct {
 
 // ahead is for the page of a query, nil where none is read ahead; its stop must be called.
 func (r *Reader) ahead(q CallsQuery) *readAhead {
-	if q.Until != nil || q.At != nil || q.From != nil || q.To != nil || q.Outcome.narrows() {
+	if q.Until != nil || q.At != nil || q.From != nil || q.To != nil {
 		return nil
 	}
 	asOf := r.now().Add(-oldestUntil) // before any instant that the list may turn out to be of
