@@ -1,7 +1,10 @@
 package stats
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -11,7 +14,7 @@ import (
 	"callgate/internal/beijing"
 )
 
-// The page of an application is asked again and again, and all of its figures but today's are what they were. Histograms
+// The pages of applications are asked again and again, and all of their figures but today's are what they were. Histograms
 // are most of what they cost: of a year there are a million numbers. So what a range had up to yesterday is remembered, and
 // told to be out of date by its sums, by day and by capability, which are asked each time. Only today's histograms are read
 // then.
@@ -20,20 +23,29 @@ const (
 	// longPast is from how many days on they are remembered: fewer are sooner read than their sums and today's.
 	longPast = 28
 
-	// maxPastBytes bounds what is remembered. A busy application with a dozen capabilities takes 90 KB of it.
+	// maxPastBytes bounds what is remembered. A busy application with a dozen capabilities takes 90 KB of it, and so do fifty.
 	maxPastBytes = 32 << 20
 
 	// pastTrusted is how long it is believed: a repair could move calls between buckets of durations and leave the sums.
 	pastTrusted = time.Hour
 )
 
-// pastKey names the days of an application up to a day before today.
+// pastKey names the days of applications up to a day before today.
 type pastKey struct {
-	application uuid.UUID
-	days        beijing.Range
+	applications [sha256.Size]byte // hash of their ids
+	days         beijing.Range
 }
 
-// pastUsage is what an application did on past days.
+func pastKeyOf(applications []uuid.UUID, days beijing.Range) pastKey {
+	sorted := slices.SortedFunc(slices.Values(applications), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	ids := make([]byte, 0, len(uuid.UUID{})*len(sorted))
+	for _, id := range sorted {
+		ids = append(ids, id[:]...)
+	}
+	return pastKey{sha256.Sum256(ids), days}
+}
+
+// pastUsage is what applications did together on past days.
 type pastUsage struct {
 	days   map[beijing.Day]tally
 	models map[string]*aggregate
@@ -54,36 +66,44 @@ type pastCache struct {
 		GetIfPresent(key pastKey) (*pastUsage, bool)
 		Set(key pastKey, past *pastUsage) (*pastUsage, bool)
 	}
+	tokens  tokensCache
 	atLeast int // days
 }
 
 func newPastCache() *pastCache {
-	return &pastCache{atLeast: longPast, entries: otter.Must(&otter.Options[pastKey, *pastUsage]{
+	return &pastCache{atLeast: longPast, tokens: newTokensCache(), entries: otter.Must(&otter.Options[pastKey, *pastUsage]{
 		MaximumWeight:    maxPastBytes,
 		Weigher:          func(_ pastKey, past *pastUsage) uint32 { return past.bytes() },
 		ExpiryCalculator: otter.ExpiryWriting[pastKey, *pastUsage](pastTrusted),
 	})}
 }
 
-// usageOfOne is countUsage of one application, of whose past as little is read as tells that it is still the same.
-func (r *Reader) usageOfOne(ctx context.Context, application uuid.UUID, days beijing.Range) (tallies, error) {
+// before gives the days before today of a range that holds today or ends before it; not ok where they are not remembered.
+func (r *Reader) before(days beijing.Range) (before beijing.Range, ok bool) {
 	today := beijing.Today(r.now())
-	key := pastKey{application, beijing.Range{Start: days.Start, End: min(days.End, today-1)}}
-	if key.days.Days() < r.past.atLeast || days.End > today {
-		return r.countUsage(ctx, []uuid.UUID{application}, days)
+	before = beijing.Range{Start: days.Start, End: min(days.End, today-1)}
+	return before, before.Days() >= r.past.atLeast && days.End <= today
+}
+
+// usageOf is countUsage, but of the past as little is read as tells that it is still the same.
+func (r *Reader) usageOf(ctx context.Context, applications []uuid.UUID, days beijing.Range) (tallies, error) {
+	before, ok := r.before(days)
+	if !ok {
+		return r.countUsage(ctx, applications, days)
 	}
+	key := pastKeyOf(applications, before)
 	if past, ok := r.past.entries.GetIfPresent(key); ok {
-		u, same, err := r.usageSince(ctx, key, past, days.End)
+		u, same, err := r.usageSince(ctx, applications, past, before, days.End)
 		if same || err != nil {
 			return u, err
 		}
 	}
-	past, ofToday, err := r.pastAndToday(ctx, key, days.End)
+	past, ofToday, err := r.pastAndToday(ctx, applications, before, days.End)
 	switch {
 	case err != nil:
 		return tallies{}, err
 	case past == nil:
-		return r.countUsage(ctx, []uuid.UUID{application}, days)
+		return r.countUsage(ctx, applications, days)
 	}
 	r.past.entries.Set(key, past)
 	return past.with(days.End, ofToday), nil
@@ -91,13 +111,13 @@ func (r *Reader) usageOfOne(ctx context.Context, application uuid.UUID, days bei
 
 // usageSince is the usage of remembered days and today, if today is asked for; not same tells that the days changed, or that
 // today's histograms are not those of its calls.
-func (r *Reader) usageSince(ctx context.Context, key pastKey, past *pastUsage, end beijing.Day) (u tallies, same bool, err error) {
+func (r *Reader) usageSince(ctx context.Context, applications []uuid.UUID, past *pastUsage, before beijing.Range, end beijing.Day) (u tallies, same bool, err error) {
 	query := pastSumsQuery
-	if end > key.days.End {
+	if end > before.End {
 		query += " UNION ALL " + todaysUsageQuery
 	}
 	days, models, today := map[beijing.Day]sums{}, map[string]sums{}, map[string]*aggregate{}
-	parameters := args("application", key.application, "first", key.days.Start, "last", key.days.End, "today", end)
+	parameters := args("applications", applications, "first", before.Start, "last", before.End, "today", end)
 	whole := true
 	err = r.each(ctx, "usage since past days", query, parameters, func(rows driver.Rows) error {
 		var of, model string
@@ -132,14 +152,14 @@ const pastSumsQuery = `
 SELECT if(grouping(u.day) = 0, 'day', 'model'), toInt32(u.day), toString(u.model), sum(u.calls) AS total, sum(u.successes), sum(u.duration_ms),
     CAST([], 'Array(UInt16)'), CAST([], 'Array(Int64)')
 FROM usage_daily AS u
-WHERE u.application_id = {application:UUID} AND u.day BETWEEN {first:Date} AND {last:Date}
+WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {first:Date} AND {last:Date}
 GROUP BY GROUPING SETS ((u.day), (u.model))
 HAVING total != 0`
 
 const todaysUsageQuery = `
 SELECT '', toInt32(0), toString(u.model), sum(u.calls) AS total, sum(u.successes), sum(u.duration_ms), (sumMap(u.durations) AS d).1, d.2
 FROM usage_daily AS u
-WHERE u.application_id = {application:UUID} AND u.day = {today:Date}
+WHERE u.application_id IN {applications:Array(UUID)} AND u.day = {today:Date}
 GROUP BY u.model
 HAVING total != 0`
 
@@ -200,17 +220,20 @@ FROM (
         sum(u.calls) AS total, sum(u.successes) AS successes, sum(u.duration_ms) AS duration_ms,
         quantilesTimingWeightedArrayState` + ofDurations + ` AS durations
     FROM usage_daily AS u
-    WHERE u.application_id = {application:UUID} AND u.day BETWEEN {first:Date} AND {end:Date}
+    WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {first:Date} AND {end:Date}
     GROUP BY GROUPING SETS ((u.day), (u.model, is_past))
     HAVING total != 0)`
 
-// pastAndToday counts the days of a key, and today's calls by capability. past is nil where histograms are not those of the
+// pastAndToday counts the days before, and today's calls by capability. past is nil where histograms are not those of the
 // calls, or come in a form that is not known: then countUsage tells.
-func (r *Reader) pastAndToday(ctx context.Context, key pastKey, end beijing.Day) (past *pastUsage, today map[string]*aggregate, err error) {
+func (r *Reader) pastAndToday(ctx context.Context, applications []uuid.UUID, before beijing.Range, end beijing.Day) (past *pastUsage, today map[string]*aggregate, err error) {
 	past, today = &pastUsage{map[beijing.Day]tally{}, map[string]*aggregate{}}, map[string]*aggregate{}
 	readable := true
-	parameters := args("application", key.application, "first", key.days.Start, "last", key.days.End, "end", end, "most", uint32(maxTimingState))
-	err = r.each(concurrently(ctx), "usage of past days", pastAndTodayQuery, parameters, func(rows driver.Rows) error {
+	parameters := args("applications", applications, "first", before.Start, "last", before.End, "end", end, "most", uint32(maxTimingState))
+	if len(applications) == 1 {
+		ctx = concurrently(ctx)
+	}
+	err = r.each(ctx, "usage of past days", pastAndTodayQuery, parameters, func(rows driver.Rows) error {
 		var ofDay, isPast bool
 		var day int32
 		var model, state string
@@ -219,7 +242,7 @@ func (r *Reader) pastAndToday(ctx context.Context, key pastKey, end beijing.Day)
 			return unavailable(err, "read usage of past days")
 		}
 		if ofDay {
-			if beijing.Day(day) <= key.days.End {
+			if beijing.Day(day) <= before.End {
 				past.days[beijing.Day(day)] = t
 			}
 			return nil

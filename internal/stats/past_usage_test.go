@@ -12,14 +12,14 @@ import (
 	"callgate/internal/beijing"
 )
 
-// TestTheUsageOfPastDaysIsReadOnceAndWhatChangesShows asks for the same months again and again, while calls come of today,
+// TestTheUsageOfPastDaysIsReadOnceAndWhatChangesShows asks for the same months of one application and of two again and again, while calls come of today,
 // late ones of past days and of a capability that was not called before, and a day is repaired.
 func TestTheUsageOfPastDaysIsReadOnceAndWhatChangesShows(t *testing.T) {
 	l := newCallStore(t)
 	now := time.Now()
 	today := beijing.Today(now)
 	random := rand.New(rand.NewPCG(11, 12))
-	application := uuid.New()
+	application, other := uuid.New(), uuid.New()
 	on := func(model string, day beijing.Day) row {
 		since := min(day.End().UnixMilli(), now.UnixMilli()) - day.Start().UnixMilli()
 		return randomRow(random, application, model, day.Start().Add(time.Duration(random.Int64N(since))*time.Millisecond))
@@ -31,19 +31,25 @@ func TestTheUsageOfPastDaysIsReadOnceAndWhatChangesShows(t *testing.T) {
 		}
 	}
 	l.add(append(rows, on("gpt", today-100), on("gpt", today))...)
+	for i := range rows[:100] {
+		rows[i].application, rows[i].id = other, uuid.New()
+	}
+	l.add(rows[:100]...)
 
 	r, fresh := l.reader(now, ""), l.reader(now, "")
 	wholly := &counted{asker: r.conn, like: "quantiles"}
 	r.conn, fresh.past.atLeast = wholly, 1<<20
 	ranges := []beijing.Range{{Start: today - 100, End: today}, {Start: today - 60, End: today}, {Start: today - 90, End: today - 5}}
+	asked := 2 * len(ranges)
 	ask := func() {
 		t.Helper()
-		for _, days := range ranges {
-			got, err := r.Usage(t.Context(), []uuid.UUID{application}, days)
+		for i := range asked {
+			days, of := ranges[i/2], [][]uuid.UUID{{application}, {other, application}}[i%2]
+			got, err := r.Usage(t.Context(), of, days)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := fresh.Usage(t.Context(), []uuid.UUID{application}, days)
+			want, err := fresh.Usage(t.Context(), of, days)
 			if err != nil || want.Summary.Calls == 0 {
 				t.Fatal(want.Summary, err)
 			}
@@ -57,8 +63,8 @@ func TestTheUsageOfPastDaysIsReadOnceAndWhatChangesShows(t *testing.T) {
 		change()
 		wholly.asked.Store(0)
 		ask()
-		if reads := wholly.asked.Load(); (reads == int64(len(ranges))) != all || reads != 0 && !all {
-			t.Errorf("%s: %d of %d were read wholly", what, reads, len(ranges))
+		if reads := wholly.asked.Load(); (reads == int64(asked)) != all || reads != 0 && !all {
+			t.Errorf("%s: %d of %d were read wholly", what, reads, asked)
 		}
 	}
 	changed("all", true, func() {})

@@ -42,15 +42,10 @@ HAVING total != 0`
 // before what is kept are empty. Faults: Unavailable.
 func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (Usage, error) {
 	asked := r.keptStatistics(days)
-	var u tallies
-	var err error
-	switch {
-	case len(applications) == 0 || asked.Days() < 1:
-	case len(applications) == 1:
-		u, err = r.usageOfOne(ctx, applications[0], asked)
-	default:
-		u, err = r.countUsage(ctx, applications, asked)
+	if len(applications) == 0 || asked.Days() < 1 {
+		return tallies{}.usage(days), nil
 	}
+	u, err := r.usageOf(ctx, applications, asked)
 	if err != nil {
 		return Usage{}, err
 	}
