@@ -67,9 +67,9 @@ func newTokensCache() tokensCache {
 	})
 }
 
-// pastTokensQuery has the sums of the past in the places that dayTokensQuery has them in; their calls are not counted, but
+// pastReportsQuery has the sums of the past in the places that dayTokensQuery has them in; their calls are not counted, but
 // one says that they are known.
-const pastTokensQuery = `
+const pastReportsQuery = `
 SELECT toUUID('00000000-0000-0000-0000-000000000000'), toInt32(t.day), '', '',
     toInt64(0), sum(t.input), sum(t.output), toInt64(0), toInt64(0), toInt64(0),
     toInt64(1), toInt64(1), toInt64(0), toInt64(0), toInt64(0),
@@ -78,7 +78,7 @@ FROM tokens_daily AS t
 WHERE t.application_id IN {applications:Array(UUID)} AND t.day BETWEEN {first:Date} AND {last:Date}
 GROUP BY t.day`
 
-const todaysTokensQuery = `
+const todaysReportsQuery = `
 SELECT toUUID('00000000-0000-0000-0000-000000000000'), toInt32(t.day),` + namedModel + reportedSums + `
 WHERE t.application_id IN {applications:Array(UUID)} AND t.day = {today:Date}
 GROUP BY t.day, t.model, named_model`
@@ -115,9 +115,9 @@ func (r *Reader) tokensOf(ctx context.Context, applications []uuid.UUID, days be
 
 // tokensSince reads today, if it is asked for; not same tells that the days before changed.
 func (r *Reader) tokensSince(ctx context.Context, applications []uuid.UUID, past *pastTokens, before beijing.Range, end beijing.Day, named []string) (today *pastTokens, same bool, err error) {
-	query := pastTokensQuery
+	query := pastReportsQuery
 	if end > before.End {
-		query += " UNION ALL " + todaysTokensQuery
+		query += " UNION ALL " + todaysReportsQuery
 	}
 	now, ofToday := daySums{}, newPastTokens()
 	parameters := args("applications", applications, "first", before.Start, "last", before.End, "today", end, "named", named)
