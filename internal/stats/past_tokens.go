@@ -99,7 +99,7 @@ func (r *Reader) tokensOf(ctx context.Context, applications []uuid.UUID, days be
 			return nil
 		}
 	}
-	past := newPastTokens()
+	past := newTokenPacker()
 	err := r.dayTokens(ctx, applications, days, named, func(m *ModelTokens) {
 		if m.Day <= before.End {
 			past.pack(m)
@@ -119,7 +119,7 @@ func (r *Reader) tokensSince(ctx context.Context, applications []uuid.UUID, past
 	if end > before.End {
 		query += " UNION ALL " + todaysReportsQuery
 	}
-	now, ofToday := daySums{}, newPastTokens()
+	now, ofToday := daySums{}, newTokenPacker()
 	parameters := args("applications", applications, "first", before.Start, "last", before.End, "today", end, "named", named)
 	err = r.scanTokens(ctx, "tokens since past days", query, parameters, func(m *ModelTokens) {
 		if m.Day <= before.End {
@@ -164,15 +164,15 @@ func (p *pastTokens) give(take func(*ModelTokens)) {
 	}
 }
 
-// keptTokens packs rows while they are read.
-type keptTokens struct {
+// tokenPacker packs rows while they are read.
+type tokenPacker struct {
 	*pastTokens
 	named map[string]int64 // places in names
 }
 
-func newPastTokens() keptTokens { return keptTokens{&pastTokens{days: daySums{}}, map[string]int64{}} }
+func newTokenPacker() tokenPacker { return tokenPacker{&pastTokens{days: daySums{}}, map[string]int64{}} }
 
-func (k keptTokens) pack(m *ModelTokens) {
+func (k tokenPacker) pack(m *ModelTokens) {
 	k.days.add(m)
 	var bits int64
 	for i, known := range m.known() {
@@ -188,7 +188,7 @@ func (k keptTokens) pack(m *ModelTokens) {
 	}
 }
 
-func (k keptTokens) name(name string) int64 {
+func (k tokenPacker) name(name string) int64 {
 	if _, ok := k.named[name]; !ok {
 		k.named[name] = int64(len(k.names))
 		k.names = append(k.names, name)
