@@ -170,7 +170,9 @@ type tokenPacker struct {
 	named map[string]int64 // places in names
 }
 
-func newTokenPacker() tokenPacker { return tokenPacker{&pastTokens{days: daySums{}}, map[string]int64{}} }
+func newTokenPacker() tokenPacker {
+	return tokenPacker{&pastTokens{days: daySums{}}, map[string]int64{}}
+}
 
 func (k tokenPacker) pack(m *ModelTokens) {
 	k.days.add(m)
