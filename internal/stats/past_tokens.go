@@ -83,12 +83,9 @@ SELECT toUUID('00000000-0000-0000-0000-000000000000'), toInt32(t.day),` + namedM
 WHERE t.application_id IN {applications:Array(UUID)} AND t.day = {today:Date}
 GROUP BY t.day, t.model, named_model`
 
-// tokensOf is dayTokens, but of the past as little is read as tells that it is still the same.
-func (r *Reader) tokensOf(ctx context.Context, applications []uuid.UUID, days beijing.Range, named []string, take func(*ModelTokens)) error {
-	before, ok := r.before(days)
-	if !ok {
-		return r.dayTokens(ctx, applications, days, named, take)
-	}
+// tokensOf is DayTokens of days of which those before today are remembered: of these as little is read as tells that they are
+// still the same.
+func (r *Reader) tokensOf(ctx context.Context, applications []uuid.UUID, before, days beijing.Range, named []string, take func(*ModelTokens)) error {
 	key := tokensKey{pastKeyOf(applications, before), strings.Join(named, "\x00")}
 	if past, ok := r.past.tokens.GetIfPresent(key); ok {
 		if today, same, err := r.tokensSince(ctx, applications, past, before, days.End, named); err != nil {
@@ -100,12 +97,12 @@ func (r *Reader) tokensOf(ctx context.Context, applications []uuid.UUID, days be
 		}
 	}
 	past := newTokenPacker()
-	err := r.dayTokens(ctx, applications, days, named, func(m *ModelTokens) {
+	err := r.modelTokens(ctx, "tokens by day", dayTokensQuery, func(m *ModelTokens) {
 		if m.Day <= before.End {
 			past.pack(m)
 		}
 		take(m)
-	})
+	}, applications, days, named)
 	if err == nil {
 		past.rows = slices.Clone(past.rows) // it grew by halves
 		r.past.tokens.Set(key, past.pastTokens)

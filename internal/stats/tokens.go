@@ -90,15 +90,11 @@ GROUP BY t.day, t.model, named_model`
 // overwritten after it returns: a year of fifty applications is thousands of rows. Faults: Unavailable.
 func (r *Reader) DayTokens(ctx context.Context, applications []uuid.UUID, days beijing.Range, named []string, take func(*ModelTokens)) error {
 	days = r.keptStatistics(days)
-	if len(applications) == 0 || days.Days() < 1 {
-		return nil
+	before, ok := r.before(days)
+	if !ok || len(applications) == 0 {
+		return r.modelTokens(ctx, "tokens by day", dayTokensQuery, take, applications, days, named)
 	}
-	return r.tokensOf(ctx, applications, days, named, take)
-}
-
-// dayTokens reads them from the rollup.
-func (r *Reader) dayTokens(ctx context.Context, applications []uuid.UUID, days beijing.Range, named []string, take func(*ModelTokens)) error {
-	return r.modelTokens(ctx, "tokens by day", dayTokensQuery, take, applications, days, named)
+	return r.tokensOf(ctx, applications, before, days, named, take)
 }
 
 const spanTokensQuery = `
