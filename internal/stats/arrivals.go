@@ -49,9 +49,9 @@ UNION ALL SELECT toInt64(0),` + strings.Repeat(` toInt64(0),`, 10) + ` toUnixTim
 }
 
 // arrived asks what arrived since the base.
-func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals, err error) {
+func (l *listing) arrived(ctx context.Context, base, closing int64, rollupsTake time.Duration) (a arrivals, err error) {
 	a.seconds, a.closed = map[int64]timeBucket{}, map[int64]timeBucket{}
-	lately := unsettled + time.Since(l.began) // the rollups were asked meanwhile
+	lately := unsettled + time.Since(l.began) + rollupsTake // since the rollups were asked
 	floor := max(base, time.Unix(l.newest, 0).Add(-clocksApart).UnixMilli())
 	if l.anew {
 		floor = base
@@ -81,27 +81,45 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 	return a, err
 }
 
-// newestHours counts the newest hours from rows, by hour, and finds the late ones. What was settled when
-// they were last counted is not read again, nor what was recorded long before it is said to have started, unless the
-// rollup knows of more. A list that begins is as of when the last call seen here was recorded: what is being inserted
-// at this moment is later than that, unless another gateway's INSERT overtakes it.
-func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest series, late []int64, err error) {
-	key, known := l.settledKey(), nothingSettled
-	if s, ok := l.r.cache.settled.GetIfPresent(key); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
+// newestRows is what the rows say of the newest hours, and what was known of them.
+type newestRows struct {
+	arrivals
+	known   settled
+	closing int64
+}
+
+// ask asks the rows. What was settled when they were last counted is not read again. The rollups take so long at most if
+// they are asked at the same time.
+func (l *listing) ask(ctx context.Context, rollupsTake time.Duration) (*newestRows, error) {
+	known := nothingSettled
+	if s, ok := l.r.cache.settled.GetIfPresent(l.settledKey()); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
 		known = *s
 	}
 	closing := max(known.base, l.r.now().Add(-2*unsettled).UnixMilli())
-	a, err := l.arrived(ctx, known.base, closing)
-	if err != nil {
-		return nil, nil, err
+	a, err := l.arrived(ctx, known.base, closing, rollupsTake)
+	return &newestRows{a, known, closing}, err
+}
+
+// newestHours counts the newest hours from rows, by hour, and finds the late ones. What was recorded long before it is said
+// to have started is not read, unless the rollup knows of more: also of what came after rows that were asked beside it. A
+// list that begins is as of when the last call seen here was recorded: what is being inserted at this moment is later than
+// that, unless another gateway's INSERT overtakes it.
+func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest series, late []int64, err error) {
+	a, before := l.asked, l.asked != nil
+	l.asked = nil
+	if !before {
+		if a, err = l.ask(ctx, 0); err != nil {
+			return nil, nil, err
+		}
 	}
-	seconds := known.seconds.plus(a.seconds)
-	if newest = seconds.hours(); !l.anew && (newest.fewer(rolledUp, l.newest) || l.fewerThanRolled(newest)) {
-		l.anew = true
+	seconds := a.known.seconds.plus(a.seconds)
+	newest = seconds.hours()
+	if fewer := newest.fewer(rolledUp, l.newest) || l.fewerThanRolled(newest); fewer && (before || !l.anew) {
+		l.anew = !before
 		return l.newestHours(ctx, rolledUp)
 	}
-	if a.read > fewRows && closing <= a.latest {
-		l.r.cache.settled.Set(key, &settled{closing, known.seconds.plus(a.closed)})
+	if a.read > fewRows && a.closing <= a.latest {
+		l.r.cache.settled.Set(l.settledKey(), &settled{a.closing, a.known.seconds.plus(a.closed)})
 	}
 	if l.q.Until == nil {
 		until := time.UnixMilli(max(a.last, a.latest))

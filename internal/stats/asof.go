@@ -14,7 +14,8 @@ import (
 // it started, so that calls which arrive later, long ones with an old start among them, move no row.
 // Rollups do not know when a call was recorded. They count the hours nothing came into since; the rest
 // is counted from rows: the newest hours always, older ones where the rows say so (arrivals.go). The
-// rows are asked after the rollups, so that they know of all that the rollups may hold too early.
+// rows are asked after the rollups, or beside them (speculation.go), so that they know of all that the rollups may hold too
+// early.
 const (
 	// arrivalWindow is how long after its start a call can still be told to be new. One that is
 	// recorded later (a gateway was cut off for days) is in every list as soon as it is there.
@@ -59,6 +60,7 @@ type listing struct {
 	apart  beijing.Day // the days from here on are not counted by day
 	rolled int64       // rows of the days from apart on, as the rollup knows them
 	anew   bool        // what was settled is out of date, or clocks differ
+	asked  *newestRows // beside the rollups; nil: nothing that holds
 	ahead  *readAhead  // of its page; nil: none
 }
 
@@ -99,20 +101,24 @@ func (l *listing) count(ctx context.Context) (series, error) {
 		}
 		return l.settledDays(ctx)
 	}
+	speculation := l.speculate(ctx)
+	defer speculation.stop()
 	rolledUp, err := l.rolledUp(ctx)
 	if err != nil {
 		return nil, err
 	}
+	older := slices.DeleteFunc(slices.Clone(rolledUp), func(s timeBucket) bool { return s.start >= l.newest })
+	l.asked = speculation.take(l, older)
+	l.r.cache.put(rollupsKey(*l.q, l.days), slices.Clone(older))
 	newest, late, err := l.newestHours(ctx, rolledUp)
 	if err != nil {
 		return nil, err
 	}
-	rolledUp = slices.DeleteFunc(rolledUp, func(s timeBucket) bool { return s.start >= l.newest })
-	late = append(late, l.edges(rolledUp)...)
+	late = append(late, l.edges(older)...)
 	if len(late) > 0 {
-		return l.takeApart(ctx, rolledUp, newest, late)
+		return l.takeApart(ctx, older, newest, late)
 	}
-	return joined(rolledUp, newest), nil
+	return joined(older, newest), nil
 }
 
 // rolledUp counts days and, of the newest ones, hours, from the rollups: also those that are counted from
@@ -120,7 +126,7 @@ func (l *listing) count(ctx context.Context) (series, error) {
 // time, days and hours are asked side by side.
 func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	var days, hours series
-	sideBySide := l.r.cache.isLarge(l.q.Application)
+	sideBySide := l.likelyLarge()
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		days, err = l.r.countDays(groupCtx, *l.q, l.days)
@@ -148,9 +154,11 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 		return nil, err
 	}
 	large := l.rolled > l.r.limits.day
-	l.r.cache.setLarge(l.q.Application, large)
+	if l.holdsNewest() {
+		l.r.cache.setLarge(l.q.Application, large)
+	}
 	if !large {
-		l.newest = l.apart.Start().Unix()
+		l.newest = l.wholeDays()
 		l.ahead.begin(ctx, slices.Concat(newest, days))
 		return days, nil
 	}
@@ -163,6 +171,15 @@ func (l *listing) rolledUp(ctx context.Context) (series, error) {
 	l.ahead.begin(ctx, slices.Clone(rolledUp))
 	return rolledUp, nil
 }
+
+// holdsNewest tells whether any of the newest days is asked for.
+func (l *listing) holdsNewest() bool { return l.days.End >= l.apart }
+
+// likelyLarge tells whether those that are asked for held much the last time.
+func (l *listing) likelyLarge() bool { return l.holdsNewest() && l.r.cache.isLarge(l.q.Application) }
+
+// wholeDays is when the hours begin that are counted from rows where the newest days hold little.
+func (l *listing) wholeDays() int64 { return l.apart.Start().Unix() }
 
 // newestByHour counts the newest days by hour, from the rollup.
 func (l *listing) newestByHour(ctx context.Context) (series, error) {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -241,4 +242,31 @@ func sameMetrics(t *testing.T, what string, got Metrics, rows []row) {
 
 func sameFloat(a, b *float64) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+// What tells the queries of a page apart.
+const (
+	askedRows     = "LIMIT {count:Int64}"
+	askedArrivals = "{lately:Int64}"
+	askedRollups  = "FROM usage_"
+)
+
+// hooked does something before a query that holds a text is asked, and something after its answer has begun.
+type hooked struct {
+	asker
+	before, after map[string]func(context.Context)
+}
+
+func (c *hooked) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	run := func(hooks map[string]func(context.Context)) {
+		for text, do := range hooks {
+			if strings.Contains(query, text) {
+				do(ctx)
+			}
+		}
+	}
+	run(c.before)
+	rows, err := c.asker.Query(ctx, query, args...)
+	run(c.after)
+	return rows, err
 }

@@ -3,33 +3,14 @@ package stats
 import (
 	"context"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
 )
-
-// meanwhile does something before what arrived lately is asked.
-type meanwhile struct {
-	asker
-	rowsAsked chan struct{}
-	do        func(ctx context.Context)
-}
-
-func (c *meanwhile) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
-	switch {
-	case strings.Contains(query, "LIMIT {count:Int64}"):
-		c.rowsAsked <- struct{}{}
-	case strings.Contains(query, "{lately:Int64}"):
-		c.do(ctx)
-	}
-	return c.asker.Query(ctx, query, args...)
-}
 
 // TestAPageOfLongAgoIsReadWhileArrivalsAreAskedAndWhatArrivesMovesIt: calls that arrive between the
 // two are in the list.
@@ -53,7 +34,10 @@ func TestAPageOfLongAgoIsReadWhileArrivalsAreAskedAndWhatArrivesMovesIt(t *testi
 	}
 	r := l.reader(now, "")
 	r.now = time.Now
-	conn := &meanwhile{asker: r.conn, rowsAsked: make(chan struct{}, 100)}
+	rowsAsked := make(chan struct{}, 100)
+	conn := &hooked{asker: r.conn, before: map[string]func(context.Context){
+		askedRows: func(context.Context) { rowsAsked <- struct{}{} },
+	}}
 	r.conn = conn
 	ask := func(page int) {
 		t.Helper()
@@ -64,9 +48,9 @@ func TestAPageOfLongAgoIsReadWhileArrivalsAreAskedAndWhatArrivesMovesIt(t *testi
 		}
 		l.mustFill(q, got)
 	}
-	conn.do = func(ctx context.Context) { // one after the other, this would wait for ever
+	conn.before[askedArrivals] = func(ctx context.Context) { // one after the other, this would wait for ever
 		select {
-		case <-conn.rowsAsked:
+		case <-rowsAsked:
 		case <-ctx.Done():
 		}
 	}
@@ -75,9 +59,9 @@ func TestAPageOfLongAgoIsReadWhileArrivalsAreAskedAndWhatArrivesMovesIt(t *testi
 		do := sync.OnceFunc(func() { arrive(rows...) })
 		return func(context.Context) { do() }
 	}
-	conn.do = once(on(today, 1), on(today, 2), on(today, 3))
+	conn.before[askedArrivals] = once(on(today, 1), on(today, 2), on(today, 3))
 	ask(10)
-	conn.do = once(on(today-2, 150), on(today-2, 250))
+	conn.before[askedArrivals] = once(on(today-2, 150), on(today-2, 250))
 	ask(11)
 	ask(12)
 }

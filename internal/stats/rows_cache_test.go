@@ -29,7 +29,7 @@ func TestCallsOfScatteredDaysAreReadOnceAndALateOneShows(t *testing.T) {
 	}
 	l.add(rows...)
 	r := l.reader(now, "")
-	reads := &counted{asker: r.conn, like: "LIMIT {count:Int64}"}
+	reads := &counted{asker: r.conn, like: askedRows}
 	r.conn = reads
 	ask := func(pages int) {
 		t.Helper()
@@ -81,7 +81,7 @@ func TestAPageIsReadAnewOnceACallOfItsHourCame(t *testing.T) {
 	r := l.reader(now, "")
 	r.now = time.Now
 	r.limits = scanLimits{day: 20, hour: 30}
-	reads := &counted{asker: r.conn, like: "LIMIT {count:Int64}"}
+	reads := &counted{asker: r.conn, like: askedRows}
 	r.conn = reads
 	ask := func() {
 		t.Helper()

@@ -43,6 +43,18 @@ func listKey(q CallsQuery, days beijing.Range) seriesKey {
 	return partsKey(q, timeBucket{start: days.Start.Start().Unix(), unit: unit(days.Days()) * day, fromRows: true})
 }
 
+// rollupsKey names what the rollups told of some days when they were last asked. The rows of its buckets are the same whatever
+// the model.
+func rollupsKey(q CallsQuery, days beijing.Range) seriesKey {
+	q.Model = nil
+	key := partsKey(q, timeBucket{start: days.Start.Start().Unix(), unit: unit(days.Days()) * day})
+	key.until = lastAsked
+	return key
+}
+
+// lastAsked is the until of what is true of no instant.
+const lastAsked = -1
+
 // cache is an otter.Cache. As an interface it is compiled here alone, and not once more by each package that
 // imports this one; values that are pointers share what is compiled.
 type cache[V any] interface {
