@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,5 +46,22 @@ func TestEveryRowOfTheBenchmarkIsMeasured(t *testing.T) {
 		if !strings.Contains(table.String(), "| "+row) {
 			t.Errorf("no row %q in\n%s", row, table.String())
 		}
+	}
+}
+
+func TestARatioOfMediansTellsHowSureItIs(t *testing.T) {
+	var ours, theirs []float64
+	for i := range 101 {
+		theirs = append(theirs, float64(100+i*37%101))
+		ours = append(ours, 2*theirs[i])
+	}
+	if got := ratioOfMedians(ours, theirs); got != "2.000 (2.000–2.000)" {
+		t.Errorf("rounds that all agree: %s", got)
+	}
+	slices.Reverse(theirs)
+	var ratio, least, most float64
+	got := ratioOfMedians(ours, theirs)
+	if _, err := fmt.Sscanf(got, "%f (%f–%f)", &ratio, &least, &most); err != nil || ratio != 2 || least > 1.95 || least < 1.4 || most < 2.05 || most > 2.8 {
+		t.Errorf("rounds that do not: %s, %v", got, err)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -28,7 +30,7 @@ func (r results) print(to io.Writer, e effort, beside []string) error {
 }
 
 // lines are the rows that were measured: ratios to the reference, round by round, and the medians; of each
-// build beside callgate the median, and what callgate is to it.
+// build beside callgate the median, and the ratio of callgate's to it.
 func (r results) lines(beside []string) (lines [][]string) {
 	micros := func(value float64) string { return fmt.Sprintf("%.1f µs", value) }
 	add := func(cells ...string) { lines = append(lines, cells) }
@@ -49,7 +51,7 @@ func (r results) lines(beside []string) (lines [][]string) {
 			middle("callgate"), middle(reference), middle("loop"), middle("nginx"),
 		}
 		for _, other := range beside {
-			cells = append(cells, middle(other)+", "+spread(pairs(ours, pick(subjects[other]))))
+			cells = append(cells, middle(other)+", "+ratioOfMedians(ours, pick(subjects[other])))
 		}
 		add(cells...)
 	}
@@ -114,6 +116,27 @@ func spread(ratios []float64) string {
 		least, most = min(least, ratio), max(most, ratio)
 	}
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", median(ratios), least, most)
+}
+
+// resamplings are enough for both ends of an interval of 95 % to have fifty beyond them.
+const resamplings = 2_000
+
+// ratioOfMedians tells builds apart whose rounds differ by more than the builds: behind the ratio is what 95 % of resamplings
+// of the rounds lie between.
+func ratioOfMedians(ours, theirs []float64) string {
+	random := rand.New(rand.NewPCG(1, 2)) // #nosec G404 -- statistics
+	ratios := make([]float64, resamplings)
+	a, b := make([]float64, len(ours)), make([]float64, len(ours))
+	for i := range ratios {
+		for j := range ours {
+			round := random.IntN(len(ours))
+			a[j], b[j] = ours[round], theirs[round]
+		}
+		ratios[i] = median(a) / median(b)
+	}
+	slices.Sort(ratios)
+	const beyond = resamplings / 40
+	return fmt.Sprintf("%.3f (%.3f–%.3f)", median(ours)/median(theirs), ratios[beyond], ratios[resamplings-1-beyond])
 }
 
 // processor is the machine's name for its processor.
