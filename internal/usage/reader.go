@@ -36,7 +36,7 @@ func (r *Reader) Begin(contentType, encoding []byte, budget func(bytes int64) bo
 	switch mediaType = bytes.TrimSpace(mediaType); {
 	case string(mediaType) == "application/json": // what most are
 		r.kind = document
-	case bytes.EqualFold(mediaType, typeStream):
+	case bytes.Equal(mediaType, typeStream) || bytes.EqualFold(mediaType, typeStream):
 		r.kind, r.scanner.events = stream, true
 	case bytes.Contains(mediaType, typeJSON) || bytes.Contains(bytes.ToLower(mediaType), typeJSON):
 		r.kind, r.scanner.events = document, isLines(mediaType)

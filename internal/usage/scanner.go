@@ -241,6 +241,10 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 		s.next = nowhere // in an answer that is no stream they are what was asked for
 	}
 	s.step = colon
+	if len(rest) > 1 && rest[0] == ':' && rest[1] > ' ' { // the value begins at once, as mostly
+		s.begin(rest[1])
+		return rest[2:]
+	}
 	return rest
 }
 

@@ -38,13 +38,36 @@ func backslashes(p []byte) (n int) {
 	return n
 }
 
+// Words of eight equal bytes.
+const (
+	ones    = 0x0101010101010101
+	highs   = 0x80 * ones
+	quotes  = '"' * ones
+	escapes = '\\' * ones
+)
+
+// quoteOrEscape finds the first quote or backslash, -1 for none. Most texts it is asked for are too short for two searches.
+func quoteOrEscape(p []byte) int {
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		w := binary.LittleEndian.Uint64(p[i:])
+		a, b := w^quotes, w^escapes
+		if found := ((a-ones)&^a | (b-ones)&^b) & highs; found != 0 { // the lowest is always right
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(p); i++ {
+		if p[i] == '"' || p[i] == '\\' {
+			return i
+		}
+	}
+	return -1
+}
+
 // bracket finds the next byte that a value without interest can begin, end or hide behind: a bracket, a brace or
 // a quote. It looks at eight bytes at a time, for arrays of numbers are long.
 func bracket(p []byte) int {
 	const (
-		ones   = 0x0101010101010101
-		highs  = 0x80 * ones
-		quotes = '"' * ones
 		// Of what this sets in a byte, brackets and braces lack nothing to 0x7f, and neither do four others.
 		lacking = 0x26 * ones
 		braces  = 0x7f * ones

@@ -60,8 +60,10 @@ func behindLastBreak(p []byte) int {
 		if bytes.IndexByte(block, '\n') < 0 {
 			continue
 		}
-		if at := bytes.LastIndex(block, eventBreak); at >= 0 {
-			return max(end-stride, 0) + at + len(eventBreak)
+		for at := len(block) - 1; at > 0; at-- { // so little is sooner looked at than searched
+			if block[at] == '\n' && block[at-1] == '\n' {
+				return max(end-stride, 0) + at + 1
+			}
 		}
 	}
 	return 0
