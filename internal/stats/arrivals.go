@@ -49,9 +49,9 @@ UNION ALL SELECT toInt64(0),` + strings.Repeat(` toInt64(0),`, 10) + ` toUnixTim
 }
 
 // arrived asks what arrived since the base.
-func (l *listing) arrived(ctx context.Context, base, closing int64, rollupsTake time.Duration) (a arrivals, err error) {
+func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals, err error) {
 	a.seconds, a.closed = map[int64]timeBucket{}, map[int64]timeBucket{}
-	lately := unsettled + time.Since(l.began) + rollupsTake // since the rollups were asked
+	lately := unsettled + time.Since(l.began) // since the rollups were asked
 	floor := max(base, time.Unix(l.newest, 0).Add(-clocksApart).UnixMilli())
 	if l.anew {
 		floor = base
@@ -88,15 +88,14 @@ type newestRows struct {
 	closing int64
 }
 
-// ask asks the rows. What was settled when they were last counted is not read again. The rollups take so long at most if
-// they are asked at the same time.
-func (l *listing) ask(ctx context.Context, rollupsTake time.Duration) (*newestRows, error) {
+// ask asks the rows. What was settled when they were last counted is not read again.
+func (l *listing) ask(ctx context.Context) (*newestRows, error) {
 	known := nothingSettled
 	if s, ok := l.r.cache.settled.GetIfPresent(l.settledKey()); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
 		known = *s
 	}
 	closing := max(known.base, l.r.now().Add(-2*unsettled).UnixMilli())
-	a, err := l.arrived(ctx, known.base, closing, rollupsTake)
+	a, err := l.arrived(ctx, known.base, closing)
 	return &newestRows{a, known, closing}, err
 }
 
@@ -108,7 +107,7 @@ func (l *listing) newestHours(ctx context.Context, rolledUp series) (newest seri
 	a, before := l.asked, l.asked != nil
 	l.asked = nil
 	if !before {
-		if a, err = l.ask(ctx, 0); err != nil {
+		if a, err = l.ask(ctx); err != nil {
 			return nil, nil, err
 		}
 	}

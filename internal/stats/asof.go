@@ -108,8 +108,9 @@ func (l *listing) count(ctx context.Context) (series, error) {
 		return nil, err
 	}
 	older := slices.DeleteFunc(slices.Clone(rolledUp), func(s timeBucket) bool { return s.start >= l.newest })
-	l.asked = speculation.take(l, older)
-	l.r.cache.put(rollupsKey(*l.q, l.days), slices.Clone(older))
+	if l.asked = speculation.take(l, older); l.asked == nil {
+		l.r.cache.put(rollupsKey(*l.q, l.days), slices.Clone(older))
+	}
 	newest, late, err := l.newestHours(ctx, rolledUp)
 	if err != nil {
 		return nil, err

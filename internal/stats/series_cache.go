@@ -39,15 +39,21 @@ func partsKey(q CallsQuery, s timeBucket) seriesKey {
 	return key
 }
 
+func daysKey(q CallsQuery, days beijing.Range) seriesKey {
+	return partsKey(q, timeBucket{start: days.Start.Start().Unix(), unit: unit(days.Days()) * day})
+}
+
 func listKey(q CallsQuery, days beijing.Range) seriesKey {
-	return partsKey(q, timeBucket{start: days.Start.Start().Unix(), unit: unit(days.Days()) * day, fromRows: true})
+	key := daysKey(q, days)
+	key.until = q.Until.UnixMilli()
+	return key
 }
 
 // rollupsKey names what the rollups told of some days when they were last asked. The rows of its buckets are the same whatever
 // the model.
 func rollupsKey(q CallsQuery, days beijing.Range) seriesKey {
 	q.Model = nil
-	key := partsKey(q, timeBucket{start: days.Start.Start().Unix(), unit: unit(days.Days()) * day})
+	key := daysKey(q, days)
 	key.until = lastAsked
 	return key
 }

@@ -27,13 +27,14 @@ func (l *listing) speculate(ctx context.Context) *speculation {
 		return nil
 	}
 	s := &speculation{listing: *l, rollups: rollups, done: make(chan struct{})}
+	s.began = l.began.Add(-rollupsTake) // the rollups may tell less than the rows by that much
 	if !l.likelyLarge() {
 		s.listing.newest = l.wholeDays()
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(s.done)
-		s.newest, s.err = s.ask(ctx, rollupsTake)
+		s.newest, s.err = s.ask(ctx)
 	}()
 	return s
 }
