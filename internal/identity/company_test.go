@@ -114,7 +114,7 @@ func TestForgedCompanyTokensAreRefused(t *testing.T) {
 		"oversized":             with("pad", strings.Repeat("x", maxIssuerToken)),
 		"payload of another":    parts[0] + "." + strings.Split(with("sub", "user-2"), ".")[1] + "." + parts[2],
 		"signature absent":      parts[0] + "." + parts[1] + ".",
-		"signature changed":     parts[0] + "." + parts[1] + ".A" + parts[2][1:],
+		"signature changed":     parts[0] + "." + parts[1] + "." + otherThan(parts[2][0]) + parts[2][1:],
 		"four parts":            good + ".e30",
 		"two parts":             parts[0] + "." + parts[1],
 	} {
