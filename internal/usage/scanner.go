@@ -107,7 +107,7 @@ func (s *scanner) between(p []byte) (rest []byte) {
 		case b == '"' && (s.step == nextKey || s.step == firstKey):
 			s.step = inKey
 			s.text.reset()
-			return p[i+1:]
+			return s.readKey(p[i+1:])
 		case b == ':' && s.step == colon:
 			s.step = value
 		case b == ',' && s.step == afterValue:
@@ -242,6 +242,13 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 	}
 	s.step = colon
 	if len(rest) > 1 && rest[0] == ':' && rest[1] > ' ' { // the value begins at once, as mostly
+		if s.next == number && rest[1] <= '9' {
+			if v, n := count(rest[1:]); n > 0 {
+				s.said.set(s.place, v)
+				s.step = afterValue
+				return rest[1+n:]
+			}
+		}
 		s.begin(rest[1])
 		return rest[2:]
 	}

@@ -124,6 +124,19 @@ func (d *digits) add(b byte) {
 	d.n++
 }
 
+// count reads a number that p has to its end, and that is a count of tokens as mostly written: n is its length, 0 for any other.
+func count(p []byte) (v uint32, n int) {
+	const sure = 9 // digits that cannot be too many
+	for n < min(len(p), sure+1) && p[n]-'0' <= 9 {
+		v = v*10 + uint32(p[n]-'0')
+		n++
+	}
+	if n > sure || n == len(p) || p[n] != ',' && p[n] != '}' {
+		return 0, 0
+	}
+	return v, n
+}
+
 // value is the number, if it is a whole one that can be a count of tokens.
 func (d *digits) value() (v uint32, ok bool) {
 	if d.n > len(d.of) {

@@ -4,9 +4,9 @@ import "bytes"
 
 var (
 	eventBreak = []byte("\n\n")
-	usageWord  = []byte("usage")
 	modelWord  = []byte("model")
-	escape     = []byte(`\u00`)
+	usageRest  = []byte("sage") // behind the u
+	escapeRest = []byte("00")   // behind \u: letters, digits and underlines are there
 	null       = []byte("null")
 )
 
@@ -16,13 +16,13 @@ const stride = 64
 // words finds the events of a piece that may say something of interest. The others, which are nearly all, are passed over
 // together. Whatever an upstream sends, a piece is looked through once for each word and once for the ends of events.
 type words struct {
-	p                    []byte // the piece as far as its last event ends
-	usage, model, escape int    // where each is next; before what was asked for last: not known
-	event, word          int    // no event ends between the two: one that begins there is read
+	p            []byte // the piece as far as its last event ends
+	usage, model int    // where each is next; before what was asked for last: not known
+	event, word  int    // no event ends between the two: one that begins there is read
 }
 
 func newWords(p []byte) words {
-	return words{p: p[:behindLastBreak(p)], usage: -1, model: -1, escape: -1, word: -1}
+	return words{p: p[:behindLastBreak(p)], usage: -1, model: -1, word: -1}
 }
 
 // nextToRead is where the first event begins that has to be read, of those from the one that begins at a position on: it
@@ -35,13 +35,10 @@ func (w *words) nextToRead(at int, ofModel bool) int {
 	if w.usage < at {
 		w.usage = w.nextUsage(at)
 	}
-	if w.escape < at {
-		w.escape = w.next(escape, at)
-	}
-	w.word = min(w.usage, w.escape)
+	w.word = w.usage
 	if ofModel {
 		if w.model < at {
-			w.model = w.next(modelWord, at)
+			w.model = w.nextModel(at)
 		}
 		w.word = min(w.word, w.model)
 	}
@@ -69,26 +66,31 @@ func behindLastBreak(p []byte) int {
 	return 0
 }
 
-// next is where a word is next, the end of the piece where it is not.
-func (w *words) next(word []byte, at int) int {
-	if i := bytes.Index(w.p[at:], word); i >= 0 {
+// nextModel is where the next key of a model may be, the end of the piece where none is.
+func (w *words) nextModel(at int) int {
+	if i := bytes.Index(w.p[at:], modelWord); i >= 0 {
 		return at + i
 	}
 	return len(w.p)
 }
 
-// nextUsage is next for a key of usage that has a value.
+// nextUsage is where the next key of usage that has a value may be, or the next escape that a key may be written with.
+// Both have a u, so that one search finds them.
 func (w *words) nextUsage(at int) int {
 	for {
-		at = w.next(usageWord, at)
-		if at == len(w.p) {
-			return at
+		i := bytes.IndexByte(w.p[at:], 'u')
+		if i < 0 {
+			return len(w.p)
 		}
-		behind := w.p[at+len(usageWord):]
-		if behind[0] == 'M' || behind[0] == '"' && !isNull(behind[1:]) {
-			return at
+		at += i + 1
+		switch behind := w.p[at:]; {
+		case bytes.HasPrefix(behind, usageRest):
+			if behind = behind[len(usageRest):]; behind[0] == 'M' || behind[0] == '"' && !isNull(behind[1:]) {
+				return at - 1
+			}
+		case at > 1 && w.p[at-2] == '\\' && bytes.HasPrefix(behind, escapeRest):
+			return at - 1
 		}
-		at += len(usageWord)
 	}
 }
 
