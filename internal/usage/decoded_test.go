@@ -10,13 +10,7 @@ import (
 
 // decoded reads an answer of one JSON object the plain way, with all of it in memory.
 func decoded(body []byte) (r Report, valid bool) {
-	var all struct {
-		Model        any            `json:"model"`
-		ModelVersion any            `json:"modelVersion"`
-		Usage        map[string]any `json:"usage"`
-		Gemini       map[string]any `json:"usageMetadata"`
-		Meta         map[string]any `json:"meta"`
-	}
+	var all map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	if decoder.Decode(&all) != nil || decoder.More() || bytes.Count(body, []byte("odel")) > 1 {
@@ -27,13 +21,15 @@ func decoded(body []byte) (r Report, valid bool) {
 			return r, false
 		}
 	}
-	for _, named := range []any{all.Model, all.ModelVersion} {
+	for _, named := range []any{all["model"], all["modelVersion"]} {
 		if text, is := named.(string); is && len(text) <= maxName {
 			r.Model = printable(text)
 		} else if named != nil {
 			return r, false
 		}
 	}
+	usage, noUsage := object(all["usage"])
+	gemini, noGemini := object(all["usageMetadata"])
 	var n numbers
 	take := func(from map[string]any, key string, p place) {
 		if v, is := from[key].(json.Number); is {
@@ -42,18 +38,24 @@ func decoded(body []byte) (r Report, valid bool) {
 			n.set(p, uint32(whole))
 		}
 	}
-	take(all.Usage, "prompt_tokens", promptTokens)
-	take(all.Usage, "completion_tokens", completionTokens)
-	take(all.Usage, "output_tokens", outputTokens)
-	take(all.Gemini, "promptTokenCount", geminiPrompt)
-	take(all.Gemini, "candidatesTokenCount", geminiCandidates)
-	if !valid || len(all.Usage) > 2 || len(all.Gemini) > 2 || all.Meta != nil || !n.report(&r) {
+	take(usage, "prompt_tokens", promptTokens)
+	take(usage, "completion_tokens", completionTokens)
+	take(usage, "output_tokens", outputTokens)
+	take(gemini, "promptTokenCount", geminiPrompt)
+	take(gemini, "candidatesTokenCount", geminiCandidates)
+	if !valid || noUsage || noGemini || len(usage) > 2 || len(gemini) > 2 || all["meta"] != nil || !n.report(&r) {
 		return r, false
 	}
 	if r.State = Reported; r.Known == 0 {
 		r.State = Absent
 	}
 	return r, true
+}
+
+// object is a value that is an object or null; other tells that it is neither.
+func object(v any) (of map[string]any, other bool) {
+	of, is := v.(map[string]any)
+	return of, v != nil && !is
 }
 
 func TestTheMemoryOfAReaderIsBounded(t *testing.T) {

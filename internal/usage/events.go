@@ -23,6 +23,8 @@ const (
 
 const dataField = "data:"
 
+var dataPrefix = []byte(dataField)
+
 // write hands the data of what one piece brings to s.
 func (e *events) write(p []byte, s *scanner) {
 	words := newWords(p)
@@ -33,9 +35,28 @@ func (e *events) write(p []byte, s *scanner) {
 				at = next
 				continue
 			}
+			if n := e.oneLine(p[at:], s); n > 0 {
+				e.started = true
+				at += n
+				continue
+			}
 		}
 		at = len(p) - len(e.part(p[at:], s))
 	}
+}
+
+// oneLine reads an event that is one line of data and ends in the piece, as mostly; it gives its length, 0 for any other.
+func (e *events) oneLine(p []byte, s *scanner) int {
+	if !bytes.HasPrefix(p, dataPrefix) {
+		return 0
+	}
+	end := lineEnd(p)
+	if end < 0 || !bytes.HasPrefix(p[end:], eventBreak) {
+		return 0
+	}
+	s.write(p[len(dataPrefix):end])
+	s.eventEnds()
+	return end + 2
 }
 
 // part takes what belongs to one line, or its end.
@@ -45,20 +66,33 @@ func (e *events) part(p []byte, s *scanner) (rest []byte) {
 			return p[1:]
 		}
 	}
-	end, line := bytes.IndexByte(p, '\n'), p
-	if end >= 0 {
-		line = p[:end]
-	}
-	if cr := bytes.IndexByte(line, '\r'); cr >= 0 {
-		end, line = cr, p[:cr]
-	}
-	e.take(line, s)
+	end := lineEnd(p)
 	if end < 0 {
+		e.take(p, s)
 		return nil
 	}
+	e.take(p[:end], s)
 	e.wasCR = p[end] == '\r'
 	e.endLine(s)
 	return p[end+1:]
+}
+
+// lineEnd is where the line that p begins with ends, -1 when it does not. It looks no further than some times the line's
+// length: for two bytes are looked for, and a piece may have but one of them, at each of its lines.
+func lineEnd(p []byte) int {
+	for seen := 256; ; seen *= 4 {
+		part := p[:min(seen, len(p))]
+		end := bytes.IndexByte(part, '\n')
+		if end >= 0 {
+			part = p[:end]
+		}
+		if cr := bytes.IndexByte(part, '\r'); cr >= 0 {
+			return cr
+		}
+		if end >= 0 || seen >= len(p) {
+			return end
+		}
+	}
 }
 
 // take takes bytes of a line.

@@ -21,31 +21,39 @@ const (
 	stream
 )
 
-var (
-	typeStream = []byte("text/event-stream")
-	typeJSON   = []byte("json")
-)
-
 // Begin says what comes: the Content-Type and the Content-Encoding of an answer. budget is asked for the bytes of
 // memory that the decoder of a compressed answer takes at most, and given them back as a negative number; an answer
 // for which it has none is Unreadable. Whoever called Begin must call End.
 func (r *Reader) Begin(contentType, encoding []byte, budget func(bytes int64) bool) {
 	r.kind, r.fault, r.inflater, r.events = unread, false, nil, events{}
 	r.scanner.reset()
-	mediaType, _, _ := bytes.Cut(contentType, []byte(";"))
-	switch mediaType = bytes.TrimSpace(mediaType); {
-	case string(mediaType) == "application/json": // what most are
-		r.kind = document
-	case bytes.Equal(mediaType, typeStream) || bytes.EqualFold(mediaType, typeStream):
-		r.kind, r.scanner.events = stream, true
-	case bytes.Contains(mediaType, typeJSON) || bytes.Contains(bytes.ToLower(mediaType), typeJSON):
-		r.kind, r.scanner.events = document, isLines(mediaType)
-	default:
+	if r.kind, r.scanner.events = kindOf(contentType); r.kind == unread {
 		return
 	}
 	if encoding = bytes.TrimSpace(encoding); len(encoding) > 0 && !bytes.EqualFold(encoding, []byte("identity")) {
 		r.inflater = newInflater(string(encoding), budget, r.read)
 	}
+}
+
+// kindOf tells how an answer of a Content-Type is read, and whether each of its texts is an event.
+func kindOf(contentType []byte) (of kind, events bool) {
+	mediaType := contentType
+	if end := bytes.IndexByte(contentType, ';'); end >= 0 {
+		mediaType = contentType[:end]
+	}
+	switch string(mediaType) { // what most are
+	case "application/json":
+		return document, false
+	case "text/event-stream":
+		return stream, true
+	}
+	switch mediaType = bytes.ToLower(bytes.TrimSpace(mediaType)); {
+	case string(mediaType) == "text/event-stream":
+		return stream, true
+	case bytes.Contains(mediaType, []byte("json")):
+		return document, isLines(mediaType)
+	}
+	return unread, false
 }
 
 // Write takes the next piece of the answer's body, which it does not keep.

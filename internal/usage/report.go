@@ -95,31 +95,40 @@ func (n *numbers) sum(of ...place) (v uint64, said bool) {
 func (n *numbers) report(r *Report) bool {
 	input, hasInput := n.input()
 	output, hasOutput := n.output()
-	cached, hasCached := n.first(cachedDetail, cacheHit, cachedTokens, cacheRead, geminiCached)
-	written, hasWritten := n.first(cacheWriteDetail, cacheCreation)
-	reasoning, hasReasoning := n.first(reasoningTokens, geminiThoughts)
-	if cached+written > input { // it was counted beside
-		input, hasInput = input+cached+written, true
-	}
-	if reasoning > output || n.reasoningIsBeside(input, output, reasoning) {
-		output, hasOutput = output+reasoning, true
+	if n.said&parts != 0 {
+		cached, written, reasoning := n.tell(r, Cached, &r.Cached, cachedDetail, cacheHit, cachedTokens, cacheRead, geminiCached),
+			n.tell(r, CacheWrite, &r.CacheWrite, cacheWriteDetail, cacheCreation),
+			n.tell(r, Reasoning, &r.Reasoning, reasoningTokens, geminiThoughts)
+		if cached+written > input { // it was counted beside
+			input, hasInput = input+cached+written, true
+		}
+		if reasoning > output || n.reasoningIsBeside(input, output, reasoning) {
+			output, hasOutput = output+reasoning, true
+		}
 	}
 	if max(input, output) > maxTokens {
 		return false
 	}
-	for _, one := range [...]struct {
-		field Fields
-		said  bool
-		value uint64
-		to    *uint32
-	}{{Input, hasInput, input, &r.Input}, {Output, hasOutput, output, &r.Output}, {Cached, hasCached, cached, &r.Cached},
-		{CacheWrite, hasWritten, written, &r.CacheWrite}, {Reasoning, hasReasoning, reasoning, &r.Reasoning}} {
-		if one.said {
-			r.Known |= one.field
-			*one.to = uint32(one.value)
-		}
+	if hasInput {
+		r.Known, r.Input = r.Known|Input, uint32(input)
+	}
+	if hasOutput {
+		r.Known, r.Output = r.Known|Output, uint32(output)
 	}
 	return true
+}
+
+// parts are the places of numbers that are part of others.
+const parts = 1<<cachedDetail | 1<<cacheHit | 1<<cachedTokens | 1<<cacheRead | 1<<geminiCached |
+	1<<cacheWriteDetail | 1<<cacheCreation | 1<<reasoningTokens | 1<<geminiThoughts
+
+// tell takes the first of some places that was said into a report.
+func (n *numbers) tell(r *Report, field Fields, to *uint32, of ...place) uint64 {
+	v, said := n.first(of...)
+	if said {
+		r.Known, *to = r.Known|field, uint32(v)
+	}
+	return v
 }
 
 func (n *numbers) input() (v uint64, said bool) {

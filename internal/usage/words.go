@@ -4,7 +4,7 @@ import "bytes"
 
 var (
 	eventBreak = []byte("\n\n")
-	modelWord  = []byte("model")
+	modelRest  = []byte("odel") // behind the m
 	usageRest  = []byte("sage") // behind the u
 	escapeRest = []byte("00")   // behind \u: letters, digits and underlines are there
 	null       = []byte("null")
@@ -68,10 +68,15 @@ func behindLastBreak(p []byte) int {
 
 // nextModel is where the next key of a model may be, the end of the piece where none is.
 func (w *words) nextModel(at int) int {
-	if i := bytes.Index(w.p[at:], modelWord); i >= 0 {
-		return at + i
+	for {
+		i := bytes.IndexByte(w.p[at:], 'm')
+		if i < 0 {
+			return len(w.p)
+		}
+		if at += i + 1; bytes.HasPrefix(w.p[at:], modelRest) {
+			return at - 1
+		}
 	}
-	return len(w.p)
 }
 
 // nextUsage is where the next key of usage that has a value may be, or the next escape that a key may be written with.
@@ -96,9 +101,15 @@ func (w *words) nextUsage(at int) int {
 
 // isNull tells whether a key is followed by null: chunks of a stream say so before the last one.
 func isNull(p []byte) bool {
-	p = bytes.TrimLeft(p, " ")
-	if len(p) == 0 || p[0] != ':' {
+	if p = behindSpaces(p); len(p) == 0 || p[0] != ':' {
 		return false
 	}
-	return bytes.HasPrefix(bytes.TrimLeft(p[1:], " "), null)
+	return bytes.HasPrefix(behindSpaces(p[1:]), null)
+}
+
+func behindSpaces(p []byte) []byte {
+	for len(p) > 0 && p[0] == ' ' {
+		p = p[1:]
+	}
+	return p
 }
