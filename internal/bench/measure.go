@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -194,13 +196,13 @@ func (e effort) memory(ctx context.Context, s *subject, into *figures) error {
 	return err
 }
 
-// interleaved measures the subjects in turns: A B C, A B C, … so that a noisy moment hits all.
+// interleaved measures the subjects in turns, so that a noisy moment hits all, in another order each round: gateways write
+// their records for some time after their turn, into that of the next.
 func (e effort) interleaved(ctx context.Context, r results, row string, measure func(*subject, *figures) error, subjects ...*subject) error {
+	subjects = slices.DeleteFunc(subjects, func(s *subject) bool { return s == nil })
 	for range e.rounds {
+		rand.Shuffle(len(subjects), func(i, k int) { subjects[i], subjects[k] = subjects[k], subjects[i] })
 		for _, s := range subjects {
-			if s == nil {
-				continue
-			}
 			if err := errors.Join(measure(s, r.of(row, s.name)), ctx.Err()); err != nil {
 				return fmt.Errorf("%s of %s: %w", row, s.name, err)
 			}
