@@ -201,7 +201,7 @@ func (e effort) memory(ctx context.Context, s *subject, into *figures) error {
 func (e effort) interleaved(ctx context.Context, r results, row string, measure func(*subject, *figures) error, subjects ...*subject) error {
 	subjects = slices.DeleteFunc(subjects, func(s *subject) bool { return s == nil })
 	for range e.rounds {
-		rand.Shuffle(len(subjects), func(i, k int) { subjects[i], subjects[k] = subjects[k], subjects[i] })
+		rand.Shuffle(len(subjects), func(i, k int) { subjects[i], subjects[k] = subjects[k], subjects[i] }) // #nosec G404 -- an order
 		for _, s := range subjects {
 			if err := errors.Join(measure(s, r.of(row, s.name)), ctx.Err()); err != nil {
 				return fmt.Errorf("%s of %s: %w", row, s.name, err)
