@@ -23,8 +23,6 @@ const (
 
 const dataField = "data:"
 
-var dataPrefix = []byte(dataField)
-
 // write hands the data of what one piece brings to s.
 func (e *events) write(p []byte, s *scanner) {
 	words := newWords(p)
@@ -47,14 +45,14 @@ func (e *events) write(p []byte, s *scanner) {
 
 // oneLine reads an event that is one line of data and ends in the piece, as mostly; it gives its length, 0 for any other.
 func (e *events) oneLine(p []byte, s *scanner) int {
-	if !bytes.HasPrefix(p, dataPrefix) {
+	if len(p) < len(dataField) || string(p[:len(dataField)]) != dataField {
 		return 0
 	}
 	end := lineEnd(p)
 	if end < 0 || !bytes.HasPrefix(p[end:], eventBreak) {
 		return 0
 	}
-	s.write(p[len(dataPrefix):end])
+	s.write(p[len(dataField):end])
 	s.eventEnds()
 	return end + 2
 }
@@ -77,8 +75,8 @@ func (e *events) part(p []byte, s *scanner) (rest []byte) {
 	return p[end+1:]
 }
 
-// lineEnd is where the line that p begins with ends, -1 when it does not. It looks no further than some times the line's
-// length: for two bytes are looked for, and a piece may have but one of them, at each of its lines.
+// lineEnd is where the line that p begins with ends, -1 when it does not. It looks no further than 256 bytes or four times the
+// line's length: a piece may have but one of the two bytes, and a search for the other would go to its end at each line.
 func lineEnd(p []byte) int {
 	for seen := 256; ; seen *= 4 {
 		part := p[:min(seen, len(p))]

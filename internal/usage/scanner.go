@@ -242,7 +242,7 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 	}
 	s.step = colon
 	if len(rest) > 1 && rest[0] == ':' && rest[1] > ' ' { // the value begins at once, as mostly
-		if s.next == number && rest[1] <= '9' {
+		if s.next == number {
 			if v, n := count(rest[1:]); n > 0 {
 				s.said.set(s.place, v)
 				s.step = afterValue

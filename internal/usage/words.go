@@ -6,7 +6,7 @@ var (
 	eventBreak = []byte("\n\n")
 	modelRest  = []byte("odel") // behind the m
 	usageRest  = []byte("sage") // behind the u
-	escapeRest = []byte("00")   // behind \u: letters, digits and underlines are there
+	escapeRest = []byte("00")   // behind \u: no key that is known has other than ASCII
 	null       = []byte("null")
 )
 
