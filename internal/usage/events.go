@@ -45,16 +45,16 @@ func (e *events) write(p []byte, s *scanner) {
 
 // oneLine reads an event that is one line of data and ends in the piece, as mostly; it gives its length, 0 for any other.
 func (e *events) oneLine(p []byte, s *scanner) int {
-	if len(p) < len(dataField) || string(p[:len(dataField)]) != dataField {
+	if !begins(p, dataField) {
 		return 0
 	}
 	end := lineEnd(p)
-	if end < 0 || !bytes.HasPrefix(p[end:], eventBreak) {
+	if end < 0 || !begins(p[end:], eventBreak) {
 		return 0
 	}
 	s.write(p[len(dataField):end])
 	s.eventEnds()
-	return end + 2
+	return end + len(eventBreak)
 }
 
 // part takes what belongs to one line, or its end.

@@ -195,19 +195,20 @@ func ofGemini(key []byte) (node, place) {
 	return nowhere, 0
 }
 
-// wraps tells whether an event of some type has its usage inside a container: what another event says there is
-// part of what it tells, not of what was used.
-func wraps(in node, eventType []byte) bool {
-	const response = "response."
-	switch in {
-	case root:
-		return true
-	case inMessage:
-		return string(eventType) == "message_start"
-	case inDelta:
-		return string(eventType) == "message-end"
-	case inResponse:
-		return string(eventType) == "stream-end" || len(eventType) > len(response) && string(eventType[:len(response)]) == response
+// wrapped is the container in which an event of a type has its usage, nowhere when that stands in the event itself: what it
+// says in another is part of what it tells, not of what was used.
+func wrapped(eventType []byte) node {
+	const responseEvents = "response." // and a name: those of OpenAI's responses
+	switch string(eventType) {
+	case "message_start":
+		return inMessage
+	case "message-end":
+		return inDelta
+	case "stream-end":
+		return inResponse
 	}
-	return false
+	if begins(eventType, responseEvents) && len(eventType) > len(responseEvents) {
+		return inResponse
+	}
+	return nowhere
 }

@@ -46,7 +46,7 @@ type scanner struct {
 	opened uint16  // a bit for each node of usage that it has opened
 	via    node    // the container of its usage
 	bad    bool    // a number of it is none
-	kind   name    // its type
+	wraps  node    // where it has its usage by its type, beside the text itself
 	model  name
 	of     node // the container that model comes from, nowhere once it is known to count
 
@@ -95,7 +95,7 @@ func (s *scanner) write(p []byte) {
 func (s *scanner) reset() {
 	s.events, s.step, s.escaped, s.depth, s.outside, s.listed = false, beforeText, false, 0, 0, false
 	s.next, s.place = nowhere, 0
-	s.said.said, s.opened, s.via, s.bad, s.kind.n = 0, 0, nowhere, false, 0
+	s.said.said, s.opened, s.via, s.bad, s.wraps = 0, 0, nowhere, false, nowhere
 	s.model.n, s.of, s.whole.said, s.unreadable = 0, nowhere, 0, false
 }
 
@@ -272,7 +272,7 @@ func (s *scanner) open(n node) {
 	}
 	if n == root {
 		s.opened, s.via, s.bad, s.said = 0, nowhere, false, numbers{}
-		s.kind.n = 0
+		s.wraps = nowhere
 	}
 	s.depth++
 	s.path[s.depth] = n
@@ -297,22 +297,25 @@ func (s *scanner) valueEnds() {
 func (s *scanner) keepName(text []byte) {
 	switch {
 	case s.next == eventType:
-		s.kind.set(text)
+		s.wraps = wrapped(text)
 	case s.model.n == 0:
 		s.model.set(text)
 		s.of = s.path[s.depth]
 	}
 }
 
+// counts tells whether what stands in a container is of the answer.
+func (s *scanner) counts(in node) bool { return in == root || in == s.wraps }
+
 // textEnds takes over what a text says.
 func (s *scanner) textEnds() {
 	if s.of != nowhere {
-		if !wraps(s.of, s.kind.bytes()) {
+		if !s.counts(s.of) {
 			s.model.n = 0
 		}
 		s.of = nowhere
 	}
-	if s.opened != 0 && wraps(s.via, s.kind.bytes()) {
+	if s.opened != 0 && s.counts(s.via) {
 		s.whole.add(&s.said)
 		s.unreadable = s.unreadable || s.bad
 	}
@@ -325,7 +328,7 @@ func (s *scanner) eventEnds() {
 		if s.of != nowhere {
 			s.model.n, s.of = 0, nowhere
 		}
-		s.unreadable = s.unreadable || s.opened != 0 && wraps(s.via, s.kind.bytes())
+		s.unreadable = s.unreadable || s.opened != 0 && s.counts(s.via)
 		s.opened = 0
 	}
 	s.depth, s.step = 0, beforeText

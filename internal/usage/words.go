@@ -2,13 +2,16 @@ package usage
 
 import "bytes"
 
-var (
-	eventBreak = []byte("\n\n")
-	modelRest  = []byte("odel") // behind the m
-	usageRest  = []byte("sage") // behind the u
-	escapeRest = []byte("00")   // behind \u: no key that is known has other than ASCII
-	null       = []byte("null")
+const (
+	eventBreak = "\n\n"
+	modelRest  = "odel" // behind the m
+	usageRest  = "sage" // behind the u
+	escapeRest = "00"   // behind \u: no key that is known has other than ASCII
 )
+
+// begins is bytes.HasPrefix with a constant, which is compared without being read from memory: what is kept there is
+// seldom in the processor's cache.
+func begins(p []byte, word string) bool { return len(p) >= len(word) && string(p[:len(word)]) == word }
 
 // stride is how many bytes are looked through at once for what is seldom there.
 const stride = 64
@@ -49,8 +52,8 @@ func (w *words) nextToRead(at int, ofModel bool) int {
 // behindLastBreak is where the last end of an event in p ends, 0 when there is none. Seen from the end, where it mostly
 // is near.
 func behindLastBreak(p []byte) int {
-	if bytes.HasSuffix(p, eventBreak) {
-		return len(p)
+	if n := len(p); n >= len(eventBreak) && string(p[n-len(eventBreak):]) == eventBreak {
+		return n
 	}
 	for end := len(p); end > 0; end -= stride {
 		block := p[max(end-stride, 0):min(end+1, len(p))]
@@ -73,7 +76,7 @@ func (w *words) nextModel(at int) int {
 		if i < 0 {
 			return len(w.p)
 		}
-		if at += i + 1; bytes.HasPrefix(w.p[at:], modelRest) {
+		if at += i + 1; begins(w.p[at:], modelRest) {
 			return at - 1
 		}
 	}
@@ -89,11 +92,11 @@ func (w *words) nextUsage(at int) int {
 		}
 		at += i + 1
 		switch behind := w.p[at:]; {
-		case bytes.HasPrefix(behind, usageRest):
+		case begins(behind, usageRest):
 			if behind = behind[len(usageRest):]; behind[0] == 'M' || behind[0] == '"' && !isNull(behind[1:]) {
 				return at - 1
 			}
-		case at > 1 && w.p[at-2] == '\\' && bytes.HasPrefix(behind, escapeRest):
+		case at > 1 && w.p[at-2] == '\\' && begins(behind, escapeRest):
 			return at - 1
 		}
 	}
@@ -104,7 +107,7 @@ func isNull(p []byte) bool {
 	if p = behindSpaces(p); len(p) == 0 || p[0] != ':' {
 		return false
 	}
-	return bytes.HasPrefix(behindSpaces(p[1:]), null)
+	return begins(behindSpaces(p[1:]), "null")
 }
 
 func behindSpaces(p []byte) []byte {
