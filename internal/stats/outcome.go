@@ -130,47 +130,68 @@ func (l scanLimits) with(q CallsQuery) scanLimits {
 	return l
 }
 
-// outcomeDays counts the failures of an outcome by day, and all calls. The last column tells how many failures
-// failures_daily lacks, or has too many.
+// outcomeDays counts by day, from the rollups: all calls and successes, and those of the query's model; then, in rows apart, all
+// failures and those of the outcome.
 func outcomeDays(q CallsQuery) string {
 	listed := "true"
 	if q.Model != nil {
 		listed = ofModel
 	}
 	return `
-SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(day, 'Asia/Shanghai'))) AS start,
-    sum(n), sum(matching), toInt64(0), sum(listed), sum(good), sum(failed)
-FROM (
-    SELECT u.day AS day, toInt64(u.calls) AS n, toInt64(0) AS matching, toInt64(if(` + listed + `, u.calls, 0)) AS listed,
-        toInt64(if(` + listed + `, u.successes, 0)) AS good, toInt64(u.calls - u.successes) AS failed
-    FROM usage_daily AS u
-    WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
-    UNION ALL
-    SELECT f.day AS day, toInt64(0), toInt64(if(` + listed + q.Outcome.columns() + `, f.calls, 0)), toInt64(0), toInt64(0), toInt64(-f.calls)
-    FROM failures_daily AS f
-    WHERE f.application_id = {application:UUID} AND f.day >= {start:Date} AND f.day <= {end:Date}
-)
-GROUP BY day`
+SELECT false AS failures, toInt32(u.day), sum(u.calls), sum(u.successes), sumIf(u.calls, ` + listed + `), sumIf(u.successes, ` + listed + `)
+FROM usage_daily AS u
+WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
+GROUP BY u.day
+UNION ALL
+SELECT true, toInt32(f.day), sum(f.calls), sumIf(f.calls, ` + listed + q.Outcome.columns() + `), toInt64(0), toInt64(0)
+FROM failures_daily AS f
+WHERE f.application_id = {application:UUID} AND f.day >= {start:Date} AND f.day <= {end:Date}
+GROUP BY f.day`
+}
+
+// outcomeDay is a day of which the rollups count so many failures of an outcome.
+type outcomeDay struct {
+	timeBucket
+	lacking int64 // failures that failures_daily lacks, negative: has too many
+}
+
+// add takes a row of outcomeDays.
+func (d *outcomeDay) add(failures bool, sums [4]int64) {
+	if failures {
+		d.lacking -= sums[0]
+		d.calls += sums[1]
+		return
+	}
+	d.lacking += sums[0] - sums[1]
+	d.rows, d.allCalls, d.allSuccesses = sums[0], sums[2], sums[3]
 }
 
 // countOutcomeDays counts the calls of an outcome by day, from the rollups, and from rows on days of which these do not
 // agree: they were not filled yet, or an insert is on its way. The status of a success is in the rows alone.
 func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijing.Range) (t series, err error) {
-	var unsure []uint32
+	found := map[beijing.Day]*outcomeDay{}
 	parameters := q.parameters("start", days.Start, "end", days.End)
 	err = r.each(ctx, "count outcomes", outcomeDays(q), parameters, func(rows driver.Rows) error {
-		var s timeBucket
-		var failed int64
-		if err := rows.Scan(slices.Concat([]any{(*int64)(&s.unit), &s.start}, s.counts(), []any{&failed})...); err != nil {
+		var failures bool
+		var of beijing.Day
+		var sums [4]int64
+		if err := rows.Scan(&failures, (*int32)(&of), &sums[0], &sums[1], &sums[2], &sums[3]); err != nil {
 			return unavailable(err, "count outcomes")
 		}
-		if failed != 0 || success(q.Outcome.Status) {
-			unsure = append(unsure, s.day().Number())
-		} else {
-			t = append(t, s)
+		if found[of] == nil {
+			found[of] = &outcomeDay{timeBucket: timeBucket{start: of.Start().Unix(), unit: day}}
 		}
+		found[of].add(failures, sums)
 		return nil
 	})
+	var unsure []uint32
+	for of, d := range found {
+		if d.lacking != 0 || success(q.Outcome.Status) {
+			unsure = append(unsure, of.Number())
+		} else {
+			t = append(t, d.timeBucket)
+		}
+	}
 	if err != nil || len(unsure) == 0 {
 		t.sort()
 		return t, err

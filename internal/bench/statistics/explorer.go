@@ -12,9 +12,8 @@ import (
 
 // The goals of the explorer's questions.
 const (
-	reasonsGoal  = 40 * time.Millisecond
-	hourlyGoal   = 25 * time.Millisecond
-	filteredGoal = 60 * time.Millisecond
+	reasonsGoal = 40 * time.Millisecond
+	hourlyGoal  = 25 * time.Millisecond
 )
 
 // explorer are the questions of why calls failed, of a day by the hour, and of pages filtered by outcome and time of day.
@@ -44,7 +43,7 @@ func (b *bench) explorer(c *console) []kind {
 		{"one status of upstream", func(_ *rand.Rand, query url.Values) { query.Set("upstreamStatus", "500") }},
 		{"an hour of a day", anHour},
 	} {
-		all = append(all, kind{"filtered call flow, " + filter.name, filteredGoal, true, func(ctx context.Context, random *rand.Rand) (question, error) {
+		all = append(all, kind{"filtered call flow, " + filter.name, pageGoal, true, func(ctx context.Context, random *rand.Rand) (question, error) {
 			return b.page(ctx, c, random, b.usual, filter.apply)
 		}})
 	}
