@@ -123,29 +123,39 @@ func (b *bench) memory(ctx context.Context, r results) error {
 // compared measures a row of subjects in turns, before the plain mock.
 func (b *bench) compared(row string, measure func(*subject, *figures) error, pick func(contestants) []*subject) func(context.Context, results) error {
 	return func(ctx context.Context, r results) error {
-		c, err := b.contestants(ctx, b.upstream.address)
-		if err != nil {
-			return err
-		}
-		return b.effort.interleaved(ctx, r, row, measure, pick(c)...)
+		return b.startedAnew(ctx, func(c contestants) error {
+			return b.effort.interleaved(ctx, r, row, measure, pick(c)...)
+		})
 	}
 }
 
 // secureCalls compares calls whose upstream speaks TLS, over connections that are kept.
 func (b *bench) secureCalls(ctx context.Context, r results) error {
-	c, err := b.contestants(ctx, b.upstream.address)
-	if err != nil {
-		return err
+	return b.startedAnew(ctx, func(c contestants) error {
+		bare, err := b.started(launchRole(ctx, "fasthttps", b.secure))
+		if err != nil {
+			return err
+		}
+		subjects := []*subject{bare}
+		for _, s := range append(c.others, c.ours) {
+			secure := *s
+			secure.query = "?model=" + secureCapability
+			subjects = append(subjects, &secure)
+		}
+		return b.effort.interleaved(ctx, r, rowSecure, b.effort.calls(jsonPath), subjects...)
+	})
+}
+
+// startedAnew measures everything that is compared, started anew as often as is asked for.
+func (b *bench) startedAnew(ctx context.Context, measure func(contestants) error) error {
+	for range b.effort.starts {
+		c, err := b.contestants(ctx, b.upstream.address)
+		if err == nil {
+			err = measure(c)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	bare, err := b.started(launchRole(ctx, "fasthttps", b.secure))
-	if err != nil {
-		return err
-	}
-	subjects := []*subject{bare}
-	for _, s := range append(c.others, c.ours) {
-		secure := *s
-		secure.query = "?model=" + secureCapability
-		subjects = append(subjects, &secure)
-	}
-	return b.effort.interleaved(ctx, r, rowSecure, b.effort.calls(jsonPath), subjects...)
+	return nil
 }

@@ -17,13 +17,13 @@ import (
 func (r results) print(to io.Writer, e effort, beside []string) error {
 	fmt.Fprintf(to, "%s, %s, %d CPUs, %s/%s, %s\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"), processor(), runtime.NumCPU(),
 		runtime.GOOS, runtime.GOARCH, runtime.Version())
-	fmt.Fprintf(to, "medians of %d rounds in turns; %d connections, 1 KB each way; %d paced streams; %d held streams\n\n",
-		e.rounds, e.clients, e.streams, e.held)
+	fmt.Fprintf(to, "medians of %d rounds in turns after each of %d starts; %d connections, 1 KB each way; %d paced streams; %d held streams\n\n",
+		e.rounds, e.starts, e.clients, e.streams, e.held)
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	header := append([]string{"what", "goal", "result", "callgate", "reference", "floor", "nginx"}, beside...)
 	fmt.Fprintln(w, "| "+strings.Join(header, "\t| ")+"\t|")
 	fmt.Fprintln(w, strings.Repeat("|---\t", len(header))+"|")
-	for _, line := range r.lines(beside) {
+	for _, line := range r.lines(beside, e.starts) {
 		fmt.Fprintln(w, "| "+strings.Join(line, "\t| ")+"\t|")
 	}
 	return w.Flush()
@@ -31,7 +31,7 @@ func (r results) print(to io.Writer, e effort, beside []string) error {
 
 // lines are the rows that were measured: ratios to the reference, round by round, and the medians; of each
 // build beside callgate the median, and the ratio of callgate's to it.
-func (r results) lines(beside []string) (lines [][]string) {
+func (r results) lines(beside []string, starts int) (lines [][]string) {
 	micros := func(value float64) string { return fmt.Sprintf("%.1f µs", value) }
 	add := func(cells ...string) { lines = append(lines, cells) }
 	compare := func(row, reference, what, goal string, pick func(*figures) []float64, show func(float64) string) {
@@ -51,7 +51,7 @@ func (r results) lines(beside []string) (lines [][]string) {
 			middle("callgate"), middle(reference), middle("loop"), middle("nginx"),
 		}
 		for _, other := range beside {
-			cells = append(cells, middle(other)+", "+ratioOfMedians(ours, pick(subjects[other])))
+			cells = append(cells, middle(other)+", "+ratioOfMedians(ours, pick(subjects[other]), starts))
 		}
 		add(cells...)
 	}
@@ -121,16 +121,20 @@ func spread(ratios []float64) string {
 // resamplings are enough for both ends of an interval of 95 % to have fifty beyond them.
 const resamplings = 2_000
 
-// ratioOfMedians tells builds apart whose rounds differ by more than the builds: behind the ratio is what 95 % of resamplings
-// of the rounds lie between.
-func ratioOfMedians(ours, theirs []float64) string {
+// ratioOfMedians tells builds apart whose rounds differ by more than the builds: behind the ratio is what 95 % of resamplings lie
+// between, of the starts, where there are several with as many rounds each, else of the rounds.
+func ratioOfMedians(ours, theirs []float64, starts int) string {
 	random := rand.New(rand.NewPCG(1, 2)) // #nosec G404 -- statistics
+	together := 1                         // rounds
+	if starts > 1 {
+		together = len(ours) / starts
+	}
 	ratios := make([]float64, resamplings)
-	a, b := make([]float64, len(ours)), make([]float64, len(ours))
 	for i := range ratios {
-		for j := range ours {
-			round := random.IntN(len(ours))
-			a[j], b[j] = ours[round], theirs[round]
+		var a, b []float64
+		for range len(ours) / together {
+			from := random.IntN(len(ours)/together) * together
+			a, b = append(a, ours[from:from+together]...), append(b, theirs[from:from+together]...)
 		}
 		ratios[i] = median(a) / median(b)
 	}
