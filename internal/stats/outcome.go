@@ -155,8 +155,8 @@ type outcomeDay struct {
 	lacking int64 // failures that failures_daily lacks, negative: has too many
 }
 
-// add takes a row of outcomeDays.
-func (d *outcomeDay) add(failures bool, sums [4]int64) {
+// take takes a row of outcomeDays.
+func (d *outcomeDay) take(failures bool, sums [4]int64) {
 	if failures {
 		d.lacking -= sums[0]
 		d.calls += sums[1]
@@ -181,7 +181,7 @@ func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijin
 		if found[of] == nil {
 			found[of] = &outcomeDay{timeBucket: timeBucket{start: of.Start().Unix(), unit: day}}
 		}
-		found[of].add(failures, sums)
+		found[of].take(failures, sums)
 		return nil
 	})
 	var unsure []uint32

@@ -108,8 +108,11 @@ func (r *Reader) End(complete bool) (report Report) {
 
 // finish reads what is left.
 func (r *Reader) finish(complete bool) {
+	defer r.guard()
 	if r.inflater != nil {
-		r.inflated(complete)
+		err := r.inflater.end()
+		r.inflater = nil
+		r.fault = r.fault || err != nil && complete
 	}
 	switch {
 	case r.kind == stream && complete:
@@ -119,14 +122,6 @@ func (r *Reader) finish(complete bool) {
 	case r.kind == document:
 		r.scanner.interrupted()
 	}
-}
-
-// inflated ends the decoder, which may have read more.
-func (r *Reader) inflated(complete bool) {
-	defer r.guard()
-	err := r.inflater.end()
-	r.inflater = nil
-	r.fault = r.fault || err != nil && complete
 }
 
 // isLines tells whether a JSON media type is one of many texts, each an event.

@@ -9,8 +9,7 @@ const (
 	escapeRest = "00"   // behind \u: no key that is known has other than ASCII
 )
 
-// begins is bytes.HasPrefix with a constant, which is compared without being read from memory: what is kept there is
-// seldom in the processor's cache.
+// begins is bytes.HasPrefix for constants, which the compiler compares without a call and without reading them.
 func begins(p []byte, word string) bool { return len(p) >= len(word) && string(p[:len(word)]) == word }
 
 // stride is how many bytes are looked through at once for what is seldom there.
