@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,16 @@ func newCaller(s *subject, path string) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
+	return &caller{conn, bufio.NewReaderSize(conn, 4<<10), s.request(path), lengths[path]}, nil
+}
+
+// request is what callers of s send.
+func (s *subject) request(path string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "POST %s%s%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+	fmt.Fprintf(&b, "%s %s%s%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Accept: application/json\r\nUser-Agent: bench/1.0\r\nContent-Length: %d\r\n\r\n%s",
-		s.prefix, path, s.query, s.address, s.key, len(payload), payload)
-	return &caller{conn, bufio.NewReaderSize(conn, 4<<10), b.Bytes(), lengths[path]}, nil
+		cmp.Or(s.method, "POST"), s.prefix, path, s.query, s.address, s.key, len(payload), payload)
+	return b.Bytes()
 }
 
 // call sends the request and reads the whole answer.

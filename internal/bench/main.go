@@ -27,7 +27,7 @@ func main() {
 	}
 	e := full
 	binary := flag.String("binary", "bin/callgate", "the callgate to measure")
-	beside := flag.String("beside", "", "other builds of callgate, separated by commas, of the same schema: measured in turns with it, a column each; PATH+limits calls as an application that has limits, PATH-tokens reads no answers for tokens")
+	beside := flag.String("beside", "", "other builds of callgate, separated by commas, of the same schema: measured in turns with it, a column each; PATH+limits calls as an application that has limits")
 	only := flag.String("only", "", "one row: "+strings.Join(rowNames, ", "))
 	flag.IntVar(&e.starts, "starts", full.starts, "how often the processes that are compared are started; builds are told apart by several starts, for one process may cost some percent more than the next of the same build")
 	flag.IntVar(&e.rounds, "rounds", full.rounds, "rounds of every comparison, after each start")
@@ -103,6 +103,10 @@ func run(ctx context.Context, e effort, binaries []string, only string, s stores
 		{rowChunk, b.compared(rowChunk, e.chunks, streamed)},
 		{rowBurst, b.compared(rowBurst, e.bursts, streamed)},
 		{rowLatency, b.compared(rowLatency, e.latency, func(c contestants) []*subject { return append(flat(c), b.upstream) })},
+		{rowUsageCall, b.alternately(rowUsageCall, jsonPath, 1)},
+		{rowUsageChunk, b.usageChunks},
+		{rowUsageBurst, b.alternately(rowUsageBurst, burstPath, burstChunks)},
+		{rowUsageMemory, b.usageMemory},
 	} {
 		if only != "" && only != row.name {
 			continue

@@ -57,9 +57,14 @@ const (
 	rowChunk       = "chunk"
 	rowBurst       = "burst"
 	rowLatency     = "latency"
+	rowUsageCall   = "usage-call"
+	rowUsageChunk  = "usage-chunk"
+	rowUsageBurst  = "usage-burst"
+	rowUsageMemory = "usage-memory"
 )
 
-var rowNames = []string{rowMemory, rowCall, rowChunkedCall, rowPaced, rowSecure, rowChunk, rowBurst, rowLatency}
+var rowNames = []string{rowMemory, rowCall, rowChunkedCall, rowPaced, rowSecure, rowChunk, rowBurst, rowLatency,
+	rowUsageCall, rowUsageChunk, rowUsageBurst, rowUsageMemory}
 
 // warmUp is long enough for connections, pools and collector to settle.
 func (e effort) warmUp() time.Duration { return e.window / 5 }

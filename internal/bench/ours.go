@@ -30,11 +30,8 @@ var (
 	ring   = "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 )
 
-// What may stand behind a binary's name.
-const (
-	withLimits    = "+limits" // it is called by an application that has limits
-	withoutTokens = "-tokens" // it does not read answers for the tokens they report
-)
+// withLimits may stand behind a binary's name: it is called by an application that has limits.
+const withLimits = "+limits"
 
 // keys are those of two applications.
 type keys struct{ unlimited, limited string }
@@ -85,8 +82,8 @@ func furnish(ctx context.Context, s stores, upstream, secure string) (k keys, er
 
 func ptr[T any](v T) *T { return &v }
 
-// launchOurs starts the real binary with everything on but for what settings say, its spool in dir.
-func launchOurs(ctx context.Context, name, binary, dir string, s stores, accessKey string, settings ...string) (*subject, error) {
+// launchOurs starts the real binary with everything on, its spool in dir.
+func launchOurs(ctx context.Context, name, binary, dir string, s stores, accessKey string) (*subject, error) {
 	ours := &subject{
 		name: name, address: freeAddress(), private: freeAddress(),
 		prefix: "/gateway", query: "?model=" + capability, key: accessKey,
@@ -95,6 +92,5 @@ func launchOurs(ctx context.Context, name, binary, dir string, s stores, accessK
 	cmd.Env = append(os.Environ(), "LISTEN="+ours.address, "METRICS_LISTEN="+ours.private, "SPOOL_DIR="+dir, "UPSTREAM_ALLOW_PRIVATE=true",
 		"DATABASE_URL="+s.postgres, "CLICKHOUSE_URL="+s.clickhouse, "REDIS_URL="+s.redis,
 		"ACCESS_KEY_PEPPER="+pepper, "ENCRYPTION_KEYS="+ring, "MAX_UPSTREAM_CONNS=32768", "MAX_APPLICATION_SHARE=1", "DRAIN_DELAY=0s", "LOG_LEVEL=warn")
-	cmd.Env = append(cmd.Env, settings...)
 	return launch(ctx, ours, cmd)
 }

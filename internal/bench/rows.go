@@ -92,14 +92,10 @@ func (b *bench) gateway(ctx context.Context, name, binary string) (*subject, err
 		return nil, err
 	}
 	key := b.keys.unlimited
-	var settings []string
-	if program, ok := strings.CutSuffix(binary, withoutTokens); ok {
-		binary, settings = program, []string{"UPSTREAM_USAGE=false"}
-	}
 	if program, ok := strings.CutSuffix(binary, withLimits); ok {
 		binary, key = program, b.keys.limited
 	}
-	return b.started(launchOurs(ctx, name, binary, spool, b.stores, key, settings...))
+	return b.started(launchOurs(ctx, name, binary, spool, b.stores, key))
 }
 
 // memory measures each subject as it comes fresh from its start.

@@ -27,6 +27,7 @@ type subject struct {
 	prefix  string // before the upstream's path
 	query   string
 	key     string // Access Key
+	method  string // of calls; empty: POST
 	cmd     *exec.Cmd
 	said    *bytes.Buffer
 }

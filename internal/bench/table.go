@@ -32,7 +32,6 @@ func (r results) print(to io.Writer, e effort, beside []string) error {
 // lines are the rows that were measured: ratios to the reference, round by round, and the medians; of each
 // build beside callgate the median, and the ratio of callgate's to it.
 func (r results) lines(beside []string, starts int) (lines [][]string) {
-	micros := func(value float64) string { return fmt.Sprintf("%.1f µs", value) }
 	add := func(cells ...string) { lines = append(lines, cells) }
 	compare := func(row, reference, what, goal string, pick func(*figures) []float64, show func(float64) string) {
 		subjects := r[row]
@@ -88,8 +87,10 @@ func (r results) lines(beside []string, starts int) (lines [][]string) {
 		}
 		add(cells...)
 	}
-	return lines
+	return append(lines, r.usageLines(starts)...)
 }
+
+func micros(value float64) string { return fmt.Sprintf("%.1f µs", value) }
 
 // row is the figures of one row by subject.
 type row map[string]*figures
@@ -124,23 +125,32 @@ const resamplings = 2_000
 // ratioOfMedians tells builds apart whose rounds differ by more than the builds: behind the ratio is what 95 % of resamplings lie
 // between, of the starts, where there are several with as many rounds each, else of the rounds.
 func ratioOfMedians(ours, theirs []float64, starts int) string {
+	return resampled(ours, theirs, starts, func(ours, theirs []float64) float64 { return median(ours) / median(theirs) })
+}
+
+// medianOfRatios is the same for turns that come in pairs, of which noise hits both.
+func medianOfRatios(ours, theirs []float64, starts int) string {
+	return resampled(ours, theirs, starts, func(ours, theirs []float64) float64 { return median(pairs(ours, theirs)) })
+}
+
+func resampled(ours, theirs []float64, starts int, figure func(ours, theirs []float64) float64) string {
 	random := rand.New(rand.NewPCG(1, 2)) // #nosec G404 -- statistics
 	together := 1                         // rounds
 	if starts > 1 {
 		together = len(ours) / starts
 	}
-	ratios := make([]float64, resamplings)
-	for i := range ratios {
+	figures := make([]float64, resamplings)
+	for i := range figures {
 		var a, b []float64
 		for range len(ours) / together {
 			from := random.IntN(len(ours)/together) * together
 			a, b = append(a, ours[from:from+together]...), append(b, theirs[from:from+together]...)
 		}
-		ratios[i] = median(a) / median(b)
+		figures[i] = figure(a, b)
 	}
-	slices.Sort(ratios)
+	slices.Sort(figures)
 	const beyond = resamplings / 40
-	return fmt.Sprintf("%.3f (%.3f–%.3f)", median(ours)/median(theirs), ratios[beyond], ratios[resamplings-1-beyond])
+	return fmt.Sprintf("%.3f (%.3f–%.3f)", figure(ours, theirs), figures[beyond], figures[resamplings-1-beyond])
 }
 
 // processor is the machine's name for its processor.
