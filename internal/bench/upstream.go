@@ -19,6 +19,8 @@ const (
 	ssePath     = "/v1/sse"     // sseChunks chunks, one every sseEvery
 	burstPath   = "/v1/burst"   // burstChunks of them at once
 	holdPath    = "/v1/hold"    // one chunk, then silence until the connection is closed
+	evenPath    = "/v1/even"    // chunks, one every sseEvery, in every second turn, until the connection is closed
+	oddPath     = "/v1/odd"     // and in the turns between
 
 	sseChunks   = 300
 	sseEvery    = 4 * time.Millisecond
@@ -101,6 +103,10 @@ func answer(conn net.Conn, br *bufio.Reader, path string) error {
 	switch path {
 	case ssePath:
 		return stream(conn)
+	case evenPath:
+		return streamInTurns(conn, 0)
+	case oddPath:
+		return streamInTurns(conn, 1)
 	case holdPath:
 		if _, err := conn.Write(append(bytes.Clone(sseHead), sseChunk...)); err != nil {
 			return err
@@ -116,6 +122,31 @@ func answer(conn net.Conn, br *bufio.Reader, path string) error {
 		answer = burst
 	}
 	_, err := conn.Write(answer)
+	return err
+}
+
+// turn is how long one of many turns is. What a machine's noise does lasts longer, and so hits both of a pair.
+const turn = 20 * time.Millisecond
+
+// nextTurn is when the next turn begins of those whose numbers divided by two leave a rest: all processes agree on them.
+func nextTurn(now time.Time, rest int) time.Time {
+	n := now.UnixNano()/int64(turn) + 1
+	if n%2 != int64(rest) {
+		n++
+	}
+	return time.Unix(0, n*int64(turn))
+}
+
+// streamInTurns ends with the connection.
+func streamInTurns(conn net.Conn, rest int) error {
+	_, err := conn.Write(sseHead)
+	for err == nil {
+		begins := nextTurn(time.Now(), rest)
+		for at := time.Duration(0); at < turn && err == nil; at += sseEvery {
+			time.Sleep(time.Until(begins.Add(at)))
+			_, err = conn.Write(sseChunk)
+		}
+	}
 	return err
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,15 +19,11 @@ func unread(gateway *subject) *subject {
 	return &s
 }
 
-// turn is how long one of many turns is, and settling how much of its beginning belongs to calls of the turn before. What a
-// machine's noise does lasts longer, and so hits both of a pair.
-const (
-	turn     = 20 * time.Millisecond
-	settling = 5 * time.Millisecond
-)
+// settling is how much of a turn's beginning belongs to what the turn before began.
+const settling = 5 * time.Millisecond
 
 // alternately measures a row of calls whose answers are read, and of the same calls whose answers are not: one crowd that has no
-// pause makes them in many short turns, as long together as the rounds of other rows.
+// pause makes them in many short turns.
 func (b *bench) alternately(row, path string, parts int) func(context.Context, results) error {
 	return b.usage(func(ctx context.Context, r results, read, not *subject) error {
 		c, err := newCrowd(read, path, b.effort.clients)
@@ -39,15 +37,18 @@ func (b *bench) alternately(row, path string, parts int) func(context.Context, r
 		var s switched
 		made := make(chan error, 1)
 		go func() { defer s.ended.Store(true); made <- s.calls(c, read.request(path), not.request(path)) }()
-		for turns := b.effort.rounds * int(b.effort.window/turn); turns > 0 && err == nil; turns-- {
+		for pairs := b.effort.pairs(); pairs > 0 && err == nil; pairs-- {
 			for _, i := range rand.Perm(2) { // #nosec G404 -- an order
-				err = errors.Join(err, s.measure(ctx, i, parts, read, r.of(row, [...]string{read.name, not.name}[i])))
+				err = errors.Join(err, s.measure(ctx, i, float64(parts), read, r.of(row, [...]string{read.name, not.name}[i])))
 			}
 		}
 		s.ended.Store(true)
 		return errors.Join(err, <-made)
 	})
 }
+
+// pairs of turns last as long as the rounds of other rows.
+func (e effort) pairs() int { return e.rounds * int(e.window/turn) }
 
 // switched are calls of which the request is changed while they are made.
 type switched struct {
@@ -69,8 +70,8 @@ func (s *switched) calls(c crowd, requests ...[]byte) error {
 	})
 }
 
-// measure takes one turn, a longer one where the machine stood still.
-func (s *switched) measure(ctx context.Context, to, parts int, gateway *subject, into *figures) error {
+// measure takes one turn, a longer one where the machine stood still. parts are those of what is made.
+func (s *switched) measure(ctx context.Context, to int, parts float64, gateway *subject, into *figures) error {
 	s.to.Store(int32(to)) //nolint:gosec // 0 or 1
 	time.Sleep(settling)
 	before := s.made.Load()
@@ -78,21 +79,61 @@ func (s *switched) measure(ctx context.Context, to, parts int, gateway *subject,
 	used, err := gateway.using(func() error {
 		for ; made == before; made = s.made.Load() {
 			if s.ended.Load() || ctx.Err() != nil {
-				return errors.Join(errors.New("no calls are made"), ctx.Err())
+				return errors.Join(errors.New("nothing is made"), ctx.Err())
 			}
 			time.Sleep(turn - settling)
 		}
 		return nil
 	})
-	into.cpu = append(into.cpu, used/float64(made-before)/float64(parts))
+	into.cpu = append(into.cpu, used/float64(made-before)/parts)
 	return err
 }
 
-// usageChunks measures paced streams in turns: what is read of a stream cannot change while it lasts.
+// usageChunks measures paced streams: of one crowd answers are read, of the other not, and the mock sends to each in its turns.
 func (b *bench) usageChunks(ctx context.Context, r results) error {
-	return b.usage(func(ctx context.Context, r results, read, not *subject) error {
-		return b.effort.interleaved(ctx, r, rowUsageChunk, b.effort.chunks, read, not)
+	return b.usage(func(ctx context.Context, r results, read, not *subject) (err error) {
+		var s switched
+		var streams crowd
+		var all sync.WaitGroup
+		defer all.Wait()
+		defer func() { streams.close() }()
+		for _, one := range []struct {
+			of   *subject
+			path string
+		}{{read, evenPath}, {not, oddPath}} {
+			c, err := newCrowd(one.of, one.path, b.effort.streams)
+			if err != nil {
+				return err
+			}
+			streams = append(streams, c...)
+			all.Go(func() {
+				defer s.ended.Store(true)
+				_ = c.each(func(_ int, one *caller) error {
+					_, _, err := one.begin()
+					if err == nil {
+						_, err = io.Copy(counter{&s.made}, one.br)
+					}
+					return err
+				})
+			})
+		}
+		time.Sleep(b.effort.warmUp())
+		for pairs := b.effort.pairs(); pairs > 0 && err == nil; pairs-- {
+			for i, name := range []string{read.name, not.name} {
+				time.Sleep(time.Until(nextTurn(time.Now().Add(-turn/2), i))) // that of the pair's second has just begun
+				err = errors.Join(err, s.measure(ctx, i, 1/float64(len(sseChunk)), read, r.of(rowUsageChunk, name)))
+			}
+		}
+		return err
 	})(ctx, r)
+}
+
+// counter counts bytes.
+type counter struct{ *atomic.Int64 }
+
+func (c counter) Write(p []byte) (int, error) {
+	c.Add(int64(len(p)))
+	return len(p), nil
 }
 
 // usage starts a gateway as often as is asked for and has what reading costs measured.
