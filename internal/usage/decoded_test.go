@@ -146,15 +146,22 @@ func BenchmarkEvent(b *testing.B) {
 }
 
 func BenchmarkBurst(b *testing.B) {
-	chunk := sse(`{"choices":[{"index":0,"delta":{"content":"` + strings.Repeat("token ", 20) + `"}}]}`)
-	last := sse(`{"choices":[],"usage":{"prompt_tokens":1234,"completion_tokens":56,"total_tokens":1290},"id":"` + strings.Repeat("x", 60) + `"}`)
-	p := []byte(strings.Repeat(chunk, 19) + last)
-	b.SetBytes(int64(len(p)))
-	var r Reader
-	for b.Loop() {
-		r.Begin([]byte(streamType), nil, unlimited)
-		r.Write(p)
-		r.End(true)
+	const begins = `{"id":"chatcmpl-9ab3kLmN0pQrStUv","object":"chat.completion.chunk","created":1700000000,"model":"gpt-5-2026-01-01",`
+	const used = `"usage":{"prompt_tokens":1234,"completion_tokens":56,"total_tokens":1290}}`
+	for name, events := range map[string][2]string{
+		"long":   {`{"choices":[{"index":0,"delta":{"content":"` + strings.Repeat("token ", 20) + `"}}]}`, `{"choices":[],` + used},
+		"OpenAI": {begins + `"choices":[{"index":0,"delta":{"content":" number"},"finish_reason":null}],"usage":null}`, begins + `"choices":[],` + used},
+	} {
+		b.Run(name, func(b *testing.B) {
+			p := []byte(strings.Repeat(sse(events[0]), 19) + sse(events[1]))
+			b.SetBytes(int64(len(p)))
+			var r Reader
+			for b.Loop() {
+				r.Begin([]byte(streamType), nil, unlimited)
+				r.Write(p)
+				r.End(true)
+			}
+		})
 	}
 }
 
