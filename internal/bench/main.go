@@ -106,6 +106,7 @@ func run(ctx context.Context, e effort, binaries []string, only string, s stores
 		{rowUsageCall, b.alternately(rowUsageCall, jsonPath, 1)},
 		{rowUsageChunk, b.usageChunks},
 		{rowUsageBurst, b.alternately(rowUsageBurst, burstPath, burstChunks)},
+		{rowUsageOpenAI, b.alternately(rowUsageOpenAI, openAIPath, burstChunks)},
 		{rowUsageMemory, b.usageMemory},
 	} {
 		if only != "" && only != row.name {

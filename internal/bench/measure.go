@@ -60,11 +60,12 @@ const (
 	rowUsageCall   = "usage-call"
 	rowUsageChunk  = "usage-chunk"
 	rowUsageBurst  = "usage-burst"
+	rowUsageOpenAI = "usage-openai"
 	rowUsageMemory = "usage-memory"
 )
 
 var rowNames = []string{rowMemory, rowCall, rowChunkedCall, rowPaced, rowSecure, rowChunk, rowBurst, rowLatency,
-	rowUsageCall, rowUsageChunk, rowUsageBurst, rowUsageMemory}
+	rowUsageCall, rowUsageChunk, rowUsageBurst, rowUsageOpenAI, rowUsageMemory}
 
 // warmUp is long enough for connections, pools and collector to settle.
 func (e effort) warmUp() time.Duration { return e.window / 5 }

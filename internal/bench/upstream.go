@@ -18,6 +18,7 @@ const (
 	chunkedPath = "/v1/chunked" // the same in one chunk
 	ssePath     = "/v1/sse"     // sseChunks chunks, one every sseEvery
 	burstPath   = "/v1/burst"   // burstChunks of them at once
+	openAIPath  = "/v1/openai"  // as many, as OpenAI writes them
 	holdPath    = "/v1/hold"    // one chunk, then silence until the connection is closed
 	evenPath    = "/v1/even"    // chunks, one every sseEvery, in every second turn, until the connection is closed
 	oddPath     = "/v1/odd"     // and in the turns between
@@ -26,6 +27,9 @@ const (
 	sseEvery    = 4 * time.Millisecond
 	burstChunks = 20
 )
+
+// openAIHead is what all chunks of an answer begin with.
+const openAIHead = `data: {"id":"chatcmpl-9ab3kLmN0pQrStUv","object":"chat.completion.chunk","created":1700000000,"model":"gpt-5-2026-01-01",`
 
 // reported is what answers report of their tokens.
 const reported = `"usage":{"prompt_tokens":1234,"completion_tokens":56,"total_tokens":1290}`
@@ -37,20 +41,27 @@ var (
 	sseHead = []byte("HTTP/1.1 200 OK\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Type: text/event-stream\r\n" +
 		"Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n")
 	event    = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + strings.Repeat("token ", 20) + "\"}}]}\n\n"
-	sseChunk = []byte(fmt.Sprintf("%x\r\n%s\r\n", len(event), event))
+	sseChunk = chunkOf(event)
 	lastOne  = []byte("0\r\n\r\n")
 
 	// lastEvent is as long as the others.
 	lastEvent = fmt.Sprintf("data: {\"choices\":[],%s,\"id\":\"%s\"}\n\n", reported, strings.Repeat("x", len(event)-len("data: {\"choices\":[],,\"id\":\"\"}\n\n")-len(reported)))
-	lastChunk = []byte(fmt.Sprintf("%x\r\n%s\r\n", len(lastEvent), lastEvent))
+	lastChunk = chunkOf(lastEvent)
 
 	chunkedAnswer = []byte(fmt.Sprintf("HTTP/1.1 200 OK\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Type: application/json\r\n"+
 		"X-Request-Id: req_0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%s", len(payload), payload, lastOne))
 	burst = slices.Concat(sseHead, bytes.Repeat(sseChunk, burstChunks-1), lastChunk, lastOne)
 
+	openAIEvent = openAIHead + "\"choices\":[{\"index\":0,\"delta\":{\"content\":\" token\"},\"finish_reason\":null}],\"usage\":null}\n\n"
+	openAIEnd   = openAIHead + "\"choices\":[]," + reported + "}\n\n"
+	openAI      = slices.Concat(sseHead, bytes.Repeat(chunkOf(openAIEvent), burstChunks-1), chunkOf(openAIEnd), lastOne)
+
 	// lengths are how long the bodies of the answers are.
-	lengths = map[string]int{jsonPath: len(payload), chunkedPath: len(payload), ssePath: sseChunks * len(event), burstPath: burstChunks * len(event)}
+	lengths = map[string]int{jsonPath: len(payload), chunkedPath: len(payload), ssePath: sseChunks * len(event), burstPath: burstChunks * len(event),
+		openAIPath: (burstChunks-1)*len(openAIEvent) + len(openAIEnd)}
 )
+
+func chunkOf(event string) []byte { return fmt.Appendf(nil, "%x\r\n%s\r\n", len(event), event) }
 
 // serveUpstream is the mock all proxies stand before: as little work as a server can do, so that it
 // takes as little as possible of the machine they share.
@@ -120,6 +131,8 @@ func answer(conn net.Conn, br *bufio.Reader, path string) error {
 		answer = chunkedAnswer
 	case burstPath:
 		answer = burst
+	case openAIPath:
+		answer = openAI
 	}
 	_, err := conn.Write(answer)
 	return err

@@ -174,6 +174,7 @@ func (r results) usageLines(starts int) (lines [][]string) {
 		{rowUsageCall, "CPU per call, its answer read for tokens ÷ not read"},
 		{rowUsageChunk, "CPU per SSE chunk, paced, read for tokens ÷ not read"},
 		{rowUsageBurst, "CPU per SSE chunk, 20 at once, read for tokens ÷ not read"},
+		{rowUsageOpenAI, "CPU per SSE chunk, 20 of OpenAI at once, read for tokens ÷ not read"},
 	} {
 		if row := r[line.row]; row != nil {
 			read, not := row["callgate"].cpu, row["unread"].cpu
