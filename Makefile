@@ -41,7 +41,7 @@ test: programs ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then t
 
 # What runs a second time on a cluster of two shards in make test: figures, pages, the oracle and verify in short.
 ON_TWO_SHARDS := EMBEDDED_SHARDS=2 $(WITH_ENGINES)
-SHARDED := EveryFigure|Oracle|VerifyFinds|VerifyNamesEvery
+SHARDED := EveryFigure|Oracle|ComesTwice|VerifyFinds|VerifyNamesEvery
 
 .PHONY: cluster
 cluster: export ORACLE_QUESTIONS ?= 2000

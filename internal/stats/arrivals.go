@@ -3,7 +3,6 @@ package stats
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -28,24 +27,24 @@ const fewRows = 2_000
 
 // arrivedCalls counts, from rows, the newest hours by second, but for what was recorded by the base; of
 // older ones only what came since until, or so lately that the rollups may not hold it yet. One SELECT
-// for both reads one state of the table. An index knows by the floor which granules hold none of either.
+// for both reads one state of the table; its totals tell when that was, also where nothing arrived. An index knows by the
+// floor which granules hold none of either.
 func arrivedCalls(q CallsQuery) string {
-	lately := `now64(3) - toIntervalMillisecond({lately:Int64})`
+	lately := `now64(3, 'Asia/Shanghai') - toIntervalMillisecond({lately:Int64})`
 	if q.Until != nil {
-		lately = `least(fromUnixTimestamp64Milli({until:Int64}), ` + lately + `)`
+		lately = `least(fromUnixTimestamp64Milli({until:Int64}, 'Asia/Shanghai'), ` + lately + `)`
 	}
 	whenever := q
 	whenever.Until = nil
-	const settled = `recorded_at <= fromUnixTimestamp64Milli({close:Int64})`
+	const settled = `recorded_at <= fromUnixTimestamp64Milli({close:Int64}, 'Asia/Shanghai')`
 	return `
 SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + q.counted() + `,
-   ` + whenever.countedIf(settled, "s") + `, toUnixTimestamp64Milli(max(recorded_at))
+   ` + whenever.countedIf(settled) + `, toUnixTimestamp64Milli(max(recorded_at)), toUnixTimestamp64Milli(now64(3, 'Asia/Shanghai')) - {unsettled:Int64}
 FROM calls
 WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
-  AND recorded_at > least(fromUnixTimestamp64Milli({floor:Int64}), ` + lately + `)
-  AND recorded_at > if(` + since("newest") + `, fromUnixTimestamp64Milli({base:Int64}), ` + lately + `)
-GROUP BY start
-UNION ALL SELECT toInt64(0),` + strings.Repeat(` toInt64(0),`, 10) + ` toUnixTimestamp64Milli(now64(3)) - {unsettled:Int64}`
+  AND recorded_at > least(fromUnixTimestamp64Milli({floor:Int64}, 'Asia/Shanghai'), ` + lately + `)
+  AND recorded_at > if(` + since("newest") + `, fromUnixTimestamp64Milli({base:Int64}, 'Asia/Shanghai'), ` + lately + `)
+GROUP BY start WITH TOTALS`
 }
 
 // arrived asks what arrived since the base.
@@ -58,23 +57,28 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 	}
 	parameters := l.q.parameters("from", max(l.oldest, l.days.Start.Start().Unix()), "to", l.days.End.End().Unix(), "newest", l.newest,
 		"floor", floor, "base", base, "close", closing, "lately", lately.Milliseconds(), "unsettled", unsettled.Milliseconds())
+	scan := func(to func(...any) error) (s, closed timeBucket, err error) {
+		s, closed = timeBucket{unit: second, fromRows: true}, timeBucket{unit: second, fromRows: true}
+		if err := to(slices.Concat([]any{&s.start}, s.counts(*l.q), closed.counts(*l.q), []any{&a.last, &a.latest})...); err != nil {
+			return s, closed, unavailable(err, "read calls that arrived")
+		}
+		s.take(*l.q)
+		closed.take(*l.q)
+		closed.start = s.start
+		return s, closed, nil
+	}
 	err = l.r.each(ctx, "calls that arrived", arrivedCalls(*l.q), parameters, func(rows driver.Rows) error {
-		s, closed := timeBucket{unit: second, fromRows: true}, timeBucket{unit: second, fromRows: true}
-		var last int64
-		if err := rows.Scan(slices.Concat([]any{&s.start}, s.counts(), closed.counts(), []any{&last})...); err != nil {
-			return unavailable(err, "read calls that arrived")
-		}
-		closed.start, a.last = s.start, max(a.last, last)
-		switch {
-		case s.rows == 0:
-			a.latest = last
-		case s.start < l.newest:
+		s, closed, err := scan(rows.Scan)
+		if s.start < l.newest {
 			a.late = append(a.late, s.start-s.start%int64(hour))
-		default:
-			a.read += s.rows
-			a.seconds[s.start], a.closed[s.start] = s, closed
+			return err
 		}
-		return nil
+		a.read += s.rows
+		a.seconds[s.start], a.closed[s.start] = s, closed
+		return err
+	}, func(rows driver.Rows) error {
+		_, _, err := scan(rows.Totals)
+		return err
 	})
 	slices.Sort(a.late)
 	a.late = slices.Compact(a.late)
@@ -152,7 +156,7 @@ func (l *listing) keep(hours, seconds series) {
 // fromRows counts some hours, given by their starts, from rows.
 func (l *listing) fromRows(ctx context.Context, hours []int64) (series, error) {
 	parameters := l.q.parameters("from", slices.Min(hours), "to", slices.Max(hours)+int64(hour), "hours", hours)
-	t, err := l.r.count(ctx, hoursFromRows(*l.q), parameters)
+	t, err := l.r.count(ctx, *l.q, hoursFromRows(*l.q), parameters)
 	for i := range t {
 		t[i].fromRows = true
 	}

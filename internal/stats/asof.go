@@ -35,7 +35,7 @@ const (
 )
 
 // inTime is the condition that a call is in the list as of until.
-const inTime = `(recorded_at <= fromUnixTimestamp64Milli({until:Int64}) OR start_time < fromUnixTimestamp64Milli({arrivals:Int64}))`
+const inTime = `(recorded_at <= fromUnixTimestamp64Milli({until:Int64}, 'Asia/Shanghai') OR start_time < fromUnixTimestamp64Milli({arrivals:Int64}, 'Asia/Shanghai'))`
 
 func (q CallsQuery) arrivals() time.Time { return q.Until.Add(-arrivalWindow) }
 
@@ -185,7 +185,7 @@ func (l *listing) wholeDays() int64 { return l.apart.Start().Unix() }
 // newestByHour counts the newest days by hour, from the rollup.
 func (l *listing) newestByHour(ctx context.Context) (series, error) {
 	from := max(l.apart, l.days.Start).Start().Unix()
-	return l.r.countAll(ctx, hoursOf(*l.q), l.q.parameters("from", from, "to", l.days.End.End().Unix()))
+	return l.r.countAll(ctx, *l.q, hoursOf(*l.q), l.q.parameters("from", from, "to", l.days.End.End().Unix()))
 }
 
 // takeApart counts the hours into which calls came late from rows, and the others of their days from
@@ -231,7 +231,7 @@ func (t series) cut(hours []int64) (days, rest series) {
 // hoursOf counts some days by hour, from the rollup.
 func (l *listing) hoursOf(ctx context.Context, days series) (series, error) {
 	oldest, newest := days[len(days)-1], days[0]
-	hours, err := l.r.count(ctx, hoursOf(*l.q), l.q.parameters("from", oldest.start, "to", newest.end()))
+	hours, err := l.r.count(ctx, *l.q, hoursOf(*l.q), l.q.parameters("from", oldest.start, "to", newest.end()))
 	return slices.DeleteFunc(hours, func(s timeBucket) bool {
 		return !slices.ContainsFunc(days, func(d timeBucket) bool { return d.day() == s.day() })
 	}), err

@@ -236,3 +236,41 @@ func TestAJumpFindsThePageOfAnInstant(t *testing.T) {
 		}
 	}
 }
+
+// TestAnHourThatComesTwiceIsOneOfTwo asks about the two hours that a clock of the server's zone shows alike when summer ends
+// there. A shard that is asked gets instants as texts.
+func TestAnHourThatComesTwiceIsOneOfTwo(t *testing.T) {
+	now := time.Now()
+	winter := time.Date(now.Year(), time.November, 1, 9, 0, 0, 0, time.UTC) // one o'clock again in Los Angeles, on a Sunday
+	if winter.AddDate(0, 0, 8).After(now) {
+		winter = winter.AddDate(-1, 0, 0)
+	}
+	for winter.Weekday() != time.Sunday {
+		winter = winter.AddDate(0, 0, 1)
+	}
+	l, application := newCallStore(t), uuid.New()
+	for hours := -3; hours <= 2; hours++ {
+		c := randomRow(rand.New(rand.NewPCG(1, 2)), application, "gpt", winter.Add(time.Duration(hours)*time.Hour+16*time.Minute))
+		c.success = hours%2 == 0
+		l.add(c)
+	}
+	r := l.reader(now, "?session_timezone=America/Los_Angeles")
+	r.limits = scanLimits{day: 2, hour: 2}
+	day := beijing.DayOf(winter)
+	for _, result := range []Result{AnyResult, OnlySuccesses, OnlyFailures} {
+		q := CallsQuery{Application: application, Range: beijing.Range{Start: day, End: day}, Result: result, Page: 1}
+		want, _ := l.selected(q, day)
+		if page, err := r.Calls(t.Context(), q); err != nil || len(page.Items) != len(want) {
+			t.Errorf("result %v: %d calls instead of %d, %v", result, len(page.Items), len(want), err)
+		}
+	}
+	for hours := -3; hours <= 2; hours++ {
+		from := winter.Add(time.Duration(hours) * time.Hour)
+		to := from.Add(time.Hour)
+		q := CallsQuery{Application: application, Range: beijing.Range{Start: day, End: day}, From: &from, To: &to, Page: 1}
+		page, err := r.Calls(t.Context(), q)
+		if err != nil || len(page.Items) != 1 || page.Items[0].StartTime != beijing.Format(from.Add(16*time.Minute)) {
+			t.Errorf("the hour from %s: %+v, %v", from, page.Items, err)
+		}
+	}
+}

@@ -48,7 +48,7 @@ const expired = "expired"
 const failedCallQuery = `
 SELECT` + callColumns + `
 FROM calls
-WHERE application_id = {application:UUID} AND start_time = fromUnixTimestamp64Milli({start:Int64}) AND call_id = {call:UUID}
+WHERE application_id = {application:UUID} AND start_time = fromUnixTimestamp64Milli({start:Int64}, 'Asia/Shanghai') AND call_id = {call:UUID}
 LIMIT 1`
 
 // Call gives one failed call of an application. Faults: NotFound for a call that is not there,
@@ -107,7 +107,7 @@ func scanFailedCall(rows driver.Rows, more ...any) (*FailedCall, error) {
 const failureQuery = `
 SELECT message, toString(method), path, request_body, query, toString(body_note)
 FROM call_failures
-WHERE application_id = {application:UUID} AND start_time = fromUnixTimestamp64Milli({start:Int64}) AND call_id = {call:UUID}
+WHERE application_id = {application:UUID} AND start_time = fromUnixTimestamp64Milli({start:Int64}, 'Asia/Shanghai') AND call_id = {call:UUID}
 LIMIT 1`
 
 // addDetail fills in the row of call_failures. The shipper writes it before the call's own row, so

@@ -172,9 +172,13 @@ func TestAnswersComeBackWithTheStore(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = r.Close() })
 	today := beijing.Today(time.Now())
+	applications := make([]uuid.UUID, 20) // where there are shards, some of each
+	for i := range applications {
+		applications[i] = uuid.New()
+	}
 	ask := func() error {
 		_, page := r.Calls(t.Context(), CallsQuery{Application: uuid.New(), Range: beijing.LastDays(7, today), Page: 1})
-		_, usage := r.Usage(t.Context(), []uuid.UUID{uuid.New()}, beijing.LastDays(7, today))
+		_, usage := r.Usage(t.Context(), applications, beijing.LastDays(7, today))
 		return errors.Join(page, usage)
 	}
 	if err := ask(); err != nil {

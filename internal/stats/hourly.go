@@ -28,7 +28,7 @@ type FirstByte struct {
 var hourlyQuery = `
 SELECT toInt64(toUnixTimestamp(u.hour)),` + figures + `
 FROM usage_hourly AS u
-WHERE u.application_id IN {applications:Array(UUID)} AND u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({to:Int64})`
+WHERE u.application_id IN {applications:Array(UUID)} AND u.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND u.hour < toDateTime({to:Int64}, 'Asia/Shanghai')`
 
 // firstByteQuery asks the calls themselves, for no rollup has their first bytes. The levels are a hair low, so that the rank
 // is the nearest one.

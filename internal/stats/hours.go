@@ -27,12 +27,12 @@ SELECT toInt32(` + slotOfHour + `) AS slot, toInt32(intDiv(toInt64(toUnixTimesta
     sum(t.reported), sum(t.partial), sum(t.absent), sum(t.unreadable), sum(t.counted) AS counted_calls,
     sum(t.input), sum(t.output), sum(t.cached), sum(t.cache_write), sum(t.reasoning)
 FROM tokens_hourly AS t
-WHERE t.hour >= fromUnixTimestamp({from:Int64}) AND t.hour < fromUnixTimestamp({until:Int64})`
+WHERE t.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND t.hour < toDateTime({until:Int64}, 'Asia/Shanghai')`
 
 const slotCallsQuery = `
 SELECT toInt32(` + slotOfHour + `) AS slot, toString(u.model) AS of_model, sum(u.calls)
 FROM usage_hourly AS u
-WHERE u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({until:Int64})`
+WHERE u.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND u.hour < toDateTime({until:Int64}, 'Asia/Shanghai')`
 
 // SlotTokens gives what calls of everyone reported, by spans of whole hours that begin at starts, ascending; the last ends at
 // until. Faults: Unavailable.

@@ -20,7 +20,7 @@ const messagesQuery = `
 SELECT call_id, substringUTF8(message, 1, {most:UInt32})
 FROM call_failures
 WHERE application_id = {application:UUID} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}
-  AND start_time >= fromUnixTimestamp64Milli({first:Int64}) AND start_time <= fromUnixTimestamp64Milli({last:Int64})
+  AND start_time >= fromUnixTimestamp64Milli({first:Int64}, 'Asia/Shanghai') AND start_time <= fromUnixTimestamp64Milli({last:Int64}, 'Asia/Shanghai')
   AND call_id IN {calls:Array(UUID)} AND message != ''`
 
 // AddMessages fills in the heads of the messages of failed calls of an application, where they are kept. A thousand calls
@@ -74,7 +74,7 @@ func headOf(message string) string {
 const foundQuery = `
 SELECT` + callColumns + `, application_id
 FROM calls
-WHERE application_id IN {applications:Array(UUID)} AND start_time = fromUnixTimestamp64Milli({start:Int64}) AND call_id = {call:UUID}
+WHERE application_id IN {applications:Array(UUID)} AND start_time = fromUnixTimestamp64Milli({start:Int64}, 'Asia/Shanghai') AND call_id = {call:UUID}
 LIMIT 1`
 
 // Find gives a call of one of some applications by its id, and which of them it is of: with its failure when it failed, the

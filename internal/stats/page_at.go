@@ -45,7 +45,7 @@ func (r *Reader) newerThanAt(ctx context.Context, q CallsQuery, t series) (newer
 func (r *Reader) rowsAfter(ctx context.Context, q CallsQuery, afterMs, to int64) (n int64, err error) {
 	query := `
 SELECT toInt64(count()) FROM calls
-WHERE application_id = {application:UUID} AND start_time > fromUnixTimestamp64Milli({after:Int64}) AND ` + before("to") + q.filters()
+WHERE application_id = {application:UUID} AND start_time > fromUnixTimestamp64Milli({after:Int64}, 'Asia/Shanghai') AND ` + before("to") + q.filters()
 	err = r.each(ctx, "calls after an instant", query, q.parameters("after", afterMs, "to", to), func(rows driver.Rows) error {
 		if err := rows.Scan(&n); err != nil {
 			return unavailable(err, "count calls after an instant")

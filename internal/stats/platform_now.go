@@ -39,19 +39,19 @@ type Now struct {
 }
 
 var nowQuery = `
-SELECT grouping(c.model) = 0, toString(c.model), c.start_time > fromUnixTimestamp64Milli({middle:Int64}) AS lately, toInt64(count()), toInt64(countIf(NOT c.success)),
+SELECT grouping(c.model) = 0, toString(c.model), c.start_time > fromUnixTimestamp64Milli({middle:Int64}, 'Asia/Shanghai') AS lately, toInt64(count()), toInt64(countIf(NOT c.success)),
     toInt64(quantileExact(0.9499999)(c.duration_ms))
 FROM calls AS c
 WHERE ` + ofTwoHours
 
-const ofTwoHours = `start_time > fromUnixTimestamp64Milli({from:Int64}) AND start_time <= fromUnixTimestamp64Milli({until:Int64})`
+const ofTwoHours = `start_time > fromUnixTimestamp64Milli({from:Int64}, 'Asia/Shanghai') AND start_time <= fromUnixTimestamp64Milli({until:Int64}, 'Asia/Shanghai')`
 
 const failingNowQuery = `
 SELECT toString(reason_type), toString(reason_code), upstream_status, toString(model), sum(failed) AS failures, sum(failed_before),
     min(first_ms), max(last_ms), groupArrayIf(application_id, failed > 0), groupArrayIf(failed, failed > 0)
 FROM (
     SELECT reason_type, reason_code, upstream_status, model, application_id,
-        toInt64(countIf(start_time > fromUnixTimestamp64Milli({middle:Int64}))) AS failed, toInt64(count()) - failed AS failed_before,
+        toInt64(countIf(start_time > fromUnixTimestamp64Milli({middle:Int64}, 'Asia/Shanghai'))) AS failed, toInt64(count()) - failed AS failed_before,
         toUnixTimestamp64Milli(min(start_time)) AS first_ms, toUnixTimestamp64Milli(max(start_time)) AS last_ms
     FROM calls WHERE ` + ofTwoHours + ` AND NOT success`
 

@@ -176,15 +176,16 @@ func (r *Reader) keptCalls(days beijing.Range) beijing.Range {
 	return days
 }
 
-// each runs a query and hands every row to scan. A store that cannot answer is fault.Unavailable.
-func (r *Reader) each(ctx context.Context, doing, query string, args []any, scan func(driver.Rows) error) error {
+// each runs a query and hands every row to scan, then what it knows beside them to last. A store that cannot answer is
+// fault.Unavailable.
+func (r *Reader) each(ctx context.Context, doing, query string, args []any, scan func(driver.Rows) error, last ...func(driver.Rows) error) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	return stream(ctx, r.conn, doing, query, args, scan)
+	return stream(ctx, r.conn, doing, query, args, scan, last...)
 }
 
 // stream is each without a time limit of its own.
-func stream(ctx context.Context, conn asker, doing, query string, args []any, scan func(driver.Rows) error) error {
+func stream(ctx context.Context, conn asker, doing, query string, args []any, scan func(driver.Rows) error, last ...func(driver.Rows) error) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {
 		return unavailable(err, doing)
@@ -197,6 +198,11 @@ func stream(ctx context.Context, conn asker, doing, query string, args []any, sc
 	}
 	if err := rows.Err(); err != nil {
 		return unavailable(err, doing)
+	}
+	for _, take := range last {
+		if err := take(rows); err != nil {
+			return err
+		}
 	}
 	return nil
 }

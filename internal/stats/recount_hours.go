@@ -71,7 +71,7 @@ FROM (
     SELECT toInt64(toUnixTimestamp(u.hour)) AS starts, toString(model) AS of_model, toString(` + h.upstream + `) AS of_upstream,
         ` + none + ` AS counted, [` + strings.Join(ofRollup, ", ") + `] AS kept, ` + h.kept + ` AS histogram
     FROM ` + h.table + ` AS u
-    WHERE application_id = {application:UUID} AND u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({to:Int64})
+    WHERE application_id = {application:UUID} AND u.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND u.hour < toDateTime({to:Int64}, 'Asia/Shanghai')
     GROUP BY starts, of_model, of_upstream
 )
 GROUP BY starts, of_model, of_upstream

@@ -52,9 +52,20 @@ type timeBucket struct {
 	fromRows bool // counted from rows: but for rows all are of calls recorded by the query's until
 }
 
-// counts are where to scan what rolledUp and counted select.
-func (s *timeBucket) counts() []any {
-	return []any{&s.rows, &s.calls, &s.successes, &s.allCalls, &s.allSuccesses}
+// counts are where to scan what rolledUp and counted select of a query, before take.
+func (s *timeBucket) counts(q CallsQuery) []any {
+	columns := []any{&s.rows, &s.allCalls, &s.allSuccesses, &s.calls, &s.successes}
+	if !q.Outcome.narrows() {
+		columns = columns[:3]
+	}
+	return columns
+}
+
+// take takes over what was scanned for a query.
+func (s *timeBucket) take(q CallsQuery) {
+	if !q.Outcome.narrows() {
+		s.calls, s.successes = s.allCalls, s.allSuccesses
+	}
 }
 
 // add counts what another part of the same time holds.
@@ -115,29 +126,23 @@ func (t *series) replace(whole timeBucket, parts []timeBucket) {
 // outcome. Hours are counted in Unix time, which agrees with Beijing hours.
 func (q CallsQuery) rolledUp() string {
 	if q.Model == nil {
-		return ` sum(u.calls) AS n, n, sum(u.successes) AS good, n, good`
+		return ` sum(u.calls) AS n, n, sum(u.successes)`
 	}
-	return ` sum(u.calls), sumIf(u.calls, ` + ofModel + `) AS n, sumIf(u.successes, ` + ofModel + `) AS good, n, good`
+	return ` sum(u.calls), sumIf(u.calls, ` + ofModel + `), sumIf(u.successes, ` + ofModel + `)`
 }
 
-func (q CallsQuery) counted() string { return q.countedIf("true", "n") }
+func (q CallsQuery) counted() string { return q.countedIf("true") }
 
-// countedIf counts calls that meet a condition. By the name two of them in one SELECT are told apart.
-func (q CallsQuery) countedIf(condition, name string) string {
+// countedIf counts calls that meet a condition.
+func (q CallsQuery) countedIf(condition string) string {
 	number := func(conditions string) string { return ` toInt64(countIf(` + condition + conditions + `))` }
 	whole := q
 	whole.Outcome = Outcome{}
-	all, good := name, name+"_good"
-	counts := number("") + ` AS ` + name + `,`
-	allCalls, allSuccesses := ` `+all, number(whole.listed()+" AND success")+` AS `+good
-	if whole.listed() != "" {
-		all += "_all"
-		allCalls = number(whole.listed()) + ` AS ` + all
-	}
+	counts := number("") + `,` + number(whole.listed()) + `,` + number(whole.listed()+" AND success")
 	if q.Outcome.narrows() {
-		return counts + number(q.listed()) + `,` + number(q.listed()+" AND success") + `,` + allCalls + `,` + allSuccesses
+		counts += `,` + number(q.listed()) + `,` + number(q.listed()+" AND success")
 	}
-	return counts + allCalls + `,` + allSuccesses + `, ` + all + `, ` + good
+	return counts
 }
 
 // listed are the conditions of everything but result.
@@ -149,10 +154,10 @@ func (q CallsQuery) listed() (conditions string) {
 		conditions += " AND " + ofTrace
 	}
 	if q.From != nil {
-		conditions += " AND start_time >= fromUnixTimestamp64Milli({started:Int64})"
+		conditions += " AND start_time >= fromUnixTimestamp64Milli({started:Int64}, 'Asia/Shanghai')"
 	}
 	if q.To != nil {
-		conditions += " AND start_time < fromUnixTimestamp64Milli({ended:Int64})"
+		conditions += " AND start_time < fromUnixTimestamp64Milli({ended:Int64}, 'Asia/Shanghai')"
 	}
 	if q.Until != nil {
 		conditions += " AND " + inTime
@@ -180,7 +185,7 @@ func hoursOf(q CallsQuery) string {
 	return `
 SELECT toInt64(3600) AS unit, toInt64(toUnixTimestamp(u.hour)) AS start,` + q.rolledUp() + `
 FROM usage_hourly AS u
-WHERE u.application_id = {application:UUID} AND u.hour >= fromUnixTimestamp({from:Int64}) AND u.hour < fromUnixTimestamp({to:Int64})
+WHERE u.application_id = {application:UUID} AND u.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND u.hour < toDateTime({to:Int64}, 'Asia/Shanghai')
 GROUP BY u.hour`
 }
 
@@ -228,12 +233,12 @@ func (r *Reader) countDays(ctx context.Context, q CallsQuery, days beijing.Range
 	if q.Outcome.narrows() {
 		return r.countOutcomeDays(ctx, q, days)
 	}
-	return r.countAll(ctx, daysOf(q), q.parameters("start", days.Start, "end", days.End))
+	return r.countAll(ctx, q, daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
 // count runs a query of unit, start and the counts of buckets, and leaves out those without calls.
-func (r *Reader) count(ctx context.Context, query string, parameters []any) (series, error) {
-	t, err := r.countAll(ctx, query, parameters)
+func (r *Reader) count(ctx context.Context, q CallsQuery, query string, parameters []any) (series, error) {
+	t, err := r.countAll(ctx, q, query, parameters)
 	return t.used(), err
 }
 
@@ -242,13 +247,14 @@ func (t series) used() series {
 }
 
 // countAll is count with buckets that hold calls of other models only.
-func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (series, error) {
+func (r *Reader) countAll(ctx context.Context, q CallsQuery, query string, parameters []any) (series, error) {
 	var t series
 	err := r.each(ctx, "count calls", query, parameters, func(rows driver.Rows) error {
 		var s timeBucket
-		if err := rows.Scan(append([]any{(*int64)(&s.unit), &s.start}, s.counts()...)...); err != nil {
+		if err := rows.Scan(append([]any{(*int64)(&s.unit), &s.start}, s.counts(q)...)...); err != nil {
 			return unavailable(err, "count calls")
 		}
+		s.take(q)
 		t = append(t, s)
 		return nil
 	})
@@ -267,7 +273,7 @@ func (r *Reader) split(ctx context.Context, q CallsQuery, s timeBucket) (series,
 		return t, nil
 	}
 	for pause := 2 * time.Millisecond; ; pause *= 2 {
-		t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
+		t, err := r.count(ctx, q, query, q.parameters("from", s.start, "to", s.end()))
 		if err != nil {
 			return nil, err
 		}
@@ -316,9 +322,9 @@ func within(buckets []timeBucket) (condition string, bounds []any) {
 // since and before compare a call's start with a parameter of Unix seconds, so that no zone of
 // the server or of this process takes part.
 func since(parameter string) string {
-	return "start_time >= fromUnixTimestamp64Milli({" + parameter + ":Int64} * 1000)"
+	return "start_time >= fromUnixTimestamp64Milli({" + parameter + ":Int64} * 1000, 'Asia/Shanghai')"
 }
 
 func before(parameter string) string {
-	return "start_time < fromUnixTimestamp64Milli({" + parameter + ":Int64} * 1000)"
+	return "start_time < fromUnixTimestamp64Milli({" + parameter + ":Int64} * 1000, 'Asia/Shanghai')"
 }

@@ -78,7 +78,7 @@ func (r *Reader) countRows(ctx context.Context, q CallsQuery, buckets []timeBuck
 		whole.Outcome = Outcome{}
 	}
 	query := `
-SELECT toInt64(count()), toInt64(countIf(success)), toInt64(countIf(` + matches + `)), toInt64(countIf(` + matches + ` AND start_time > fromUnixTimestamp64Milli({at:Int64})))
+SELECT toInt64(count()), toInt64(countIf(success)), toInt64(countIf(` + matches + `)), toInt64(countIf(` + matches + ` AND start_time > fromUnixTimestamp64Milli({at:Int64}, 'Asia/Shanghai')))
 FROM calls
 WHERE application_id = {application:UUID} AND (` + condition + `)` + whole.listed()
 	parameters := q.parameters(append(append(bounds, "at", at), textDays(buckets)...)...)

@@ -26,10 +26,10 @@ type UpstreamUsage struct {
 }
 
 const upstreamsQuery = `
-SELECT toString(upstream_id) AS upstream, start_time >= fromUnixTimestamp64Milli({since:Int64}) AS lately,
+SELECT toString(upstream_id) AS upstream, start_time >= fromUnixTimestamp64Milli({since:Int64}, 'Asia/Shanghai') AS lately,
     toInt64(count()), toInt64(countIf(NOT success)), toInt64(countIf(attempts > 1)), toInt64(quantileExact(0.9499999)(duration_ms))
 FROM calls
-WHERE start_time >= fromUnixTimestamp64Milli({from:Int64}) AND upstream_id != ''`
+WHERE start_time >= fromUnixTimestamp64Milli({from:Int64}, 'Asia/Shanghai') AND upstream_id != ''`
 
 // Upstreams gives everyone's figures of the last hour. They are read from the calls themselves: no rollup tells upstreams
 // apart. Faults: Unavailable.

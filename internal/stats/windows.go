@@ -41,8 +41,8 @@ func windowsQuery(by By) string {
 	return `
 SELECT toString(` + string(by) + `) AS id, toInt64(count()), toInt64(countIf(NOT success)), toInt64(quantileExact(0.9499999)(duration_ms))
 FROM calls
-WHERE ` + condition + ` AND start_time >= fromUnixTimestamp64Milli({started:Int64}) AND start_time <= fromUnixTimestamp64Milli({to:Int64})
-  AND recorded_at >= fromUnixTimestamp64Milli({recorded:Int64}) AND ` + ended + ` > {from:Int64} AND ` + ended + ` <= {to:Int64}
+WHERE ` + condition + ` AND start_time >= fromUnixTimestamp64Milli({started:Int64}, 'Asia/Shanghai') AND start_time <= fromUnixTimestamp64Milli({to:Int64}, 'Asia/Shanghai')
+  AND recorded_at >= fromUnixTimestamp64Milli({recorded:Int64}, 'Asia/Shanghai') AND ` + ended + ` > {from:Int64} AND ` + ended + ` <= {to:Int64}
 GROUP BY id`
 }
 

@@ -48,7 +48,7 @@ const (
 	slotOfDay   = "intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800"
 	slotOfHour  = "intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600"
 	ownHour     = "toInt64(toUnixTimestamp(u.hour))"
-	hoursWithin = "u.hour >= fromUnixTimestamp(intDiv({from:Int64}, 1000)) AND u.hour < fromUnixTimestamp(intDiv({to:Int64}, 1000))"
+	hoursWithin = "u.hour >= toDateTime(intDiv({from:Int64}, 1000), 'Asia/Shanghai') AND u.hour < toDateTime(intDiv({to:Int64}, 1000), 'Asia/Shanghai')"
 )
 
 var rollups = []rollup{
@@ -123,7 +123,7 @@ func (d *difference) fingerprint() uint64 {
 	return maphash.String(seed, fmt.Sprint(d.rows, d.sums, d.buckets, d.counts))
 }
 
-const between = `start_time >= fromUnixTimestamp64Milli({from:Int64}) AND start_time < fromUnixTimestamp64Milli({to:Int64})`
+const between = `start_time >= fromUnixTimestamp64Milli({from:Int64}, 'Asia/Shanghai') AND start_time < fromUnixTimestamp64Milli({to:Int64}, 'Asia/Shanghai')`
 
 func span(from, to time.Time) []any {
 	return []any{clickhouse.Named("from", strconv.FormatInt(from.UnixMilli(), 10)), clickhouse.Named("to", strconv.FormatInt(to.UnixMilli(), 10))}
