@@ -1,21 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import axe from 'axe-core';
 import { expect } from '@playwright/test';
 import { Builder, By, Capabilities, Key, error, until, type WebDriver, type WebElement } from 'selenium-webdriver';
+import { freePort } from './free-port';
 
 const LONGEST = 30_000; // ms that something of a page is waited for
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Starts a program of Debian's, which must be there. */
 async function start(program: string, args: string[], parts: Parameters<typeof spawn>[2] = {}): Promise<ChildProcess> {
@@ -35,6 +26,27 @@ async function screen(): Promise<{ display: string; child: ChildProcess }> {
   return { display: `:${number.toString().trim()}`, child };
 }
 
+/** WebKit's WebDriver once it answers: the client gives a refused connection up after 45 ms. */
+async function driverServer(display: string): Promise<{ url: string; server: ChildProcess }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const server = await start('WebKitWebDriver', [`--port=${port}`], { env: { ...process.env, DISPLAY: display } });
+  const deadline = Date.now() + LONGEST;
+  while (
+    !(await fetch(`${url}/status`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (server.exitCode !== null || Date.now() > deadline) {
+      server.kill();
+      throw new Error(`WebKitWebDriver does not answer at ${url} (exit code ${server.exitCode})`);
+    }
+    await new Promise((wait) => setTimeout(wait, 50));
+  }
+  return { url, server };
+}
+
 /** WebKit as Debian has it, in its own small browser, over WebDriver; and what it complained of. */
 export class WebKit {
   private constructor(
@@ -45,23 +57,22 @@ export class WebKit {
 
   static async open(base: string): Promise<WebKit> {
     const { display, child } = await screen();
-    const port = await freePort();
-    const server = await start('WebKitWebDriver', [`--port=${port}`], {
-      env: { ...process.env, DISPLAY: display },
-    });
-    const children = [server, child];
-    const driver = await new Builder()
-      .usingServer(`http://127.0.0.1:${port}`)
-      .withCapabilities(new Capabilities({ browserName: 'MiniBrowser' }))
-      .build()
-      .catch((error: unknown) => {
-        for (const left of children) left.kill();
-        throw error;
-      });
-    await driver.manage().window().setRect({ x: 0, y: 0, width: 1440, height: 900 });
-    await driver.get(`${base}/favicon.svg`);
-    await driver.manage().addCookie({ name: 'callgate_ui', value: 'en.light', path: '/' });
-    return new WebKit(driver, children, base);
+    const children = [child];
+    try {
+      const { url, server } = await driverServer(display);
+      children.unshift(server);
+      const driver = await new Builder()
+        .usingServer(url)
+        .withCapabilities(new Capabilities({ browserName: 'MiniBrowser' }))
+        .build();
+      await driver.manage().window().setRect({ x: 0, y: 0, width: 1440, height: 900 });
+      await driver.get(`${base}/favicon.svg`);
+      await driver.manage().addCookie({ name: 'callgate_ui', value: 'en.light', path: '/' });
+      return new WebKit(driver, children, base);
+    } catch (reason) {
+      for (const left of children) left.kill();
+      throw reason;
+    }
   }
 
   async close(): Promise<void> {
