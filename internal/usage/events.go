@@ -6,11 +6,12 @@ import "bytes"
 // one JSON text, in one line or in several.
 type events struct {
 	line    lineStep
-	begun   bool // the event has a line already
-	hasText bool // and data
-	wasCR   bool // a line feed that follows belongs to the end of the line before
-	matched int  // bytes of dataField at the line's beginning
-	started bool // the first bytes, which may be a byte order mark, were seen
+	begun   bool  // the event has a line already
+	hasText bool  // and data
+	wasCR   bool  // a line feed that follows belongs to the end of the line before
+	matched uint8 // bytes of dataField at the line's beginning
+	started bool  // the first bytes, which may be a byte order mark, were seen
+	tail    *tail // nil: no event is kept
 }
 
 type lineStep uint8
@@ -25,6 +26,9 @@ const dataField = "data:"
 
 // write hands the data of what one piece brings to s.
 func (e *events) write(p []byte, s *scanner) {
+	if e.tail != nil && len(p) > 0 {
+		p = e.join(p, s)
+	}
 	words := newWords(p)
 	for at := 0; at < len(p); {
 		if e.line == lineStart && e.matched == 0 && !e.begun && !e.wasCR {
@@ -37,6 +41,9 @@ func (e *events) write(p []byte, s *scanner) {
 				e.started = true
 				at += n
 				continue
+			}
+			if at >= len(words.p) && e.keep(p[at:]) {
+				return
 			}
 		}
 		at = len(p) - len(e.part(p[at:], s))
@@ -106,7 +113,7 @@ func (e *events) take(p []byte, s *scanner) {
 		default:
 			e.line = lineOther
 		}
-		if e.started, e.begun = true, true; e.matched == len(dataField) {
+		if e.started, e.begun = true, true; int(e.matched) == len(dataField) {
 			if e.line = lineData; e.hasText {
 				s.write([]byte{'\n'})
 			}
@@ -125,7 +132,7 @@ func isMark(b byte) bool { return b == 0xef || b == 0xbb || b == 0xbf }
 func (e *events) endLine(s *scanner) {
 	if e.line == lineStart && e.matched == 0 {
 		e.end(s)
-	} else if e.line == lineStart && e.matched == len(dataField)-1 {
+	} else if e.line == lineStart && int(e.matched) == len(dataField)-1 {
 		e.hasText = true // "data" alone is a field without a value
 	}
 	e.line, e.matched = lineStart, 0

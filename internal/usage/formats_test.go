@@ -156,7 +156,9 @@ func wholeEvents(body string) string {
 // However an answer is cut into pieces, it says the same.
 func FuzzPiecesMakeNoDifference(f *testing.F) {
 	for _, a := range answers() {
-		f.Add([]byte(a.body), a.kind == streamType, uint16(len(a.body)/2), uint16(3))
+		for _, step := range []uint16{0, 3, 60, maxTail - 1, maxTail} { // a piece has one byte more
+			f.Add([]byte(a.body), a.kind == streamType, uint16(len(a.body)/2), step)
+		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte, isStream bool, first, step uint16) {
 		a := answer{kind: jsonType}

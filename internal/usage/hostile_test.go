@@ -44,6 +44,8 @@ func hostile() []answer {
 		{name: "usage in another event", kind: streamType, want: absent(""),
 			body: named(`{"type":"content_block_start","message":{"model":"x","usage":{"input_tokens":3}}}`, `{"type":"content-delta","delta":{"usage":{"tokens":{"input_tokens":3}}}}`,
 				`{"type":"tool","response":{"usage":{"input_tokens":3}}}`)},
+		{name: "a long event", kind: streamType, want: known("m", 4, 2, -1, -1, -1),
+			body: sse(`{"model":"m","text":"`+long+`","usage":null}`, `{"usage":{"prompt_tokens":4,"completion_tokens":2,"text":"`+long+`"}}`)},
 		{name: "type behind the usage", kind: streamType, want: known("c", 3, -1, -1, -1, -1),
 			body: sse(`{"message":{"usage":{"input_tokens":3},"model":"c"},"type":"message_start"}`)},
 		{name: "wrapped and its own", kind: streamType, want: known("", 1, -1, -1, -1, -1),

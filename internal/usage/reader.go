@@ -2,8 +2,8 @@ package usage
 
 import "bytes"
 
-// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds less than 1 KB, and
-// for an answer that is compressed what its decoder needs, which is asked for.
+// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds 512 bytes, as many
+// while an event that came in part is kept, and for an answer that is compressed what its decoder needs, which is asked for.
 type Reader struct {
 	kind     kind
 	fault    bool // it cannot be read
@@ -114,6 +114,7 @@ func (r *Reader) finish(complete bool) {
 		r.inflater = nil
 		r.fault = r.fault || err != nil && complete
 	}
+	r.events.readTail(&r.scanner)
 	switch {
 	case r.kind == stream && complete:
 		r.events.end(&r.scanner)

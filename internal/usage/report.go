@@ -3,7 +3,7 @@
 // where its format has it, and what is not said stays unknown.
 //
 // In the order of a byte: reader.go chooses how an answer is read, inflate.go undoes its compression, events.go
-// finds the JSON in an event stream, scanner.go and skip.go walk through that, places.go says where the numbers
+// and tail.go find the JSON in an event stream, scanner.go and skip.go walk through that, places.go says where the numbers
 // stand, and report.go what they mean.
 package usage
 

@@ -249,10 +249,33 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 				return rest[1+n:]
 			}
 		}
-		s.begin(rest[1])
+		if s.begin(rest[1]); s.step == firstKey && s.next == inUsage {
+			return s.usual(rest[2:])
+		}
 		return rest[2:]
 	}
 	return rest
+}
+
+// usual reads what an object of usage begins with where it is written as OpenAI and all who speak it do, without taking each
+// key apart: an answer's usage is met long after the last one, by a processor that did other work since.
+func (s *scanner) usual(p []byte) (rest []byte) {
+	for _, member := range [...]struct {
+		key string
+		of  place
+	}{{`"prompt_tokens":`, promptTokens}, {`,"completion_tokens":`, completionTokens}, {`,"total_tokens":`, totalTokens}} {
+		if !begins(p, member.key) {
+			return p
+		}
+		v, n := count(p[len(member.key):])
+		if n == 0 {
+			return p
+		}
+		s.said.set(member.of, v)
+		s.step = afterValue
+		p = p[len(member.key)+n:]
+	}
+	return p
 }
 
 // open enters a container on the way to a number.
