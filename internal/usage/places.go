@@ -165,6 +165,12 @@ func ofUsage(key []byte) (node, place) {
 	return ofMeta(key)
 }
 
+// openAIUsage is what usage begins with as OpenAI and all who speak it write it, before each of its numbers.
+var openAIUsage = []struct {
+	written string
+	of      place
+}{{`"prompt_tokens":`, promptTokens}, {`,"completion_tokens":`, completionTokens}, {`,"total_tokens":`, totalTokens}}
+
 func ofCohere(in node, key []byte) (node, place) {
 	input, output := cohereInput, cohereOutput
 	if in == inBilled {

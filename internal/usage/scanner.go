@@ -250,30 +250,27 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 			}
 		}
 		if s.begin(rest[1]); s.step == firstKey && s.next == inUsage {
-			return s.usual(rest[2:])
+			return s.readOpenAI(rest[2:])
 		}
 		return rest[2:]
 	}
 	return rest
 }
 
-// usual reads what an object of usage begins with where it is written as OpenAI and all who speak it do, without taking each
-// key apart: an answer's usage is met long after the last one, by a processor that did other work since.
-func (s *scanner) usual(p []byte) (rest []byte) {
-	for _, member := range [...]struct {
-		key string
-		of  place
-	}{{`"prompt_tokens":`, promptTokens}, {`,"completion_tokens":`, completionTokens}, {`,"total_tokens":`, totalTokens}} {
-		if !begins(p, member.key) {
+// readOpenAI reads what an object of usage begins with where it is written as OpenAI writes it, without taking each key apart:
+// an answer's usage is met long after the last one, by a processor that did other work since.
+func (s *scanner) readOpenAI(p []byte) (rest []byte) {
+	for _, member := range openAIUsage {
+		if !begins(p, member.written) {
 			return p
 		}
-		v, n := count(p[len(member.key):])
+		v, n := count(p[len(member.written):])
 		if n == 0 {
 			return p
 		}
 		s.said.set(member.of, v)
 		s.step = afterValue
-		p = p[len(member.key)+n:]
+		p = p[len(member.written)+n:]
 	}
 	return p
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // tail is the beginning of an event of which a piece of the stream did not bring the end. It is kept, where it is short, until
-// the event is whole: to see that an event has no word of interest costs a sixth of reading it. Between events a stream has none.
+// the event is whole: to see that an event has no word of interest costs far less than reading it. Between events a stream has none.
 type tail struct {
 	n  int
 	of [maxTail]byte
@@ -17,8 +17,8 @@ const maxTail = 504
 
 var tails = sync.Pool{New: func() any { return new(tail) }}
 
-// keep keeps the end of a piece, from where an event begins that has not ended, and tells whether it could. An end of a line
-// may be that of an event which has another than eventBreak, and is read at once.
+// keep keeps the end of a piece, from where an event begins that has not ended, and tells whether it could. What ends a line is
+// read at once: it may end the event, too, where a stream's lines end with carriage returns.
 func (e *events) keep(p []byte) bool {
 	if len(p) > maxTail || isLineEnd(p[len(p)-1]) {
 		return false

@@ -9,7 +9,7 @@ const (
 	escapeRest = "00"   // behind \u: no key that is known has other than ASCII
 )
 
-// begins is bytes.HasPrefix for constants, which the compiler compares without a call and without reading them.
+// begins is bytes.HasPrefix for texts, of which the compiler compares constants without a call and without reading them.
 func begins(p []byte, word string) bool { return len(p) >= len(word) && string(p[:len(word)]) == word }
 
 // stride is how many bytes are looked through at once for what is seldom there.
