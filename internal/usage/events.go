@@ -37,6 +37,10 @@ func (e *events) write(p []byte, s *scanner) {
 				at = next
 				continue
 			}
+			if s.model.n == 0 && words.isModel(at) && s.readModel(p[at:]) {
+				words.word = -1 // it is looked for no more, but the event may say more
+				continue
+			}
 			if n := e.oneLine(p[at:], s); n > 0 {
 				e.started = true
 				at += n

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -117,7 +118,8 @@ func TestEveryFormatIsReadThroughEveryEncodingAtEverySplit(t *testing.T) {
 	}
 }
 
-// A stream that is cut off anywhere reports what its events said whose data was whole by then, and never more.
+// A stream that is cut off anywhere reports what its events said whose data was whole by then, and never more. Only its model
+// counts as soon as it is told.
 func TestAStreamInterruptedAnywhereReportsWhatItSaidByThen(t *testing.T) {
 	for _, a := range answers() {
 		if a.kind != streamType || a.want.State == Unreadable {
@@ -125,8 +127,12 @@ func TestAStreamInterruptedAnywhereReportsWhatItSaidByThen(t *testing.T) {
 		}
 		t.Run(a.name, func(t *testing.T) {
 			for cut := 0; cut <= len(a.body); cut++ {
-				want := readIn(a, true, []byte(wholeEvents(a.body[:cut])))
+				all := dataOf(a.body[:cut])
+				want := readIn(a, true, []byte(sse(slices.DeleteFunc(slices.Clone(all), invalid)...)))
 				want.State = Partial
+				for _, text := range all {
+					want.Model = cmp.Or(want.Model, modelIn(text))
+				}
 				if got := readIn(a, false, []byte(a.body[:cut/2]), []byte(a.body[cut/2:cut])); got != want {
 					t.Fatalf("cut at %d (%q): %+v, want %+v", cut, a.body[max(0, cut-40):cut], got, want)
 				}
@@ -135,9 +141,8 @@ func TestAStreamInterruptedAnywhereReportsWhatItSaidByThen(t *testing.T) {
 	}
 }
 
-// wholeEvents are the events of a stream whose data is a whole JSON text.
-func wholeEvents(body string) string {
-	var whole []string
+// dataOf are the data of the events of a stream, the last of which may be a part.
+func dataOf(body string) (all []string) {
 	body = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\xef\xbb\xbf", "").Replace(body)
 	for event := range strings.SplitSeq(body, "\n\n") {
 		var data []string
@@ -146,11 +151,38 @@ func wholeEvents(body string) string {
 				data = append(data, text)
 			}
 		}
-		if text := strings.Join(data, ""); json.Valid([]byte(text)) {
-			whole = append(whole, text)
-		}
+		all = append(all, strings.Join(data, ""))
 	}
-	return sse(whole...)
+	return all
+}
+
+func invalid(text string) bool { return !json.Valid([]byte(text)) }
+
+// modelIn is the model that a JSON text tells at its root, of which the end may lack.
+func modelIn(text string) string {
+	d := json.NewDecoder(strings.NewReader(text))
+	depth, isKey, key := 0, false, ""
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			if depth++; v == '}' || v == ']' {
+				depth -= 2
+			}
+			isKey = depth == 1
+			continue
+		case string:
+			if depth == 1 && isKey {
+				key = v
+			} else if depth == 1 && (key == modelKey || key == geminiModelKey) {
+				return v
+			}
+		}
+		isKey = depth == 1 && !isKey
+	}
 }
 
 // However an answer is cut into pieces, it says the same.

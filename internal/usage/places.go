@@ -86,13 +86,21 @@ func child(in node, key []byte) (node, place) {
 	return nowhere, 0
 }
 
+// The keys of the model at the root.
+const (
+	modelKey       = "model"
+	geminiModelKey = "modelVersion"
+)
+
+func isModel(key []byte) bool { return string(key) == modelKey || string(key) == geminiModelKey }
+
 func ofRoot(key []byte) (node, place) {
 	switch string(key) {
 	case "usage":
 		return inUsage, 0
 	case "usageMetadata":
 		return inGemini, 0
-	case "model", "modelVersion":
+	case modelKey, geminiModelKey:
 		return modelName, 0
 	case "type", "event_type":
 		return eventType, 0

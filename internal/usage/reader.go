@@ -88,7 +88,7 @@ func (r *Reader) read(p []byte) {
 func (r *Reader) End(complete bool) (report Report) {
 	r.finish(complete)
 	s := &r.scanner
-	if s.of == nowhere || !s.events && s.of == root {
+	if s.of == nowhere {
 		report.Model = s.model.text()
 	}
 	switch {

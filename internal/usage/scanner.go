@@ -320,7 +320,9 @@ func (s *scanner) keepName(text []byte) {
 		s.wraps = wrapped(text)
 	case s.model.n == 0:
 		s.model.set(text)
-		s.of = s.path[s.depth]
+		if s.of = s.path[s.depth]; s.of == root {
+			s.of = nowhere // that of the answer, however the text goes on
+		}
 	}
 }
 
