@@ -37,7 +37,7 @@ func (e *events) write(p []byte, s *scanner) {
 				at = next
 				continue
 			}
-			if s.model.n == 0 && words.isModel(at) && s.readModel(p[at:]) {
+			if s.model.n == 0 && words.foundModel(at) && s.readModel(p[at:]) {
 				words.word = -1 // it is looked for no more, but the event may say more
 				continue
 			}

@@ -41,8 +41,8 @@ func (w *words) nextToRead(at int, ofModel bool) int {
 	return w.event
 }
 
-// isModel tells whether the word that was found behind a position is that of a model.
-func (w *words) isModel(at int) bool { return w.word >= at && w.word < len(w.p) && w.p[w.word] == 'm' }
+// foundModel tells whether the word found last stands behind a position and is that of a model.
+func (w *words) foundModel(at int) bool { return w.word >= at && w.word < len(w.p) && w.p[w.word] == 'm' }
 
 // pairsAtLeast is what indexPairs reads at once.
 const pairsAtLeast = 39
