@@ -42,7 +42,9 @@ func (w *words) nextToRead(at int, ofModel bool) int {
 }
 
 // foundModel tells whether the word found last stands behind a position and is that of a model.
-func (w *words) foundModel(at int) bool { return w.word >= at && w.word < len(w.p) && w.p[w.word] == 'm' }
+func (w *words) foundModel(at int) bool {
+	return w.word >= at && w.word < len(w.p) && w.p[w.word] == 'm'
+}
 
 // pairsAtLeast is what indexPairs reads at once.
 const pairsAtLeast = 39
