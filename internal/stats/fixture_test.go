@@ -244,6 +244,11 @@ func sameFloat(a, b *float64) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
+// newestDay is the day of the oldest hour that is counted from rows in any case: yesterday while midnight is not long ago.
+func newestDay(now time.Time) beijing.Day {
+	return beijing.DayOf(now.Add(-pastHour).Truncate(time.Hour))
+}
+
 // What tells the queries of a page apart.
 const (
 	askedRows     = "LIMIT {count:Int64}"

@@ -17,7 +17,7 @@ import (
 func TestAPageOfLongAgoIsReadWhileArrivalsAreAskedAndWhatArrivesMovesIt(t *testing.T) {
 	l := newCallStore(t)
 	now := time.Now()
-	today := beijing.Today(now)
+	today := newestDay(now)
 	random := rand.New(rand.NewPCG(11, 12))
 	q := CallsQuery{Application: uuid.New(), Range: beijing.LastDays(60, today)}
 	on := func(day beijing.Day, second int) row {

@@ -60,7 +60,7 @@ func (l *callStore) sparse(today beijing.Day, perDay int) (q CallsQuery) {
 // as this waits for.
 func TestTheDaysOfASparsePageAreAskedSideBySide(t *testing.T) {
 	l := newCallStore(t)
-	today := beijing.Today(time.Now())
+	today := newestDay(time.Now())
 	q := l.sparse(today, 6_000)
 	r := l.reader(time.Now(), "")
 	waiting := &together{asker: r.conn, most: defaultParallel, enough: make(chan struct{})}
