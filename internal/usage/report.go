@@ -3,8 +3,8 @@
 // where its format has it, and what is not said stays unknown.
 //
 // In the order of a byte: reader.go chooses how an answer is read, inflate.go undoes its compression, events.go
-// and tail.go find the JSON in an event stream, scanner.go and skip.go walk through that, places.go says where the numbers
-// stand, and report.go what they mean.
+// and tail.go find the JSON in an event stream, model.go its model where that is easy, scanner.go and skip.go walk through that,
+// places.go says where the numbers stand, and report.go what they mean.
 package usage
 
 import "math/bits"
