@@ -37,25 +37,28 @@ func (e *events) write(p []byte, s *scanner) {
 				at = next
 				continue
 			}
-			if s.model.n == 0 && words.foundModel(at) && s.readModel(p[at:]) {
+			if at >= len(words.p) {
+				if e.keep(p[at:]) {
+					return
+				}
+			} else if s.model.n == 0 && words.foundModel(at) && s.readModel(p[at:]) {
 				words.word = -1 // it is looked for no more, but the event may say more
 				continue
-			}
-			if n := e.oneLine(p[at:], s); n > 0 {
+			} else if n := e.readEvent(p[at:], s); n > 0 {
 				e.started = true
 				at += n
 				continue
-			}
-			if at >= len(words.p) && e.keep(p[at:]) {
-				return
 			}
 		}
 		at = len(p) - len(e.part(p[at:], s))
 	}
 }
 
-// oneLine reads an event that is one line of data and ends in the piece, as mostly; it gives its length, 0 for any other.
-func (e *events) oneLine(p []byte, s *scanner) int {
+// readEvent reads an event that is one line of data and ends in the piece, as mostly; it gives its length, 0 for any other.
+func (e *events) readEvent(p []byte, s *scanner) int {
+	if n := s.readPlain(p); n > 0 {
+		return n
+	}
 	if !begins(p, dataField) {
 		return 0
 	}

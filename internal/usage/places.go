@@ -95,6 +95,10 @@ const (
 func isModel(key []byte) bool { return string(key) == modelKey || string(key) == geminiModelKey }
 
 func ofRoot(key []byte) (node, place) {
+	const letters = 1<<('u'-'a') | 1<<('m'-'a') | 1<<('t'-'a') | 1<<('e'-'a') | 1<<('r'-'a') | 1<<('d'-'a')
+	if len(key) == 0 || uint64(letters)>>(key[0]-'a')&1 == 0 {
+		return nowhere, 0
+	}
 	switch string(key) {
 	case "usage":
 		return inUsage, 0

@@ -2,7 +2,7 @@ package usage
 
 import "bytes"
 
-// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds 512 bytes, as many more
+// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds 640 bytes, 512 more
 // while an event that came in part is kept, and for an answer that is compressed what its decoder needs, which is asked for.
 type Reader struct {
 	kind     kind

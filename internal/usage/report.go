@@ -2,8 +2,8 @@
 // (design section 9). Nothing is asked for, estimated or changed: a number is what the upstream said, at the place
 // where its format has it, and what is not said stays unknown.
 //
-// In the order of a byte: reader.go chooses how an answer is read, inflate.go undoes its compression, events.go
-// and tail.go find the JSON in an event stream, model.go its model where that is easy, scanner.go and skip.go walk through that,
+// In the order of a byte: reader.go chooses how an answer is read, inflate.go undoes its compression, events.go,
+// words.go and tail.go find the JSON in an event stream, plain.go reads it where that is easy, scanner.go and skip.go where it is not,
 // places.go says where the numbers stand, and report.go what they mean.
 package usage
 

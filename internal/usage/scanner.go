@@ -50,6 +50,8 @@ type scanner struct {
 	model  name
 	of     node // the container that model comes from, nowhere once it is known to count
 
+	head head // what the event had before it
+
 	whole      numbers // of all texts
 	unreadable bool
 }
@@ -96,7 +98,7 @@ func (s *scanner) reset() {
 	s.events, s.step, s.escaped, s.depth, s.outside, s.listed = false, beforeText, false, 0, 0, false
 	s.next, s.place = nowhere, 0
 	s.said.said, s.opened, s.via, s.bad, s.wraps = 0, 0, nowhere, false, nowhere
-	s.model.n, s.of, s.whole.said, s.unreadable = 0, nowhere, 0, false
+	s.model.n, s.head.n, s.of, s.whole.said, s.unreadable = 0, 0, nowhere, 0, false
 }
 
 // between takes bytes between values until one begins. What is met most is told here.
@@ -213,7 +215,7 @@ func (s *scanner) mistaken() {
 func (s *scanner) readLiteral(p []byte) (rest []byte) {
 	for i, b := range p {
 		switch {
-		case b >= '0' && b <= '9', b >= 'a' && b <= 'z', b == '.', b == '-', b == '+', b == 'E':
+		case isLiteral(b):
 			if s.step == inNumber {
 				s.count.add(b)
 			}
@@ -229,6 +231,11 @@ func (s *scanner) readLiteral(p []byte) (rest []byte) {
 		}
 	}
 	return nil
+}
+
+// isLiteral tells whether a byte is of a number, true, false or null.
+func isLiteral(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b == '.' || b == '-' || b == '+' || b == 'E'
 }
 
 func (s *scanner) readKey(p []byte) (rest []byte) {
@@ -250,29 +257,31 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 			}
 		}
 		if s.begin(rest[1]); s.step == firstKey && s.next == inUsage {
-			return s.readOpenAI(rest[2:])
+			if n := s.openAI(rest[2:]); n > 0 {
+				s.step = afterValue
+				return rest[2+n:]
+			}
 		}
 		return rest[2:]
 	}
 	return rest
 }
 
-// readOpenAI reads what an object of usage begins with where it is written as OpenAI writes it, without taking each key apart:
-// an answer's usage is met long after the last one, by a processor that did other work since.
-func (s *scanner) readOpenAI(p []byte) (rest []byte) {
+// openAI reads what an object of usage begins with where it is written as OpenAI writes it, without taking each key apart, and tells
+// how long that is.
+func (s *scanner) openAI(p []byte) (read int) {
 	for _, member := range openAIUsage {
-		if !begins(p, member.written) {
-			return p
+		if !begins(p[read:], member.written) {
+			break
 		}
-		v, n := count(p[len(member.written):])
+		v, n := count(p[read+len(member.written):])
 		if n == 0 {
-			return p
+			break
 		}
 		s.said.set(member.of, v)
-		s.step = afterValue
-		p = p[len(member.written)+n:]
+		read += len(member.written) + n
 	}
-	return p
+	return read
 }
 
 // open enters a container on the way to a number.

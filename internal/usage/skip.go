@@ -44,20 +44,22 @@ const (
 	highs   = 0x80 * ones
 	quotes  = '"' * ones
 	escapes = '\\' * ones
+	spaces  = ' ' * ones
 )
 
-// quoteOrEscape finds the first quote or backslash, -1 for none. Most texts it is asked for are too short for two searches.
-func quoteOrEscape(p []byte) int {
+// notPlain finds the first byte of a text that does not stand for itself: the quote at its end, a backslash, or a control character,
+// which no text has; -1 for none. Most are too short for three searches.
+func notPlain(p []byte) int {
 	i := 0
 	for ; i+8 <= len(p); i += 8 {
 		w := binary.LittleEndian.Uint64(p[i:])
 		a, b := w^quotes, w^escapes
-		if found := ((a-ones)&^a | (b-ones)&^b) & highs; found != 0 { // the lowest is always right
+		if found := ((a-ones)&^a | (b-ones)&^b | (w-spaces)&^w) & highs; found != 0 { // the lowest is always right
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}
 	for ; i < len(p); i++ {
-		if p[i] == '"' || p[i] == '\\' {
+		if p[i] == '"' || p[i] == '\\' || p[i] < ' ' {
 			return i
 		}
 	}

@@ -32,7 +32,7 @@ func (t *shortText) reset() { t.n, t.step = 0, plain }
 // whole is read that gives the text when it ended, without a copy where it can. What is longer than maxName may lack its end.
 func (t *shortText) whole(p []byte) (rest, text []byte, ended bool) {
 	if t.n == 0 && t.step == plain {
-		if at := quoteOrEscape(p[:min(len(p), maxName+1)]); at >= 0 && p[at] == '"' {
+		if at := notPlain(p[:min(len(p), maxName+1)]); at >= 0 && p[at] == '"' {
 			return p[at+1:], p[:at], true
 		}
 	}

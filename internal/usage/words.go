@@ -46,19 +46,41 @@ func (w *words) foundModel(at int) bool {
 	return w.word >= at && w.word < len(w.p) && w.p[w.word] == 'm'
 }
 
-// pairsAtLeast is what indexPairs reads at once.
-const pairsAtLeast = 39
+// pairs are bytes with another two behind each, and one that must not stand seven behind it: 0, which no JSON has, for none. They are
+// told apart by the low half of their first byte, at which the tables have what follows.
+type pairs struct{ first, third, notEighth [16]byte }
+
+var (
+	// u and a of usage, with no n behind its colon, and the escapes that a key may be written with.
+	pairsOfUsage = pairs{
+		first:     [16]byte{0: 0xff, 'u' & 15: 'u', '\\' & 15: '\\'},
+		third:     [16]byte{'u' & 15: 'a', '\\' & 15: '0'},
+		notEighth: [16]byte{'u' & 15: 'n'},
+	}
+	// The same, and the m and d of model.
+	pairsOfModel = pairs{
+		first:     [16]byte{0: 0xff, 'u' & 15: 'u', '\\' & 15: '\\', 'm' & 15: 'm'},
+		third:     [16]byte{'u' & 15: 'a', '\\' & 15: '0', 'm' & 15: 'd'},
+		notEighth: [16]byte{'u' & 15: 'n'},
+	}
+)
+
+// What the searches of a processor read at once.
+const (
+	pairsAtLeast = 39 // indexPairs
+	breakAtLeast = 33 // lastBreakIn
+)
 
 // nextWord is where the next word of interest may be, the end of the piece where none is. Texts are full of bytes that a word
 // begins with: a search for two bytes of each word at once hardly ever stops for another, or for a usage that is null. It leaves
 // out the last bytes, of which no key has a value.
 func (w *words) nextWord(at int, ofModel bool) int {
-	first, third := byte('\\'), byte('0') // as that of escapes
+	of := &pairsOfUsage
 	if ofModel {
-		first, third = 'm', 'd'
+		of = &pairsOfModel
 	}
 	for searchesAtOnce && len(w.p)-at >= pairsAtLeast {
-		i := indexPairs(w.p[at:], first, third)
+		i := indexPairs(w.p[at:], of)
 		if i < 0 {
 			return len(w.p)
 		}
@@ -96,6 +118,8 @@ func (w *words) isWord(at int) bool {
 func behindLastBreak(p []byte) int {
 	if n := len(p); n >= len(eventBreak) && string(p[n-len(eventBreak):]) == eventBreak {
 		return n
+	} else if n >= breakAtLeast && searchesAtOnce {
+		return lastBreakIn(p)
 	}
 	for end := len(p); end > 0; end -= stride {
 		block := p[max(end-stride, 0):min(end+1, len(p))]

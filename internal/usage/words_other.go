@@ -2,7 +2,8 @@
 
 package usage
 
-// searchesAtOnce tells that there is no indexPairs; the search for one byte of a word at a time does.
+// searchesAtOnce tells that there are none of these searches; those for one byte at a time do.
 var searchesAtOnce = false
 
-func indexPairs([]byte, byte, byte) int { panic("there is no such search on this processor") }
+func indexPairs([]byte, *pairs) int { panic("there is no such search on this processor") }
+func lastBreakIn([]byte) int        { panic("there is no such search on this processor") }

@@ -15,6 +15,7 @@ func TestWhatAPieceCostsGrowsWithItsLength(t *testing.T) {
 	for name, events := range map[string]string{
 		"carriage return and line feed": "a\r\n\r\n", "carriage returns": "a\r\r", "texts and carriage returns": "data:1\r\r", "line feeds, no text": "a\n\n",
 		"a null usage": "data:{\"usage\":null}\n\n", "a text with usage": "data:\"usage\"\n\n", "escapes": "data:\\u00\n\n", "models": "data:model\n\n", "pairs that are no word": "data:uxa\n\n",
+		"an array that does not end": "data:{\"usage\":1,\"a\":[\n\n", "a text that does not end": "data:{\"usage\":1,\"a\":\"\n\n",
 	} {
 		began := time.Now()
 		got := readIn(answer{kind: streamType}, true, []byte(strings.Repeat(events, size/len(events))+last))
@@ -40,6 +41,14 @@ func TestBothSearchesFindTheSameWords(t *testing.T) {
 		}
 		p := []byte(text.String() + "\n\n")
 		for at := range p {
+			var behind [2]int
+			for i := range behind {
+				searchesAtOnce = can && i == 1
+				behind[i] = behindLastBreak(p[:at])
+			}
+			if behind[0] != behind[1] {
+				t.Fatalf("seed %d, the last break in %q: %v", seed, p[:at], behind)
+			}
 			if at > 0 && p[at-1] == '\\' {
 				continue // no event begins in an escape
 			}
