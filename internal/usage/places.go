@@ -177,6 +177,9 @@ func ofUsage(key []byte) (node, place) {
 	return ofMeta(key)
 }
 
+// openAILast is what the last event of a stream has before what was used, as OpenAI and all who speak it write it.
+const openAILast = `"choices":[],"usage":{`
+
 // openAIUsage is what usage begins with as OpenAI and all who speak it write it, before each of its numbers.
 var openAIUsage = []struct {
 	written string

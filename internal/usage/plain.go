@@ -10,11 +10,18 @@ import "bytes"
 // number.
 func (s *scanner) readPlain(event []byte) int {
 	s.said.said, s.opened = 0, 0
+	at, next := s.behindHead(event), byte(',')
+	if at == 0 {
+		if at, next = behindSpace(event, len(dataField)), '{'; !begins(event, dataField) {
+			return 0
+		}
+	}
+	if at < len(event) && event[at] == next && begins(event[at+1:], openAILast) {
+		at, next = s.plainValue(event, at+len(openAILast), inUsage), ','
+	}
 	end := 0
-	if at := s.behindHead(event); at > 0 {
-		end = s.plainMembers(event, at, ',', root)
-	} else if begins(event, dataField) {
-		end = s.plainMembers(event, behindSpace(event, len(dataField)), '{', root)
+	if at > 0 {
+		end = s.plainMembers(event, at, next, root)
 	}
 	told := s.opened != 0
 	s.opened = 0

@@ -19,6 +19,7 @@ func FuzzAPlainEventIsReadAsAnyOther(f *testing.F) {
 	for _, object := range []string{
 		`{"id":"c","created":1,"model":"m","usage":{"prompt_tokens":1}}`, `{"id":"c","created":1,"model":"mm","usage":{"prompt_tokens":1}}`, `{"id":"c","created":1,"model":"m"}`,
 		`{"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`, `{"usage":{"prompt_tokens":1,"completion_tokens":2.0}}`, `{ "usage": { "prompt_tokens": 1, "completion_tokens": 2 }}`,
+		`{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3},"id":"c"}`, `{"choices":[],"usage":{}}`, `{"choices":[],"usage":{"prompt_tokens":1},"usage":{"prompt_tokens":2}}`, `{"id":"c","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":1}}`, `{"choices":[],"usage":{"prompt_tokens":x}}`,
 		`{"usage":{},"usage":{"prompt_tokens":1}}`, `{"usage":null,"usage":{"prompt_tokens":1}}`, `{"usage":{"prompt_tokens":1},"usage":null}`, `{"usage":{"prompt_tokens":1},"usageMetadata":{"promptTokenCount":2}}`,
 		`{"usage":{"prompt_tokens":1,"prompt_tokens":2}}`, `{"usage":{"prompt_tokens":1,"prompt_tokens_details":{"cached_tokens":1,"x":{"cached_tokens":2}},"completion_tokens_details":null}}`,
 		`{"usage":{"tokens":{"input_tokens":1},"billed_units":{"output_tokens":2},"cost":-1.5e-9}}`, `{"usage":{"prompt_tokens":1},"model":"m2"}`, `{"model":"","usage":{"prompt_tokens":1},"model":"m"}`,
