@@ -10,19 +10,7 @@ import "bytes"
 // number.
 func (s *scanner) readPlain(event []byte) int {
 	s.said.said, s.opened = 0, 0
-	at, next := s.behindHead(event), byte(',')
-	if at == 0 {
-		if at, next = behindSpace(event, len(dataField)), '{'; !begins(event, dataField) {
-			return 0
-		}
-	}
-	if at < len(event) && event[at] == next && begins(event[at+1:], openAILast) {
-		at, next = s.plainValue(event, at+len(openAILast), inUsage), ','
-	}
-	end := 0
-	if at > 0 {
-		end = s.plainMembers(event, at, next, root)
-	}
+	end := s.plainEvent(event)
 	told := s.opened != 0
 	s.opened = 0
 	if end == 0 || !told || !begins(event[end:], eventBreak) {
@@ -30,6 +18,24 @@ func (s *scanner) readPlain(event []byte) int {
 	}
 	s.whole.add(&s.said)
 	return end + len(eventBreak)
+}
+
+// plainEvent takes the object of such an event, and is the position behind it; 0 where it is not plain.
+func (s *scanner) plainEvent(event []byte) int {
+	at, next := s.behindHead(event), byte(',')
+	if at == 0 {
+		if !begins(event, dataField) {
+			return 0
+		}
+		at, next = behindSpace(event, len(dataField)), '{'
+	}
+	if at < len(event) && event[at] == next && begins(event[at+1:], openAILast) {
+		if at = s.plainValue(event, at+len(openAILast), inUsage); at == 0 {
+			return 0
+		}
+		next = ','
+	}
+	return s.plainMembers(event, at, next, root)
 }
 
 // readModel reads no more of such an event than its model, where only texts and literals stand before it, and tells whether it did.
