@@ -145,6 +145,9 @@ func (e *events) endLine(s *scanner) {
 	e.line, e.matched = lineStart, 0
 }
 
+// hasLeft tells whether an event has begun that has not ended.
+func (e *events) hasLeft() bool { return e.tail != nil || e.hasText }
+
 func (e *events) end(s *scanner) {
 	if e.hasText {
 		s.eventEnds()

@@ -86,7 +86,9 @@ func (r *Reader) read(p []byte) {
 
 // End tells what the answer said. complete says that it ended properly.
 func (r *Reader) End(complete bool) (report Report) {
-	r.finish(complete)
+	if r.kind == document || r.inflater != nil || r.events.hasLeft() {
+		r.finish(complete)
+	}
 	s := &r.scanner
 	if s.of == nowhere {
 		report.Model = s.model.text()

@@ -2,6 +2,8 @@ package usage
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -125,16 +127,23 @@ func (d *digits) add(b byte) {
 }
 
 // count reads a number that p has to its end, and that is a count of tokens as mostly written: n is its length, 0 for any other.
+// Its digits are read at once, for where numbers end no processor foresees.
 func count(p []byte) (v uint32, n int) {
-	const sure = 9 // digits that cannot be too many
-	for n < min(len(p), sure+1) && p[n]-'0' <= 9 {
-		v = v*10 + uint32(p[n]-'0')
-		n++
+	const most = 8
+	if len(p) <= most {
+		var padded [most + 1]byte
+		copy(padded[:], p)
+		p = padded[:]
 	}
-	if n > sure || n == len(p) || p[n] != ',' && p[n] != '}' {
+	w := binary.LittleEndian.Uint64(p) ^ '0'*ones
+	n = bits.TrailingZeros64((w+0x76*ones|w)&highs) / 8 // what is no digit: the lowest is always right
+	if n == 0 || n == most || p[n] != ',' && p[n] != '}' {
 		return 0, 0
 	}
-	return v, n
+	w <<= 8 * (most - n)
+	w = (w*10 + w>>8) & 0x00ff00ff00ff00ff // of two digits, the first of which is the lower byte
+	w = (w*100 + w>>16) & 0x0000ffff0000ffff
+	return uint32(w*10000 + w>>32), n
 }
 
 // value is the number, if it is a whole one that can be a count of tokens.
