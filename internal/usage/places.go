@@ -95,6 +95,7 @@ const (
 func isModel(key []byte) bool { return string(key) == modelKey || string(key) == geminiModelKey }
 
 func ofRoot(key []byte) (node, place) {
+	// What the keys below begin with: most others are told by their first letter, in one step.
 	const letters = 1<<('u'-'a') | 1<<('m'-'a') | 1<<('t'-'a') | 1<<('e'-'a') | 1<<('r'-'a') | 1<<('d'-'a')
 	if len(key) == 0 || uint64(letters)>>(key[0]-'a')&1 == 0 {
 		return nowhere, 0

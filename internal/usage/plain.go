@@ -131,7 +131,7 @@ func (s *scanner) plainValue(p []byte, at int, of node) int {
 		return s.plainMembers(p, at, '{', of)
 	case of == inUsage && s.opened == 0, of == inGemini && s.opened == 0:
 		s.opened = 1
-		if n := s.openAI(p[at+1:]); n > 0 {
+		if n := s.readOpenAI(p[at+1:]); n > 0 {
 			return s.plainMembers(p, at+1+n, ',', of)
 		}
 		return s.plainMembers(p, at, '{', of)

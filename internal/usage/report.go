@@ -93,7 +93,7 @@ func (n *numbers) sum(of ...place) (v uint64, said bool) {
 
 // report brings the formats to one meaning. It reports false when a number cannot be a count of tokens.
 func (n *numbers) report(r *Report) bool {
-	if n.said == ofOpenAI { // as mostly
+	if n.said == openAIPlaces { // as mostly
 		r.Known, r.Input, r.Output = Input|Output, n.value[promptTokens], n.value[completionTokens]
 		return true
 	}
@@ -122,8 +122,8 @@ func (n *numbers) report(r *Report) bool {
 	return true
 }
 
-// ofOpenAI are the places of OpenAI's usage where it has no details.
-const ofOpenAI = 1<<promptTokens | 1<<completionTokens | 1<<totalTokens
+// openAIPlaces are those of OpenAI's usage where it has no details.
+const openAIPlaces = 1<<promptTokens | 1<<completionTokens | 1<<totalTokens
 
 // parts are the places of numbers that are part of others.
 const parts = 1<<cachedDetail | 1<<cacheHit | 1<<cachedTokens | 1<<cacheRead | 1<<geminiCached |

@@ -50,7 +50,7 @@ type scanner struct {
 	model  name
 	of     node // the container that model comes from, nowhere once it is known to count
 
-	head head // what the event had before it
+	head head // what the event that told the model had before it
 
 	whole      numbers // of all texts
 	unreadable bool
@@ -257,7 +257,7 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 			}
 		}
 		if s.begin(rest[1]); s.step == firstKey && s.next == inUsage {
-			if n := s.openAI(rest[2:]); n > 0 {
+			if n := s.readOpenAI(rest[2:]); n > 0 {
 				s.step = afterValue
 				return rest[2+n:]
 			}
@@ -267,9 +267,9 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 	return rest
 }
 
-// openAI reads what an object of usage begins with where it is written as OpenAI writes it, without taking each key apart, and tells
+// readOpenAI reads what an object of usage begins with where it is written as OpenAI writes it, without taking each key apart, and tells
 // how long that is.
-func (s *scanner) openAI(p []byte) (read int) {
+func (s *scanner) readOpenAI(p []byte) (read int) {
 	for _, member := range openAIUsage {
 		if !begins(p[read:], member.written) {
 			break
