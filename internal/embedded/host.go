@@ -46,9 +46,14 @@ func RunWithEngines(ctx context.Context, logger *slog.Logger, run func(environme
 	return errors.Join(err, engines.Close(), engines.removeOutside())
 }
 
+// enginesPrefix begins the names of throw-away engines' directories.
+const enginesPrefix = "callgate-engines-"
+
 // temporaryDir can be entered by the user PostgreSQL runs as.
 func temporaryDir() (string, error) {
-	dir, err := os.MkdirTemp("", "callgate-engines-")
+	parent := throwAway()
+	removeAbandoned(parent)
+	dir, err := os.MkdirTemp(parent, enginesPrefix)
 	if err == nil {
 		err = os.Chmod(dir, 0o711) //nolint:gosec // passed through, not listed
 	}
@@ -56,6 +61,24 @@ func temporaryDir() (string, error) {
 		return "", fmt.Errorf("directory for the engines: %w", err)
 	}
 	return dir, nil
+}
+
+// abandonedAfter is longer than any test has its engines stopped.
+const abandonedAfter = time.Hour
+
+// removeAbandoned removes the directories of throw-away engines whose processes were killed before they could.
+func removeAbandoned(parent string) {
+	locks, _ := filepath.Glob(filepath.Join(parent, enginesPrefix+"*", lockName))
+	for _, path := range locks {
+		info, err := os.Stat(path)
+		if err != nil || time.Since(info.ModTime()) < abandonedAfter {
+			continue
+		}
+		if lock, err := tryLockFile(path); err == nil {
+			_ = os.RemoveAll(filepath.Dir(path))
+			_ = lock.Close()
+		}
+	}
 }
 
 // removeOutside removes what an ephemeral instance had to put outside of its DATA_DIR.

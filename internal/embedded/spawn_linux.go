@@ -22,3 +22,20 @@ func commandLine(pid string) string {
 	}
 	return string(raw)
 }
+
+// inMemory is the file system in memory that Linux has, and enoughMemory what must be free there for the engines of tests.
+const (
+	inMemory     = "/dev/shm"
+	enoughMemory = 8 << 30
+)
+
+// throwAway is where engines live that are removed after the tests: in memory where there is much, else in the directory for
+// temporary files. On ext4 a new file's inode is looked for among all that were deleted in the last minutes, and tests delete
+// thousands: a fifth of what all tests took.
+func throwAway() string {
+	var memory syscall.Statfs_t
+	if os.Getenv("TMPDIR") != "" || syscall.Statfs(inMemory, &memory) != nil || float64(memory.Bavail)*float64(memory.Bsize) < enoughMemory {
+		return os.TempDir()
+	}
+	return inMemory
+}

@@ -24,3 +24,6 @@ func commandLine(pid string) string {
 	}
 	return string(raw)
 }
+
+// throwAway is where engines live that are removed after the tests.
+func throwAway() string { return os.TempDir() }

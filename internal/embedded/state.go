@@ -14,12 +14,15 @@ import (
 // connectionsFile lists the DSNs and process ids for people and tools, one NAME=value per line.
 const connectionsFile = "connections.env"
 
+// lockName is the file in DATA_DIR that is locked by the process that uses it.
+const lockName = "lock"
+
 // claim makes DATA_DIR and locks it for this process.
 func claim(dir string) (*os.File, error) {
 	if err := makeDataDir(dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	path := filepath.Join(dir, "lock")
+	path := filepath.Join(dir, lockName)
 	file, err := tryLockFile(path)
 	if errors.Is(err, errLocked) {
 		holder, _ := os.ReadFile(path)
