@@ -1,15 +1,12 @@
-import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
-
-// Debian's Chromium; CHROMIUM names another, and without either Playwright's own is used.
-const chromium = process.env['CHROMIUM'] ?? (existsSync('/usr/bin/chromium') ? '/usr/bin/chromium' : undefined);
+import { headless } from './e2e/chromium';
 
 export default defineConfig({
   testDir: 'e2e',
   testMatch: process.env['SHOTS'] ? '*.shots.ts' : '*.spec.ts',
   outputDir: 'e2e/.output',
   globalSetup: './e2e/product.ts',
-  workers: 2,
+  workers: 3, // on two cores: a test waits a third of its time
   fullyParallel: true,
   // Generous, for a machine that others use too: what passes waits for none of it.
   timeout: 120_000,
@@ -22,6 +19,6 @@ export default defineConfig({
     locale: 'en-US',
     timezoneId: 'America/Los_Angeles', // days are Beijing's wherever the browser is
     trace: process.env['TRACE'] ? 'retain-on-failure' : 'off',
-    launchOptions: { ...(chromium ? { executablePath: chromium } : {}), args: ['--no-sandbox', '--disable-dev-shm-usage'] },
+    launchOptions: { ...headless, args: ['--no-sandbox', '--disable-dev-shm-usage'] },
   },
 });

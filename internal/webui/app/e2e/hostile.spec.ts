@@ -5,6 +5,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { chromium } from '@playwright/test';
 import { certificate } from './certificate';
+import { entire } from './chromium';
 import { expect, test, type Administrator } from './test';
 
 // The gateway may share the console's origin: whatever an upstream answers must do nothing to it.
@@ -83,6 +84,7 @@ test('an answer of an upstream enrols no collector of reports about the console'
   );
   const browser = await chromium.launch({
     ...launchOptions,
+    ...entire,
     args: [
       ...(launchOptions.args ?? []),
       '--short-reporting-delay',
