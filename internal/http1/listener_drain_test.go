@@ -46,7 +46,7 @@ func TestDrainingEndsAtOnceWhatIsNotServedAndServesWhatHasArrived(t *testing.T) 
 	if took := time.Since(began); took > drainStall+2*time.Second {
 		t.Errorf("one that never reads lived for %v", took)
 	}
-	close(s.finish)
+	s.finish()
 	if status := <-answered; status != 200 {
 		t.Errorf("the request that was being served: %d", status)
 	}
@@ -111,7 +111,7 @@ func TestDrainGivesUpWithItsContext(t *testing.T) {
 	if left := s.listener.Drain(ctx); left != 1 {
 		t.Errorf("%d left", left)
 	}
-	close(s.finish)
+	s.finish()
 }
 
 // TestNoConnectionThatWasMadeIsLostWhenAListenerDrains has clients call on a new connection each, one after the other,

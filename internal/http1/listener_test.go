@@ -80,7 +80,8 @@ type stage struct {
 	listener *Listener
 	server   *Server
 	begun    chan string   // paths whose handling began
-	finish   chan struct{} // ends /held
+	held     chan struct{} // closed by finish
+	finish   func()        // ends /held
 }
 
 const refusal = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\nConnection: close\r\n\r\nfull"
@@ -93,7 +94,8 @@ func newStage(t *testing.T, config ListenerConfig) *stage {
 	}
 	config.Refusal = []byte(refusal)
 	config.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
-	s := &stage{t: t, listener: NewListener(of, config), begun: make(chan string, 1000), finish: make(chan struct{})}
+	s := &stage{t: t, listener: NewListener(of, config), begun: make(chan string, 1000), held: make(chan struct{})}
+	s.finish = sync.OnceFunc(func() { close(s.held) })
 	var all sync.WaitGroup
 	s.server = &Server{Handle: s.handle, Refuse: func(x *Exchange, fault error) {
 		status := "400 Bad Request"
@@ -104,6 +106,7 @@ func newStage(t *testing.T, config ListenerConfig) *stage {
 	}}
 	all.Go(func() { _ = s.server.Serve(s.listener) })
 	t.Cleanup(func() {
+		s.finish()
 		s.listener.CloseAll()
 		all.Wait()
 		s.server.serving.Wait()
@@ -117,7 +120,7 @@ func (s *stage) handle(x *Exchange) bool {
 	s.begun <- path
 	switch path {
 	case "/held":
-		<-s.finish
+		<-s.held
 	case "/large":
 		_, _ = io.WriteString(x.Conn, "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n")
 		for range 1024 {
@@ -165,6 +168,21 @@ func (s *stage) await(what string, is func(ListenerStats) bool) {
 	}
 }
 
+// awaitIdle waits until a connection is kept open for another request: who has an answer has it before the server is done.
+func (s *stage) awaitIdle() {
+	s.t.Helper()
+	s.await("idle", func(ListenerStats) bool {
+		s.listener.mu.Lock()
+		defer s.listener.mu.Unlock()
+		for c := s.listener.first; c != nil; c = c.next {
+			if state := c.state.Load(); kind(state) == waiting && state&used != 0 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 func open(n int) func(ListenerStats) bool { return func(s ListenerStats) bool { return s.Open == n } }
 
 // ended tells whether the server has closed a connection without another byte.
@@ -186,9 +204,10 @@ func TestOverTheCapIdleConnectionsGiveWayAndThenNewOnesAreRefusedUnread(t *testi
 		<-s.begun
 	}
 	s.await("full", open(most))
+	s.awaitIdle()
 	next := s.dial()
 	if status, _ := s.ask(next, "/"); status != 200 {
-		t.Errorf("a new connection while one is idle: %d", status)
+		t.Fatalf("a new connection while one is idle: %d", status)
 	}
 	<-s.begun
 	if !ended(idle) || s.listener.Stats().GaveWay != 1 {
@@ -204,7 +223,7 @@ func TestOverTheCapIdleConnectionsGiveWayAndThenNewOnesAreRefusedUnread(t *testi
 	if got := s.listener.Stats(); got.Refused != 10 || got.Open != most || len(s.begun) != 0 {
 		t.Errorf("%+v, %d requests read", got, len(s.begun))
 	}
-	close(s.finish)
+	s.finish()
 }
 
 func TestConnectionsGiveWayInTheOrderOfTheirUselessness(t *testing.T) {
