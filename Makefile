@@ -7,9 +7,8 @@ APP := internal/webui/app
 # Node builds the pages; without it Go alone builds a binary that says on / how to get them.
 NPM := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm)
 WITH_ENGINES := go run ./internal/embedded/testengines --
-# Packages tested at a time, on two cores: cmd/callgate mostly waits, for what it lets hang or end.
-PACKAGES := 3
-TEST = go test -p $(PACKAGES) -count=1 -timeout 30m $(TESTFLAGS)
+# Packages are tested two at a time: their engines share the machine.
+TEST := go test -p 2 -count=1 -timeout 30m $(TESTFLAGS)
 # A module of its own: tests and tools whose libraries the product is not made of.
 IN_CHECKS := cd internal/checks &&
 FUZZTIME ?= 60s
@@ -51,7 +50,6 @@ cluster: ## all tests of statistics, verify, the console and the data team on tw
 	$(ON_TWO_SHARDS) $(TEST) -v -run 'TheDataTeamReads' ./clickhouse
 
 .PHONY: race
-race: PACKAGES := 2
 race: programs ## all tests under the race detector
 	$(WITH_ENGINES) $(TEST) -race ./...
 	$(IN_CHECKS) $(TEST) -race ./...
