@@ -23,15 +23,15 @@ func commandLine(pid string) string {
 	return string(raw)
 }
 
-// inMemory is the file system in memory that Linux has, and enoughMemory what must be free there for the engines of tests.
+// inMemory is the file system in memory that Linux has, and enoughMemory what must be free there for the engines of tests, in bytes.
 const (
 	inMemory     = "/dev/shm"
 	enoughMemory = 8 << 30
 )
 
 // throwAway is where engines live that are removed after the tests: in memory where there is much, else in the directory for
-// temporary files. On ext4 a new file's inode is looked for among all that were deleted in the last minutes, and tests delete
-// thousands: a fifth of what all tests took.
+// temporary files, or in TMPDIR if that is set. On ext4 a new file's inode is looked for past all that were deleted lately, and tests
+// delete thousands: a fifth of their CPU.
 func throwAway() string {
 	var memory syscall.Statfs_t
 	if os.Getenv("TMPDIR") != "" || syscall.Statfs(inMemory, &memory) != nil || float64(memory.Bavail)*float64(memory.Bsize) < enoughMemory {

@@ -6,7 +6,7 @@ const found = (...paths: string[]) => process.env['CHROMIUM'] ?? paths.find((pat
 const shell = found('/usr/bin/chromium-headless-shell', '/usr/bin/chromium');
 const whole = found('/usr/bin/chromium');
 
-/** How Chromium is launched: without what draws its windows, where that is there, which takes half as long. */
+/** How Chromium is launched: without what draws its windows, where that is there: six tenths of the CPU. */
 export const headless = shell ? { executablePath: shell } : {};
 
 /** With all that a person's has, such as reports of the network's errors. */
