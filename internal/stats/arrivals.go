@@ -34,17 +34,14 @@ func arrivedCalls(q CallsQuery) string {
 	if q.Until != nil {
 		lately = `least(fromUnixTimestamp64Milli({until:Int64}, 'Asia/Shanghai'), ` + lately + `)`
 	}
-	whenever := q
-	whenever.Until = nil
-	const settled = `recorded_at <= fromUnixTimestamp64Milli({close:Int64}, 'Asia/Shanghai')`
 	return `
-SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + q.counted() + `,
-   ` + whenever.countedIf(settled) + `, toUnixTimestamp64Milli(max(recorded_at)), toUnixTimestamp64Milli(now64(3, 'Asia/Shanghai')) - {unsettled:Int64}
+SELECT intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start, recorded_at <= fromUnixTimestamp64Milli({close:Int64}, 'Asia/Shanghai') AS closed,` + q.counted() + `,
+    toUnixTimestamp64Milli(max(recorded_at)), toUnixTimestamp64Milli(now64(3, 'Asia/Shanghai')) - {unsettled:Int64}
 FROM calls
 WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
   AND recorded_at > least(fromUnixTimestamp64Milli({floor:Int64}, 'Asia/Shanghai'), ` + lately + `)
   AND recorded_at > if(` + since("newest") + `, fromUnixTimestamp64Milli({base:Int64}, 'Asia/Shanghai'), ` + lately + `)
-GROUP BY start WITH TOTALS`
+GROUP BY start, closed WITH TOTALS`
 }
 
 // arrived asks what arrived since the base.
@@ -57,14 +54,12 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 	}
 	parameters := l.q.parameters("from", max(l.oldest, l.days.Start.Start().Unix()), "to", l.days.End.End().Unix(), "newest", l.newest,
 		"floor", floor, "base", base, "close", closing, "lately", lately.Milliseconds(), "unsettled", unsettled.Milliseconds())
-	scan := func(to func(...any) error) (s, closed timeBucket, err error) {
-		s, closed = timeBucket{unit: second, fromRows: true}, timeBucket{unit: second, fromRows: true}
-		if err := to(slices.Concat([]any{&s.start}, s.counts(*l.q), closed.counts(*l.q), []any{&a.last, &a.latest})...); err != nil {
+	scan := func(to func(...any) error) (s timeBucket, closed bool, err error) {
+		s = timeBucket{unit: second, fromRows: true}
+		if err := to(slices.Concat([]any{&s.start, &closed}, s.counts(*l.q), []any{&a.last, &a.latest})...); err != nil {
 			return s, closed, unavailable(err, "read calls that arrived")
 		}
 		s.take(*l.q)
-		closed.take(*l.q)
-		closed.start = s.start
 		return s, closed, nil
 	}
 	err = l.r.each(ctx, "calls that arrived", arrivedCalls(*l.q), parameters, func(rows driver.Rows) error {
@@ -74,7 +69,11 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 			return err
 		}
 		a.read += s.rows
-		a.seconds[s.start], a.closed[s.start] = s, closed
+		if closed {
+			a.closed[s.start] = s
+		}
+		s.add(a.seconds[s.start])
+		a.seconds[s.start] = s
 		return err
 	}, func(rows driver.Rows) error {
 		_, _, err := scan(rows.Totals)
@@ -98,7 +97,14 @@ func (l *listing) ask(ctx context.Context) (*newestRows, error) {
 	if s, ok := l.r.cache.settled.GetIfPresent(l.settledKey()); ok && !l.anew && (l.q.Until == nil || s.base <= l.q.Until.UnixMilli()) {
 		known = *s
 	}
-	closing := max(known.base, l.r.now().Add(-2*unsettled).UnixMilli())
+	closing := l.r.now().Add(-2 * unsettled).UnixMilli()
+	if l.q.Until != nil { // later calls are not in the list
+		closing = min(closing, l.q.Until.UnixMilli())
+	}
+	closing = max(known.base, closing)
+	if known.base != nothingSettled.base || !l.likelyLarge() {
+		ctx = inOneThread(ctx)
+	}
 	a, err := l.arrived(ctx, known.base, closing)
 	return &newestRows{a, known, closing}, err
 }

@@ -252,7 +252,7 @@ func (r *Reader) readRows(ctx context.Context, q CallsQuery, p pageWindow) ([]Ca
 	}
 	query, parameters := selectCalls(q, p.buckets, order, "count", int64(p.count), "offset", offset)
 	query += " LIMIT {count:Int64} OFFSET {offset:Int64}"
-	err := r.each(ctx, "call flow", query, parameters, func(rows driver.Rows) error {
+	err := r.each(inOneThread(ctx), "call flow", query, parameters, func(rows driver.Rows) error {
 		c, err := scanCall(rows)
 		calls = append(calls, c)
 		return err
@@ -294,7 +294,7 @@ SELECT DISTINCT toString(model) AS id FROM app_models WHERE application_id = {ap
 
 func (r *Reader) models(ctx context.Context, application uuid.UUID) ([]string, error) {
 	models := []string{}
-	err := r.each(ctx, "models of an application", modelsQuery, args("application", application), func(rows driver.Rows) error {
+	err := r.each(inOneThread(ctx), "models of an application", modelsQuery, args("application", application), func(rows driver.Rows) error {
 		var model string
 		if err := rows.Scan(&model); err != nil {
 			return unavailable(err, "read models")

@@ -171,7 +171,7 @@ func (d *outcomeDay) take(failures bool, sums [4]int64) {
 func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijing.Range) (t series, err error) {
 	found := map[beijing.Day]*outcomeDay{}
 	parameters := q.parameters("start", days.Start, "end", days.End)
-	err = r.each(ctx, "count outcomes", outcomeDays(q), parameters, func(rows driver.Rows) error {
+	err = r.each(inOneThread(ctx), "count outcomes", outcomeDays(q), parameters, func(rows driver.Rows) error {
 		var failures bool
 		var of beijing.Day
 		var sums [4]int64

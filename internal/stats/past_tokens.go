@@ -118,6 +118,9 @@ func (r *Reader) tokensSince(ctx context.Context, applications []uuid.UUID, past
 	}
 	now, ofToday := daySums{}, newTokenPacker()
 	parameters := args("applications", applications, "first", before.Start, "last", before.End, "today", end, "named", named)
+	if len(applications) == 1 {
+		ctx = inOneThread(ctx)
+	}
 	err = r.scanTokens(ctx, "tokens since past days", query, parameters, func(m *ModelTokens) {
 		if m.Day <= before.End {
 			now.add(m)

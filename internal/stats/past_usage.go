@@ -119,6 +119,9 @@ func (r *Reader) usageSince(ctx context.Context, applications []uuid.UUID, past 
 	days, models, today := map[beijing.Day]sums{}, map[string]sums{}, map[string]*aggregate{}
 	parameters := args("applications", applications, "first", before.Start, "last", before.End, "today", end)
 	whole := true
+	if len(applications) == 1 {
+		ctx = inOneThread(ctx)
+	}
 	err = r.each(ctx, "usage since past days", query, parameters, func(rows driver.Rows) error {
 		var of, model string
 		var day int32

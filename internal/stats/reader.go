@@ -70,6 +70,11 @@ func concurrently(ctx context.Context) context.Context {
 	}))
 }
 
+// inOneThread has a query that reads few rows, as most do, read by one thread: starting another takes longer than it saves.
+func inOneThread(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"max_threads": 1}))
+}
+
 // asker is one server, or a cluster through any of its nodes.
 type asker interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)

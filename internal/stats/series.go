@@ -131,18 +131,26 @@ func (q CallsQuery) rolledUp() string {
 	return ` sum(u.calls), sumIf(u.calls, ` + ofModel + `), sumIf(u.successes, ` + ofModel + `)`
 }
 
-func (q CallsQuery) counted() string { return q.countedIf("true") }
-
-// countedIf counts calls that meet a condition.
-func (q CallsQuery) countedIf(condition string) string {
-	number := func(conditions string) string { return ` toInt64(countIf(` + condition + conditions + `))` }
+func (q CallsQuery) counted() string {
 	whole := q
 	whole.Outcome = Outcome{}
-	counts := number("") + `,` + number(whole.listed()) + `,` + number(whole.listed()+" AND success")
-	if q.Outcome.narrows() {
-		counts += `,` + number(q.listed()) + `,` + number(q.listed()+" AND success")
+	counts := ` toInt64(count()) AS n,` + countIf(whole.listed()) + `,` + countIf(whole.listed()+" AND success")
+	switch {
+	case !q.Outcome.narrows():
+		return counts
+	case q.Outcome.OnlyFailures():
+		return counts + `,` + countIf(q.listed()) + `, toInt64(0)` // no success is one
+	default:
+		return counts + `,` + countIf(q.listed()) + `,` + countIf(q.listed()+" AND success")
 	}
-	return counts
+}
+
+// countIf counts rows that meet conditions, each behind its AND; without any it is the n of counted.
+func countIf(conditions string) string {
+	if conditions == "" {
+		return ` n`
+	}
+	return ` toInt64(countIf(` + strings.TrimPrefix(conditions, " AND ") + `))`
 }
 
 // listed are the conditions of everything but result.
@@ -233,7 +241,7 @@ func (r *Reader) countDays(ctx context.Context, q CallsQuery, days beijing.Range
 	if q.Outcome.narrows() {
 		return r.countOutcomeDays(ctx, q, days)
 	}
-	return r.countAll(ctx, q, daysOf(q), q.parameters("start", days.Start, "end", days.End))
+	return r.countAll(inOneThread(ctx), q, daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
 // count runs a query of unit, start and the counts of buckets, and leaves out those without calls.

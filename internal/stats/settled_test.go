@@ -58,3 +58,50 @@ func TestWhatIsSettledIsNeverToldForAll(t *testing.T) {
 		t.Errorf("%d counts were remembered: this test sees nothing", kept)
 	}
 }
+
+// TestWhatIsSettledForAListThatBeganEarlierHoldsForLaterOnes asks for a page as of a moment after which calls were recorded that are
+// settled by now: what is remembered of it must not leave them out of lists that begin later.
+func TestWhatIsSettledForAListThatBeganEarlierHoldsForLaterOnes(t *testing.T) {
+	l := newCallStore(t)
+	now := time.Now()
+	random := rand.New(rand.NewPCG(9, 10))
+	application, gpt := uuid.New(), "gpt"
+	recorded := func(n int, ago time.Duration) {
+		batch, err := l.conn.PrepareBatch(t.Context(), `INSERT INTO calls (application_id, start_time, call_id, model, status_code, success, stamped, recorded_at)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			c := randomRow(random, application, gpt, now.Add(-3*unsettled-time.Duration(random.IntN(1_000))*time.Millisecond))
+			if err := batch.Append(c.application, c.start, c.id, c.model, c.status, c.success, true, now.Add(-ago)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := batch.Send(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const before, after = 2 * fewRows, 50
+	recorded(before, 8*unsettled)
+	recorded(after, 4*unsettled)
+	r := l.reader(now, "")
+	r.now = time.Now
+	between := now.Add(-6 * unsettled)
+	for _, model := range []*string{nil, &gpt} {
+		for _, list := range []struct {
+			until *time.Time
+			want  int64
+		}{{&between, before}, {nil, before + after}, {&between, before}} {
+			page, err := r.Calls(t.Context(), CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now)), Page: 1, Model: model, Until: list.until})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if page.Total != list.want || page.Summary.Calls != list.want {
+				t.Errorf("as of %v: %d calls, of all %d, want %d", list.until, page.Total, page.Summary.Calls, list.want)
+			}
+		}
+	}
+	if kept := r.cache.settled.EstimatedSize(); kept != 2 {
+		t.Errorf("%d counts were remembered: this test sees nothing", kept)
+	}
+}
