@@ -27,6 +27,8 @@ func (l *listing) speculate(ctx context.Context) *speculation {
 		return nil
 	}
 	s := &speculation{listing: *l, rollups: rollups, done: make(chan struct{})}
+	q := *l.q // the listing may set its until meanwhile
+	s.q = &q
 	s.began = l.began.Add(-rollupsTake) // the rollups may tell less than the rows by that much
 	if !l.likelyLarge() {
 		s.listing.newest = l.wholeDays()
