@@ -26,11 +26,13 @@ type slots struct {
 	atLoss int64         // held then
 }
 
+// take never makes free negative, not for a moment either: ask would hold slots for calls that are refused.
 func (s *slots) take() bool {
-	if s.free.Add(-1) >= 0 {
-		return true
+	for free := s.free.Load(); free > 0; free = s.free.Load() {
+		if s.free.CompareAndSwap(free, free-1) {
+			return true
+		}
 	}
-	s.free.Add(1)
 	return false
 }
 
@@ -61,11 +63,7 @@ func (s *slots) ask(gateway string, want int64, peers int, keep bool, stale time
 		s.hold(s.held.Load() + over)
 	}
 	if want == 0 {
-		for n := s.spare(peers, keep); n > 0; n-- {
-			if s.free.Add(-1) < 0 { // a call took it
-				s.free.Add(1)
-				break
-			}
+		for n := s.spare(peers, keep); n > 0 && s.take(); n-- { // a call may have been sooner
 			s.held.Add(-1)
 		}
 	}
