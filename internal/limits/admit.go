@@ -44,6 +44,8 @@ func (l *Limiter) Admit(s *State, start time.Time) (t Ticket, reached *Reached) 
 	}
 	now := start.Sub(l.began)
 	t = Ticket{state: s}
+	s.calls.countsFrom(start)
+	s.dayTokens.countsFrom(start)
 	t.requestIn, t.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
 	if reached == nil {
 		t.callIn, t.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
@@ -167,7 +169,8 @@ func (l *Limiter) spendMore(s *State, m *meter, n int64) (bucket int64, taken bo
 	if asks && !l.link.sharing(now) && !m.lost.Load() {
 		bucket, taken, answered = l.exchange(s, m, m.demand(n, now, l.pace.life), n)
 	}
-	if !answered {
+	// A count that turns out to have lost everything grants nothing: until it is whole again, the share is spent.
+	if !answered || !taken && l.link.sharing(l.elapsed()) {
 		bucket, taken = m.share(n, *l.peers.Load(), l.elapsed(), l.pace.life)
 	}
 	if !taken {

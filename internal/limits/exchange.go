@@ -43,7 +43,7 @@ func (m *meter) ask(gateway string, want, least int64, peers int) []any {
 	if m.carry {
 		carry = 1
 	}
-	arguments := []any{m.span.unit, m.span.offset, m.span.buckets, m.limit.Load(), carry, gateway, m.number, want, least, peers, m.began}
+	arguments := []any{m.span.unit, m.span.offset, m.span.buckets, m.limit.Load(), carry, gateway, m.number, want, least, peers, m.began.Load()}
 	for _, c := range m.sent {
 		arguments = append(arguments, c.bucket, c.n)
 	}

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,6 +35,7 @@ type meter struct {
 	emptyTo  atomic.Int64 // elapsed until which nobody asks again
 	clock    atomic.Int64 // milliseconds of the count's clock minus elapsed ones
 	seen     atomic.Int64 // total of the window at the last exchange
+	began    atomic.Int64 // ms: the start of the earliest call counted here; earlier ones only the ledger has
 	exchange gate         // one at a time
 
 	mu      sync.Mutex
@@ -46,7 +48,6 @@ type meter struct {
 	epoch   string          // of the count; another one is a count that lost everything
 	ever    int64           // charged ever, at the last exchange
 	last    time.Duration   // of the last exchange
-	began   int64           // ms since when this gateway counts
 	based   bool            // what was counted before it is in the count
 	basing  bool            // that is being asked for
 	lost    atomic.Bool     // the count of a day lost everything, and what was counted before is not in it again
@@ -60,7 +61,7 @@ func newMeter(name string, s span, carry bool, wall, now time.Duration) *meter {
 	m := &meter{name: name, span: s, carry: carry, own: newRing(s.buckets), others: newRing(s.buckets), mine: newRing(s.buckets), pending: map[int64]int64{},
 		exchange: newGate()}
 	m.clock.Store((wall - now).Milliseconds())
-	m.began = wall.Milliseconds()
+	m.began.Store(math.MaxInt64)
 	m.last = now
 	m.lastUse.Store(int64(now))
 	return m
@@ -84,11 +85,26 @@ func (m *meter) take(n int64, now time.Duration) (bucket int64, ok bool) {
 	if l == nil || now >= l.until {
 		return 0, false
 	}
-	if l.left.Add(-n) < 0 {
-		l.left.Add(n)
-		return 0, false
+	// Never below 0, not for a moment either: replace would take the remainder for spent.
+	for left := l.left.Load(); left >= n; left = l.left.Load() {
+		if l.left.CompareAndSwap(left, left-n) {
+			return l.bucket, true
+		}
 	}
-	return l.bucket, true
+	return 0, false
+}
+
+// countsFrom notes that a call that started then is counted here, where there is a limit.
+func (m *meter) countsFrom(start time.Time) {
+	if m.limit.Load() == 0 {
+		return
+	}
+	ms := start.UnixMilli()
+	for began := m.began.Load(); ms < began; began = m.began.Load() {
+		if m.began.CompareAndSwap(began, ms) {
+			return
+		}
+	}
 }
 
 // giveBack returns what was taken and not used.

@@ -59,6 +59,17 @@ func (s *Segment) path() string {
 	return filepath.Join(s.dir, s.Name()+suffix)
 }
 
+// segmentID makes a segment's id: its first half is its spool's, so that a row in ClickHouse tells by its batch id which
+// process recorded the call.
+func segmentID(spool uuid.UUID) uuid.UUID {
+	id := uuid.New()
+	copy(id[:8], spool[:8])
+	return id
+}
+
+// BatchPrefix is what the batch ids of a spool's segments begin with, of those written since ids are made so.
+func BatchPrefix(spool uuid.UUID) string { return spool.String()[:len("xxxxxxxx-xxxx-xxxx")] }
+
 // Name is how messages call the segment, and its file without the suffix.
 func (s *Segment) Name() string { return fmt.Sprintf("%012d-%s", s.number, s.ID) }
 

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
 )
@@ -179,7 +177,7 @@ func (w *writer) chunk() int { return int(min(chunk, w.largest())) }
 
 // begin creates the next segment.
 func (w *writer) begin(first *calls.Record) error {
-	g := &Segment{ID: uuid.New(), Spool: w.spool.id, number: w.number, dir: w.spool.home(), size: segmentHeader, oldest: endOf(first)}
+	g := &Segment{ID: segmentID(w.spool.id), Spool: w.spool.id, number: w.number, dir: w.spool.home(), size: segmentHeader, oldest: endOf(first)}
 	file, err := os.OpenFile(g.path(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("create segment: %w", err)
