@@ -91,10 +91,14 @@ async function post(path: string, body?: object): Promise<unknown> {
  */
 export function renew(): Promise<boolean> {
   renewal ??= (async () => {
+    const of = turn;
     try {
-      take((await post('/token')) as Issued);
+      const issued = (await post('/token')) as Issued;
+      if (turn !== of) return false; // somebody left meanwhile, and must not be signed in again
+      take(issued);
       return true;
     } catch (error) {
+      if (turn !== of) return false;
       if (error instanceof ApiError && error.status === 401) {
         token = '';
         if (session.who) become({ ...session, state: 'expired' });
