@@ -169,7 +169,18 @@ func (c *call) refusedUnread(conn *upstreamConn, err error) bool {
 		return c.unconnected && !errors.Is(err, errShareExhausted)
 	}
 	b := &c.request
-	return conn != nil && (c.status == 429 || c.status == 503) && b.sending == nil && b.complete.Load() && b.size.Load() == int64(len(b.kept))
+	return conn != nil && refusesUnread(c.status) && b.sending == nil && b.complete.Load() && b.size.Load() == int64(len(b.kept))
+}
+
+// refusesUnread tells a status that says that the request was not acted on: too many, unavailable, and what proxies in
+// front of an origin answer for one that is down (521), that cannot be reached (523) or is overloaded (529). 520, 522 and
+// 524 are none: the origin may have had the request.
+func refusesUnread(status int) bool {
+	switch status {
+	case 429, 503, 521, 523, 529:
+		return true
+	}
+	return false
 }
 
 // letGo gives up an answer of which nothing was relayed. It reports false when the call was cut.

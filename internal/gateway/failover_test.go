@@ -73,7 +73,7 @@ func TestACallGoesToAnotherUpstreamWhenNoConnectionComesAbout(t *testing.T) {
 
 func TestARefusedRequestGoesToAnotherUpstreamOnlyIfItsWholeBodyIsKept(t *testing.T) {
 	answered := "HTTP/1.1 %d Status\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
-	for status, moves := range map[int]bool{429: true, 503: true, 400: false, 401: false, 408: false, 500: false, 502: false, 504: false, 529: false} {
+	for status, moves := range map[int]bool{429: true, 503: true, 400: false, 401: false, 408: false, 500: false, 502: false, 504: false, 520: false, 521: true, 522: false, 523: true, 524: false, 529: true} {
 		for _, size := range []int{0, 10, keptBody - 1, 100_000} {
 			t.Run(fmt.Sprint(status, size), func(t *testing.T) {
 				p := newPair(t, answers(fmt.Sprintf(answered, status)), answers(okAnswer))
