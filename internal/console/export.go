@@ -164,7 +164,7 @@ func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.C
 			return err
 		}
 		for _, c := range block {
-			if err := w.Write(exportLine(c)); err != nil {
+			if err := writeLine(w, exportLine(c)); err != nil {
 				return err
 			}
 		}
@@ -190,17 +190,24 @@ func exportLine(c stats.Call) []string {
 		strconv.FormatUint(uint64(c.StatusCode), 10), strconv.FormatUint(uint64(c.DurationMs), 10),
 		c.EndedBy, strconv.FormatBool(c.Streamed), digits(c.FirstByteMs), c.UsageState, c.UpstreamModel,
 		digits(c.Input), digits(c.Output), digits(c.Cached), digits(c.CacheWrite), digits(c.Reasoning), idText(c.KeyID)}
-	if c.Reason == nil {
+	switch {
+	case c.Reason == nil:
 		return append(line, "", "", "", "")
+	case c.Reason.Message == nil:
+		return append(line, c.Reason.Type, c.Reason.Code, digits(c.Reason.UpstreamStatus), "")
 	}
-	message := ""
-	if c.Reason.Message != nil {
-		message = noFormula(*c.Reason.Message)
-	}
-	return append(line, c.Reason.Type, c.Reason.Code, digits(c.Reason.UpstreamStatus), message)
+	return append(line, c.Reason.Type, c.Reason.Code, digits(c.Reason.UpstreamStatus), *c.Reason.Message)
 }
 
-// noFormula puts an apostrophe before what a spreadsheet would work out: the text is an upstream's.
+// writeLine writes a line of which a spreadsheet works out nothing, whichever column a caller or an upstream filled.
+func writeLine(w *csv.Writer, line []string) error {
+	for i, text := range line {
+		line[i] = noFormula(text)
+	}
+	return w.Write(line)
+}
+
+// noFormula puts an apostrophe before what a spreadsheet would work out.
 func noFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text

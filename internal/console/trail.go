@@ -79,7 +79,7 @@ func (c *Console) writeAudit(ctx context.Context, to io.Writer, filter audit.Fil
 		for _, r := range block {
 			line, err := auditLine(r)
 			if err == nil {
-				err = w.Write(line)
+				err = writeLine(w, line)
 			}
 			if err != nil {
 				return err
@@ -95,6 +95,6 @@ func (c *Console) writeAudit(ctx context.Context, to io.Writer, filter audit.Fil
 // auditLine is an entry under auditHeader.
 func auditLine(r audit.Row) ([]string, error) {
 	changes, err := json.Marshal(r.Changes)
-	return []string{strconv.FormatInt(r.ID, 10), beijing.Format(r.At), noFormula(r.Actor), r.Action,
-		r.TargetType, noFormula(r.TargetID), noFormula(r.TargetName), string(changes)}, err
+	return []string{strconv.FormatInt(r.ID, 10), beijing.Format(r.At), r.Actor, r.Action,
+		r.TargetType, r.TargetID, r.TargetName, string(changes)}, err
 }
