@@ -62,8 +62,13 @@ func (e KeyEdit) check(now time.Time) (w wanted, err error) {
 	return w, wrong.Err()
 }
 
-// networksOf reads addresses and CIDRs; duplicates are folded.
+// networksOf reads addresses and CIDRs; duplicates are folded. More than there may be are not looked at: each is
+// compared with all before it.
 func networksOf(texts []string, wrong fault.Fields) (networks []netip.Prefix) {
+	if len(texts) > maxCIDRs {
+		wrong.Add("allowedCidrs", "must be at most %d", maxCIDRs)
+		return nil
+	}
 	for _, text := range texts {
 		network, ok := networkOf(strings.TrimSpace(text))
 		switch {
@@ -72,9 +77,6 @@ func networksOf(texts []string, wrong fault.Fields) (networks []netip.Prefix) {
 		case !slices.Contains(networks, network):
 			networks = append(networks, network)
 		}
-	}
-	if len(networks) > maxCIDRs {
-		wrong.Add("allowedCidrs", "must be at most %d", maxCIDRs)
 	}
 	return networks
 }
