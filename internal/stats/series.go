@@ -289,7 +289,11 @@ func (r *Reader) split(ctx context.Context, q CallsQuery, s timeBucket) (series,
 			r.cache.put(key, t)
 			return t, nil
 		}
-		time.Sleep(pause)
+		select {
+		case <-ctx.Done():
+			return nil, unavailable(ctx.Err(), "count calls")
+		case <-time.After(pause):
+		}
 	}
 }
 
