@@ -53,7 +53,6 @@ type call struct {
 	key         []byte // the Access Key
 	keyIn       string // the header that carried it, when that is not Authorization
 	contentType []byte
-	upgrade     bool
 	shown       bool
 	trace       traces.Context
 	grant       *access.Grant
@@ -153,7 +152,7 @@ func (c *call) keep(head *requestHead) {
 	c.keyIn = head.keyIn
 	c.address, _ = splitTarget(target)
 	c.method = methodOf(c.x.Method())
-	c.upgrade, c.shown = head.upgrade, head.shown
+	c.shown = head.shown
 }
 
 // Steps of progress. Those that begin to wait for the caller set a bit, those that end it clear it

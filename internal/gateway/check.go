@@ -128,8 +128,6 @@ func (c *call) check() *refusal {
 		refused.allow = strings.Join(c.capability.AllowedMethods, ", ")
 		refused.message = "The capability does not allow this method. Use " + refused.allow + "."
 		return &refused
-	case c.upgrade:
-		return &refusedUpgrade
 	case checkPath(c.path) != nil:
 		return &refusedPath
 	case !allowsPath(c.capability.AllowedPaths, c.path):

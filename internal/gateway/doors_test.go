@@ -1,12 +1,15 @@
 package gateway
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"callgate/internal/access"
@@ -229,4 +232,36 @@ func TestNoDoorCostsMoreMemoryThanTheFirst(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAnUpgradeIsRefusedBeforeAnyKeyIsRead: a client that tries WebSocket first goes on by plain HTTP on the same connection.
+func TestAnUpgradeIsRefusedBeforeAnyKeyIsRead(t *testing.T) {
+	var granted atomic.Int32
+	r := newRig(t, answers(okAnswer), func(c *Config) {
+		grant := c.Grant
+		c.Grant = func(ctx context.Context, recent *access.Recent, key []byte) (*access.Grant, error) {
+			granted.Add(1)
+			return grant(ctx, recent, key)
+		}
+	})
+	conn := r.dial()
+	br := bufio.NewReader(conn)
+	for _, target := range []string{"/via/m/v1/responses", "/gateway/v1/responses?model=m", "/gateway/v1/models", "/via/none"} {
+		for _, key := range []string{"", "Authorization: Bearer " + goodKey + "\r\n", "Authorization: Bearer cg-made-up\r\n", "Authorization: Bearer cg-disabled\r\n"} {
+			_, _ = io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: g\r\n"+key+"Connection: Upgrade\r\nUpgrade: websocket\r\n"+
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-Fetch-Mode: websocket\r\n\r\n")
+			a := r.read(br, "GET")
+			if a.StatusCode != 426 || a.Header.Get("Upgrade") != "HTTP/1.1" || errorCode(a.body) != "invalid_request" || a.Header.Get("X-Call-Id") != "" || a.Close {
+				t.Fatalf("%s with %q: %d %v %s", target, key, a.StatusCode, a.Header, a.body)
+			}
+		}
+	}
+	if n := granted.Load(); n != 0 || len(r.records) != 0 || len(r.asked) != 0 {
+		t.Errorf("%d keys looked up, %d records, %d asked upstream", n, len(r.records), len(r.asked))
+	}
+	_, _ = io.WriteString(conn, post("/via/m/v1/responses", goodKey, "{}"))
+	if a := r.read(br, "POST"); a.StatusCode != 200 || a.Header.Get("Upgrade") != "" {
+		t.Errorf("by plain HTTP: %d %s", a.StatusCode, a.body)
+	}
+	r.record()
 }

@@ -94,9 +94,8 @@ var (
 		message: "The request line and headers are larger than 16 KB."}
 	refusedLate = refusal{status: 408, code: "caller_timeout", kind: "invalid_request_error",
 		message: "The request did not arrive in time."}
-	refusedUpgrade = refusal{status: 501, code: "invalid_request", kind: "invalid_request_error",
-		message: "Connections are not upgraded. Use HTTP without Upgrade; WebSocket is not supported.",
-		reason:  calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}
+	refusedUpgrade = refusal{status: 426, code: "invalid_request", kind: "invalid_request_error",
+		message: "Connections are not upgraded. Use HTTP without Upgrade; WebSocket is not supported."}
 	refusedTimeout = refusal{status: 504, code: "upstream_timeout", kind: "server_error", endedBy: calls.TimedOut,
 		message: "The upstream did not answer in time.", reason: calls.Timeout, reasonCode: calls.UpstreamTimeout}
 )
@@ -153,6 +152,10 @@ func (r refusal) append(out []byte, how answering) []byte {
 	}
 	if r.allow != "" {
 		line("Allow", r.allow)
+	}
+	if r.status == http.StatusUpgradeRequired { // it must say what to use instead, and belongs to this connection only
+		line("Connection", "Upgrade")
+		line("Upgrade", "HTTP/1.1")
 	}
 	out = append(out, how.limits...)
 	text := r.body()

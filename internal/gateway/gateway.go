@@ -80,6 +80,11 @@ func (g *Gateway) Handle(x *http1.Exchange) (again bool) {
 		g.Refuse(x, http1.ErrMalformed)
 		return false
 	}
+	if head.upgrade {
+		// Clients that try WebSocket first go on by plain HTTP when they are told so by 426. It is how they begin, not
+		// a call that failed: nobody is asked whose it is.
+		return g.refuse(x, refusedUpgrade)
+	}
 	c, refused := g.admit(x, &head)
 	if refused != nil {
 		return g.refuse(x, *refused)

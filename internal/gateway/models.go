@@ -11,7 +11,7 @@ var modelsAsked refusal
 // asksForModels tells whether a request that names no capability asks which there are. What a browser would
 // show is refused as everywhere.
 func (c *call) asksForModels() bool {
-	return !c.via && string(c.path) == "/v1/models" && (c.method == http.MethodGet || c.method == http.MethodHead) && !c.shown && !c.upgrade
+	return !c.via && string(c.path) == "/v1/models" && (c.method == http.MethodGet || c.method == http.MethodHead) && !c.shown
 }
 
 // listModels answers with the capabilities that the key may call now, in the shape of OpenAI's list of models,

@@ -80,10 +80,8 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 		"too large, in chunks": {raw: "POST /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " + goodKey +
 			"\r\nTransfer-Encoding: chunked\r\n\r\n7531\r\n" + strings.Repeat("x", 30_001) + "\r\n0\r\n\r\n", status: 413, code: "request_too_large", model: "m",
 			reason: calls.InvalidRequest, exact: calls.RequestTooLarge, note: calls.NotFullyRead, sent: 1},
-		"upgrade": {raw: post("/gateway/v1?model=m", goodKey, body, "Connection: Upgrade", "Upgrade: websocket"), status: 501, code: "invalid_request", model: "m",
-			reason: calls.InvalidRequest, exact: calls.CodeInvalidRequest},
-		"upgrade among offers": {raw: post("/gateway/v1?model=m", goodKey, body, "Connection: Upgrade", "Upgrade: h2c, websocket"), status: 501, code: "invalid_request",
-			model: "m", reason: calls.InvalidRequest, exact: calls.CodeInvalidRequest},
+		"upgrade":              {raw: post("/gateway/v1?model=m", goodKey, body, "Connection: Upgrade", "Upgrade: websocket"), status: 426, code: "invalid_request"},
+		"upgrade among offers": {raw: post("/gateway/v1?model=m", goodKey, body, "Connection: Upgrade", "Upgrade: h2c, websocket"), status: 426, code: "invalid_request"},
 		"sealed": {raw: post("/gateway/v1?model=x-key", goodKey, body), status: 500, code: "internal_error", model: "x-key",
 			reason: calls.InternalFault, exact: calls.CodeInternal},
 		"panic": {raw: post("/gateway/v1?model=path", goodKey, body), status: 500, code: "internal_error", model: "path",

@@ -4842,11 +4842,11 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description Another protocol was asked for by Upgrade, such as WebSocket. An offer of h2c is passed over. */
+        /** @description Another protocol was asked for by Upgrade, such as WebSocket. No Access Key is read, so the request belongs to nobody and is not recorded. An offer of h2c is passed over. */
         GatewayUpgrade: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
-                "X-Call-Id": components["headers"]["CallId"];
+                Upgrade: "HTTP/1.1";
                 "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
                 [name: string]: unknown;
             };
@@ -14001,10 +14001,10 @@ export interface operations {
             403: components["responses"]["GatewayRefused"];
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
+            426: components["responses"]["GatewayUpgrade"];
             429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
-            501: components["responses"]["GatewayUpgrade"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
             504: components["responses"]["GatewayTimeout"];
@@ -14054,10 +14054,10 @@ export interface operations {
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
             413: components["responses"]["GatewayTooLarge"];
+            426: components["responses"]["GatewayUpgrade"];
             429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
-            501: components["responses"]["GatewayUpgrade"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
             504: components["responses"]["GatewayTimeout"];
@@ -14104,10 +14104,10 @@ export interface operations {
             403: components["responses"]["GatewayRefused"];
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
+            426: components["responses"]["GatewayUpgrade"];
             429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
-            501: components["responses"]["GatewayUpgrade"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
             504: components["responses"]["GatewayTimeout"];
@@ -14246,10 +14246,10 @@ export interface operations {
             403: components["responses"]["GatewayRefused"];
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
+            426: components["responses"]["GatewayUpgrade"];
             429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
-            501: components["responses"]["GatewayUpgrade"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
             504: components["responses"]["GatewayTimeout"];
@@ -14298,10 +14298,10 @@ export interface operations {
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
             413: components["responses"]["GatewayTooLarge"];
+            426: components["responses"]["GatewayUpgrade"];
             429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
             500: components["responses"]["GatewayInternal"];
-            501: components["responses"]["GatewayUpgrade"];
             502: components["responses"]["GatewayUnreachable"];
             503: components["responses"]["GatewayUnavailable"];
             504: components["responses"]["GatewayTimeout"];
