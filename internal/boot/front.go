@@ -26,7 +26,8 @@ type front struct {
 // refusedConnection answers a connection over MAX_CONNS. It is unread, so nobody knows whom it asked:
 // the answer is the gateway's.
 var refusedConnection = func() []byte {
-	const body = `{"error":{"message":"The server has too many connections. Try again shortly.","type":"server_error","code":"overloaded","param":null}}`
+	const message = "The server has too many connections. Try again shortly."
+	const body = `{"error":{"message":"` + message + `","type":"server_error","code":"overloaded","param":null},"type":"error","message":"` + message + `"}`
 	return []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n" +
 		"Retry-After: 1\r\nX-Callgate-Error: overloaded\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }()

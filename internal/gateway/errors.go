@@ -100,7 +100,8 @@ var (
 		message: "The upstream did not answer in time.", reason: calls.Timeout, reasonCode: calls.UpstreamTimeout}
 )
 
-// body is the refusal as JSON.
+// body is the refusal as JSON. Beside OpenAI's error stand the type and message that Anthropic's clients, and those
+// that read no error object, look for at the top.
 func (r refusal) body() []byte {
 	type fault struct {
 		Message string  `json:"message"`
@@ -109,8 +110,10 @@ func (r refusal) body() []byte {
 		Param   *string `json:"param"`
 	}
 	text, _ := json.Marshal(struct { // strings only: it cannot fail
-		Error fault `json:"error"`
-	}{fault{Message: r.message, Type: r.kind, Code: r.code}})
+		Error   fault  `json:"error"`
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}{fault{Message: r.message, Type: r.kind, Code: r.code}, "error", r.message})
 	return text
 }
 

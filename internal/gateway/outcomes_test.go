@@ -103,10 +103,14 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 						Message, Type, Code string
 						Param               *string
 					}
+					Type, Message string
 				}
 				if err := json.Unmarshal(a.body, &answer); err != nil || a.StatusCode != test.status || answer.Error.Code != test.code ||
 					answer.Error.Message == "" || answer.Error.Type == "" || a.Header.Get("Content-Type") != "application/json" {
 					t.Fatalf("answer %d %q (%v), want %d %s", a.StatusCode, a.body, errors.Join(err, a.err), test.status, test.code)
+				}
+				if answer.Type != "error" || answer.Message != answer.Error.Message {
+					t.Errorf("at the top: type %q, message %q", answer.Type, answer.Message)
 				}
 				if test.status == 503 && a.Header.Get("Retry-After") == "" {
 					t.Error("no Retry-After")

@@ -3149,6 +3149,10 @@ export interface components {
                 /** @enum {string} */
                 type: "authentication_error" | "invalid_request_error" | "permission_error" | "rate_limit_error" | "server_error";
             };
+            /** @description The same as in `error`, for clients that look for it here. */
+            message: string;
+            /** @constant */
+            type: "error";
         };
         Group: {
             id: components["schemas"]["Identifier"];
@@ -4525,7 +4529,9 @@ export interface components {
                  *         "type": "invalid_request_error",
                  *         "code": "invalid_request",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The request line and headers are larger than 16 KB."
                  *     }
                  */
                 "application/json": {
@@ -4551,7 +4557,9 @@ export interface components {
                  *         "type": "server_error",
                  *         "code": "internal_error",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The gateway failed to handle the call."
                  *     }
                  */
                 "application/json": {
@@ -4577,7 +4585,9 @@ export interface components {
                  *         "type": "invalid_request_error",
                  *         "code": "model_required",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The query parameter model is required: the identifier of a capability."
                  *     }
                  */
                 "application/json": {
@@ -4609,7 +4619,9 @@ export interface components {
                  *         "type": "rate_limit_error",
                  *         "code": "rate_limited",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The application has reached its limit of requests per minute. Try again shortly."
                  *     }
                  */
                 "application/json": {
@@ -4638,7 +4650,9 @@ export interface components {
                  *         "type": "invalid_request_error",
                  *         "code": "invalid_request",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "This method is not forwarded. Use GET or POST."
                  *     }
                  */
                 "application/json": {
@@ -4665,7 +4679,9 @@ export interface components {
                  *         "type": "permission_error",
                  *         "code": "application_disabled",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The application is disabled."
                  *     }
                  */
                 "application/json": {
@@ -4692,7 +4708,9 @@ export interface components {
                  *         "type": "invalid_request_error",
                  *         "code": "caller_timeout",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The request body did not arrive in time."
                  *     }
                  */
                 "application/json": {
@@ -4719,7 +4737,9 @@ export interface components {
                  *         "type": "server_error",
                  *         "code": "upstream_timeout",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The upstream did not answer in time."
                  *     }
                  */
                 "application/json": {
@@ -4746,7 +4766,9 @@ export interface components {
                  *         "type": "invalid_request_error",
                  *         "code": "request_too_large",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The request body is larger than allowed."
                  *     }
                  */
                 "application/json": {
@@ -4773,7 +4795,9 @@ export interface components {
                  *         "type": "authentication_error",
                  *         "code": "invalid_api_key",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The Access Key is missing or not valid. Send it as a Bearer credential in the Authorization header, or as x-api-key, api-key or x-goog-api-key."
                  *     }
                  */
                 "application/json": {
@@ -4804,7 +4828,9 @@ export interface components {
                  *         "type": "server_error",
                  *         "code": "overloaded",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The gateway has too many calls in flight. Try again shortly."
                  *     }
                  */
                 "application/json": {
@@ -4831,7 +4857,9 @@ export interface components {
                  *         "type": "server_error",
                  *         "code": "upstream_unreachable",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The upstream could not be reached or closed the connection before it answered."
                  *     }
                  */
                 "application/json": {
@@ -4858,7 +4886,9 @@ export interface components {
                  *         "type": "invalid_request_error",
                  *         "code": "invalid_request",
                  *         "param": null
-                 *       }
+                 *       },
+                 *       "type": "error",
+                 *       "message": "Connections are not upgraded. Use HTTP without Upgrade; WebSocket is not supported."
                  *     }
                  */
                 "application/json": {
