@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"callgate/internal/calls"
+	"callgate/internal/limits"
 )
 
 // refusal is an answer of our own, in the shape of OpenAI's errors, so that stock SDKs raise the
@@ -16,7 +17,7 @@ type refusal struct {
 	code       string // of the answer
 	kind       string // OpenAI's error type
 	message    string
-	retryAfter string // seconds, for 429 and 503
+	retryAfter string // seconds, for 503, and for 429 where waiting so long helps
 	allow      string // methods, for 405
 	reason     calls.ReasonType
 	reasonCode calls.ReasonCode
@@ -117,6 +118,16 @@ func (r refusal) body() []byte {
 	return text
 }
 
+// isFinal tells whether the same request would be refused again. Stock clients retry some of these by themselves, 429
+// above all, unless they are told not to.
+func (r refusal) isFinal() bool {
+	switch r.status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, statusTooLarge:
+		return true
+	}
+	return r.code == limits.QuotaExhausted
+}
+
 // What refusals have in common with the rest of the gateway.
 const (
 	statusTooLarge      = 413
@@ -149,6 +160,9 @@ func (r refusal) append(out []byte, how answering) []byte {
 	}
 	if r.status == http.StatusUnauthorized {
 		line("WWW-Authenticate", "Bearer")
+	}
+	if r.isFinal() {
+		line("X-Should-Retry", "false")
 	}
 	if r.retryAfter != "" {
 		line("Retry-After", r.retryAfter)

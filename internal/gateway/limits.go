@@ -52,12 +52,18 @@ func (c *call) appendLimits(out []byte) []byte {
 	return c.gateway.config.Limits.AppendHeaders(out, c.limits, c.start)
 }
 
+// longestWait is the most that a Retry-After of ours asks for. A caller that slept for a minute of many hours, and
+// then again, would only hang and be refused more often.
+const longestWait = time.Minute
+
 // refusedLimit says which limit is reached, and when to come again.
 func refusedLimit(reached *limits.Reached) *refusal {
-	seconds := int64((reached.RetryAfter + time.Second - 1) / time.Second)
+	seconds := int64((min(reached.RetryAfter, longestWait) + time.Second - 1) / time.Second)
 	again := fmt.Sprintf("Try again in %d s.", seconds)
-	r := refusal{status: 429, code: reached.Code, kind: "rate_limit_error", retryAfter: strconv.FormatInt(seconds, 10),
-		reason: calls.Limited, reasonCode: calls.ReasonCode(reached.Code)}
+	r := refusal{status: 429, code: reached.Code, kind: "rate_limit_error", reason: calls.Limited, reasonCode: calls.ReasonCode(reached.Code)}
+	if reached.Code != limits.QuotaExhausted || reached.RetryAfter <= longestWait {
+		r.retryAfter = strconv.FormatInt(seconds, 10)
+	}
 	switch reached.Limit {
 	case limits.RequestsPerMinute:
 		r.message = fmt.Sprintf("The application may make %d calls a minute, and has. %s", reached.Value, again)

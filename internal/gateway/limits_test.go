@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -56,6 +57,9 @@ func TestACallOverALimitIsRefusedRecordedAndToldWhenToComeAgain(t *testing.T) {
 	if got.StatusCode != 429 || got.Header.Get("X-Callgate-Error") != "rate_limited" || err != nil || after < 1 || after > 60 {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
 	}
+	if got.Header.Get("X-Should-Retry") != "" {
+		t.Error("a client is told not to wait for the next minute")
+	}
 	if !strings.Contains(got.Header.Get("RateLimit"), `"requests";r=0;t=60, "day-calls";r=9`) {
 		t.Errorf("RateLimit: %s", got.Header.Get("RateLimit"))
 	}
@@ -68,6 +72,47 @@ func TestACallOverALimitIsRefusedRecordedAndToldWhenToComeAgain(t *testing.T) {
 	refused := r.ask(post("/gateway/v1?model=none", goodKey, "{}"))
 	if r.record(); refused.StatusCode != 403 || refused.Header.Get("RateLimit") == "" {
 		t.Errorf("an answer of ours: %d %v", refused.StatusCode, refused.Header)
+	}
+}
+
+// TestAUsedUpDayIsNotRetried: stock clients would sleep for as long as Retry-After says, and be refused again.
+func TestAUsedUpDayIsNotRetried(t *testing.T) {
+	r := limitedRig(t, answers(okAnswer), "calls_per_day", "1")
+	if got := r.ask(post("/gateway/v1?model=m", goodKey, "{}")); got.StatusCode != 200 || got.Header.Get("X-Should-Retry") != "" {
+		t.Fatalf("%d %v", got.StatusCode, got.Header)
+	}
+	r.record()
+	got := r.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	if got.StatusCode != 429 || errorCode(got.body) != "quota_exhausted" || got.Header.Get("X-Should-Retry") != "false" {
+		t.Errorf("%d %v %s", got.StatusCode, got.Header, got.body)
+	}
+	_, left, _ := strings.Cut(got.Header.Get("RateLimit"), ";t=")
+	seconds, err := strconv.Atoi(left)
+	if after := got.Header.Get("Retry-After"); err != nil || seconds > 61 && after != "" {
+		t.Errorf("Retry-After %q, the day lasts %q s", after, left)
+	}
+	r.record()
+}
+
+// TestRetryAfterIsTheTrueTimeUpToAMinute, and is left out where it would not be.
+func TestRetryAfterIsTheTrueTimeUpToAMinute(t *testing.T) {
+	for _, c := range []struct {
+		code  string
+		after time.Duration
+		want  string
+	}{
+		{limits.QuotaExhausted, 9 * time.Hour, ""},
+		{limits.QuotaExhausted, time.Minute + time.Millisecond, ""},
+		{limits.QuotaExhausted, time.Minute, "60"},
+		{limits.QuotaExhausted, 41500 * time.Millisecond, "42"},
+		{limits.RateLimited, 17 * time.Second, "17"},
+		{limits.RateLimited, time.Minute + time.Second, "60"},
+		{limits.ConcurrencyLimited, time.Second, "1"},
+	} {
+		got := refusedLimit(&limits.Reached{Code: c.code, Limit: limits.CallsPerDay, Value: 1, RetryAfter: c.after})
+		if got.retryAfter != c.want || got.isFinal() != (c.code == limits.QuotaExhausted) {
+			t.Errorf("%s in %v: Retry-After %q, final %v", c.code, c.after, got.retryAfter, got.isFinal())
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,10 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 				}
 				if answer.Type != "error" || answer.Message != answer.Error.Message {
 					t.Errorf("at the top: type %q, message %q", answer.Type, answer.Message)
+				}
+				final := slices.Contains([]int{400, 401, 403, 404, 405, 413}, test.status)
+				if should := a.Header.Values("X-Should-Retry"); final != slices.Equal(should, []string{"false"}) || !final && should != nil {
+					t.Errorf("x-should-retry: %q", should)
 				}
 				if test.status == 503 && a.Header.Get("Retry-After") == "" {
 					t.Error("no Retry-After")

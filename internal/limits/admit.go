@@ -23,7 +23,7 @@ type Reached struct {
 	Code       string
 	Limit      string        // which one
 	Value      int64         // of it
-	RetryAfter time.Duration // 1 s to 60 s
+	RetryAfter time.Duration // at least 1 s; of a day, until it ends
 }
 
 // Ticket is what a call has taken; End ends it. The zero Ticket took nothing.
@@ -145,7 +145,7 @@ func (l *Limiter) spend(s *State, m *meter, name, code string, n int64, now time
 		return bucket, true, nil
 	}
 	m.vain.Add(n)
-	after := min(time.Duration(m.frees(l.elapsed()))*time.Millisecond, time.Minute)
+	after := time.Duration(m.frees(l.elapsed())) * time.Millisecond
 	return 0, false, &Reached{Code: code, Limit: name, Value: limit, RetryAfter: max(after, time.Second)}
 }
 

@@ -1492,7 +1492,7 @@ export interface paths {
         head?: never;
         /**
          * Set what an application may use at most
-         * @description A field that is left out stays as it is, null removes the limit. One above the ceiling that an administrator has set is a 400. Gateways go by it within 2 s. A call beyond a limit is answered 429 with `Retry-After`, recorded and not forwarded. Recorded in the audit trail.
+         * @description A field that is left out stays as it is, null removes the limit. One above the ceiling that an administrator has set is a 400. Gateways go by it within 2 s. A call beyond a limit is answered 429, with `Retry-After` if a minute's wait helps, recorded and not forwarded. Recorded in the audit trail.
          */
         patch: operations["setApplicationLimits"];
         trace?: never;
@@ -4575,6 +4575,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                "X-Should-Retry": components["headers"]["ShouldNotRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -4601,14 +4602,17 @@ export interface components {
         /**
          * @description A limit of the application is reached: of the requests or tokens of a minute (`rate_limited`), of the calls in flight
          *     (`concurrency_limited`), or of the calls or tokens of a Beijing day (`quota_exhausted`). The call is recorded and not forwarded.
-         *     A 429 of the upstream has no X-Callgate-Error.
+         *     Only a used-up day has `X-Should-Retry: false`; it has no Retry-After until its last minute. A 429 of the upstream has no X-Callgate-Error.
          */
         GatewayLimited: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryAfter"];
+                /** @description Seconds, at most 60. None where the wait is longer. */
+                "Retry-After"?: string;
                 "X-Call-Id": components["headers"]["CallId"];
                 "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                /** @description For a used-up day: asking again does not help. */
+                "X-Should-Retry"?: "false";
                 [name: string]: unknown;
             };
             content: {
@@ -4640,6 +4644,7 @@ export interface components {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Call-Id": components["headers"]["CallId"];
                 "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                "X-Should-Retry": components["headers"]["ShouldNotRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -4669,6 +4674,7 @@ export interface components {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Call-Id": components["headers"]["CallId"];
                 "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                "X-Should-Retry": components["headers"]["ShouldNotRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -4756,6 +4762,7 @@ export interface components {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Call-Id": components["headers"]["CallId"];
                 "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                "X-Should-Retry": components["headers"]["ShouldNotRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -4785,6 +4792,7 @@ export interface components {
                 "Cache-Control": components["headers"]["NoStore"];
                 "WWW-Authenticate": "Bearer";
                 "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                "X-Should-Retry": components["headers"]["ShouldNotRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -5841,6 +5849,8 @@ export interface components {
         /** @description Seconds. */
         RetryAfter: string;
         SessionCookie: string;
+        /** @description Asking again does not help; stock SDKs go by it. */
+        ShouldNotRetry: "false";
     };
     pathItems: never;
 }
