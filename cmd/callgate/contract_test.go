@@ -18,7 +18,7 @@ func TestWhatStandsBesideTheAPIAnswersAsDocumented(t *testing.T) {
 		if strings.HasPrefix(op.Path, "/api/") {
 			continue
 		}
-		path, query := strings.NewReplacer("{path}", "v1/json", "{capability}", "chat").Replace(op.Path), ""
+		path, query := strings.NewReplacer("{path}", "v1/json", "{capability}", "chat", "{id}", "chat").Replace(op.Path), ""
 		if op.Path == "/gateway/{path}" {
 			query = "?model=chat"
 		}

@@ -17,9 +17,10 @@ func (c *call) handle() (again bool) {
 			again = c.panicked(p)
 		}
 	}()
-	if refused := c.prepare(); refused == &modelsAsked {
-		return c.listModels()
-	} else if refused != nil {
+	switch refused := c.prepare(); {
+	case refused == &modelsAsked:
+		return c.tellModels()
+	case refused != nil:
 		return c.refuse(*refused)
 	}
 	if err := c.request.receive(c); err != nil || !c.enter(waiting) {

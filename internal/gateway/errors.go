@@ -46,6 +46,8 @@ var (
 		message: "The application is disabled.", reason: calls.PermissionDenied, reasonCode: calls.ApplicationDisabled}
 	refusedUnknown = refusal{status: 403, code: "capability_not_allowed", kind: "permission_error",
 		message: "No capability has the identifier given as model.", reason: calls.PermissionDenied, reasonCode: calls.CapabilityUnknown}
+	refusedModel = refusal{status: 404, code: "model_not_found", kind: "invalid_request_error",
+		message: "The Access Key may call no capability with this identifier."}
 	refusedOff = refusal{status: 403, code: "capability_not_allowed", kind: "permission_error",
 		message: "The capability is disabled.", reason: calls.PermissionDenied, reasonCode: calls.CapabilityDisabled}
 	refusedUnbound = refusal{status: 403, code: "capability_not_allowed", kind: "permission_error",

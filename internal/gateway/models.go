@@ -1,32 +1,58 @@
 package gateway
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
+
+	"callgate/internal/access"
 )
 
-// modelsAsked is no refusal: it stands for the one answer of our own that is none.
+// modelsAsked is no refusal: it stands for the answers of our own that are none.
 var modelsAsked refusal
 
-// asksForModels tells whether a request that names no capability asks which there are. What a browser would
-// show is refused as everywhere.
+const modelsPath = "/v1/models"
+
+// asksForModels tells whether a request that names no capability asks which there are, or about one of them. What a
+// browser would show is refused as everywhere.
 func (c *call) asksForModels() bool {
-	return !c.via && string(c.path) == "/v1/models" && (c.method == http.MethodGet || c.method == http.MethodHead) && !c.shown
+	return !c.via && (string(c.path) == modelsPath || len(c.modelAsked()) > 0) &&
+		(c.method == http.MethodGet || c.method == http.MethodHead) && !c.shown
 }
 
-// listModels answers with the capabilities that the key may call now, in the shape of OpenAI's list of models,
-// so that programs which offer a choice of models have it. It is no call: nothing is recorded. The answer is
-// bounded by how many capabilities can be bound, 500 of at most 64 characters.
-func (c *call) listModels() (again bool) {
+// modelAsked is what stands behind the path of the list, as it was sent; nothing where the list is asked for.
+func (c *call) modelAsked() []byte {
+	id, ok := bytes.CutPrefix(c.path, []byte(modelsPath+"/"))
+	if !ok {
+		return nil
+	}
+	return id
+}
+
+// tellModels answers with the capabilities that the key may call now, or with the one asked about, in the shape of
+// OpenAI's models, so that programs which offer a choice of models have it. It is no call: nothing is recorded, not
+// even that there is no such model. The list is bounded by how many capabilities can be bound, 500 of at most 64
+// characters.
+func (c *call) tellModels() (again bool) {
 	c.request.drain()
 	whole := c.request.complete.Load()
 	again = whole && !c.x.Last()
-	list := c.appendModels(nil)
-	out := appendInt([]byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n"+
-		"X-Content-Type-Options: nosniff\r\nContent-Length: "), int64(len(list)))
-	out = append(appendConnection(append(out, "\r\n"...), again, c.x.Old), "\r\n"...)
-	if c.method != http.MethodHead {
-		out = append(out, list...)
+	var told []byte
+	out := make([]byte, 0, 512)
+	if id := c.modelAsked(); id == nil {
+		told = c.appendModels(nil)
+	} else if capability := c.callable(string(decode(id, false))); capability != nil { // stock clients escape a colon
+		told = appendModel(nil, capability)
+	}
+	if told == nil {
+		out = refusedModel.append(out, answering{again: again, old: c.x.Old, head: c.method == http.MethodHead})
+	} else {
+		out = appendInt(append(out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n"+
+			"X-Content-Type-Options: nosniff\r\nContent-Length: "...), int64(len(told)))
+		out = append(appendConnection(append(out, "\r\n"...), again, c.x.Old), "\r\n"...)
+		if c.method != http.MethodHead {
+			out = append(out, told...)
+		}
 	}
 	c.dismiss()
 	c.unhurry()
@@ -37,25 +63,42 @@ func (c *call) listModels() (again bool) {
 	return again && err == nil
 }
 
-// appendModels adds the list. Identifiers need no escapes: they are letters, digits, dots, colons, hyphens
-// and underscores.
+// callable is the capability of an identifier, if the key may call it now.
+func (c *call) callable(id string) *access.Capability {
+	if !c.grant.Bound(id) {
+		return nil
+	}
+	capability := c.gateway.config.Capability(id)
+	if capability == nil || !capability.Enabled {
+		return nil
+	}
+	return capability
+}
+
+// appendModels adds the list.
 func (c *call) appendModels(out []byte) []byte {
 	out = append(out, `{"object":"list","data":[`...)
 	first := true
 	for id := range c.grant.Capabilities() {
-		capability := c.gateway.config.Capability(id)
-		if capability == nil || !capability.Enabled {
+		capability := c.callable(id)
+		if capability == nil {
 			continue
 		}
 		if !first {
 			out = append(out, ',')
 		}
 		first = false
-		out = append(append(out, `{"id":"`...), capability.ID...)
-		out = strconv.AppendInt(append(out, `","object":"model","created":`...), capability.Created.Unix(), 10)
-		out = append(out, `,"owned_by":"callgate"}`...)
+		out = appendModel(out, capability)
 	}
 	return append(out, "]}"...)
+}
+
+// appendModel adds one model. Identifiers need no escapes: they are letters, digits, dots, colons, hyphens and
+// underscores.
+func appendModel(out []byte, capability *access.Capability) []byte {
+	out = append(append(out, `{"id":"`...), capability.ID...)
+	out = strconv.AppendInt(append(out, `","object":"model","created":`...), capability.Created.Unix(), 10)
+	return append(out, `,"owned_by":"callgate"}`...)
 }
 
 // dismiss ends what was no call: it is not recorded.

@@ -72,7 +72,12 @@ func TestModelsWithoutOneNamedAreTheKeysEnabledBindingsAndNoCall(t *testing.T) {
 		"GET /gateway/v1/models?model=m HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                             200,
 		"GET /via/m/v1/models HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                                       200,
 		"GET /gateway/v1/models?model= HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                              400,
-		"GET /gateway/v1/models/m HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                                   400,
+		"GET /gateway/v1/models/m?model=m HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                           200,
+		"GET /gateway/v1/models/ HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                                    400,
+		"DELETE /gateway/v1/models/m HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                                400,
+		"GET /gateway/v1/models/m HTTP/1.1\r\nHost: g\r\nSec-Fetch-Mode: navigate\r\n" + key1 + "\r\n":       400,
+		"GET /gateway/v1/models/m HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer cg-disabled\r\n\r\n":          403,
+		"GET /gateway/v1/models/m HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer cg-made-up\r\n\r\n":           401,
 		"POST /gateway/v1/models HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                                    400,
 		"GET /via//v1/models HTTP/1.1\r\nHost: g\r\n" + key1 + "\r\n":                                        400,
 		"GET /gateway/v1/models HTTP/1.1\r\nHost: g\r\nSec-Fetch-Mode: navigate\r\n" + key1 + "\r\n":         400,
@@ -87,6 +92,65 @@ func TestModelsWithoutOneNamedAreTheKeysEnabledBindingsAndNoCall(t *testing.T) {
 		if attributed := a.Header.Get("X-Call-Id") != ""; attributed {
 			r.record()
 		}
+	}
+}
+
+// TestOneModelIsToldAboutIfTheKeyMayCallIt: whether another exists is nobody's business.
+func TestOneModelIsToldAboutIfTheKeyMayCallIt(t *testing.T) {
+	r := newRig(t, answers(okAnswer), func(c *Config) {
+		find := c.Capability
+		c.Capability = func(id string) *access.Capability {
+			capability := find(id)
+			if id == "x:1" {
+				capability = &access.Capability{ID: id, Enabled: true}
+			}
+			if capability != nil {
+				capability.Created = time.Unix(1_700_000_000, 0)
+			}
+			return capability
+		}
+		c.Grant = func(context.Context, *access.Recent, []byte) (*access.Grant, error) {
+			return access.NewGrant(application, owner, true, 1, "m", "off", "gone", "x:1"), nil
+		}
+	})
+	conn := r.dial()
+	br := bufio.NewReader(conn)
+	for asked, id := range map[string]string{ // one connection serves them all
+		"GET /gateway/v1/models/m":         "m",
+		"GET /gateway/v1/models/m?limit=1": "m",
+		"HEAD /gateway/v1/models/m":        "m",
+		"GET /gateway/v1/models/x:1":       "x:1",
+		"GET /gateway/v1/models/x%3A1":     "x:1",
+		"GET /gateway/v1/models/off":       "", // disabled
+		"GET /gateway/v1/models/unbound":   "",
+		"GET /gateway/v1/models/gone":      "", // bound, and deleted a moment ago
+		"GET /gateway/v1/models/none":      "",
+		"HEAD /gateway/v1/models/none":     "",
+		"GET /gateway/v1/models/a/b":       "",
+		"GET /gateway/v1/models/%":         "",
+		"GET /gateway/v1/models/../chat":   "",
+	} {
+		_, _ = io.WriteString(conn, asked+" HTTP/1.1\r\nHost: g\r\n"+key1+"\r\n")
+		method, _, _ := strings.Cut(asked, " ")
+		a := r.read(br, method)
+		status, code, body := 200, "", `{"id":"`+id+`","object":"model","created":1700000000,"owned_by":"callgate"}`
+		if id == "" {
+			status, code, body = 404, "model_not_found", string(refusedModel.body())
+		}
+		length := int64(len(body))
+		if method == "HEAD" {
+			body = ""
+		}
+		if a.StatusCode != status || string(a.body) != body || a.ContentLength != length || a.Header.Get("X-Callgate-Error") != code ||
+			a.Header.Get("Content-Type") != "application/json" || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("X-Call-Id") != "" || a.Close {
+			t.Errorf("%q: %d %v %s", asked, a.StatusCode, a.Header, a.body)
+		}
+		if final := a.Header.Get("X-Should-Retry") == "false"; final != (status == 404) {
+			t.Errorf("%q: x-should-retry %q", asked, a.Header.Get("X-Should-Retry"))
+		}
+	}
+	if len(r.records) != 0 || len(r.asked) != 0 || r.gateway.supervisor.len() != 0 || r.gateway.reserved.Load() != 0 {
+		t.Errorf("%d records, %d asked upstream, %d in flight", len(r.records), len(r.asked), r.gateway.supervisor.len())
 	}
 }
 

@@ -1726,6 +1726,17 @@ type MissingSpool struct {
 	RetiredBy string `json:"retiredBy"`
 }
 
+// Model defines model for Model.
+type Model struct {
+	// ID Chosen once and never changed.
+	ID Identifier `json:"id"`
+
+	// Created When the capability was made, in seconds since 1970.
+	Created int64       `json:"created"`
+	Object  interface{} `json:"object"`
+	OwnedBy interface{} `json:"owned_by"`
+}
+
 // ModelMetrics defines model for ModelMetrics.
 type ModelMetrics struct {
 	// Embedded struct due to allOf(#/components/schemas/MetricsFields)

@@ -258,7 +258,7 @@ func (c *Checker) find(method, path string) (*openapi.Operation, bool) {
 	known, fewest := false, -1
 	for i, op := range c.operations {
 		placeholders, ok := match(op.Path, path)
-		if placeholders == 0 && op.Method != method && strings.HasPrefix(op.Path, "/gateway/") {
+		if op.Method != method && op.Path != "/gateway/{path}" && strings.HasPrefix(op.Path, "/gateway/") {
 			continue // the placeholder beside it takes every method
 		}
 		if !ok || fewest >= 0 && placeholders > fewest {
@@ -280,10 +280,11 @@ func forwards(template string) bool {
 	return strings.HasPrefix(template, "/gateway/") || strings.HasPrefix(template, "/via/")
 }
 
-// match compares a path with a template; the gateway's last placeholder takes slashes too.
+// match compares a path with a template; the gateway's last placeholder takes slashes too, and counts for two: any other
+// template says more.
 func match(template, path string) (placeholders int, ok bool) {
 	if rest, found := strings.CutPrefix(path, "/gateway/"); found && template == "/gateway/{path}" {
-		return 1, rest != ""
+		return 2, rest != ""
 	}
 	if rest, found := strings.CutPrefix(path, "/via/"); found && template == "/via/{capability}/{path}" {
 		capability, rest, _ := strings.Cut(rest, "/")

@@ -175,6 +175,7 @@ func TestLiteralPathsWinOverPlaceholders(t *testing.T) {
 		"/api/statistics/applications/x/calls":  "listCalls",
 		"/gateway/v1/chat/completions":          "forwardGet",
 		"/gateway/v1/models":                    "listModels",
+		"/gateway/v1/models/chat":               "getModel",
 		"/via/chat/v1/models":                   "forwardViaGet",
 	} {
 		if op, _ := c.find("GET", path); op == nil || op.ID != id {

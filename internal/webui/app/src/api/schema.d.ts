@@ -2177,6 +2177,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/gateway/v1/models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One capability that the Access Key may call
+         * @description An enabled capability that is bound to the application, in the shape of OpenAI's model. It is no
+         *     call: nothing is recorded. With `model` it is a call as any other, and what the upstream answers
+         *     is relayed.
+         */
+        get: operations["getModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -3143,7 +3165,7 @@ export interface components {
         GatewayError: {
             error: {
                 /** @enum {string} */
-                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
+                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "model_not_found" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
                 message: string;
                 param: null;
                 /** @enum {string} */
@@ -3426,16 +3448,17 @@ export interface components {
             /** @description An e-mail address, or `command line`. */
             retiredBy: string;
         };
+        Model: {
+            /** @description When the capability was made, in seconds since 1970. */
+            created: number;
+            id: components["schemas"]["Identifier"];
+            /** @constant */
+            object: "model";
+            /** @constant */
+            owned_by: "callgate";
+        };
         ModelList: {
-            data: {
-                /** @description When the capability was made, in seconds since 1970. */
-                created: number;
-                id: components["schemas"]["Identifier"];
-                /** @constant */
-                object: "model";
-                /** @constant */
-                owned_by: "callgate";
-            }[];
+            data: components["schemas"]["Model"][];
             /** @constant */
             object: "list";
         };
@@ -4664,6 +4687,35 @@ export interface components {
                     error?: {
                         /** @constant */
                         code?: "invalid_request";
+                    };
+                } & components["schemas"]["GatewayError"];
+            };
+        };
+        /** @description The Access Key may call no capability with this identifier. Nothing is recorded. */
+        GatewayNoModel: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Callgate-Error": components["headers"]["GatewayErrorCode"];
+                "X-Should-Retry": components["headers"]["ShouldNotRetry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The Access Key may call no capability with this identifier.",
+                 *         "type": "invalid_request_error",
+                 *         "code": "model_not_found",
+                 *         "param": null
+                 *       },
+                 *       "type": "error",
+                 *       "message": "The Access Key may call no capability with this identifier."
+                 *     }
+                 */
+                "application/json": {
+                    error?: {
+                        /** @constant */
+                        code?: "model_not_found";
                     };
                 } & components["schemas"]["GatewayError"];
             };
@@ -14142,6 +14194,58 @@ export interface operations {
             400: components["responses"]["GatewayInvalid"];
             401: components["responses"]["GatewayUnauthenticated"];
             403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
+            426: components["responses"]["GatewayUpgrade"];
+            429: components["responses"]["GatewayLimited"];
+            431: components["responses"]["GatewayHeadTooLarge"];
+            500: components["responses"]["GatewayInternal"];
+            502: components["responses"]["GatewayUnreachable"];
+            503: components["responses"]["GatewayUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+            default: components["responses"]["Relayed"];
+        };
+    };
+    getModel: {
+        parameters: {
+            query?: {
+                /** @description The capability whose upstream is asked. */
+                model?: components["schemas"]["Identifier"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The capability asked about.
+                 * @example gpt-5
+                 */
+                id: components["schemas"]["Identifier"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The capability. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "gpt-5",
+                     *       "object": "model",
+                     *       "created": 1786930260,
+                     *       "owned_by": "callgate"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Model"];
+                };
+            };
+            400: components["responses"]["GatewayInvalid"];
+            401: components["responses"]["GatewayUnauthenticated"];
+            403: components["responses"]["GatewayRefused"];
+            404: components["responses"]["GatewayNoModel"];
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
             426: components["responses"]["GatewayUpgrade"];
