@@ -135,6 +135,10 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	n.applications = application.New(n.pool, n.keyring, n.pepper)
 	n.applications.MaxPerOwner = c.MaxApplications
 	n.catalog = catalog.New(n.pool, n.keyring, c.AllowPrivate)
+	n.catalog.OnKeyMove(func(ctx context.Context, move catalog.KeyMove) {
+		subject, text := keyMoveNotice(move, c.PublicBaseURL)
+		n.identity.TellAdministrators(ctx, move.Actor, subject, text)
+	})
 	n.guard = startGuard(n.pool, n.logger)
 	store := alerts.New(n.pool, n.keyring, c.AlertAllowPrivate, n.identity.Administrator)
 	pages := console.New(console.Deps{

@@ -12,6 +12,7 @@ import (
 	"callgate/internal/audit"
 	"callgate/internal/fault"
 	"callgate/internal/secret"
+	"callgate/internal/upstream"
 )
 
 // Details is what administrators see of a capability; its key is never returned (spec section 2).
@@ -166,13 +167,13 @@ func (s *Store) SetStatus(ctx context.Context, actor, id, status string, seen ..
 }
 
 func (s *Store) change(ctx context.Context, actor, action, id string, settings Settings, seen []time.Time) (d Details, err error) {
+	var before Details
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := settings.lockUpstreams(ctx, tx); err != nil {
 			return err
 		}
 		// NO KEY: bindings that refer to the row need not wait, so they cannot deadlock with us.
-		before, err := getDetails(ctx, tx, id, `FOR NO KEY UPDATE OF c`)
-		if err != nil {
+		if before, err = getDetails(ctx, tx, id, `FOR NO KEY UPDATE OF c`); err != nil {
 			return err
 		}
 		d = before
@@ -185,7 +186,7 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 				return err
 			}
 		}
-		if err := errors.Join(checkReachable(d), checkOrigin(before, d, settings.newKey())); err != nil {
+		if err := errors.Join(checkReachable(d), checkKept(before, d, settings.newKey())); err != nil {
 			return err
 		}
 		changes := differences(before, d, settings.newKey())
@@ -211,6 +212,10 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 		entry.Changes = changes
 		return audit.Append(ctx, tx, entry)
 	})
+	if err == nil && s.keyMoved != nil && keyMoves(before, d, settings.newKey()) {
+		s.keyMoved(ctx, KeyMove{Actor: actor, ID: d.ID, Name: d.Name,
+			From: upstream.Origin(before.UpstreamBaseURL), To: upstream.Origin(d.UpstreamBaseURL)})
+	}
 	return d, err
 }
 
@@ -263,6 +268,9 @@ func differences(before, after Details, key bool) (changes audit.Changes) {
 	changes.Add("upstreams", described(before.Upstreams), described(after.Upstreams))
 	if key {
 		changes = append(changes, audit.Change{Field: "upstreamKey", To: audit.Secret})
+	}
+	if keyMoves(before, after, key) {
+		changes.Add("upstreamKeySentTo", upstream.Origin(before.UpstreamBaseURL), upstream.Origin(after.UpstreamBaseURL))
 	}
 	return changes
 }

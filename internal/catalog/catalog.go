@@ -32,7 +32,19 @@ type Store struct {
 	pool         *pgxpool.Pool
 	ring         *secret.Keyring
 	allowPrivate bool
+	keyMoved     func(context.Context, KeyMove)
 }
+
+// KeyMove says that the stored key of a capability, which was kept, is from now on sent to another origin: a scheme,
+// host and port, as https://api.example.com:8443.
+type KeyMove struct {
+	Actor    string // the administrator's e-mail
+	ID, Name string // of the capability
+	From, To string
+}
+
+// OnKeyMove has tell called after every KeyMove that was saved. It is set before the store is used.
+func (s *Store) OnKeyMove(tell func(context.Context, KeyMove)) { s.keyMoved = tell }
 
 // New returns a store that seals upstream keys with ring. allowPrivate lets upstreams be private
 // addresses (UPSTREAM_ALLOW_PRIVATE).

@@ -81,7 +81,7 @@ func (s *Store) Check(ctx context.Context, actor string, r CheckRequest) (CheckR
 		wrong.Add("upstreamBaseUrl", "is required")
 	}
 	if key == "" {
-		wrong.Add("upstreamKey", "is required: there is no stored one")
+		wrong.Add("upstreamKey", noStoredKey)
 	}
 	if err := wrong.Err(); err != nil {
 		return CheckResult{}, err
@@ -105,7 +105,7 @@ func (s *Store) fillStored(ctx context.Context, actor, id string, given Settings
 			return nil
 		}
 		given.apply(&stored)
-		if err := checkOrigin(*target, stored, false); err != nil {
+		if err := errors.Join(checkKept(*target, stored, false), checkSentTo(*target, stored, false)); err != nil {
 			return err
 		}
 		var sealed []byte
@@ -247,4 +247,15 @@ func meaning(status int) string {
 		return fmt.Sprintf("The upstream was reached but failed (%d %s).", status, text)
 	}
 	return fmt.Sprintf("The upstream was reached but did not take the test request (%d %s).", status, text)
+}
+
+// checkSentTo demands the key for a check against another scheme, host or port: a check is not told to anybody else,
+// and would hand the stored key to whatever host it names.
+func checkSentTo(before, after Details, newKey bool) error {
+	if !keyMoves(before, after, newKey) {
+		return nil
+	}
+	return fault.InvalidFields(map[string]string{
+		"upstreamKey": "enter the key again: the stored one is sent only to the scheme, host and port it was saved for",
+	})
 }

@@ -1,20 +1,23 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"callgate/internal/audit"
 	"callgate/internal/fault"
 	"callgate/internal/roomtest"
+	"callgate/internal/upstream"
 )
 
-// Whoever may edit the catalog has no right to its keys: pointed at a host of theirs, a stored key
-// would be told to it by the first call, or by a check.
-func TestAStoredKeyIsNotSentToAnotherOrigin(t *testing.T) {
+// A check leaves nothing that others could see: no stored key goes to another host by one.
+func TestACheckSendsTheStoredKeyToItsOwnOriginOnly(t *testing.T) {
 	w := newWorld(t)
 	w.group("g", 0)
 	w.capabilityAt("https://api.example.com/v1", "a", "g", 0)
@@ -34,9 +37,7 @@ func TestAStoredKeyIsNotSentToAnotherOrigin(t *testing.T) {
 		"https://evil.example/api.example.com/v1", "https://xn--pi-lja.example.com/v1", "https://api.example.com./v1", here,
 	} {
 		for _, key := range []*string{nil, new("")} {
-			_, err := w.Update(w.Ctx, admin, "a", Settings{UpstreamBaseURL: &other, UpstreamKey: key, Name: new("renamed")})
-			roomtest.MustFail(t, err, fault.Invalid, "upstreamKey")
-			_, err = w.Check(w.Ctx, admin, CheckRequest{ID: new("a"), UpstreamBaseURL: &other, UpstreamKey: key})
+			_, err := w.Check(w.Ctx, admin, CheckRequest{ID: new("a"), UpstreamBaseURL: &other, UpstreamKey: key})
 			roomtest.MustFail(t, err, fault.Invalid, "upstreamKey")
 			if !strings.Contains(err.Error(), "again") {
 				t.Errorf("%s: %v does not say why", other, err)
@@ -47,9 +48,66 @@ func TestAStoredKeyIsNotSentToAnotherOrigin(t *testing.T) {
 	if after, err := w.Details(w.Ctx, "a"); err != nil || !reflect.DeepEqual(after, before) || asked != "" {
 		t.Fatalf("kept %+v, %v, asked %s", after, err, asked)
 	}
-	if _, err := w.Update(w.Ctx, admin, "a", Settings{UpstreamBaseURL: &here, UpstreamKey: new("sk-canary-new")}); err != nil || w.storedKey("a") != "sk-canary-new" {
-		t.Fatalf("with a key of its own: %v", err)
+}
+
+// An edit without a key keeps the stored one for the new address too, and says so: in the audit trail, and to whoever
+// is to be told.
+func TestAKeyThatMovesWithItsAddressIsToldOf(t *testing.T) {
+	w := newWorld(t)
+	var told []KeyMove
+	w.OnKeyMove(func(_ context.Context, move KeyMove) { told = append(told, move) })
+	w.group("g", 0)
+	w.capabilityAt("https://api.example.com/v1", "a", "g", 0)
+	const elsewhere = "https://api.example.org:8443/v1"
+	for _, c := range []struct {
+		url   string
+		key   *string
+		moved bool
+	}{
+		{url: "https://API.example.com:443/v2"},
+		{url: elsewhere, moved: true},
+		{url: "https://api.example.com/v1", key: new(""), moved: true},
+		{url: elsewhere, key: new("sk-canary-new")},
+		{url: "http://127.0.0.1:9/v1", key: new("sk-canary-a")},
+	} {
+		told = nil
+		before, err := w.Details(w.Ctx, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Update(w.Ctx, admin, "a", Settings{UpstreamBaseURL: &c.url, UpstreamKey: c.key}); err != nil {
+			t.Fatalf("%s: %v", c.url, err)
+		}
+		want := "sk-canary-a"
+		if c.key != nil && *c.key != "" {
+			want = *c.key
+		}
+		from, to := upstream.Origin(before.UpstreamBaseURL), upstream.Origin(c.url)
+		if key := w.storedKey("a"); key != want {
+			t.Errorf("%s: the key is %s", c.url, key)
+		}
+		entry, _ := w.lastEntry()
+		recorded := slices.Contains(entry.Changes, audit.Change{Field: "upstreamKeySentTo", From: from, To: to})
+		if recorded != c.moved || c.moved != (len(told) == 1) {
+			t.Errorf("%s: told %v, recorded %+v", c.url, told, entry)
+		}
+		if c.moved && told[0] != (KeyMove{Actor: admin, ID: "a", Name: "Name of a", From: from, To: to}) {
+			t.Errorf("told %+v", told[0])
+		}
 	}
+}
+
+// Where no key is stored there is none to keep.
+func TestAnAddressOfItsOwnNeedsAKey(t *testing.T) {
+	w := newWorld(t)
+	w.group("g", 0)
+	w.capabilityAt("https://api.example.com/v1", "a", "g", 0)
+	w.upstream("shared", newProvider(t, "sk-canary-good"), "sk-canary-good")
+	if _, err := w.Update(w.Ctx, admin, "a", Settings{UpstreamBaseURL: new(""), Upstreams: &[]Member{{UpstreamID: "shared", Status: Enabled, Weight: 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Update(w.Ctx, admin, "a", Settings{UpstreamBaseURL: new("https://api.example.com/v1")})
+	roomtest.MustFail(t, err, fault.Invalid, "upstreamKey")
 }
 
 // A check reads address and key of one state: half of each would send the new key to the old host.

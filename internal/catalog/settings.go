@@ -153,15 +153,20 @@ func checkBaseURL(wrong fault.Fields, field string, text *string, allowPrivate b
 	*text = u.String()
 }
 
-// checkOrigin demands the key again when scheme, host or port of the upstream change: whoever may edit
-// a capability could else have its stored key sent to a host of theirs.
-func checkOrigin(before, after Details, newKey bool) error {
-	if newKey || after.UpstreamBaseURL == "" || before.UpstreamBaseURL == after.UpstreamBaseURL || upstream.SameOrigin(before.UpstreamBaseURL, after.UpstreamBaseURL) {
+// checkKept demands a key where none is stored that could be kept.
+func checkKept(before, after Details, newKey bool) error {
+	if newKey || after.UpstreamBaseURL == "" || before.HasUpstreamKey {
 		return nil
 	}
-	return fault.InvalidFields(map[string]string{
-		"upstreamKey": "enter the key again: the stored one is sent only to the scheme, host and port it was saved for",
-	})
+	return fault.InvalidFields(map[string]string{"upstreamKey": noStoredKey})
+}
+
+const noStoredKey = "is required: there is no stored one"
+
+// keyMoves tells whether a stored key that is kept will be sent to another scheme, host or port than before.
+func keyMoves(before, after Details, newKey bool) bool {
+	return !newKey && before.UpstreamBaseURL != "" && after.UpstreamBaseURL != "" &&
+		!upstream.SameOrigin(before.UpstreamBaseURL, after.UpstreamBaseURL)
 }
 
 // checkUpstreamKey lets only characters pass that every header and every log scanner agree on: a

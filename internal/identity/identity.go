@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -151,6 +153,16 @@ func (c Config) sessionTTL(audience Audience) time.Duration {
 
 // now is the clock of every rule, in the precision Postgres keeps.
 func (s *Service) now() time.Time { return s.config.Now().Truncate(time.Microsecond) }
+
+// TellAdministrators mails a notice to every administrator but the one whose doing it tells of. Like login codes, it
+// is tried for ten minutes and not kept beyond the process: the audit trail is what lasts.
+func (s *Service) TellAdministrators(ctx context.Context, actor, subject, text string) {
+	for _, to := range slices.Sorted(maps.Keys(s.admins)) {
+		if to != actor {
+			s.outbox.offer(letter{request: context.WithoutCancel(ctx), to: to, notice: &notice{subject: subject, text: text}})
+		}
+	}
+}
 
 // Administrator tells whether an address, in lower case, is one of an administrator.
 func (s *Service) Administrator(email string) bool {

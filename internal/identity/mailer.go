@@ -126,6 +126,9 @@ and can be used once. Do not share it with anybody. If this was not you, ignore 
 )
 
 func (m *Mailer) compose(l letter) (*gomail.Msg, error) {
+	if l.notice != nil {
+		return m.address(l.to, l.notice.subject, l.notice.text)
+	}
 	placeZH, placeEN := "控制台", "console"
 	if l.audience == Admin {
 		placeZH, placeEN = "管理后台", "back office"

@@ -42,6 +42,20 @@ func TestMailHoldsTheCodeInBothLanguagesAndNotInItsSubject(t *testing.T) {
 	}
 }
 
+func TestTheOtherAdministratorsAreTold(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.AdminEmails = []string{admin, "Second@Example.com", "third@example.com"} })
+	w.TellAdministrators(t.Context(), admin, "A subject", "A text.")
+	w.settle()
+	for _, to := range []string{"second@example.com", "third@example.com"} {
+		if mails := w.mails.Mails(to); len(mails) != 1 || mails[0].Subject != "A subject" || !strings.Contains(mails[0].Text, "A text.") {
+			t.Errorf("%s: %+v", to, mails)
+		}
+	}
+	if mails := w.mails.Mails(admin); len(mails) != 0 {
+		t.Errorf("who did it: %+v", mails)
+	}
+}
+
 func TestMailIsTriedAgainUntilTheServerIsBack(t *testing.T) {
 	w := newWorld(t)
 	address := strings.TrimPrefix(w.mails.URL(), "smtp://")

@@ -19,14 +19,24 @@ const (
 	longestHold = 300 * time.Millisecond
 )
 
-// letter is one mail with a login code.
+// letter is one mail: a login code, or a notice of its own words.
 type letter struct {
 	request  context.Context // that asked for it, for the log
 	audience Audience
 	to, code string
-	silent   bool // to an address that may not sign in: all the work of a mail, but none is sent
+	notice   *notice // nil: a login code
+	silent   bool    // to an address that may not sign in: all the work of a mail, but none is sent
 	due      time.Time
 	deadline time.Time
+}
+
+type notice struct{ subject, text string }
+
+func (l letter) kind() string {
+	if l.notice != nil {
+		return "a notice"
+	}
+	return "a login code"
 }
 
 // outbox sends letters off the request path: how long the mail server takes must neither keep the
@@ -73,7 +83,7 @@ func (o *outbox) offer(l letter) bool {
 	case o.letters <- l:
 		return true
 	default:
-		o.log.ErrorContext(l.request, "the mail queue is full; a login code was not sent", "size", outboxSize)
+		o.log.ErrorContext(l.request, "the mail queue is full; "+l.kind()+" was not sent", "size", outboxSize)
 		return false
 	}
 }
@@ -97,13 +107,13 @@ func (o *outbox) deliver(l letter) {
 			return
 		}
 		if ctx.Err() != nil || permanent(err) {
-			o.log.ErrorContext(l.request, "a login code could not be mailed", "domain", domain, "error", err)
+			o.log.ErrorContext(l.request, l.kind()+" could not be mailed", "domain", domain, "error", err)
 			return
 		}
-		o.log.WarnContext(l.request, "a login code could not be mailed yet", "domain", domain, "error", err, "retryIn", wait)
+		o.log.WarnContext(l.request, l.kind()+" could not be mailed yet", "domain", domain, "error", err, "retryIn", wait)
 		select {
 		case <-ctx.Done():
-			o.log.ErrorContext(l.request, "a login code was not mailed in time", "domain", domain)
+			o.log.ErrorContext(l.request, l.kind()+" was not mailed in time", "domain", domain)
 			return
 		case <-time.After(wait):
 		}

@@ -68,6 +68,15 @@ func SameOrigin(a, b string) bool {
 	return ok && also && one == other
 }
 
+// Origin is the scheme, host and port of a base URL, as https://api.example.com:8443, or "" of what is none.
+func Origin(baseURL string) string {
+	u, err := ParseBaseURL(baseURL, true)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
 func origin(text string) (string, bool) {
 	u, err := ParseBaseURL(text, true)
 	if err != nil {

@@ -326,25 +326,33 @@ test('a connection that fails says how far it came', async ({ page, administrato
   await expect(page.getByText('The host does not accept connections on this port.')).toBeVisible();
 });
 
-test('a new host wants the key again, and the field says so before anything is sent', async ({ page, administrator, expected }) => {
-  expected.push(/ 400 /);
+test('a stored key goes to a new host only once the administrator was asked', async ({ page, administrator }) => {
   const group = await makeGroup(administrator, `Origin ${mark()}`);
   const id = `origin-${mark()}`;
   await makeCapability(administrator, id, group.id);
   await page.goto(`/admin/capabilities/${id}`);
-  const why = page.getByText('Enter the key again: the stored one is sent only to the scheme, host and port it was saved for.');
+  const why = page.getByText('Left empty, the stored key is sent to the new address.');
   await field(page, 'Upstream URL').fill('http://127.0.0.1:9/elsewhere');
   await expect(field(page, 'Upstream key')).toHaveAttribute('placeholder', 'Saved; empty keeps it');
   await expect(why).toHaveCount(0);
   await field(page, 'Upstream URL').fill('http://127.0.0.1:10/base');
   await expect(why).toBeVisible();
-  await expect(field(page, 'Upstream key')).toHaveAttribute('placeholder', '');
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(field(page, 'Upstream key')).toBeFocused();
-  await field(page, 'Upstream key').fill('another-key-of-the-upstream');
-  await expect(why).toHaveCount(0);
+  const ask = page.getByRole('dialog', { name: 'Send the stored key to another address?' });
+  await expect(ask).toContainText('saved for 127.0.0.1:9; from now on calls send it to 127.0.0.1:10');
+  await ask.getByRole('button', { name: 'Cancel' }).click();
+  const stored = () => administrator.api<{ upstreamBaseUrl: string }>('GET', `/api/admin/capabilities/${id}`);
+  expect((await stored()).upstreamBaseUrl).not.toContain(':10');
   await page.getByRole('button', { name: 'Save' }).click();
+  await ask.getByRole('button', { name: 'Keep the key and save' }).click();
   await expect(page.getByText('Saved; in effect within 2 s.')).toBeVisible();
+  expect((await stored()).upstreamBaseUrl).toBe('http://127.0.0.1:10/base');
+  await page.goto('/admin/audit');
+  await expect(
+    row(page, 'Edited capability')
+      .filter({ hasText: `Name ${id}` })
+      .first(),
+  ).toContainText('Stored key is sent to: http://127.0.0.1:9 → http://127.0.0.1:10');
 });
 
 test('the audit trail tells who did what, and of a key only that it changed', async ({ page, administrator }) => {

@@ -15,7 +15,7 @@ import { useLeaving } from '../ui/useLeaving';
 import { Check } from './Check';
 import { Members, useFirstBase } from './Members';
 import { useSave, type Capability, type Group } from './queries';
-import { changes, draft, finalUrl, repeated, sameOrigin, stored, type Settings } from './settings';
+import { changes, draft, finalUrl, hostOf, repeated, sameOrigin, stored, type Settings } from './settings';
 
 const Line = Input<Settings>;
 const Text = Area<Settings>;
@@ -32,6 +32,7 @@ export function Editor({ before, capability, groups }: { before: Settings; capab
   const base = form.formState.defaultValues as Settings;
   const read = useRef(capability?.updatedAt ?? ''); // of the base
   const [conflict, setConflict] = useState<(Merged<Settings> & { theirs: Settings; ours: Settings; at: string }) | null>(null);
+  const [moving, setMoving] = useState<Settings | null>(null);
   const save = useSave(capability?.id ?? null);
   const created = useRef('');
   const dirty = Object.keys(changes(base, now)).length > 0;
@@ -50,7 +51,14 @@ export function Editor({ before, capability, groups }: { before: Settings; capab
     setConflict({ ...merged, theirs, ours, at: current.updatedAt });
   };
 
-  const submit = (now: Settings) =>
+  // A stored key that would be sent to another host goes there only once it is said.
+  const moves = (now: Settings): boolean =>
+    now.upstreamKey === '' && capability?.hasUpstreamKey === true && !sameOrigin(base.upstreamBaseUrl, now.upstreamBaseUrl);
+  const submit = async (now: Settings) => {
+    if (moves(now) && finalUrl(now.upstreamBaseUrl, '') !== null) setMoving(now);
+    else await send(now);
+  };
+  const send = (now: Settings) =>
     save.mutateAsync(
       { body: capability ? changes(base, now) : draft(now), updatedAt: read.current },
       {
@@ -115,6 +123,18 @@ export function Editor({ before, capability, groups }: { before: Settings; capab
           {capability ? t('editor.save') : t('editor.create')}
         </Button>
       </div>
+      {moving && (
+        <Confirm
+          danger
+          title={t('editor.keyMoves')}
+          text={t('editor.keyMovesText', { from: hostOf(base.upstreamBaseUrl), to: hostOf(moving.upstreamBaseUrl) })}
+          action={t('editor.keyMovesNow')}
+          run={async () => {
+            await send(moving);
+          }}
+          onClosed={() => setMoving(null)}
+        />
+      )}
       <Leaving dirty={dirty} passes={(path) => created.current !== '' && path.endsWith(encodeURIComponent(created.current))} />
     </Form>
   );
@@ -182,7 +202,7 @@ const auths = ['bearer', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;
 function Upstream({ now, savedFor }: { now: Settings; savedFor: string | null }) {
   const { t } = useTranslation(['admin', 'common']);
   const saved = savedFor !== null && sameOrigin(savedFor, now.upstreamBaseUrl);
-  const again = savedFor !== null && !saved && now.upstreamKey === '';
+  const moves = savedFor !== null && !saved && now.upstreamKey === '';
   return (
     <div className="editor-grid">
       <Line
@@ -203,11 +223,10 @@ function Upstream({ now, savedFor }: { now: Settings; savedFor: string | null })
       <Line
         name="upstreamKey"
         label={t('editor.key')}
-        hint={t('editor.keyHint')}
-        fault={again ? t('editor.keyAgain') : undefined}
+        hint={moves ? t('editor.keyKept') : t('editor.keyHint')}
         className="input mono"
         type="password"
-        placeholder={saved ? t('editor.keySaved') : ''}
+        placeholder={savedFor === null ? '' : t('editor.keySaved')}
         autoComplete="new-password"
       />
       <Line {...code} name="upstreamModel" label={t('editor.model')} hint={t('editor.modelHint')} />

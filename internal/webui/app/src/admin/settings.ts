@@ -119,7 +119,7 @@ export function repeated(base: string, path: string): string | null {
   return first && base.trim().replace(/\/+$/, '').endsWith(first) ? first : null;
 }
 
-/** Whether the stored key may go there too: the server sends it only to the scheme, host and port it was saved for. */
+/** Whether two addresses have the same scheme, host and port, which is what a stored key was saved for. */
 export function sameOrigin(a: string, b: string): boolean {
   try {
     return new URL(a.trim()).origin === new URL(b.trim()).origin;

@@ -87,6 +87,11 @@ const officeCatalog: Same<typeof zh> = {
     keySaved: 'Saved; empty keeps it',
     keyAgain: 'Enter the key again: the stored one is sent only to the scheme, host and port it was saved for.',
     keyHint: 'Stored encrypted and never shown again.',
+    keyKept: 'Left empty, the stored key is sent to the new address. You are asked before that is saved.',
+    keyMoves: 'Send the stored key to another address?',
+    keyMovesText:
+      'The key was saved for {{from}}; from now on calls send it to {{to}}. The audit trail says so, and the other administrators get a mail. To use another key, cancel and enter it.',
+    keyMovesNow: 'Keep the key and save',
     model: 'Upstream model',
     modelHint: 'The model that Try it writes into the body.',
     path: 'Default path',

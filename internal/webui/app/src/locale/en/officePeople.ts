@@ -168,6 +168,7 @@ const officePeople: Same<typeof zh> = {
       upstreamBaseUrl: 'Upstream URL',
       upstreamAuth: 'Credential',
       upstreamKey: 'Upstream key',
+      upstreamKeySentTo: 'Stored key is sent to',
       upstreamModel: 'Upstream model',
       defaultPath: 'Default path',
       allowedMethods: 'Allowed methods',

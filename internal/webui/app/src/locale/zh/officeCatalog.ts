@@ -82,6 +82,11 @@ const officeCatalog = {
     keySaved: '已保存，留空不变',
     keyAgain: '请重新输入 Key：已保存的 Key 只会发往保存时的协议、主机和端口。',
     keyHint: '加密保存，不会再显示。',
+    keyKept: '留空则已保存的 Key 会发往新的地址，保存前会再次询问。',
+    keyMoves: '要把已保存的 Key 发往新的地址吗？',
+    keyMovesText:
+      '该 Key 是为 {{from}} 保存的，此后调用会把它发往 {{to}}。审计日志会记录，其他管理员会收到邮件。若要使用另一个 Key，请取消并输入。',
+    keyMovesNow: '保留 Key 并保存',
     model: '上游模型',
     modelHint: '试用时写入请求体的模型名。',
     path: '默认路径',

@@ -165,6 +165,7 @@ const officePeople = {
       upstreamBaseUrl: '上游地址',
       upstreamAuth: '鉴权方式',
       upstreamKey: '上游 Key',
+      upstreamKeySentTo: '已保存的 Key 发往',
       upstreamModel: '上游模型',
       defaultPath: '默认路径',
       allowedMethods: '允许的方法',
