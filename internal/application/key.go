@@ -106,6 +106,7 @@ func (s *Store) keepOldKey(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, 
 	if old.ExpiresAt == nil || old.ExpiresAt.After(end) {
 		old.ExpiresAt = &end
 	}
+	old.ReplacedAt = &now
 	return beijing.Format(*old.ExpiresAt), s.insertAdditional(ctx, tx, id, old, string(plain), old.CreatedAt)
 }
 

@@ -27,6 +27,7 @@ type Key struct {
 	AllowedCIDRs []netip.Prefix // where it may be used from; empty: anywhere
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
+	ReplacedAt   *time.Time // when it ceased to be the first; nil: it never was, or still is
 }
 
 // expired tells whether the key is of no use any more.
@@ -49,7 +50,7 @@ func (k Key) sealContext(application uuid.UUID) string {
 }
 
 const selectKeys = `
-	SELECT k.id, k.first, k.name, k.mask, k.expires_at, k.allowed_cidrs, k.created_at, k.updated_at
+	SELECT k.id, k.first, k.name, k.mask, k.expires_at, k.allowed_cidrs, k.created_at, k.updated_at, k.replaced_at
 	FROM applications a JOIN application_keys k ON k.application_id = a.id
 	WHERE a.owner_id = $1 AND a.id = $2
 	ORDER BY k.first DESC, k.created_at, k.id`
@@ -135,9 +136,9 @@ func (s *Store) insertAdditional(ctx context.Context, tx pgx.Tx, id uuid.UUID, k
 		at = &created
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO additional_access_keys (id, application_id, name, lookup, sealed, mask, expires_at, allowed_cidrs, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, clock_timestamp()))`,
-		k.ID, id, k.Name, lookup[:], s.ring.Seal([]byte(key), k.sealContext(id)), k.Mask, k.ExpiresAt, stored(k.AllowedCIDRs), at)
+		INSERT INTO additional_access_keys (id, application_id, name, lookup, sealed, mask, expires_at, allowed_cidrs, created_at, replaced_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, clock_timestamp()), $10)`,
+		k.ID, id, k.Name, lookup[:], s.ring.Seal([]byte(key), k.sealContext(id)), k.Mask, k.ExpiresAt, stored(k.AllowedCIDRs), at, k.ReplacedAt)
 	if err != nil {
 		return fmt.Errorf("insert key: %w", err)
 	}

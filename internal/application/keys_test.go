@@ -206,6 +206,9 @@ func TestTheOldKeyOfARotationStaysAsLongAsItWasSaidAndNoLongerThanItsOwnEnd(t *t
 	if keys = w.keys(owner, a.ID); len(keys) != 3 || !keys[0].ExpiresAt.Equal(soon) || !keys[2].ExpiresAt.Equal(soon) {
 		t.Errorf("with an end to come: %+v", keys)
 	}
+	if keys[0].ReplacedAt != nil || keys[1].ReplacedAt == nil || keys[2].ReplacedAt == nil {
+		t.Errorf("replaced: %+v", keys)
+	}
 	w.expire(keys[0], 1)
 	if _, err := w.RotateKey(w.Ctx, owner, a.ID, actor, MaxOverlap); err != nil {
 		t.Fatal(err)

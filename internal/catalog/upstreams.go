@@ -183,9 +183,9 @@ func upstreamDifferences(before, after Upstream) (changes audit.Changes) {
 func refusedKey(result CheckResult) error {
 	wrong := fault.Fields{}
 	if result.Status == 0 {
-		wrong.Add("key", "was not saved: the upstream could not be tried with it (%s); skipCheck saves it all the same", result.Stage)
+		wrong.Add("key", "was not saved: the upstream could not be tried with it (%s); or save it without the check", result.Stage)
 	} else {
-		wrong.Add("key", "was not saved: the upstream answered %d when it was tried; correct it, or the address or path of the check; skipCheck saves it all the same", result.Status)
+		wrong.Add("key", "was not saved: the upstream answered %d when it was tried; correct it, or the address or path of the check; or save it without the check", result.Status)
 	}
 	return wrong.Err()
 }

@@ -110,7 +110,7 @@ func (s alertSource) Uses(ctx context.Context, applications []uuid.UUID) (map[uu
 func (s alertSource) ExpiringKeys(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]alerts.ExpiringKey, error) {
 	rows, err := s.c.Pool.Query(ctx, `
 		SELECT DISTINCT ON (application_id) application_id, id, name, expires_at FROM application_keys
-		WHERE application_id = ANY($1) AND expires_at > now() ORDER BY application_id, expires_at, id`, applications)
+		WHERE application_id = ANY($1) AND expires_at > now() AND replaced_at IS NULL ORDER BY application_id, expires_at, id`, applications)
 	if err != nil {
 		return nil, fmt.Errorf("expiring keys: %w", err)
 	}

@@ -142,5 +142,6 @@ func keyFields(k application.Key, uses map[uuid.UUID]string) openapi.KeyFields {
 	if k.ExpiresAt != nil {
 		view.ExpiresAt = told(beijing.Format(*k.ExpiresAt))
 	}
+	view.ReplacedAt = timeView(k.ReplacedAt)
 	return view
 }

@@ -1568,6 +1568,9 @@ type KeyFields struct {
 	LastUsedAt      *string         `json:"lastUsedAt"`
 	MaskedAccessKey MaskedAccessKey `json:"maskedAccessKey"`
 
+	// ReplacedAt When the rotation was that left it as the old key, valid until its end; null: it is no such key. No alert tells of its end.
+	ReplacedAt *string `json:"replacedAt"`
+
 	// UpdatedAt Beijing time with milliseconds.
 	UpdatedAt Time `json:"updatedAt"`
 }

@@ -196,6 +196,7 @@ test('rotating asks, shows the new key, and the old one stops within 2 s', async
   await page.goto(`/applications/${id}`);
   await page.getByRole('button', { name: 'Rotate' }).click();
   const dialog = page.getByRole('dialog', { name: 'Rotate the key of Search?' });
+  await dialog.getByLabel('Old key').selectOption('Stops at once');
   await expect(dialog).toContainText('the old key stops within 2 s');
   await dialog.getByRole('button', { name: 'Rotate' }).click();
   await expect(dialog).toBeHidden();

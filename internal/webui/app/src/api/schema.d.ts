@@ -446,7 +446,7 @@ export interface paths {
         head?: never;
         /**
          * Edit a capability
-         * @description A field that is left out stays as it is, and so does the upstream key when it is empty; but when scheme, host or port of the upstream change, the key must be given again. Its own address and key serve only while it names no upstreams. The id cannot be changed. Capabilities are disabled, never deleted.
+         * @description A field that is left out stays as it is, and so does the upstream key when it is empty. A key that is kept while scheme, host or port of the upstream change is sent to the new address from then on; the audit trail has an entry `upstreamKeySentTo`, and the other administrators are mailed. Its own address and key serve only while it names no upstreams. The id cannot be changed. Capabilities are disabled, never deleted.
          */
         patch: operations["updateCapability"];
         trace?: never;
@@ -3342,6 +3342,8 @@ export interface components {
             lastUsedAt: string | null;
             maskedAccessKey: components["schemas"]["MaskedAccessKey"];
             name: string;
+            /** @description When the rotation was that left it as the old key, valid until its end; null: it is no such key. No alert tells of its end. */
+            replacedAt: string | null;
             updatedAt: components["schemas"]["Time"];
         };
         KeyItems: {

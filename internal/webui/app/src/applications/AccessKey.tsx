@@ -9,8 +9,9 @@ import { useWrites } from './writes';
 
 const Confirm = lazy(() => import('../ui/Confirm'));
 
-/** For how many hours the old key may stay valid. */
+/** For how many hours the old key may stay valid. Programs need time to take the new one, so it stays for a day unless said otherwise. */
 const OVERLAPS = [0, 1, 24, 72];
+const USUAL_OVERLAP = 24;
 
 /** The masked key of an application: shown, copied or replaced on request (spec section 5 rule 5). */
 export function AccessKey({
@@ -34,7 +35,7 @@ export function AccessKey({
   const [secret, setSecret] = useSecret(first);
   const [busy, setBusy] = useState(false);
   const [rotating, setRotating] = useState(false);
-  const [overlap, setOverlap] = useState(0);
+  const [overlap, setOverlap] = useState(USUAL_OVERLAP);
   const select = useId();
   const show = async () => {
     setBusy(true);
@@ -65,7 +66,7 @@ export function AccessKey({
             type="button"
             className="quiet"
             onClick={() => {
-              setOverlap(0);
+              setOverlap(USUAL_OVERLAP);
               setRotating(true);
             }}
           >

@@ -128,6 +128,11 @@ function Row({
     <tr>
       <td>
         <span className="key-name">{name}</span> {of.first && <Tag kind="ok">{t('keys.first')}</Tag>}
+        {of.replacedAt !== null && (
+          <span title={format.exactTime(of.replacedAt)}>
+            <Tag kind="off">{t('keys.replaced')}</Tag>
+          </span>
+        )}
       </td>
       <Cell label={t('keys.mask')}>
         <code className="key-text" data-shown={secret !== null} aria-live="polite">

@@ -11,6 +11,7 @@ const key: Key = {
   expiresAt: '2026-12-31T23:59:30.500+08:00',
   allowedCidrs: ['192.0.2.7/32', '2001:db8::/32'],
   lastUsedAt: null,
+  replacedAt: null,
 };
 
 test('an end is typed in Beijing time, whatever the zone of the browser', () => {

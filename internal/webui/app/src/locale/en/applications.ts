@@ -70,6 +70,7 @@ const applications: Same<typeof zh> = {
     add: 'Add key',
     full: 'There are {{most}} keys. A new one takes the place of the one that expired first; without such a one, delete one.',
     first: 'Access Key',
+    replaced: 'Old key',
     rowsOf: 'Keys of the application',
     mask: 'Key',
     created: 'Created',

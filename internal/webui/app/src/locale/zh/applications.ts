@@ -67,6 +67,7 @@ const applications = {
     add: '添加密钥',
     full: '已有 {{most}} 个密钥。新密钥会取代最早过期的一个；如果没有已过期的，请先删除一个。',
     first: 'Access Key',
+    replaced: '旧 Key',
     rowsOf: '应用的密钥',
     mask: '密钥',
     created: '创建时间',
