@@ -56,10 +56,9 @@ func (l *listing) arrived(ctx context.Context, base, closing int64) (a arrivals,
 		"floor", floor, "base", base, "close", closing, "lately", lately.Milliseconds(), "unsettled", unsettled.Milliseconds())
 	scan := func(to func(...any) error) (s timeBucket, closed bool, err error) {
 		s = timeBucket{unit: second, fromRows: true}
-		if err := to(slices.Concat([]any{&s.start, &closed}, s.counts(*l.q), []any{&a.last, &a.latest})...); err != nil {
+		if err := to(slices.Concat([]any{&s.start, &closed}, s.counts(), []any{&a.last, &a.latest})...); err != nil {
 			return s, closed, unavailable(err, "read calls that arrived")
 		}
-		s.take(*l.q)
 		return s, closed, nil
 	}
 	err = l.r.each(ctx, "calls that arrived", arrivedCalls(*l.q), parameters, func(rows driver.Rows) error {

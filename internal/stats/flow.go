@@ -36,7 +36,7 @@ type CallsQuery struct {
 	Page        int        // from 1
 	Model       *string    // nil: all; empty: calls that named no capability that exists
 	From, To    *time.Time // when the calls started: at or after, and before; nil: whenever
-	Result      Result     // narrows items and total, not the summary, as Outcome does
+	Result      Result     // narrows items and total, not the summary
 	TraceID     string     // of the trace the calls belong to; empty: of any or none
 	Outcome     Outcome
 
@@ -95,7 +95,7 @@ type CallTokens struct {
 	Input, Output, Cached, CacheWrite, Reasoning *uint32
 }
 
-// CallsSummary counts the calls of a query whatever their result.
+// CallsSummary counts the calls of a query, whatever their result: those it would list without Result.
 type CallsSummary struct {
 	Calls     int64
 	Successes int64

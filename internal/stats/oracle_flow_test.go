@@ -21,11 +21,14 @@ func (m *model) flow(a registered, start, end string, ofModel *string, result st
 		if ofModel != nil && r.model != *ofModel || !n.timely(r) {
 			continue
 		}
+		if !n.matches(m, r) {
+			continue
+		}
 		calls++
 		if r.success {
 			good++
 		}
-		if (result == "" || r.success == (result == "success")) && n.matches(m, r) {
+		if result == "" || r.success == (result == "success") {
 			matching = append(matching, r)
 		}
 	}

@@ -130,20 +130,19 @@ func (l scanLimits) with(q CallsQuery) scanLimits {
 	return l
 }
 
-// outcomeDays counts by day, from the rollups: all calls and successes, and those of the query's model; then, in rows apart, all
-// failures and those of the outcome.
+// outcomeDays counts by day, from the rollups: all calls and successes; then, in rows apart, all failures and those of the outcome.
 func outcomeDays(q CallsQuery) string {
 	listed := "true"
 	if q.Model != nil {
 		listed = ofModel
 	}
 	return `
-SELECT false AS failures, toInt32(u.day), sum(u.calls), sum(u.successes), sumIf(u.calls, ` + listed + `), sumIf(u.successes, ` + listed + `)
+SELECT false AS failures, toInt32(u.day), sum(u.calls), sum(u.successes)
 FROM usage_daily AS u
 WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
 GROUP BY u.day
 UNION ALL
-SELECT true, toInt32(f.day), sum(f.calls), sumIf(f.calls, ` + listed + q.Outcome.columns() + `), toInt64(0), toInt64(0)
+SELECT true, toInt32(f.day), sum(f.calls), sumIf(f.calls, ` + listed + q.Outcome.columns() + `)
 FROM failures_daily AS f
 WHERE f.application_id = {application:UUID} AND f.day >= {start:Date} AND f.day <= {end:Date}
 GROUP BY f.day`
@@ -156,14 +155,14 @@ type outcomeDay struct {
 }
 
 // take takes a row of outcomeDays.
-func (d *outcomeDay) take(failures bool, sums [4]int64) {
+func (d *outcomeDay) take(failures bool, sums [2]int64) {
 	if failures {
 		d.lacking -= sums[0]
 		d.calls += sums[1]
 		return
 	}
 	d.lacking += sums[0] - sums[1]
-	d.rows, d.allCalls, d.allSuccesses = sums[0], sums[2], sums[3]
+	d.rows = sums[0]
 }
 
 // countOutcomeDays counts the calls of an outcome by day, from the rollups, and from rows on days of which these do not
@@ -174,8 +173,8 @@ func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijin
 	err = r.each(inOneThread(ctx), "count outcomes", outcomeDays(q), parameters, func(rows driver.Rows) error {
 		var failures bool
 		var of beijing.Day
-		var sums [4]int64
-		if err := rows.Scan(&failures, (*int32)(&of), &sums[0], &sums[1], &sums[2], &sums[3]); err != nil {
+		var sums [2]int64
+		if err := rows.Scan(&failures, (*int32)(&of), &sums[0], &sums[1]); err != nil {
 			return unavailable(err, "count outcomes")
 		}
 		if found[of] == nil {

@@ -47,32 +47,16 @@ type timeBucket struct {
 	calls     int64 // calls of the query
 	successes int64 // successful ones among them
 
-	allCalls, allSuccesses int64 // the same whatever became of them
-
 	fromRows bool // counted from rows: but for rows all are of calls recorded by the query's until
 }
 
-// counts are where to scan what rolledUp and counted select of a query, before take.
-func (s *timeBucket) counts(q CallsQuery) []any {
-	columns := []any{&s.rows, &s.allCalls, &s.allSuccesses, &s.calls, &s.successes}
-	if !q.Outcome.narrows() {
-		columns = columns[:3]
-	}
-	return columns
-}
-
-// take takes over what was scanned for a query.
-func (s *timeBucket) take(q CallsQuery) {
-	if !q.Outcome.narrows() {
-		s.calls, s.successes = s.allCalls, s.allSuccesses
-	}
-}
+// counts are where to scan what rolledUp and counted select.
+func (s *timeBucket) counts() []any { return []any{&s.rows, &s.calls, &s.successes} }
 
 // add counts what another part of the same time holds.
 func (s *timeBucket) add(part timeBucket) {
 	s.rows += part.rows
 	s.calls, s.successes = s.calls+part.calls, s.successes+part.successes
-	s.allCalls, s.allSuccesses = s.allCalls+part.allCalls, s.allSuccesses+part.allSuccesses
 }
 
 func (s timeBucket) day() beijing.Day { return beijing.DayOf(time.Unix(s.start, 0)) }
@@ -105,7 +89,7 @@ func (t series) sum() (sum timeBucket) {
 
 func (t series) summary() CallsSummary {
 	sum := t.sum()
-	return CallsSummary{Calls: sum.allCalls, Successes: sum.allSuccesses, Failures: sum.allCalls - sum.allSuccesses}
+	return CallsSummary{Calls: sum.calls, Successes: sum.successes, Failures: sum.calls - sum.successes}
 }
 
 func (t series) matches(result Result) int64 { return t.sum().matches(result) }
@@ -132,17 +116,11 @@ func (q CallsQuery) rolledUp() string {
 }
 
 func (q CallsQuery) counted() string {
-	whole := q
-	whole.Outcome = Outcome{}
-	counts := ` toInt64(count()) AS n,` + countIf(whole.listed()) + `,` + countIf(whole.listed()+" AND success")
-	switch {
-	case !q.Outcome.narrows():
-		return counts
-	case q.Outcome.OnlyFailures():
-		return counts + `,` + countIf(q.listed()) + `, toInt64(0)` // no success is one
-	default:
-		return counts + `,` + countIf(q.listed()) + `,` + countIf(q.listed()+" AND success")
+	counts := ` toInt64(count()) AS n,` + countIf(q.listed()) + `,`
+	if q.Outcome.OnlyFailures() {
+		return counts + ` toInt64(0)` // no success is one
 	}
+	return counts + countIf(q.listed()+" AND success")
 }
 
 // countIf counts rows that meet conditions, each behind its AND; without any it is the n of counted.
@@ -251,7 +229,7 @@ func (r *Reader) count(ctx context.Context, q CallsQuery, query string, paramete
 }
 
 func (t series) used() series {
-	return slices.DeleteFunc(t, func(s timeBucket) bool { return s.calls <= 0 && s.allCalls <= 0 })
+	return slices.DeleteFunc(t, func(s timeBucket) bool { return s.calls <= 0 })
 }
 
 // countAll is count with buckets that hold calls of other models only.
@@ -259,10 +237,9 @@ func (r *Reader) countAll(ctx context.Context, q CallsQuery, query string, param
 	var t series
 	err := r.each(ctx, "count calls", query, parameters, func(rows driver.Rows) error {
 		var s timeBucket
-		if err := rows.Scan(append([]any{(*int64)(&s.unit), &s.start}, s.counts(q)...)...); err != nil {
+		if err := rows.Scan(append([]any{(*int64)(&s.unit), &s.start}, s.counts()...)...); err != nil {
 			return unavailable(err, "count calls")
 		}
-		s.take(q)
 		t = append(t, s)
 		return nil
 	})

@@ -32,16 +32,7 @@ func daysOfRows(days beijing.Range) (buckets []timeBucket) {
 // rowsPage is page for the calls of one trace or with some text: counted and read from the rows themselves.
 func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (err error) {
 	page.Page, page.Items = q.Page, []Call{}
-	switch {
-	case q.TraceID == "": // the text narrows no summary
-		whole := q
-		whole.Outcome = Outcome{}
-		counted, err := r.asOf(ctx, &whole, nil)
-		if err != nil {
-			return err
-		}
-		q.Until, page.Summary = whole.Until, counted.summary()
-	case q.Until == nil:
+	if q.Until == nil {
 		now := r.now()
 		q.Until = &now
 	}
@@ -65,24 +56,20 @@ func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (e
 	})
 }
 
-// countRows sets the page's total, of a trace also its summary, and counts the matching calls that started after q.At.
+// countRows sets the page's total and summary, and counts the matching calls that started after q.At.
 func (r *Reader) countRows(ctx context.Context, q CallsQuery, buckets []timeBucket, page *CallsPage) (newer int64, err error) {
 	condition, bounds := within(buckets)
-	matches := "true" + q.Outcome.conditions() + map[Result]string{OnlySuccesses: " AND success", OnlyFailures: " AND NOT success"}[q.Result]
+	matches := map[Result]string{AnyResult: "true", OnlySuccesses: "success", OnlyFailures: "NOT success"}[q.Result]
 	at := int64(0)
 	if q.At != nil {
 		at = q.At.UnixMilli()
 	}
-	whole := q
-	if q.TraceID != "" { // few: those that do not match are counted too
-		whole.Outcome = Outcome{}
-	}
 	query := `
 SELECT toInt64(count()), toInt64(countIf(success)), toInt64(countIf(` + matches + `)), toInt64(countIf(` + matches + ` AND start_time > fromUnixTimestamp64Milli({at:Int64}, 'Asia/Shanghai')))
 FROM calls
-WHERE application_id = {application:UUID} AND (` + condition + `)` + whole.listed()
+WHERE application_id = {application:UUID} AND (` + condition + `)` + q.listed()
 	parameters := q.parameters(append(append(bounds, "at", at), textDays(buckets)...)...)
-	var s CallsSummary
+	s := &page.Summary
 	err = r.each(ctx, "count calls from rows", query, parameters, func(rows driver.Rows) error {
 		if err := rows.Scan(&s.Calls, &s.Successes, &page.Total, &newer); err != nil {
 			return unavailable(err, "count calls from rows")
@@ -90,9 +77,6 @@ WHERE application_id = {application:UUID} AND (` + condition + `)` + whole.liste
 		s.Failures = s.Calls - s.Successes
 		return nil
 	})
-	if q.TraceID != "" {
-		page.Summary = s
-	}
 	return newer, err
 }
 

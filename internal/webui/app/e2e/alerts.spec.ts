@@ -115,6 +115,72 @@ test('what is wrong with an alert is told at its field, and an alert is edited, 
   await expect(page.getByText('There are no alerts yet.')).toBeVisible();
 });
 
+test('an alert that fires is seen on every page, and the deliveries open beneath it', async ({ page, developer }) => {
+  const app = await developer.createApplication('Search');
+  const other = await developer.createApplication('Batch');
+  const { id } = await make(developer, app.id, { name: 'Search fails' });
+  await make(developer, other.id, { name: 'Batch fails' });
+  let firing = true;
+  await page.route('**/api/alerts', async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { data: Schemas['AlertItems'] };
+    for (const item of body.data.items ?? []) if (item.id === id && firing) item.state = { ...item.state, value: 'firing', known: true };
+    await route.fulfill({ response: answer, json: body });
+  });
+  const bar = page.getByRole('status').filter({ hasText: 'Firing now' });
+  await page.goto('/capabilities');
+  await expect(page.getByRole('link', { name: 'Alerts 1 firing' }).locator('visible=true')).toBeVisible();
+  await page.goto(`/applications/${other.id}`);
+  await expect(page.getByRole('heading', { name: 'Batch' })).toBeVisible();
+  await expect(bar).toHaveCount(0);
+  await page.goto(`/applications/${app.id}`);
+  await expect(bar).toBeVisible();
+  await page.goto('/');
+  await bar.getByRole('link', { name: 'Search fails' }).click();
+  await expect(page).toHaveURL(`/alerts?alert=${id}`);
+  await expect(row(page, 'Search fails').getByRole('region', { name: 'Deliveries: Search fails' })).toBeInViewport();
+  await row(page, 'Search fails').getByRole('button', { name: 'Deliveries of Search fails' }).click();
+  await expect(page).toHaveURL('/alerts');
+  firing = false;
+  await expect(page.getByRole('link', { name: 'Alerts', exact: true }).locator('visible=true')).toBeVisible();
+});
+
+test('an alert on costs begins with the currency that the application has', async ({ page, administrator, developer }) => {
+  const mark = Date.now().toString(36);
+  const group = await administrator.api<Schemas['Group']>('POST', '/api/admin/groups', { name: `Costs ${mark}`, sortOrder: 5000 });
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.setHeader('Content-Type', 'application/json');
+      response.end('{"model":"m","choices":[{"message":{"content":"fine"}}],"usage":{"prompt_tokens":100,"completion_tokens":20}}');
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const id = `cost-${mark}`;
+  await administrator.api('POST', '/api/admin/capabilities', {
+    id,
+    name: `Cost ${mark}`,
+    groupId: group.id,
+    upstreamBaseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    upstreamKey: 'upstream-key',
+    upstreamModel: 'm',
+    defaultPath: '/v1/chat/completions',
+  });
+  const price = { capabilityId: id, upstreamModel: null, currency: 'EUR', from: '2026-01-01', input: '1', cached: null, cacheWrite: null };
+  await administrator.api('PUT', '/api/admin/prices', { ...price, output: '1' });
+  const app = await developer.createApplication('Search', [id]);
+  await developer.createApplication('Silent');
+  expect((await developer.call(app.accessKey, { capability: id })).status).toBe(200);
+  await expect.poll(async () => (await developer.statistics(app.id)).summary.cost.length).toBe(1);
+  await page.goto('/alerts');
+  await page.getByRole('button', { name: 'New alert' }).click();
+  await field(page, 'Watches').selectOption('cost');
+  await field(page, 'Application').selectOption('Silent');
+  await expect(field(page, 'Currency')).toHaveValue('');
+  await field(page, 'Application').selectOption('Search');
+  await expect(field(page, 'Currency')).toHaveValue('EUR');
+  server.close();
+});
+
 test('administrators watch the platform from the back office', async ({ page, administrator }) => {
   await page.goto('/admin/alerts');
   await page.getByRole('button', { name: 'New alert' }).click();

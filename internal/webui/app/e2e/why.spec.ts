@@ -151,6 +151,32 @@ test('journey: from “something is wrong” on the overview to the reason of on
   expect(journey.done().clicks).toBe(2);
 });
 
+test('an hour of the overview leads to calls of that hour', async ({ page, developer }) => {
+  const search = await developer.createApplication('Search', [CHAT]);
+  expect((await developer.call(search.accessKey)).status).toBe(200);
+  await expect.poll(async () => (await developer.statistics(search.id)).summary.calls).toBe(1);
+  const { items } = await developer.api<{ items: { startTime: string }[] }>('GET', `/api/statistics/applications/${search.id}/calls`);
+  const hour = items[0]!.startTime.slice(11, 13);
+  const end = String(Number(hour) + 1).padStart(2, '0');
+  await page.goto(`/?start=${today()}&end=${today()}`);
+  const block = page.getByRole('region', { name: new RegExp(`^${today()} .* by the hour$`) }).first();
+  await block.getByRole('button', { name: 'View as table' }).click();
+  await block
+    .locator('tbody tr')
+    .filter({ hasText: `${hour}:00 –` })
+    .getByRole('link', { name: '1' })
+    .first()
+    .click();
+  await expect(page).toHaveURL(`/applications?start=${today()}&end=${today()}&from=${hour}%3A00&to=${end}%3A00`);
+  await expect(page.getByText(`The names lead to the calls of ${today()}, ${hour}:00 to ${end}:00.`)).toBeVisible();
+  await page.getByRole('link', { name: 'Search' }).locator('visible=true').click();
+  await expect(page).toHaveURL(`/applications/${search.id}/calls?start=${today()}&end=${today()}&from=${hour}%3A00&to=${end}%3A00`);
+  await page.goBack();
+  await page.getByRole('button', { name: 'The whole day' }).click();
+  await page.getByRole('link', { name: 'Search' }).locator('visible=true').click();
+  await expect(page).toHaveURL(`/applications/${search.id}?start=${today()}&end=${today()}`);
+});
+
 test('reasons and hours pass axe, and fit every width', async ({ page, developer }) => {
   const { search } = await withFailures(developer);
   for (const path of ['/', `/applications/${search.id}?start=${today()}&end=${today()}`]) {

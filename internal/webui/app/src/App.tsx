@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createBrowserRouter, Outlet, RouterProvider, useNavigate } from 'react-router';
+import { FiringBadge } from './alerts/FiringBadge';
 import { Guard } from './session/Guard';
 import { FindButton, Finder, type Opened } from './find/Finder';
 import { FrameBones } from './ui/Block';
@@ -16,7 +17,7 @@ function Frame() {
     { to: '/', label: t('nav.overview'), icon: 'overview', ranged: true },
     { to: '/applications', label: t('nav.applications'), icon: 'applications', ranged: true },
     { to: '/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
-    { to: '/alerts', label: t('nav.alerts'), icon: 'alerts' },
+    { to: '/alerts', label: t('nav.alerts'), icon: 'alerts', badge: <FiringBadge site="own" /> },
   ];
   return (
     <Guard signIn="/sign-in">

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
+import { FiringBadge } from './alerts/FiringBadge';
 import { Guard } from './session/Guard';
 import { FrameBones } from './ui/Block';
 import { Crash, NotFound } from './ui/Failures';
@@ -23,7 +24,7 @@ function Frame() {
     { to: '/admin/users', label: t('nav.users'), icon: 'account', group: people },
     { to: '/admin/limits', label: t('nav.limits'), icon: 'limits', group: people },
     { to: '/admin/calls', label: t('nav.calls'), icon: 'search', group: people, tab: true },
-    { to: '/admin/alerts', label: t('nav.alerts'), icon: 'alerts', group: operation },
+    { to: '/admin/alerts', label: t('nav.alerts'), icon: 'alerts', group: operation, badge: <FiringBadge site="office" /> },
     { to: '/admin/spools', label: t('nav.spools'), icon: 'spools', group: operation },
     { to: '/admin/audit', label: t('nav.audit'), icon: 'audit', group: operation },
   ];

@@ -129,7 +129,7 @@ const isIds = (value: unknown): value is string[] => Array.isArray(value) && val
 const SECRET = '(changed)'; // what the trail says of a key
 
 function Change({ change: { field, from, to }, created }: { change: Schemas['AuditChange']; created: boolean }) {
-  const { t, i18n } = useTranslation(['admin', 'common']);
+  const { t, i18n } = useTranslation(['admin', 'common', 'alerts']);
   const format = useFormat();
   const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
   const { data: groups } = useQuery(officeQueries.groups());
@@ -160,6 +160,7 @@ function Change({ change: { field, from, to }, created }: { change: Schemas['Aud
     if (field === 'status' && (value === 'active' || value === 'disabled')) return t(`common:status.${value}`);
     if (Array.isArray(value) && value.length === 0) return t('audit.nothing');
     if (Array.isArray(value)) return value.map(shown).join(t('audit.between'));
+    if (field === 'kind' && i18n.exists(`alerts:kinds.${String(value)}`)) return t(`alerts:kinds.${value as Schemas['Alert']['kind']}`);
     if (typeof value === 'boolean') return t(value ? 'audit.yes' : 'audit.no');
     if ((field === 'auth' || field === 'upstreamAuth') && i18n.exists(`admin:editor.auths.${String(value)}`))
       return t(`editor.auths.${value as Schemas['UpstreamAuth']}`);

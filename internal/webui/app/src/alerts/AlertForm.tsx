@@ -1,9 +1,12 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { UseFormReturn } from 'react-hook-form';
 import { changedMeanwhile } from '../api/error';
+import { applicationQueries } from '../applications/queries';
 import { LIMITS } from '../limits/limits';
+import { today } from '../range/days';
+import { lastDays } from '../range/range';
 import { Decide, Form, Input, Refused, Select, useDraft, useTyped } from '../ui/Form';
 import { notify } from '../ui/notice';
 import { ChannelFields } from './ChannelFields';
@@ -66,6 +69,9 @@ export function AlertForm({ site, alert, onClose }: { site: Site; alert: Alert |
         <Watched site={site} form={form} typed={typed} fixed={alert} />
         {typed.kind !== 'dayClosed' && <Threshold typed={typed} />}
         <Further kind={typed.kind} fixed={alert !== null} />
+        {alert === null && typed.kind === 'cost' && typed.targetId !== '' && (
+          <UsualCurrency key={typed.targetId} form={form} of={typed.targetId} />
+        )}
       </div>
       <ChannelFields />
       <Refused error={save.error} changed={changedMeanwhile(save.error) !== undefined && t('changed')} />
@@ -130,6 +136,16 @@ function Watched({ site, form, typed, fixed }: { site: Site; form: UseFormReturn
   );
 }
 
+/** Fills in the currency in which most of an application's calls of the last 30 days have a price, until one is typed. */
+function UsualCurrency({ form, of }: { form: UseFormReturn<Typed>; of: string }) {
+  const { data } = useQuery(applicationQueries.statistics(of, lastDays(30, today()), true));
+  const usual = data?.summary.cost.filter(({ amount }) => amount !== null).sort((a, b) => b.pricedCalls - a.pricedCalls)[0]?.currency;
+  useEffect(() => {
+    if (usual && !form.getFieldState('currency').isTouched) form.setValue('currency', usual);
+  }, [usual, form]);
+  return null;
+}
+
 function Threshold({ typed }: { typed: Typed }) {
   const { t } = useTranslation('alerts');
   const unit = typed.kind === 'cost' || typed.kind === 'dayClosed' ? typed.currency : t(`units.${UNITS[typed.kind]}`);
@@ -176,7 +192,9 @@ function Further({ kind, fixed }: { kind: Kind; fixed: boolean }) {
           ))}
         </Choice>
       )}
-      {kind === 'cost' && <Line name="currency" label={t('currency')} className="input mono" disabled={fixed} maxLength={3} />}
+      {kind === 'cost' && (
+        <Line name="currency" label={t('currency')} hint={t('currencyHint')} className="input mono" disabled={fixed} maxLength={3} />
+      )}
       {kind === 'limit' && (
         <Choice name="limit" label={t('limit')} disabled={fixed}>
           {LIMITS.map((one) => (

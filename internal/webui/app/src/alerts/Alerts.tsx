@@ -16,19 +16,19 @@ import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { AlertForm } from './AlertForm';
 import { Deliveries } from './Deliveries';
+import { isSilenced } from './firing';
 import { alertQueries, calls, useAlertWrite, type Alert, type Site } from './queries';
 import { useQuantity } from './useQuantity';
 
 const Confirm = lazy(() => import('../ui/Confirm'));
 
-/** The alerts of a site, how each stands, and what was sent of the one that the URL names. */
+/** The alerts of a site, how each stands, and beneath the one that the URL names what was sent of it. */
 export function Alerts({ site }: { site: Site }) {
   const { t } = useTranslation('alerts');
   useTitle(t('title'));
   const query = useQuery(alertQueries.list(site));
   const [search, setSearch] = useSearch();
   const [form, setForm] = useState<{ of: Alert | null } | null>(null);
-  const chosen = query.data?.items.find(({ id }) => id === search.get('alert'));
   const full = query.data !== undefined && query.data.items.length >= query.data.max;
   return (
     <>
@@ -56,8 +56,9 @@ export function Alerts({ site }: { site: Site }) {
                     site={site}
                     of={alert}
                     now={query.dataUpdatedAt}
+                    open={alert.id === search.get('alert')}
                     onEdit={() => setForm({ of: alert })}
-                    onLog={() => setSearch({ alert: alert.id })}
+                    onLog={(open) => setSearch({ alert: open ? alert.id : null })}
                   />
                 ))}
               </ul>
@@ -65,12 +66,26 @@ export function Alerts({ site }: { site: Site }) {
           }
         </Block>
       </section>
-      {chosen && <Deliveries key={chosen.id} site={site} alert={chosen} onClose={() => setSearch({ alert: null })} />}
     </>
   );
 }
 
-function Row({ site, of, now, onEdit, onLog }: { site: Site; of: Alert; now: number; onEdit: () => void; onLog: () => void }) {
+function Row({
+  site,
+  of,
+  now,
+  open,
+  onEdit,
+  onLog,
+}: {
+  site: Site;
+  of: Alert;
+  now: number;
+  /** Whether what was sent is told beneath. */
+  open: boolean;
+  onEdit: () => void;
+  onLog: (open: boolean) => void;
+}) {
   const { t } = useTranslation('alerts');
   const format = useFormat();
   const quantity = useQuantity();
@@ -116,11 +131,19 @@ function Row({ site, of, now, onEdit, onLog }: { site: Site; of: Alert; now: num
         {of.channels.map(({ kind, destination }) => `${t(`channelKinds.${kind}`)} ${destination}`).join(t('and'))}
       </p>
       <div className="alert-actions">
-        <button type="button" className="quiet" data-edge onClick={onLog} aria-label={t('logOf', { name: of.name })}>
+        <button
+          type="button"
+          className="quiet"
+          data-edge
+          aria-expanded={open}
+          onClick={() => onLog(!open)}
+          aria-label={t('logOf', { name: of.name })}
+        >
           {t('deliveries')}
         </button>
         <Actions site={site} of={of} now={now} onEdit={onEdit} />
       </div>
+      {open && <Deliveries site={site} alert={of} onClose={() => onLog(false)} />}
     </li>
   );
 }
@@ -138,7 +161,7 @@ function Standing({ of, now }: { of: Alert; now: number }) {
         of.state.known && <Tag kind="ok">{t('states.ok')}</Tag>
       )}
       {of.state.unknownReason !== null && <Tag kind="warn">{t(`unknown.${of.state.unknownReason}`)}</Tag>}
-      {silenced(of, now) && <Tag kind="off">{t('states.silenced', { at: format.time(of.silencedUntil ?? '') })}</Tag>}
+      {isSilenced(of, now) && <Tag kind="off">{t('states.silenced', { at: format.time(of.silencedUntil ?? '') })}</Tag>}
     </>
   );
 }
@@ -174,8 +197,6 @@ function Target({ site, of }: { site: Site; of: Alert }) {
   );
 }
 
-const silenced = (of: Alert, now: number): boolean => of.silencedUntil !== null && Date.parse(of.silencedUntil) > now;
-
 const HOURS = [1, 8, 24, 168] as const;
 
 const inHours = (n: number): string => new Date(Date.now() + n * 3_600_000).toISOString();
@@ -206,7 +227,7 @@ function Actions({ site, of, now, onEdit }: { site: Site; of: Alert; now: number
         label={t('moreOf', { name: of.name })}
         button={<Icon name="more" />}
         groups={[
-          silenced(of, now)
+          isSilenced(of, now)
             ? [{ key: 'unsilence', label: t('unsilence'), onSelect: () => set({ silencedUntil: null }) }]
             : HOURS.map((n) => ({
                 key: String(n),

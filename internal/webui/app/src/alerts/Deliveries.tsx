@@ -19,9 +19,9 @@ export function Deliveries({ site, alert, onClose }: { site: Site; alert: Alert;
   const [page, setPage] = useState(1);
   const query = useQuery(alertQueries.log(site, alert.id, page));
   return (
-    <section className="block" aria-label={t('log', { name: alert.name })}>
+    <section className="alert-deliveries" aria-label={t('log', { name: alert.name })}>
       <div className="block-head">
-        <h2>{t('log', { name: alert.name })}</h2>
+        <h3>{t('log', { name: alert.name })}</h3>
         <button type="button" className="quiet" onClick={onClose}>
           {t('common:action.close')}
         </button>

@@ -96,7 +96,7 @@ export const fresh = (site: Site): Typed => ({
   windowMinutes: '5',
   minCalls: '20',
   period: 'day',
-  currency: 'CNY',
+  currency: '',
   limit: 'callsPerDay',
   channels: [freshChannel()],
 });

@@ -36,6 +36,7 @@ import { useDialogs, type Dialogs } from './useDialogs';
 
 const FirstCall = lazy(() => import('./FirstCall'));
 const ReasonsBlock = lazy(() => import('../why/ReasonsBlock'));
+const FiringBar = lazy(() => import('../alerts/FiringBar'));
 const HourlyBlock = lazy(() => import('../why/HourlyBlock'));
 
 preloadChart();
@@ -66,6 +67,9 @@ function ApplicationPage({ id }: { id: string }) {
       <Block query={query} height={112}>
         {(application) => <Head application={application} dialogs={dialogs} />}
       </Block>
+      <Suspense fallback={null}>
+        <FiringBar applicationId={id} />
+      </Suspense>
       <Statistics id={id} application={query.data ?? null} ranged={ranged} />
       {query.data && <LimitsBlock application={query.data} />}
       {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}

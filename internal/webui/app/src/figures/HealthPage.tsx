@@ -61,10 +61,10 @@ export function Component() {
 function Health({ data, lines }: { data: Dated<Schemas['FiguresOverview']>; lines: readonly CapabilityLine[] }) {
   const { t } = useTranslation(['figures', 'common']);
   const format = useFormat();
-  const { failing, others } = failingNow(data.now.items, lines);
+  const { until } = data.hours;
+  const { failing, others } = failingNow(data.now.items, lines, until);
   const [whole, setWhole] = useState(false);
   const [allOthers, setAllOthers] = useState(false);
-  const { until } = data.hours;
   const first = dayOf(Date.parse(until) - 2 * 3_600_000); // of the two hours that are told
   const search = `?start=${first}&end=${data.end}`;
   return (

@@ -17,6 +17,7 @@ const failure = (model: string, failures: number, more: Partial<FailureNow> = {}
   lastSeen: '2026-08-17T09:40:00.000+08:00',
   ...more,
 });
+const until = '2026-08-17T09:42:11.000+08:00';
 const line = (model: string, calls: number) =>
   ({ model, lastHour: { calls, failures: 0, successRate: null, p95Ms: null } }) as CapabilityLine;
 const unbound = { type: 'permission_denied', code: 'capability_not_bound', upstreamStatus: null } as const;
@@ -44,6 +45,7 @@ test('a capability fails from one in a hundred calls on, most failures first; th
       failure('b', 7, unbound),
     ],
     [line('a', 500), line('b', 120), line('c', 1000)],
+    until,
   );
   expect(failing.map(({ model, failures, before, reasons }) => [model, failures, before, reasons.length])).toEqual([
     ['b', 100, 2, 2],
@@ -55,12 +57,25 @@ test('a capability fails from one in a hundred calls on, most failures first; th
   ]);
 });
 
+test('what was not seen for ten minutes has ended: it is told apart, and its capability fails no more', () => {
+  const lastSeen = '2026-08-17T09:32:10.000+08:00';
+  const { failing, others } = failingNow(
+    [failure('a', 50, { lastSeen }), failure('b', 50, { lastSeen }), failure('b', 5, { upstreamStatus: 429 })],
+    [line('a', 100), line('b', 100)],
+    until,
+  );
+  expect(failing.map(({ model, failures }) => [model, failures])).toEqual([['b', 5]]);
+  expect(others.map(({ model, failures }) => [model, failures])).toEqual([
+    ['a', 50],
+    ['b', 50],
+  ]);
+});
+
 test('as long as its calls are not known, a capability with failures fails', () => {
-  expect(failingNow([failure('a', 1)], []).failing).toHaveLength(1);
+  expect(failingNow([failure('a', 1)], [], until).failing).toHaveLength(1);
 });
 
 test('how long it lasts is told in minutes, up to the two hours that are known', () => {
-  const until = '2026-08-17T09:42:11.000+08:00';
   expect(lasting(failure('a', 1), until)).toBe(11);
   expect(lasting(failure('a', 1, { firstSeen: '2026-08-17T09:42:12.000+08:00' }), until)).toBe(0);
   expect(lasting(failure('a', 1, { firstSeen: '2026-08-17T07:44:00.000+08:00', failuresBefore: 3 }), until)).toBeNull();

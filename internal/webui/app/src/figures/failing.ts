@@ -31,18 +31,27 @@ export interface Failing {
   before: number;
 }
 
+/** A failure that was not seen for longer than this, in ms, has ended. */
+const ENDED = 10 * 60_000;
+
 /**
- * What fails now, most failures first: capabilities of whose calls FAILING or more failed for a reason of ours, and
- * apart from them all other failures, of callers or few. A capability can be in both.
+ * What fails now, most failures first: capabilities of whose calls FAILING or more failed for a reason of ours that was
+ * seen within ENDED before `until`, and apart from them all other failures: of callers, few or over. A capability can be
+ * in both.
  */
-export function failingNow(items: readonly FailureNow[], lines: readonly CapabilityLine[]): { failing: Failing[]; others: FailureNow[] } {
+export function failingNow(
+  items: readonly FailureNow[],
+  lines: readonly CapabilityLine[],
+  until: string,
+): { failing: Failing[]; others: FailureNow[] } {
+  const fails = (one: FailureNow): boolean => ours(one) && Date.parse(until) - Date.parse(one.lastSeen) <= ENDED;
   const of = new Map<string, FailureNow[]>();
   for (const item of items) of.set(item.model, [...(of.get(item.model) ?? []), item]);
   const failing: Failing[] = [];
   const others: FailureNow[] = [];
   for (const [model, all] of of) {
     const line = lines.find((one) => one.model === model) ?? null;
-    const reasons = all.filter(ours);
+    const reasons = all.filter(fails);
     const failures = reasons.reduce((sum, one) => sum + one.failures, 0);
     if (failures > 0 && failures >= (line?.lastHour.calls ?? 0) * FAILING) {
       failing.push({
@@ -53,7 +62,7 @@ export function failingNow(items: readonly FailureNow[], lines: readonly Capabil
         failures,
         before: reasons.reduce((sum, one) => sum + one.failuresBefore, 0),
       });
-      others.push(...all.filter((one) => !ours(one)));
+      others.push(...all.filter((one) => !fails(one)));
     } else others.push(...all);
   }
   failing.sort((a, b) => b.failures - a.failures);

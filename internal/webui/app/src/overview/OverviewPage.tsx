@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
+import { chosen, nothingChosen, ofDay } from '../calls/filter';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
@@ -19,6 +20,7 @@ import { FiguresBones } from './FiguresBones';
 import { Tiles, Unrecorded } from './Tiles';
 import { UsageTable } from './UsageTable';
 
+const FiringBar = lazy(() => import('../alerts/FiringBar'));
 const FirstSteps = lazy(() => import('./FirstSteps'));
 const Attention = lazy(() => import('../why/Attention'));
 const ReasonsBlock = lazy(() => import('../why/ReasonsBlock'));
@@ -43,6 +45,9 @@ export function Component() {
         <h1>{t('title')}</h1>
         <RangeBar state={state} compare comparable={canCompare} />
       </div>
+      <Suspense fallback={null}>
+        <FiringBar />
+      </Suspense>
       {query.data ? (
         <Block query={query} height={640}>
           {(data) => (
@@ -91,6 +96,8 @@ function AllFigures({ data, state, search, compare }: Shown) {
     next.set('why', model);
     return { search: `?${next}`, hash: '#why' };
   };
+  const hourPath = ({ from, to, result }: { from: string; to: string; result: 'failure' | null }) =>
+    `/applications?${chosen(new URLSearchParams(ofDay(state.range.start)), { ...nothingChosen, from, to, result })}`;
   const openDay = (day: string) => {
     const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
     if (!one) return;
@@ -139,7 +146,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
             />
           ) : (
             <Suspense fallback={<BlockBones height={348} />}>
-              <HourlyBlock applicationId={null} day={state.range.start} today={state.today} to={() => `/applications${ranged}`} />
+              <HourlyBlock applicationId={null} day={state.range.start} today={state.today} to={hourPath} />
             </Suspense>
           )}
           {(data.failures > 0 || new URLSearchParams(search).has('why')) && (

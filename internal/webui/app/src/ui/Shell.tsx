@@ -26,6 +26,8 @@ export interface Place {
   alone?: boolean;
   /** The heading it stands under, which those that follow share. */
   group?: string;
+  /** What is to be seen beside its name. */
+  badge?: ReactNode;
   /** On a phone it has a tab of its own. Where no place has one, all do; else the others are under "More". */
   tab?: boolean;
 }
@@ -199,6 +201,7 @@ function PlaceLink({ place }: { place: Place }) {
     >
       <Icon name={place.icon} size={20} />
       <span className="words">{place.label}</span>
+      {place.badge}
     </NavLink>
   );
 }

@@ -26,6 +26,7 @@ const alerts: Same<typeof zh> = {
   minCallsHint: 'With fewer in the window it does not fire.',
   period: 'Period',
   currency: 'Currency',
+  currencyHint: 'Three letters, as in the price book.',
   limit: 'Limit',
   periods: { day: 'each Beijing day', month: 'each Beijing month' },
   kinds: {
@@ -60,6 +61,8 @@ const alerts: Same<typeof zh> = {
   now: 'Now',
   since: 'since {{at}}',
   figures: { calls: '{{calls}} calls, {{failures}} failures', used: '{{used}} of {{limit}} used' },
+  firing: 'Firing now: ',
+  firingMore: '{{n}} more',
   states: { firing: 'Firing', ok: 'OK', disabled: 'Disabled', silenced: 'Silenced until {{at}}' },
   unknown: {
     not_evaluated: 'Not looked at yet',

@@ -10,6 +10,7 @@ const common: Same<typeof zh> = {
     applications: 'Applications',
     capabilities: 'Capabilities',
     alerts: 'Alerts',
+    firing: '{{n}} firing',
     docs: 'API docs',
     more: 'More',
   },

@@ -8,7 +8,7 @@ const figures: Same<typeof zh> = {
     failingOne: '{{name}} is failing',
     failing: '{{n}} capabilities are failing',
     calm: 'All is well: no call of the last hour failed',
-    mild: 'Nothing is failing: only single calls failed',
+    mild: 'Nothing is failing now: only single calls failed, or it has ended',
     unknown: 'The figures are behind: how things stand is not known',
     silent: 'No calls in the last hour, after {{n}} in the hour before',
     idle: 'No calls in the last two hours, and no failures',
@@ -18,7 +18,8 @@ const figures: Same<typeof zh> = {
     ofNew: 'In the last hour {{failures}} of {{calls}} calls failed; in the hour before there were none.',
     of: 'In the last hour {{failures}} of {{calls}} calls failed; in the hour before {{before}} of {{callsBefore}}.',
     others: 'Other failures of the last hour',
-    othersAbout: 'Callers’ own, calls that were refused, and what is less than 1% of a capability’s calls.',
+    othersAbout:
+      'Callers’ own, calls that were refused, what is less than 1% of a capability’s calls, and what was not seen for ten minutes.',
     rest: '{{reasons}} more reasons with {{n}} failures.',
   },
   behind: {

@@ -21,6 +21,7 @@ export default {
   minCallsHint: '窗口内调用更少时不触发。',
   period: '周期',
   currency: '货币',
+  currencyHint: '三个字母，与价格表一致。',
   limit: '限额',
   periods: { day: '每日（北京时间）', month: '每月（北京时间）' },
   kinds: {
@@ -49,6 +50,8 @@ export default {
   now: '当前',
   since: '自 {{at}}',
   figures: { calls: '{{calls}} 次调用，{{failures}} 次失败', used: '已用 {{used}} / {{limit}}' },
+  firing: '正在告警：',
+  firingMore: '另外 {{n}} 个',
   states: { firing: '触发中', ok: '正常', disabled: '已停用', silenced: '静默至 {{at}}' },
   unknown: {
     not_evaluated: '尚未检查',

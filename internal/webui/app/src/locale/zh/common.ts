@@ -1,7 +1,16 @@
 const common = {
   product: 'Callgate',
   skip: '跳到正文',
-  nav: { main: '主导航', overview: '总览', applications: '应用', capabilities: '能力', alerts: '告警', docs: '接口文档', more: '更多' },
+  nav: {
+    main: '主导航',
+    overview: '总览',
+    applications: '应用',
+    capabilities: '能力',
+    alerts: '告警',
+    firing: '{{n}} 个正在告警',
+    docs: '接口文档',
+    more: '更多',
+  },
   account: { open: '账户', signedInAs: '登录身份', sessions: '登录会话', signOut: '退出登录' },
   news: { title: '新功能', unseen: '有新功能', version: '版本 {{version}}', office: '面向管理员', console: '面向开发者' },
   language: { label: '语言', other: 'English' },

@@ -5,7 +5,7 @@ const figures = {
     failingOne: '{{name}} 正在失败',
     failing: '{{n}} 个能力正在失败',
     calm: '一切正常，过去一小时没有失败',
-    mild: '没有能力在失败，只有零星失败',
+    mild: '当前没有能力在失败：只有零星失败，或失败已结束',
     unknown: '数据滞后，当前状况未知',
     silent: '过去一小时没有调用，此前一小时有 {{n}} 次',
     idle: '过去两小时没有调用，也没有失败',
@@ -15,7 +15,7 @@ const figures = {
     ofNew: '过去一小时 {{calls}} 次调用中 {{failures}} 次失败；此前一小时没有调用。',
     of: '过去一小时 {{calls}} 次调用中 {{failures}} 次失败；此前一小时 {{callsBefore}} 次中 {{before}} 次。',
     others: '过去一小时的其他失败',
-    othersAbout: '调用方自身的问题、被拒绝的调用，以及不到该能力调用量 1% 的失败。',
+    othersAbout: '调用方自身的问题、被拒绝的调用、不到该能力调用量 1% 的失败，以及十分钟内未再出现的失败。',
     rest: '另有 {{reasons}} 种原因，共 {{n}} 次失败。',
   },
   behind: {
