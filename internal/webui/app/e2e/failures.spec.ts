@@ -182,10 +182,11 @@ test('rule 11: a body whose time is over says how long it was kept', async ({ pa
   await page.route(/\/calls\/[0-9a-f-]+$/, async (route) => {
     const answer = await route.fetch();
     const json = (await answer.json()) as { data: { failure: Record<string, unknown> } };
-    Object.assign(json.data.failure, { requestBody: null, bodyNote: 'expired' });
+    Object.assign(json.data.failure, { requestBody: null, query: null, bodyNote: 'expired' });
     await route.fulfill({ response: answer, json });
   });
   await openFailure(page, developer, app);
   const { failureRetentionDays } = await developer.api<{ failureRetentionDays: number }>('GET', '/api/config');
+  await expect(part(page, 'Query').locator('p')).toHaveText(`The query has expired: failure details are kept ${failureRetentionDays} days.`);
   await expect(part(page, 'Body').locator('p')).toHaveText(`The body has expired: failure details are kept ${failureRetentionDays} days.`);
 });

@@ -74,7 +74,11 @@ export function Detail({ applicationId, call, here = false }: { applicationId: s
             {failure.query !== null && Object.keys(failure.query).length > 0 ? (
               <Json text={JSON.stringify(failure.query, null, 2)} />
             ) : (
-              <p className="second">{t('failure.noQuery')}</p>
+              <p className="second">
+                {failure.bodyNote === 'expired'
+                  ? t('failure.queryExpired', { days: String(config?.failureRetentionDays ?? '') })
+                  : t('failure.noQuery')}
+              </p>
             )}
           </section>
           <section className="failure-part" aria-label={t('failure.body')}>

@@ -70,6 +70,7 @@ const calls: Same<typeof zh> = {
     notCollected: 'Not collected: this call was made before failure details were kept.',
     query: 'Query',
     noQuery: 'There was no query.',
+    queryExpired: 'The query has expired: failure details are kept {{days}} days.',
     body: 'Body',
     showAll: 'Show all {{n}} lines',
     fold: 'Fold',

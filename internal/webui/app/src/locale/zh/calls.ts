@@ -67,6 +67,7 @@ const calls = {
     notCollected: '未采集：这次调用发生时还没有采集失败详情。',
     query: '查询参数',
     noQuery: '没有查询参数。',
+    queryExpired: '查询参数已过期：失败详情保留 {{days}} 天。',
     body: '请求体',
     showAll: '展开全部 {{n}} 行',
     fold: '收起',
