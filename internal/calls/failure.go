@@ -25,13 +25,16 @@ type FailureInput struct {
 	UpstreamContentType string
 	UpstreamEncoding    string   // Content-Encoding of UpstreamBody
 	Secrets             []string // exact values never to be shown
+	Hosts               []string // of upstreams, names without a port or addresses: never to be shown in any spelling
 }
 
 // Size is the memory an input takes, in bytes.
 func (in *FailureInput) Size() int {
 	n := len(in.Message) + len(in.Method) + len(in.Path) + len(in.RawQuery) + cap(in.Body) + len(in.ContentType) + cap(in.UpstreamBody)
-	for _, secret := range in.Secrets {
-		n += len(secret)
+	for _, secrets := range [...][]string{in.Secrets, in.Hosts} {
+		for _, secret := range secrets {
+			n += len(secret)
+		}
 	}
 	return n
 }
@@ -59,7 +62,7 @@ func (r *Record) Redact() (err error) {
 func NewFailure(in FailureInput) *Failure {
 	r := redactors.Get().(*redactor)
 	defer r.release()
-	r.reset(in.Secrets)
+	r.exact.reset(in.Secrets, in.Hosts)
 	f := &Failure{
 		Message: r.message(in),
 		Method:  cut(r.text(in.Method), 32),

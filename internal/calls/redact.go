@@ -27,13 +27,12 @@ const (
 // its length and nothing else: a caller chooses the input, and must not choose what it costs. A
 // redactor works for one input at a time; its memory is for reuse.
 type redactor struct {
-	secrets  []string
-	shortest int // length of the shortest secret
-	scanner  scanner
-	nodes    []node
-	out      []byte         // what is written of them
-	places   map[string]int // of a query's names in nodes
-	joined   [][]byte       // values of names that are repeated, by node
+	exact   exact
+	scanner scanner
+	nodes   []node
+	out     []byte         // what is written of them
+	places  map[string]int // of a query's names in nodes
+	joined  [][]byte       // values of names that are repeated, by node
 }
 
 // redactors are idle ones. What they worked on is not kept in them.
@@ -41,17 +40,20 @@ var redactors = sync.Pool{New: func() any { return new(redactor) }}
 
 func newRedactor(secrets []string) *redactor {
 	r := &redactor{}
-	r.reset(secrets)
+	r.exact.reset(secrets, nil)
 	return r
 }
 
 // release forgets the input. A redactor that would have to hold on to much memory is let go.
 func (r *redactor) release() {
-	const most = 1 << 10 // nodes
-	if cap(r.nodes) > most {
+	const (
+		most     = 1 << 10  // nodes
+		mostText = 64 << 10 // bytes
+	)
+	if cap(r.nodes) > most || cap(r.exact.text) > mostText {
 		return
 	}
-	clear(r.secrets)
+	r.exact.forget()
 	clear(r.nodes[:cap(r.nodes)])
 	clear(r.joined[:cap(r.joined)])
 	clear(r.out[:cap(r.out)])
@@ -60,37 +62,18 @@ func (r *redactor) release() {
 	redactors.Put(r)
 }
 
-func (r *redactor) reset(secrets []string) {
-	r.secrets, r.shortest = r.secrets[:0], 0
-	for _, s := range secrets {
-		if s == "" {
-			continue
-		}
-		r.secrets = append(r.secrets, s)
-		if r.shortest == 0 || len(s) < r.shortest {
-			r.shortest = len(s)
-		}
-	}
-}
-
 // text hides exact secrets and recognisable keys inside s.
-func (r *redactor) text(s string) string {
-	if len(s) >= r.shortest {
-		for _, secret := range r.secrets {
-			s = strings.ReplaceAll(s, secret, redacted)
-		}
-	}
-	return r.scanner.hideKeys(strings.ToValidUTF8(s, "\uFFFD"))
+func (r *redactor) text(s string) string { return r.value("", s) }
+
+// value is text of what is given to a name.
+func (r *redactor) value(name, s string) string {
+	return r.scanner.hideKeys(name, strings.ToValidUTF8(r.exact.hide(s), "\uFFFD"))
 }
 
 // number hides a number that contains an exact secret.
 func (r *redactor) number(s string) (string, bool) {
-	if len(s) >= r.shortest {
-		for _, secret := range r.secrets {
-			if strings.Contains(s, secret) {
-				return redacted, true
-			}
-		}
+	if r.exact.hide(s) != s {
+		return redacted, true
 	}
 	return s, false
 }
@@ -180,7 +163,7 @@ func (r *redactor) parameter(pair string) {
 	value := redacted
 	// "key" is how Google's interfaces name a credential in a query; in a body it is any key.
 	if !credentialName(plain) && !strings.EqualFold(plain, "key") {
-		value = r.text(unescape(rawValue, true))
+		value = r.value(plain, unescape(rawValue, true))
 	}
 	if known {
 		text := r.joined[at]

@@ -36,7 +36,7 @@ var errNotJSON = errors.New("body is not valid JSON")
 func (r *redactor) document(raw []byte) ([]byte, error) {
 	d := jsonReader{text: string(raw)}
 	r.nodes = r.nodes[:0]
-	r.value(&d, 1, "")
+	r.node(&d, 1, "")
 	if d.end(); d.failed {
 		return nil, errNotJSON
 	}
@@ -50,9 +50,9 @@ func (r *redactor) document(raw []byte) ([]byte, error) {
 	}
 }
 
-// value adds the next value as nodes, redacted. depth counts enclosing containers plus one; what lies
+// node adds the next value as nodes, redacted. depth counts enclosing containers plus one; what lies
 // deeper than maxDepth is passed over, and so is whatever else is not kept.
-func (r *redactor) value(d *jsonReader, depth int, name string) {
+func (r *redactor) node(d *jsonReader, depth int, name string) {
 	at := len(r.nodes)
 	n := node{}
 	n.setName(name)
@@ -75,7 +75,7 @@ func (r *redactor) value(d *jsonReader, depth int, name string) {
 		return
 	case c == '"':
 		n.kind = stringNode
-		n.setText(r.text(d.str()))
+		n.setText(r.value(name, d.str()))
 	default:
 		text, hidden := r.number(d.plain())
 		if hidden {
@@ -91,7 +91,7 @@ func (r *redactor) items(d *jsonReader, depth int) {
 	d.at++
 	for count := 0; d.more(']', count); count++ {
 		if count < maxItems {
-			r.value(d, depth+1, "")
+			r.node(d, depth+1, "")
 		} else {
 			d.skip()
 		}
@@ -117,7 +117,7 @@ func (r *redactor) fields(d *jsonReader, depth int) {
 			n.setText(redacted)
 			r.nodes = append(r.nodes, n)
 		} else {
-			r.value(d, depth+1, name)
+			r.node(d, depth+1, name)
 		}
 		if valueAt < 0 && name == "value" {
 			valueAt = at

@@ -135,8 +135,8 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 		BodyBytes:   c.request.size.Load(),
 		FullyRead:   c.request.complete.Load() && o.code != calls.RequestTooLarge, // nobody looks at the rest
 		ContentType: string(c.contentType),
-		Secrets:     c.secrets(),
 	}
+	input.Secrets, input.Hosts = c.secrets()
 	c.request.kept = nil
 	if o.code == calls.UpstreamStatus {
 		input.UpstreamBody = c.errorAnswer.body
@@ -146,20 +146,21 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 	return input
 }
 
-// secrets are the exact values that must not be shown to a developer.
-func (c *call) secrets() []string {
-	secrets := []string{string(c.key)}
+// secrets are the exact values that must not be shown to a developer, and the hosts that may be spelled in more
+// than one way.
+func (c *call) secrets() (secrets, hosts []string) {
+	secrets = []string{string(c.key)}
 	for _, key := range [...][]byte{c.secret, c.former} {
 		if len(key) > 0 {
 			secrets = append(secrets, string(key))
 		}
 	}
 	if c.capability == nil {
-		return secrets
+		return secrets, nil
 	}
 	address := func(base string) {
 		if t, err := c.gateway.upstreams.target(base); err == nil {
-			secrets = append(secrets, base, t.host)
+			secrets, hosts = append(secrets, base, t.host), append(hosts, t.name)
 		} else if base != "" {
 			secrets = append(secrets, base)
 		}
@@ -168,5 +169,5 @@ func (c *call) secrets() []string {
 	for _, m := range c.capability.Upstreams {
 		address(m.BaseURL)
 	}
-	return secrets
+	return secrets, hosts
 }
