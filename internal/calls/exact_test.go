@@ -27,7 +27,7 @@ func shownOf(text string, secrets, hosts []string) map[string]string {
 		"query, twice":       {RawQuery: "q=" + url.QueryEscape("https://h/?x="+url.QueryEscape(text))},
 		"path":               {Path: "/v1/" + url.PathEscape(text)},
 		"message":            {Message: "failed: " + text},
-		"error of upstream":  {UpstreamBody: []byte(fmt.Sprintf(`{"error":{"message":%s}}`, quoted)), UpstreamContentType: "application/json"},
+		"error of upstream":  {UpstreamBody: []byte(fmt.Sprintf(`{"error":{"message":%s}}`, quoted))},
 		"URL in a value":     request(`{"a":` + quote("https://h/?q="+url.QueryEscape(text)+"&b=1") + `}`),
 		"every byte escaped": request(`{"a":"` + escapedWhole(text) + `"}`),
 	} {

@@ -63,18 +63,17 @@ func TestRecognisableKeysAreHiddenInEveryPlace(t *testing.T) {
 		}
 		percent := strings.NewReplacer("\n", "%0A", " ", "%20", "-", "%2D").Replace(key)
 		for place, in := range map[string]FailureInput{
-			"value":         request(fmt.Sprintf(`{"a":{"b":[%s]}}`, quoted)),
-			"escaped":       request(fmt.Sprintf(`[%s]`, escaped)),
-			"name of field": request(fmt.Sprintf(`{%s:1}`, quoted)),
-			"JSON in text":  request(string(inner)),
-			"after a word":  request(fmt.Sprintf(`{"a":"my key is %s"}`, quoted[1:len(quoted)-1])),
-			"query":         {RawQuery: "a=" + percent},
-			"query's name":  {RawQuery: percent + "=a"},
-			"path":          {Path: "/v1/" + key},
-			"encoded path":  {Path: "/v1/" + percent},
-			"message":       {Message: "the upstream said " + key},
-			"upstream error": {UpstreamContentType: "application/json",
-				UpstreamBody: []byte(fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s"}}`, quoted[1:len(quoted)-1]))},
+			"value":          request(fmt.Sprintf(`{"a":{"b":[%s]}}`, quoted)),
+			"escaped":        request(fmt.Sprintf(`[%s]`, escaped)),
+			"name of field":  request(fmt.Sprintf(`{%s:1}`, quoted)),
+			"JSON in text":   request(string(inner)),
+			"after a word":   request(fmt.Sprintf(`{"a":"my key is %s"}`, quoted[1:len(quoted)-1])),
+			"query":          {RawQuery: "a=" + percent},
+			"query's name":   {RawQuery: percent + "=a"},
+			"path":           {Path: "/v1/" + key},
+			"encoded path":   {Path: "/v1/" + percent},
+			"message":        {Message: "the upstream said " + key},
+			"upstream error": {UpstreamBody: []byte(fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s"}}`, quoted[1:len(quoted)-1]))},
 		} {
 			if shown := show(NewFailure(in)); leaks(shown, key) {
 				t.Errorf("%s shows in %s: %s", name, place, shown)

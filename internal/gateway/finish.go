@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"time"
 
 	"callgate/internal/calls"
@@ -16,20 +17,30 @@ type outcome struct {
 	message string // our own sentence for the failure's detail
 }
 
-// errorAnswer is what is kept of an upstream's error answer, for the failure's detail.
+// errorAnswer is what is kept of an upstream's error answer, for the failure's detail. What it is called makes no
+// difference: errors in JSON come as text, as events and as nothing at all.
 type errorAnswer struct {
-	copies                bool // the body is JSON
-	body                  []byte
-	contentType, encoding string
+	copies   bool
+	body     []byte
+	encoding string
 }
 
 // maxCopied bounds what is copied of an upstream's error answer, in bytes.
 const maxCopied = 64 << 10
 
 func (a *errorAnswer) add(piece []byte) {
+	if a.copies && len(a.body) == 0 && len(piece) > 0 && a.encoding == "" {
+		a.copies = mayHaveWords(piece[0])
+	}
 	if a.copies {
 		a.body = append(a.body, piece[:min(len(piece), maxCopied-len(a.body))]...)
 	}
+}
+
+// mayHaveWords tells whether JSON or a stream of events can begin with a byte, a byte order mark and white space
+// before them included.
+func mayHaveWords(first byte) bool {
+	return bytes.IndexByte([]byte("{[\" \t\r\n:deir\xef"), first) >= 0
 }
 
 // completed is the outcome of an answer that ended completely.
@@ -140,7 +151,6 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 	c.request.kept = nil
 	if o.code == calls.UpstreamStatus {
 		input.UpstreamBody = c.errorAnswer.body
-		input.UpstreamContentType = c.errorAnswer.contentType
 		input.UpstreamEncoding = c.errorAnswer.encoding
 	}
 	return input
