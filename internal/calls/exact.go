@@ -266,9 +266,16 @@ func (x *exact) withPort(end int) int {
 // findAddresses looks for other spellings of an address: IPv6 has many, one of them for every IPv4 address.
 func (x *exact) findAddresses() {
 	const longest = len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255")
-	for i := 0; i < len(x.text); i++ {
-		start, colons := i, 0
-		for ; i < len(x.text) && (hexOf[x.text[i]] < 16 || x.text[i] == ':' || x.text[i] == '.'); i++ {
+	for i := 0; ; i++ {
+		colon := bytes.IndexByte(x.text[min(i, len(x.text)):], ':')
+		if colon < 0 {
+			return
+		}
+		start, colons := i+colon, 0
+		for start > i && inAddress(x.text[start-1]) {
+			start--
+		}
+		for i += colon; i < len(x.text) && inAddress(x.text[i]); i++ {
 			if x.text[i] == ':' {
 				colons++
 			}
@@ -283,6 +290,8 @@ func (x *exact) findAddresses() {
 	}
 }
 
+func inAddress(c byte) bool { return hexOf[c] < 16 || c == ':' || c == '.' }
+
 // unescape undoes one layer of escapes in place, and tells whether there was any.
 func (x *exact) unescape() (changed bool) {
 	b := x.text
@@ -293,6 +302,12 @@ func (x *exact) unescape() (changed bool) {
 	}
 	n := 0
 	for i := 0; i < len(b); {
+		if b[i] != '%' && b[i] != '\\' {
+			b[n], x.at[n] = b[i], x.at[i]
+			n++
+			i++
+			continue
+		}
 		c, length := unescaped(b[i:])
 		began := x.at[i]
 		i += length

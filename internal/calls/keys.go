@@ -103,6 +103,7 @@ var pairs = func() (table [1 << 16 / 64]uint64) {
 	for b := range 256 {
 		add(':', byte(b))
 		add('=', byte(b))
+		add(',', byte(b))
 	}
 	return table
 }()
@@ -209,6 +210,8 @@ func (sc *scanner) keyAt(i int) (start, end int) {
 		return sc.assigned(i)
 	case '=':
 		return sc.assigned(i)
+	case ',':
+		return sc.paired(i)
 	case 'b', 'B':
 		if start, end = scheme(s, i); end > start {
 			return start, end

@@ -100,7 +100,7 @@ func TestCredentialsByTheirNameAreHidden(t *testing.T) {
 	for _, name := range []string{
 		"authorization", "Authorization", "api_key", "apiKey", "API-KEY", "x-api-key", "OPENAI_API_KEY", "access_key", "secret", "client_secret",
 		"secretAccessKey", "password", "Passwd", "db_password", "token", "access_token", "refreshToken", "id-token", "X-Auth-Token", "cookie",
-		"Set-Cookie", "private_key", "credential", "credentials", "passphrase", "signature", "ak", "sk", "密码",
+		"Set-Cookie", "private_key", "credential", "credentials", "passphrase", "signature", "ak", "sk", "密码", "pin", "PIN", "otp",
 	} {
 		for _, body := range []string{
 			fmt.Sprintf(`{%q:"hunter2-canary"}`, name),
@@ -109,6 +109,13 @@ func TestCredentialsByTheirNameAreHidden(t *testing.T) {
 			fmt.Sprintf(`{"arguments":"{\"%s\":\"hunter2-canary\"}"}`, name),
 			fmt.Sprintf(`{"text":"%s=hunter2-canary&x=1"}`, name),
 			fmt.Sprintf(`{"text":"%s: hunter2-canary"}`, name),
+			fmt.Sprintf(`{"headers":[[%q,"hunter2-canary"],["a","b"]]}`, name),
+			fmt.Sprintf(`[%q,"hunter2-canary"]`, name),
+			fmt.Sprintf(`{"rawHeaders":["Host","x",%q,"hunter2-canary","Accept","b"]}`, name),
+			fmt.Sprintf(`{"Name":%q,"Value":"hunter2-canary"}`, name),
+			fmt.Sprintf(`{"text":"[[\"%s\", \"hunter2-canary\"]]"}`, name),
+			fmt.Sprintf(`{"text":"('%s', 'hunter2-canary')"}`, name),
+			fmt.Sprintf(`{"text":"{\"a\":[\"%s\",\"hunter2-canary\"]}"}`, name),
 		} {
 			f := NewFailure(request(body))
 			if bytes.Contains(f.RequestBody, []byte("hunter2-canary")) || !bytes.Contains(f.RequestBody, []byte(redacted)) {
@@ -119,7 +126,15 @@ func TestCredentialsByTheirNameAreHidden(t *testing.T) {
 			t.Errorf("query of %s became %s", name, f.Query)
 		}
 	}
-	for _, name := range []string{"max_tokens", "maxTokens", "prompt_tokens", "completion_tokens", "tokens", "token_count", "eos_token", "tokenizer", "monkey", "keyboard", "author", "passage"} {
+	for _, body := range []string{
+		`{"required":["token","name"]}`, `{"enum":["password","secret"],"x":["user","name"]}`, `["token","password","name"]`, `{"headers":["Accept","token"]}`,
+		`{"text":"\"required\": [\"token\", \"name\"], pin = 13, spin=1234, f(\"token\", x, \"y\")"}`,
+	} {
+		if f := NewFailure(request(body)); string(f.RequestBody) != body {
+			t.Errorf("%s became %s", body, f.RequestBody)
+		}
+	}
+	for _, name := range []string{"spin", "pinned", "max_tokens", "maxTokens", "prompt_tokens", "completion_tokens", "tokens", "token_count", "eos_token", "tokenizer", "monkey", "keyboard", "author", "passage"} {
 		if f := NewFailure(request(fmt.Sprintf(`{%q:100}`, name))); !strings.Contains(string(f.RequestBody), ":100") {
 			t.Errorf("%s became %s", name, f.RequestBody)
 		}

@@ -82,15 +82,18 @@ func TestBoundsAreThoseOfTheContract(t *testing.T) {
 	if got := body(strings.Repeat("字", 1030)); got != strings.Repeat("字", 1024)+"…(+6)" {
 		t.Errorf("1030 characters became %v", got)
 	}
-	if got := body(make([]int, 60)).([]any); len(got) != 50 {
-		t.Errorf("60 items became %d", len(got))
+	if got := body(make([]int, 60)).([]any); len(got) != 51 || got[50] != "…(+10)" {
+		t.Errorf("60 items became %v", got)
+	}
+	if got := body(make([]int, 50)).([]any); len(got) != 50 || got[49] != 0.0 {
+		t.Errorf("50 items became %v", got)
 	}
 	wide := map[string]int{}
 	for i := range 120 {
 		wide[fmt.Sprint(i)] = i
 	}
-	if got := body(wide).(map[string]any); len(got) != 100 {
-		t.Errorf("120 keys became %d", len(got))
+	if got := body(wide).(map[string]any); len(got) != 101 || got["…"] != "…(+20)" {
+		t.Errorf("120 keys became %v", got)
 	}
 	if got := NewFailure(request(strings.Repeat("[", 9) + "1" + strings.Repeat("]", 9))); string(got.RequestBody) != `[[[[[[[["…"]]]]]]]]` {
 		t.Errorf("nine levels became %s", got.RequestBody)
@@ -131,11 +134,13 @@ func TestWhatIsKeptNeverExceedsSixteenKilobytes(t *testing.T) {
 	}
 }
 
-func TestQueryIsAnObjectOfStrings(t *testing.T) {
+func TestQueryIsAnObjectOfStringsAndOfListsOfThem(t *testing.T) {
 	for raw, want := range map[string]string{
 		"":                        `{}`,
 		"a=1&b=2":                 `{"a":"1","b":"2"}`,
-		"a=1&a=2&b&=x":            `{"a":"1,2","b":"","":"x"}`,
+		"a=1&a=2&b&=x":            `{"a":["1","2"],"b":"","":"x"}`,
+		"a=1%2C2&b=1,2":           `{"a":"1,2","b":"1,2"}`,
+		"token=x&token=y":         `{"token":["[REDACTED]","[REDACTED]"]}`,
 		"a=%E6%96%87+x%2By":       `{"a":"文 x+y"}`,
 		"a=%zz&%=1":               `{"a":"%zz","%":"1"}`,
 		"a=%zz%41%2":              `{"a":"%zzA%2"}`,
@@ -151,7 +156,7 @@ func TestQueryIsAnObjectOfStrings(t *testing.T) {
 // Of a query with more parameters than anybody sends the rest is not looked at.
 func TestAQueryIsLookedAtUpToAThousandParameters(t *testing.T) {
 	raw := "a=1" + strings.Repeat("&&b", 998) + "&a=2&a=3&password=x"
-	if got := string(NewFailure(FailureInput{RawQuery: raw}).Query); !strings.HasPrefix(got, `{"a":"1,2","b":",,,`) || strings.Contains(got, "password") {
+	if got := string(NewFailure(FailureInput{RawQuery: raw}).Query); !strings.HasPrefix(got, `{"a":["1","2"],"b":["","",`) || !strings.HasSuffix(got, `"…(+948)"],"…":"…(+2)"}`) || strings.Contains(got, "password") {
 		t.Errorf("became %s", got)
 	}
 }

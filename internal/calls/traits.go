@@ -42,7 +42,7 @@ var traits = func() (table [256]uint16) {
 	mark("\r\n\"'`\\", lineTrait)
 	mark(" \t\n\r", spaceTrait)
 	mark("-_. []", separatorTrait)
-	mark("-:=bBe", begins)
+	mark("-:=,bBe", begins)
 	return table
 }()
 
