@@ -26,7 +26,7 @@ const (
 	other
 )
 
-func isSeparator(c byte) bool { return strings.IndexByte("-_. []", c) >= 0 }
+func isSeparator(c byte) bool { return traits[c]&separatorTrait != 0 }
 
 func lower(c byte) byte {
 	if c >= 'A' && c <= 'Z' {

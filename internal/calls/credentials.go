@@ -107,3 +107,24 @@ func userInfo(s string, i int) (start, end int) {
 	}
 	return i, end
 }
+
+// botToken returns the end of the secret of a Telegram bot, whose number stands before the colon at s[i].
+func botToken(s string, i int) int {
+	const secret, number = 35, 8
+	if i < number || len(s)-i-1 < secret {
+		return 0
+	}
+	for _, c := range []byte(s[i-number : i]) {
+		if c < '0' || c > '9' {
+			return 0
+		}
+	}
+	end := i + 1
+	for end < len(s) && end-i <= secret && (alnum(s[end]) || s[end] == '-' || s[end] == '_') {
+		end++
+	}
+	if end-i <= secret {
+		return 0
+	}
+	return end
+}

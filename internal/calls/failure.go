@@ -13,25 +13,27 @@ const maxBody = 16_384
 // FailureInput is what the gateway knows of a failed call, its secrets included. Whoever hands it over
 // in a record must not touch it afterwards; nothing of it is kept once the detail is made.
 type FailureInput struct {
-	Message             string // our own sentence; empty for errors the upstream answered
-	Method              string
-	Path                string // what stood after /gateway
-	RawQuery            string
-	Body                []byte // first bytes of the request body, at least min(BodyBytes, 16,384)
-	BodyBytes           int64  // raw bytes read of the request body
-	FullyRead           bool   // the body's end was read
-	ContentType         string
-	UpstreamBody        []byte // bounded raw copy of an error answer
-	UpstreamContentType string
-	UpstreamEncoding    string   // Content-Encoding of UpstreamBody
-	Secrets             []string // exact values never to be shown
+	Message          string // our own sentence; empty for errors the upstream answered
+	Method           string
+	Path             string // what stood after /gateway
+	RawQuery         string
+	Body             []byte // first bytes of the request body, at least min(BodyBytes, 16,384)
+	BodyBytes        int64  // raw bytes read of the request body
+	FullyRead        bool   // the body's end was read
+	ContentType      string
+	UpstreamBody     []byte   // bounded raw copy of an error answer
+	UpstreamEncoding string   // Content-Encoding of UpstreamBody
+	Secrets          []string // exact values never to be shown
+	Hosts            []string // of upstreams, names without a port or addresses: never to be shown in any spelling
 }
 
 // Size is the memory an input takes, in bytes.
 func (in *FailureInput) Size() int {
 	n := len(in.Message) + len(in.Method) + len(in.Path) + len(in.RawQuery) + cap(in.Body) + len(in.ContentType) + cap(in.UpstreamBody)
-	for _, secret := range in.Secrets {
-		n += len(secret)
+	for _, secrets := range [...][]string{in.Secrets, in.Hosts} {
+		for _, secret := range secrets {
+			n += len(secret)
+		}
 	}
 	return n
 }
@@ -59,7 +61,7 @@ func (r *Record) Redact() (err error) {
 func NewFailure(in FailureInput) *Failure {
 	r := redactors.Get().(*redactor)
 	defer r.release()
-	r.reset(in.Secrets)
+	r.exact.reset(in.Secrets, in.Hosts)
 	f := &Failure{
 		Message: r.message(in),
 		Method:  cut(r.text(in.Method), 32),
@@ -103,13 +105,13 @@ func mayBeJSON(contentType string) bool {
 	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
 }
 
-// message returns our own sentence, or the error message inside a JSON answer of the upstream, or
-// nothing when there is none: a non-JSON answer yields only its status (spec section 4.1, rule 13).
+// message returns our own sentence, or the error message inside a JSON answer of the upstream, whatever it is
+// called, or nothing when there is none: a non-JSON answer yields only its status (spec section 4.1, rule 13).
 func (r *redactor) message(in FailureInput) string {
 	if in.Message != "" {
 		return cut(r.text(in.Message), maxMessage)
 	}
-	if len(in.UpstreamBody) == 0 || !mayBeJSON(in.UpstreamContentType) {
+	if len(in.UpstreamBody) == 0 {
 		return ""
 	}
 	return cut(r.text(errorMessage(inflate(in.UpstreamBody, in.UpstreamEncoding))), maxMessage)

@@ -41,7 +41,7 @@ func encoded(t testing.TB, encoding, text string) []byte {
 }
 
 func messageOf(body []byte, encoding string) string {
-	return NewFailure(FailureInput{UpstreamBody: body, UpstreamContentType: "application/json", UpstreamEncoding: encoding}).Message
+	return NewFailure(FailureInput{UpstreamBody: body, UpstreamEncoding: encoding}).Message
 }
 
 func TestACompressedErrorAnswerKeepsItsMessage(t *testing.T) {

@@ -165,7 +165,7 @@ func escapeLength(s string) int {
 }
 
 // escapedUnit is the UTF-16 unit of the \uXXXX at the beginning of s, or -1.
-func escapedUnit(s string) rune {
+func escapedUnit[T string | []byte](s T) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
 	}

@@ -29,6 +29,23 @@ var planted = map[string]string{
 	"Slack":          "xoxb-123456789012-abcdefABCDEF",
 	"Hugging Face":   "hf_abcdefghijklmnopqrstuvwx",
 	"Groq":           "gsk_abcdefghijklmnop1234",
+	"Google, newer":  "AQ.Ab8RN6Kx3Zp9QxVt7LwB2mYc5RdNf8HsJ4gTa6UeKv1Xo0P",
+	"Bedrock":        "ABSKQmVkcm9ja0FQSUtleS1hYmNkLWF0LTEyMzQ1Njc4OTAxMjpFeGFtcGxlU2VjcmV0MTIzNDU2Nzg5MA==",
+	"Bedrock, short": "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29tLz9BY3Rpb249Q2FsbFdpdGhCZWFyZXJUb2tlbjEyMw==",
+	"Baidu":          "bce-v3/ALTAK-Kx3Zp9QxVt7LwB2mYc5Rd/8f3a91c27be04d5690a1b2c3d4e5f60718293a4b",
+	"Volcengine":     "AKLTYzA5ZjE3Mjg0YjVkNDZlMTk4NzA2NTQzMjEwZmVkY2I",
+	"Zhipu":          "2f8c91d4e07b4a35b6c1d20e9f7a8354.Kd8ZxQ3mVb7TnWp5",
+	"Fireworks":      "fw_3Zp9QxVt7LwB2mYc5RdNf8Hs",
+	"Together":       "tgp_v1_Kx3Zp9QxVt7LwB2mYc5RdNf8HsJ4gTa6_UeKv1Xo0P",
+	"Jina":           "jina_0f1e2d3c4b5a69788796a5b4c3d2e1f0Kx3Zp9QxVt7LwB2mYc5RdNf8HsJ4",
+	"Voyage":         "pa-Kx3Zp9QxVt7LwB2mYc5RdNf8HsJ4gTa6UeKv1Xo0P_q",
+	"Tavily":         "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",
+	"Databricks":     "dapi0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+	"PyPI":           "pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAwLTAwMDAtMDAwMC0wMDAw",
+	"Telegram":       "7123456789:AAE-x3Zp9QxVt7LwB2mYc5RdNf8HsJ4gTa6",
+	"Mailgun":        "key-0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+	"Cerebras":       "csk-x3p9qvt7lwb2myc5rdnf8hsj4gta6uekv1xo0px3p9qvt7lw",
+	"Pinecone":       "pcsk_Kx3Zp9_QxVt7LwB2mYc5RdNf8HsJ4gTa6UeKv1Xo0P",
 	"PEM":            "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
 	"unfinished PEM": "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA",
 }
@@ -46,18 +63,17 @@ func TestRecognisableKeysAreHiddenInEveryPlace(t *testing.T) {
 		}
 		percent := strings.NewReplacer("\n", "%0A", " ", "%20", "-", "%2D").Replace(key)
 		for place, in := range map[string]FailureInput{
-			"value":         request(fmt.Sprintf(`{"a":{"b":[%s]}}`, quoted)),
-			"escaped":       request(fmt.Sprintf(`[%s]`, escaped)),
-			"name of field": request(fmt.Sprintf(`{%s:1}`, quoted)),
-			"JSON in text":  request(string(inner)),
-			"after a word":  request(fmt.Sprintf(`{"a":"my key is %s"}`, quoted[1:len(quoted)-1])),
-			"query":         {RawQuery: "a=" + percent},
-			"query's name":  {RawQuery: percent + "=a"},
-			"path":          {Path: "/v1/" + key},
-			"encoded path":  {Path: "/v1/" + percent},
-			"message":       {Message: "the upstream said " + key},
-			"upstream error": {UpstreamContentType: "application/json",
-				UpstreamBody: []byte(fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s"}}`, quoted[1:len(quoted)-1]))},
+			"value":          request(fmt.Sprintf(`{"a":{"b":[%s]}}`, quoted)),
+			"escaped":        request(fmt.Sprintf(`[%s]`, escaped)),
+			"name of field":  request(fmt.Sprintf(`{%s:1}`, quoted)),
+			"JSON in text":   request(string(inner)),
+			"after a word":   request(fmt.Sprintf(`{"a":"my key is %s"}`, quoted[1:len(quoted)-1])),
+			"query":          {RawQuery: "a=" + percent},
+			"query's name":   {RawQuery: percent + "=a"},
+			"path":           {Path: "/v1/" + key},
+			"encoded path":   {Path: "/v1/" + percent},
+			"message":        {Message: "the upstream said " + key},
+			"upstream error": {UpstreamBody: []byte(fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s"}}`, quoted[1:len(quoted)-1]))},
 		} {
 			if shown := show(NewFailure(in)); leaks(shown, key) {
 				t.Errorf("%s shows in %s: %s", name, place, shown)
@@ -84,7 +100,7 @@ func TestCredentialsByTheirNameAreHidden(t *testing.T) {
 	for _, name := range []string{
 		"authorization", "Authorization", "api_key", "apiKey", "API-KEY", "x-api-key", "OPENAI_API_KEY", "access_key", "secret", "client_secret",
 		"secretAccessKey", "password", "Passwd", "db_password", "token", "access_token", "refreshToken", "id-token", "X-Auth-Token", "cookie",
-		"Set-Cookie", "private_key", "credential", "credentials", "passphrase", "signature", "ak", "sk", "密码",
+		"Set-Cookie", "private_key", "credential", "credentials", "passphrase", "signature", "ak", "sk", "密码", "pin", "PIN", "otp",
 	} {
 		for _, body := range []string{
 			fmt.Sprintf(`{%q:"hunter2-canary"}`, name),
@@ -93,6 +109,13 @@ func TestCredentialsByTheirNameAreHidden(t *testing.T) {
 			fmt.Sprintf(`{"arguments":"{\"%s\":\"hunter2-canary\"}"}`, name),
 			fmt.Sprintf(`{"text":"%s=hunter2-canary&x=1"}`, name),
 			fmt.Sprintf(`{"text":"%s: hunter2-canary"}`, name),
+			fmt.Sprintf(`{"headers":[[%q,"hunter2-canary"],["a","b"]]}`, name),
+			fmt.Sprintf(`[%q,"hunter2-canary"]`, name),
+			fmt.Sprintf(`{"rawHeaders":["Host","x",%q,"hunter2-canary","Accept","b"]}`, name),
+			fmt.Sprintf(`{"Name":%q,"Value":"hunter2-canary"}`, name),
+			fmt.Sprintf(`{"text":"[[\"%s\", \"hunter2-canary\"]]"}`, name),
+			fmt.Sprintf(`{"text":"('%s', 'hunter2-canary')"}`, name),
+			fmt.Sprintf(`{"text":"{\"a\":[\"%s\",\"hunter2-canary\"]}"}`, name),
 		} {
 			f := NewFailure(request(body))
 			if bytes.Contains(f.RequestBody, []byte("hunter2-canary")) || !bytes.Contains(f.RequestBody, []byte(redacted)) {
@@ -103,7 +126,15 @@ func TestCredentialsByTheirNameAreHidden(t *testing.T) {
 			t.Errorf("query of %s became %s", name, f.Query)
 		}
 	}
-	for _, name := range []string{"max_tokens", "maxTokens", "prompt_tokens", "completion_tokens", "tokens", "token_count", "eos_token", "tokenizer", "monkey", "keyboard", "author", "passage"} {
+	for _, body := range []string{
+		`{"required":["token","name"]}`, `{"enum":["password","secret"],"x":["user","name"]}`, `["token","password","name"]`, `{"headers":["Accept","token"]}`,
+		`{"text":"\"required\": [\"token\", \"name\"], pin = 13, spin=1234, f(\"token\", x, \"y\")"}`,
+	} {
+		if f := NewFailure(request(body)); string(f.RequestBody) != body {
+			t.Errorf("%s became %s", body, f.RequestBody)
+		}
+	}
+	for _, name := range []string{"spin", "pinned", "max_tokens", "maxTokens", "prompt_tokens", "completion_tokens", "tokens", "token_count", "eos_token", "tokenizer", "monkey", "keyboard", "author", "passage"} {
 		if f := NewFailure(request(fmt.Sprintf(`{%q:100}`, name))); !strings.Contains(string(f.RequestBody), ":100") {
 			t.Errorf("%s became %s", name, f.RequestBody)
 		}

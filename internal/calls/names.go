@@ -12,7 +12,7 @@ var (
 		"token", "pwd", "authkey", "appkey", "clientkey", "signingkey", "sharedkey", "masterkey",
 		"encryptionkey", "subscriptionkey", "sshkey", "licensekey", "signature", "sessionid",
 	}
-	nameIs = []string{"auth", "jwt", "sig", "ak", "sk", "pass", "bearer"}
+	nameIs = []string{"auth", "jwt", "sig", "ak", "sk", "pass", "bearer", "pin", "otp", "totp", "pincode", "otpcode"}
 	// Tokens of a language model, not of an identity.
 	nameNot = []string{
 		"bostoken", "eostoken", "padtoken", "stoptoken", "unktoken", "septoken", "clstoken", "masktoken",
@@ -52,6 +52,9 @@ func (sc *scanner) assigned(i int) (start, end int) {
 	name := s[nameStart:nameEnd]
 	switch {
 	case credentialName(name):
+		if short := len(name) <= len("totp"); short && isCode(name) && valueEnd(s, valueStart(s, i), false)-valueStart(s, i) < leastCode {
+			return 0, 0 // pin = 13, of a board
+		}
 	case isValue(name) && sc.labelled(i):
 	default:
 		return 0, 0
@@ -71,6 +74,52 @@ func (sc *scanner) assigned(i int) (start, end int) {
 		return 0, 0
 	}
 	return content, end
+}
+
+// leastCode is how long the value of a code is, where text and no JSON gives it.
+const leastCode = 4
+
+// isCode tells whether a name is that of a code that people type.
+func isCode(name string) bool {
+	return strings.EqualFold(name, "pin") || strings.EqualFold(name, "otp")
+}
+
+// paired returns the second of a pair like ["x-api-key", "…"] in text, between which the comma at text[i] stands.
+func (sc *scanner) paired(i int) (start, end int) {
+	s := sc.text
+	nameStart, nameEnd := nameBefore(s, i)
+	if nameEnd == i || !isQuote(s[nameEnd]) && s[nameEnd] != '\\' || !credentialName(s[nameStart:nameEnd]) {
+		return 0, 0
+	}
+	open := nameStart
+	for open > 0 && nameStart-open < maxQuoting && traits[s[open-1]]&quoteTrait != 0 {
+		open--
+	}
+	if open == nameStart || open == 0 || s[open-1] != '[' && s[open-1] != '(' {
+		return 0, 0
+	}
+	sign := open - 1
+	for sign > 0 && open-sign < maxQuoting && space(s[sign-1]) {
+		sign--
+	}
+	if sign > 0 && s[sign-1] == ':' {
+		if from, to := nameBefore(s, sign-1); listsNames(s[from:to]) {
+			return 0, 0
+		}
+	}
+	start = valueStart(s, i)
+	if start >= len(s) || !isQuote(s[start]) || strings.HasPrefix(s[start+1:], redacted) {
+		return 0, 0
+	}
+	end = valueEnd(s, start, false)
+	closing := end
+	for closing < len(s) && closing-end < maxQuoting && traits[s[closing]]&quoteTrait != 0 {
+		closing++
+	}
+	if closing == end || closing == len(s) || s[closing] != ']' && s[closing] != ')' || start+1 >= end {
+		return 0, 0
+	}
+	return start + 1, end
 }
 
 func isValue(name string) bool { return len(name) == len("value") && strings.EqualFold(name, "value") }

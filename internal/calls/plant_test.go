@@ -205,7 +205,7 @@ func (p *planter) failure() FailureInput {
 	case 2:
 		in.Path = "/v1/" + strings.ReplaceAll(p.percent(recognisable[p.IntN(len(recognisable))](p)), "+", "%20")
 	case 3:
-		in.UpstreamBody, in.UpstreamContentType = p.upstreamError(), "application/json"
+		in.UpstreamBody = p.upstreamError()
 		if p.IntN(2) == 0 {
 			var zipped bytes.Buffer
 			z := gzip.NewWriter(&zipped)

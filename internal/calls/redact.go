@@ -27,13 +27,12 @@ const (
 // its length and nothing else: a caller chooses the input, and must not choose what it costs. A
 // redactor works for one input at a time; its memory is for reuse.
 type redactor struct {
-	secrets  []string
-	shortest int // length of the shortest secret
-	scanner  scanner
-	nodes    []node
-	out      []byte         // what is written of them
-	places   map[string]int // of a query's names in nodes
-	joined   [][]byte       // values of names that are repeated, by node
+	exact   exact
+	scanner scanner
+	nodes   []node
+	out     []byte         // what is written of them
+	places  map[string]int // of a query's names in parameters
+	asked   []parameter
 }
 
 // redactors are idle ones. What they worked on is not kept in them.
@@ -41,56 +40,40 @@ var redactors = sync.Pool{New: func() any { return new(redactor) }}
 
 func newRedactor(secrets []string) *redactor {
 	r := &redactor{}
-	r.reset(secrets)
+	r.exact.reset(secrets, nil)
 	return r
 }
 
 // release forgets the input. A redactor that would have to hold on to much memory is let go.
 func (r *redactor) release() {
-	const most = 1 << 10 // nodes
-	if cap(r.nodes) > most {
+	const (
+		most     = 1 << 10  // nodes
+		mostText = 64 << 10 // bytes
+	)
+	if cap(r.nodes) > most || cap(r.exact.text) > mostText {
 		return
 	}
-	clear(r.secrets)
+	r.exact.forget()
 	clear(r.nodes[:cap(r.nodes)])
-	clear(r.joined[:cap(r.joined)])
+	clear(r.asked[:cap(r.asked)])
 	clear(r.out[:cap(r.out)])
 	clear(r.places)
 	r.scanner.text = ""
 	redactors.Put(r)
 }
 
-func (r *redactor) reset(secrets []string) {
-	r.secrets, r.shortest = r.secrets[:0], 0
-	for _, s := range secrets {
-		if s == "" {
-			continue
-		}
-		r.secrets = append(r.secrets, s)
-		if r.shortest == 0 || len(s) < r.shortest {
-			r.shortest = len(s)
-		}
-	}
-}
-
 // text hides exact secrets and recognisable keys inside s.
-func (r *redactor) text(s string) string {
-	if len(s) >= r.shortest {
-		for _, secret := range r.secrets {
-			s = strings.ReplaceAll(s, secret, redacted)
-		}
-	}
-	return r.scanner.hideKeys(strings.ToValidUTF8(s, "\uFFFD"))
+func (r *redactor) text(s string) string { return r.value("", s) }
+
+// value is text of what is given to a name.
+func (r *redactor) value(name, s string) string {
+	return r.scanner.hideKeys(name, strings.ToValidUTF8(r.exact.hide(s), "\uFFFD"))
 }
 
 // number hides a number that contains an exact secret.
 func (r *redactor) number(s string) (string, bool) {
-	if len(s) >= r.shortest {
-		for _, secret := range r.secrets {
-			if strings.Contains(s, secret) {
-				return redacted, true
-			}
-		}
+	if r.exact.hide(s) != s {
+		return redacted, true
 	}
 	return s, false
 }
@@ -142,25 +125,37 @@ var hexOf = func() (table [256]byte) {
 	return table
 }()
 
-// query returns a JSON object of the redacted parameters. The values of a repeated name are joined
-// by a comma. What is not validly encoded is kept as it stands.
+// parameter is a name of a query.
+type parameter struct {
+	name   string
+	value  string
+	more   []string // values of a name that is repeated
+	values int      // that were sent
+}
+
+// query returns a JSON object of the redacted parameters: strings, and an array of them where a name is
+// repeated. What is not validly encoded is kept as it stands.
 func (r *redactor) query(raw string) []byte {
-	r.nodes = append(r.nodes[:0], node{kind: objectNode})
-	r.joined = append(r.joined[:0], nil)
+	r.asked = r.asked[:0]
 	clear(r.places)
+	left := 0 // parameters of names that are not kept
 	for count := 0; raw != "" && count < maxParameters; {
 		var pair string
 		if pair, raw, _ = strings.Cut(raw, "&"); pair != "" {
-			r.parameter(pair)
+			if !r.parameter(pair) {
+				left++
+			}
 			count++
 		}
 	}
-	r.nodes[0].next = len(r.nodes)
-	for i, text := range r.joined {
-		if text != nil {
-			r.nodes[i].setText(string(text))
-		}
+	if raw != "" {
+		left += 1 + strings.Count(raw, "&")
 	}
+	r.nodes = append(r.nodes[:0], node{kind: objectNode, total: len(r.asked) + left})
+	for i := range r.asked {
+		r.parameterNodes(&r.asked[i])
+	}
+	r.nodes[0].next = len(r.nodes)
 	for l := (limits{maxQueryValue, maxItems, maxKeys}); ; l = l.halved() {
 		if encoded, fits := r.encode(l); fits {
 			return encoded
@@ -168,36 +163,57 @@ func (r *redactor) query(raw string) []byte {
 	}
 }
 
-// parameter adds one name and value of a query. What is not kept is not looked at.
-func (r *redactor) parameter(pair string) {
+func (r *redactor) parameterNodes(p *parameter) {
+	at := len(r.nodes)
+	n := node{kind: stringNode, next: at + 1}
+	n.setName(p.name)
+	if p.values > 1 {
+		n.kind, n.next, n.total = arrayNode, at+2+len(p.more), p.values
+		r.nodes = append(r.nodes, n)
+		for i := range len(p.more) + 1 {
+			item := node{kind: stringNode, next: len(r.nodes) + 1}
+			if item.setText(p.value); i > 0 {
+				item.setText(p.more[i-1])
+			}
+			r.nodes = append(r.nodes, item)
+		}
+		return
+	}
+	n.setText(p.value)
+	r.nodes = append(r.nodes, n)
+}
+
+// parameter takes one name and value of a query, and tells whether it has room. What is not kept is not
+// looked at.
+func (r *redactor) parameter(pair string) bool {
 	rawName, rawValue, _ := strings.Cut(pair, "=")
 	plain := unescape(rawName, true)
 	name := r.text(plain)
 	at, known := r.places[name]
-	if !known && len(r.nodes) > maxKeys || known && len(r.joined[at]) >= maxBody {
-		return
+	if !known && len(r.asked) >= maxKeys {
+		return false
+	}
+	if known && len(r.asked[at].more) >= maxItems {
+		r.asked[at].values++
+		return true
 	}
 	value := redacted
 	// "key" is how Google's interfaces name a credential in a query; in a body it is any key.
 	if !credentialName(plain) && !strings.EqualFold(plain, "key") {
-		value = r.text(unescape(rawValue, true))
+		value = r.value(plain, unescape(rawValue, true))
 	}
 	if known {
-		text := r.joined[at]
-		if text == nil {
-			text = append(text, r.nodes[at].text...)
-		}
-		r.joined[at] = append(append(text, ','), value...)
-		return
+		p := &r.asked[at]
+		p.more = append(p.more, value)
+		p.values++
+		return true
 	}
 	if r.places == nil {
 		r.places = map[string]int{}
 	}
-	r.places[name] = len(r.nodes)
-	n := node{kind: stringNode, next: len(r.nodes) + 1}
-	n.setName(name)
-	n.setText(value)
-	r.nodes, r.joined = append(r.nodes, n), append(r.joined, nil)
+	r.places[name] = len(r.asked)
+	r.asked = append(r.asked, parameter{name: name, value: value, values: 1})
+	return true
 }
 
 // bound cuts s to limit characters and says how many more there were.

@@ -35,7 +35,8 @@ func (r *redactor) appendNode(b []byte, at int, l limits) []byte {
 		open, end, most = '{', '}', l.keys
 	}
 	b = append(b, open)
-	for child, count := at+1, 0; child < n.next && count < most && len(b) <= maxBody; count++ {
+	count := 0
+	for child := at + 1; child < n.next && count < most && len(b) <= maxBody; count++ {
 		if count > 0 {
 			b = append(b, ',')
 		}
@@ -45,6 +46,13 @@ func (r *redactor) appendNode(b []byte, at int, l limits) []byte {
 		}
 		b = r.appendNode(b, child, l)
 		child = c.next
+	}
+	if cut := n.total - count; cut > 0 { // says so, as an item or field of its own
+		if n.kind == objectNode {
+			b = append(appendMore(append(b, `,"…":"`...), cut), '"')
+		} else {
+			b = append(appendMore(append(b, `,"`...), cut), '"')
+		}
 	}
 	return append(b, end)
 }

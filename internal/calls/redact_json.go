@@ -25,6 +25,7 @@ type node struct {
 	text      string
 	textRunes int
 	next      int // node after the value
+	total     int // items or fields that it was sent with
 }
 
 func (n *node) setName(name string) { n.name, n.nameRunes = name, utf8.RuneCountInString(name) }
@@ -36,7 +37,7 @@ var errNotJSON = errors.New("body is not valid JSON")
 func (r *redactor) document(raw []byte) ([]byte, error) {
 	d := jsonReader{text: string(raw)}
 	r.nodes = r.nodes[:0]
-	r.value(&d, 1, "")
+	r.node(&d, 1, "")
 	if d.end(); d.failed {
 		return nil, errNotJSON
 	}
@@ -50,9 +51,9 @@ func (r *redactor) document(raw []byte) ([]byte, error) {
 	}
 }
 
-// value adds the next value as nodes, redacted. depth counts enclosing containers plus one; what lies
+// node adds the next value as nodes, redacted. depth counts enclosing containers plus one; what lies
 // deeper than maxDepth is passed over, and so is whatever else is not kept.
-func (r *redactor) value(d *jsonReader, depth int, name string) {
+func (r *redactor) node(d *jsonReader, depth int, name string) {
 	at := len(r.nodes)
 	n := node{}
 	n.setName(name)
@@ -64,18 +65,18 @@ func (r *redactor) value(d *jsonReader, depth int, name string) {
 	case c == '{':
 		n.kind = objectNode
 		r.nodes = append(r.nodes, n)
-		r.fields(d, depth)
-		r.nodes[at].next = len(r.nodes)
+		total := r.fields(d, depth)
+		r.nodes[at].next, r.nodes[at].total = len(r.nodes), total
 		return
 	case c == '[':
 		n.kind = arrayNode
 		r.nodes = append(r.nodes, n)
-		r.items(d, depth)
-		r.nodes[at].next = len(r.nodes)
+		total := r.items(d, depth, name)
+		r.nodes[at].next, r.nodes[at].total = len(r.nodes), total
 		return
 	case c == '"':
 		n.kind = stringNode
-		n.setText(r.text(d.str()))
+		n.setText(r.value(name, d.str()))
 	default:
 		text, hidden := r.number(d.plain())
 		if hidden {
@@ -87,25 +88,58 @@ func (r *redactor) value(d *jsonReader, depth int, name string) {
 	r.nodes = append(r.nodes, n)
 }
 
-func (r *redactor) items(d *jsonReader, depth int) {
+// items adds the items of an array of this name, and returns how many there are. ["Authorization", …] is redacted
+// too, a third way to write a header; many of them may stand in one array, one after the other.
+func (r *redactor) items(d *jsonReader, depth int, name string) (total int) {
 	d.at++
-	for count := 0; d.more(']', count); count++ {
-		if count < maxItems {
-			r.value(d, depth+1, "")
-		} else {
+	first, label := len(r.nodes), false
+	many := strings.Contains(normalise(name), "header")
+	for d.more(']', total) {
+		if total >= maxItems {
 			d.skip()
+			total++
+			continue
 		}
+		at := len(r.nodes)
+		r.node(d, depth+1, "")
+		if label && many && total%2 == 1 {
+			r.hide(at)
+		}
+		label = r.nodes[at].kind == stringNode && credentialName(r.nodes[at].text)
+		total++
 	}
+	pair := total == 2 && first < len(r.nodes) && r.nodes[first].kind == stringNode && r.nodes[first].next == len(r.nodes)-1
+	if pair && !listsNames(name) && r.nodes[first+1].kind == stringNode && credentialName(r.nodes[first].text) {
+		r.hide(first + 1)
+	}
+	return total
 }
 
-// fields adds the fields of an object. {"name": "Authorization", "value": …} is redacted as well, the
+// hide takes a value's text away.
+func (r *redactor) hide(at int) {
+	n := &r.nodes[at]
+	n.kind, n.next = stringNode, at+1
+	n.setText(redacted)
+	r.nodes = r.nodes[:at+1]
+}
+
+// listsNames tells whether what a field of this name lists are names and no values: a JSON schema's, and a table's.
+func listsNames(name string) bool {
+	switch name {
+	case "required", "enum", "fields", "columns", "names", "order", "keys":
+		return true
+	}
+	return false
+}
+
+// fields adds the fields of an object, and returns how many there are. {"name": "Authorization", "value": …} is redacted as well, the
 // other way to write a header.
-func (r *redactor) fields(d *jsonReader, depth int) {
+func (r *redactor) fields(d *jsonReader, depth int) (total int) {
 	d.at++
 	valueAt, label := -1, false
-	for count := 0; d.more('}', count); count++ {
+	for ; d.more('}', total); total++ {
 		plain := d.name()
-		if count >= maxKeys {
+		if total >= maxKeys {
 			d.skip()
 			continue
 		}
@@ -117,9 +151,9 @@ func (r *redactor) fields(d *jsonReader, depth int) {
 			n.setText(redacted)
 			r.nodes = append(r.nodes, n)
 		} else {
-			r.value(d, depth+1, name)
+			r.node(d, depth+1, name)
 		}
-		if valueAt < 0 && name == "value" {
+		if valueAt < 0 && isValue(name) {
 			valueAt = at
 		}
 		label = label || isLabel(name) && r.nodes[at].kind == stringNode && credentialName(r.nodes[at].text)
@@ -128,6 +162,7 @@ func (r *redactor) fields(d *jsonReader, depth int) {
 		r.nodes[valueAt].kind = stringNode
 		r.nodes[valueAt].setText(redacted)
 	}
+	return total
 }
 
 // isLabel tells whether a field of this name may say what its neighbour "value" is.

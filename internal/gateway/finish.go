@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"time"
 
 	"callgate/internal/calls"
@@ -16,20 +17,30 @@ type outcome struct {
 	message string // our own sentence for the failure's detail
 }
 
-// errorAnswer is what is kept of an upstream's error answer, for the failure's detail.
+// errorAnswer is what is kept of an upstream's error answer, for the failure's detail. What it is called makes no
+// difference: errors in JSON come as text, as events and as nothing at all.
 type errorAnswer struct {
-	copies                bool // the body is JSON
-	body                  []byte
-	contentType, encoding string
+	copies   bool
+	body     []byte
+	encoding string
 }
 
 // maxCopied bounds what is copied of an upstream's error answer, in bytes.
 const maxCopied = 64 << 10
 
 func (a *errorAnswer) add(piece []byte) {
+	if a.copies && len(a.body) == 0 && len(piece) > 0 && a.encoding == "" {
+		a.copies = mayHaveWords(piece[0])
+	}
 	if a.copies {
 		a.body = append(a.body, piece[:min(len(piece), maxCopied-len(a.body))]...)
 	}
+}
+
+// mayHaveWords tells whether JSON or a stream of events can begin with a byte, a byte order mark and white space
+// before them included.
+func mayHaveWords(first byte) bool {
+	return bytes.IndexByte([]byte("{[\" \t\r\n:deir\xef"), first) >= 0
 }
 
 // completed is the outcome of an answer that ended completely.
@@ -135,31 +146,31 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 		BodyBytes:   c.request.size.Load(),
 		FullyRead:   c.request.complete.Load() && o.code != calls.RequestTooLarge, // nobody looks at the rest
 		ContentType: string(c.contentType),
-		Secrets:     c.secrets(),
 	}
+	input.Secrets, input.Hosts = c.secrets()
 	c.request.kept = nil
 	if o.code == calls.UpstreamStatus {
 		input.UpstreamBody = c.errorAnswer.body
-		input.UpstreamContentType = c.errorAnswer.contentType
 		input.UpstreamEncoding = c.errorAnswer.encoding
 	}
 	return input
 }
 
-// secrets are the exact values that must not be shown to a developer.
-func (c *call) secrets() []string {
-	secrets := []string{string(c.key)}
+// secrets are the exact values that must not be shown to a developer, and the hosts that may be spelled in more
+// than one way.
+func (c *call) secrets() (secrets, hosts []string) {
+	secrets = []string{string(c.key)}
 	for _, key := range [...][]byte{c.secret, c.former} {
 		if len(key) > 0 {
 			secrets = append(secrets, string(key))
 		}
 	}
 	if c.capability == nil {
-		return secrets
+		return secrets, nil
 	}
 	address := func(base string) {
 		if t, err := c.gateway.upstreams.target(base); err == nil {
-			secrets = append(secrets, base, t.host)
+			secrets, hosts = append(secrets, base, t.host), append(hosts, t.name)
 		} else if base != "" {
 			secrets = append(secrets, base)
 		}
@@ -168,5 +179,5 @@ func (c *call) secrets() []string {
 	for _, m := range c.capability.Upstreams {
 		address(m.BaseURL)
 	}
-	return secrets
+	return secrets, hosts
 }

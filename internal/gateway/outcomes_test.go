@@ -3,8 +3,10 @@ package gateway
 import (
 	"bufio"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -184,6 +186,43 @@ func TestUpstreamErrorIsRelayedAsItIsAndItsMessageKept(t *testing.T) {
 	}
 	if f := record.Failure; f.Message != "no such model" || string(f.RequestBody) != `{"a":1}` || f.Path != "/v1/chat" {
 		t.Errorf("failure %+v", f)
+	}
+}
+
+func TestWordsOfAnUpstreamAreKeptWhateverTheyAreCalled(t *testing.T) {
+	text := `{"error":{"message":"no such model"}}`
+	for name, c := range map[string]struct{ head, body, want string }{
+		"events":          {"Content-Type: text/event-stream\r\n", "event: error\ndata: " + text + "\n\n", "no such model"},
+		"AWS":             {"Content-Type: application/x-amz-json-1.1\r\n", text, "no such model"},
+		"no type":         {"", text, "no such model"},
+		"text":            {"Content-Type: text/plain\r\n", text, "no such model"},
+		"byte order mark": {"Content-Type: text/html\r\n", "\uFEFF" + text, "no such model"},
+		"HTML":            {"Content-Type: application/json\r\n", "<h1>no such model</h1>" + text, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, answers(fmt.Sprintf("HTTP/1.1 404 Not There\r\n%sContent-Length: %d\r\n\r\n%s", c.head, len(c.body), c.body)))
+			if a := r.ask(post("/gateway/v1/chat?model=m", goodKey, `{}`)); a.StatusCode != 404 || string(a.body) != c.body {
+				t.Fatalf("answer %s %q %v", a.Status, a.body, a.err)
+			}
+			if f := r.record().Failure; f.Message != c.want {
+				t.Errorf("message %q, want %q", f.Message, c.want)
+			}
+		})
+	}
+}
+
+// Hosts and keys of the upstreams are in no detail, in whatever spelling an upstream repeats them.
+func TestAnUpstreamThatTellsOnItselfIsRedacted(t *testing.T) {
+	var r *rig
+	r = newRig(t, func(conn net.Conn, _ asked) bool {
+		encoded := base64.StdEncoding.EncodeToString([]byte("user:" + upstreamKey))
+		text := fmt.Sprintf(`{"error":{"message":"%s refused %s, 127%%2E0.0.1"}}`, r.upstream, encoded)
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 400 Bad\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+		return true
+	})
+	r.ask(post("/gateway/v1/chat?model=m", goodKey, `{"note":"`+base64.StdEncoding.EncodeToString([]byte("key "+upstreamKey))+`"}`))
+	if f := r.record().Failure; f.Message != "[REDACTED] refused [REDACTED], [REDACTED]" || string(f.RequestBody) != `{"note":"[REDACTED]"}` {
+		t.Errorf("failure %+v, body %s", f, f.RequestBody)
 	}
 }
 

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"time"
@@ -57,9 +56,7 @@ func (c *call) describe(g *guard) {
 		c.usage.Begin(kind, g.encoding, c.budget)
 	}
 	if c.status/100 != 2 {
-		c.errorAnswer = errorAnswer{
-			copies: bytes.Contains(kind, []byte("json")), contentType: string(kind), encoding: string(g.encoding),
-		}
+		c.errorAnswer = errorAnswer{copies: true, encoding: string(g.encoding)}
 	}
 }
 

@@ -219,6 +219,7 @@ func (p *connPool) count() (open, idle int) {
 type target struct {
 	scheme string
 	host   string // as the Host header names it
+	name   string // the host without its port
 	path   string // escaped, without a trailing slash
 	mark   []byte // see mark
 	pool   *connPool
@@ -273,7 +274,7 @@ func (u *upstreams) target(baseURL string) (*target, error) {
 		u.pools[key] = pool
 	}
 	t, _ := u.targets.LoadOrStore(baseURL, &target{
-		scheme: parsed.Scheme, host: parsed.Host, path: parsed.EscapedPath(), mark: mark(parsed.Host), pool: pool,
+		scheme: parsed.Scheme, host: parsed.Host, name: parsed.Hostname(), path: parsed.EscapedPath(), mark: mark(parsed.Host), pool: pool,
 	})
 	return t.(*target), nil
 }

@@ -1149,12 +1149,12 @@ type Failure struct {
 	// Collected False when nothing was kept.
 	Collected bool `json:"collected"`
 
-	// Query The redacted query, or null when nothing was kept.
+	// Query The redacted query, or null when nothing was kept. A name that was repeated has an array of its values.
 	Query   json.RawMessage `json:"query"`
 	Reason  *FailureReason  `json:"reason"`
 	Request *FailedRequest  `json:"request"`
 
-	// RequestBody The redacted JSON body, or null. Strings are cut at 1,024 characters, arrays at 50 items, objects at 100 keys, the depth at 8; credentials are [REDACTED].
+	// RequestBody The redacted JSON body, or null. Strings are cut at 1,024 characters, arrays at 50 items, objects at 100 keys, the depth at 8, and end in …(+N) where N more were cut off; credentials are [REDACTED].
 	RequestBody json.RawMessage `json:"requestBody"`
 }
 

@@ -3059,13 +3059,13 @@ export interface components {
             bodyNote: "not_fully_read" | "too_large" | "empty" | "not_json" | "invalid_json" | "expired" | null;
             /** @description False when nothing was kept. */
             collected: boolean;
-            /** @description The redacted query, or null when nothing was kept. */
+            /** @description The redacted query, or null when nothing was kept. A name that was repeated has an array of its values. */
             query: null | {
                 [key: string]: string | string[];
             };
             reason: null | components["schemas"]["FailureReason"];
             request: null | components["schemas"]["FailedRequest"];
-            /** @description The redacted JSON body, or null. Strings are cut at 1,024 characters, arrays at 50 items, objects at 100 keys, the depth at 8; credentials are [REDACTED]. */
+            /** @description The redacted JSON body, or null. Strings are cut at 1,024 characters, arrays at 50 items, objects at 100 keys, the depth at 8, and end in …(+N) where N more were cut off; credentials are [REDACTED]. */
             requestBody: unknown;
         };
         /** @enum {string} */
