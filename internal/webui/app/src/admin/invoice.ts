@@ -88,7 +88,10 @@ function compared({ counted, billed, difference, ...of }: Comparison['items'][nu
   };
 }
 
-/** The rows as CSV, one line a currency. What a spreadsheet would work out gets an apostrophe: names are an upstream's. */
+/**
+ * The rows as CSV, one line a currency, known to be UTF-8 by its byte order mark. What a spreadsheet would work out gets an
+ * apostrophe: names are an upstream's.
+ */
 export function fileOf(rows: readonly Row[]): string {
   const heads = [
     'date',
@@ -112,8 +115,8 @@ export function fileOf(rows: readonly Row[]): string {
       ({ currency, ours, theirs, difference }) =>
         [
           row.date,
-          text(row.model),
-          text(row.capability),
+          row.model,
+          row.capability,
           ...row.calls,
           ...row.input,
           ...row.output,
@@ -130,9 +133,13 @@ export function fileOf(rows: readonly Row[]): string {
           .join(','),
     ),
   );
-  return `${[heads.join(','), ...lines].join('\r\n')}\r\n`;
+  return `\ufeff${[heads.join(','), ...lines].join('\r\n')}\r\n`;
 }
 
-const text = (of: string): string => (/^[=+\-@\t\r]/.test(of) ? `'${of}` : of);
-const cell = (of: string | number | null): string =>
-  of === null ? '' : /[",\r\n]/.test(String(of)) ? `"${String(of).replaceAll('"', '""')}"` : String(of);
+const cell = (of: string | number | null): string => {
+  const text = of === null ? '' : typeof of === 'number' || DECIMAL.test(of) ? String(of) : harmless(of);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+const harmless = (of: string): string => (/^([\t\r\n]|[\p{Z}\p{C}]*[=+\-@＝＋－＠])/u.test(of) ? `'${of}` : of);

@@ -280,8 +280,8 @@ export interface paths {
         };
         /**
          * The audit trail as CSV
-         * @description All entries that the filter asks for, streamed, newest first, with their changes as JSON; a text that a spreadsheet would take for a
-         *     formula stands behind a `'`. A file breaks off as one of calls does, and an administrator downloads two files at a time.
+         * @description All entries that the filter asks for, streamed, newest first, with their changes as JSON, in UTF-8 with a byte order mark; a text that
+         *     a spreadsheet would take for a formula stands behind a `'`. A file breaks off as one of calls does, and an administrator downloads two files at a time.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -1955,8 +1955,8 @@ export interface paths {
         };
         /**
          * Calls of one application as CSV
-         * @description All rows of the range, streamed, without bodies; of a failure's message its first 200 characters, behind a `'` where a
-         *     spreadsheet would take it for a formula. A file that could not be finished breaks off with the
+         * @description All rows of the range, streamed, without bodies, in UTF-8 with a byte order mark; of a failure's message its first 200
+         *     characters. A text of any column that a spreadsheet would take for a formula stands behind a `'`. A file that could not be finished breaks off with the
          *     connection; so does one whose client takes less than 64 KiB in 30 seconds, and after 30 minutes any. An account
          *     downloads two files at a time; a third is a 429.
          */
