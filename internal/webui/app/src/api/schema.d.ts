@@ -2673,7 +2673,7 @@ export interface components {
             success: boolean;
             /** @description The named upstream that the call was sent to last; null when it went to the address of the capability itself, or nowhere. */
             upstreamId: string | null;
-            /** @description The model that answered, as the answer names it; other beyond 50 names a capability and day. */
+            /** @description The model that answered, as the answer names it; other beyond 50 names that have no price of their own, an owner, capability and day. */
             upstreamModel: string | null;
             /**
              * @description What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
