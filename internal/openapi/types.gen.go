@@ -1418,7 +1418,7 @@ type InvoiceComparison struct {
 	// Embedded struct due to allOf(#/components/schemas/Coverage)
 	Coverage `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// IgnoredLines Of other months.
+	// IgnoredLines Of other months, of nothing, and of totals.
 	IgnoredLines int64         `json:"ignoredLines"`
 	Items        []InvoiceItem `json:"items"`
 

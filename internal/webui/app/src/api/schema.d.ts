@@ -874,7 +874,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a provider's bill against what was counted
-         * @description The body is the provider's CSV, at most 1 MiB and 20,000 lines of daily sums. The first line names the columns, in any order: date and model, and any of input tokens, output tokens, cached tokens, requests, cost and currency, as the large providers name them. What is wrong is told by line. Days of other months are left out. A model is the one that answered, or a capability where the file has that name. Nothing of it is kept.
+         * @description The body is the provider's CSV, at most 1 MiB and 20,000 lines of daily sums. The first line names the columns, in any order: date and model, and any of input tokens, output tokens, cached tokens, requests, cost and currency, as the exports of OpenAI (usage, costs by line item), Anthropic (usage, cost), DeepSeek (amount, cost) and OpenRouter (activity) name them. Days are those of the zone: times with an offset and seconds since 1970 are converted, and a day of another zone is refused. What is wrong is told by line, and columns that could both be meant are refused. Days of other months, lines of nothing and of totals are left out. A model is the one that answered, its title (Claude Haiku 4.5), or a capability where the file has that name. Nothing of it is kept.
          */
         post: operations["compareInvoice"];
         delete?: never;
@@ -3246,7 +3246,7 @@ export interface components {
         /** @description Chosen once and never changed. */
         Identifier: string;
         InvoiceComparison: {
-            /** @description Of other months. */
+            /** @description Of other months, of nothing, and of totals. */
             ignoredLines: number;
             items: components["schemas"]["InvoiceItem"][];
             /** @description Of the month. */
