@@ -162,7 +162,6 @@ func TestLinesOfTotalsAndOfNothingAreLeftOut(t *testing.T) {
 
 func TestWhatCanBeUnderstoodInTwoWaysIsRefused(t *testing.T) {
 	for file, want := range map[string]string{
-		"date,model,amount,cost,currency\n2026-10-04,m,1890,0.5,CNY\n":                   `the columns "amount" and "cost" could both be meant`,
 		"日期,模型,费用,金额,币种\n2026-10-04,m,1,2,CNY\n":                                         `the columns "费用" and "金额" could both be meant`,
 		"date,model,cost,cost_usd,currency\n2026-10-04,m,1,2,CNY\n":                      `the columns "cost" and "cost_usd"`,
 		"date,day,model,input_tokens\n2026-10-04,2026-10-05,m,1\n":                       `the columns "date" and "day"`,
@@ -173,7 +172,7 @@ func TestWhatCanBeUnderstoodInTwoWaysIsRefused(t *testing.T) {
 		"date,model,type,price,amount\n2026-10-04,m,images,0.1,5\n":                      "line 2: the type must be",
 		"date,model,type,price,amount,cost\n2026-10-04,m,output_tokens,0.1,5,0.5\n":      "line 2: a cost needs its currency",
 		"start_time,amount_value,amount_currency,line_item\n1791072000,0.5,usd,\n":       "of OpenAI's costs by line item",
-		"date," + strings.Repeat("x", 900) + ",model,cost,amount\n2026-10-04,,m,1,1\n":   `the columns "amount" and "cost"`,
+		"date," + strings.Repeat("x", 900) + ",model,cost,费用\n2026-10-04,,m,1,1\n":       `the columns "cost" and "费用"`,
 		"date,model,cost,currency\n2026-10-04,m,1e10,USD\n":                              "line 2: the cost must be a decimal number",
 		"date,model,cost,currency\n2026-10-04,m,0." + strings.Repeat("1", 41) + ",USD\n": "line 2: the cost must be a decimal number",
 	} {
@@ -182,6 +181,8 @@ func TestWhatCanBeUnderstoodInTwoWaysIsRefused(t *testing.T) {
 		}
 	}
 	for file, cost := range map[string]string{
+		"date,model,amount,cost,currency\n2026-10-04,m,1890,0.5,CNY\n":         "0.5 CNY", // an amount of tokens
+		"date,model,cost_usd,amount\n2026-10-04,m,0.5,1890\n":                  "0.5 USD",
 		"date,model,amount,currency\n2026-10-04,m,0.5,CNY\n":                   "0.5 CNY",
 		"date,type,model,amount,currency\n2026-10-04,usage,m,0.5,CNY\n":        "0.5 CNY",
 		"date,type,model,cost,currency\n2026-10-04,usage,m,3.4e-05,USD\n":      "0.000034 USD",

@@ -181,10 +181,9 @@ func columnsOf(heads []string) (map[column]int, error) {
 	if amount, found := columns[amountColumn]; found && (!has(typeColumn) || has(currencyColumn)) {
 		delete(columns, typeColumn)
 		delete(columns, amountColumn)
-		if cost, twice := columns[costColumn]; twice {
-			return nil, ambiguous(heads, amount, cost)
+		if !has(costColumn) && !has(dollarColumn) { // beside a cost it is an amount of something else
+			columns[costColumn] = amount
 		}
-		columns[costColumn] = amount
 	}
 	for _, pair := range [][2]column{{costColumn, dollarColumn}, {dateColumn, utcColumn}, {inputColumn, uncachedColumn}} {
 		if has(pair[0]) && has(pair[1]) {
