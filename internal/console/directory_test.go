@@ -182,7 +182,7 @@ func TestTheTrailIsFilteredAndExported(t *testing.T) {
 		}
 		file, _ := m.admin.send("GET", "/api/admin/audit.csv?"+query, "")
 		rows, err := csv.NewReader(strings.NewReader(file.raw)).ReadAll()
-		if err != nil || file.status != 200 || int64(len(rows)) != want+1 || strings.Join(rows[0], ",") != strings.Join(auditHeader, ",") {
+		if err != nil || file.status != 200 || int64(len(rows)) != want+1 || strings.Join(rows[0], ",") != "\ufeff"+strings.Join(auditHeader, ",") {
 			t.Fatalf("%s: %v, %d: %s", query, err, file.status, file.raw)
 		}
 		if want == 1 && (rows[1][6] != "'"+evil || rows[1][5] != id || rows[1][2] != "dev@example.com") {

@@ -3,12 +3,10 @@ package console
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
 	"errors"
 	"io"
 	"net"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -154,8 +152,8 @@ func startExport(request context.Context, write func(context.Context, io.Writer)
 }
 
 func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.CallsQuery) error {
-	w := csv.NewWriter(to)
-	if err := w.Write(exportHeader); err != nil { // stays in w's buffer until there is a row
+	file, err := newSheet(to, exportHeader)
+	if err != nil {
 		return err
 	}
 	block := make([]stats.Call, 0, exportBlock)
@@ -164,15 +162,14 @@ func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.C
 			return err
 		}
 		for _, c := range block {
-			if err := writeLine(w, exportLine(c)); err != nil {
+			if err := file.line(exportLine(c)); err != nil {
 				return err
 			}
 		}
 		block = block[:0]
-		w.Flush()
-		return w.Error()
+		return file.flush()
 	}
-	err := reader.Walk(ctx, q, func(c stats.Call) error {
+	err = reader.Walk(ctx, q, func(c stats.Call) error {
 		if block = append(block, c); len(block) < cap(block) {
 			return nil
 		}
@@ -197,22 +194,6 @@ func exportLine(c stats.Call) []string {
 		return append(line, c.Reason.Type, c.Reason.Code, digits(c.Reason.UpstreamStatus), "")
 	}
 	return append(line, c.Reason.Type, c.Reason.Code, digits(c.Reason.UpstreamStatus), *c.Reason.Message)
-}
-
-// writeLine writes a line of which a spreadsheet works out nothing, whichever column a caller or an upstream filled.
-func writeLine(w *csv.Writer, line []string) error {
-	for i, text := range line {
-		line[i] = noFormula(text)
-	}
-	return w.Write(line)
-}
-
-// noFormula puts an apostrophe before what a spreadsheet would work out.
-func noFormula(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 // idText is an id, or nothing for one that is not known.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"math"
@@ -67,8 +66,8 @@ func (c *Console) exportAudit(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) writeAudit(ctx context.Context, to io.Writer, filter audit.Filter) error {
-	w := csv.NewWriter(to)
-	if err := w.Write(auditHeader); err != nil {
+	file, err := newSheet(to, auditHeader)
+	if err != nil {
 		return err
 	}
 	for before := int64(math.MaxInt64); ; {
@@ -79,15 +78,15 @@ func (c *Console) writeAudit(ctx context.Context, to io.Writer, filter audit.Fil
 		for _, r := range block {
 			line, err := auditLine(r)
 			if err == nil {
-				err = writeLine(w, line)
+				err = file.line(line)
 			}
 			if err != nil {
 				return err
 			}
 			before = r.ID
 		}
-		if w.Flush(); w.Error() != nil || len(block) < exportBlock {
-			return w.Error()
+		if err := file.flush(); err != nil || len(block) < exportBlock {
+			return err
 		}
 	}
 }

@@ -3,6 +3,7 @@ package invoice
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,8 +41,15 @@ type Sums struct {
 
 type key struct{ date, model string }
 
+var versionText = regexp.MustCompile(`-(\d{8}|\d{4}-\d\d-\d\d)$`)
+
+// titled is a name as it would be in a title: Claude Haiku 4.5 is billed for claude-haiku-4-5-20251001.
+func titled(name string) string {
+	return strings.NewReplacer("-", " ", ".", " ").Replace(versionText.ReplaceAllString(strings.ToLower(name), ""))
+}
+
 // Compare brings what was counted and what is billed together by day and model: the model that answered, as providers bill
-// it, or the capability where they bill that name. Names are the same in any letters. In order of days and models.
+// it or title it, or the capability where they bill that name. Names are the same in any letters. In order of days and models.
 func Compare(counted []Counted, billed []Line) []Item {
 	asUpstream, asCapability := map[string]bool{}, map[string]bool{}
 	for _, c := range counted {
@@ -49,10 +57,13 @@ func Compare(counted []Counted, billed []Line) []Item {
 			asUpstream[strings.ToLower(c.UpstreamModel)] = true
 		}
 	}
-	named := map[string]bool{}
+	named, titles := map[string]bool{}, map[string]string{}
 	for _, l := range billed {
 		name := strings.ToLower(l.Model)
 		named[name] = true
+		if strings.Contains(name, " ") {
+			titles[titled(name)] = l.Model
+		}
 		asCapability[name] = asCapability[name] || !asUpstream[name]
 	}
 	none := toldOf(billed)
@@ -69,6 +80,9 @@ func Compare(counted []Counted, billed []Line) []Item {
 	}
 	for _, c := range counted {
 		model := c.UpstreamModel
+		if title := titles[titled(model)]; title != "" && !named[strings.ToLower(model)] {
+			model = title
+		}
 		if model == "" || !named[strings.ToLower(model)] && asCapability[strings.ToLower(c.Capability)] {
 			model = c.Capability
 		}

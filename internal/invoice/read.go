@@ -3,6 +3,7 @@ package invoice
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -38,39 +39,56 @@ const (
 type column int
 
 const (
-	dateColumn column = iota
+	dateColumn  column = iota
+	startColumn        // when what the line sums up began, and
+	endColumn          // ended
+	utcColumn          // a date or time that is UTC's where it does not say otherwise
 	modelColumn
+	itemColumn // what is billed, the model first: OpenAI's costs
 	callsColumn
+	callColumn // a call that the line is of: OpenRouter
 	inputColumn
+	uncachedColumn // the parts that Anthropic's input is told in, with those that are read from the cache
+	written5mColumn
+	written1hColumn
 	outputColumn
 	cachedColumn
+	amountColumn // a cost, or as many as typeColumn says of what: DeepSeek
+	typeColumn
 	costColumn
-	dollarColumn // a cost whose heading says that it is in USD
+	dollarColumn // a cost in USD
 	currencyColumn
 )
 
 // headings are the columns by their names in small letters and digits alone.
 var headings = map[string]column{
-	"date": dateColumn, "day": dateColumn, "usagedate": dateColumn, "startdate": dateColumn, "starttime": dateColumn, "starttimeiso": dateColumn, "日期": dateColumn, "时间": dateColumn,
-	"model": modelColumn, "modelname": modelColumn, "modelid": modelColumn, "模型": modelColumn, "模型名称": modelColumn,
-	"calls": callsColumn, "requests": callsColumn, "nummodelrequests": callsColumn, "nrequests": callsColumn, "调用数": callsColumn, "请求数": callsColumn,
-	"input": inputColumn, "inputtokens": inputColumn, "prompttokens": inputColumn, "ncontexttokenstotal": inputColumn, "输入token": inputColumn, "输入tokens": inputColumn,
-	"output": outputColumn, "outputtokens": outputColumn, "completiontokens": outputColumn, "ngeneratedtokenstotal": outputColumn, "输出token": outputColumn, "输出tokens": outputColumn,
-	"cached": cachedColumn, "cachedtokens": cachedColumn, "cachedinputtokens": cachedColumn, "inputcachedtokens": cachedColumn, "cachereadtokens": cachedColumn, "cachereadinputtokens": cachedColumn, "缓存token": cachedColumn, "缓存tokens": cachedColumn,
-	"cost": costColumn, "amount": costColumn, "amountvalue": costColumn, "totalcost": costColumn, "费用": costColumn, "金额": costColumn,
-	"costusd": dollarColumn, "amountusd": dollarColumn,
+	"date": dateColumn, "day": dateColumn, "usagedate": dateColumn, "startdate": dateColumn, "starttimeiso": dateColumn, "日期": dateColumn, "时间": dateColumn,
+	"starttime": startColumn, "endtime": endColumn, "endtimeiso": endColumn,
+	"utcdate": utcColumn, "usagedateutc": utcColumn, "createdat": utcColumn,
+	"model": modelColumn, "modelname": modelColumn, "modelid": modelColumn, "modelversion": modelColumn, "modelpermaslug": modelColumn, "模型": modelColumn, "模型名称": modelColumn,
+	"lineitem": itemColumn,
+	"calls":    callsColumn, "requests": callsColumn, "nummodelrequests": callsColumn, "nrequests": callsColumn, "调用数": callsColumn, "请求数": callsColumn,
+	"generationid": callColumn,
+	"input":        inputColumn, "inputtokens": inputColumn, "prompttokens": inputColumn, "tokensprompt": inputColumn, "ncontexttokenstotal": inputColumn, "输入token": inputColumn, "输入tokens": inputColumn,
+	"usageinputtokensnocache": uncachedColumn, "usageinputtokenscachewrite5m": written5mColumn, "usageinputtokenscachewrite1h": written1hColumn,
+	"output": outputColumn, "outputtokens": outputColumn, "completiontokens": outputColumn, "tokenscompletion": outputColumn, "usageoutputtokens": outputColumn, "ngeneratedtokenstotal": outputColumn, "输出token": outputColumn, "输出tokens": outputColumn,
+	"cached": cachedColumn, "cachedtokens": cachedColumn, "tokenscached": cachedColumn, "cachedinputtokens": cachedColumn, "inputcachedtokens": cachedColumn, "cachereadtokens": cachedColumn, "cachereadinputtokens": cachedColumn, "usageinputtokenscacheread": cachedColumn, "缓存token": cachedColumn, "缓存tokens": cachedColumn,
+	"amount": amountColumn, "type": typeColumn,
+	"cost": costColumn, "amountvalue": costColumn, "totalcost": costColumn, "费用": costColumn, "金额": costColumn,
+	"costusd": dollarColumn, "amountusd": dollarColumn, "costtotal": dollarColumn,
 	"currency": currencyColumn, "amountcurrency": currencyColumn, "货币": currencyColumn, "币种": currencyColumn,
 }
 
 var (
-	dateText   = regexp.MustCompile(`^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ].*)?$`)
-	numberText = regexp.MustCompile(`^-?\d{1,15}(\.\d{1,20})?$`)
+	numberText = regexp.MustCompile(`^-?\d{1,15}(\.\d{1,40})?([eE]-\d{1,2})?$`)
 	groupsText = regexp.MustCompile(`^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`)
 	codeText   = regexp.MustCompile(`^[A-Z]{3}$`)
+	totalText  = regexp.MustCompile(`(?i)^(grand |sub-?)?totals?:?$|^[合总小共]计[:：]?$`)
 )
 
-// Read reads a CSV file, its columns by their headings in any order, and gives the lines of a month; those of others are
-// ignored and counted. Everything that is wrong with it is told by line. Faults: Invalid.
+// Read reads a CSV file, its columns by their headings in any order, and gives the lines of a month, whose days are those of
+// its zone. Those of other months, of nothing and of totals are ignored and counted. Everything that is wrong with it is told
+// by line, and what can be understood in two ways is refused. Faults: Invalid.
 func Read(body []byte, month time.Time) (lines []Line, ignored int, err error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(body) {
@@ -104,8 +122,12 @@ func Read(body []byte, month time.Time) (lines []Line, ignored int, err error) {
 			return nil, 0, wrong.Err()
 		}
 		at, _ := r.FieldPos(0)
-		row := reading{columns: columns, record: record, name: fmt.Sprintf("line %d", at), wrong: wrong}
+		row := reading{columns: columns, record: record, name: fmt.Sprintf("line %d", at), wrong: wrong, zone: month.Location()}
 		if row.blank() {
+			continue
+		}
+		if row.empty() || row.total() {
+			ignored++
 			continue
 		}
 		line := row.line()
@@ -144,17 +166,47 @@ func columnsOf(heads []string) (map[column]int, error) {
 			}
 			return -1
 		}, head)
-		if of, known := headings[plain]; known {
-			if _, twice := columns[of]; !twice {
-				columns[of] = at
-			}
+		of, known := headings[plain]
+		if !known {
+			continue
+		}
+		switch first, twice := columns[of]; {
+		case !twice:
+			columns[of] = at
+		case of != endColumn: // one end is as good as another
+			return nil, ambiguous(heads, first, at)
 		}
 	}
 	has := func(of column) bool { _, found := columns[of]; return found }
-	if !has(dateColumn) || !has(modelColumn) || !has(inputColumn) && !has(outputColumn) && !has(costColumn) && !has(dollarColumn) {
+	if amount, found := columns[amountColumn]; found && (!has(typeColumn) || has(currencyColumn)) {
+		delete(columns, typeColumn)
+		delete(columns, amountColumn)
+		if !has(costColumn) && !has(dollarColumn) { // beside a cost it is an amount of something else
+			columns[costColumn] = amount
+		}
+	}
+	for _, pair := range [][2]column{{costColumn, dollarColumn}, {dateColumn, utcColumn}, {inputColumn, uncachedColumn}} {
+		if has(pair[0]) && has(pair[1]) {
+			return nil, ambiguous(heads, columns[pair[0]], columns[pair[1]])
+		}
+	}
+	told := has(inputColumn) || has(uncachedColumn) || has(outputColumn) || has(amountColumn) || has(costColumn) || has(dollarColumn)
+	if !has(dateColumn) && !has(startColumn) && !has(utcColumn) || !has(modelColumn) && !has(itemColumn) || !told {
 		return nil, fault.New(fault.Invalid, "the first line must name the columns: date, model, and at least one of input_tokens, output_tokens and cost; cached_tokens, requests and currency are read too")
 	}
 	return columns, nil
+}
+
+func ambiguous(heads []string, a, b int) error {
+	return fault.New(fault.Invalid, "the columns %q and %q could both be meant; leave only one of them in the file", clipped(heads[a]), clipped(heads[b]))
+}
+
+// clipped is the beginning of a heading, which can be of any length.
+func clipped(head string) string {
+	if letters := []rune(head); len(letters) > 40 {
+		return string(letters[:40])
+	}
+	return head
 }
 
 // reading is a line of the file.
@@ -163,6 +215,7 @@ type reading struct {
 	record  []string
 	name    string
 	wrong   fault.Fields
+	zone    *time.Location // of the days
 }
 
 func (r reading) text(of column) string {
@@ -181,22 +234,53 @@ func (r reading) blank() bool {
 	return true
 }
 
-func (r reading) line() Line {
-	l := Line{Model: r.text(modelColumn), Currency: strings.ToUpper(r.text(currencyColumn))}
-	if l.Model == "" || len(l.Model) > maxModel || !fault.Storable(l.Model) {
-		r.wrong.Add(r.name, "the model must have 1 to %d bytes", maxModel)
-	}
-	parts := dateText.FindStringSubmatch(r.text(dateColumn))
-	if parts != nil {
-		day, err := time.Parse("2006-1-2", parts[1]+"-"+parts[2]+"-"+parts[3])
-		if err == nil {
-			l.Date = day.Format(time.DateOnly)
+// empty tells whether there is nothing but times: nothing was used then.
+func (r reading) empty() bool {
+	for of := range r.columns {
+		if of != dateColumn && of != startColumn && of != endColumn && of != utcColumn && r.text(of) != "" {
+			return false
 		}
 	}
-	if l.Date == "" {
-		r.wrong.Add(r.name, "the date must be of the form 2026-10-31")
+	return true
+}
+
+// total tells whether the line sums up others.
+func (r reading) total() bool {
+	date, model := r.date(), r.model()
+	return date == "" && model == "" || totalText.MatchString(date) || totalText.MatchString(model)
+}
+
+func (r reading) date() string {
+	return cmp.Or(r.text(startColumn), r.text(dateColumn), r.text(utcColumn))
+}
+
+// model is the first part of what is billed where no column is the model's own.
+func (r reading) model() string {
+	if _, own := r.columns[modelColumn]; own {
+		return r.text(modelColumn)
+	}
+	model, _, _ := strings.Cut(r.text(itemColumn), ",")
+	return strings.TrimSpace(model)
+}
+
+func (r reading) line() Line {
+	l := Line{Model: r.model(), Currency: strings.ToUpper(r.text(currencyColumn)), Date: r.day()}
+	if l.Model == "" || len(l.Model) > maxModel || !fault.Storable(l.Model) {
+		r.wrong.Add(r.name, "the model must have 1 to %d bytes; export the file by model, of OpenAI's costs by line item", maxModel)
 	}
 	l.Calls, l.Input, l.Output, l.Cached = r.count(callsColumn), r.count(inputColumn), r.count(outputColumn), r.count(cachedColumn)
+	if r.text(callColumn) != "" && l.Calls == nil {
+		l.Calls = new(int64(1))
+	}
+	if _, inParts := r.columns[uncachedColumn]; inParts {
+		add(&l.Input, l.Cached)
+		for _, part := range []column{uncachedColumn, written5mColumn, written1hColumn} {
+			add(&l.Input, r.count(part))
+		}
+	}
+	if n := r.count(amountColumn); n != nil {
+		r.typed(&l, n)
+	}
 	l.Cost = r.amount(costColumn)
 	if l.Cost == nil {
 		if l.Cost = r.amount(dollarColumn); l.Cost != nil {
@@ -207,6 +291,24 @@ func (r reading) line() Line {
 		r.wrong.Add(r.name, "a cost needs its currency, a code such as CNY or USD")
 	}
 	return l
+}
+
+// typed takes in a number of which the line says what it counts.
+func (r reading) typed(l *Line, n *int64) {
+	switch strings.ToLower(r.text(typeColumn)) {
+	case "request_count":
+		l.Calls = n
+	case "input_tokens":
+		l.Input = n
+	case "input_cache_miss_tokens":
+		l.Input, l.Cached = n, new(int64)
+	case "input_cache_hit_tokens":
+		l.Input, l.Cached = n, n
+	case "output_tokens":
+		l.Output = n
+	default:
+		r.wrong.Add(r.name, "the type must be request_count, input_tokens, input_cache_hit_tokens, input_cache_miss_tokens or output_tokens")
+	}
 }
 
 // count is a whole number, nil where there is none.

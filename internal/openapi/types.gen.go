@@ -577,7 +577,7 @@ type CallFields struct {
 	// UpstreamID The named upstream that the call was sent to last; null when it went to the address of the capability itself, or nowhere.
 	UpstreamID *string `json:"upstreamId"`
 
-	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names a capability and day.
+	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names that have no price of their own, an owner, capability and day.
 	UpstreamModel *string `json:"upstreamModel"`
 
 	// UsageState What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
@@ -1418,7 +1418,7 @@ type InvoiceComparison struct {
 	// Embedded struct due to allOf(#/components/schemas/Coverage)
 	Coverage `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// IgnoredLines Of other months.
+	// IgnoredLines Of other months, of nothing, and of totals.
 	IgnoredLines int64         `json:"ignoredLines"`
 	Items        []InvoiceItem `json:"items"`
 

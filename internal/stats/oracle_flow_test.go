@@ -80,8 +80,8 @@ func (r record) shown() object {
 
 // export is the CSV file of a query.
 func (m *model) export(a registered, start, end string, ofModel *string, result string, n narrow) string {
-	var text bytes.Buffer
-	w := csv.NewWriter(&text)
+	text := bytes.NewBufferString("\ufeff")
+	w := csv.NewWriter(text)
 	_ = w.Write([]string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
 		"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId", "reasonType", "reasonCode", "upstreamStatus", "message"})
 	matching, _ := m.flow(a, start, end, ofModel, result, n)

@@ -48,11 +48,12 @@ test('what was counted of a month stands by day, and is saved as a file', async 
   void administrator;
   await withCounts(page);
   await page.goto('/admin/reconcile?month=2026-08');
-  const lines = page.getByRole('region', { name: 'Invoices' }).getByRole('listitem');
+  const lines = page.getByRole('region', { name: 'Invoices' }).locator('tbody tr');
   await expect(lines).toHaveCount(2);
   await expect(lines.first()).toContainText(
-    /2026-08-01.*gpt-5-with.*Calls 12,345,678 · Input 240,000 · Output 31,000 · Cached 12,000.*USD 0\.61.*counted low: 4.*report of tokens: 6.*price: 3/,
+    /2026-08-01.*gpt-5-with.*counted low: 4.*report of tokens: 6.*price: 3.*Calls 12,345,678.*Input 240,000.*Output 31,000.*Cached 12,000.*USD 0\.61/,
   );
+  await expect(page.locator('tfoot')).toContainText(/Total.*all lines: 2.*Calls 24,691,356.*Input 480,000.*USD 0\.61/);
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download CSV' }).click();
   expect((await saved).suggestedFilename()).toBe('2026-08-UTC.csv');
@@ -79,12 +80,15 @@ test('a file of the provider is held against it by the product itself, and what 
   const first = csv('date,model,input_tokens,cost,currency\n2026-08-01,ghost,900,0.5,USD\n2026-07-31,ghost,1,1,USD\n');
   await (await chooser).setFiles(first);
   await expect(page.getByText(first.name)).toBeVisible();
-  await expect(page.getByRole('status').filter({ hasText: 'Lines compared: 1; of other months: 1.' })).toBeVisible();
-  await expect(page.getByRole('listitem').filter({ hasText: 'ghost' })).toContainText(
-    /Input —, billed 900 \(\+900\).*USD —, billed 0\.5 \(\+0\.5\)/,
+  await expect(page.getByRole('status').filter({ hasText: /Lines compared: 1; left out.*: 1\./ })).toBeVisible();
+  await expect(page.getByRole('row').filter({ hasText: 'ghost' })).toContainText(
+    /Input \+900.*counted —, billed 900.*USD \+0\.5.*counted —, billed 0\.5/,
   );
+  await expect(page.getByRole('checkbox', { name: /Only differences/ })).toBeChecked();
   await file.setInputFiles(csv('date,model,input_tokens\n2026-08-01,m,many\n2026-02-30,m,5\n'));
   await expect(page.getByRole('alert')).toContainText(/line 2: .*whole numbers.*line 3: .*date/);
+  await file.setInputFiles({ ...first, buffer: Buffer.from([0x64, 0x61, 0x74, 0x65, 0x0a, 0xc4, 0xa3]) }); // as Excel saves Chinese by default
+  await expect(page.getByRole('alert')).toContainText('not UTF-8');
   await file.setInputFiles(csv('x'.repeat((1 << 20) + 1)));
   await expect(page.getByRole('alert').filter({ hasText: 'more than 1 MiB' })).toBeVisible();
 });

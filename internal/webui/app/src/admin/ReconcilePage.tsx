@@ -10,9 +10,10 @@ import { Block, Empty } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { Fault } from '../ui/Fault';
 import { Pages } from '../ui/Pages';
+import { Cell } from '../ui/Records';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
-import { comparisonOf, fileOf, invoiceQueries, rowsOf, ZONES, type Row } from './invoice';
+import { comparisonOf, COUNTS, differs, fileOf, invoiceQueries, rounded, rowsOf, totalOf, ZONES, type Row, type Sums } from './invoice';
 
 const BilledMonth = lazy(() => import('./BilledMonth'));
 
@@ -27,7 +28,7 @@ export function Component() {
   const month = search.get('month') ?? today().slice(0, 7);
   const zone = search.get('zone') ?? 'UTC';
   const query = useQuery(invoiceQueries.counted(month, zone));
-  const compare = useMutation({ mutationFn: async (file: File) => comparisonOf(month, zone, await file.text()), gcTime: 0 });
+  const compare = useMutation({ mutationFn: (file: File) => comparisonOf(month, zone, file), gcTime: 0 });
   const choose = (change: Record<string, string>) => {
     compare.reset();
     setChosen('');
@@ -138,63 +139,136 @@ function Wrong({ error }: { error: unknown }) {
   );
 }
 
+/** Of a comparison the lines that differ come first, and the others when they are asked for. */
 function List({ rows, compared }: { rows: Row[]; compared: boolean }) {
+  const { t } = useTranslation('admin');
+  const format = useFormat();
   const [page, setPage] = useState(1);
+  const [only, setOnly] = useState(true);
+  const different = rows.filter(differs);
+  const shown = compared && only ? different : rows;
+  const choose = (only: boolean) => {
+    setOnly(only);
+    setPage(1);
+  };
   return (
     <>
-      <ul className="days">
-        {rows.slice((page - 1) * SIZE, page * SIZE).map((row) => (
-          <Line key={`${row.date} ${row.model} ${row.capability}`} of={row} compared={compared} />
-        ))}
-      </ul>
-      <Pages page={page} total={rows.length} size={SIZE} onPage={setPage} />
+      {compared && (
+        <label className="check">
+          <input type="checkbox" checked={only} onChange={(event) => choose(event.target.checked)} />
+          {t('reconcile.only', { n: format.count(different.length), all: format.count(rows.length) })}
+        </label>
+      )}
+      {shown.length === 0 && <p className="second">{t('reconcile.same')}</p>}
+      <table className="table records late reconcile">
+        <thead>
+          <tr>
+            <th>{t('reconcile.dayAndModel')}</th>
+            {COUNTS.map((name) => (
+              <th key={name} className="right">
+                {t(`reconcile.${name}`)}
+              </th>
+            ))}
+            <th className="right">{t('reconcile.cost')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.slice((page - 1) * SIZE, page * SIZE).map((row) => (
+            <tr key={`${row.date} ${row.model} ${row.capability}`}>
+              <td>
+                <span className="number">{row.date}</span> <strong>{row.model || '—'}</strong>
+                {row.capability !== '' && row.capability !== row.model && <span className="meta record-line">{row.capability}</span>}
+                <Why of={row} />
+              </td>
+              <Figures of={row} compared={compared} />
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <td>
+              <strong>{t('reconcile.total')}</strong>{' '}
+              <span className="meta">{t('reconcile.totalOf', { n: format.count(rows.length) })}</span>
+              <Why of={totalOf(rows)} />
+            </td>
+            <Figures of={totalOf(rows)} compared={compared} />
+          </tr>
+        </tfoot>
+      </table>
+      <Pages page={page} total={shown.length} size={SIZE} onPage={setPage} />
     </>
   );
 }
 
-function Line({ of, compared }: { of: Row; compared: boolean }) {
+/** What makes our side lower than it may be. */
+function Why({ of }: { of: Sums }) {
   const { t } = useTranslation('admin');
   const format = useFormat();
-  const count = (n: number | null) => (n === null ? '—' : format.count(n));
-  const signed = (n: number | null) => (n === null ? '—' : `${n > 0 ? '+' : n < 0 ? '−' : ''}${format.count(Math.abs(n))}`);
-  // What the file does not tell stands by itself, and what nobody tells not at all.
-  const part = (name: 'calls' | 'input' | 'output' | 'cached', [ours, theirs, difference]: Row['calls']) =>
-    ours === null && theirs === null
-      ? ''
-      : compared && (theirs !== null || difference !== null)
-        ? t('reconcile.beside', { name: t(`reconcile.${name}`), ours: count(ours), theirs: count(theirs), difference: signed(difference) })
-        : t('reconcile.alone', { name: t(`reconcile.${name}`), ours: count(ours) });
   const why = [
     of.partial > 0 && t('reconcile.partial', { n: format.count(of.partial) }),
     of.absent > 0 && t('reconcile.absent', { n: format.count(of.absent) }),
     of.unpriced > 0 && t('reconcile.unpriced', { n: format.count(of.unpriced) }),
   ].filter(Boolean);
+  return why.length === 0 ? null : <span className="meta record-line">{why.join(' · ')}</span>;
+}
+
+function Figures({ of, compared }: { of: Sums; compared: boolean }) {
+  const { t } = useTranslation('admin');
+  const format = useFormat();
   return (
-    <li>
-      <strong className="number">{of.date}</strong>
-      <span className="day-why">
-        <strong>{of.model || '—'}</strong>
-        {of.capability !== '' && of.capability !== of.model && <span className="meta"> · {of.capability}</span>}
-        <span className="reconcile-figures number">
-          {[part('calls', of.calls), part('input', of.input), part('output', of.output), part('cached', of.cached)]
-            .filter(Boolean)
-            .join(' · ')}
-        </span>
+    <>
+      {COUNTS.map((name) => {
+        const [ours, theirs, difference] = of[name];
+        return (
+          <Cell key={name} label={t(`reconcile.${name}`)} className="right number">
+            {compared && (theirs !== null || difference !== null) ? (
+              <Beside
+                difference={difference === null ? '—' : signed(difference, format.count(Math.abs(difference)))}
+                same={difference === 0}
+                ours={format.count(ours)}
+                theirs={format.count(theirs)}
+              />
+            ) : (
+              format.count(ours)
+            )}
+          </Cell>
+        );
+      })}
+      <Cell label={t('reconcile.cost')} className="right number">
+        {of.cost.length === 0 && '—'}
         {of.cost.map(({ currency, ours, theirs, difference }) => (
-          <span key={currency} className="reconcile-figures number">
-            {compared
-              ? t('reconcile.beside', {
-                  name: currency,
-                  ours: ours ?? '—',
-                  theirs: theirs ?? '—',
-                  difference: difference === null ? '—' : difference.startsWith('-') || difference === '0' ? difference : `+${difference}`,
-                })
-              : t('reconcile.alone', { name: currency, ours: ours ?? '—' })}
+          <span
+            key={currency}
+            className="record-line"
+            title={[ours, theirs, difference].map((amount) => `${currency} ${amount ?? '—'}`).join(' · ')}
+          >
+            {compared ? (
+              <Beside
+                difference={`${currency} ${difference === null ? '—' : `${Number(difference) > 0 ? '+' : ''}${rounded(difference)}`}`}
+                same={difference !== null && Number(difference) === 0}
+                ours={rounded(ours)}
+                theirs={rounded(theirs)}
+              />
+            ) : (
+              `${currency} ${rounded(ours)}`
+            )}
           </span>
         ))}
-        {why.length > 0 && <span className="reconcile-figures second">{why.join(' · ')}</span>}
-      </span>
-    </li>
+      </Cell>
+    </>
+  );
+}
+
+const signed = (n: number, text: string): string => `${n > 0 ? '+' : n < 0 ? '−' : ''}${text}`;
+
+/** The difference, and under it what it is of. */
+function Beside({ difference, same, ours, theirs }: { difference: string; same: boolean; ours: string; theirs: string }) {
+  const { t } = useTranslation('admin');
+  return (
+    <>
+      {same ? <span className="second">{difference}</span> : <strong>{difference}</strong>}
+      <span className="meta record-line">{t('reconcile.beside', { ours, theirs })}</span>
+    </>
   );
 }
 

@@ -16,13 +16,13 @@ export const invoiceQueries = {
     }),
 };
 
-/** Holds a provider's file against what was counted. */
-export const comparisonOf = (month: string, zone: string, file: string): Promise<Comparison> =>
+/** Holds a provider's file against what was counted. It goes as it is: what is not UTF-8 is for the product to tell. */
+export const comparisonOf = (month: string, zone: string, file: Blob): Promise<Comparison> =>
   unwrap(
     api.POST('/api/admin/statistics/reconcile', {
       params: { query: { month, zone } },
-      body: file,
-      bodySerializer: (text) => text,
+      body: '',
+      bodySerializer: () => file,
       headers: { 'Content-Type': 'text/csv' },
     }),
   );
@@ -30,11 +30,8 @@ export const comparisonOf = (month: string, zone: string, file: string): Promise
 /** What was counted, what is billed, and the difference. */
 type Beside = [ours: number | null, theirs: number | null, difference: number | null];
 
-/** A line of the page, of either answer. */
-export interface Row {
-  date: string;
-  model: string;
-  capability: string;
+/** What a line of the page says, or all of them together. */
+export interface Sums {
   calls: Beside;
   input: Beside;
   output: Beside;
@@ -43,6 +40,74 @@ export interface Row {
   partial: number;
   absent: number;
   unpriced: number;
+}
+
+/** A line of the page, of either answer. */
+export interface Row extends Sums {
+  date: string;
+  model: string;
+  capability: string;
+}
+
+export const COUNTS = ['calls', 'input', 'output', 'cached'] as const;
+
+/** Whether the two sides say different things. What one side does not tell is no difference; a cost in its own currency is. */
+export const differs = (of: Sums): boolean =>
+  COUNTS.some((name) => (of[name][2] ?? 0) !== 0) ||
+  of.cost.some(({ ours, theirs, difference }) => !zero(difference ?? (theirs === null ? null : (ours ?? theirs))));
+
+const zero = (amount: string | null): boolean => amount === null || Number(amount) === 0;
+
+/** All lines together. A number that one of them lacks is of the others; the difference is that of the lines that have one. */
+export function totalOf(rows: readonly Row[]): Sums {
+  const count = (name: (typeof COUNTS)[number]): Beside =>
+    [0, 1, 2].map((side) => {
+      const known = rows.flatMap((row) => row[name][side] ?? []);
+      return known.length === 0 ? null : known.reduce((sum, n) => sum + n, 0);
+    }) as Beside;
+  const cost = (currency: string, side: 'ours' | 'theirs' | 'difference') =>
+    added(rows.flatMap((row) => row.cost.find((one) => one.currency === currency)?.[side] ?? []));
+  const all = (name: 'partial' | 'absent' | 'unpriced') => rows.reduce((sum, row) => sum + row[name], 0);
+  return {
+    calls: count('calls'),
+    input: count('input'),
+    output: count('output'),
+    cached: count('cached'),
+    cost: [...new Set(rows.flatMap((row) => row.cost.map(({ currency }) => currency)))].sort().map((currency) => ({
+      currency,
+      ours: cost(currency, 'ours'),
+      theirs: cost(currency, 'theirs'),
+      difference: cost(currency, 'difference'),
+    })),
+    partial: all('partial'),
+    absent: all('absent'),
+    unpriced: all('unpriced'),
+  };
+}
+
+/** Decimals added up exactly, however many digits they have. */
+function added(amounts: readonly string[]): string | null {
+  if (amounts.length === 0) return null;
+  const digits = Math.max(...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));
+  const sum = amounts.reduce((sum, amount) => {
+    const [whole = '0', rest = ''] = amount.split('.');
+    return sum + BigInt(whole + rest.padEnd(digits, '0'));
+  }, 0n);
+  const text = (sum < 0n ? -sum : sum).toString().padStart(digits + 1, '0');
+  const whole = text.slice(0, text.length - digits);
+  const rest = text.slice(text.length - digits).replace(/0+$/, '');
+  return `${sum < 0n ? '-' : ''}${whole}${rest === '' ? '' : `.${rest}`}`;
+}
+
+const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const four = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 });
+
+/** 1,412.53: an amount rounded for reading, to two decimals, or to four digits below 1. */
+export function rounded(amount: string | null): string {
+  if (amount === null) return '—';
+  const n = Math.abs(Number(amount));
+  if (n === 0) return '0';
+  return `${amount.startsWith('-') ? '−' : ''}${(n < 1 ? four : cents).format(n)}`;
 }
 
 export function rowsOf(counts: Counts | undefined, comparison: Comparison | undefined): Row[] {
@@ -88,7 +153,10 @@ function compared({ counted, billed, difference, ...of }: Comparison['items'][nu
   };
 }
 
-/** The rows as CSV, one line a currency. What a spreadsheet would work out gets an apostrophe: names are an upstream's. */
+/**
+ * The rows as CSV, one line a currency, known to be UTF-8 by its byte order mark. What a spreadsheet would work out gets an
+ * apostrophe: names are an upstream's.
+ */
 export function fileOf(rows: readonly Row[]): string {
   const heads = [
     'date',
@@ -112,8 +180,8 @@ export function fileOf(rows: readonly Row[]): string {
       ({ currency, ours, theirs, difference }) =>
         [
           row.date,
-          text(row.model),
-          text(row.capability),
+          row.model,
+          row.capability,
           ...row.calls,
           ...row.input,
           ...row.output,
@@ -130,9 +198,13 @@ export function fileOf(rows: readonly Row[]): string {
           .join(','),
     ),
   );
-  return `${[heads.join(','), ...lines].join('\r\n')}\r\n`;
+  return `\ufeff${[heads.join(','), ...lines].join('\r\n')}\r\n`;
 }
 
-const text = (of: string): string => (/^[=+\-@\t\r]/.test(of) ? `'${of}` : of);
-const cell = (of: string | number | null): string =>
-  of === null ? '' : /[",\r\n]/.test(String(of)) ? `"${String(of).replaceAll('"', '""')}"` : String(of);
+const cell = (of: string | number | null): string => {
+  const text = of === null ? '' : typeof of === 'number' || DECIMAL.test(of) ? String(of) : harmless(of);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+const harmless = (of: string): string => (/^([\t\r\n]|[\p{Z}\p{C}]*[=+\-@＝＋－＠])/u.test(of) ? `'${of}` : of);

@@ -280,8 +280,8 @@ export interface paths {
         };
         /**
          * The audit trail as CSV
-         * @description All entries that the filter asks for, streamed, newest first, with their changes as JSON; a text that a spreadsheet would take for a
-         *     formula stands behind a `'`. A file breaks off as one of calls does, and an administrator downloads two files at a time.
+         * @description All entries that the filter asks for, streamed, newest first, with their changes as JSON, in UTF-8 with a byte order mark; a text that
+         *     a spreadsheet would take for a formula stands behind a `'`. A file breaks off as one of calls does, and an administrator downloads two files at a time.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -874,7 +874,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a provider's bill against what was counted
-         * @description The body is the provider's CSV, at most 1 MiB and 20,000 lines of daily sums. The first line names the columns, in any order: date and model, and any of input tokens, output tokens, cached tokens, requests, cost and currency, as the large providers name them. What is wrong is told by line. Days of other months are left out. A model is the one that answered, or a capability where the file has that name. Nothing of it is kept.
+         * @description The body is the provider's CSV, at most 1 MiB and 20,000 lines of daily sums. The first line names the columns, in any order: date and model, and any of input tokens, output tokens, cached tokens, requests, cost and currency, as the exports of OpenAI (usage, costs by line item), Anthropic (usage, cost), DeepSeek (amount, cost) and OpenRouter (activity) name them. Days are those of the zone: times with an offset and seconds since 1970 are converted, and a day of another zone is refused. What is wrong is told by line, and columns that could both be meant are refused. Days of other months, lines of nothing and of totals are left out. A model is the one that answered, its title (Claude Haiku 4.5), or a capability where the file has that name. Nothing of it is kept.
          */
         post: operations["compareInvoice"];
         delete?: never;
@@ -1955,8 +1955,8 @@ export interface paths {
         };
         /**
          * Calls of one application as CSV
-         * @description All rows of the range, streamed, without bodies; of a failure's message its first 200 characters, behind a `'` where a
-         *     spreadsheet would take it for a formula. A file that could not be finished breaks off with the
+         * @description All rows of the range, streamed, without bodies, in UTF-8 with a byte order mark; of a failure's message its first 200
+         *     characters. A text of any column that a spreadsheet would take for a formula stands behind a `'`. A file that could not be finished breaks off with the
          *     connection; so does one whose client takes less than 64 KiB in 30 seconds, and after 30 minutes any. An account
          *     downloads two files at a time; a third is a 429.
          */
@@ -2673,7 +2673,7 @@ export interface components {
             success: boolean;
             /** @description The named upstream that the call was sent to last; null when it went to the address of the capability itself, or nowhere. */
             upstreamId: string | null;
-            /** @description The model that answered, as the answer names it; other beyond 50 names a capability and day. */
+            /** @description The model that answered, as the answer names it; other beyond 50 names that have no price of their own, an owner, capability and day. */
             upstreamModel: string | null;
             /**
              * @description What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
@@ -3246,7 +3246,7 @@ export interface components {
         /** @description Chosen once and never changed. */
         Identifier: string;
         InvoiceComparison: {
-            /** @description Of other months. */
+            /** @description Of other months, of nothing, and of totals. */
             ignoredLines: number;
             items: components["schemas"]["InvoiceItem"][];
             /** @description Of the month. */
