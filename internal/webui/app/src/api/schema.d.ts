@@ -14309,7 +14309,8 @@ export interface operations {
                      *       "status": "ready",
                      *       "parts": {
                      *         "access": "up",
-                     *         "postgres": "up"
+                     *         "postgres": "up",
+                     *         "secrets": "up"
                      *       }
                      *     }
                      */
@@ -14332,7 +14333,8 @@ export interface operations {
                      *       "status": "unavailable",
                      *       "parts": {
                      *         "access": "up",
-                     *         "postgres": "down"
+                     *         "postgres": "down",
+                     *         "secrets": "up"
                      *       }
                      *     }
                      */
