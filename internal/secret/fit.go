@@ -133,9 +133,9 @@ func (k *Keyring) look(ctx context.Context, tx pgx.Tx, column Column, keys map[s
 	var value []byte
 	var n int64
 	_, err = pgx.ForEachRow(rows, []any{&row, &value, &n}, func() error {
-		key, _, err := split(value)
-		if err != nil {
-			return nil // damaged; no key is told by it
+		key, _, damaged := split(value)
+		if damaged != nil {
+			return nil //nolint:nilerr // no key is told by it
 		}
 		id := string(key)
 		h := keys[id]
@@ -146,7 +146,7 @@ func (k *Keyring) look(ctx context.Context, tx pgx.Tx, column Column, keys map[s
 		if !slices.Contains(h.columns, column.String()) {
 			h.columns, h.values = append(h.columns, column.String()), h.values+n
 		}
-		_, err = k.Open(value, column.context(row))
+		_, err := k.Open(value, column.context(row))
 		h.opened = h.opened || err == nil
 		return nil
 	})
@@ -174,7 +174,7 @@ func (k *Keyring) provePepper(ctx context.Context, tx pgx.Tx, pepper Pepper) err
 		_, err = pgx.ForEachRow(rows, []any{&id, &value, &lookup}, func() error {
 			plain, err := k.Open(value, column.context(id))
 			if err != nil {
-				return nil
+				return nil //nolint:nilerr // it tells nothing of the pepper
 			}
 			tried++
 			if sum := pepper.Lookup(string(plain)); hmac.Equal(sum[:], lookup) {

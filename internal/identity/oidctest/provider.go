@@ -223,7 +223,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 		return
 	}
-	if plainID != ClientID || plainSecret != ClientSecret && !(p.Public && secret == "") {
+	if plainID != ClientID || plainSecret != ClientSecret && (!p.Public || secret != "") {
 		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 		return
 	}
