@@ -168,10 +168,40 @@ func (s *Store) saveChannels(ctx context.Context, tx pgx.Tx, rule uuid.UUID, hel
 	if _, err := tx.Exec(ctx, `DELETE FROM alert_channels WHERE rule_id = $1 AND id <> ALL($2)`, rule, kept); err != nil {
 		return fmt.Errorf("remove channels: %w", err)
 	}
+	if err := s.distinct(ctx, tx, edits); err != nil {
+		return err
+	}
 	for i, e := range edits {
 		if err := s.saveChannel(ctx, tx, rule, i, e); err != nil {
 			return fmt.Errorf("write channel: %w", err)
 		}
+	}
+	return nil
+}
+
+// distinct makes sure that no two channels of a rule go to the same address: each event goes there once.
+func (s *Store) distinct(ctx context.Context, tx pgx.Tx, edits []channelEdit) error {
+	var seen []string
+	for _, e := range edits {
+		address := e.destination
+		switch {
+		case e.url != "":
+			address = e.url
+		case e.kind != Mail: // it keeps its URL
+			var sealed []byte
+			if err := tx.QueryRow(ctx, `SELECT sealed_url FROM alert_channels WHERE id = $1`, *e.id).Scan(&sealed); err != nil {
+				return fmt.Errorf("read URL: %w", err)
+			}
+			plain, err := s.ring.Open(sealed, secret.AlertURLContext(e.id.String()))
+			if err != nil {
+				continue // what cannot be opened cannot be delivered to either
+			}
+			address = string(plain)
+		}
+		if slices.Contains(seen, address) {
+			return fault.InvalidFields(map[string]string{"channels": "two channels of a rule must not go to the same address"})
+		}
+		seen = append(seen, address)
 	}
 	return nil
 }

@@ -3,21 +3,28 @@ package alerts
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
 	lookEvery = 500 * time.Millisecond // for deliveries that are due
 
-	// atATime bounds the attempts of this console, retriesAtATime those of deliveries that failed before: endpoints that are
-	// gone take at most half of it from those that answer.
-	atATime        = 32
+	// atATime bounds the attempts of this console, retriesAtATime those of deliveries that failed before, and besideAtATime
+	// how many there may be when one begins beside another one of the same owner: the other half is for owners for whom
+	// nothing is under way.
+	atATime        = 64
 	retriesAtATime = 16
+	besideAtATime  = 32
 
 	settleTimeout = 5 * time.Second
+
+	slowAttempt = 2 * time.Second // an owner whose attempt took longer is slow,
+	slowFor     = time.Minute     // for so long
 )
 
 // dispatcher delivers what is due. Every console has one.
@@ -31,6 +38,7 @@ type dispatcher struct {
 
 	mu            sync.Mutex
 	busy, retries int
+	slow          map[uuid.UUID]time.Time // owners, and when it was seen
 	attempts      sync.WaitGroup
 }
 
@@ -77,7 +85,7 @@ func (d *dispatcher) look(ctx, attempting context.Context) (more bool, err error
 	defer cancel()
 	for _, again := range []bool{false, true} {
 		room := d.room(again)
-		if room <= 0 {
+		if room.all <= 0 {
 			continue
 		}
 		jobs, err := claim(ctx, d.pool, room, again, d.pace.claimFor)
@@ -92,14 +100,24 @@ func (d *dispatcher) look(ctx, attempting context.Context) (more bool, err error
 	return more, nil
 }
 
-func (d *dispatcher) room(again bool) int {
+func (d *dispatcher) room(again bool) places {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	room := atATime - d.busy
+	room := places{all: atATime - d.busy, beside: besideAtATime - d.busy, slow: maps.Clone(d.slow)}
 	if again {
-		room = min(room, retriesAtATime-d.retries)
+		room.all = min(room.all, retriesAtATime-d.retries)
 	}
 	return room
+}
+
+// note remembers whose attempts take long.
+func (d *dispatcher) note(owner uuid.UUID, took time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.slow, func(_ uuid.UUID, at time.Time) bool { return time.Since(at) > slowFor })
+	if took > slowAttempt {
+		d.slow[owner] = time.Now()
+	}
 }
 
 func (d *dispatcher) begin(ctx context.Context, j job, again bool) {
@@ -107,7 +125,9 @@ func (d *dispatcher) begin(ctx context.Context, j job, again bool) {
 	d.attempts.Go(func() {
 		defer d.nudge()
 		defer d.count(-1, again)
+		began := time.Now()
 		r := d.sender.send(ctx, j)
+		d.note(j.Owner, time.Since(began))
 		if ctx.Err() != nil && r.fail != "" {
 			return // this console ends: another one tries when the claim has run out
 		}

@@ -8,6 +8,7 @@
 //   - channel.go: where a rule's events go
 //   - state.go, source.go, measure.go, evaluator.go: what is found of rules, and when that is a change
 //   - outbox.go, dispatcher.go, log.go: what is to be sent, by whom, and what became of it
+//   - byhand.go: how much of it people may ask for
 //   - days.go, daywords.go: that Beijing days are closed, which is told as it is
 //   - payload.go, words.go, chat.go, sender.go: what is sent, and how
 package alerts

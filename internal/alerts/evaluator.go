@@ -283,7 +283,7 @@ func enqueueBody(ctx context.Context, tx pgx.Tx, r *Rule, kind string, sequence 
 	return id, nil
 }
 
-// prune forgets old events, with their deliveries.
+// prune forgets old events, with their deliveries, and what no bound looks at any more.
 func (e *evaluator) prune(ctx context.Context, conn *pgx.Conn, now time.Time) error {
 	if now.Sub(e.pruned) < pruneEvery {
 		return nil
@@ -291,6 +291,9 @@ func (e *evaluator) prune(ctx context.Context, conn *pgx.Conn, now time.Time) er
 	e.pruned = now
 	if _, err := conn.Exec(ctx, `DELETE FROM alert_events WHERE at < now() - make_interval(secs => $1)`, keepEvents.Seconds()); err != nil {
 		return fmt.Errorf("forget old events: %w", err)
+	}
+	if _, err := conn.Exec(ctx, `DELETE FROM alert_sends WHERE free_at < now()`); err != nil {
+		return fmt.Errorf("forget what was sent by hand: %w", err)
 	}
 	return nil
 }

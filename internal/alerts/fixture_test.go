@@ -210,7 +210,11 @@ func (w *world) events(r Rule) (kinds []string) {
 // deliver runs the deliveries of one console until the test ends.
 func (w *world) deliver(p pace) {
 	w.T.Helper()
-	s := w.service(p)
+	w.run(w.service(p))
+}
+
+func (w *world) run(s *Service) {
+	w.T.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); s.dispatcher.run(ctx, ctx) }()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,27 +65,31 @@ func (s *Store) Log(ctx context.Context, who Who, id uuid.UUID, page, size int) 
 }
 
 // Resend has a delivery attempted at once and, if that fails, for 24 h anew; its id stays. One whose channel was removed, or that is
-// being attempted, is a Conflict. who is recorded.
+// being attempted, is a Conflict; too many are TooManyAttempts. who is recorded.
 func (s *Store) Resend(ctx context.Context, who Who, id, delivery uuid.UUID) (d Delivery, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		r, err := one(ctx, tx, who, id, `FOR SHARE OF r`)
 		if err != nil {
 			return err
 		}
-		var busy, orphan bool
+		var busy bool
+		var channel *uuid.UUID
 		err = tx.QueryRow(ctx, `
-			SELECT d.claimed_until IS NOT NULL AND d.claimed_until > now(), d.channel_id IS NULL
+			SELECT d.claimed_until IS NOT NULL AND d.claimed_until > now(), d.channel_id
 			FROM alert_deliveries d JOIN alert_events e ON e.id = d.event_id WHERE d.id = $1 AND e.rule_id = $2 FOR UPDATE OF d`,
-			delivery, id).Scan(&busy, &orphan)
+			delivery, id).Scan(&busy, &channel)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return fault.Absent()
 		case err != nil:
 			return fmt.Errorf("delivery: %w", err)
-		case orphan:
+		case channel == nil:
 			return fault.New(fault.Conflict, "the channel of this delivery was removed")
 		case busy:
 			return fault.New(fault.Conflict, "this delivery is being attempted just now")
+		}
+		if err := sendByHand(ctx, tx, who, destinationsOf(r.Channels, *channel)); err != nil {
+			return err
 		}
 		if _, err := tx.Exec(ctx, `
 			UPDATE alert_deliveries SET status = 'pending', attempts = 0, next_at = now(), deadline = now() + make_interval(secs => $2),
@@ -101,7 +107,7 @@ func (s *Store) Resend(ctx context.Context, who Who, id, delivery uuid.UUID) (d 
 }
 
 // Test sends every channel of a rule what a change of its state would look like; it is given up after a minute. While the test before
-// is still to be delivered it is a Conflict. pages is the base URL of the console's pages. who is recorded.
+// is still to be delivered it is a Conflict; too many are TooManyAttempts. pages is the base URL of the console's pages. who is recorded.
 func (s *Store) Test(ctx context.Context, who Who, id uuid.UUID, pages string) (deliveries []Delivery, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		r, err := one(ctx, tx, who, id, `FOR NO KEY UPDATE OF r`)
@@ -117,6 +123,9 @@ func (s *Store) Test(ctx context.Context, who Who, id uuid.UUID, pages string) (
 		if pending {
 			return fault.New(fault.Conflict, "the test before is still being delivered; try again in a minute")
 		}
+		if err := sendByHand(ctx, tx, who, destinationsOf(r.Channels)); err != nil {
+			return err
+		}
 		event, err := enqueue(ctx, tx, &r, "test", nil, pages, time.Now(), giveUpTestAfter)
 		if err != nil {
 			return err
@@ -127,4 +136,14 @@ func (s *Store) Test(ctx context.Context, who Who, id uuid.UUID, pages string) (
 		return record(ctx, tx, who, "alert.test", r, nil)
 	})
 	return deliveries, err
+}
+
+// destinationsOf are where these channels go, or all of them.
+func destinationsOf(channels []Channel, ids ...uuid.UUID) (found []string) {
+	for _, c := range channels {
+		if len(ids) == 0 || slices.Contains(ids, c.ID) {
+			found = append(found, strings.ToLower(c.Destination))
+		}
+	}
+	return found
 }

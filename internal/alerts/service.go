@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -77,7 +78,7 @@ func build(c Config) (*Service, error) {
 		return nil, fmt.Errorf("metrics of alerts: %w", err)
 	}
 	d := &dispatcher{
-		pool: c.Pool, log: c.Logger, metrics: m, wake: make(chan struct{}, 1), pace: c.pace,
+		pool: c.Pool, log: c.Logger, metrics: m, wake: make(chan struct{}, 1), pace: c.pace, slow: map[uuid.UUID]time.Time{},
 		sender: &sender{
 			ring: c.Ring, client: newClient(c.AllowPrivate, c.pace.attempt), timeout: c.pace.attempt, mail: c.Mail, administrator: c.Administrator, allowPrivate: c.AllowPrivate, now: time.Now,
 		},

@@ -11,8 +11,9 @@ import (
 )
 
 // leftOut are tables that are not backed up: goose's own, of which the schema's version is kept, the change feed and the
-// sign-in codes of the last minutes, and the note of a restore.
-var leftOut = []string{"goose_db_version", "access_changes", "login_codes", "sign_in_codes", restoreNote}
+// sign-in codes of the last minutes, what tells which secrets processes were given (the manifest has those that matter), and
+// the note of a restore.
+var leftOut = []string{"goose_db_version", "access_changes", "login_codes", "sign_in_codes", "secret_fingerprints", restoreNote}
 
 // postgresVersion is the version of the schema that a database has.
 func postgresVersion(ctx context.Context, tx pgx.Tx) (version int64, err error) {

@@ -22,8 +22,8 @@ import (
 // checkTimeout bounds one question to one store.
 const checkTimeout = time.Second
 
-// health answers the probes of an orchestrator. A gateway needs its grants only: it keeps serving
-// while stores are away, so a probe must not take it out of rotation for them.
+// health answers the probes of an orchestrator. A gateway needs its grants, and secrets that fit, only: it keeps
+// serving while stores are away, so a probe must not take it out of rotation for them.
 type health struct {
 	draining atomic.Bool
 	needed   map[string]func(context.Context) error
@@ -57,7 +57,7 @@ func (h *health) ready(c *fiber.Ctx) error {
 }
 
 func (n *Node) newHealth() *health {
-	h := &health{needed: map[string]func(context.Context) error{}}
+	h := &health{needed: map[string]func(context.Context) error{"secrets": n.fit.ready}}
 	if n.config.Role != config.Console {
 		h.needed["access"] = func(context.Context) error { return n.resolver.Ready() }
 	}

@@ -64,6 +64,7 @@ type Node struct {
 	days         *ledger.Closer
 	alerts       *alerts.Service
 	guard        *guard
+	fit          *fit
 	watch        *watch
 	certificates *telemetry.Certificates
 
@@ -86,6 +87,7 @@ func Start(ctx context.Context, c config.Config, logger *slog.Logger, extra func
 	if err := n.connect(ctx); err != nil {
 		return nil, err
 	}
+	n.fit = startFit(n.pool, n.keyring, n.pepper, logger)
 	n.app = n.newApp()
 	if c.Role != config.Console {
 		if err := n.startGateway(ctx); err != nil {
@@ -223,6 +225,9 @@ func (n *Node) Stop() error {
 	}
 	if n.watch != nil {
 		n.watch.Close()
+	}
+	if n.fit != nil {
+		n.fit.Close()
 	}
 	if n.resolver != nil {
 		n.resolver.Close()

@@ -128,8 +128,9 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		return fmt.Errorf("statistics: %w", err)
 	}
 	n.stats.Keep(c.Retention())
+	n.stats.Expect(c.CallTimeout)
 	n.stats.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
-	if n.maintenance, err = ledger.Maintain(n.pool, c.ClickHouseURL, c.Retention(), n.logger, n.registry); err != nil {
+	if n.maintenance, err = ledger.Maintain(n.pool, c.ClickHouseURL, c.Retention(), c.CallTimeout, n.logger, n.registry); err != nil {
 		return fmt.Errorf("maintenance: %w", err)
 	}
 	n.applications = application.New(n.pool, n.keyring, n.pepper)

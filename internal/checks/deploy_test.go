@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,6 +129,41 @@ func TestComposeScalesGatewaysAndConsolesAsWritten(t *testing.T) {
 	dir := gateway.Environment.ToMapping()["SPOOL_DIR"]
 	if len(gateway.Volumes) != 1 || gateway.Volumes[0].Target != dir || gateway.Volumes[0].Type != types.VolumeTypeVolume {
 		t.Errorf("gateways do not share a volume for %s: %+v", dir, gateway.Volumes)
+	}
+}
+
+// TestComposeBelievesItsFrontAndNobodyElse about who calls: one address, which no other container is given and no
+// caller has, on gateways too, for keys may be held to addresses.
+func TestComposeBelievesItsFrontAndNobodyElse(t *testing.T) {
+	for _, prefix := range []string{"10.213.47", "192.168.77"} {
+		variables := madeEnv(t)
+		if prefix != "10.213.47" {
+			variables = append(variables, "NETWORK_PREFIX="+prefix)
+		}
+		project, err := compose(t, variables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		front, err := netip.ParseAddr(project.Services["front"].Networks["default"].Ipv4Address)
+		if err != nil || len(project.Networks["default"].Ipam.Config) != 1 {
+			t.Fatalf("the front has no address of its own: %v, %+v", err, project.Networks["default"].Ipam)
+		}
+		pool := project.Networks["default"].Ipam.Config[0]
+		network, given := netip.MustParsePrefix(pool.Subnet), netip.MustParsePrefix(pool.IPRange)
+		if !network.Contains(front) || given.Contains(front) || !network.Overlaps(given) || front == network.Addr() || pool.Gateway == front.String() || pool.Gateway == "" {
+			t.Errorf("others may have the front's address %s: %+v", front, *pool)
+		}
+		for name, service := range project.Services {
+			if name != "front" && service.Networks["default"] != nil && service.Networks["default"].Ipv4Address != "" {
+				t.Errorf("%s has a fixed address", name)
+			}
+		}
+		for _, role := range []config.Role{config.Gateway, config.Console} {
+			c, err := config.Load(project.Services[string(role)].Environment.ToMapping().Values(), role)
+			if err != nil || !slices.Equal(c.TrustedProxies, []string{front.String()}) || c.ClientAddressHeader != "X-Real-IP" || c.ProxyProtocol {
+				t.Errorf("%s believes %v by %s: %v", role, c.TrustedProxies, c.ClientAddressHeader, err)
+			}
+		}
 	}
 }
 

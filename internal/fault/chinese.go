@@ -80,6 +80,9 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	// Alerts.
 	"there are %d alerts already: delete one that is not needed":                                                   "已有 {1} 条告警规则，请先删除不需要的",
 	"the test before is still being delivered; try again in a minute":                                              "上一次测试仍在发送，请一分钟后再试",
+	"alerts were tested or sent again too often; try again later":                                                  "告警测试或重新发送过于频繁，请稍后再试",
+	"too many tests and repeated deliveries went to one address; try again later":                                  "发往同一地址的测试或重新发送过多，请稍后再试",
+	"two channels of a rule must not go to the same address":                                                       "同一规则的两个渠道不能发往同一地址",
 	"the channel of this delivery was removed":                                                                     "此次发送的渠道已被移除",
 	"this delivery is being attempted just now":                                                                    "正在发送，请稍候",
 	"there is nothing with this id":                                                                                "没有此 ID 的对象",

@@ -191,7 +191,8 @@ func (p *provider) read() (*discovered, error) {
 		return nil, fmt.Errorf("discover: %w", err)
 	}
 	var metadata struct {
-		Keys string `json:"jwks_uri"`
+		Keys        string   `json:"jwks_uri"`
+		AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
 	}
 	if err := found.Claims(&metadata); err != nil {
 		return nil, fmt.Errorf("provider metadata: %w", err)
@@ -201,14 +202,31 @@ func (p *provider) read() (*discovered, error) {
 			return nil, fmt.Errorf("provider metadata: %q is no https URL", endpoint)
 		}
 	}
+	endpoint := found.Endpoint()
+	endpoint.AuthStyle = authStyle(p.config.ClientSecret, metadata.AuthMethods)
 	return &discovered{
 		provider: found,
 		tokens:   newIssuer(p.config.Issuer, p.config.ClientID, metadata.Keys, p.now, p.log),
 		oauth: oauth2.Config{
-			ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, Endpoint: found.Endpoint(),
+			ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, Endpoint: endpoint,
 			RedirectURL: p.config.RedirectURL, Scopes: p.scopes(),
 		},
 	}, nil
+}
+
+// authStyle is how we say at the token endpoint who we are. It must not be found out by trying: a code may be used up by
+// the first try.
+func authStyle(secret string, methods []string) oauth2.AuthStyle {
+	switch {
+	case secret == "":
+		return oauth2.AuthStyleInParams // the client id alone
+	case slices.Contains(methods, "client_secret_basic"):
+		return oauth2.AuthStyleInHeader
+	case slices.Contains(methods, "client_secret_post"):
+		return oauth2.AuthStyleInParams
+	default: // it says nothing that helps: first as it must take it then, in the header
+		return oauth2.AuthStyleAutoDetect
+	}
 }
 
 func (p *provider) scopes() []string {
@@ -247,7 +265,7 @@ func (p *provider) prove(ctx context.Context, a attempt, answer OIDCAnswer) (str
 	if err != nil { // its text may hold the answer's body
 		return "", badAnswer(fmt.Errorf("exchange code: status %d, %q", refused.Response.StatusCode, refused.ErrorCode))
 	}
-	claims, err := found.verified(ctx, a, tokens)
+	claims, err := found.verified(ctx, a, tokens, p.config.TrustEmail)
 	if errors.Is(err, errNoKeys) {
 		return "", companyAway(err)
 	}
@@ -262,9 +280,9 @@ func (p *provider) prove(ctx context.Context, a attempt, answer OIDCAnswer) (str
 	return email, nil
 }
 
-// verified demands an ID token for this very attempt. Where it holds no e-mail, as some providers
-// leave it out, the user info endpoint is asked.
-func (d *discovered) verified(ctx context.Context, a attempt, tokens *oauth2.Token) (issuerClaims, error) {
+// verified demands an ID token for this very attempt. Where it does not hold the e-mail, or whether that is verified, as some
+// providers leave it out, the user info endpoint is asked.
+func (d *discovered) verified(ctx context.Context, a attempt, tokens *oauth2.Token, trust bool) (issuerClaims, error) {
 	raw, _ := tokens.Extra("id_token").(string)
 	token, claims, err := d.tokens.verify(ctx, raw)
 	switch {
@@ -280,16 +298,39 @@ func (d *discovered) verified(ctx context.Context, a attempt, tokens *oauth2.Tok
 			return claims, fmt.Errorf("id token: %w", err)
 		}
 	}
-	if claims.Email != "" || d.provider.UserInfoEndpoint() == "" {
+	if claims.Email != "" && claims.EmailVerified != nil || !safeURL(d.provider.UserInfoEndpoint()) {
 		return claims, nil
 	}
-	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
-	if err != nil {
+	said, err := d.userInfo(ctx, token.Subject, tokens)
+	switch {
+	case err == nil:
+		claims.adopt(said)
+	case claims.Email == "" || !trust: // else the address is taken without its word
 		return claims, fmt.Errorf("user info: %w", err)
 	}
-	if info.Subject != token.Subject {
-		return claims, errors.New("user info: of another user")
-	}
-	claims.Email, claims.EmailVerified = info.Email, info.EmailVerified
 	return claims, nil
+}
+
+func (d *discovered) userInfo(ctx context.Context, subject string, tokens *oauth2.Token) (said issuerClaims, err error) {
+	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
+	if err != nil {
+		return said, err
+	}
+	if info.Subject != subject {
+		return said, errors.New("of another user")
+	}
+	return said, info.Claims(&said)
+}
+
+// adopt takes from the user info what an ID token lacks. What one says of an address holds for the same address only.
+func (c *issuerClaims) adopt(said issuerClaims) {
+	if c.Email == "" {
+		c.Email, c.EmailVerified = said.Email, said.EmailVerified
+		return
+	}
+	mine, _ := canonicalEmail(c.Email)
+	theirs, ok := canonicalEmail(said.Email)
+	if ok && mine == theirs {
+		c.EmailVerified = said.EmailVerified
+	}
 }

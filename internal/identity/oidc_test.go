@@ -215,6 +215,70 @@ func TestAddressMayComeFromTheUserInfoOfTheSameSubject(t *testing.T) {
 	}
 }
 
+// TestTheProviderIsToldWhoWeAreInTheWayItTakes: a code that comes in another way is used up, so there is one try.
+func TestTheProviderIsToldWhoWeAreInTheWayItTakes(t *testing.T) {
+	for _, try := range []struct {
+		takes  string
+		says   []string
+		secret string
+	}{
+		{"client_secret_post", []string{"client_secret_post"}, oidctest.ClientSecret},
+		{"client_secret_post", []string{"private_key_jwt", "client_secret_post"}, oidctest.ClientSecret},
+		{"client_secret_basic", []string{"client_secret_post", "client_secret_basic"}, oidctest.ClientSecret},
+		{"client_secret_basic", nil, oidctest.ClientSecret},
+		{"client_secret_basic", []string{}, oidctest.ClientSecret},
+		{"none", []string{"none", "client_secret_basic"}, ""},
+	} {
+		w, p := withProvider(t, func(c *Config) { c.OIDC.ClientSecret = try.secret })
+		p.Change(func() { p.Methods, p.Takes, p.Public = try.says, try.takes, try.secret == "" })
+		if _, _, err := w.finish(w.begin(p, "/")); err != nil {
+			t.Errorf("takes %s, says %v: %v", try.takes, try.says, err)
+		}
+	}
+}
+
+// TestWhetherAnAddressIsVerifiedMayComeFromTheUserInfo of the same subject, for the same address, where the token says nothing.
+func TestWhetherAnAddressIsVerifiedMayComeFromTheUserInfo(t *testing.T) {
+	w, p := withProvider(t)
+	trusting, q := withProvider(t, func(c *Config) { c.OIDC.TrustEmail = true })
+	with := func(subject, email string, verified any) map[string]any {
+		return map[string]any{"sub": subject, "email": email, "email_verified": verified}
+	}
+	for name, try := range map[string]struct {
+		claim         any // of the token
+		info          map[string]any
+		plain, trusts bool // whether they sign in
+	}{
+		"said there":            {nil, with("user-1", developer, true), true, true},
+		"as text":               {nil, with("user-1", developer, "true"), true, true},
+		"the same, in capitals": {nil, with("user-1", "DEV@example.com", true), true, true},
+		"of another address":    {nil, with("user-1", "other@example.com", true), false, true},
+		"without an address":    {nil, map[string]any{"sub": "user-1", "email_verified": true}, false, true},
+		"of another user":       {nil, with("user-2", developer, true), false, true},
+		"not verified":          {nil, with("user-1", developer, false), false, false},
+		"nothing said":          {nil, map[string]any{"sub": "user-1", "email": developer}, false, true},
+		"refused":               {nil, nil, false, true},
+		"the token says no":     {false, with("user-1", developer, true), false, false},
+		"the token says yes":    {true, with("user-1", developer, false), true, true},
+		"the token, of another": {true, with("user-2", "other@example.com", false), true, true},
+	} {
+		for who, signs := range map[*world]bool{w: try.plain, trusting: try.trusts} {
+			from := p
+			if who == trusting {
+				from = q
+			}
+			from.Change(func() {
+				from.Claims = map[string]any{"email": developer, "email_verified": try.claim}
+				from.UserInfo = try.info
+			})
+			in, _, err := who.finish(who.begin(from, "/"))
+			if signs && (err != nil || in.Principal.Email != developer) || !signs && fault.KindOf(err) != fault.BadCredential {
+				t.Errorf("%s, trusting %t: %+v, %v", name, who == trusting, in.Principal, err)
+			}
+		}
+	}
+}
+
 func TestAProviderThatSaysNothingOfVerificationIsTrustedOnlyByTheSwitch(t *testing.T) {
 	w, p := withProvider(t, func(c *Config) { c.OIDC.TrustEmail = true })
 	p.Change(func() { p.Claims = map[string]any{"email": developer} })

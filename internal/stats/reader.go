@@ -53,6 +53,7 @@ type Reader struct {
 
 	parallel      int
 	upstreamCalls int64
+	longest       time.Duration // that a call may take
 }
 
 // projections is the setting that has ClickHouse look for a projection to answer from. At a hundred million calls that takes
@@ -100,7 +101,7 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 	exports.MaxOpenConns, exports.MaxIdleConns = exportConnections, idleExports
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
-	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), past: newPastCache(), parallel: defaultParallel, upstreamCalls: upstreamCalls}
+	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), past: newPastCache(), parallel: defaultParallel, upstreamCalls: upstreamCalls, longest: longestCall}
 	if name == "" {
 		err = r.connect(options, &exports)
 	} else {
@@ -114,6 +115,9 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 
 // Keep says how far back is answered, where that is not retention.Default; before anything is asked.
 func (r *Reader) Keep(days retention.Days) { r.days = days }
+
+// Expect says how long a call may take; before anything is asked.
+func (r *Reader) Expect(longest time.Duration) { r.longest = max(longestCall, longest+clockSkew) }
 
 // WatchTLS has watch given the configuration of all connections, nil for those without TLS; before anything is asked.
 func (r *Reader) WatchTLS(watch func(*tls.Config)) { watch(r.tls) }

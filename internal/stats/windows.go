@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	// longestCall bounds how long before its end a call of a window may have started: more than any call may take by default.
+	// longestCall is how long before its end a call of a window may have started, where calls may not take longer (Expect).
 	longestCall = 2 * time.Hour
 	// clockSkew is by how much the clocks of gateways and of ClickHouse may differ.
 	clockSkew = time.Minute
@@ -64,7 +64,7 @@ func (r *Reader) Windows(ctx context.Context, by By, ids []string, from, to time
 		of = applications
 	}
 	parameters := args("ids", of, "from", from.UnixMilli(), "to", to.UnixMilli(),
-		"started", from.Add(-longestCall).UnixMilli(), "recorded", from.Add(-clockSkew).UnixMilli())
+		"started", from.Add(-r.longest).UnixMilli(), "recorded", from.Add(-clockSkew).UnixMilli())
 	err := r.each(ctx, "windows", windowsQuery(by), parameters, func(rows driver.Rows) error {
 		var id string
 		var w Window

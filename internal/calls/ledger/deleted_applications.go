@@ -15,8 +15,9 @@ const (
 	// sweepAtOnce bounds the applications of one round; each statement deletes in one partition.
 	sweepAtOnce = 200
 	// lateRows is how long after its deletion an application's last rows may come, when no spool
-	// is held up: calls in flight end within CALL_TIMEOUT.
-	lateRows = 24 * time.Hour
+	// is held up, and lateMargin how much later than its longest call: calls in flight end within CALL_TIMEOUT.
+	lateRows   = 24 * time.Hour
+	lateMargin = time.Hour
 )
 
 // sweptTables are all that hold an application's calls.
@@ -72,7 +73,7 @@ func (m *Maintenance) sweep(ctx context.Context) error {
 	if now := m.now(); now.Before(through) {
 		through = now
 	}
-	late, err := m.deleted(ctx, `swept_at IS NOT NULL AND purged_at IS NULL AND deleted_at < $2`, through.Add(-lateRows))
+	late, err := m.deleted(ctx, `swept_at IS NOT NULL AND purged_at IS NULL AND deleted_at < $2`, through.Add(-max(lateRows, m.longest+lateMargin)))
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 func (s *stores) maintenance(t testing.TB) *Maintenance {
 	t.Helper()
-	m, err := newMaintenance(s.pool, s.url, retention.Default, callstest.Quiet)
+	m, err := newMaintenance(s.pool, s.url, retention.Default, 30*time.Minute, callstest.Quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,5 +140,37 @@ func TestLateRowsOfADeletedApplicationAreSweptAfterADayWhenNoSpoolIsBehind(t *te
 	var open int
 	if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM deleted_applications WHERE purged_at IS NULL`).Scan(&open); err != nil || open != 0 {
 		t.Errorf("%d not purged, %v", open, err)
+	}
+}
+
+// TestLateRowsAreWaitedForAsLongAsACallMayTake: where calls may take more than a day, the last sweep comes after them.
+func TestLateRowsAreWaitedForAsLongAsACallMayTake(t *testing.T) {
+	t.Parallel()
+	s := openStores(t)
+	m := s.maintenance(t)
+	m.longest = 48 * time.Hour
+	gone, began := uuid.Must(uuid.NewV7()), time.Now().Add(-48*time.Hour)
+	s.execute(t, tombstone, gone, callstest.Owner, began)
+	sweep := func() {
+		t.Helper()
+		if err := m.hide(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep()
+	late := callstest.Failed(began) // under way when the application was deleted, and until now
+	late.ApplicationID = gone
+	s.shipped(t, late)
+	sweep()
+	if s.rowsOf(t, gone) == 0 {
+		t.Fatal("swept for the last time while a call could still end")
+	}
+	s.execute(t, `UPDATE deleted_applications SET deleted_at = deleted_at - interval '2 hours'`)
+	sweep()
+	if n := s.rowsOf(t, gone); n != 0 {
+		t.Errorf("%d rows are left", n)
 	}
 }

@@ -34,6 +34,7 @@ type Maintenance struct {
 	days    retention.Days
 	log     *slog.Logger
 	now     func() time.Time
+	longest time.Duration // that a call may take
 	margin  time.Duration // by which the ledger must be past a comparison: clocks of nodes differ
 	metrics *maintenanceMetrics
 
@@ -47,7 +48,7 @@ type maintenanceMetrics struct {
 	checked, repaired, duplicates, swept prometheus.Counter
 }
 
-func newMaintenance(pool *pgxpool.Pool, address string, days retention.Days, log *slog.Logger) (*Maintenance, error) {
+func newMaintenance(pool *pgxpool.Pool, address string, days retention.Days, longest time.Duration, log *slog.Logger) (*Maintenance, error) {
 	servers, err := openServers(address)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func newMaintenance(pool *pgxpool.Pool, address string, days retention.Days, log
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "callgate", Subsystem: "maintenance", Name: name, Help: help})
 	}
 	return &Maintenance{
-		pool: pool, ledger: New(pool), servers: servers, days: days, log: log, now: time.Now, margin: 2 * time.Second, later: map[string]time.Time{},
+		pool: pool, ledger: New(pool), servers: servers, days: days, longest: longest, log: log, now: time.Now, margin: 2 * time.Second, later: map[string]time.Time{},
 		metrics: &maintenanceMetrics{
 			checked:    counter("days_checked_total", "Days whose rollups agreed with their calls."),
 			repaired:   counter("rollup_rows_repaired_total", "Difference rows added to rollups that disagreed with the calls."),
@@ -66,9 +67,10 @@ func newMaintenance(pool *pgxpool.Pool, address string, days retention.Days, log
 	}, nil
 }
 
-// Maintain starts the background work; days is how long calls are kept. It succeeds while the stores are down. reg may be nil.
-func Maintain(pool *pgxpool.Pool, address string, days retention.Days, log *slog.Logger, reg prometheus.Registerer) (*Maintenance, error) {
-	m, err := newMaintenance(pool, address, days, log)
+// Maintain starts the background work; days is how long calls are kept, longest how long one may take. It succeeds while the
+// stores are down. reg may be nil.
+func Maintain(pool *pgxpool.Pool, address string, days retention.Days, longest time.Duration, log *slog.Logger, reg prometheus.Registerer) (*Maintenance, error) {
+	m, err := newMaintenance(pool, address, days, longest, log)
 	if err != nil {
 		return nil, err
 	}

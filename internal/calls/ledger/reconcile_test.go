@@ -215,7 +215,7 @@ func TestSeveralNodesTakeTurnsAtMaintenance(t *testing.T) {
 	s.execute(t, tombstone, gone, callstest.Owner, time.Now())
 	var nodes []*Maintenance
 	for range 3 {
-		m, err := Maintain(s.pool, s.url, retention.Default, callstest.Quiet, nil)
+		m, err := Maintain(s.pool, s.url, retention.Default, time.Minute, callstest.Quiet, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

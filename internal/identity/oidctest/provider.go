@@ -50,9 +50,12 @@ type Provider struct {
 
 	Keys     []Key
 	Claims   map[string]any // of ID tokens, over the ordinary ones; nil removes one
-	UserInfo map[string]any
-	Denies   bool // the user says no
-	Down     bool // every request but authorization is answered 503
+	UserInfo map[string]any // nil: it is not told
+	Denies   bool           // the user says no
+	Down     bool           // every request but authorization is answered 503
+	Methods  []string       // token_endpoint_auth_methods_supported; nil: not said
+	Takes    string         // the one of them that it takes; a code that comes with another is used up. Empty: any
+	Public   bool           // the client has no secret
 	Now      func() time.Time
 }
 
@@ -158,12 +161,16 @@ func (p *Provider) up(h http.HandlerFunc) http.HandlerFunc {
 }
 
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, map[string]any{
+	metadata := map[string]any{
 		"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
 		"jwks_uri": p.URL + "/keys", "userinfo_endpoint": p.URL + "/userinfo",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{"RS256", "ES256"},
-	})
+	}
+	if p.Methods != nil {
+		metadata["token_endpoint_auth_methods_supported"] = p.Methods
+	}
+	answer(w, http.StatusOK, metadata)
 }
 
 func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
@@ -204,7 +211,19 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 	plainID, _ := url.QueryUnescape(id)
 	plainSecret, _ := url.QueryUnescape(secret)
-	if plainID != ClientID || plainSecret != ClientSecret {
+	method := "client_secret_post"
+	switch {
+	case basic:
+		method = "client_secret_basic"
+	case secret == "":
+		method = "none"
+	}
+	if p.Takes != "" && p.Takes != method {
+		delete(p.grants, r.PostFormValue("code"))
+		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+		return
+	}
+	if plainID != ClientID || plainSecret != ClientSecret && (!p.Public || secret != "") {
 		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 		return
 	}
@@ -234,6 +253,10 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) userInfo(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer an access token" {
 		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_token"})
+		return
+	}
+	if p.UserInfo == nil {
+		answer(w, http.StatusForbidden, map[string]any{"error": "insufficient_scope"})
 		return
 	}
 	answer(w, http.StatusOK, p.UserInfo)

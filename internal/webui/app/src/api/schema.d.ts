@@ -168,7 +168,7 @@ export interface paths {
         put?: never;
         /**
          * Send it again
-         * @description At once and, where that fails, for 24 h anew, under the same webhook-id. Recorded in the audit trail.
+         * @description At once and, where that fails, for 24 h anew, under the same webhook-id. Bounded with the tests of the account; more is a 429. Recorded in the audit trail.
          */
         post: operations["adminResendAlertDelivery"];
         delete?: never;
@@ -194,7 +194,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test to every channel of an alert
-         * @description As a change of its state would be sent, with the type alert.test. It is given up after a minute. Recorded in the audit trail.
+         * @description As a change of its state would be sent, with the type alert.test. It is given up after a minute. An account may test, and send again, 10 times at once and then 3 times a minute, and have 20 messages sent to one host or address that way, then 5 a minute; more is a 429. Recorded in the audit trail.
          */
         post: operations["adminTestAlert"];
         delete?: never;
@@ -1208,7 +1208,7 @@ export interface paths {
         put?: never;
         /**
          * Send it again
-         * @description At once and, where that fails, for 24 h anew, under the same webhook-id. Recorded in the audit trail.
+         * @description At once and, where that fails, for 24 h anew, under the same webhook-id. Bounded with the tests of the account; more is a 429. Recorded in the audit trail.
          */
         post: operations["resendAlertDelivery"];
         delete?: never;
@@ -1234,7 +1234,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test to every channel of an alert
-         * @description As a change of its state would be sent, with the type alert.test. It is given up after a minute. Recorded in the audit trail.
+         * @description As a change of its state would be sent, with the type alert.test. It is given up after a minute. An account may test, and send again, 10 times at once and then 3 times a minute, and have 20 messages sent to one host or address that way, then 5 a minute; more is a 429. Recorded in the audit trail.
          */
         post: operations["testAlert"];
         delete?: never;
@@ -14311,7 +14311,8 @@ export interface operations {
                      *       "status": "ready",
                      *       "parts": {
                      *         "access": "up",
-                     *         "postgres": "up"
+                     *         "postgres": "up",
+                     *         "secrets": "up"
                      *       }
                      *     }
                      */
@@ -14334,7 +14335,8 @@ export interface operations {
                      *       "status": "unavailable",
                      *       "parts": {
                      *         "access": "up",
-                     *         "postgres": "down"
+                     *         "postgres": "down",
+                     *         "secrets": "up"
                      *       }
                      *     }
                      */

@@ -33,3 +33,29 @@ test('a renewal under way when somebody signs out does not sign in again', async
   expect(currentToken()).toBe('');
   expect(Channel.sent).toEqual([]);
 });
+
+test('who signs in after somebody left has renewals of their own', async () => {
+  vi.resetModules();
+  const { currentToken, renew, signIn, signOut, startSession } = await import('./session');
+  const waiting: ((answer: Response) => void)[] = [];
+  const issued = (token: string): Response => Response.json({ data: { token, user: { id: '1', email: 'dev@example.com' } } });
+  vi.stubGlobal('BroadcastChannel', Channel);
+  vi.stubGlobal('fetch', (url: string) =>
+    url.endsWith('/token') ? new Promise<Response>((answer) => waiting.push(answer)) : Promise.resolve(issued('b.e30.c')),
+  );
+  startSession('console', () => undefined);
+  waiting.shift()!(issued('a.e30.c'));
+  await renew();
+
+  const former = renew(); // under way while its person leaves and the next one comes
+  await signOut();
+  await signIn('dev@example.com', '123456');
+  const theirs = renew();
+  expect(waiting).toHaveLength(2);
+  waiting.shift()!(issued('a.e30.c'));
+  expect(await former).toBe(false);
+  expect(renew()).toBe(theirs); // not cleared by the end of the former
+  waiting.shift()!(issued('d.e30.c'));
+  expect(await theirs).toBe(true);
+  expect(currentToken()).toBe('d.e30.c');
+});

@@ -90,7 +90,8 @@ async function post(path: string, body?: object): Promise<unknown> {
  * be asked throws and changes nothing for a page that is already open.
  */
 export function renew(): Promise<boolean> {
-  renewal ??= (async () => {
+  if (renewal) return renewal;
+  const mine = (async () => {
     const of = turn;
     try {
       const issued = (await post('/token')) as Issued;
@@ -107,12 +108,14 @@ export function renew(): Promise<boolean> {
       }
       if (!session.who) become({ state: 'offline', who: null });
       throw error;
-    } finally {
-      renewal = null;
     }
   })();
-  renewal.catch(() => undefined);
-  return renewal;
+  renewal = mine;
+  const over = (): void => {
+    if (renewal === mine) renewal = null; // the next person may have one of their own by now
+  };
+  mine.then(over, over);
+  return mine;
 }
 
 function take(issued: Issued): void {
@@ -162,6 +165,7 @@ export async function signOut(): Promise<void> {
 function leave(why: 'left' | 'otherTab'): void {
   turn++;
   token = '';
+  renewal = null; // one under way is of who has left
   clearTimeout(timer);
   become({ state: 'out', who: null, why });
   forget();
