@@ -53,7 +53,7 @@ var readable = []struct {
 		"first_byte_ms", "ended_by", "reason_type", "reason_code", "upstream_status", "request_bytes", "response_bytes", "trace_id",
 		"usage_state", "upstream_model", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
 		"key_id",
-		"upstream_id", "attempts",
+		"upstream_id", "attempts", "estimated_tokens",
 	}},
 	{"live_failures", []string{"application_id", "call_id", "start_time", "day", "message", "method", "body_note"}},
 	{"live_usage_daily", []string{"application_id", "day", "model", "calls", "successes", "failures", "duration_ms"}},

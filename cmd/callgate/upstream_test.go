@@ -16,6 +16,7 @@ const upstreamKey = "sk-e2eUpstreamCanary0123456789abcdef"
 
 const (
 	jsonAnswer  = `{"id":"1","choices":[{"message":{"role":"assistant","content":"你好"}}]}`
+	toldAnswer  = `{"model":"m","choices":[],"usage":{"prompt_tokens":400,"completion_tokens":400}}`
 	errorAnswer = `{"error":{"message":"the model is overloaded","type":"server_error"}}`
 )
 
@@ -63,6 +64,9 @@ func (s *scripted) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Set-Cookie", "upstream=1")
 		w.Header().Set("X-Upstream", "kept")
 		_, _ = io.WriteString(w, jsonAnswer)
+	case "/told":
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, toldAnswer)
 	case "/sse":
 		w.Header().Set("Content-Type", "text/event-stream")
 		for i := range 5 {

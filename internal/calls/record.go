@@ -32,6 +32,7 @@ type Record struct {
 	RequestBytes  int64
 	ResponseBytes int64
 	Usage         Usage
+	Estimated     uint32   // tokens that limits were charged beyond those of Usage, whose answer did not say all
 	UpstreamID    string   // named upstream that the call went to last; empty: the capability's own, or none
 	Attempts      int      // upstreams it was sent to; 0 when it was refused before
 	Failure       *Failure // nil for a success

@@ -77,6 +77,9 @@ func (c *Console) getLimitsUsage(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 		case "callsPerDay", "tokensPerDay":
 			item.ResetsAt = &midnight
 		}
+		if h.Name == "tokensPerDay" && item.Used != nil {
+			item.Estimated = c.estimatedToday(ctx.UserContext(), id, *item.Used)
+		}
 		view.Items = append(view.Items, item)
 	}
 	return view, nil
@@ -93,6 +96,23 @@ func (c *Console) limitsUsed(ctx context.Context, application uuid.UUID) []*int6
 		}
 	}
 	return []*int64{u.RequestsInMinute, u.TokensInMinute, u.Concurrent, u.CallsToday, u.TokensToday}
+}
+
+// estimatedTimeout bounds the ledger's part of an answer that is about the counts.
+const estimatedTimeout = 3 * time.Second
+
+// estimatedToday is how many of the tokens used on this day are estimates, by the ledger: it has calls a moment after the
+// counts do, and of another day across midnight, but never more than is used.
+func (c *Console) estimatedToday(ctx context.Context, application uuid.UUID, used int64) *int64 {
+	ctx, cancel := context.WithTimeout(ctx, estimatedTimeout)
+	defer cancel()
+	n, err := c.Stats.EstimatedTokens(ctx, application, beijing.Today(c.Now()))
+	if err != nil {
+		c.Logger.LogAttrs(ctx, slog.LevelDebug, "estimated tokens are not known", slog.Any("error", err))
+		return nil
+	}
+	n = min(n, used)
+	return &n
 }
 
 func (c *Console) listCeilings(ctx *fiber.Ctx) (any, error) {

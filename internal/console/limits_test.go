@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"callgate/internal/beijing"
 	"callgate/internal/openapi"
 )
 
@@ -140,5 +142,50 @@ func TestCeilingsAreKeptByAdministratorsAndTheAuditTrailTellsOfThemAndOfLimits(t
 	}
 	if fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("told %q\nwant %q", told, want)
+	}
+}
+
+// TestTheEstimatesOfADayAreToldApartFromWhatIsUsed, of the application's calls of this day, and never more than is used.
+func TestTheEstimatesOfADayAreToldApartFromWhatIsUsed(t *testing.T) {
+	w := newWatcher(t)
+	sameDay(t, w)
+	dev := w.developer("dev")
+	app := w.application(dev, "app")
+	dev.must(200, "PATCH", "/api/applications/"+app+"/limits", `{"tokensPerDay":5000,"callsPerDay":10}`)
+	told := func() (line string) {
+		for _, item := range dataOf[openapi.LimitsUsage](t, dev.must(200, "GET", "/api/applications/"+app+"/limits/usage", "")).Items {
+			if item.Used != nil {
+				line += fmt.Sprint(item.Name, " ", *item.Used)
+			}
+			if item.Estimated != nil {
+				line += fmt.Sprint(" of which ", *item.Estimated)
+			}
+		}
+		return line
+	}
+	if got := told(); got != "" {
+		t.Errorf("before any call: %s", got)
+	}
+	today := fmt.Sprint(int64(beijing.Today(w.now)))
+	w.redis.HSet(t.Context(), "callgate:limit:{"+app+"}:day-tokens", today, 3000)
+	eventually(t, "a day without an estimate is told so", func() bool { return told() == "tokensPerDay 3000 of which 0" }) // once ClickHouse is warm
+	left, whole := w.called(app, "gpt", time.Minute, 30, 499), w.called(app, "gpt", 2*time.Minute, 30, 200)
+	before := w.called(app, "gpt", 24*time.Hour, 30, 499)
+	w.exec("ALTER TABLE calls UPDATE estimated_tokens = 775 WHERE call_id IN ('" + left.String() + "', '" + before.String() + "') SETTINGS mutations_sync = 1")
+	if got := told(); got != "tokensPerDay 3000 of which 775" {
+		t.Errorf("with one: %s", got)
+	}
+	w.redis.HSet(t.Context(), "callgate:limit:{"+app+"}:day-tokens", today, 700)
+	if got := told(); got != "tokensPerDay 700 of which 700" {
+		t.Errorf("while the counts are behind the ledger: %s", got)
+	}
+	for _, c := range dataOf[openapi.CallPage](t, dev.must(200, "GET", "/api/statistics/applications/"+app+"/calls", "")).Items {
+		switch {
+		case c.CallID == left && (c.EstimatedTokens == nil || *c.EstimatedTokens != 775), c.CallID == whole && c.EstimatedTokens != nil:
+			t.Errorf("%+v", c)
+		}
+	}
+	if detail := field[*int64](t, dev.must(200, "GET", "/api/statistics/applications/"+app+"/calls/"+left.String(), ""), "estimatedTokens"); detail == nil || *detail != 775 {
+		t.Errorf("the call's detail has %v", detail)
 	}
 }

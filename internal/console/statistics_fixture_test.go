@@ -36,6 +36,7 @@ type watcher struct {
 	clickhouse    *sql.DB
 	clickhouseURL string
 	now           time.Time
+	redis         *redis.Client
 }
 
 func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
@@ -70,6 +71,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Catalog:      catalog.New(m.pool, ring, true),
 		Pricing:      pricing.New(m.pool),
 		Limits:       limits.New(m.pool),
+		LimitsUsage:  limits.NewReader(rdb),
 		Alerts:       alerts.New(m.pool, ring, true, m.identity.Administrator),
 		Pool:         m.pool,
 		Stats:        reader,
@@ -78,7 +80,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Logger:       log,
 	})
 	m.listen(served, log)
-	return &watcher{m, served, db, url, time.Now()}
+	return &watcher{m, served, db, url, time.Now(), rdb}
 }
 
 // called stores one call that started ago before now, and gives its id. The flag stamped has it noted when.

@@ -147,8 +147,16 @@ func callFields(c stats.Call) openapi.CallFields {
 		UsageState: told(c.UsageState), UpstreamModel: told(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
 		UpstreamID: told(c.UpstreamID), Attempts: int64(c.Attempts),
 		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
-		KeyID: idOrNull(c.KeyID),
+		EstimatedTokens: estimatedTokens(c.Estimated), KeyID: idOrNull(c.KeyID),
 	}
+}
+
+// estimatedTokens is null where nothing was estimated.
+func estimatedTokens(n uint32) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return widened(&n)
 }
 
 func callView(c stats.Call) openapi.Call {

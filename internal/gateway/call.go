@@ -87,6 +87,7 @@ type call struct {
 	tail          int // bytes of framing written behind the last byte of the body
 	errorAnswer   errorAnswer
 	usage         *usage.Reader // reads the answer; nil: it is not looked at
+	passed        int64         // about how many tokens the answer's text is worth
 	streamed      bool
 	awaits        bool             // settle is still to be called
 	settler       func(bool)       // settle, made once for all uses of this memory

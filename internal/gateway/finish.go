@@ -115,7 +115,7 @@ func (c *call) finish(o outcome) {
 	if c.attempts > 0 {
 		record.UpstreamID = c.upstreamID()
 	}
-	c.endLimits(&record.Usage)
+	record.Estimated = c.endLimits(&record.Usage, &o)
 	if c.capability != nil {
 		record.Model = c.capability.ID
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -32,16 +33,23 @@ func (c *call) takeLimits() *refusal {
 	return nil
 }
 
-// endLimits ends what takeLimits took. A call that failed has used no tokens; of one that did not say how many nobody knows.
-func (c *call) endLimits(u *calls.Usage) {
+// endLimits ends what takeLimits took. A call that failed has used no tokens. It gives how many were counted beyond what
+// the answer told, where that is not all.
+func (c *call) endLimits(u *calls.Usage, o *outcome) (estimated uint32) {
 	if c.limits == nil {
-		return
+		return 0
 	}
-	input, hasInput := u.Number(calls.UsageInput)
-	output, hasOutput := u.Number(calls.UsageOutput)
-	known := hasInput || hasOutput || u.State == calls.UsageNone
-	c.gateway.config.Limits.End(c.ticket, int64(input)+int64(output), known)
+	input, _ := u.Number(calls.UsageInput)
+	output, _ := u.Number(calls.UsageOutput)
+	told := int64(input) + int64(output)
+	all := c.toldAll(u, o)
+	tokens := told
+	if !all {
+		tokens = c.seenTokens(u)
+	}
+	counted := c.gateway.config.Limits.End(c.ticket, tokens, all)
 	c.ticket = limits.Ticket{}
+	return uint32(min(max(0, counted-told), math.MaxUint32))
 }
 
 // appendLimits tells the caller what is left to it of its application's limits.

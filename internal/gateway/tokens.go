@@ -39,6 +39,7 @@ func (c *call) tokens(complete bool) calls.Usage {
 		return calls.Usage{}
 	}
 	r := c.usage.End(complete)
+	c.passed = c.usage.Passed()
 	readers.Put(c.usage)
 	c.usage = nil
 	u := calls.Usage{State: calls.UsageState(r.State), Model: r.Model, Known: calls.UsageFields(r.Known),

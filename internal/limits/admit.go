@@ -85,28 +85,30 @@ func (t *Ticket) refund() {
 	}
 }
 
-// End ends what a call took: its slot is free, and its tokens are counted as they were. known tells whether the answer
-// said how many; what it did not say is not counted.
-func (l *Limiter) End(t Ticket, tokens int64, known bool) {
+// End ends what a call took: its slot is free, and its tokens are counted. all tells whether the answer said how many
+// they are; else they are a lower bound, of which what was estimated stays counted where that is more: a caller that
+// leaves before the end saves nothing by it. It gives how many are counted, 0 where no limit of tokens holds.
+func (l *Limiter) End(t Ticket, tokens int64, all bool) (counted int64) {
 	s := t.state
 	if s == nil {
-		return
+		return 0
 	}
 	if t.slot {
 		s.slots.release()
 	}
 	if !t.tokens && !t.dayTokens {
-		return
+		return 0
 	}
 	switch {
-	case known:
+	case !all:
+		tokens = max(tokens, t.estimate)
+		l.metrics.estimated.Inc()
+	case tokens > 0: // a call that failed used none, which says nothing of the others
 		average := s.perCall.Load()
 		if average == 0 {
 			average = tokens
 		}
 		s.perCall.Store(average + (tokens-average)/8)
-	default:
-		l.metrics.absent.Inc()
 	}
 	now := l.elapsed()
 	if t.tokens {
@@ -115,6 +117,7 @@ func (l *Limiter) End(t Ticket, tokens int64, known bool) {
 	if t.dayTokens {
 		s.dayTokens.settle(t.dayTokensIn, t.estimate, tokens, now)
 	}
+	return tokens
 }
 
 // settle counts n instead of what was taken for them.

@@ -7,7 +7,8 @@
 // granted, and its bucket stays in the window until what was spent last of it is a minute old: the limit holds in any
 // 60 s, at the price of 1.4 % of it. Calls in flight are slots that a gateway holds (slots.lua). Tokens are charged
 // when a call ends: until then it holds an estimate, what its application's calls use on average; what exceeds the
-// limit is a debt that is paid before anybody calls again.
+// limit is a debt that is paid before anybody calls again. Where the answer does not say how many it used, the estimate
+// stays, or what was seen of the answer if that is more: it is kept on the call, and so in the ledger.
 //
 // While Redis does not answer, and for 7 s after it does again, a gateway spends its share of what it knows to be left:
 // by then every gateway has told the count what it spent. A count that Redis has lost is told again by every gateway;

@@ -3,7 +3,8 @@ package limits
 import "github.com/google/uuid"
 
 // Limits bound what an application may use (design section 10). 0 is no limit, else 1 to Most. Minutes are sliding,
-// days are Beijing days, tokens are input and output together as the answers report them.
+// days are Beijing days, tokens are input and output together as the answers report them, or an
+// estimate where they do not.
 type Limits struct {
 	RequestsPerMinute int64
 	TokensPerMinute   int64

@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	refused    *prometheus.CounterVec
 	exchanges  *prometheus.CounterVec
-	absent     prometheus.Counter
+	estimated  prometheus.Counter
 	readErrors prometheus.Counter
 }
 
@@ -15,12 +15,12 @@ func newMetrics(registry prometheus.Registerer, l *Limiter) *metrics {
 			Help: "Calls refused because a limit of their application was reached, by limit."}, []string{"limit"}),
 		exchanges: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "callgate_limits_exchanges_total",
 			Help: "Exchanges with Redis about limits, by result: done, error, base_error."}, []string{"result"}),
-		absent: prometheus.NewCounter(prometheus.CounterOpts{Name: "callgate_limits_uncounted_calls_total",
-			Help: "Calls of applications with a limit of tokens whose answer did not say how many it used."}),
+		estimated: prometheus.NewCounter(prometheus.CounterOpts{Name: "callgate_limits_uncounted_calls_total",
+			Help: "Calls of applications with a limit of tokens whose answer did not say how many it used: an estimate was counted."}),
 		readErrors: prometheus.NewCounter(prometheus.CounterOpts{Name: "callgate_limits_read_errors_total",
 			Help: "Failed reads of the limits from PostgreSQL; those read last hold."}),
 	}
-	registry.MustRegister(m.refused, m.exchanges, m.absent, m.readErrors,
+	registry.MustRegister(m.refused, m.exchanges, m.estimated, m.readErrors,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "callgate_limits_shared",
 			Help: "1 while this gateway spends its share of every limit because Redis cannot be asked."}, func() float64 {
 			if l.link.sharing(l.elapsed()) {

@@ -557,6 +557,9 @@ type CallFields struct {
 	DurationMs       Count  `json:"durationMs"`
 	EndedBy          string `json:"endedBy"`
 
+	// EstimatedTokens What limits were charged beyond the tokens that the answer reported, where it did not tell all; null where nothing was, or no limit of tokens held. It is in no figure of the statistics.
+	EstimatedTokens *int64 `json:"estimatedTokens"`
+
 	// FirstByteMs Null when the upstream sent none.
 	FirstByteMs *int64 `json:"firstByteMs"`
 
@@ -1598,6 +1601,9 @@ type LimitSource = string
 // LimitUsage defines model for LimitUsage.
 type LimitUsage struct {
 	Name LimitName `json:"name"`
+
+	// Estimated Of `tokensPerDay`, how many of those used are estimates: of calls whose answers did not tell what they used. The others were reported. Null of other limits, and when it is not known.
+	Estimated *int64 `json:"estimated"`
 
 	// Limit What holds; null when nothing does.
 	Limit *int64 `json:"limit"`

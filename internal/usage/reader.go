@@ -10,6 +10,7 @@ type Reader struct {
 	events   events
 	scanner  scanner
 	inflater *inflater
+	passed   passed
 }
 
 // kind is how an answer is read.
@@ -25,7 +26,7 @@ const (
 // memory that the decoder of a compressed answer takes at most, and given them back as a negative number; an answer
 // for which it has none is Unreadable. Whoever called Begin must call End.
 func (r *Reader) Begin(contentType, encoding []byte, budget func(bytes int64) bool) {
-	r.kind, r.fault, r.inflater, r.events = unread, false, nil, events{}
+	r.kind, r.fault, r.inflater, r.events, r.passed = unread, false, nil, events{}, passed{}
 	r.scanner.reset()
 	if r.kind, r.scanner.events = kindOf(contentType); r.kind == unread {
 		return
@@ -58,7 +59,14 @@ func kindOf(contentType []byte) (of kind, events bool) {
 
 // Write takes the next piece of the answer's body, which it does not keep.
 func (r *Reader) Write(p []byte) {
-	if r.kind == unread || r.fault || len(p) == 0 {
+	switch {
+	case r.kind == unread || len(p) == 0:
+		return
+	case r.fault && r.inflater != nil:
+		r.passed.addRaw(p)
+		return
+	case r.fault:
+		r.passed.add(p, r.scanner.events)
 		return
 	}
 	defer r.guard()
@@ -66,6 +74,9 @@ func (r *Reader) Write(p []byte) {
 		r.read(p)
 	} else if r.inflater.write(p) != nil {
 		r.fault = true
+		if r.inflater.given == 0 {
+			r.passed.addRaw(p)
+		}
 	}
 }
 
@@ -77,6 +88,7 @@ func (r *Reader) guard() {
 }
 
 func (r *Reader) read(p []byte) {
+	r.passed.add(p, r.scanner.events)
 	if r.kind == stream {
 		r.events.write(p, &r.scanner)
 	} else {

@@ -4,7 +4,7 @@
 //
 // In the order of a byte: reader.go chooses how an answer is read, inflate.go undoes its compression, events.go,
 // words.go and tail.go find the JSON in an event stream, plain.go reads it where that is easy, scanner.go and skip.go where it is not,
-// places.go says where the numbers stand, and report.go what they mean.
+// places.go says where the numbers stand, and report.go what they mean. passed.go measures what passed, for limits, beside all this.
 package usage
 
 import "math/bits"

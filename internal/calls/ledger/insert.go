@@ -11,7 +11,7 @@ import (
 
 const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
 	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id,
-	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts)`
+	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts, estimated_tokens)`
 
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
@@ -28,6 +28,7 @@ type callColumns struct {
 	requestBytes, responseBytes            []uint64
 	usageState, upstreamModel, upstreamID  []any
 	attempts                               []uint8
+	estimated                              []uint32
 	tokens                                 [len(calls.AllUsageFields)]tokenColumn
 }
 
@@ -53,6 +54,7 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	}
 	c.start, c.duration, c.firstByte = resize(c.start, len(rows)), resize(c.duration, len(rows)), resize(c.firstByte, len(rows))
 	c.status, c.upstream, c.attempts = resize(c.status, len(rows)), resize(c.upstream, len(rows)), resize(c.attempts, len(rows))
+	c.estimated = resize(c.estimated, len(rows))
 	c.success, c.streamed, c.stamped = resize(c.success, len(rows)), resize(c.streamed, len(rows)), resize(c.stamped, len(rows))
 	c.requestBytes, c.responseBytes, c.trace = resize(c.requestBytes, len(rows)), resize(c.responseBytes, len(rows)), resize(c.trace, len(rows))
 	for f := range c.tokens {
@@ -77,7 +79,7 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 		repeat(c.usageState, i, string(r.Usage.State))
 		repeat(c.upstreamModel, i, r.Usage.Model)
 		repeat(c.upstreamID, i, r.UpstreamID)
-		c.attempts[i] = r.Attempts
+		c.attempts[i], c.estimated[i] = r.Attempts, r.Estimated
 		for f, field := range calls.AllUsageFields {
 			n, known := r.Usage.Number(field)
 			c.tokens[f].set(i, n, known)
@@ -86,7 +88,7 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
 		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace,
 		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known,
-		c.key, c.upstreamID, c.attempts}
+		c.key, c.upstreamID, c.attempts, c.estimated}
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls"
 	"callgate/internal/calls/callstest"
 	"callgate/internal/calls/spool"
 )
@@ -43,4 +44,36 @@ func TestSpentLeavesOutWhatItsGatewayCounts(t *testing.T) {
 			t.Errorf("%d calls where %s counts since %s, want %d", n, c.gateway, c.since, c.want)
 		}
 	}
+}
+
+// TestSpentTokensAreThoseReportedAndThoseEstimated, of the calls that have either.
+func TestSpentTokensAreThoseReportedAndThoseEstimated(t *testing.T) {
+	s := openStores(t)
+	r := s.open(t, spool.Config{})
+	start := time.Now().Add(-time.Millisecond)
+	told, left, silent := callstest.Success(start), callstest.Failed(start), callstest.Success(start)
+	told.Usage = calls.Usage{State: calls.UsageReported, Known: calls.UsageInput | calls.UsageOutput, Input: 1<<32 - 1, Output: 1<<32 - 1}
+	left.Usage, left.Estimated = calls.Usage{State: calls.UsagePartial, Known: calls.UsageInput, Input: 25}, 775
+	silent.Usage, silent.Estimated = calls.Usage{State: calls.UsageAbsent}, 1<<32-1
+	for _, c := range []*calls.Record{told, left, silent} {
+		r.Add(c)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; pause(nil, 20*time.Millisecond) {
+		n, tokens, err := r.shipper.Spent(t.Context(), callstest.Application, beijing.DayOf(start), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 3 {
+			if want := int64(3*(1<<32-1) + 25 + 775); tokens != want {
+				t.Errorf("%d tokens are spent, want %d", tokens, want)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of 3 calls are in the ledger", n)
+		}
+	}
+	callstest.Eventually(t, 20*time.Second, "the figures have what was reported", func() bool {
+		return s.number(t, "SELECT toInt64(sum(input)) FROM tokens_daily") == 1<<32-1+25
+	})
 }

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"encoding/hex"
 	"slices"
 	"testing"
 	"time"
@@ -26,10 +27,12 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 	sent.Usage, sent.UpstreamID, sent.Attempts = calls.Usage{}, "openai-eu", 2
 	keyless, keyAlone, bare := callstest.Success(start), callstest.Failed(start), callstest.Success(start)
 	keyless.KeyID, keyAlone.Usage, bare.KeyID, bare.Usage = uuid.Nil, calls.Usage{}, uuid.Nil, calls.Usage{}
+	estimated := callstest.Failed(start)
+	estimated.Usage, estimated.Estimated = calls.Usage{State: calls.UsagePartial, Known: calls.UsageInput, Input: 400}, 1<<32-1
 	early := callstest.Success(start)
 	early.CallID = uuid.UUID{0: 0xff, 1: 0xff} // its time is not the start's
 	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "of a trace": traced, "foreign id": early,
-		"tokens alone": keyless, "a key alone": keyAlone, "neither": bare, "tokens": counted, "a failure's tokens": uncounted, "an upstream": sent} {
+		"tokens alone": keyless, "a key alone": keyAlone, "neither": bare, "tokens": counted, "a failure's tokens": uncounted, "an upstream": sent, "an estimate": estimated} {
 		var got Row
 		if err := decodePayload(string(appendPayload(nil, r)), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -37,7 +40,7 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 		if got.Application != r.ApplicationID || got.User != r.UserID || got.Key != r.KeyID || got.Call != r.CallID || got.Start != r.Start.UnixMilli() ||
 			got.DurationUS != 1234567 || int(got.Status) != r.StatusCode || got.Success != r.Success || got.Model != r.Model ||
 			got.EndedBy != string(r.EndedBy) || got.ReasonType != string(r.ReasonType) || got.ReasonCode != string(r.ReasonCode) ||
-			got.HasFirstByte != (r.FirstByte >= 0) || got.Trace != r.Trace || got.Usage != r.Usage || got.UpstreamID != r.UpstreamID || int(got.Attempts) != r.Attempts || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
+			got.HasFirstByte != (r.FirstByte >= 0) || got.Trace != r.Trace || got.Usage != r.Usage || got.Estimated != r.Estimated || got.UpstreamID != r.UpstreamID || int(got.Attempts) != r.Attempts || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if f := r.Failure; f != nil && got.Failure != (FailureRow{f.Message, f.Method, f.Path, string(f.RequestBody), string(f.Query), string(f.BodyNote)}) {
@@ -51,6 +54,24 @@ func TestASuccessfulRecordTakesAtMostTwoHundredAndTenBytes(t *testing.T) {
 	r.Model = "a-capability-identifier-of-the-greatest-length-that-is-allowed-64"
 	if size := frameHeader + len(appendPayload(nil, r)); size > 210 {
 		t.Errorf("%d bytes", size)
+	}
+}
+
+// TestARecordOfTheVersionBeforeIsRead, which knew of no estimate.
+func TestARecordOfTheVersionBeforeIsRead(t *testing.T) {
+	before, err := hex.DecodeString(`010190a0a00000700080000000000000010190a0a000007000800000000000000201a0c499607b7000800000000000000128ffcfc70487ad4bf60300800880a001` +
+		`04040c0b6770742d346f2d6d696e692f00010b000403900303056770742d350210000190a0a0000070008000000000000003030b0002096f70656e61692d657521` +
+		`74686520757073747265616d20636f756c64206e6f74206265207265616368656404504f5354142f76312f636861742f636f6d706c6574696f6e73307b226d6573` +
+		`7361676573223a5b7b22726f6c65223a2275736572222c22636f6e74656e74223a2268656c6c6f227d5d7d1f7b226d6f64656c223a226770742d346f2d6d696e69` +
+		`222c2261223a2231227d01`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Row{Estimated: 7} // of the row that was read into it before
+	want := calls.Usage{State: calls.UsagePartial, Model: "gpt-5", Known: calls.UsageInput | calls.UsageOutput, Input: 400, Output: 3}
+	if err := decodePayload(string(before), &got); err != nil || got.Usage != want || got.Estimated != 0 || got.Key != callstest.Key ||
+		got.UpstreamID != "openai-eu" || got.Attempts != 2 || got.Start != 1_790_000_000_123 || got.Failure.Method != "POST" {
+		t.Errorf("%v: %+v", err, got)
 	}
 }
 
@@ -69,7 +90,7 @@ func TestAPartThatIsNotKnownIsPassedOver(t *testing.T) {
 	later[part]++
 	later[list]++
 	var got Row
-	if err := decodePayload(string(later), &got); err != nil || got.Usage != r.Usage || got.Model != r.Model {
+	if err := decodePayload(string(later), &got); err != nil || got.Usage != r.Usage || got.Estimated != r.Estimated || got.Model != r.Model {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	later[list]++ // a list that is longer than what is there

@@ -13,9 +13,10 @@ import (
 // its number, two bytes of its length and what it holds. A version that does not know a part passes over it, and
 // takes the record without it. A number is never used again.
 const (
-	partUsage    = 1
-	partKey      = 2 // 16 bytes
-	partUpstream = 3
+	partUsage     = 1
+	partKey       = 2 // 16 bytes
+	partUpstream  = 3
+	partEstimated = 4
 )
 
 func appendMore(b []byte, r *calls.Record) []byte {
@@ -33,6 +34,12 @@ func appendMore(b []byte, r *calls.Record) []byte {
 		var part int
 		b, part = beginLength(append(b, partUpstream))
 		b = appendText(append(b, byte(r.Attempts)), r.UpstreamID)
+		endLength(b, part)
+	}
+	if r.Estimated != 0 {
+		var part int
+		b, part = beginLength(append(b, partEstimated))
+		b = binary.AppendUvarint(b, uint64(r.Estimated))
 		endLength(b, part)
 	}
 	endLength(b, list)
@@ -66,6 +73,8 @@ func (d *decoder) more(r *Row) {
 			part.id(&r.Key)
 		case partUpstream:
 			r.Attempts, r.UpstreamID = part.octet(), part.text()
+		case partEstimated:
+			r.Estimated = uint32(part.number(math.MaxUint32))
 		}
 		parts.failed = parts.failed || part.failed
 	}

@@ -21,6 +21,7 @@ type Row struct {
 	EndedBy, ReasonType, ReasonCode, Model      string
 	Trace                                       calls.TraceID
 	Usage                                       calls.Usage
+	Estimated                                   uint32
 	UpstreamID                                  string
 	Attempts                                    uint8
 	Failure                                     FailureRow
@@ -60,7 +61,7 @@ func decodePayload(payload string, r *Row) error {
 	if r.Trace = (calls.TraceID{}); flags&flagTrace != 0 {
 		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
 	}
-	r.Key, r.UpstreamID, r.Attempts = uuid.Nil, "", 0
+	r.Key, r.UpstreamID, r.Attempts, r.Estimated = uuid.Nil, "", 0, 0
 	if r.Usage = (calls.Usage{}); flags&flagMore != 0 {
 		d.more(r)
 	}

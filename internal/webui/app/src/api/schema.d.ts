@@ -2654,6 +2654,8 @@ export interface components {
             durationMs: components["schemas"]["Count"];
             /** @enum {string} */
             endedBy: "complete" | "client_abort" | "upstream_abort" | "timeout" | "shutdown" | "denied";
+            /** @description What limits were charged beyond the tokens that the answer reported, where it did not tell all; null where nothing was, or no limit of tokens held. It is in no figure of the statistics. */
+            estimatedTokens: number | null;
             /** @description Null when the upstream sent none. */
             firstByteMs: number | null;
             /** @description Null when not reported; the others likewise. */
@@ -3391,6 +3393,8 @@ export interface components {
             items: components["schemas"]["LimitUsage"][];
         };
         LimitUsage: {
+            /** @description Of `tokensPerDay`, how many of those used are estimates: of calls whose answers did not tell what they used. The others were reported. Null of other limits, and when it is not known. */
+            estimated: number | null;
             /** @description What holds; null when nothing does. */
             limit: number | null;
             name: components["schemas"]["LimitName"];
@@ -7172,6 +7176,7 @@ export interface operations {
                      *             "cachedTokens": null,
                      *             "cacheWriteTokens": null,
                      *             "reasoningTokens": null,
+                     *             "estimatedTokens": null,
                      *             "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *             "reason": {
                      *               "type": "upstream_http_error",
@@ -7253,6 +7258,7 @@ export interface operations {
                      *         "cachedTokens": null,
                      *         "cacheWriteTokens": null,
                      *         "reasoningTokens": null,
+                     *         "estimatedTokens": null,
                      *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *         "reason": {
                      *           "type": "upstream_http_error",
@@ -11440,6 +11446,7 @@ export interface operations {
                      *             "limit": 120,
                      *             "source": "own",
                      *             "used": 87,
+                     *             "estimated": null,
                      *             "windowMs": 60000,
                      *             "resetsAt": null
                      *           },
@@ -11448,6 +11455,7 @@ export interface operations {
                      *             "limit": null,
                      *             "source": null,
                      *             "used": null,
+                     *             "estimated": null,
                      *             "windowMs": 60000,
                      *             "resetsAt": null
                      *           },
@@ -11456,6 +11464,7 @@ export interface operations {
                      *             "limit": 20,
                      *             "source": "all",
                      *             "used": 3,
+                     *             "estimated": null,
                      *             "windowMs": null,
                      *             "resetsAt": null
                      *           },
@@ -11464,6 +11473,7 @@ export interface operations {
                      *             "limit": 10000,
                      *             "source": "own",
                      *             "used": 2315,
+                     *             "estimated": null,
                      *             "windowMs": null,
                      *             "resetsAt": "2026-08-18T00:00:00.000+08:00"
                      *           },
@@ -11472,6 +11482,7 @@ export interface operations {
                      *             "limit": null,
                      *             "source": null,
                      *             "used": null,
+                     *             "estimated": null,
                      *             "windowMs": null,
                      *             "resetsAt": "2026-08-18T00:00:00.000+08:00"
                      *           }
@@ -11844,6 +11855,7 @@ export interface operations {
                      *             "cachedTokens": null,
                      *             "cacheWriteTokens": null,
                      *             "reasoningTokens": null,
+                     *             "estimatedTokens": null,
                      *             "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *             "reason": {
                      *               "type": "upstream_http_error",
@@ -11920,6 +11932,7 @@ export interface operations {
                      *         "cachedTokens": null,
                      *         "cacheWriteTokens": null,
                      *         "reasoningTokens": null,
+                     *         "estimatedTokens": null,
                      *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *         "application": {
                      *           "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3",
@@ -12520,6 +12533,7 @@ export interface operations {
                      *             "cachedTokens": 64,
                      *             "cacheWriteTokens": null,
                      *             "reasoningTokens": 0,
+                     *             "estimatedTokens": null,
                      *             "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *             "reason": null
                      *           }
@@ -12695,6 +12709,7 @@ export interface operations {
                      *         "cachedTokens": null,
                      *         "cacheWriteTokens": null,
                      *         "reasoningTokens": null,
+                     *         "estimatedTokens": null,
                      *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *         "upstreamId": "openai-eu",
                      *         "attempts": 2,

@@ -159,7 +159,7 @@ function Facts({ applicationId, call, here }: { applicationId: string; call: Fai
       </div>
       <KeyFact applicationId={applicationId} call={call} />
       <UpstreamFacts call={call} />
-      {call.usageState !== null && call.usageState !== 'none' && <TokenFacts call={call} />}
+      {((call.usageState !== null && call.usageState !== 'none') || call.estimatedTokens !== null) && <TokenFacts call={call} />}
       {request && (
         <div className="across">
           <dt>{t('fact.request')}</dt>

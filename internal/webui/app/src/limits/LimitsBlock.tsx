@@ -92,6 +92,11 @@ function Limit({ item }: { item: LimitUsage }) {
       >
         <div style={{ width: `${(filled?.share ?? 0) * 100}%` }} />
       </div>
+      {item.used !== null && item.estimated !== null && item.estimated > 0 && (
+        <p className="meta">
+          {t('limits.estimated', { reported: format.count(item.used - item.estimated), estimated: format.count(item.estimated) })}
+        </p>
+      )}
       <p className="meta">{`${t(`limits.source.${item.source}`)} · ${span}`}</p>
     </li>
   );

@@ -2,13 +2,20 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 
-/** What the answer to one call reported, as entries of a list of facts; or why nothing is known. */
+/** What the answer to one call reported, as entries of a list of facts; or why nothing is known, and what limits were charged then. */
 export function TokenFacts({
   call,
 }: {
   call: Pick<
     Schemas['Call'],
-    'usageState' | 'upstreamModel' | 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'reasoningTokens'
+    | 'usageState'
+    | 'upstreamModel'
+    | 'inputTokens'
+    | 'outputTokens'
+    | 'cachedTokens'
+    | 'cacheWriteTokens'
+    | 'reasoningTokens'
+    | 'estimatedTokens'
   >;
 }) {
   const { t } = useTranslation();
@@ -42,6 +49,14 @@ export function TokenFacts({
           <dd className="number">{format.count(n)}</dd>
         </div>
       ))}
+      {call.estimatedTokens !== null && (
+        <div>
+          <dt>{t('tokens.estimated')}</dt>
+          <dd className="number" title={t('tokens.estimatedWhy')}>
+            {format.count(call.estimatedTokens)}
+          </dd>
+        </div>
+      )}
       {call.upstreamModel !== null && (
         <div>
           <dt>{t('tokens.upstreamModel')}</dt>

@@ -122,6 +122,7 @@ const applications: Same<typeof zh> = {
     reached: 'Reached',
     unknown: 'How much is used is not known now',
     used: '{{used}} of {{limit}}',
+    estimated: '{{reported}} reported, {{estimated}} estimated where answers did not tell',
     hint: 'Empty: no limit',
     ceiling: 'At most {{n}}, set by your administrator; empty: {{n}}',
     saved: 'The limits of {{name}} are saved; in effect within 2 s',

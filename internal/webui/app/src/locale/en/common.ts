@@ -184,6 +184,8 @@ const common: Same<typeof zh> = {
     unreported: '{{share}} of the streamed calls report no usage. Clients of OpenAI’s chat completions get it when their request says:',
     inOut: '{{input}} in, {{output}} out',
     atLeast: 'at least, it was interrupted',
+    estimated: 'Estimated for limits',
+    estimatedWhy: 'Charged to limits beyond what the answer reports, as it does not tell all; in no figure of tokens',
     upstreamModel: 'Model that answered',
     state: {
       reported: 'As the answer reports it',

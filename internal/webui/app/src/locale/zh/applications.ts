@@ -114,6 +114,7 @@ const applications = {
     reached: '已达到',
     unknown: '暂时不知道用量',
     used: '{{used}} / {{limit}}',
+    estimated: '其中报告 {{reported}}，估算 {{estimated}}（应答没有报告用量）',
     hint: '留空：不限',
     ceiling: '最多 {{n}}，由管理员设置；留空则为 {{n}}',
     saved: '{{name}} 的限额已保存，2 秒内生效',

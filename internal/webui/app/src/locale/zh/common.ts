@@ -169,6 +169,8 @@ const common = {
     unreported: '{{share}} 的流式调用没有报告用量。使用 OpenAI chat completions 的客户端在请求中加上以下内容即可：',
     inOut: '输入 {{input}}，输出 {{output}}',
     atLeast: '调用中断，为下限',
+    estimated: '限额估算',
+    estimatedWhy: '应答没有报告全部用量，超出报告的部分按估算计入限额；不计入任何 Token 统计',
     upstreamModel: '应答的模型',
     state: {
       reported: '应答中报告的数值',
