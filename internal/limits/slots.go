@@ -46,10 +46,13 @@ func (s *slots) hold(n int64) {
 	s.free.Add(n - s.held.Swap(n))
 }
 
+// room is how many nobody holds, at the last exchange.
+func (s *slots) room() int64 { return s.limit.Load() - s.others.Load() - s.held.Load() }
+
 // spare is what is given back: all but a reserve, which is none where slots are scarce.
 func (s *slots) spare(peers int, keep bool) int64 {
 	reserve := int64(0)
-	if room := s.limit.Load() - s.others.Load() - s.held.Load(); keep && room > 0 {
+	if room := s.room(); keep && room > 0 {
 		reserve = room / int64(4*peers)
 	}
 	return max(0, s.free.Load()-reserve)
@@ -62,6 +65,7 @@ func (s *slots) ask(gateway string, want int64, peers int, keep bool, stale time
 	if over := -s.free.Load(); over > 0 { // calls that were in flight when the share was less: they hold theirs
 		s.hold(s.held.Load() + over)
 	}
+	s.wanted.Store(0)
 	if want == 0 {
 		for n := s.spare(peers, keep); n > 0 && s.take(); n-- { // a call may have been sooner
 			s.held.Add(-1)

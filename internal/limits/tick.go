@@ -135,11 +135,15 @@ func (s *slots) due(now time.Duration, p pace, peers int) (want int64, is bool) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since, warm := now-s.last, now-time.Duration(s.lastUse.Load()) < keptWarm
-	if wanted := s.wanted.Load(); wanted > 0 {
+	if wanted := s.wanted.Load() - max(0, s.free.Load()); wanted > 0 { // calls have ended since
 		return wanted, true
 	}
-	spare := s.spare(peers, warm)
-	return 0, spare > 0 && since >= p.life/2 || s.held.Load() > 0 && since >= p.stale/10
+	// A reserve is looked at as often as what is spare: others may be short of slots by now.
+	idle, pause := s.free.Load() > 0 && warm || s.spare(peers, warm) > 0, p.life/2
+	if s.room() <= 0 {
+		pause = p.tick / 2
+	}
+	return 0, idle && since >= pause || s.held.Load() > 0 && since >= p.stale/10
 }
 
 // run does exchanges in one round trip.
@@ -235,7 +239,6 @@ func (l *Limiter) exchange(s *State, m *meter, want, n int64) (bucket int64, tak
 func (l *Limiter) exchangeSlots(s *State, want int64) (taken, answered bool) {
 	d := &due{state: s, reserve: 1}
 	d.arguments = s.slots.ask(l.config.Gateway.String(), want, l.peers.Load().count, true, l.pace.stale)
-	s.slots.wanted.Store(0)
 	answered = l.alone(d)
 	return d.served, answered
 }
