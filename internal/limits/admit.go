@@ -28,12 +28,18 @@ type Reached struct {
 
 // Ticket is what a call has taken; End ends it. The zero Ticket took nothing.
 type Ticket struct {
+	state    *State
+	estimate int64 // of tokens
+	own      hold
+}
+
+// hold is what a call has taken of the limits of a state.
+type hold struct {
 	state                 *State
-	estimate              int64 // of tokens
 	requestIn, callIn     int64 // buckets
 	tokensIn, dayTokensIn int64
+	tokens, dayTokens     int64 // 0: none
 	request, call, slot   bool
-	tokens, dayTokens     bool
 }
 
 // Admit takes of every limit of an application what a call needs. A warm call asks nobody: it spends what is leased.
@@ -43,47 +49,86 @@ func (l *Limiter) Admit(s *State, start time.Time) (t Ticket, reached *Reached) 
 		return Ticket{}, nil
 	}
 	now := start.Sub(l.began)
-	t = Ticket{state: s}
-	s.calls.countsFrom(start)
-	s.dayTokens.countsFrom(start)
-	t.requestIn, t.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
-	if reached == nil {
-		t.callIn, t.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
-	}
-	if reached == nil && (s.tokens.limit.Load() > 0 || s.dayTokens.limit.Load() > 0) {
-		t.estimate = max(1, s.perCall.Load())
-		t.tokensIn, t.tokens, reached = l.spend(s, s.tokens, TokensPerMinute, RateLimited, t.estimate, now)
-		if reached == nil {
-			t.dayTokensIn, t.dayTokens, reached = l.spend(s, s.dayTokens, TokensPerDay, QuotaExhausted, t.estimate, now)
-		}
-	}
-	if reached == nil {
-		t.slot, reached = l.occupy(s, now)
-	}
-	if reached != nil {
-		t.refund()
+	t = Ticket{state: s, estimate: max(1, s.perCall.Load()), own: hold{state: s}}
+	if reached = l.take(&t.own, t.estimate, start, now); reached != nil {
 		l.metrics.refused.WithLabelValues(reached.Limit).Inc()
 		return Ticket{}, reached
 	}
 	return t, nil
 }
 
+// take takes for a call of the limits of h's state, or nothing.
+func (l *Limiter) take(h *hold, estimate int64, start time.Time, now time.Duration) (reached *Reached) {
+	s := h.state
+	s.calls.countsFrom(start)
+	s.dayTokens.countsFrom(start)
+	h.requestIn, h.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
+	if reached == nil {
+		h.callIn, h.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
+	}
+	if reached == nil {
+		h.tokensIn, h.tokens, reached = l.reserve(s, s.tokens, TokensPerMinute, RateLimited, estimate, now)
+	}
+	if reached == nil {
+		h.dayTokensIn, h.dayTokens, reached = l.reserve(s, s.dayTokens, TokensPerDay, QuotaExhausted, estimate, now)
+	}
+	if reached == nil {
+		h.slot, reached = l.occupy(s, now)
+	}
+	if reached != nil {
+		h.refund()
+	}
+	return reached
+}
+
+// reserve takes an estimate of tokens, which is not used yet. It gives how many were taken.
+func (l *Limiter) reserve(s *State, m *meter, name, code string, estimate int64, now time.Duration) (bucket, n int64, reached *Reached) {
+	limit := m.limit.Load()
+	bucket, taken, reached := l.spend(s, m, name, code, estimate, now)
+	if !taken {
+		return 0, 0, reached
+	}
+	n = min(estimate, limit)
+	m.reserve(bucket, n)
+	s.reserving.Add(1)
+	return bucket, n, nil
+}
+
 // refund gives everything back.
-func (t *Ticket) refund() {
-	s := t.state
-	if t.request {
-		s.requests.giveBack(t.requestIn, 1)
+func (h *hold) refund() {
+	s := h.state
+	if h.request {
+		s.requests.giveBack(h.requestIn, 1)
 	}
-	if t.call {
-		s.calls.giveBack(t.callIn, 1)
+	if h.call {
+		s.calls.giveBack(h.callIn, 1)
 	}
-	if t.tokens {
-		s.tokens.giveBack(t.tokensIn, min(t.estimate, s.tokens.limit.Load()))
-	}
-	if t.dayTokens {
-		s.dayTokens.giveBack(t.dayTokensIn, min(t.estimate, s.dayTokens.limit.Load()))
+	h.free()
+	h.settle(0, 0)
+}
+
+// free gives the slot back.
+func (h *hold) free() {
+	if h.slot {
+		h.state.slots.release()
 	}
 }
+
+// settle counts so many tokens instead of the estimate.
+func (h *hold) settle(tokens int64, now time.Duration) {
+	s := h.state
+	if h.tokens > 0 {
+		s.tokens.settle(h.tokensIn, h.tokens, tokens, now)
+		s.reserving.Add(-1)
+	}
+	if h.dayTokens > 0 {
+		s.dayTokens.settle(h.dayTokensIn, h.dayTokens, tokens, now)
+		s.reserving.Add(-1)
+	}
+}
+
+// countsTokens tells whether a limit of tokens holds.
+func (h *hold) countsTokens() bool { return h.tokens > 0 || h.dayTokens > 0 }
 
 // End ends what a call took: its slot is free, and its tokens are counted as they were. known tells whether the answer
 // said how many; what it did not say is not counted.
@@ -92,10 +137,8 @@ func (l *Limiter) End(t Ticket, tokens int64, known bool) {
 	if s == nil {
 		return
 	}
-	if t.slot {
-		s.slots.release()
-	}
-	if !t.tokens && !t.dayTokens {
+	t.own.free()
+	if !t.own.countsTokens() {
 		return
 	}
 	switch {
@@ -108,18 +151,12 @@ func (l *Limiter) End(t Ticket, tokens int64, known bool) {
 	default:
 		l.metrics.absent.Inc()
 	}
-	now := l.elapsed()
-	if t.tokens {
-		s.tokens.settle(t.tokensIn, t.estimate, tokens, now)
-	}
-	if t.dayTokens {
-		s.dayTokens.settle(t.dayTokensIn, t.estimate, tokens, now)
-	}
+	t.own.settle(tokens, l.elapsed())
 }
 
-// settle counts n instead of what was taken for them.
-func (m *meter) settle(bucket, estimate, n int64, now time.Duration) {
-	taken := min(estimate, m.limit.Load())
+// settle counts n instead of what was reserved for them.
+func (m *meter) settle(bucket, taken, n int64, now time.Duration) {
+	m.reserve(bucket, -taken)
 	if n >= taken {
 		m.charge(m.bucket(now), n-taken)
 		return
@@ -190,11 +227,11 @@ func (m *meter) demand(n int64, now, life time.Duration) int64 {
 
 // occupy takes a slot where calls in flight are limited.
 func (l *Limiter) occupy(s *State, now time.Duration) (taken bool, reached *Reached) {
+	touch(&s.slots.lastUse, now) // also of a state that has no such limit: it is in use
 	limit := s.slots.limit.Load()
 	if limit == 0 {
 		return false, nil
 	}
-	touch(&s.slots.lastUse, now)
 	if s.slots.take() || l.occupyMore(s) {
 		return true, nil
 	}

@@ -80,14 +80,14 @@ func (m *meter) untilMidnight(now time.Duration) int64 {
 	return (m.span.leaves(m.span.bucket(ms)) - ms + 999) / 1000
 }
 
-// left is what may still be spent as far as is known: what nobody has leased, and the rest of the own lease.
+// left is what may still be used as far as is known: the limit without what was used.
 func (m *meter) left(now time.Duration) int64 {
-	left := max(0, m.limit.Load()-m.seen.Load())
-	if l := m.lease.Load(); l != nil && now < l.until {
+	left := m.limit.Load() - m.seen.Load()
+	if l := m.lease.Load(); l != nil {
 		left += max(0, l.left.Load())
 	}
-	return left
+	return min(max(0, left), m.limit.Load())
 }
 
 // left is how many more calls may be in flight, as far as is known.
-func (s *slots) left() int64 { return max(0, s.limit.Load()-s.others.Load()-s.inFlight()) }
+func (s *slots) left() int64 { return max(0, s.limit.Load()-s.used.Load()-s.inFlight()) }

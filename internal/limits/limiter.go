@@ -167,6 +167,7 @@ type State struct {
 	dayTokens   *meter
 	slots       slots
 	headers     atomic.Pointer[headers]
+	reserving   atomic.Int64 // reservations of calls in flight
 	perCall     atomic.Int64 // tokens of a call, on average; 0: none was counted
 }
 

@@ -14,6 +14,7 @@ type slots struct {
 	held     atomic.Int64 // written under mu
 	free     atomic.Int64 // of those held; below 0: more calls than are held
 	others   atomic.Int64 // held by them, at the last exchange
+	used     atomic.Int64 // by others, at the last exchange
 	lastUse  atomic.Int64 // elapsed, to the second
 	emptyTo  atomic.Int64
 	wanted   atomic.Int64 // in vain, since the last exchange
@@ -22,6 +23,7 @@ type slots struct {
 	mu     sync.Mutex
 	epoch  string
 	last   time.Duration
+	told   int64         // in flight, at the last exchange
 	lossAt time.Duration // 0: none
 	atLoss int64         // held then
 }
@@ -71,26 +73,29 @@ func (s *slots) ask(gateway string, want int64, peers int, keep bool, stale time
 			s.held.Add(-1)
 		}
 	}
-	return []any{s.limit.Load(), gateway, s.held.Load(), want, min(want, 1), peers, stale.Milliseconds()}
+	s.told = max(0, s.inFlight())
+	return []any{s.limit.Load(), gateway, s.held.Load(), want, min(want, 1), peers, stale.Milliseconds(), s.told}
 }
 
 // accept takes the answer. It reports whether what others hold was lost, and whether there is enough for the call that
 // asked, which has it then.
 func (s *slots) accept(answer any, sent time.Duration, reserve int64) (lost, served bool, err error) {
 	list, ok := answer.([]any)
-	if !ok || len(list) != 3 {
+	if !ok || len(list) != 4 {
 		return false, false, fmt.Errorf("the slots of a limit answer %T", answer)
 	}
 	epoch, isText := list[0].(string)
 	others, isNumber := list[1].(int64)
 	granted, isToo := list[2].(int64)
-	if !isText || !isNumber || !isToo {
+	used, isAlso := list[3].(int64)
+	if !isText || !isNumber || !isToo || !isAlso {
 		return false, false, errors.New("the slots of a limit answer something else than numbers")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lost = s.epoch != "" && s.epoch != epoch && s.others.Load() > 0
 	s.others.Store(others)
+	s.used.Store(used)
 	s.epoch, s.last, s.lossAt = epoch, sent, 0
 	if served = reserve > 0 && granted >= reserve; !served {
 		reserve = 0

@@ -24,13 +24,13 @@ func NewReader(rdb redis.UniversalClient) *Reader { return &Reader{rdb} }
 // readTimeout bounds the answer of a Redis that hangs.
 const readTimeout = 500 * time.Millisecond
 
-// Usage gives what is counted of an application: of the minute and the Beijing day until now, and in flight. What
-// gateways have leased ahead of need is in it.
+// Usage gives what an application has used in the minute and on the Beijing day until now, and what is in flight. What
+// gateways have leased ahead of need, or reserved for calls in flight, is not in it.
 func (r *Reader) Usage(ctx context.Context, application uuid.UUID) (u Usage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	pipe := r.redis.Pipeline()
-	names := [...]string{"requests", "tokens", "day-calls", "day-tokens", "slots"}
+	names := [...]string{"requests", "tokens", "day-calls", "day-tokens", "slots-used"}
 	var fields [len(names)]*redis.MapStringStringCmd
 	for i, name := range names {
 		fields[i] = pipe.HGetAll(ctx, keyOf(application, name))
@@ -46,11 +46,11 @@ func (r *Reader) Usage(ctx context.Context, application uuid.UUID) (u Usage, err
 		}
 		*to = s.sum(fields[i].Val(), ms)
 	}
-	u.Concurrent = held(fields[len(names)-1].Val(), ms)
+	u.Concurrent = inUse(fields[len(names)-1].Val(), ms)
 	return u, nil
 }
 
-// sum adds what the window holds now. No count of a minute is one in which there was nothing.
+// sum adds what the window holds now, without what gateways say that they have not used of it (window.lua). No count of a minute is one in which there was nothing.
 func (s span) sum(fields map[string]string, ms int64) *int64 {
 	if len(fields) == 0 && s == beijingDay {
 		return nil
@@ -63,11 +63,21 @@ func (s span) sum(fields map[string]string, ms int64) *int64 {
 			total += n
 		}
 	}
+	for one := range strings.FieldsSeq(fields["idle"]) {
+		if said := strings.Split(one, ":"); len(said) == 3 {
+			n, err := strconv.ParseInt(said[1], 10, 64)
+			bucket, bad := strconv.ParseInt(said[2], 10, 64)
+			if err == nil && bad == nil && bucket > now-s.buckets {
+				total -= n
+			}
+		}
+	}
+	total = max(0, total)
 	return &total
 }
 
-// held adds the slots of the gateways that said so lately.
-func held(fields map[string]string, ms int64) *int64 {
+// inUse adds the slots in use of the gateways that said so lately.
+func inUse(fields map[string]string, ms int64) *int64 {
 	total := int64(0)
 	for _, value := range fields {
 		slots, at, _ := strings.Cut(value, ":")
