@@ -22,6 +22,7 @@ const (
 type Reached struct {
 	Code       string
 	Limit      string        // which one
+	Owner      bool          // it is the ceiling of the owner, for all applications together
 	Value      int64         // of it
 	RetryAfter time.Duration // at least 1 s; of a day, until it ends
 }
@@ -31,6 +32,7 @@ type Ticket struct {
 	state    *State
 	estimate int64 // of tokens
 	own      hold
+	owner    hold // of the owner's ceiling, if any
 }
 
 // hold is what a call has taken of the limits of a state.
@@ -49,35 +51,54 @@ func (l *Limiter) Admit(s *State, start time.Time) (t Ticket, reached *Reached) 
 		return Ticket{}, nil
 	}
 	now := start.Sub(l.began)
-	t = Ticket{state: s, estimate: max(1, s.perCall.Load()), own: hold{state: s}}
-	if reached = l.take(&t.own, t.estimate, start, now); reached != nil {
+	t = Ticket{state: s, estimate: s.perCall.Load(), own: hold{state: s}}
+	owner := s.owner.Load()
+	if t.estimate == 0 && owner != nil { // what is known of its owner's other applications
+		t.estimate = owner.perCall.Load()
+	}
+	t.estimate = max(1, t.estimate)
+	reached = l.take(&t.own, allLimits, t.estimate, start, now)
+	if owner != nil && reached == nil {
+		t.owner.state = owner.State
+		if reached = l.take(&t.owner, owner.limits, t.estimate, start, now); reached != nil {
+			reached.Owner = true
+			t.own.refund()
+		}
+	}
+	if reached != nil {
 		l.metrics.refused.WithLabelValues(reached.Limit).Inc()
 		return Ticket{}, reached
 	}
 	return t, nil
 }
 
-// take takes for a call of the limits of h's state, or nothing.
-func (l *Limiter) take(h *hold, estimate int64, start time.Time, now time.Duration) (reached *Reached) {
+// allLimits concern every call of a state.
+var allLimits = Limits{RequestsPerMinute: 1, TokensPerMinute: 1, Concurrency: 1, CallsPerDay: 1, TokensPerDay: 1}
+
+// take takes for a call of those limits of h's state that concern it, or nothing.
+func (l *Limiter) take(h *hold, concern Limits, estimate int64, start time.Time, now time.Duration) (reached *Reached) {
 	s := h.state
-	s.calls.countsFrom(start)
-	s.dayTokens.countsFrom(start)
-	h.requestIn, h.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
-	if reached == nil {
+	if concern.RequestsPerMinute != 0 {
+		h.requestIn, h.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
+	}
+	if reached == nil && concern.CallsPerDay != 0 {
+		s.calls.countsFrom(start)
 		h.callIn, h.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
 	}
-	if reached == nil {
+	if reached == nil && concern.TokensPerMinute != 0 {
 		h.tokensIn, h.tokens, reached = l.reserve(s, s.tokens, TokensPerMinute, RateLimited, estimate, now)
 	}
-	if reached == nil {
+	if reached == nil && concern.TokensPerDay != 0 {
+		s.dayTokens.countsFrom(start)
 		h.dayTokensIn, h.dayTokens, reached = l.reserve(s, s.dayTokens, TokensPerDay, QuotaExhausted, estimate, now)
 	}
-	if reached == nil {
+	if reached == nil && concern.Concurrency != 0 {
 		h.slot, reached = l.occupy(s, now)
 	}
 	if reached != nil {
 		h.refund()
 	}
+	touch(&s.slots.lastUse, now) // also of a state whose limits do not concern the call: it is in use
 	return reached
 }
 
@@ -127,6 +148,17 @@ func (h *hold) settle(tokens int64, now time.Duration) {
 	}
 }
 
+// learn notes what a call of the owner's used, for those of applications of which nothing is known yet.
+func (h *hold) learn(tokens int64) {
+	if h.state != nil && tokens > 0 {
+		average := h.state.perCall.Load()
+		if average == 0 {
+			average = tokens
+		}
+		h.state.perCall.Store(average + (tokens-average)/8)
+	}
+}
+
 // countsTokens tells whether a limit of tokens holds.
 func (h *hold) countsTokens() bool { return h.tokens > 0 || h.dayTokens > 0 }
 
@@ -138,7 +170,8 @@ func (l *Limiter) End(t Ticket, tokens int64, known bool) {
 		return
 	}
 	t.own.free()
-	if !t.own.countsTokens() {
+	t.owner.free()
+	if !t.own.countsTokens() && !t.owner.countsTokens() {
 		return
 	}
 	switch {
@@ -151,7 +184,10 @@ func (l *Limiter) End(t Ticket, tokens int64, known bool) {
 	default:
 		l.metrics.absent.Inc()
 	}
-	t.own.settle(tokens, l.elapsed())
+	now := l.elapsed()
+	t.own.settle(tokens, now)
+	t.owner.settle(tokens, now)
+	t.owner.learn(tokens)
 }
 
 // settle counts n instead of what was reserved for them.
@@ -227,11 +263,11 @@ func (m *meter) demand(n int64, now, life time.Duration) int64 {
 
 // occupy takes a slot where calls in flight are limited.
 func (l *Limiter) occupy(s *State, now time.Duration) (taken bool, reached *Reached) {
-	touch(&s.slots.lastUse, now) // also of a state that has no such limit: it is in use
 	limit := s.slots.limit.Load()
 	if limit == 0 {
 		return false, nil
 	}
+	touch(&s.slots.lastUse, now)
 	if s.slots.take() || l.occupyMore(s) {
 		return true, nil
 	}
