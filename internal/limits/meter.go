@@ -63,6 +63,7 @@ type change struct{ bucket, n int64 }
 func newMeter(name string, s span, carry bool, wall, now time.Duration) *meter {
 	m := &meter{name: name, span: s, carry: carry, own: newRing(s.buckets), others: newRing(s.buckets), mine: newRing(s.buckets), pending: map[int64]int64{},
 		reserved: map[int64]int64{}, exchange: newGate()}
+	m.number = int64(wall) // no exchange of an earlier process of this gateway had one of these
 	m.clock.Store((wall - now).Milliseconds())
 	m.began.Store(math.MaxInt64)
 	m.last = now
