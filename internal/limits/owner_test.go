@@ -60,8 +60,13 @@ func TestAnOwnersCeilingHoldsForAllApplicationsTogether(t *testing.T) {
 			if r := last[true]; r == nil || !r.Owner || r.Limit != name {
 				t.Errorf("refused by %+v", r)
 			}
-			// Tokens are charged when a call ends: the last one of each gateway may exceed what is left.
-			if admitted < 10 || admitted > 10 && !strings.HasPrefix(name, "tokens") || admitted > 12 {
+			// Tokens are charged when a call ends: the last one of each gateway may exceed what is left, or find that the other
+			// has leased one token of the hundred it needs.
+			least, most := 10, 10
+			if strings.HasPrefix(name, "tokens") {
+				least, most = 9, 12
+			}
+			if admitted < least || admitted > most {
 				t.Errorf("%d calls and %d tokens of all applications together", admitted, tokens)
 			}
 			if reached := call(0, uuid.New(), other); reached != nil {
