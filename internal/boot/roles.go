@@ -54,7 +54,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	n.callLog = telemetry.NewCallLog(os.Stderr, telemetry.CallsLogged(c.CallLog), n.registry)
 	n.limits = limits.Open(ctx, limits.Config{
 		Gateway: n.spool.ID(), Snapshot: limits.New(n.pool).ReadSnapshot, Pool: n.pool, Redis: n.redis, Spent: n.shipper.Spent,
-		Logger: n.logger, Registry: n.registry,
+		OwnerSpent: n.shipper.OwnerSpent, Logger: n.logger, Registry: n.registry,
 	})
 	n.gateway = gateway.New(gateway.Config{
 		Grant:            n.resolver.GrantFor,

@@ -85,12 +85,11 @@ func (s alertSource) Uses(ctx context.Context, applications []uuid.UUID) (map[uu
 	group.SetLimit(usesAtATime)
 	for i, id := range applications {
 		group.Go(func() error {
-			u, err := s.c.LimitsUsage.Usage(ctx, id)
+			used, err := s.c.LimitsUsage.Used(ctx, id, standings[id])
 			if err != nil {
 				return err
 			}
 			found[i] = map[string]alerts.Use{}
-			used := []*int64{u.RequestsInMinute, u.TokensInMinute, u.Concurrent, u.CallsToday, u.TokensToday}
 			for at, h := range standings[id].Holding() {
 				found[i][h.Name] = alerts.Use{Limit: h.Limit, Used: used[at]}
 			}

@@ -63,7 +63,7 @@ func (c *Console) getLimitsUsage(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	}
 	midnight := beijing.Format(beijing.Today(c.Now()).End())
 	const minute = int64(time.Minute / time.Millisecond)
-	used := c.limitsUsed(ctx.UserContext(), id)
+	used := c.limitsUsed(ctx.UserContext(), id, standings[id])
 	view := openapi.LimitsUsage{}
 	for i, h := range standings[id].Holding() {
 		item := openapi.LimitUsage{Name: h.Name, Limit: limitView(h.Limit), Source: told(string(h.Source))}
@@ -87,15 +87,14 @@ func (c *Console) getLimitsUsage(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 
 // limitsUsed is what the gateways have counted, in the order of limitNames. What cannot be asked is not known: the
 // rest of the answer is.
-func (c *Console) limitsUsed(ctx context.Context, application uuid.UUID) []*int64 {
-	var u limits.Usage
+func (c *Console) limitsUsed(ctx context.Context, application uuid.UUID, standing limits.Standing) (used [5]*int64) {
 	if c.LimitsUsage != nil {
 		var err error
-		if u, err = c.LimitsUsage.Usage(ctx, application); err != nil {
+		if used, err = c.LimitsUsage.Used(ctx, application, standing); err != nil {
 			c.Logger.LogAttrs(ctx, slog.LevelDebug, "usage of limits is not known", slog.Any("error", err))
 		}
 	}
-	return []*int64{u.RequestsInMinute, u.TokensInMinute, u.Concurrent, u.CallsToday, u.TokensToday}
+	return used
 }
 
 // estimatedTimeout bounds the ledger's part of an answer that is about the counts.

@@ -72,17 +72,21 @@ func refusedLimit(reached *limits.Reached) *refusal {
 	if reached.Code != limits.QuotaExhausted || reached.RetryAfter <= longestWait {
 		r.retryAfter = strconv.FormatInt(seconds, 10)
 	}
+	may, has := "The application may", "has"
+	if reached.Owner {
+		may, has = "All applications of the owner together may, by an administrator's ceiling for the owner,", "have"
+	}
 	switch reached.Limit {
 	case limits.RequestsPerMinute:
-		r.message = fmt.Sprintf("The application may make %d calls a minute, and has. %s", reached.Value, again)
+		r.message = fmt.Sprintf("%s make %d calls a minute, and %s. %s", may, reached.Value, has, again)
 	case limits.TokensPerMinute:
-		r.message = fmt.Sprintf("The application may use %d tokens a minute, and has. %s", reached.Value, again)
+		r.message = fmt.Sprintf("%s use %d tokens a minute, and %s. %s", may, reached.Value, has, again)
 	case limits.CallsPerDay:
-		r.message = fmt.Sprintf("The application may make %d calls a day, and has. The day ends at midnight in Beijing.", reached.Value)
+		r.message = fmt.Sprintf("%s make %d calls a day, and %s. The day ends at midnight in Beijing.", may, reached.Value, has)
 	case limits.TokensPerDay:
-		r.message = fmt.Sprintf("The application may use %d tokens a day, and has. The day ends at midnight in Beijing.", reached.Value)
+		r.message = fmt.Sprintf("%s use %d tokens a day, and %s. The day ends at midnight in Beijing.", may, reached.Value, has)
 	default:
-		r.message = fmt.Sprintf("The application may have %d calls in flight, and has. Try again when one of them has ended.", reached.Value)
+		r.message = fmt.Sprintf("%s have %d calls in flight, and %s. Try again when one of them has ended.", may, reached.Value, has)
 	}
 	return &r
 }

@@ -22,18 +22,26 @@ const (
 type Reached struct {
 	Code       string
 	Limit      string        // which one
+	Owner      bool          // it is the ceiling of the owner, for all applications together
 	Value      int64         // of it
 	RetryAfter time.Duration // at least 1 s; of a day, until it ends
 }
 
 // Ticket is what a call has taken; End ends it. The zero Ticket took nothing.
 type Ticket struct {
+	state    *State
+	estimate int64 // of tokens
+	own      hold
+	owner    hold // of the owner's ceiling, if any
+}
+
+// hold is what a call has taken of the limits of a state.
+type hold struct {
 	state                 *State
-	estimate              int64 // of tokens
 	requestIn, callIn     int64 // buckets
 	tokensIn, dayTokensIn int64
+	tokens, dayTokens     int64 // 0: none
 	request, call, slot   bool
-	tokens, dayTokens     bool
 }
 
 // Admit takes of every limit of an application what a call needs. A warm call asks nobody: it spends what is leased.
@@ -43,60 +51,127 @@ func (l *Limiter) Admit(s *State, start time.Time) (t Ticket, reached *Reached) 
 		return Ticket{}, nil
 	}
 	now := start.Sub(l.began)
-	t = Ticket{state: s}
-	s.calls.countsFrom(start)
-	s.dayTokens.countsFrom(start)
-	t.requestIn, t.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
-	if reached == nil {
-		t.callIn, t.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
+	t = Ticket{state: s, estimate: s.perCall.Load(), own: hold{state: s}}
+	owner := s.owner.Load()
+	if t.estimate == 0 && owner != nil { // what is known of its owner's other applications
+		t.estimate = owner.perCall.Load()
 	}
-	if reached == nil && (s.tokens.limit.Load() > 0 || s.dayTokens.limit.Load() > 0) {
-		t.estimate = max(1, s.perCall.Load())
-		t.tokensIn, t.tokens, reached = l.spend(s, s.tokens, TokensPerMinute, RateLimited, t.estimate, now)
-		if reached == nil {
-			t.dayTokensIn, t.dayTokens, reached = l.spend(s, s.dayTokens, TokensPerDay, QuotaExhausted, t.estimate, now)
+	t.estimate = max(1, t.estimate)
+	reached = l.take(&t.own, allLimits, t.estimate, start, now)
+	if owner != nil && reached == nil {
+		t.owner.state = owner.State
+		if reached = l.take(&t.owner, owner.limits, t.estimate, start, now); reached != nil {
+			reached.Owner = true
+			t.own.refund()
 		}
 	}
-	if reached == nil {
-		t.slot, reached = l.occupy(s, now)
-	}
 	if reached != nil {
-		t.refund()
 		l.metrics.refused.WithLabelValues(reached.Limit).Inc()
 		return Ticket{}, reached
 	}
 	return t, nil
 }
 
+// allLimits concern every call of a state.
+var allLimits = Limits{RequestsPerMinute: 1, TokensPerMinute: 1, Concurrency: 1, CallsPerDay: 1, TokensPerDay: 1}
+
+// take takes for a call of those limits of h's state that concern it, or nothing.
+func (l *Limiter) take(h *hold, concern Limits, estimate int64, start time.Time, now time.Duration) (reached *Reached) {
+	s := h.state
+	if concern.RequestsPerMinute != 0 {
+		h.requestIn, h.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
+	}
+	if reached == nil && concern.CallsPerDay != 0 {
+		s.calls.countsFrom(start)
+		h.callIn, h.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
+	}
+	if reached == nil && concern.TokensPerMinute != 0 {
+		h.tokensIn, h.tokens, reached = l.reserve(s, s.tokens, TokensPerMinute, RateLimited, estimate, now)
+	}
+	if reached == nil && concern.TokensPerDay != 0 {
+		s.dayTokens.countsFrom(start)
+		h.dayTokensIn, h.dayTokens, reached = l.reserve(s, s.dayTokens, TokensPerDay, QuotaExhausted, estimate, now)
+	}
+	if reached == nil && concern.Concurrency != 0 {
+		h.slot, reached = l.occupy(s, now)
+	}
+	if reached != nil {
+		h.refund()
+	}
+	touch(&s.slots.lastUse, now) // also of a state whose limits do not concern the call: it is in use
+	return reached
+}
+
+// reserve takes an estimate of tokens, which is not used yet. It gives how many were taken.
+func (l *Limiter) reserve(s *State, m *meter, name, code string, estimate int64, now time.Duration) (bucket, n int64, reached *Reached) {
+	limit := m.limit.Load()
+	bucket, taken, reached := l.spend(s, m, name, code, estimate, now)
+	if !taken {
+		return 0, 0, reached
+	}
+	n = min(estimate, limit)
+	m.reserve(bucket, n)
+	s.reserving.Add(1)
+	return bucket, n, nil
+}
+
 // refund gives everything back.
-func (t *Ticket) refund() {
-	s := t.state
-	if t.request {
-		s.requests.giveBack(t.requestIn, 1)
+func (h *hold) refund() {
+	s := h.state
+	if h.request {
+		s.requests.giveBack(h.requestIn, 1)
 	}
-	if t.call {
-		s.calls.giveBack(t.callIn, 1)
+	if h.call {
+		s.calls.giveBack(h.callIn, 1)
 	}
-	if t.tokens {
-		s.tokens.giveBack(t.tokensIn, min(t.estimate, s.tokens.limit.Load()))
-	}
-	if t.dayTokens {
-		s.dayTokens.giveBack(t.dayTokensIn, min(t.estimate, s.dayTokens.limit.Load()))
+	h.free()
+	h.settle(0, 0)
+}
+
+// free gives the slot back.
+func (h *hold) free() {
+	if h.slot {
+		h.state.slots.release()
 	}
 }
+
+// settle counts so many tokens instead of the estimate.
+func (h *hold) settle(tokens int64, now time.Duration) {
+	s := h.state
+	if h.tokens > 0 {
+		s.tokens.settle(h.tokensIn, h.tokens, tokens, now)
+		s.reserving.Add(-1)
+	}
+	if h.dayTokens > 0 {
+		s.dayTokens.settle(h.dayTokensIn, h.dayTokens, tokens, now)
+		s.reserving.Add(-1)
+	}
+}
+
+// learn notes what a call used, for the estimates of later ones.
+func (h *hold) learn(tokens int64) {
+	if h.state != nil {
+		average := h.state.perCall.Load()
+		if average == 0 {
+			average = tokens
+		}
+		h.state.perCall.Store(average + (tokens-average)/8)
+	}
+}
+
+// countsTokens tells whether a limit of tokens holds.
+func (h *hold) countsTokens() bool { return h.tokens > 0 || h.dayTokens > 0 }
 
 // End ends what a call took: its slot is free, and its tokens are counted. all tells whether the answer said how many
 // they are; else they are a lower bound, of which what was estimated stays counted where that is more: a caller that
 // leaves before the end saves nothing by it. It gives how many are counted, 0 where no limit of tokens holds.
 func (l *Limiter) End(t Ticket, tokens int64, all bool) (counted int64) {
-	s := t.state
-	if s == nil {
+	if t.state == nil {
 		return 0
 	}
-	if t.slot {
-		s.slots.release()
-	}
-	if !t.tokens && !t.dayTokens {
+	t.own.free()
+	t.owner.free()
+	if !t.own.countsTokens() && !t.owner.countsTokens() {
 		return 0
 	}
 	switch {
@@ -104,25 +179,18 @@ func (l *Limiter) End(t Ticket, tokens int64, all bool) (counted int64) {
 		tokens = max(tokens, t.estimate)
 		l.metrics.estimated.Inc()
 	case tokens > 0: // a call that failed used none, which says nothing of the others
-		average := s.perCall.Load()
-		if average == 0 {
-			average = tokens
-		}
-		s.perCall.Store(average + (tokens-average)/8)
+		t.own.learn(tokens)
+		t.owner.learn(tokens)
 	}
 	now := l.elapsed()
-	if t.tokens {
-		s.tokens.settle(t.tokensIn, t.estimate, tokens, now)
-	}
-	if t.dayTokens {
-		s.dayTokens.settle(t.dayTokensIn, t.estimate, tokens, now)
-	}
+	t.own.settle(tokens, now)
+	t.owner.settle(tokens, now)
 	return tokens
 }
 
-// settle counts n instead of what was taken for them.
-func (m *meter) settle(bucket, estimate, n int64, now time.Duration) {
-	taken := min(estimate, m.limit.Load())
+// settle counts n instead of what was reserved for them.
+func (m *meter) settle(bucket, taken, n int64, now time.Duration) {
+	m.reserve(bucket, -taken)
 	if n >= taken {
 		m.charge(m.bucket(now), n-taken)
 		return

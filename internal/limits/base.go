@@ -3,6 +3,7 @@ package limits
 import (
 	"context"
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +61,7 @@ func (l *Limiter) base(ctx context.Context, s *State, m *meter) error {
 			counted[id] = time.UnixMilli(ms)
 		}
 	}
-	calls, tokens, err := l.config.Spent(ctx, s.application, beijing.Day(bucket), counted)
+	calls, tokens, err := l.ledgers(ctx, s, m, beijing.Day(bucket), counted)
 	if err != nil {
 		return err
 	}
@@ -68,4 +69,16 @@ func (l *Limiter) base(ctx context.Context, s *State, m *meter) error {
 		calls = tokens
 	}
 	return baseScript.Run(ctx, l.config.Redis, []string{key}, bucket, calls).Err()
+}
+
+// ledgers asks the ledger what it has of a day.
+func (l *Limiter) ledgers(ctx context.Context, s *State, m *meter, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
+	if !s.isOwner.Load() {
+		return l.config.Spent(ctx, s.application, day, counted)
+	}
+	at := slices.Index(limitNames[:], CallsPerDay)
+	if m == s.dayTokens {
+		at = slices.Index(limitNames[:], TokensPerDay)
+	}
+	return l.config.OwnerSpent(ctx, s.application, l.snapshot.Load().raised(s.application, at), day, counted)
 }

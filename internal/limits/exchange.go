@@ -43,7 +43,8 @@ func (m *meter) ask(gateway string, want, least int64, peers int) []any {
 	if m.carry {
 		carry = 1
 	}
-	arguments := []any{m.span.unit, m.span.offset, m.span.buckets, m.limit.Load(), carry, gateway, m.number, want, least, peers, m.began.Load()}
+	m.told = m.idle()
+	arguments := []any{m.span.unit, m.span.offset, m.span.buckets, m.limit.Load(), carry, gateway, m.number, want, least, peers, m.began.Load(), m.told}
 	for _, c := range m.sent {
 		arguments = append(arguments, c.bucket, c.n)
 	}
@@ -55,16 +56,17 @@ type counted struct {
 	epoch                                   string
 	bucket, total, charged, debt            int64
 	granted, grantedIn, milliseconds, based int64
+	idle                                    int64 // taken by others and not used
 }
 
 func parseCounted(answer any) (c counted, err error) {
 	list, ok := answer.([]any)
-	if !ok || len(list) != 9 {
+	if !ok || len(list) != 10 {
 		return c, fmt.Errorf("the count of a limit answers %T of %d", answer, len(list))
 	}
 	epoch, ok := list[0].(string)
 	c.epoch = epoch
-	for i, to := range []*int64{&c.bucket, &c.total, &c.charged, &c.debt, &c.granted, &c.grantedIn, &c.milliseconds, &c.based} {
+	for i, to := range []*int64{&c.bucket, &c.total, &c.charged, &c.debt, &c.granted, &c.grantedIn, &c.milliseconds, &c.based, &c.idle} {
 		n, is := list[i+1].(int64)
 		ok, *to = ok && is, n
 	}
@@ -110,13 +112,14 @@ func (m *meter) accept(c counted, sent, received, life time.Duration, sharing bo
 		m.first = sent
 	}
 	m.epoch, m.ever, m.based, m.last = c.epoch, c.charged, c.based == 1, sent
-	m.seen.Store(c.total)
 	if !sharing && !lost && m.mine.total != 0 {
 		m.mine = newRing(m.span.buckets)
 	}
 	m.lost.Store((lost || m.lost.Load()) && m.span == beijingDay && !m.based)
 	m.exchanged()
-	return lost, m.receive(c, sent, life, lost || sharing, reserve)
+	served = m.receive(c, sent, life, lost || sharing, reserve)
+	m.seen.Store(c.total - c.idle + m.uncounted() - m.reservations(c.bucket))
+	return lost, served
 }
 
 // setClock learns the time of the count's clock, where the answer came at once: an exchange that waited for a server to
@@ -140,6 +143,7 @@ func (m *meter) receive(c counted, sent, life time.Duration, back bool, reserve 
 		return false
 	}
 	m.own.add(c.grantedIn, c.granted)
+	m.told += c.granted
 	if back {
 		m.pending[c.grantedIn] -= c.granted
 		return false

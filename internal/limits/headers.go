@@ -9,13 +9,13 @@ import (
 // headers is what limits alone decide of their headers.
 type headers struct {
 	policy []byte // RateLimit-Policy, and the name of RateLimit; empty without limits
-	meters []stated
-	slots  []byte // empty without such a limit
+	stated []stated
 }
 
-// stated is one meter in RateLimit: what comes before and after what is left.
+// stated is one limit in RateLimit: what comes before and after what is left.
 type stated struct {
 	meter         *meter
+	slots         *slots // instead of a meter
 	before, after []byte
 }
 
@@ -30,40 +30,73 @@ func (l *Limiter) AppendHeaders(out []byte, s *State, start time.Time) []byte {
 		return out
 	}
 	out = append(out, h.policy...)
-	for i := range h.meters {
-		m := &h.meters[i]
+	for i := range h.stated {
+		m := &h.stated[i]
+		if m.slots != nil {
+			out = strconv.AppendInt(append(out, m.before...), m.slots.left(), 10)
+			continue
+		}
 		out = strconv.AppendInt(append(out, m.before...), m.meter.left(now), 10)
 		out = append(out, m.after...)
 		if m.meter.span == beijingDay {
 			out = strconv.AppendInt(out, m.meter.untilMidnight(now), 10)
 		}
 	}
-	if len(h.slots) > 0 {
-		out = strconv.AppendInt(append(out, h.slots...), s.slots.left(), 10)
-	}
 	return append(out, "\r\n"...)
 }
 
-// newHeaders renders what the limits of a state decide.
+// newHeaders renders what the limits of a state decide, and what its owner's ceiling does.
 func (s *State) newHeaders(p pace) *headers {
-	h, separator := new(headers), ""
-	for m := range s.meters {
-		h.policy = fmt.Appendf(h.policy, "%s%q;q=%d;w=%d", separator, m.name, m.limit.Load(), m.window(p))
-		after := ";t="
-		if m.span != beijingDay { // at the latest all that is counted now has left the window after its length
-			after += strconv.FormatInt(m.window(p), 10)
-		}
-		h.meters = append(h.meters, stated{meter: m, before: fmt.Appendf(nil, "%s%q;r=", separator, m.name), after: []byte(after)})
-		separator = ", "
-	}
-	if concurrency := s.slots.limit.Load(); concurrency > 0 {
-		h.policy = fmt.Appendf(h.policy, `%s"concurrency";q=%d;qu="concurrent-requests"`, separator, concurrency)
-		h.slots = []byte(separator + `"concurrency";r=`)
+	h := new(headers)
+	h.state(s, allLimits, "", p)
+	if owner := s.owner.Load(); owner != nil {
+		h.state(owner.State, owner.limits, "owner-", p)
 	}
 	if len(h.policy) > 0 {
 		h.policy = fmt.Appendf(nil, "RateLimit-Policy: %s\r\nRateLimit: ", h.policy)
 	}
 	return h
+}
+
+// state adds those limits of a state that concern its calls.
+func (h *headers) state(s *State, concern Limits, prefix string, p pace) {
+	separator := func() string {
+		if len(h.policy) > 0 {
+			return ", "
+		}
+		return ""
+	}
+	for m := range s.meters {
+		if !s.concerns(m, concern) {
+			continue
+		}
+		name := prefix + m.name
+		before := fmt.Appendf(nil, "%s%q;r=", separator(), name)
+		h.policy = fmt.Appendf(h.policy, "%s%q;q=%d;w=%d", separator(), name, m.limit.Load(), m.window(p))
+		after := ";t="
+		if m.span != beijingDay { // at the latest all that is counted now has left the window after its length
+			after += strconv.FormatInt(m.window(p), 10)
+		}
+		h.stated = append(h.stated, stated{meter: m, before: before, after: []byte(after)})
+	}
+	if concurrency := s.slots.limit.Load(); concurrency > 0 && concern.Concurrency != 0 {
+		h.stated = append(h.stated, stated{slots: &s.slots, before: fmt.Appendf(nil, `%s"%sconcurrency";r=`, separator(), prefix)})
+		h.policy = fmt.Appendf(h.policy, `%s"%sconcurrency";q=%d;qu="concurrent-requests"`, separator(), prefix, concurrency)
+	}
+}
+
+// concerns tells whether a meter is of a limit that is set.
+func (s *State) concerns(m *meter, set Limits) bool {
+	switch m {
+	case s.requests:
+		return set.RequestsPerMinute != 0
+	case s.tokens:
+		return set.TokensPerMinute != 0
+	case s.calls:
+		return set.CallsPerDay != 0
+	default:
+		return set.TokensPerDay != 0
+	}
 }
 
 // window is the length of what is counted, in seconds.
@@ -80,14 +113,14 @@ func (m *meter) untilMidnight(now time.Duration) int64 {
 	return (m.span.leaves(m.span.bucket(ms)) - ms + 999) / 1000
 }
 
-// left is what may still be spent as far as is known: what nobody has leased, and the rest of the own lease.
+// left is what may still be used as far as is known: the limit without what was used.
 func (m *meter) left(now time.Duration) int64 {
-	left := max(0, m.limit.Load()-m.seen.Load())
-	if l := m.lease.Load(); l != nil && now < l.until {
+	left := m.limit.Load() - m.seen.Load()
+	if l := m.lease.Load(); l != nil {
 		left += max(0, l.left.Load())
 	}
-	return left
+	return min(max(0, left), m.limit.Load())
 }
 
 // left is how many more calls may be in flight, as far as is known.
-func (s *slots) left() int64 { return max(0, s.limit.Load()-s.others.Load()-s.inFlight()) }
+func (s *slots) left() int64 { return max(0, s.limit.Load()-s.used.Load()-s.inFlight()) }

@@ -49,8 +49,14 @@ func newFleet(t testing.TB, s *server, p pace, gateways int, limits Limits) *fle
 type spent func(ctx context.Context, application uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error)
 
 func newFleetOn(t testing.TB, client func() redis.UniversalClient, p pace, gateways int, limits Limits, before spent) *fleet {
-	f := &fleet{t: t, pace: p, application: uuid.New(), began: time.Now()}
-	held := &Snapshot{own: map[uuid.UUID]Limits{f.application: limits}}
+	application := uuid.New()
+	f := newFleetOf(t, client, p, gateways, &Snapshot{own: map[uuid.UUID]Limits{application: limits}}, before)
+	f.application = application
+	return f
+}
+
+func newFleetOf(t testing.TB, client func() redis.UniversalClient, p pace, gateways int, held *Snapshot, before spent) *fleet {
+	f := &fleet{t: t, pace: p, began: time.Now()}
 	for rank := range gateways {
 		rdb := client()
 		l := Open(t.Context(), Config{Gateway: uuid.New(), Snapshot: func(context.Context, *Snapshot) (*Snapshot, error) { return held, nil },

@@ -75,6 +75,44 @@ func (s *Snapshot) Of(application, owner uuid.UUID) Limits {
 	return s.own[application].within(s.applications[application].over(s.owners[owner]).over(s.all))
 }
 
+// split gives what holds for an application alone, and what of its owner's ceiling holds for it together with the
+// owner's other applications. Where an administrator has raised the application's own ceiling above its owner's, its
+// calls are not the owner's. Of both the lesser is what Of gives.
+func (s *Snapshot) split(application, owner uuid.UUID) (alone, together Limits) {
+	alone, together = s.own[application], s.owners[owner]
+	ceiling, every := s.applications[application], s.all
+	ceilings, others, shared, single := ceiling.values(), every.values(), together.values(), alone.values()
+	for i := range single {
+		switch {
+		case *shared[i] == 0:
+			if *ceilings[i] == 0 {
+				*ceilings[i] = *others[i]
+			}
+		case *ceilings[i] > *shared[i]:
+			*shared[i] = 0
+		}
+	}
+	alone = alone.within(ceiling)
+	for i := range shared {
+		if *shared[i] != 0 && *single[i] > *shared[i] {
+			*single[i] = 0
+		}
+	}
+	return alone, together
+}
+
+// raised are the applications that have a ceiling of their own above an owner's, of one limit: they are not counted in
+// the owner's. Others' applications may be among them.
+func (s *Snapshot) raised(owner uuid.UUID, limit int) (applications []uuid.UUID) {
+	ceiling := s.owners[owner]
+	for id, l := range s.applications {
+		if *l.values()[limit] > *ceiling.values()[limit] {
+			applications = append(applications, id)
+		}
+	}
+	return applications
+}
+
 // Empty tells that nobody has any limit.
 func (s *Snapshot) Empty() bool {
 	return s.all == Limits{} && len(s.own) == 0 && len(s.owners) == 0 && len(s.applications) == 0

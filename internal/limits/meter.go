@@ -34,11 +34,14 @@ type meter struct {
 	lastUse  atomic.Int64 // elapsed, to the second
 	emptyTo  atomic.Int64 // elapsed until which nobody asks again
 	clock    atomic.Int64 // milliseconds of the count's clock minus elapsed ones
-	seen     atomic.Int64 // total of the window at the last exchange
+	seen     atomic.Int64 // used, and the own lease, at the last exchange
 	began    atomic.Int64 // ms: the start of the earliest call counted here; earlier ones only the ledger has
 	exchange gate         // one at a time
 
-	mu      sync.Mutex
+	mu       sync.Mutex
+	reserved map[int64]int64 // by bucket: taken for calls that are in flight
+	told     int64           // what was idle, at the last exchange
+
 	own     ring            // what the count has of this gateway
 	others  ring            // what it has of others, as far as this gateway has seen
 	mine    ring            // what was spent of the share since the count was lost: it stays so when it is told
@@ -59,7 +62,8 @@ type change struct{ bucket, n int64 }
 
 func newMeter(name string, s span, carry bool, wall, now time.Duration) *meter {
 	m := &meter{name: name, span: s, carry: carry, own: newRing(s.buckets), others: newRing(s.buckets), mine: newRing(s.buckets), pending: map[int64]int64{},
-		exchange: newGate()}
+		reserved: map[int64]int64{}, exchange: newGate()}
+	m.number = int64(wall) // no exchange of an earlier process of this gateway had one of these
 	m.clock.Store((wall - now).Milliseconds())
 	m.began.Store(math.MaxInt64)
 	m.last = now
@@ -126,6 +130,36 @@ func (m *meter) charge(bucket, n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pending[bucket] += n
+}
+
+// reserve notes n of a bucket as taken for a call that has not used them yet, or no longer so when negative.
+func (m *meter) reserve(bucket, n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.reserved[bucket] += n; m.reserved[bucket] <= 0 { // below 0 where it was out of the window
+		delete(m.reserved, bucket)
+	}
+}
+
+// reservations is what is noted of a window that ends with a bucket. mu is held.
+func (m *meter) reservations(newest int64) (n int64) {
+	for b, of := range m.reserved {
+		if b > newest-m.span.buckets {
+			n += of
+		} else {
+			delete(m.reserved, b)
+		}
+	}
+	return n
+}
+
+// idle is what the count has, and nobody has used: the rest of the lease, and what is reserved. mu is held.
+func (m *meter) idle() int64 {
+	n := m.reservations(m.own.newest)
+	if l := m.lease.Load(); l != nil {
+		n += max(0, l.left.Load())
+	}
+	return n
 }
 
 // demanded is what was asked for since the last exchange. mu is held.

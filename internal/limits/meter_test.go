@@ -40,3 +40,21 @@ func TestALeaseTakenBackGivesBackAllThatIsLeftOfIt(t *testing.T) {
 		t.Errorf("%d of %d came back", back, rounds*left)
 	}
 }
+
+// TestAGatewayStartedAnewIsNotTakenForTheOneBefore: the count does not give its first exchange the answer to another.
+func TestAGatewayStartedAnewIsNotTakenForTheOneBefore(t *testing.T) {
+	t.Parallel()
+	s := startRedis(t)
+	f := newFleet(t, s, usual, 2, Limits{CallsPerDay: 10})
+	f.limiters[1].config.Gateway = f.limiters[0].config.Gateway
+	f.limiters[0].cancel() // killed after its first exchange
+	f.limiters[0].running.Wait()
+	if f.call(0, 0, 0) != nil || f.call(1, 0, 0) != nil {
+		t.Fatal("refused")
+	}
+	rdb := s.client()
+	defer func() { _ = rdb.Close() }()
+	if total := rdb.HGet(t.Context(), keyOf(f.application, "day-calls"), "total").Val(); total != "2" {
+		t.Errorf("%s of two calls are counted", total)
+	}
+}

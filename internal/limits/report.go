@@ -16,6 +16,7 @@ const Own Source = "own"
 
 // Standing is what of limits concerns one application.
 type Standing struct {
+	Owner    uuid.UUID
 	Own      Limits
 	Ceilings Limits // of each limit the most specific one
 	scopes   [numLimits]Scope
@@ -65,7 +66,7 @@ func (s *Store) Standings(ctx context.Context, applications ...uuid.UUID) (map[u
 
 func standings(ctx context.Context, db querier, applications []uuid.UUID) (map[uuid.UUID]Standing, error) {
 	rows, err := db.Query(ctx, `
-		SELECT a.id, `+columnsOf("l")+`, `+columnsOf("every")+`, `+columnsOf("owned")+`, `+columnsOf("one")+`
+		SELECT a.id, a.owner_id, `+columnsOf("l")+`, `+columnsOf("every")+`, `+columnsOf("owned")+`, `+columnsOf("one")+`
 		FROM applications a
 		LEFT JOIN application_limits l ON l.application_id = a.id
 		LEFT JOIN limit_ceilings every ON every.scope = 'all'
@@ -76,10 +77,10 @@ func standings(ctx context.Context, db querier, applications []uuid.UUID) (map[u
 		return nil, fmt.Errorf("limits of applications: %w", err)
 	}
 	found := make(map[uuid.UUID]Standing, len(applications))
-	var id uuid.UUID
+	var id, owner uuid.UUID
 	var own, every, owned, one []int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &own, &every, &owned, &one}, func() error {
-		standing := Standing{Own: limitsOf(own)}
+	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &own, &every, &owned, &one}, func() error {
+		standing := Standing{Owner: owner, Own: limitsOf(own)}
 		standing.lower(ForAll, limitsOf(every))
 		standing.lower(ForOwner, limitsOf(owned))
 		standing.lower(ForApplication, limitsOf(one))

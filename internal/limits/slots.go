@@ -14,6 +14,7 @@ type slots struct {
 	held     atomic.Int64 // written under mu
 	free     atomic.Int64 // of those held; below 0: more calls than are held
 	others   atomic.Int64 // held by them, at the last exchange
+	used     atomic.Int64 // by others, at the last exchange
 	lastUse  atomic.Int64 // elapsed, to the second
 	emptyTo  atomic.Int64
 	wanted   atomic.Int64 // in vain, since the last exchange
@@ -22,6 +23,7 @@ type slots struct {
 	mu     sync.Mutex
 	epoch  string
 	last   time.Duration
+	told   int64         // in flight, at the last exchange
 	lossAt time.Duration // 0: none
 	atLoss int64         // held then
 }
@@ -46,10 +48,13 @@ func (s *slots) hold(n int64) {
 	s.free.Add(n - s.held.Swap(n))
 }
 
+// room is how many nobody holds, at the last exchange.
+func (s *slots) room() int64 { return s.limit.Load() - s.others.Load() - s.held.Load() }
+
 // spare is what is given back: all but a reserve, which is none where slots are scarce.
 func (s *slots) spare(peers int, keep bool) int64 {
 	reserve := int64(0)
-	if room := s.limit.Load() - s.others.Load() - s.held.Load(); keep && room > 0 {
+	if room := s.room(); keep && room > 0 {
 		reserve = room / int64(4*peers)
 	}
 	return max(0, s.free.Load()-reserve)
@@ -62,31 +67,35 @@ func (s *slots) ask(gateway string, want int64, peers int, keep bool, stale time
 	if over := -s.free.Load(); over > 0 { // calls that were in flight when the share was less: they hold theirs
 		s.hold(s.held.Load() + over)
 	}
+	s.wanted.Store(0)
 	if want == 0 {
 		for n := s.spare(peers, keep); n > 0 && s.take(); n-- { // a call may have been sooner
 			s.held.Add(-1)
 		}
 	}
-	return []any{s.limit.Load(), gateway, s.held.Load(), want, min(want, 1), peers, stale.Milliseconds()}
+	s.told = max(0, s.inFlight())
+	return []any{s.limit.Load(), gateway, s.held.Load(), want, min(want, 1), peers, stale.Milliseconds(), s.told}
 }
 
 // accept takes the answer. It reports whether what others hold was lost, and whether there is enough for the call that
 // asked, which has it then.
 func (s *slots) accept(answer any, sent time.Duration, reserve int64) (lost, served bool, err error) {
 	list, ok := answer.([]any)
-	if !ok || len(list) != 3 {
+	if !ok || len(list) != 4 {
 		return false, false, fmt.Errorf("the slots of a limit answer %T", answer)
 	}
 	epoch, isText := list[0].(string)
 	others, isNumber := list[1].(int64)
 	granted, isToo := list[2].(int64)
-	if !isText || !isNumber || !isToo {
+	used, isAlso := list[3].(int64)
+	if !isText || !isNumber || !isToo || !isAlso {
 		return false, false, errors.New("the slots of a limit answer something else than numbers")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lost = s.epoch != "" && s.epoch != epoch && s.others.Load() > 0
 	s.others.Store(others)
+	s.used.Store(used)
 	s.epoch, s.last, s.lossAt = epoch, sent, 0
 	if served = reserve > 0 && granted >= reserve; !served {
 		reserve = 0

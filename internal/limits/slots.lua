@@ -1,9 +1,9 @@
 -- One exchange between a gateway and the slots of an application's calls in flight (design section 10).
 --
--- KEYS: 1 the slots
+-- KEYS: 1 the slots, 2 those in use
 -- ARGV: 1 limit, 2 gateway, 3 slots it holds, 4 how many it wants, 5 the least that helps, 6 gateways that share,
--- 7 milliseconds after which what a gateway holds is given up when it does not say so again.
--- Gives {epoch, held by others, granted}. What a gateway holds is said whole, so an exchange may come again.
+-- 7 milliseconds after which what a gateway holds is given up when it does not say so again, 8 how many of its slots are
+-- in use. Gives {epoch, held by others, granted, used by others}. What a gateway holds is said whole, so an exchange may come again.
 local key, gateway, held, want = KEYS[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local ms = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -28,4 +28,17 @@ if want > 0 and free > 0 then
 end
 redis.call('HSET', key, 'epoch', epoch, gateway, string.format('%.0f:%.0f', held + granted, ms))
 redis.call('PEXPIRE', key, 2 * ARGV[7])
-return {epoch, others, granted}
+local used, uses = 0, redis.call('HGETALL', KEYS[2])
+for i = 1, #uses, 2 do
+  if uses[i] ~= gateway then
+    local n, at = string.match(uses[i + 1], '^(%d+):(%d+)$')
+    if ms - at > tonumber(ARGV[7]) then
+      redis.call('HDEL', KEYS[2], uses[i])
+    else
+      used = used + n
+    end
+  end
+end
+redis.call('HSET', KEYS[2], gateway, string.format('%.0f:%.0f', ARGV[8], ms))
+redis.call('PEXPIRE', KEYS[2], 2 * ARGV[7])
+return {epoch, others, granted, used}

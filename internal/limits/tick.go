@@ -127,7 +127,8 @@ func (m *meter) due(now time.Duration, p pace) (want, least int64, is bool) {
 		m.replace(nil)
 		return 0, 0, true
 	}
-	return 0, 0, len(m.pending) > 0 && (since >= p.life/2 || m.uncounted() > m.limit.Load()/slicesOfShare)
+	untold := len(m.pending) > 0 || m.idle() != m.told
+	return 0, 0, untold && since >= p.life/2 || m.uncounted() > m.limit.Load()/slicesOfShare
 }
 
 // due is meter's for slots: what is held is said again before it is given up as a dead gateway's.
@@ -135,11 +136,15 @@ func (s *slots) due(now time.Duration, p pace, peers int) (want int64, is bool) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since, warm := now-s.last, now-time.Duration(s.lastUse.Load()) < keptWarm
-	if wanted := s.wanted.Load(); wanted > 0 {
+	if wanted := s.wanted.Load() - max(0, s.free.Load()); wanted > 0 { // calls have ended since
 		return wanted, true
 	}
-	spare := s.spare(peers, warm)
-	return 0, spare > 0 && since >= p.life/2 || s.held.Load() > 0 && since >= p.stale/10
+	// A reserve is looked at as often as what is spare: others may be short of slots by now.
+	idle, pause := s.free.Load() > 0 && warm || s.spare(peers, warm) > 0, p.life/2
+	if s.room() <= 0 {
+		pause = p.tick / 2
+	}
+	return 0, idle && since >= pause || max(0, s.inFlight()) != s.told && since >= p.life/2 || s.held.Load() > 0 && since >= p.stale/10
 }
 
 // run does exchanges in one round trip.
@@ -149,12 +154,12 @@ func (l *Limiter) run(ctx context.Context, batch []*due) {
 	pipe := l.config.Redis.Pipeline()
 	for _, d := range batch {
 		d.sent = l.elapsed()
-		d.cmd = d.script().EvalSha(ctx, pipe, []string{d.key()}, d.arguments...)
+		d.cmd = d.script().EvalSha(ctx, pipe, d.keys(), d.arguments...)
 	}
 	_, _ = pipe.Exec(ctx) // each has its own error
 	for _, d := range batch {
 		if redis.HasErrorPrefix(d.cmd.Err(), "NOSCRIPT") {
-			d.cmd = d.script().Eval(ctx, l.config.Redis, []string{d.key()}, d.arguments...)
+			d.cmd = d.script().Eval(ctx, l.config.Redis, d.keys(), d.arguments...)
 		}
 		l.done(d)
 		d.lock().Unlock()
@@ -168,11 +173,11 @@ func (d *due) script() *redis.Script {
 	return windowScript
 }
 
-func (d *due) key() string {
+func (d *due) keys() []string {
 	if d.meter == nil {
-		return keyOf(d.state.application, "slots")
+		return []string{keyOf(d.state.application, "slots"), keyOf(d.state.application, "slots-used")}
 	}
-	return keyOf(d.state.application, d.meter.name)
+	return []string{keyOf(d.state.application, d.meter.name)}
 }
 
 func (d *due) lock() interface{ Unlock() } {
@@ -235,7 +240,6 @@ func (l *Limiter) exchange(s *State, m *meter, want, n int64) (bucket int64, tak
 func (l *Limiter) exchangeSlots(s *State, want int64) (taken, answered bool) {
 	d := &due{state: s, reserve: 1}
 	d.arguments = s.slots.ask(l.config.Gateway.String(), want, l.peers.Load().count, true, l.pace.stale)
-	s.slots.wanted.Store(0)
 	answered = l.alone(d)
 	return d.served, answered
 }
@@ -244,13 +248,13 @@ func (l *Limiter) alone(d *due) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), l.pace.timeout)
 	defer cancel()
 	d.sent = l.elapsed()
-	d.cmd = d.script().Run(ctx, l.config.Redis, []string{d.key()}, d.arguments...)
+	d.cmd = d.script().Run(ctx, l.config.Redis, d.keys(), d.arguments...)
 	return l.done(d)
 }
 
 // forget drops the state of an application that has not called for long.
 func (l *Limiter) forget(s *State, now time.Duration) bool {
-	if s.slots.inFlight() > 0 || now-time.Duration(s.slots.lastUse.Load()) < kept {
+	if s.slots.inFlight() > 0 || s.reserving.Load() > 0 || now-time.Duration(s.slots.lastUse.Load()) < kept {
 		return false
 	}
 	for _, m := range [...]*meter{s.requests, s.tokens, s.calls, s.dayTokens} {

@@ -4,8 +4,10 @@
 -- KEYS: 1 the count
 -- ARGV: 1 milliseconds of a bucket, 2 milliseconds added to the clock, 3 buckets of the window, 4 limit, 5 whether
 -- what exceeds the limit is a debt, 6 gateway, 7 number of the exchange, 8 how much is wanted, 9 the least that helps,
--- 10 gateways that share, 11 since when (ms) the gateway counts, then pairs of bucket and change.
--- Gives {epoch, newest bucket, total, charged ever, debt, granted, bucket of the grant, ms, based}.
+-- 10 gateways that share, 11 since when (ms) the gateway counts, 12 what the gateway has taken and not used, then pairs
+-- of bucket and change.
+-- Gives {epoch, newest bucket, total, charged ever, debt, granted, bucket of the grant, ms, based, taken by others and
+-- not used}.
 local key, gateway, number = KEYS[1], ARGV[6], ARGV[7]
 local buckets, limit = tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
@@ -16,7 +18,7 @@ local function text(n) return string.format('%.0f', n) end
 local function add(bucket, n) redis.call('HINCRBY', key, text(bucket), text(n)) end
 
 local kept = redis.call('HMGET', key, 'epoch', 'newest', 'total', 'charged', 'debt',
-  'number:' .. gateway, 'grant:' .. gateway, 'at:' .. gateway)
+  'number:' .. gateway, 'grant:' .. gateway, 'at:' .. gateway, 'idle')
 local epoch, newest = kept[1] or (time[1] .. '.' .. time[2]), tonumber(kept[2] or now)
 local total, charged, debt = tonumber(kept[3] or 0), tonumber(kept[4] or 0), tonumber(kept[5] or 0)
 now = math.max(now, newest) -- the clock of another server may be behind
@@ -44,7 +46,7 @@ end
 
 -- The changes, once: an exchange whose answer was lost comes again under its number.
 if kept[6] ~= number then
-  for i = 12, #ARGV, 2 do
+  for i = 13, #ARGV, 2 do
     local bucket, n = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
     if bucket > now then bucket = now end
     if bucket > now - buckets then
@@ -72,7 +74,20 @@ if kept[6] ~= number then
   redis.call('HSET', key, 'number:' .. gateway, number, 'grant:' .. gateway, kept[7], 'at:' .. gateway, kept[8])
 end
 
+-- What is taken and not used, as "gateway:amount:bucket" each: of a gateway that is silent, until its lease is out of the
+-- window.
+local unused, idle = {}, 0
+for other, n, bucket in string.gmatch(kept[9] or '', '([^%s:]+):(%d+):(%d+)') do
+  if other ~= gateway and tonumber(bucket) > now - buckets then
+    unused[#unused + 1] = other .. ':' .. n .. ':' .. bucket
+    idle = idle + n
+  end
+end
+local own = ARGV[12] + kept[7]
+if own > 0 then unused[#unused + 1] = gateway .. ':' .. text(own) .. ':' .. text(now) end
+
 redis.call('HSET', key, 'epoch', epoch, 'newest', text(now), 'total', text(total), 'charged', text(charged),
-  'debt', text(debt), 'began:' .. gateway, ARGV[11])
+  'debt', text(debt), 'began:' .. gateway, ARGV[11],
+  'idle', table.concat(unused, ' '))
 redis.call('PEXPIRE', key, text(2 * buckets * ARGV[1] * (1 + math.ceil(debt / limit))))
-return {epoch, now, total, charged, debt, tonumber(kept[7]), tonumber(kept[8]), ms, redis.call('HEXISTS', key, 'based')}
+return {epoch, now, total, charged, debt, tonumber(kept[7]), tonumber(kept[8]), ms, redis.call('HEXISTS', key, 'based'), idle}

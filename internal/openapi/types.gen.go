@@ -1090,7 +1090,7 @@ type Disabling struct {
 type EffectiveLimit struct {
 	Limit int64 `json:"limit"`
 
-	// Source Who set it: `own` the owner; else an administrator, as a ceiling for this application, for its owner, or for all.
+	// Source Who set it: `own` the owner; else an administrator, as a ceiling for this application, for all applications of its owner together, or for each of all.
 	Source LimitSource `json:"source"`
 }
 
@@ -1595,7 +1595,7 @@ type KeyRotation struct {
 // LimitName defines model for LimitName.
 type LimitName = string
 
-// LimitSource Who set it: `own` the owner; else an administrator, as a ceiling for this application, for its owner, or for all.
+// LimitSource Who set it: `own` the owner; else an administrator, as a ceiling for this application, for all applications of its owner together, or for each of all.
 type LimitSource = string
 
 // LimitUsage defines model for LimitUsage.
@@ -1614,7 +1614,7 @@ type LimitUsage struct {
 	// Source Who set what holds.
 	Source *string `json:"source"`
 
-	// Used What is counted now; null when that is not known: nothing is counted where there is no limit, nor while the counts cannot be asked. May be above a limit that was lowered.
+	// Used What is used now; of what the owner's ceiling sets, by all of the owner's applications together; null when that is not known: nothing is counted where there is no limit, nor while the counts cannot be asked. May be above a limit that was lowered.
 	Used *int64 `json:"used"`
 
 	// WindowMs Of what slides; null for the others.

@@ -17,7 +17,7 @@ import (
 const spentQuery = `
 SELECT count(), toInt64(sum(toUInt64(ifNull(input_tokens, 0)) + ifNull(output_tokens, 0) + estimated_tokens))
 FROM calls
-WHERE application_id = {application:UUID} AND start_time >= {from:DateTime64(3)} AND start_time < {until:DateTime64(3)}
+WHERE %s AND start_time >= {from:DateTime64(3)} AND start_time < {until:DateTime64(3)}
   AND reason_type NOT IN ('limited', 'permission_denied', 'invalid_request', 'overloaded')
   AND NOT arrayExists((prefix, since) -> startsWith(batch_id, prefix) AND toUnixTimestamp64Milli(start_time) >= since,
                       {prefixes:Array(String)}, {since:Array(Int64)})`
@@ -34,15 +34,40 @@ func (s *Shipper) Spent(ctx context.Context, application uuid.UUID, day beijing.
 	if len(shards) > 1 {
 		on = shards[cluster.Of(application, len(shards))]
 	}
+	return s.spentOn(ctx, on, `application_id = {application:UUID}`, day, counted, clickhouse.Named("application", application.String()))
+}
+
+// OwnerSpent is Spent for all applications of an owner but for some.
+func (s *Shipper) OwnerSpent(ctx context.Context, owner uuid.UUID, except []uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
+	shards, err := s.servers.shards(ctx)
+	if err != nil {
+		return 0, 0, fmt.Errorf("calls of %s: %w", day, err)
+	}
+	left := make([]string, len(except))
+	for i, id := range except {
+		left[i] = id.String()
+	}
+	for _, on := range shards {
+		n, of, err := s.spentOn(ctx, on, `user_id = {owner:UUID} AND NOT has({except:Array(String)}, toString(application_id))`, day, counted,
+			clickhouse.Named("owner", owner.String()), clickhouse.Named("except", left))
+		if err != nil {
+			return 0, 0, err
+		}
+		calls, tokens = calls+n, tokens+of
+	}
+	return calls, tokens, nil
+}
+
+// spentOn counts those of a shard for which a condition holds.
+func (s *Shipper) spentOn(ctx context.Context, on *shard, condition string, day beijing.Day, counted map[uuid.UUID]time.Time, args ...any) (calls, tokens int64, err error) {
 	prefixes, since := make([]string, 0, len(counted)), make([]int64, 0, len(counted))
 	for id, at := range counted {
 		prefixes, since = append(prefixes, spool.BatchPrefix(id)), append(since, at.UnixMilli())
 	}
+	args = append(args, clickhouse.DateNamed("from", day.Start(), clickhouse.MilliSeconds), clickhouse.DateNamed("until", day.End(), clickhouse.MilliSeconds),
+		clickhouse.Named("prefixes", prefixes), clickhouse.Named("since", since))
 	var n uint64
-	err = on.conn().QueryRow(ctx, spentQuery, clickhouse.Named("application", application.String()),
-		clickhouse.DateNamed("from", day.Start(), clickhouse.MilliSeconds), clickhouse.DateNamed("until", day.End(), clickhouse.MilliSeconds),
-		clickhouse.Named("prefixes", prefixes), clickhouse.Named("since", since)).Scan(&n, &tokens)
-	if err != nil {
+	if err = on.conn().QueryRow(ctx, fmt.Sprintf(spentQuery, condition), args...).Scan(&n, &tokens); err != nil {
 		return 0, 0, fmt.Errorf("calls of %s: %w", day, err)
 	}
 	return int64(n), tokens, nil

@@ -80,7 +80,7 @@ test('a limit above the ceiling is refused at its field, which says so before, a
   await ceiling(administrator, { scope: 'owner', owner: developer.email, requestsPerMinute: 60 });
   await page.goto(`/applications/${app.id}`);
   await expect(limit(page, 'Calls in flight')).toContainText('Set by your administrator for this application · at this moment');
-  await expect(limit(page, 'Requests per minute')).toContainText('Set by your administrator for your account');
+  await expect(limit(page, 'Requests per minute')).toContainText('Set by your administrator for all your applications together');
   await block(page).getByRole('button', { name: 'Edit limits' }).click();
   await expect(page.getByRole('form')).toContainText('At most 5, set by your administrator; empty: 5');
   await field(page, 'Calls in flight').fill('6');

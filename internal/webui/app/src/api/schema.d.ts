@@ -608,7 +608,7 @@ export interface paths {
         };
         /**
          * The ceilings of what applications may use
-         * @description For all applications, for those of an owner, for one. Of each limit the ceiling of the application holds, else its owner's, else that for all, so that one can be raised. An owner may set lower limits. That for all comes first, then owners' by address, then applications' by name.
+         * @description For each of all applications, for those of an owner together, for one. Of each limit the ceiling of the application holds, else its owner's, else that for all, so that one can be raised. An owner's holds for all of the owner's applications together; only one whose own ceiling is above it is not counted in it. An owner may set lower limits. That for all comes first, then owners' by address, then applications' by name.
          */
         get: operations["listCeilings"];
         /**
@@ -1915,8 +1915,7 @@ export interface paths {
         };
         /**
          * Calls of one application, newest first
-         * @description `summary` follows the dates, `from`, `to`, the model and the trace; `result`, `reason`, `status`, `upstreamStatus`
-         *     and `text` narrow only `items` and `total`.
+         * @description `summary` follows every filter but `result`, which narrows only `items` and `total`.
          *
          *     **Turning pages while calls arrive.** A call is recorded when it ends and stands where it started, so a
          *     list that is read twice has grown, at its top and in between. Ask for the first page without `until`;
@@ -3385,7 +3384,7 @@ export interface components {
             tokensPerMinute?: number | null;
         };
         /**
-         * @description Who set it: `own` the owner; else an administrator, as a ceiling for this application, for its owner, or for all.
+         * @description Who set it: `own` the owner; else an administrator, as a ceiling for this application, for all applications of its owner together, or for each of all.
          * @enum {string}
          */
         LimitSource: "own" | "application" | "owner" | "all";
@@ -3405,7 +3404,7 @@ export interface components {
              * @enum {string|null}
              */
             source: "own" | "application" | "owner" | "all" | null;
-            /** @description What is counted now; null when that is not known: nothing is counted where there is no limit, nor while the counts cannot be asked. May be above a limit that was lowered. */
+            /** @description What is used now; of what the owner's ceiling sets, by all of the owner's applications together; null when that is not known: nothing is counted where there is no limit, nor while the counts cannot be asked. May be above a limit that was lowered. */
             used: number | null;
             /** @description Of what slides; null for the others. */
             windowMs: number | null;

@@ -113,7 +113,7 @@ const applications: Same<typeof zh> = {
     source: {
       own: 'Set by you',
       application: 'Set by your administrator for this application',
-      owner: 'Set by your administrator for your account',
+      owner: 'Set by your administrator for all your applications together',
       all: 'Set by your administrator for all applications',
     },
     window: 'within any 60 s',

@@ -70,7 +70,7 @@ const officeUpstreams: Same<typeof zh> = {
   limits: {
     title: 'Limits',
     about:
-      'Ceilings of what applications may use. Of each limit the ceiling for the application holds, else its owner’s, else that for all, so that one can be raised. Owners may set lower limits. A call beyond a limit is answered 429 and recorded.',
+      'Ceilings of what applications may use. Of each limit the ceiling for the application holds, else its owner’s, else that for all, so that one can be raised. An owner’s is for all of the owner’s applications together, the others for each. Owners may set lower limits. A call beyond a limit is answered 429 and recorded.',
     add: 'New ceiling',
     edit: 'Edit',
     editOf: 'Edit the ceiling for {{name}}',
