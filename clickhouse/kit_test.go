@@ -242,6 +242,7 @@ func TestTheDataTeamReadsWhatItsReadmeSays(t *testing.T) {
 	t.Run("questions have the right answers", func(t *testing.T) { k.questions(t, string(readme)) })
 	t.Run("nothing else can be read", k.nothingElse)
 	t.Run("limits hold", k.limits)
+	t.Run("tools ask as they do by themselves", k.tools)
 	t.Run("dashboard", k.dashboard)
 	t.Run("dashboard of thousands of applications in a dozen tabs", k.manyTabs)
 	if beijing.Today(time.Now()) != k.today {
@@ -351,10 +352,10 @@ func columnsOf(ctx context.Context, conn driver.Conn) (columns [][2]string, err 
 func (k *kit) limits(t *testing.T) {
 	for _, l := range clickhouse.ReaderLimits {
 		got, err := k.ask(fmt.Sprintf("SELECT value, max FROM system.settings WHERE name = '%s'", l.Name))
-		if want := fmt.Sprintf("%[1]d\t%[1]d", l.Value); err != nil || !slices.Equal(got, []string{want}) {
+		if want := fmt.Sprintf("%d\t%d", l.Value, l.Max()); err != nil || !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q, %v, want %q", l.Name, got, err, want)
 		}
-		if _, err := k.ask("SELECT 1", l.Name, fmt.Sprint(l.Value+1)); err == nil {
+		if _, err := k.ask("SELECT 1", l.Name, fmt.Sprint(l.Max()+1)); err == nil {
 			t.Errorf("%s can be raised", l.Name)
 		}
 		if _, err := k.ask("SELECT 1", l.Name, "0"); err == nil {
@@ -367,6 +368,47 @@ func (k *kit) limits(t *testing.T) {
 	got, err := k.ask("SELECT max_queries, max_execution_time, max_read_rows FROM system.quota_usage")
 	if want := fmt.Sprintf("%d\t%d\t%d", clickhouse.ReaderQuota[0].Value, clickhouse.ReaderQuota[1].Value, clickhouse.ReaderQuota[2].Value); err != nil || !slices.Equal(got, []string{want}) {
 		t.Errorf("quota: %q, %v, want %q", got, err, want)
+	}
+}
+
+// tools asks what Grafana, SQLAlchemy and their drivers ask unless they are told otherwise.
+func (k *kit) tools(t *testing.T) {
+	for _, grant := range clickhouse.ReaderGrants("callgate") {
+		_, view, _ := strings.Cut(grant, " ON ")
+		described, err := k.ask("DESCRIBE TABLE " + view)
+		selected, wrong := k.ask("SELECT * FROM " + view + " LIMIT 0 FORMAT TabSeparatedWithNames")
+		if err != nil || wrong != nil || len(selected) != 1 || len(described) != len(strings.Split(selected[0], "\t")) {
+			t.Errorf("%s: described as %q, %v, its columns are %q, %v", view, described, err, selected, wrong)
+		}
+	}
+	if _, err := k.ask("DESCRIBE TABLE calls"); err == nil {
+		t.Error("a table that may not be read is described")
+	}
+	options, err := driver.ParseDSN(k.reader.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := driver.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	for _, deadline := range []time.Duration{30 * time.Second, 60 * time.Second, 110 * time.Second} {
+		ctx, cancel := context.WithTimeout(t.Context(), deadline)
+		var n uint64
+		if err := conn.QueryRow(ctx, "SELECT count() FROM live_calls").Scan(&n); err != nil || n == 0 {
+			t.Errorf("with a deadline of %v: %d calls, %v", deadline, n, err)
+		}
+		cancel()
+	}
+	if lines, err := k.ask("SELECT 1 FROM numbers(1000000)"); err != nil || len(lines) != 1_000_000 {
+		t.Errorf("a million rows: %d, %v", len(lines), err)
+	}
+	if _, err := k.ask("SELECT 1 FROM numbers(1000001)"); err == nil || !strings.Contains(err.Error(), "Limit for result exceeded, max rows: 1.00 million") {
+		t.Errorf("a row more: %v", err)
+	}
+	if roles, err := k.ask("SELECT role_name FROM system.current_roles"); err != nil || !slices.Equal(roles, []string{clickhouse.ReaderRole}) {
+		t.Errorf("the account's roles are %q, %v", roles, err)
 	}
 }
 

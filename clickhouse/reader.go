@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,22 +25,31 @@ const (
 type Limit struct {
 	Name  string
 	Value int64
+	Most  int64 // that a query may set; 0: Value
 }
 
-// ReaderLimits bound one query of the data team. It may lower them, not raise them.
+// Max is the most that a query may set a limit to.
+func (l Limit) Max() int64 { return cmp.Or(l.Most, l.Value) }
+
+// ReaderLimits bound one query of the data team, which may lower them. Clients set the time by their own deadlines: Grafana's
+// is 60 s, of which its driver makes 64.
 var ReaderLimits = []Limit{
-	{"max_execution_time", 60},
-	{"max_memory_usage", 4 << 30},
-	{"max_rows_to_read", 2_000_000_000},
-	{"max_result_rows", 1_000_000},
+	{Name: "max_execution_time", Value: 60, Most: 120},
+	{Name: "max_memory_usage", Value: 4 << 30},
+	{Name: "max_rows_to_read", Value: 2_000_000_000},
+	{Name: "max_result_rows", Value: 1_000_000},
 }
+
+// ReaderDefaults hold unless a query sets something else: what exceeds a limit over HTTP gets an error in place of the answer,
+// not one that breaks off after 200.
+var ReaderDefaults = []Limit{{Name: "http_wait_end_of_query", Value: 1}}
 
 // ReaderQuota bounds an hour of each account of the data team: a dozen open tabs of the dashboard, which
 // ask fourteen queries a minute each, take less than half of it.
 var ReaderQuota = []Limit{
-	{"queries", 36_000},
-	{"execution_time", 7200},
-	{"read_rows", 50_000_000_000},
+	{Name: "queries", Value: 36_000},
+	{Name: "execution_time", Value: 7200},
+	{Name: "read_rows", Value: 50_000_000_000},
 }
 
 // readable are the columns the data team may read. A column is named here or it stays unseen: none
@@ -70,11 +80,11 @@ var readable = []struct {
 	{"live_models", []string{"application_id", "model", "first_used", "last_used"}},
 }
 
-// ReaderGrants are the rights of the data team in a database, without the account they go to.
+// ReaderGrants are the rights of the data team in a database, without the account they go to. Tools ask for columns by DESCRIBE.
 func ReaderGrants(database string) []string {
 	grants := make([]string, len(readable))
 	for i, r := range readable {
-		grants[i] = fmt.Sprintf("GRANT SELECT(%s) ON %s.%s", strings.Join(r.columns, ", "), database, r.view)
+		grants[i] = fmt.Sprintf("GRANT SHOW COLUMNS, SELECT(%[1]s) ON %[2]s.%[3]s", strings.Join(r.columns, ", "), database, r.view)
 	}
 	return grants
 }
@@ -121,7 +131,10 @@ func readerStatements(database, password string) []string {
 	identified := "IDENTIFIED WITH sha256_hash BY '" + hex.EncodeToString(sum[:]) + "'"
 	settings := []string{"readonly = 2"} // its tools may set what they like, within the limits
 	for _, l := range ReaderLimits {
-		settings = append(settings, fmt.Sprintf("%[1]s = %[2]d MIN 1 MAX %[2]d", l.Name, l.Value))
+		settings = append(settings, fmt.Sprintf("%s = %d MIN 1 MAX %d", l.Name, l.Value, l.Max()))
+	}
+	for _, d := range ReaderDefaults {
+		settings = append(settings, fmt.Sprintf("%s = %d", d.Name, d.Value))
 	}
 	var quota []string
 	for _, l := range ReaderQuota {

@@ -77,6 +77,7 @@ func newSecret() string {
 func (s *Store) checkChannels(who Who, drafts []ChannelDraft, wrong fault.Fields) []channelEdit {
 	if len(drafts) < 1 || len(drafts) > maxChannels {
 		wrong.Add("channels", "must be 1 to %d", maxChannels)
+		return nil
 	}
 	edits := make([]channelEdit, 0, len(drafts))
 	for _, d := range drafts {

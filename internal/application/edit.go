@@ -41,11 +41,12 @@ func (p *Patch) check() error {
 	if p.Description != nil {
 		wrong.Text("description", *p.Description, 0, maxDescription)
 	}
-	if p.CapabilityIDs != nil {
+	switch {
+	case p.CapabilityIDs == nil:
+	case len(*p.CapabilityIDs) > maxBindings:
+		wrong.Add("capabilityIds", "must name at most %d capabilities", maxBindings)
+	default:
 		*p.CapabilityIDs = foldIDs(*p.CapabilityIDs)
-		if len(*p.CapabilityIDs) > maxBindings {
-			wrong.Add("capabilityIds", "must name at most %d capabilities", maxBindings)
-		}
 	}
 	return wrong.Err()
 }

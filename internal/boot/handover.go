@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -131,7 +132,18 @@ func (c *oneRequest) more() error {
 	return nil
 }
 
+// SyscallConn gives the socket, by which it is seen that a client has left.
+func (c *oneRequest) SyscallConn() (syscall.RawConn, error) {
+	if socket, ok := c.Conn.Conn.(syscall.Conn); ok {
+		return socket.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
+}
+
 // Close leaves the connection open: it is the listener's.
 func (c *oneRequest) Close() error { return nil }
 
-var _ net.Conn = (*oneRequest)(nil)
+var (
+	_ net.Conn     = (*oneRequest)(nil)
+	_ syscall.Conn = (*oneRequest)(nil)
+)

@@ -60,6 +60,7 @@ type Node struct {
 	applications *application.Store
 	catalog      *catalog.Store
 	stats        *stats.Reader
+	standing     *stats.Reader // for alerts and the closing of days
 	maintenance  *ledger.Maintenance
 	days         *ledger.Closer
 	alerts       *alerts.Service
@@ -234,6 +235,9 @@ func (n *Node) Stop() error {
 	}
 	if n.stats != nil {
 		failed("close statistics", n.stats.Close())
+	}
+	if n.standing != nil {
+		failed("close statistics", n.standing.Close())
 	}
 	if n.private != nil {
 		failed("stop metrics", n.private.Close())

@@ -130,6 +130,12 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	n.stats.Keep(c.Retention())
 	n.stats.Expect(c.CallTimeout)
 	n.stats.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
+	// What nobody waits for in a page has connections of its own: pages cannot take them.
+	if n.standing, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
+		return fmt.Errorf("statistics: %w", err)
+	}
+	n.standing.Keep(c.Retention())
+	n.standing.Expect(c.CallTimeout)
 	if n.maintenance, err = ledger.Maintain(n.pool, c.ClickHouseURL, c.Retention(), c.CallTimeout, n.logger, n.registry); err != nil {
 		return fmt.Errorf("maintenance: %w", err)
 	}
@@ -142,7 +148,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	})
 	n.guard = startGuard(n.pool, n.logger)
 	store := alerts.New(n.pool, n.keyring, c.AlertAllowPrivate, n.identity.Administrator)
-	pages := console.New(console.Deps{
+	deps := console.Deps{
 		Identity:          n.identity,
 		Applications:      n.applications,
 		Catalog:           n.catalog,
@@ -162,15 +168,17 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		RateLimit:         c.APIRateLimit,
 		StrangerRateLimit: c.StrangerRateLimit,
 		Logger:            n.logger,
-	})
-	pages.Register(n.app)
+	}
+	console.New(deps).Register(n.app)
+	deps.Stats = n.standing
+	standing := console.New(deps)
 	if n.days, err = ledger.CloseDays(ledger.ClosingConfig{
-		Pool: n.pool, ClickHouse: c.ClickHouseURL, Source: pages.DaySource(), Logger: n.logger, Registry: n.registry,
+		Pool: n.pool, ClickHouse: c.ClickHouseURL, Source: standing.DaySource(), Logger: n.logger, Registry: n.registry,
 	}); err != nil {
 		return fmt.Errorf("closing of days: %w", err)
 	}
 	n.alerts, err = alerts.Start(alerts.Config{
-		Pool: n.pool, Ring: n.keyring, Source: pages.AlertSource(), Mail: mail.Send, Administrator: n.identity.Administrator,
+		Pool: n.pool, Ring: n.keyring, Source: standing.AlertSource(), Mail: mail.Send, Administrator: n.identity.Administrator,
 		AllowPrivate: c.AlertAllowPrivate, Pages: c.PublicBaseURL, Logger: n.logger, Registry: n.registry,
 	})
 	return err

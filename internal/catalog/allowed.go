@@ -16,7 +16,11 @@ var allowableMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE",
 // checkAllowed notes what is wrong with the lists of what may be called, and brings them to the form
 // they are kept in: no duplicates, methods in a fixed order.
 func (s *Settings) checkAllowed(wrong fault.Fields) {
-	if s.AllowedMethods != nil {
+	switch {
+	case s.AllowedMethods == nil:
+	case len(*s.AllowedMethods) > len(allowableMethods):
+		wrong.Add("allowedMethods", "must be at most %d", len(allowableMethods))
+	default:
 		for _, method := range *s.AllowedMethods {
 			if !slices.Contains(allowableMethods, method) {
 				wrong.Add("allowedMethods", "must be of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS and QUERY")

@@ -56,10 +56,11 @@ func (s *Settings) checkMembers(wrong fault.Fields) {
 	if s.Upstreams == nil {
 		return
 	}
-	members := slices.Clone(*s.Upstreams)
-	if len(members) > maxMembers {
+	if len(*s.Upstreams) > maxMembers {
 		wrong.Add("upstreams", "must name at most %d", maxMembers)
+		return
 	}
+	members := slices.Clone(*s.Upstreams)
 	seen, enabled := map[string]bool{}, 0
 	for _, m := range members {
 		if !identifier.MatchString(m.UpstreamID) {

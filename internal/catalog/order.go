@@ -113,8 +113,10 @@ func checkOrder(ids []string) error {
 	switch {
 	case len(ids) == 0:
 		wrong.Add("ids", "is required")
+		return wrong.Err()
 	case len(ids) > maxOrdered:
 		wrong.Add("ids", "must name at most %d", maxOrdered)
+		return wrong.Err()
 	}
 	sorted := slices.Sorted(slices.Values(ids))
 	if len(slices.Compact(sorted)) < len(ids) {

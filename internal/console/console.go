@@ -61,7 +61,8 @@ type Console struct {
 	// keep those behind the same address from going on with sessions they have.
 	anonymous, signIns *limiter
 
-	exports *exports
+	exports   *exports
+	questions *questions
 }
 
 // New returns a console that asks d; a nil Now is time.Now.
@@ -75,7 +76,7 @@ func New(d Deps) *Console {
 	return &Console{
 		Deps: d, limiter: newLimiter(d.RateLimit, d.Now),
 		anonymous: newLimiter(d.StrangerRateLimit, d.Now), signIns: newLimiter(d.StrangerRateLimit, d.Now),
-		exports: newExports(),
+		exports: newExports(), questions: newQuestions(),
 	}
 }
 

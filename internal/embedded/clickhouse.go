@@ -66,8 +66,9 @@ func (c *clickHouse) command() (*exec.Cmd, error) {
 		"Dir": c.dir, "TCP": c.ports.of(c.name), "HTTP": c.ports.of(c.name + "_http"),
 		"Account": account, "PasswordHash": sha256Hex(c.password),
 		"Reader": clickhouse.ReaderUser, "ReaderHash": sha256Hex(c.reader), "ReaderGrants": clickhouse.ReaderGrants(account),
-		"ReaderLimits": clickhouse.ReaderLimits, "ReaderQuota": clickhouse.ReaderQuota,
-		"Cluster": Cluster, "Password": c.password, "Shards": c.portsOf(c.shards), "Replica": c.replica.config(c.ports),
+		"ReaderLimits": clickhouse.ReaderLimits, "ReaderDefaults": clickhouse.ReaderDefaults, "ReaderQuota": clickhouse.ReaderQuota,
+		"ReaderRole": clickhouse.ReaderRole,
+		"Cluster":    Cluster, "Password": c.password, "Shards": c.portsOf(c.shards), "Replica": c.replica.config(c.ports),
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("clickhouse directory: %w", err)

@@ -66,9 +66,12 @@ var clickHouseUsers = template.Must(template.New("users.xml").Parse(`<clickhouse
       {{- range .ReaderLimits}}
       <{{.Name}}>{{.Value}}</{{.Name}}>
       {{- end}}
+      {{- range .ReaderDefaults}}
+      <{{.Name}}>{{.Value}}</{{.Name}}>
+      {{- end}}
       <constraints>
         {{- range .ReaderLimits}}
-        <{{.Name}}><min>1</min><max>{{.Value}}</max></{{.Name}}>
+        <{{.Name}}><min>1</min><max>{{.Max}}</max></{{.Name}}>
         {{- end}}
       </constraints>
     </{{.Reader}}>
@@ -108,12 +111,17 @@ var clickHouseUsers = template.Must(template.New("users.xml").Parse(`<clickhouse
       <networks><ip>127.0.0.1</ip></networks>
       <profile>{{.Reader}}</profile>
       <quota>{{.Reader}}</quota>
+      <grants><query>GRANT {{.ReaderRole}}</query></grants>
+    </{{.Reader}}>
+  </users>
+  <roles>
+    <{{.ReaderRole}}>
       <grants>
         {{- range .ReaderGrants}}
         <query>{{.}}</query>
         {{- end}}
       </grants>
-    </{{.Reader}}>
-  </users>
+    </{{.ReaderRole}}>
+  </roles>
 </clickhouse>
 `))

@@ -227,9 +227,10 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"inside %s: %s: address is not public":                               "{1} 内含的 {2}：不是公网地址",
 
 	// Statistics.
-	"must be a time of the form 2026-08-17T14:05:00+08:00":                                            "必须是 2026-08-17T14:05:00+08:00 形式的时间",
-	"must not be given together with page":                                                            "不能与 page 同时使用",
-	"your account is already downloading as many files as it may at a time; wait until one has ended": "您的账号同时下载的文件数已达上限，请等待其中一个结束",
+	"must be a time of the form 2026-08-17T14:05:00+08:00":                                                      "必须是 2026-08-17T14:05:00+08:00 形式的时间",
+	"must not be given together with page":                                                                      "不能与 page 同时使用",
+	"your account is already asking as many questions of the statistics as it may at a time; try again shortly": "您的账号同时进行的统计查询数已达上限，请稍后再试",
+	"your account is already downloading as many files as it may at a time; wait until one has ended":           "您的账号同时下载的文件数已达上限，请等待其中一个结束",
 }
 
 // phrase is an entry of chinese that has verbs.

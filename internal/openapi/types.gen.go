@@ -334,7 +334,7 @@ type ApplicationEdit struct {
 	// Name 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing.
 	Name *string `json:"name,omitempty"`
 
-	// CapabilityIDs At most 500; duplicates are folded.
+	// CapabilityIDs Duplicates are folded.
 	CapabilityIDs *[]Identifier `json:"capabilityIds,omitempty"`
 
 	// Description No control characters.
@@ -665,7 +665,7 @@ type CapabilityEdit struct {
 	// AllowedMethods Of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS and QUERY; empty allows all of them. Others are answered 405.
 	AllowedMethods *[]string `json:"allowedMethods,omitempty"`
 
-	// AllowedPaths At most 50 beginnings of paths such as /v1/chat, compared as sent and by whole segments; empty allows every path. Others are answered 400 invalid_path.
+	// AllowedPaths Beginnings of paths such as /v1/chat, compared as sent and by whole segments; empty allows every path. Others are answered 400 invalid_path.
 	AllowedPaths *[]string `json:"allowedPaths,omitempty"`
 
 	// DefaultPath At most 512 characters.

@@ -43,6 +43,7 @@ type Reader struct {
 	conn   asker
 	slow   asker         // for what is read at the pace of a client
 	pool   *cluster.Pool // conn, of a cluster
+	pulse  *pulse        // of a single server
 	tls    *tls.Config   // of all connections; nil: none
 	days   retention.Days
 	log    *slog.Logger
@@ -99,6 +100,9 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 	options.ConnMaxLifetime = cmp.Or(options.ConnMaxLifetime, connectionLife)
 	exports := *options
 	exports.MaxOpenConns, exports.MaxIdleConns = exportConnections, idleExports
+	if options.Protocol == clickhouse.HTTP { // else a question goes on there after it was given up here
+		options.Settings["cancel_http_readonly_queries_on_client_close"] = 1
+	}
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
 	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, cache: newSeriesCache(), past: newPastCache(), parallel: defaultParallel, upstreamCalls: upstreamCalls, longest: longestCall}
@@ -132,7 +136,11 @@ func (r *Reader) connect(options, exports *clickhouse.Options) error {
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	r.conn, r.slow = conn, slow
+	pulse, err := newPulse(options)
+	if err != nil {
+		return errors.Join(err, conn.Close(), slow.Close())
+	}
+	r.conn, r.slow, r.pulse = conn, slow, pulse
 	return nil
 }
 
@@ -167,7 +175,7 @@ func (r *Reader) Promise(ctx context.Context, through func(context.Context) (tim
 
 // Close closes the connections.
 func (r *Reader) Close() error {
-	if err := errors.Join(r.conn.Close(), r.slow.Close()); err != nil {
+	if err := errors.Join(r.conn.Close(), r.slow.Close(), r.pulse.close()); err != nil {
 		return fmt.Errorf("close statistics: %w", err)
 	}
 	return nil
@@ -190,12 +198,19 @@ func (r *Reader) keptCalls(days beijing.Range) beijing.Range {
 func (r *Reader) each(ctx context.Context, doing, query string, args []any, scan func(driver.Rows) error, last ...func(driver.Rows) error) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	return stream(ctx, r.conn, doing, query, args, scan, last...)
+	return r.stream(ctx, r.conn, doing, query, args, scan, last...)
 }
 
 // stream is each without a time limit of its own.
-func stream(ctx context.Context, conn asker, doing, query string, args []any, scan func(driver.Rows) error, last ...func(driver.Rows) error) error {
-	rows, err := conn.Query(ctx, query, args...)
+func (r *Reader) stream(ctx context.Context, conn asker, doing, query string, args []any, scan func(driver.Rows) error, last ...func(driver.Rows) error) error {
+	leave, err := enter(ctx)
+	if err != nil {
+		return unavailable(err, doing)
+	}
+	defer leave()
+	ctx, done := r.pulse.follow(ctx)
+	defer done()
+	rows, err := ask(ctx, conn, query, args)
 	if err != nil {
 		return unavailable(err, doing)
 	}
@@ -206,7 +221,7 @@ func stream(ctx context.Context, conn asker, doing, query string, args []any, sc
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return unavailable(err, doing)
+		return unavailable(errors.Join(err, context.Cause(ctx)), doing)
 	}
 	for _, take := range last {
 		if err := take(rows); err != nil {

@@ -48,7 +48,7 @@ func (r *Reader) Recount(ctx context.Context, application uuid.UUID, days beijin
 		return c, nil
 	}
 	parameters := args("application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix())
-	err := stream(ctx, r.conn, "recount", recountQuery, parameters, func(rows driver.Rows) error {
+	err := r.stream(ctx, r.conn, "recount", recountQuery, parameters, func(rows driver.Rows) error {
 		var day int32
 		var model string
 		var shift uint8
@@ -161,7 +161,7 @@ func (r *Reader) RowsPerDay(ctx context.Context, applications []uuid.UUID, days 
 		return perDay, nil
 	}
 	parameters := args("applications", applications, "from", days.Start.Start().Unix(), "to", days.End.End().Unix())
-	err := stream(ctx, r.conn, "rows per day", rowsPerDayQuery, parameters, func(rows driver.Rows) error {
+	err := r.stream(ctx, r.conn, "rows per day", rowsPerDayQuery, parameters, func(rows driver.Rows) error {
 		var day int32
 		var n int64
 		if err := rows.Scan(&day, &n); err != nil {
@@ -187,7 +187,7 @@ func (r *Reader) Rows(ctx context.Context, application uuid.UUID, days []beijing
 		for _, day := range days { // a sort of a day at a time
 			parameters := args("application", application, "from", day.Start().Unix(), "to", day.End().Unix())
 			stopped := false
-			err := stream(ctx, r.conn, "rows", rowsQuery, parameters, func(rows driver.Rows) error {
+			err := r.stream(ctx, r.conn, "rows", rowsQuery, parameters, func(rows driver.Rows) error {
 				call, err := scanFailedCall(rows)
 				if err != nil {
 					return err

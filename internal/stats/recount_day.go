@@ -43,7 +43,7 @@ func (r *Reader) RecountDay(ctx context.Context, day beijing.Day, applications [
 	return ofSome(applications, func(condition string, pairs []any) error {
 		query := recountDayQuery + condition + " GROUP BY application_id, of_model, of_upstream ORDER BY application_id"
 		parameters := args(append(pairs, "from", day.Start().Unix(), "to", day.End().Unix())...)
-		return stream(ctx, r.conn, "recount a day", query, parameters, func(rows driver.Rows) error {
+		return r.stream(ctx, r.conn, "recount a day", query, parameters, func(rows driver.Rows) error {
 			c := CallRow{TokenRow: TokenRow{Day: day}}
 			labels := []any{&c.Application, &c.Model, &c.UpstreamModel, &c.Calls, &c.Successes, &c.DurationMs}
 			if err := rows.Scan(append(labels, c.reportedFields()...)...); err != nil {
@@ -84,7 +84,7 @@ WHERE day = {day:Date}`
 // ClosedFigures gives them of some applications or, nil, of all. Faults: Unavailable.
 func (r *Reader) ClosedFigures(ctx context.Context, day beijing.Day, applications []uuid.UUID) (found []ClosedFigures, err error) {
 	err = ofSome(applications, func(condition string, pairs []any) error {
-		return stream(ctx, r.conn, "figures of a closed day", closedFiguresQuery+condition, args(append(pairs, "day", day)...), func(rows driver.Rows) error {
+		return r.stream(ctx, r.conn, "figures of a closed day", closedFiguresQuery+condition, args(append(pairs, "day", day)...), func(rows driver.Rows) error {
 			c := ClosedFigures{Application: days.Application{Figures: days.Figures{Costs: []days.Cost{}}}}
 			var revision int64
 			var currencies []string

@@ -87,7 +87,7 @@ func (r *Reader) HourDifferences(ctx context.Context, application uuid.UUID, day
 	}
 	for _, h := range hourlies {
 		parameters := args("application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix())
-		err := stream(ctx, r.conn, "recount hours", h.query(), parameters, func(rows driver.Rows) error {
+		err := r.stream(ctx, r.conn, "recount hours", h.query(), parameters, func(rows driver.Rows) error {
 			d := HourDifference{Rollup: h.table, Columns: h.columns}
 			var starts int64
 			if err := rows.Scan(&starts, &d.Model, &d.UpstreamModel, &d.Rows, &d.Kept, &d.Buckets); err != nil {
@@ -125,7 +125,7 @@ func (r *Reader) RecountUTC(ctx context.Context, applications []uuid.UUID, from,
 	return ofSome(append([]uuid.UUID{}, applications...), func(condition string, pairs []any) error {
 		query := recountUTCQuery + condition + " GROUP BY of_date, of_day, of_model, of_upstream"
 		parameters := args(append(pairs, "from", from.Unix(), "to", until.Unix())...)
-		return stream(ctx, r.conn, "recount days of UTC", query, parameters, func(rows driver.Rows) error {
+		return r.stream(ctx, r.conn, "recount days of UTC", query, parameters, func(rows driver.Rows) error {
 			var row UTCRow
 			var day int32
 			labels := []any{&row.Date, &day, &row.Model, &row.UpstreamModel, &row.Calls}

@@ -44,7 +44,7 @@ func (r *Reader) TokenRows(ctx context.Context, application uuid.UUID, days beij
 		return nil, nil
 	}
 	parameters := args("application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix())
-	err = stream(ctx, r.conn, "recount tokens", tokenRowsQuery, parameters, func(rows driver.Rows) error {
+	err = r.stream(ctx, r.conn, "recount tokens", tokenRowsQuery, parameters, func(rows driver.Rows) error {
 		var row TokenRow
 		var day int32
 		err := rows.Scan(&day, &row.Model, &row.UpstreamModel, &row.Counted, &row.Input, &row.Output, &row.Cached, &row.CacheWrite, &row.Reasoning,

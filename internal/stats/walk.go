@@ -38,7 +38,7 @@ func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error)
 
 func (r *Reader) walk(ctx context.Context, q CallsQuery, buckets []timeBucket, yield func(Call) error) error {
 	query, parameters := selectCalls(q, buckets, "DESC")
-	return stream(ctx, r.slow, "export calls", query, parameters, func(rows driver.Rows) error {
+	return r.stream(ctx, r.slow, "export calls", query, parameters, func(rows driver.Rows) error {
 		c, err := scanCall(rows)
 		if err != nil {
 			return err

@@ -2527,7 +2527,7 @@ export interface components {
         Application: components["schemas"]["ApplicationFields"];
         ApplicationDraft: WithRequired<components["schemas"]["ApplicationEdit"], "name">;
         ApplicationEdit: {
-            /** @description At most 500; duplicates are folded. */
+            /** @description Duplicates are folded. */
             capabilityIds?: components["schemas"]["Identifier"][];
             /** @description No control characters. */
             description?: string;
@@ -2727,7 +2727,7 @@ export interface components {
         CapabilityEdit: {
             /** @description Of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS and QUERY; empty allows all of them. Others are answered 405. */
             allowedMethods?: string[];
-            /** @description At most 50 beginnings of paths such as /v1/chat, compared as sent and by whole segments; empty allows every path. Others are answered 400 invalid_path. */
+            /** @description Beginnings of paths such as /v1/chat, compared as sent and by whole segments; empty allows every path. Others are answered 400 invalid_path. */
             allowedPaths?: string[];
             /** @description At most 512 characters. */
             defaultPath?: string;
