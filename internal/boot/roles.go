@@ -75,7 +75,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		MaxBodyBytes:     c.MaxBodyBytes,
 		MaxInflightBytes: c.MaxInflightBytes,
 		MaxUpstreamConns: c.MaxUpstreamConns,
-		ApplicationShare: c.MaxApplicationShare,
+		OwnerShare:       c.MaxApplicationShare,
 		Logger:           n.logger,
 		Registry:         n.registry,
 		WatchTLS:         func(c *tls.Config) { n.certificates.Watch("upstream", c) },

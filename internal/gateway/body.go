@@ -18,7 +18,7 @@ const keptBody = 16_385
 type requestBody struct {
 	http1.Body
 	from     *http1.Conn
-	share    *share // of the application; nil when there is none
+	owner    *holding // of the application; nil when there is none
 	kept     []byte
 	spare    []byte // an earlier call's, empty, for kept
 	reserved int64  // of the gateway's byte budget
@@ -52,7 +52,7 @@ func (b *requestBody) open(g *Gateway, x *http1.Exchange) error {
 	if framing.Kind != http1.Chunked {
 		keep = min(framing.Length, keptBody)
 	}
-	if err := g.reserve(b.share, keep); err != nil {
+	if err := g.reserve(b.owner, keep); err != nil {
 		return err
 	}
 	b.reserved = keep
@@ -63,7 +63,7 @@ func (b *requestBody) open(g *Gateway, x *http1.Exchange) error {
 }
 
 func (b *requestBody) release(g *Gateway) {
-	_ = g.reserve(b.share, -b.reserved)
+	_ = g.reserve(b.owner, -b.reserved)
 	b.reserved = 0
 }
 
@@ -185,7 +185,7 @@ const maxReplay = 1 << 20
 
 // remember holds a piece for a second attempt, if the budget allows.
 func (b *requestBody) remember(g *Gateway, piece []byte) bool {
-	if len(b.replay)+len(piece) > maxReplay || g.reserve(b.share, int64(len(piece))) != nil {
+	if len(b.replay)+len(piece) > maxReplay || g.reserve(b.owner, int64(len(piece))) != nil {
 		b.forget(g)
 		return false
 	}
@@ -195,7 +195,7 @@ func (b *requestBody) remember(g *Gateway, piece []byte) bool {
 }
 
 func (b *requestBody) forget(g *Gateway) {
-	_ = g.reserve(b.share, -int64(len(b.replay)))
+	_ = g.reserve(b.owner, -int64(len(b.replay)))
 	b.reserved -= int64(len(b.replay))
 	b.replay = nil
 }

@@ -64,7 +64,7 @@ type call struct {
 	share  *share        // of the application
 	limits *limits.State // its limits; nil where nobody has any
 	ticket limits.Ticket // what the call took of them
-	place  *poolShare    // of its share, what the call uses of a pool; nil while it uses none
+	place  *poolStake    // of its owner, what the call uses of a pool; nil while it uses none
 
 	request   requestBody
 	secret    []byte    // the upstream key

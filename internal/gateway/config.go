@@ -50,7 +50,7 @@ type Config struct {
 	MaxBodyBytes     int64         // of a request body; 64 MiB
 	MaxInflightBytes int64         // of the kept bodies of all calls in flight; 512 MiB
 	MaxUpstreamConns int           // per scheme, host and port; 4,096
-	ApplicationShare float64       // of the two above, that one application may take; 0.25
+	OwnerShare       float64       // of the two above, that the others leave to an owner of applications; 0.25
 
 	Logger   *slog.Logger
 	Registry prometheus.Registerer
@@ -77,8 +77,8 @@ func (c *Config) defaults() {
 	if c.MaxUpstreamConns <= 0 {
 		c.MaxUpstreamConns = 4096
 	}
-	if c.ApplicationShare <= 0 {
-		c.ApplicationShare = 0.25
+	if c.OwnerShare <= 0 {
+		c.OwnerShare = 0.25
 	}
 	if c.CallerAddress == nil {
 		c.CallerAddress = func(x *http1.Exchange) netip.Addr { return http1.AddrOf(x.Peer.RemoteAddr()) }

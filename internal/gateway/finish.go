@@ -118,7 +118,7 @@ func (c *call) finish(o outcome) {
 	c.gateway.config.Log.Add(record)
 	c.gateway.metrics.ended(record)
 	c.request.release(c.gateway)
-	c.takePlace(nil)
+	_ = c.takePlace(nil)
 	c.share.leave()
 	c.gateway.config.Record(record)
 }

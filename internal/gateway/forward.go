@@ -66,7 +66,7 @@ func (c *call) forward() (*upstreamConn, error) {
 		retry := c.leave() && stale && c.request.replayable() && (!reset || conn.socket.written == before)
 		pool.drop(conn)
 		if !retry {
-			c.takePlace(nil)
+			_ = c.takePlace(nil)
 			return nil, err
 		}
 		pool.keepsOpen.Store(false)
@@ -87,8 +87,8 @@ func timedOut(err error) bool {
 }
 
 func (c *call) connect(pool *connPool, fresh bool) (*upstreamConn, error) {
-	if !c.takePlace(pool) {
-		return nil, errShareExhausted
+	if err := c.takePlace(pool); err != nil {
+		return nil, err
 	}
 	conn, err := pool.get(time.Now(), fresh)
 	if err != nil {
