@@ -73,9 +73,9 @@ type call struct {
 	headBytes int       // of the head for the upstream in out
 	parts     headParts // of it
 
-	attempts    int  // upstreams tried; 0: the call was refused before
-	probe       bool // this call tries an upstream whose breaker is open
-	unconnected bool // the last attempt found no connection
+	attempts    int   // upstreams tried; 0: the call was refused before
+	probe       int64 // the claim to be the call that tries an upstream whose breaker is open; 0: it has none
+	unconnected bool  // the last attempt found no connection
 
 	// What came of it.
 	response      http1.Response

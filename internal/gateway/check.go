@@ -26,6 +26,7 @@ func (c *call) handle() (again bool) {
 	if err := c.request.receive(c); err != nil || !c.enter(waiting) {
 		return c.unreceived(err)
 	}
+	c.rechoose()
 	c.attempts = 1
 	conn, err := c.forward()
 	if c.endpoint != nil {

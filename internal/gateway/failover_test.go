@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -215,11 +216,67 @@ func TestATryThatCameToNothingLeavesTheNextCallToTry(t *testing.T) {
 	if record := p.record(); record.EndedBy != calls.ClientAbort || record.UpstreamID != "first" {
 		t.Errorf("record %+v", record)
 	}
-	if e.breaker.probing.Load() || e.breaker.closed() {
+	if e.breaker.probing.Load() != 0 || e.breaker.closed() {
 		t.Errorf("state %s", e.breaker.state())
 	}
 	for len(p.hungUp) > 0 {
 		<-p.hungUp
+	}
+}
+
+// TestASlowCallerDoesNotHoldTheTryOfARecoveredUpstream: neither with a body that is kept, nor with a longer one.
+func TestASlowCallerDoesNotHoldTheTryOfARecoveredUpstream(t *testing.T) {
+	for _, size := range []int{100, 100_000, 3 << 20} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			p := newPair(t, answers(okAnswer), answers(okAnswer))
+			e := p.gateway.endpoints.of("first")
+			e.breaker.open(1, 1)
+			slow := p.dial()
+			raw := post("/gateway/v1?model=m", goodKey, strings.Repeat("x", size))
+			_, _ = io.WriteString(slow, raw[:len(raw)-1])
+			waitFor(t, func() bool { // it has come to where it waits for its caller
+				waits := false
+				p.gateway.supervisor.each(func(c *call) { waits = waits || c.request.size.Load() == int64(size-1) })
+				return waits
+			})
+			p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+			if record := p.record(); record.UpstreamID != "first" || !e.breaker.closed() {
+				t.Errorf("beside a slow caller: %+v, %s", record, e.breaker.state())
+			}
+			_, _ = io.WriteString(slow, "x")
+			if a := p.read(bufio.NewReader(slow), "POST"); a.StatusCode != 200 || !p.record().Success {
+				t.Errorf("the slow call: %d %v", a.StatusCode, a.err)
+			}
+			if n := e.breaker.probing.Load(); n != 0 {
+				t.Errorf("claim %d is left", n)
+			}
+		})
+	}
+}
+
+// TestATryThatFoundNoPlaceIsGivenBack: the call goes to another upstream.
+func TestATryThatFoundNoPlaceIsGivenBack(t *testing.T) {
+	p := newPair(t, answers(okAnswer), answers(okAnswer), func(c *Config) { c.MaxUpstreamConns = 1 })
+	p.ask(post("/gateway/v1?model=m", goodKey, "{}")) // so that there is a pool
+	p.record()
+	e := p.gateway.endpoints.of("first")
+	e.breaker.open(1, 1)
+	first, err := p.gateway.upstreams.target("http://" + p.upstream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := &stake{of: &first.pool.places}
+	if err := taken.take(new(holding), 1); err != nil {
+		t.Fatal(err)
+	}
+	p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	if record := p.record(); record.UpstreamID != "second" || e.breaker.probing.Load() != 0 || e.breaker.closed() {
+		t.Errorf("record %+v, %s", record, e.breaker.state())
+	}
+	taken.give(1)
+	p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	if record := p.record(); record.UpstreamID != "first" || !e.breaker.closed() {
+		t.Errorf("later: %+v, %s", record, e.breaker.state())
 	}
 }
 
