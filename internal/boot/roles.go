@@ -73,7 +73,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		IdleTimeout:      c.IdleTimeout,
 		CallTimeout:      c.CallTimeout,
 		MaxBodyBytes:     c.MaxBodyBytes,
-		MaxInflightBytes: c.MaxInflightBytes,
+		MaxInflightBytes: c.MaxInflightBytes, FailoverBodyBytes: c.FailoverBodyBytes,
 		MaxUpstreamConns: c.MaxUpstreamConns,
 		OwnerShare:       c.MaxApplicationShare,
 		Logger:           n.logger,

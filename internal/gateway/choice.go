@@ -203,6 +203,8 @@ func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
 		if conn != nil && !c.letGo(conn) {
 			return nil, errCut
 		}
+		c.request.sending = nil
+		c.request.stopped.Store(false) // a sender that had to be stopped was reading nothing of the caller
 		c.gateway.metrics.failovers.Inc()
 		c.redirect(u, e, t, secret)
 		c.attempts++
@@ -216,7 +218,7 @@ func (c *call) refusedUnread(conn *upstreamConn, err error) bool {
 		return c.unconnected && !errors.Is(err, errShareExhausted)
 	}
 	b := &c.request
-	return conn != nil && refusesUnread(c.status) && b.sending == nil && b.complete.Load() && b.size.Load() == int64(len(b.kept))
+	return conn != nil && refusesUnread(c.status) && b.complete.Load() && b.size.Load() == int64(len(b.kept))
 }
 
 // refusesUnread tells a status that says that the request was not acted on: too many, unavailable, and what proxies in
@@ -232,8 +234,9 @@ func refusesUnread(status int) bool {
 
 // letGo gives up an answer of which nothing was relayed. It reports false when the call was cut.
 func (c *call) letGo(conn *upstreamConn) bool {
+	sent := c.stopSending(conn, 0)
 	uncut := c.leave()
-	if uncut && c.answer.Ended() && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
+	if uncut && sent && c.answer.Ended() && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
 		conn.pool.put(conn, time.Now())
 	} else {
 		conn.pool.drop(conn)

@@ -15,9 +15,10 @@ import (
 
 // pair is a gateway whose capabilities have two upstreams, first and second.
 type pair struct {
-	*rig         // its upstream is the first
-	second *rig  // only its upstream is of use
-	dead   []int // members that stand at an address where nobody listens
+	*rig          // its upstream is the first
+	second *rig   // only its upstream is of use
+	dead   []int  // members that stand at an address where nobody listens
+	first  string // where the first one is, if that is not the rig's upstream
 }
 
 func newPair(t *testing.T, first, second script, changes ...func(*Config)) *pair {
@@ -28,6 +29,9 @@ func newPair(t *testing.T, first, second script, changes ...func(*Config)) *pair
 			if dead == i {
 				return "127.0.0.1:1"
 			}
+		}
+		if i == 0 && p.first != "" {
+			return p.first
 		}
 		return []string{p.upstream, p.second.upstream}[i]
 	}
@@ -75,12 +79,12 @@ func TestACallGoesToAnotherUpstreamWhenNoConnectionComesAbout(t *testing.T) {
 func TestARefusedRequestGoesToAnotherUpstreamOnlyIfItsWholeBodyIsKept(t *testing.T) {
 	answered := "HTTP/1.1 %d Status\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 	for status, moves := range map[int]bool{429: true, 503: true, 400: false, 401: false, 408: false, 500: false, 502: false, 504: false, 520: false, 521: true, 522: false, 523: true, 524: false, 529: true} {
-		for _, size := range []int{0, 10, keptBody - 1, 100_000} {
+		for _, size := range []int{0, 10, keptBody - 1, 100_000, 1 << 20, 1<<20 + 1} {
 			t.Run(fmt.Sprint(status, size), func(t *testing.T) {
 				p := newPair(t, answers(fmt.Sprintf(answered, status)), answers(okAnswer))
 				a := p.ask(post("/gateway/v1?model=m", goodKey, strings.Repeat("x", size)))
 				record := p.record()
-				if moves && size < keptBody {
+				if moves && size <= 1<<20 {
 					if a.StatusCode != 200 || record.Attempts != 2 || record.UpstreamID != "second" || len(p.second.next().body) != size {
 						t.Errorf("answer %d, record %+v", a.StatusCode, record)
 					}
@@ -92,6 +96,105 @@ func TestARefusedRequestGoesToAnotherUpstreamOnlyIfItsWholeBodyIsKept(t *testing
 			})
 		}
 	}
+}
+
+// TestAKeptBodyIsSentAgainByteForByte: as chunks of its caller's too, and to an upstream that answers before it has read
+// anything.
+func TestAKeptBodyIsSentAgainByteForByte(t *testing.T) {
+	const size = 900_000
+	text := noise(size)
+	sized := post("/gateway/v1?model=m", goodKey, text)
+	chunked := "POST /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " + goodKey + "\r\nTransfer-Encoding: chunked\r\n\r\n" + inChunks(text, 7_000)
+	busy := "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
+	for name, raw := range map[string]string{"sized": sized, "chunked": chunked} {
+		for _, unread := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, unread), func(t *testing.T) {
+				p := newPair(t, answers(busy), answers(okAnswer))
+				if unread {
+					p.redirectFirst(t, busy)
+				}
+				a := p.ask(raw)
+				record := p.record()
+				if a.StatusCode != 200 || record.Attempts != 2 || record.UpstreamID != "second" || record.RequestBytes != size {
+					t.Fatalf("answer %d %v, record %+v", a.StatusCode, a.err, record)
+				}
+				if got := p.second.next(); string(got.body) != text {
+					t.Errorf("%d bytes arrived that are not those sent", len(got.body))
+				}
+				waitFor(t, func() bool { return p.gateway.supervisor.len() == 0 })
+				if n := p.gateway.shares.bytes.used.Load(); n != 0 {
+					t.Errorf("%d bytes were not given back", n)
+				}
+			})
+		}
+	}
+}
+
+// redirectFirst puts a server in the place of the first upstream that answers once it has a head, and reads no more.
+func (p *pair) redirectFirst(t *testing.T, answer string) {
+	t.Helper()
+	listener := listen(t)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = conn.Read(make([]byte, 100))
+		_, _ = io.WriteString(conn, answer)
+		<-t.Context().Done()
+		_ = conn.Close()
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-ended
+	})
+	p.first = listener.Addr().String()
+}
+
+// TestABodyIsKeptOnlyWhileItMayBeNeeded: memory is taken for what came, and given back when an answer begins. Without
+// memory, or with one upstream, the body goes on as it comes.
+func TestABodyIsKeptOnlyWhileItMayBeNeeded(t *testing.T) {
+	const size = 900_000
+	began, finish := make(chan struct{}), make(chan struct{})
+	streams := func(conn net.Conn, _ asked) bool {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{")
+		began <- struct{}{}
+		<-finish
+		_, _ = io.WriteString(conn, "}")
+		return true
+	}
+	p := newPair(t, streams, answers(okAnswer), func(c *Config) { c.OwnerShare = 1 })
+	used := &p.gateway.shares.bytes.used
+	raw := post("/gateway/v1?model=m", goodKey, strings.Repeat("x", size))
+	conn := p.dial()
+	_, _ = io.WriteString(conn, raw[:len(raw)-size+30_000])
+	waitFor(t, func() bool { return used.Load() > keptBody })
+	if n := used.Load(); n > 150_000 {
+		t.Errorf("%d bytes are held for 30,000", n)
+	}
+	_, _ = io.WriteString(conn, raw[len(raw)-size+30_000:])
+	<-began
+	waitFor(t, func() bool { return used.Load() <= keptBody })
+	finish <- struct{}{}
+	if a := p.read(bufio.NewReader(conn), "POST"); a.StatusCode != 200 || !p.record().Success {
+		t.Errorf("answer %d %v", a.StatusCode, a.err)
+	}
+
+	waitFor(t, func() bool { return used.Load() == 0 })
+	hold := p.gateway.shares.bytes.limit - 100_000
+	if err := p.gateway.reserve(nil, hold); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-began
+		finish <- struct{}{}
+	}()
+	if a := p.ask(raw); a.StatusCode != 200 || !p.record().Success {
+		t.Errorf("without memory: answer %d %v", a.StatusCode, a.err)
+	}
+	_ = p.gateway.reserve(nil, -hold)
 }
 
 // TestARequestThatAnUpstreamMayHaveActedOnIsNeverSentToAnother goes through what can happen once a head was sent.

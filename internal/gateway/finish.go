@@ -131,7 +131,7 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 		Method:      c.method,
 		Path:        string(c.path),
 		RawQuery:    c.asked(),
-		Body:        c.request.kept,
+		Body:        c.request.detail(),
 		BodyBytes:   c.request.size.Load(),
 		FullyRead:   c.request.complete.Load() && o.code != calls.RequestTooLarge, // nobody looks at the rest
 		ContentType: string(c.contentType),
