@@ -25,6 +25,7 @@ type requestBody struct {
 	extra    int64  // of that, for what is kept beyond keptBody
 	size     atomic.Int64
 	complete atomic.Bool   // the end was read
+	atHand   bool          // it was read before anything was sent: a sender reads nothing of the caller
 	fault    error         // why the body has no end; nothing is read after it
 	withheld bool          // the caller waits to be told to send it
 	sending  chan struct{} // closed when the rest was sent or given up; nil when there is no rest
@@ -151,7 +152,7 @@ func (b *requestBody) detail() []byte {
 
 // forgetKept lets go of what was kept for another attempt only: a detail is made of smaller bodies.
 func (b *requestBody) forgetKept(g *Gateway) {
-	if b.extra > 0 {
+	if b.extra > 0 && (b.atHand || b.sending == nil) { // else the sender counts, too
 		_ = g.reserve(b.owner, -b.extra)
 		b.reserved -= b.extra
 		b.extra, b.kept = 0, nil

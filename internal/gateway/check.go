@@ -27,6 +27,7 @@ func (c *call) handle() (again bool) {
 	if err == nil && len(c.capability.Upstreams) > 1 {
 		err = c.request.receiveForAnother(c, c.gateway.config.FailoverBodyBytes)
 	}
+	c.request.atHand = c.request.complete.Load()
 	if err != nil || !c.enter(waiting) {
 		return c.unreceived(err)
 	}

@@ -40,7 +40,7 @@ func (c *call) rechoose() {
 		return
 	}
 	probes := wholeProbe
-	if !c.request.complete.Load() {
+	if !c.request.atHand {
 		probes = partProbe
 	}
 	u, e, claim := c.gateway.pick(c.capability.Upstreams, time.Since(c.gateway.began), nil, probes)
@@ -218,7 +218,7 @@ func (c *call) refusedUnread(conn *upstreamConn, err error) bool {
 		return c.unconnected && !errors.Is(err, errShareExhausted)
 	}
 	b := &c.request
-	return conn != nil && refusesUnread(c.status) && b.complete.Load() && b.size.Load() == int64(len(b.kept))
+	return conn != nil && refusesUnread(c.status) && b.atHand && b.size.Load() == int64(len(b.kept))
 }
 
 // refusesUnread tells a status that says that the request was not acted on: too many, unavailable, and what proxies in

@@ -90,6 +90,9 @@ func TestARefusedRequestGoesToAnotherUpstreamOnlyIfItsWholeBodyIsKept(t *testing
 					}
 					return
 				}
+				if s := p.gateway.Upstreams()["first"]; s.Failures != int64(status/500) {
+					t.Errorf("its breaker counts %d failures", s.Failures)
+				}
 				if a.StatusCode != status || record.Attempts != 1 || record.UpstreamID != "first" || len(p.second.asked) > 0 {
 					t.Errorf("answer %d, record %+v", a.StatusCode, record)
 				}
