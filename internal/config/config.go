@@ -107,9 +107,11 @@ type Config struct {
 	CallTimeout      time.Duration `env:"CALL_TIMEOUT" envDefault:"30m"`
 	MaxBodyBytes     int64         `env:"MAX_BODY_BYTES" envDefault:"67108864"`
 	MaxInflightBytes int64         `env:"MAX_INFLIGHT_BYTES" envDefault:"536870912"`
-	MaxUpstreamConns int           `env:"MAX_UPSTREAM_CONNS" envDefault:"4096"`
-	// MaxApplicationShare is how much of MAX_UPSTREAM_CONNS and MAX_INFLIGHT_BYTES one application may
-	// take: more than 0, at most 1.
+	// FailoverBodyBytes is up to how many bytes a body is kept for an attempt at another upstream.
+	FailoverBodyBytes int64 `env:"FAILOVER_BODY_BYTES" envDefault:"1048576"`
+	MaxUpstreamConns  int   `env:"MAX_UPSTREAM_CONNS" envDefault:"4096"`
+	// MaxApplicationShare is how much of MAX_UPSTREAM_CONNS and MAX_INFLIGHT_BYTES is left to each owner of
+	// applications: more than 0, at most 1.
 	MaxApplicationShare float64 `env:"MAX_APPLICATION_SHARE" envDefault:"0.25"`
 
 	// StatisticsRetention and the others are retention.Days; CallRetention 0 is as StatisticsRetention.

@@ -58,6 +58,7 @@ func TestEveryFaultIsReportedAtOnceWithoutSecrets(t *testing.T) {
 		"ENCRYPTION_KEYS", "k1:Y2FuYXJ5",
 		"CALL_TIMEOUT", "canary-forever",
 		"MAX_BODY_BYTES", "0",
+		"FAILOVER_BODY_BYTES", "0",
 		"MAX_CONNS", "-1",
 		"MAX_APPLICATION_SHARE", "1.5",
 		"DRAIN_DELAY", "-1s",
@@ -67,7 +68,7 @@ func TestEveryFaultIsReportedAtOnceWithoutSecrets(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, name := range []string{"DATABASE_URL", "JWT_SECRET", "ENCRYPTION_KEYS", "CALL_TIMEOUT", "MAX_BODY_BYTES", "LISTEN",
+	for _, name := range []string{"DATABASE_URL", "JWT_SECRET", "ENCRYPTION_KEYS", "CALL_TIMEOUT", "MAX_BODY_BYTES", "FAILOVER_BODY_BYTES", "LISTEN",
 		"MAX_CONNS", "MAX_APPLICATION_SHARE", "DRAIN_DELAY", "CLIENT_WRITE_TIMEOUT"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named in:\n%v", name, err)

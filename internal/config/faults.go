@@ -110,8 +110,9 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 	}
 	for name, n := range map[string]int64{
 		"MAX_BODY_BYTES": c.MaxBodyBytes, "MAX_INFLIGHT_BYTES": c.MaxInflightBytes,
-		"MAX_UPSTREAM_CONNS": int64(c.MaxUpstreamConns),
-		"RECORD_RING_BYTES":  int64(c.RecordRingBytes),
+		"FAILOVER_BODY_BYTES": c.FailoverBodyBytes,
+		"MAX_UPSTREAM_CONNS":  int64(c.MaxUpstreamConns),
+		"RECORD_RING_BYTES":   int64(c.RecordRingBytes),
 	} {
 		if n <= 0 {
 			fault("%s must be a positive number", name)

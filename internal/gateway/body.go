@@ -18,17 +18,23 @@ const keptBody = 16_385
 type requestBody struct {
 	http1.Body
 	from     *http1.Conn
-	share    *share // of the application; nil when there is none
+	owner    *holding // of the application; nil when there is none
 	kept     []byte
 	spare    []byte // an earlier call's, empty, for kept
 	reserved int64  // of the gateway's byte budget
+	extra    int64  // of that, for what is kept beyond keptBody
 	size     atomic.Int64
 	complete atomic.Bool   // the end was read
+	atHand   bool          // it was read before anything was sent: a sender reads nothing of the caller
 	fault    error         // why the body has no end; nothing is read after it
 	withheld bool          // the caller waits to be told to send it
 	sending  chan struct{} // closed when the rest was sent or given up; nil when there is no rest
 	sent     bool          // all was written to the upstream; read after sending was closed
 	stopped  atomic.Bool   // the sender was interrupted: where it stopped reading is not known
+
+	// unsent is what of kept is still to be written beside the wait for the answer, and end what follows it.
+	unsent []byte
+	end    string
 
 	// replay is what was sent after kept on a connection from the pool, as long as nothing says that
 	// any byte of the request has arrived.
@@ -52,7 +58,7 @@ func (b *requestBody) open(g *Gateway, x *http1.Exchange) error {
 	if framing.Kind != http1.Chunked {
 		keep = min(framing.Length, keptBody)
 	}
-	if err := g.reserve(b.share, keep); err != nil {
+	if err := g.reserve(b.owner, keep); err != nil {
 		return err
 	}
 	b.reserved = keep
@@ -63,8 +69,8 @@ func (b *requestBody) open(g *Gateway, x *http1.Exchange) error {
 }
 
 func (b *requestBody) release(g *Gateway) {
-	_ = g.reserve(b.share, -b.reserved)
-	b.reserved = 0
+	_ = g.reserve(b.owner, -b.reserved)
+	b.reserved, b.extra = 0, 0
 }
 
 // receive reads the beginning of the body, as far as it is kept.
@@ -90,6 +96,67 @@ func (b *requestBody) receive(c *call) error {
 		return errTooLarge
 	}
 	return nil
+}
+
+// receiveForAnother reads on, so that the whole body is at hand for another attempt: one of at most most bytes, for which
+// there is memory. What is not read here goes to the upstream as it comes.
+func (b *requestBody) receiveForAnother(c *call, most int64) error {
+	if b.Framing().Kind != http1.Chunked && b.Framing().Length > most {
+		return nil
+	}
+	for !b.complete.Load() && int64(len(b.kept)) < most && b.room(c.gateway, 1, most) {
+		piece, err := b.read(true)
+		if err != nil {
+			return err
+		}
+		b.room(c.gateway, piece.Len(), most)
+		b.kept = append(b.kept, piece.Bytes()...)
+		c.progress.Add(moved)
+	}
+	if b.size.Load() > c.gateway.config.MaxBodyBytes {
+		return errTooLarge
+	}
+	return nil
+}
+
+// room makes room for n more bytes in kept, in few steps: memory is taken for what came, not for what was announced. It
+// reports false when there is no memory.
+func (b *requestBody) room(g *Gateway, n int, most int64) bool {
+	need := len(b.kept) + n
+	if need <= cap(b.kept) {
+		return true
+	}
+	if b.Framing().Kind != http1.Chunked {
+		most = b.Framing().Length
+	}
+	size := max(min(4*int64(cap(b.kept)), most), int64(need))
+	more := size - keptBody - b.extra
+	if more > 0 {
+		if g.reserve(b.owner, more) != nil {
+			return false
+		}
+		b.extra += more
+		b.reserved += more
+	}
+	b.kept = append(make([]byte, 0, size), b.kept...)
+	return true
+}
+
+// detail is what of the body a failure's detail is made of: nothing of one that is too long for it.
+func (b *requestBody) detail() []byte {
+	if b.size.Load() >= keptBody {
+		return nil
+	}
+	return b.kept
+}
+
+// forgetKept lets go of what was kept for another attempt only: a detail is made of smaller bodies.
+func (b *requestBody) forgetKept(g *Gateway) {
+	if b.extra > 0 && (b.atHand || b.sending == nil) { // else the sender counts, too
+		_ = g.reserve(b.owner, -b.extra)
+		b.reserved -= b.extra
+		b.extra, b.kept = 0, nil
+	}
 }
 
 var continueAnswer = []byte("HTTP/1.1 100 Continue\r\n\r\n")
@@ -172,7 +239,9 @@ func (b *requestBody) drain() {
 }
 
 // rest tells whether there is more to send than what was kept.
-func (b *requestBody) rest() bool { return !b.complete.Load() || len(b.replay) > 0 }
+func (b *requestBody) rest() bool {
+	return !b.complete.Load() || len(b.replay) > 0 || len(b.unsent) > 0
+}
 
 // replayable tells whether everything read so far can be sent again.
 func (b *requestBody) replayable() bool {
@@ -185,7 +254,7 @@ const maxReplay = 1 << 20
 
 // remember holds a piece for a second attempt, if the budget allows.
 func (b *requestBody) remember(g *Gateway, piece []byte) bool {
-	if len(b.replay)+len(piece) > maxReplay || g.reserve(b.share, int64(len(piece))) != nil {
+	if len(b.replay)+len(piece) > maxReplay || g.reserve(b.owner, int64(len(piece))) != nil {
 		b.forget(g)
 		return false
 	}
@@ -195,7 +264,7 @@ func (b *requestBody) remember(g *Gateway, piece []byte) bool {
 }
 
 func (b *requestBody) forget(g *Gateway) {
-	_ = g.reserve(b.share, -int64(len(b.replay)))
+	_ = g.reserve(b.owner, -int64(len(b.replay)))
 	b.reserved -= int64(len(b.replay))
 	b.replay = nil
 }

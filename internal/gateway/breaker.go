@@ -29,7 +29,7 @@ type breaker struct {
 	slots   [breakerSlots]atomic.Uint64 // number of the slot (24 bits), calls (20), failures (20)
 	opened  atomic.Int64                // when it opened; 0: it is closed
 	until   atomic.Int64                // from when one call may try; 0: it is closed
-	probing atomic.Bool                 // that call is under way
+	probing atomic.Int64                // the claim of that call, see probe; 0: none is under way
 }
 
 const slotBits, slotNumber = 20, 1<<24 - 1
@@ -76,18 +76,29 @@ func (b *breaker) failing(at time.Duration) bool {
 // closed tells whether calls may go there as they come.
 func (b *breaker) closed() bool { return b.until.Load() == 0 }
 
-// probe tells whether this call is the one that may try an open upstream.
-func (b *breaker) probe(at time.Duration) bool {
-	until := b.until.Load()
-	if until == 0 || int64(at) < until || !b.probing.CompareAndSwap(false, true) {
-		return false
+// probe gives a call that is about to be sent the claim to be the one that tries an open upstream, or 0. whole tells that
+// its whole body is at hand. One that still comes from its caller may take as long as that likes: its claim, below zero, is
+// for as long as the breaker is open at a time, and gives way to a call that is whole.
+func (b *breaker) probe(at time.Duration, whole bool) (claim int64) {
+	until, held := b.until.Load(), b.probing.Load()
+	if until == 0 || int64(at) < until || held > 0 || held < 0 && !whole && int64(at)+held < int64(breakerOpen) {
+		return 0
+	}
+	if claim = max(int64(at), 1); !whole {
+		claim = -claim
+	}
+	if !b.probing.CompareAndSwap(held, claim) {
+		return 0
 	}
 	if b.until.Load() != until { // another one has just tried it
-		b.probing.Store(false)
-		return false
+		b.giveBack(claim)
+		return 0
 	}
-	return true
+	return claim
 }
+
+// giveBack ends a claim.
+func (b *breaker) giveBack(claim int64) { b.probing.CompareAndSwap(claim, 0) }
 
 // open keeps calls away for a while.
 func (b *breaker) open(at, length time.Duration) {
@@ -109,7 +120,7 @@ func (b *breaker) state() string {
 	switch {
 	case b.closed():
 		return "closed"
-	case b.probing.Load():
+	case b.probing.Load() != 0:
 		return "probing"
 	}
 	return "open"

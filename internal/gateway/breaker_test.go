@@ -62,16 +62,45 @@ func burst(b *breaker, at time.Duration, successes, failures uint64) time.Durati
 func TestAnOpenBreakerLetsOneCallTryAfterItsTime(t *testing.T) {
 	b := new(breaker)
 	b.open(time.Second, breakerOpen)
-	if b.closed() || b.state() != "open" || b.probe(time.Second+breakerOpen-1) {
+	if b.closed() || b.state() != "open" || b.probe(time.Second+breakerOpen-1, true) != 0 {
 		t.Fatalf("before its time: %s", b.state())
 	}
-	if !b.probe(time.Second+breakerOpen) || b.probe(time.Second+breakerOpen) || b.state() != "probing" {
+	claim := b.probe(time.Second+breakerOpen, true)
+	if claim == 0 || b.probe(time.Second+breakerOpen, true) != 0 || b.probe(time.Second+3*breakerOpen, false) != 0 || b.state() != "probing" {
 		t.Fatal("not one call was let try")
 	}
 	b.close()
-	b.probing.Store(false)
+	b.giveBack(claim)
 	if !b.closed() || b.failing(time.Second+breakerOpen) {
 		t.Error("it is not closed, or remembers")
+	}
+}
+
+// TestAClaimOfACallWhoseBodyStillComesGivesWay: its caller may never end.
+func TestAClaimOfACallWhoseBodyStillComesGivesWay(t *testing.T) {
+	b := new(breaker)
+	b.open(time.Second, breakerOpen)
+	at := time.Second + breakerOpen
+	part := b.probe(at, false)
+	if part == 0 || b.probe(at+breakerOpen-1, false) != 0 {
+		t.Fatal("not one such call was let try")
+	}
+	later := b.probe(at+breakerOpen, false)
+	if later == 0 {
+		t.Error("nobody else is let try")
+	}
+	whole := b.probe(at+breakerOpen, true)
+	if whole == 0 {
+		t.Error("no call that is whole is let try")
+	}
+	b.giveBack(part)
+	b.giveBack(later)
+	if b.state() != "probing" || b.probe(at+breakerOpen, true) != 0 {
+		t.Errorf("others gave back the claim of the last: %s", b.state())
+	}
+	b.giveBack(whole)
+	if b.state() != "open" || b.probe(at+breakerOpen, false) == 0 {
+		t.Errorf("the claim was not given back: %s", b.state())
 	}
 }
 
@@ -125,7 +154,7 @@ func TestUpstreamsAreChosenByPriorityThenByWeight(t *testing.T) {
 	drawn := func(n int) map[string]int {
 		found := map[string]int{}
 		for range n {
-			u, _, _ := g.pick(members, time.Second, nil)
+			u, _, _ := g.pick(members, time.Second, nil, wholeProbe)
 			found[u.ID]++
 		}
 		return found
@@ -146,11 +175,14 @@ func TestUpstreamsAreChosenByPriorityThenByWeight(t *testing.T) {
 	if found := drawn(100); found["b"] != 100 {
 		t.Errorf("all are open, b for the longest: %v", found)
 	}
-	if u, _, _ := g.pick(members, time.Second, g.endpoints.of("b")); u != nil {
+	if u, _, _ := g.pick(members, time.Second, g.endpoints.of("b"), noProbe); u != nil {
 		t.Errorf("a second attempt at %s, which is open", u.ID)
 	}
-	if u, _, probe := g.pick(members, 2+breakerOpen, nil); u.ID != "b" || !probe {
-		t.Errorf("the time of b has come: %s, probe %v", u.ID, probe)
+	if u, _, claim := g.pick(members, 2+breakerOpen, nil, noProbe); u.ID != "b" || claim != 0 || g.endpoints.of("b").breaker.state() != "open" {
+		t.Errorf("the time of b has come, but not for this call: %s, claim %d", u.ID, claim)
+	}
+	if u, _, claim := g.pick(members, 2+breakerOpen, nil, wholeProbe); u.ID != "b" || claim == 0 {
+		t.Errorf("the time of b has come: %s, claim %d", u.ID, claim)
 	}
 }
 

@@ -64,7 +64,7 @@ type call struct {
 	share  *share        // of the application
 	limits *limits.State // its limits; nil where nobody has any
 	ticket limits.Ticket // what the call took of them
-	place  *poolShare    // of its share, what the call uses of a pool; nil while it uses none
+	place  *poolStake    // of its owner, what the call uses of a pool; nil while it uses none
 
 	request   requestBody
 	secret    []byte    // the upstream key
@@ -73,9 +73,9 @@ type call struct {
 	headBytes int       // of the head for the upstream in out
 	parts     headParts // of it
 
-	attempts    int  // upstreams tried; 0: the call was refused before
-	probe       bool // this call tries an upstream whose breaker is open
-	unconnected bool // the last attempt found no connection
+	attempts    int   // upstreams tried; 0: the call was refused before
+	probe       int64 // the claim to be the call that tries an upstream whose breaker is open; 0: it has none
+	unconnected bool  // the last attempt found no connection
 
 	// What came of it.
 	response      http1.Response

@@ -23,9 +23,15 @@ func (c *call) handle() (again bool) {
 	case refused != nil:
 		return c.refuse(*refused)
 	}
-	if err := c.request.receive(c); err != nil || !c.enter(waiting) {
+	err := c.request.receive(c)
+	if err == nil && len(c.capability.Upstreams) > 1 {
+		err = c.request.receiveForAnother(c, c.gateway.config.FailoverBodyBytes)
+	}
+	c.request.atHand = c.request.complete.Load()
+	if err != nil || !c.enter(waiting) {
 		return c.unreceived(err)
 	}
+	c.rechoose()
 	c.attempts = 1
 	conn, err := c.forward()
 	if c.endpoint != nil {

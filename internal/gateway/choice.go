@@ -19,7 +19,8 @@ const (
 // errKey says that an upstream's key cannot be used.
 var errKey = errors.New("the upstream key cannot be used")
 
-// choose picks the upstream of a call: its capability's own, or a named one.
+// choose picks the upstream that a call is to go to: its capability's own, or a named one. Its body is still to be read:
+// see rechoose.
 func (c *call) choose() {
 	members := c.capability.Upstreams
 	if len(members) == 0 {
@@ -29,26 +30,70 @@ func (c *call) choose() {
 		c.upstream, c.endpoint = members[0].Upstream, c.gateway.endpoints.of(members[0].ID)
 		return
 	}
-	c.upstream, c.endpoint, c.probe = c.gateway.pick(members, c.start.Sub(c.gateway.began), nil)
+	c.upstream, c.endpoint, _ = c.gateway.pick(members, c.start.Sub(c.gateway.began), nil, noProbe)
 }
 
+// rechoose chooses once more when the call is about to be sent, if a breaker of its upstreams is open: it may be the one to
+// try that again, and the one chosen may have opened while the body came.
+func (c *call) rechoose() {
+	if c.endpoint == nil || len(c.capability.Upstreams) < 2 || !c.gateway.anyOpen(c.capability.Upstreams) {
+		return
+	}
+	probes := wholeProbe
+	if !c.request.atHand {
+		probes = partProbe
+	}
+	u, e, claim := c.gateway.pick(c.capability.Upstreams, time.Since(c.gateway.began), nil, probes)
+	if e != c.endpoint {
+		if claim == 0 && c.endpoint.breaker.closed() {
+			return
+		}
+		t, secret, err := c.aim(u)
+		if err != nil {
+			e.breaker.giveBack(claim)
+			return
+		}
+		c.redirect(u, e, t, secret)
+	}
+	c.probe = claim
+}
+
+// anyOpen tells whether a breaker of these is open.
+func (g *Gateway) anyOpen(members []access.Member) bool {
+	for _, m := range members[:min(len(members), maxMembers)] {
+		if !g.endpoints.of(m.ID).breaker.closed() {
+			return true
+		}
+	}
+	return false
+}
+
+// probing says whether a call may be one that tries an upstream whose breaker is open.
+type probing uint8
+
+const (
+	noProbe    probing = iota
+	partProbe          // its caller still sends its body
+	wholeProbe         // it is all there
+)
+
 // pick takes the members of the least priority, by weight, whose breakers are closed, or else those of the next.
-// One whose time to be tried again has come is tried with this call. If all are open it is the one that has
-// been for the longest; after a first attempt it is none.
-func (g *Gateway) pick(members []access.Member, at time.Duration, tried *endpoint) (u *access.Upstream, e *endpoint, probe bool) {
+// One whose time to be tried again has come is tried with this call, if that may be: claim is not 0 then. If all are open
+// it is the one that has been for the longest; after a first attempt it is none.
+func (g *Gateway) pick(members []access.Member, at time.Duration, tried *endpoint, probes probing) (u *access.Upstream, e *endpoint, claim int64) {
 	members = members[:min(len(members), maxMembers)]
 	for from := 0; from < len(members); {
 		to := from + 1
 		for to < len(members) && members[to].Priority == members[from].Priority {
 			to++
 		}
-		if u, e, probe = g.pickEqual(members[from:to], at, tried); u != nil {
-			return u, e, probe
+		if u, e, claim = g.pickEqual(members[from:to], at, tried, probes); u != nil {
+			return u, e, claim
 		}
 		from = to
 	}
 	if tried != nil {
-		return nil, nil, false
+		return nil, nil, 0
 	}
 	for _, m := range members {
 		other := g.endpoints.of(m.ID)
@@ -56,11 +101,11 @@ func (g *Gateway) pick(members []access.Member, at time.Duration, tried *endpoin
 			u, e = m.Upstream, other
 		}
 	}
-	return u, e, false
+	return u, e, 0
 }
 
 // pickEqual picks among members of one priority.
-func (g *Gateway) pickEqual(members []access.Member, at time.Duration, tried *endpoint) (u *access.Upstream, e *endpoint, probe bool) {
+func (g *Gateway) pickEqual(members []access.Member, at time.Duration, tried *endpoint, probes probing) (u *access.Upstream, e *endpoint, claim int64) {
 	var closed [maxMembers]*endpoint
 	total := 0
 	for i, m := range members {
@@ -69,12 +114,14 @@ func (g *Gateway) pickEqual(members []access.Member, at time.Duration, tried *en
 		case found.breaker.closed():
 			closed[i] = found
 			total += m.Weight
-		case tried == nil && found.breaker.probe(at):
-			return m.Upstream, found, true
+		case tried == nil && probes != noProbe:
+			if claim = found.breaker.probe(at, probes == wholeProbe); claim != 0 {
+				return m.Upstream, found, claim
+			}
 		}
 	}
 	if total <= 0 {
-		return nil, nil, false
+		return nil, nil, 0
 	}
 	n := rand.IntN(total) //nolint:gosec // shares of load, no secret
 	for i, m := range members {
@@ -82,10 +129,10 @@ func (g *Gateway) pickEqual(members []access.Member, at time.Duration, tried *en
 			continue
 		}
 		if n -= m.Weight; n < 0 {
-			return m.Upstream, closed[i], false
+			return m.Upstream, closed[i], 0
 		}
 	}
-	return nil, nil, false
+	return nil, nil, 0
 }
 
 // aim finds out where the chosen upstream is, and unseals its key.
@@ -141,7 +188,7 @@ func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
 			return conn, err
 		}
 		at := time.Since(c.gateway.began)
-		u, e, _ := c.gateway.pick(c.capability.Upstreams, at, c.endpoint)
+		u, e, _ := c.gateway.pick(c.capability.Upstreams, at, c.endpoint, noProbe)
 		if u == nil {
 			return conn, err
 		}
@@ -156,6 +203,8 @@ func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
 		if conn != nil && !c.letGo(conn) {
 			return nil, errCut
 		}
+		c.request.sending = nil
+		c.request.stopped.Store(false) // a sender that had to be stopped was reading nothing of the caller
 		c.gateway.metrics.failovers.Inc()
 		c.redirect(u, e, t, secret)
 		c.attempts++
@@ -169,7 +218,7 @@ func (c *call) refusedUnread(conn *upstreamConn, err error) bool {
 		return c.unconnected && !errors.Is(err, errShareExhausted)
 	}
 	b := &c.request
-	return conn != nil && refusesUnread(c.status) && b.sending == nil && b.complete.Load() && b.size.Load() == int64(len(b.kept))
+	return conn != nil && refusesUnread(c.status) && b.atHand && b.size.Load() == int64(len(b.kept))
 }
 
 // refusesUnread tells a status that says that the request was not acted on: too many, unavailable, and what proxies in
@@ -185,8 +234,9 @@ func refusesUnread(status int) bool {
 
 // letGo gives up an answer of which nothing was relayed. It reports false when the call was cut.
 func (c *call) letGo(conn *upstreamConn) bool {
+	sent := c.stopSending(conn, 0)
 	uncut := c.leave()
-	if uncut && c.answer.Ended() && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
+	if uncut && sent && c.answer.Ended() && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
 		conn.pool.put(conn, time.Now())
 	} else {
 		conn.pool.drop(conn)
@@ -198,6 +248,7 @@ func (c *call) letGo(conn *upstreamConn) bool {
 // redirect makes the head for another upstream out of the one for the last: the caller's own lines are no longer
 // where they were read.
 func (c *call) redirect(u *access.Upstream, e *endpoint, t *target, secret []byte) {
+	c.unprobe()
 	last, lastSecret := (*c.out)[:c.headBytes], c.secret
 	c.upstream, c.endpoint, c.target, c.secret = u, e, t, secret
 	out, parts := takeHead(), c.parts
@@ -220,10 +271,9 @@ func (c *call) note(err error) {
 	case err == nil && c.status < 500:
 		e.answered.Inc()
 		e.breaker.count(at, 1, 0)
-		if c.probe {
-			c.probe = false
+		if c.probe != 0 {
 			e.breaker.close()
-			e.breaker.probing.Store(false)
+			c.unprobe()
 		}
 	case err == nil:
 		c.blame(1, "it answered "+strconv.Itoa(c.status), openFor(&c.response, time.Now()))
@@ -256,10 +306,9 @@ func (c *call) blame(calls uint64, cause string, length time.Duration) {
 	e.fault.Store(&upstreamFault{cause: cause, at: now})
 	e.breaker.count(at, calls, 1)
 	switch {
-	case c.probe:
-		c.probe = false
+	case c.probe != 0:
 		e.breaker.open(at, length)
-		e.breaker.probing.Store(false)
+		c.unprobe()
 	case len(c.capability.Upstreams) > 1 && e.breaker.closed() && e.breaker.failing(at):
 		e.breaker.open(at, length)
 		c.gateway.logger.Warn("an upstream fails and is left alone", "upstream", e.id, "cause", cause, "for", length)
@@ -268,8 +317,8 @@ func (c *call) blame(calls uint64, cause string, length time.Duration) {
 
 // unprobe lets another call try the upstream that this one was to, and did not.
 func (c *call) unprobe() {
-	if c.probe {
-		c.probe = false
-		c.endpoint.breaker.probing.Store(false)
+	if c.probe != 0 {
+		c.endpoint.breaker.giveBack(c.probe)
+		c.probe = 0
 	}
 }

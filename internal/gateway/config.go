@@ -42,15 +42,16 @@ type Config struct {
 	// TokenUsage says that answers are read for the tokens they report.
 	TokenUsage bool
 
-	AllowPrivate     bool          // upstreams on loopback and private addresses
-	ConnectTimeout   time.Duration // name, connection and TLS; 10 s
-	HeaderTimeout    time.Duration // silence until the upstream's response head; 300 s
-	IdleTimeout      time.Duration // silence between bytes; 300 s
-	CallTimeout      time.Duration // the whole call; 30 min
-	MaxBodyBytes     int64         // of a request body; 64 MiB
-	MaxInflightBytes int64         // of the kept bodies of all calls in flight; 512 MiB
-	MaxUpstreamConns int           // per scheme, host and port; 4,096
-	ApplicationShare float64       // of the two above, that one application may take; 0.25
+	AllowPrivate      bool          // upstreams on loopback and private addresses
+	ConnectTimeout    time.Duration // name, connection and TLS; 10 s
+	HeaderTimeout     time.Duration // silence until the upstream's response head; 300 s
+	IdleTimeout       time.Duration // silence between bytes; 300 s
+	CallTimeout       time.Duration // the whole call; 30 min
+	MaxBodyBytes      int64         // of a request body; 64 MiB
+	MaxInflightBytes  int64         // of the kept bodies of all calls in flight; 512 MiB
+	FailoverBodyBytes int64         // of a body that is kept for an attempt at another upstream; 1 MiB
+	MaxUpstreamConns  int           // per scheme, host and port; 4,096
+	OwnerShare        float64       // of the two above, that the others leave to an owner of applications; 0.25
 
 	Logger   *slog.Logger
 	Registry prometheus.Registerer
@@ -74,11 +75,14 @@ func (c *Config) defaults() {
 	if c.MaxInflightBytes <= 0 {
 		c.MaxInflightBytes = 512 << 20
 	}
+	if c.FailoverBodyBytes <= 0 {
+		c.FailoverBodyBytes = 1 << 20
+	}
 	if c.MaxUpstreamConns <= 0 {
 		c.MaxUpstreamConns = 4096
 	}
-	if c.ApplicationShare <= 0 {
-		c.ApplicationShare = 0.25
+	if c.OwnerShare <= 0 {
+		c.OwnerShare = 0.25
 	}
 	if c.CallerAddress == nil {
 		c.CallerAddress = func(x *http1.Exchange) netip.Addr { return http1.AddrOf(x.Peer.RemoteAddr()) }

@@ -91,7 +91,7 @@ func TestEveryCallOfACrowdIsRecordedOnceAndLeavesNothingBehind(t *testing.T) {
 		t.Errorf("%d successes recorded, %d seen", successes, complete)
 	}
 	waitFor(t, func() bool { return r.gateway.supervisor.len() == 0 })
-	if n := r.gateway.reserved.Load(); n != 0 {
+	if n := r.gateway.shares.bytes.used.Load(); n != 0 {
 		t.Errorf("%d bytes of the budget are still taken", n)
 	}
 	if n := r.gateway.supervisor.watcher.count(); n != 0 {

@@ -155,7 +155,7 @@ func dies(t *testing.T, how string, rate, seconds int) {
 		}
 		c.OpenUpstreamKey = func(*access.Upstream) ([]byte, error) { return []byte(upstreamKey), nil }
 		c.ConnectTimeout, c.HeaderTimeout = time.Second, time.Second
-		c.ApplicationShare = 1
+		c.OwnerShare = 1
 		c.Record = func(record *calls.Record) {
 			records.Add(1)
 			attempts.Add(int64(record.Attempts))

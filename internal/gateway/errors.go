@@ -77,7 +77,7 @@ var (
 	refusedBudget = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "The gateway has too many calls in flight. Try again shortly.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedShare = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
-		message: "The application has too many calls in flight: what one application may use of the gateway is in use. Try again shortly.",
+		message: "The applications of one owner have too many calls in flight: what they may use of the gateway is in use. Try again shortly.",
 		reason:  calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedPool = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "All connections to the upstream are in use. Try again shortly.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -14,9 +15,10 @@ import (
 
 // pair is a gateway whose capabilities have two upstreams, first and second.
 type pair struct {
-	*rig         // its upstream is the first
-	second *rig  // only its upstream is of use
-	dead   []int // members that stand at an address where nobody listens
+	*rig          // its upstream is the first
+	second *rig   // only its upstream is of use
+	dead   []int  // members that stand at an address where nobody listens
+	first  string // where the first one is, if that is not the rig's upstream
 }
 
 func newPair(t *testing.T, first, second script, changes ...func(*Config)) *pair {
@@ -27,6 +29,9 @@ func newPair(t *testing.T, first, second script, changes ...func(*Config)) *pair
 			if dead == i {
 				return "127.0.0.1:1"
 			}
+		}
+		if i == 0 && p.first != "" {
+			return p.first
 		}
 		return []string{p.upstream, p.second.upstream}[i]
 	}
@@ -74,16 +79,19 @@ func TestACallGoesToAnotherUpstreamWhenNoConnectionComesAbout(t *testing.T) {
 func TestARefusedRequestGoesToAnotherUpstreamOnlyIfItsWholeBodyIsKept(t *testing.T) {
 	answered := "HTTP/1.1 %d Status\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 	for status, moves := range map[int]bool{429: true, 503: true, 400: false, 401: false, 408: false, 500: false, 502: false, 504: false, 520: false, 521: true, 522: false, 523: true, 524: false, 529: true} {
-		for _, size := range []int{0, 10, keptBody - 1, 100_000} {
+		for _, size := range []int{0, 10, keptBody - 1, 100_000, 1 << 20, 1<<20 + 1} {
 			t.Run(fmt.Sprint(status, size), func(t *testing.T) {
 				p := newPair(t, answers(fmt.Sprintf(answered, status)), answers(okAnswer))
 				a := p.ask(post("/gateway/v1?model=m", goodKey, strings.Repeat("x", size)))
 				record := p.record()
-				if moves && size < keptBody {
+				if moves && size <= 1<<20 {
 					if a.StatusCode != 200 || record.Attempts != 2 || record.UpstreamID != "second" || len(p.second.next().body) != size {
 						t.Errorf("answer %d, record %+v", a.StatusCode, record)
 					}
 					return
+				}
+				if s := p.gateway.Upstreams()["first"]; s.Failures != int64(status/500) {
+					t.Errorf("its breaker counts %d failures", s.Failures)
 				}
 				if a.StatusCode != status || record.Attempts != 1 || record.UpstreamID != "first" || len(p.second.asked) > 0 {
 					t.Errorf("answer %d, record %+v", a.StatusCode, record)
@@ -91,6 +99,105 @@ func TestARefusedRequestGoesToAnotherUpstreamOnlyIfItsWholeBodyIsKept(t *testing
 			})
 		}
 	}
+}
+
+// TestAKeptBodyIsSentAgainByteForByte: as chunks of its caller's too, and to an upstream that answers before it has read
+// anything.
+func TestAKeptBodyIsSentAgainByteForByte(t *testing.T) {
+	const size = 900_000
+	text := noise(size)
+	sized := post("/gateway/v1?model=m", goodKey, text)
+	chunked := "POST /gateway/v1?model=m HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " + goodKey + "\r\nTransfer-Encoding: chunked\r\n\r\n" + inChunks(text, 7_000)
+	busy := "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
+	for name, raw := range map[string]string{"sized": sized, "chunked": chunked} {
+		for _, unread := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, unread), func(t *testing.T) {
+				p := newPair(t, answers(busy), answers(okAnswer))
+				if unread {
+					p.redirectFirst(t, busy)
+				}
+				a := p.ask(raw)
+				record := p.record()
+				if a.StatusCode != 200 || record.Attempts != 2 || record.UpstreamID != "second" || record.RequestBytes != size {
+					t.Fatalf("answer %d %v, record %+v", a.StatusCode, a.err, record)
+				}
+				if got := p.second.next(); string(got.body) != text {
+					t.Errorf("%d bytes arrived that are not those sent", len(got.body))
+				}
+				waitFor(t, func() bool { return p.gateway.supervisor.len() == 0 })
+				if n := p.gateway.shares.bytes.used.Load(); n != 0 {
+					t.Errorf("%d bytes were not given back", n)
+				}
+			})
+		}
+	}
+}
+
+// redirectFirst puts a server in the place of the first upstream that answers once it has a head, and reads no more.
+func (p *pair) redirectFirst(t *testing.T, answer string) {
+	t.Helper()
+	listener := listen(t)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = conn.Read(make([]byte, 100))
+		_, _ = io.WriteString(conn, answer)
+		<-t.Context().Done()
+		_ = conn.Close()
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-ended
+	})
+	p.first = listener.Addr().String()
+}
+
+// TestABodyIsKeptOnlyWhileItMayBeNeeded: memory is taken for what came, and given back when an answer begins. Without
+// memory, or with one upstream, the body goes on as it comes.
+func TestABodyIsKeptOnlyWhileItMayBeNeeded(t *testing.T) {
+	const size = 900_000
+	began, finish := make(chan struct{}), make(chan struct{})
+	streams := func(conn net.Conn, _ asked) bool {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{")
+		began <- struct{}{}
+		<-finish
+		_, _ = io.WriteString(conn, "}")
+		return true
+	}
+	p := newPair(t, streams, answers(okAnswer), func(c *Config) { c.OwnerShare = 1 })
+	used := &p.gateway.shares.bytes.used
+	raw := post("/gateway/v1?model=m", goodKey, strings.Repeat("x", size))
+	conn := p.dial()
+	_, _ = io.WriteString(conn, raw[:len(raw)-size+30_000])
+	waitFor(t, func() bool { return used.Load() > keptBody })
+	if n := used.Load(); n > 150_000 {
+		t.Errorf("%d bytes are held for 30,000", n)
+	}
+	_, _ = io.WriteString(conn, raw[len(raw)-size+30_000:])
+	<-began
+	waitFor(t, func() bool { return used.Load() <= keptBody })
+	finish <- struct{}{}
+	if a := p.read(bufio.NewReader(conn), "POST"); a.StatusCode != 200 || !p.record().Success {
+		t.Errorf("answer %d %v", a.StatusCode, a.err)
+	}
+
+	waitFor(t, func() bool { return used.Load() == 0 })
+	hold := p.gateway.shares.bytes.limit - 100_000
+	if err := p.gateway.reserve(nil, hold); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-began
+		finish <- struct{}{}
+	}()
+	if a := p.ask(raw); a.StatusCode != 200 || !p.record().Success {
+		t.Errorf("without memory: answer %d %v", a.StatusCode, a.err)
+	}
+	_ = p.gateway.reserve(nil, -hold)
 }
 
 // TestARequestThatAnUpstreamMayHaveActedOnIsNeverSentToAnother goes through what can happen once a head was sent.
@@ -215,11 +322,67 @@ func TestATryThatCameToNothingLeavesTheNextCallToTry(t *testing.T) {
 	if record := p.record(); record.EndedBy != calls.ClientAbort || record.UpstreamID != "first" {
 		t.Errorf("record %+v", record)
 	}
-	if e.breaker.probing.Load() || e.breaker.closed() {
+	if e.breaker.probing.Load() != 0 || e.breaker.closed() {
 		t.Errorf("state %s", e.breaker.state())
 	}
 	for len(p.hungUp) > 0 {
 		<-p.hungUp
+	}
+}
+
+// TestASlowCallerDoesNotHoldTheTryOfARecoveredUpstream: neither with a body that is kept, nor with a longer one.
+func TestASlowCallerDoesNotHoldTheTryOfARecoveredUpstream(t *testing.T) {
+	for _, size := range []int{100, 100_000, 3 << 20} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			p := newPair(t, answers(okAnswer), answers(okAnswer))
+			e := p.gateway.endpoints.of("first")
+			e.breaker.open(1, 1)
+			slow := p.dial()
+			raw := post("/gateway/v1?model=m", goodKey, strings.Repeat("x", size))
+			_, _ = io.WriteString(slow, raw[:len(raw)-1])
+			waitFor(t, func() bool { // it has come to where it waits for its caller
+				waits := false
+				p.gateway.supervisor.each(func(c *call) { waits = waits || c.request.size.Load() == int64(size-1) })
+				return waits
+			})
+			p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+			if record := p.record(); record.UpstreamID != "first" || !e.breaker.closed() {
+				t.Errorf("beside a slow caller: %+v, %s", record, e.breaker.state())
+			}
+			_, _ = io.WriteString(slow, "x")
+			if a := p.read(bufio.NewReader(slow), "POST"); a.StatusCode != 200 || !p.record().Success {
+				t.Errorf("the slow call: %d %v", a.StatusCode, a.err)
+			}
+			if n := e.breaker.probing.Load(); n != 0 {
+				t.Errorf("claim %d is left", n)
+			}
+		})
+	}
+}
+
+// TestATryThatFoundNoPlaceIsGivenBack: the call goes to another upstream.
+func TestATryThatFoundNoPlaceIsGivenBack(t *testing.T) {
+	p := newPair(t, answers(okAnswer), answers(okAnswer), func(c *Config) { c.MaxUpstreamConns = 1 })
+	p.ask(post("/gateway/v1?model=m", goodKey, "{}")) // so that there is a pool
+	p.record()
+	e := p.gateway.endpoints.of("first")
+	e.breaker.open(1, 1)
+	first, err := p.gateway.upstreams.target("http://" + p.upstream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := &stake{of: &first.pool.places}
+	if err := taken.take(new(holding), 1); err != nil {
+		t.Fatal(err)
+	}
+	p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	if record := p.record(); record.UpstreamID != "second" || e.breaker.probing.Load() != 0 || e.breaker.closed() {
+		t.Errorf("record %+v, %s", record, e.breaker.state())
+	}
+	taken.give(1)
+	p.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	if record := p.record(); record.UpstreamID != "first" || !e.breaker.closed() {
+		t.Errorf("later: %+v, %s", record, e.breaker.state())
 	}
 }
 

@@ -129,7 +129,7 @@ func (c *call) finish(o outcome) {
 	c.gateway.config.Log.Add(record)
 	c.gateway.metrics.ended(record)
 	c.request.release(c.gateway)
-	c.takePlace(nil)
+	_ = c.takePlace(nil)
 	c.share.leave()
 	c.gateway.config.Record(record)
 }
@@ -142,7 +142,7 @@ func (c *call) unredacted(o outcome) *calls.FailureInput {
 		Method:      c.method,
 		Path:        string(c.path),
 		RawQuery:    c.asked(),
-		Body:        c.request.kept,
+		Body:        c.request.detail(),
 		BodyBytes:   c.request.size.Load(),
 		FullyRead:   c.request.complete.Load() && o.code != calls.RequestTooLarge, // nobody looks at the rest
 		ContentType: string(c.contentType),

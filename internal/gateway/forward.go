@@ -23,6 +23,9 @@ var heads = sync.Pool{New: func() any {
 const (
 	maxPooledHead = 16 << 10
 	maxTogether   = 8 << 10 // head and body up to this size are written at once
+	// maxAtOnce of a kept body is written before the answer is waited for: an upstream that answers without reading must
+	// not be waited for to read.
+	maxAtOnce = 32 << 10
 )
 
 func takeHead() *[]byte { return heads.Get().(*[]byte) }
@@ -66,7 +69,7 @@ func (c *call) forward() (*upstreamConn, error) {
 		retry := c.leave() && stale && c.request.replayable() && (!reset || conn.socket.written == before)
 		pool.drop(conn)
 		if !retry {
-			c.takePlace(nil)
+			_ = c.takePlace(nil)
 			return nil, err
 		}
 		pool.keepsOpen.Store(false)
@@ -87,8 +90,8 @@ func timedOut(err error) bool {
 }
 
 func (c *call) connect(pool *connPool, fresh bool) (*upstreamConn, error) {
-	if !c.takePlace(pool) {
-		return nil, errShareExhausted
+	if err := c.takePlace(pool); err != nil {
+		return nil, err
 	}
 	conn, err := pool.get(time.Now(), fresh)
 	if err != nil {
@@ -132,7 +135,7 @@ func (c *call) exchange(conn *upstreamConn, before uint64) error {
 	if !c.enter(waiting) {
 		return errCut
 	}
-	c.request.sending = nil
+	c.request.sending, c.request.sent = nil, false
 	switch {
 	case writeErr != nil:
 	case c.request.rest():
@@ -222,6 +225,7 @@ func readHead(conn *http1.Conn, r *http1.Response) (n int, err error) {
 // returned: what is written next may wait for the answer too.
 func (c *call) write(conn *upstreamConn) (last []byte, err error) {
 	out, kept := (*c.out)[:c.headBytes], c.request.kept
+	c.request.unsent = nil
 	chunked := c.request.Framing().Kind == http1.Chunked
 	end := ""
 	if chunked {
@@ -234,6 +238,11 @@ func (c *call) write(conn *upstreamConn) (last []byte, err error) {
 		}
 	}
 	if together := len(out) + len(kept) + len(end); together > maxTogether {
+		if len(kept) > maxAtOnce {
+			_, err := conn.Write(out)
+			c.request.unsent, c.request.end = kept[maxAtOnce:], end
+			return kept[:maxAtOnce], err
+		}
 		if _, err := conn.Write(out); err != nil || !chunked {
 			return kept, err
 		}

@@ -31,7 +31,6 @@ type Gateway struct {
 	began      time.Time
 	supervisor *supervisor
 	shares     shares
-	reserved   atomic.Int64
 	stopping   atomic.Bool // no time is left for new calls
 	closed     atomic.Bool
 }
@@ -43,12 +42,11 @@ func New(config Config) *Gateway {
 		config: config,
 		logger: config.Logger,
 		upstreams: upstreams{
-			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, quiet: (*probe).quiet,
+			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, share: config.OwnerShare, quiet: (*probe).quiet,
 			watchTLS: config.WatchTLS, sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
 		},
 	}
-	g.shares.bytes = part(config.ApplicationShare, config.MaxInflightBytes)
-	g.shares.conns = int32(part(config.ApplicationShare, int64(config.MaxUpstreamConns)))
+	g.shares.divide(config.MaxInflightBytes, config.OwnerShare)
 	g.supervisor = newSupervisor(timeouts{header: config.HeaderTimeout, idle: config.IdleTimeout, whole: config.CallTimeout}, func(now time.Time) {
 		g.upstreams.each(func(p *connPool) { p.evict(now.Add(-idleConnLife)) })
 		g.shares.tidy(now)
@@ -147,8 +145,9 @@ func (g *Gateway) admit(x *http1.Exchange, head *requestHead) (*call, *refusal) 
 		c.release()
 		return nil, &refusedStopping
 	}
-	c.share = g.shares.enter(grant.ApplicationID)
-	c.request.share = c.share
+	c.share = g.shares.enter(grant.ApplicationID, grant.OwnerID)
+	c.request.owner = c.share.holding
+	g.shares.bytes.note(c.share.holding, start)
 	return c, nil
 }
 
@@ -223,23 +222,4 @@ func (g *Gateway) Close() {
 	}
 	g.supervisor.close()
 	g.upstreams.each(func(p *connPool) { p.evict(time.Now().Add(time.Hour)) })
-}
-
-// reserve takes n bytes of the budget for kept bodies, and of the application's share of it where
-// there is one, or gives back -n.
-func (g *Gateway) reserve(of *share, n int64) error {
-	if n == 0 {
-		return nil
-	}
-	if of != nil && !of.reserve(n, g.shares.bytes) {
-		return errShareExhausted
-	}
-	if g.reserved.Add(n) <= g.config.MaxInflightBytes || n < 0 {
-		return nil
-	}
-	g.reserved.Add(-n)
-	if of != nil {
-		of.reserve(-n, 0)
-	}
-	return errNoBudget
 }

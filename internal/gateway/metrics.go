@@ -76,7 +76,7 @@ func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 	}
 	registry.MustRegister(total, usage, m.refused, m.duration, m.first, m.retries, failovers, m.attempts, breakers{g},
 		gauge("callgate_gateway_in_flight", "Attributed calls in flight.", func() float64 { return float64(g.supervisor.len()) }),
-		gauge("callgate_gateway_in_flight_bytes", "Bytes reserved for kept request bodies.", func() float64 { return float64(g.reserved.Load()) }),
+		gauge("callgate_gateway_in_flight_bytes", "Bytes reserved for kept request bodies.", func() float64 { return float64(g.shares.bytes.used.Load()) }),
 		gauge("callgate_gateway_watched_callers", "Sockets of callers watched during silence.", func() float64 { return float64(g.supervisor.watcher.count()) }),
 		gauge("callgate_gateway_upstream_connections", "Connections to upstreams.", connections(func(open, _ int) int { return open })),
 		gauge("callgate_gateway_upstream_connections_idle", "Connections to upstreams kept for reuse.", connections(func(_, idle int) int { return idle })),

@@ -64,7 +64,7 @@ func TestModelsWithoutOneNamedAreTheKeysEnabledBindingsAndNoCall(t *testing.T) {
 			t.Errorf("%q: %d %v %s", raw, a.StatusCode, a.Header, a.body)
 		}
 	}
-	if len(r.records) != 0 || len(r.asked) != 0 || r.gateway.supervisor.len() != 0 || r.gateway.reserved.Load() != 0 {
+	if len(r.records) != 0 || len(r.asked) != 0 || r.gateway.supervisor.len() != 0 || r.gateway.shares.bytes.used.Load() != 0 {
 		t.Errorf("%d records, %d asked upstream, %d in flight", len(r.records), len(r.asked), r.gateway.supervisor.len())
 	}
 	// All else is a call, or none of it is told.
@@ -149,7 +149,7 @@ func TestOneModelIsToldAboutIfTheKeyMayCallIt(t *testing.T) {
 			t.Errorf("%q: x-should-retry %q", asked, a.Header.Get("X-Should-Retry"))
 		}
 	}
-	if len(r.records) != 0 || len(r.asked) != 0 || r.gateway.supervisor.len() != 0 || r.gateway.reserved.Load() != 0 {
+	if len(r.records) != 0 || len(r.asked) != 0 || r.gateway.supervisor.len() != 0 || r.gateway.shares.bytes.used.Load() != 0 {
 		t.Errorf("%d records, %d asked upstream, %d in flight", len(r.records), len(r.asked), r.gateway.supervisor.len())
 	}
 }

@@ -324,8 +324,8 @@ func TestOverloadIsRefusedWithRetryAfter(t *testing.T) {
 		return true
 	}
 	for name, limit := range map[string]func(*Config){
-		"bytes":       func(c *Config) { c.MaxInflightBytes, c.ApplicationShare = 3, 1 },
-		"connections": func(c *Config) { c.MaxUpstreamConns, c.ApplicationShare = 1, 1 },
+		"bytes":       func(c *Config) { c.MaxInflightBytes, c.OwnerShare = 3, 1 },
+		"connections": func(c *Config) { c.MaxUpstreamConns, c.OwnerShare = 1, 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, script, limit)

@@ -12,6 +12,7 @@ import (
 // caller with one write. It reports whether another request may follow on the caller's connection.
 func (c *call) relay(conn *upstreamConn) (again bool) {
 	c.enter(relaying)
+	c.request.forgetKept(c.gateway)
 	c.x.Peer.Trust() // the supervisor sees to callers that do not read
 	again = c.request.complete.Load() && !c.x.Last() && (c.answer.Framing().Kind <= http1.Sized || !c.x.Old)
 	if err := c.begin(again); err != nil {
@@ -136,7 +137,7 @@ func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool
 	} else {
 		conn.pool.drop(conn)
 	}
-	c.takePlace(nil) // what follows may take a moment
+	_ = c.takePlace(nil) // what follows may take a moment
 	switch {
 	case !complete:
 		if c.endpoint != nil && readErr != nil {

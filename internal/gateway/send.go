@@ -14,7 +14,7 @@ import (
 func (c *call) send(conn *upstreamConn, before uint64) {
 	b := &c.request
 	defer close(b.sending)
-	if len(b.replay) > 0 && c.resend(conn) != nil {
+	if len(b.unsent) > 0 && c.sendKept(conn) != nil || len(b.replay) > 0 && c.resend(conn) != nil {
 		return
 	}
 	remembering := conn.reused
@@ -49,6 +49,21 @@ func (c *call) send(conn *upstreamConn, before uint64) {
 		}
 	}
 	b.sent = true
+}
+
+// sendKept writes the rest of what was kept.
+func (c *call) sendKept(conn *upstreamConn) error {
+	b := &c.request
+	for len(b.unsent) > 0 {
+		piece := b.unsent[:min(len(b.unsent), maxAtOnce)]
+		if _, err := conn.Write(piece); err != nil {
+			return err
+		}
+		b.unsent = b.unsent[len(piece):]
+		c.progress.Add(moved)
+	}
+	_, err := conn.Write([]byte(b.end))
+	return err
 }
 
 // frame makes the bytes to send of a piece: a chunk, the last one with the end of the body, or the piece

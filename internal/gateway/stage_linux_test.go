@@ -110,7 +110,7 @@ func newStage(t *testing.T, response *message) *stage {
 			return access.NewGrant(application, owner, true, 1, "m"), nil
 		}
 		c.Record = func(record *calls.Record) { s.records <- record }
-		c.ApplicationShare = 1
+		c.OwnerShare = 1
 		c.MaxUpstreamConns = 4 // a connection that is not given back is noticed
 		c.Logger = slog.New(slog.DiscardHandler)
 	})
@@ -127,7 +127,7 @@ func newStage(t *testing.T, response *message) *stage {
 				t.Errorf("%d connections to the upstream are open, %d idle", open, idle)
 			}
 		})
-		if n := s.rig.gateway.reserved.Load(); n != 0 {
+		if n := s.rig.gateway.shares.bytes.used.Load(); n != 0 {
 			t.Errorf("%d bytes of the budget are still taken", n)
 		}
 		if len(s.records) > 0 {

@@ -28,7 +28,9 @@ func (c *call) count(piece http1.Piece) {
 }
 
 // reserveForUsage takes memory for the decoder of a compressed answer, or gives it back, as for kept bodies.
-func (c *call) reserveForUsage(bytes int64) bool { return c.gateway.reserve(c.share, bytes) == nil }
+func (c *call) reserveForUsage(bytes int64) bool {
+	return c.gateway.reserve(c.share.holding, bytes) == nil
+}
 
 // tokens are what the answer reported; complete says that it ended properly.
 func (c *call) tokens(complete bool) calls.Usage {

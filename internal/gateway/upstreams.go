@@ -72,6 +72,7 @@ type connPool struct {
 	tls     *tls.Config // nil for http
 	dialer  upstream.Dialer
 	limit   int
+	places  fair              // of limit, among owners
 	quiet   func(*probe) bool // see probe.quiet
 
 	keepsOpen atomic.Bool // a connection of the pool has served a second call
@@ -230,6 +231,7 @@ type upstreams struct {
 	allowPrivate bool
 	timeout      time.Duration
 	limit        int
+	share        float64
 	quiet        func(*probe) bool
 	sessions     tls.ClientSessionCache
 	watchTLS     func(*tls.Config) // see Config.WatchTLS
@@ -262,6 +264,7 @@ func (u *upstreams) target(baseURL string) (*target, error) {
 			limit:   u.limit,
 			quiet:   u.quiet,
 		}
+		pool.places.divide(int64(u.limit), u.share)
 		if parsed.Scheme == "https" {
 			pool.tls = &tls.Config{
 				ServerName: parsed.Hostname(), MinVersion: tls.VersionTLS12,

@@ -54,7 +54,7 @@ func TestConnectionClosedByTheUpstreamAfterAnAnswerIsNotTheNextCallsFault(t *tes
 						t.Errorf("a body changed: %d bytes, then %d", len(first.body), len(next.body))
 					}
 				}
-				if n := r.gateway.reserved.Load(); n != 0 {
+				if n := r.gateway.shares.bytes.used.Load(); n != 0 {
 					t.Errorf("%d bytes of the budget were not given back", n)
 				}
 			})
