@@ -103,7 +103,8 @@ const applications: Same<typeof zh> = {
   limits: {
     title: 'Limits',
     edit: 'Edit limits',
-    about: 'A call beyond a limit is answered 429 with Retry-After. It is not forwarded, and is recorded as a failure.',
+    about:
+      'A call beyond a limit is answered 429, with Retry-After where waiting a minute at most helps. It is not forwarded, and is recorded as a failure.',
     source: {
       own: 'Set by you',
       application: 'Set by your administrator for this application',

@@ -100,7 +100,7 @@ const applications = {
   limits: {
     title: '限额',
     edit: '编辑限额',
-    about: '超出限额的调用会收到 429 和 Retry-After，不会转发，并记录为失败。',
+    about: '超出限额的调用会收到 429；等待不超过一分钟即可恢复时，还会收到 Retry-After。这样的调用不会转发，并记录为失败。',
     source: { own: '由你设置', application: '由管理员为该应用设置', owner: '由管理员为你的账号设置', all: '由管理员为所有应用设置' },
     window: '任意 60 秒内',
     resets: '{{time}} 起重新计数',
