@@ -580,7 +580,7 @@ type CallFields struct {
 	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names a capability and day.
 	UpstreamModel *string `json:"upstreamModel"`
 
-	// UsageState What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
+	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
 	UsageState *string `json:"usageState"`
 }
 

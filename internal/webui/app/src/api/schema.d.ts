@@ -2676,7 +2676,7 @@ export interface components {
             /** @description The model that answered, as the answer names it; other beyond 50 names a capability and day. */
             upstreamModel: string | null;
             /**
-             * @description What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
+             * @description What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
              * @enum {string|null}
              */
             usageState: "reported" | "partial" | "absent" | "unreadable" | "none" | null;
