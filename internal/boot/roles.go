@@ -67,6 +67,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Traces:           n.traces,
 		Limits:           n.limits,
 		TokenUsage:       c.TokenUsage,
+		Origins:          c.GatewayCORSOrigins,
 		AllowPrivate:     c.AllowPrivate,
 		ConnectTimeout:   c.ConnectTimeout,
 		HeaderTimeout:    c.HeaderTimeout,

@@ -108,6 +108,8 @@ type Config struct {
 	MaxBodyBytes     int64         `env:"MAX_BODY_BYTES" envDefault:"67108864"`
 	MaxInflightBytes int64         `env:"MAX_INFLIGHT_BYTES" envDefault:"536870912"`
 	MaxUpstreamConns int           `env:"MAX_UPSTREAM_CONNS" envDefault:"4096"`
+	// GatewayCORSOrigins are the origins whose pages may call the gateway; * is every one.
+	GatewayCORSOrigins []string `env:"GATEWAY_CORS_ORIGINS"`
 	// MaxApplicationShare is how much of MAX_UPSTREAM_CONNS and MAX_INFLIGHT_BYTES one application may
 	// take: more than 0, at most 1.
 	MaxApplicationShare float64 `env:"MAX_APPLICATION_SHARE" envDefault:"0.25"`

@@ -54,6 +54,7 @@ type call struct {
 	keyIn       string // the header that carried it, when that is not Authorization
 	contentType []byte
 	shown       bool
+	cors        string // header lines of the answer for the origin that the call comes from
 	trace       traces.Context
 	grant       *access.Grant
 	capability  *access.Capability // nil until the model was found to name one

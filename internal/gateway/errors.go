@@ -142,6 +142,7 @@ type answering struct {
 	again bool   // another request may follow on the connection
 	old   bool   // the caller speaks HTTP/1.0
 	head  bool   // it asked for a head only
+	cors  string // header lines for the origin it calls from
 
 	limits []byte // header lines of the application's limits
 }
@@ -176,7 +177,7 @@ func (r refusal) append(out []byte, how answering) []byte {
 		line("Connection", "Upgrade")
 		line("Upgrade", "HTTP/1.1")
 	}
-	out = append(out, how.limits...)
+	out = append(append(out, how.cors...), how.limits...)
 	text := r.body()
 	line("Content-Length", strconv.Itoa(len(text)))
 	out = append(appendConnection(out, how.again, how.old), "\r\n"...)

@@ -30,6 +30,7 @@ type Gateway struct {
 	budgets    *registry[budget]   // by the id of the capability
 	began      time.Time
 	supervisor *supervisor
+	origins    origins
 	shares     shares
 	reserved   atomic.Int64
 	stopping   atomic.Bool // no time is left for new calls
@@ -41,7 +42,7 @@ func New(config Config) *Gateway {
 	config.defaults()
 	g := &Gateway{
 		config: config,
-		logger: config.Logger,
+		logger: config.Logger, origins: newOrigins(config.Origins),
 		upstreams: upstreams{
 			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, quiet: (*probe).quiet,
 			watchTLS: config.WatchTLS, sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
@@ -80,15 +81,20 @@ func (g *Gateway) Handle(x *http1.Exchange) (again bool) {
 		g.Refuse(x, http1.ErrMalformed)
 		return false
 	}
+	cors := g.origins.says(head.origin)
+	if g.isPreflight(x, &head) {
+		return g.preflight(x, cors)
+	}
 	if head.upgrade {
 		// Clients that try WebSocket first go on by plain HTTP when they are told so by 426. It is how they begin, not
 		// a call that failed: nobody is asked whose it is.
-		return g.refuse(x, refusedUpgrade)
+		return g.refuse(x, refusedUpgrade, cors)
 	}
 	c, refused := g.admit(x, &head)
 	if refused != nil {
-		return g.refuse(x, *refused)
+		return g.refuse(x, *refused, cors)
 	}
+	c.cors = cors
 	again = c.handle()
 	if !c.awaits {
 		c.release()
@@ -165,18 +171,23 @@ func (g *Gateway) grant(recent *access.Recent, accessKey []byte) (grant *access.
 	return g.config.Grant(context.Background(), recent, accessKey)
 }
 
-// refuse answers a request that is attributed to nobody. What is small of its body is read, so that its
-// connection lives.
-func (g *Gateway) refuse(x *http1.Exchange, r refusal) (again bool) {
-	g.metrics.refused.WithLabelValues(r.code).Inc()
+// passOver reads what is small of the body of a request that is attributed to nobody, so that its connection lives. It reports
+// whether that was all of it.
+func (g *Gateway) passOver(x *http1.Exchange) (whole bool) {
 	var b requestBody
 	if b.open(g, x) == nil {
 		b.drain()
 	}
 	b.release(g)
-	whole := b.complete.Load()
+	return b.complete.Load()
+}
+
+// refuse answers a request that is attributed to nobody.
+func (g *Gateway) refuse(x *http1.Exchange, r refusal, cors string) (again bool) {
+	g.metrics.refused.WithLabelValues(r.code).Inc()
+	whole := g.passOver(x)
 	again = whole && !x.Last()
-	_, err := x.Conn.Write(r.append(nil, answering{again: again, old: x.Old, head: string(x.Method()) == "HEAD"}))
+	_, err := x.Conn.Write(r.append(nil, answering{again: again, old: x.Old, head: string(x.Method()) == "HEAD", cors: cors}))
 	if err == nil && !whole {
 		x.Linger()
 	}

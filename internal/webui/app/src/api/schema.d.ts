@@ -2150,7 +2150,13 @@ export interface paths {
         /** Forward a call with a body */
         post: operations["forwardPost"];
         delete?: never;
-        options?: never;
+        /**
+         * What a browser asks before a page of another origin may call
+         * @description A preflight (with `Origin` and `Access-Control-Request-Method`) is answered where this installation lets pages of
+         *     other origins call (GATEWAY_CORS_ORIGINS). No Access Key is read, and it is no call. An origin that may not call
+         *     gets no `Access-Control-Allow-Origin`. Any other OPTIONS is a call, and is forwarded.
+         */
+        options: operations["forwardOptions"];
         head?: never;
         patch?: never;
         trace?: never;
@@ -2274,7 +2280,13 @@ export interface paths {
         /** Forward a call with a body, its capability in the path */
         post: operations["forwardViaPost"];
         delete?: never;
-        options?: never;
+        /**
+         * What a browser asks before a page of another origin may call, the capability in the path
+         * @description A preflight (with `Origin` and `Access-Control-Request-Method`) is answered where this installation lets pages of
+         *     other origins call (GATEWAY_CORS_ORIGINS). No Access Key is read, and it is no call. An origin that may not call
+         *     gets no `Access-Control-Allow-Origin`. Any other OPTIONS is a call, and is forwarded.
+         */
+        options: operations["forwardViaOptions"];
         head?: never;
         patch?: never;
         trace?: never;
@@ -14156,6 +14168,58 @@ export interface operations {
             default: components["responses"]["Relayed"];
         };
     };
+    forwardOptions: {
+        parameters: {
+            query: {
+                /**
+                 * @description The capability; given exactly once.
+                 * @example gpt-5
+                 */
+                model: components["schemas"]["Identifier"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description What is appended to the upstream's base URL; may contain slashes.
+                 * @example v1/chat/completions
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer to a preflight. */
+            204: {
+                headers: {
+                    /** @description Those that were asked for. */
+                    "Access-Control-Allow-Headers"?: string;
+                    /** @description Every method that is forwarded. */
+                    "Access-Control-Allow-Methods"?: string;
+                    /** @description The origin, or *, if it may call. */
+                    "Access-Control-Allow-Origin"?: string;
+                    /** @description Seconds. */
+                    "Access-Control-Max-Age"?: "7200";
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GatewayInvalid"];
+            401: components["responses"]["GatewayUnauthenticated"];
+            403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
+            426: components["responses"]["GatewayUpgrade"];
+            429: components["responses"]["GatewayLimited"];
+            431: components["responses"]["GatewayHeadTooLarge"];
+            500: components["responses"]["GatewayInternal"];
+            502: components["responses"]["GatewayUnreachable"];
+            503: components["responses"]["GatewayUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+            default: components["responses"]["Relayed"];
+        };
+    };
     listModels: {
         parameters: {
             query?: {
@@ -14442,6 +14506,57 @@ export interface operations {
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
             413: components["responses"]["GatewayTooLarge"];
+            426: components["responses"]["GatewayUpgrade"];
+            429: components["responses"]["GatewayLimited"];
+            431: components["responses"]["GatewayHeadTooLarge"];
+            500: components["responses"]["GatewayInternal"];
+            502: components["responses"]["GatewayUnreachable"];
+            503: components["responses"]["GatewayUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+            default: components["responses"]["Relayed"];
+        };
+    };
+    forwardViaOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The capability.
+                 * @example gpt-5
+                 */
+                capability: components["schemas"]["Identifier"];
+                /**
+                 * @description What is appended to the upstream's base URL; may contain slashes.
+                 * @example v1/chat/completions
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer to a preflight. */
+            204: {
+                headers: {
+                    /** @description Those that were asked for. */
+                    "Access-Control-Allow-Headers"?: string;
+                    /** @description Every method that is forwarded. */
+                    "Access-Control-Allow-Methods"?: string;
+                    /** @description The origin, or *, if it may call. */
+                    "Access-Control-Allow-Origin"?: string;
+                    /** @description Seconds. */
+                    "Access-Control-Max-Age"?: "7200";
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GatewayInvalid"];
+            401: components["responses"]["GatewayUnauthenticated"];
+            403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
             426: components["responses"]["GatewayUpgrade"];
             429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];
