@@ -70,8 +70,6 @@ func valueOf(r *http1.Request, name string) []byte {
 
 // preflight answers it: it carries no key and is nobody's call. An origin that may not call is not told that it may.
 func (g *Gateway) preflight(x *http1.Exchange, said string) (again bool) {
-	whole := g.passOver(x)
-	again = whole && !x.Last()
 	out := []byte("HTTP/1.1 204 No Content\r\nCache-Control: no-store\r\n")
 	if said != "" {
 		out = append(out, said...)
@@ -81,6 +79,8 @@ func (g *Gateway) preflight(x *http1.Exchange, said string) (again bool) {
 		}
 		out = append(out, "Access-Control-Max-Age: "+preflightAge+"\r\n"...)
 	}
+	whole := g.passOver(x) // the head is gone with it
+	again = whole && !x.Last()
 	out = append(appendConnection(out, again, x.Old), "\r\n"...)
 	_, err := x.Conn.Write(out)
 	if err == nil && !whole {

@@ -185,9 +185,12 @@ func (g *Gateway) passOver(x *http1.Exchange) (whole bool) {
 // refuse answers a request that is attributed to nobody.
 func (g *Gateway) refuse(x *http1.Exchange, r refusal, cors string) (again bool) {
 	g.metrics.refused.WithLabelValues(r.code).Inc()
-	whole := g.passOver(x)
+	asked, _ := splitTarget(x.Target())
+	how := answering{old: x.Old, head: string(x.Method()) == "HEAD", cors: cors, to: dialectOf(asked.path)}
+	whole := g.passOver(x) // the head is gone with it
 	again = whole && !x.Last()
-	_, err := x.Conn.Write(r.append(nil, answering{again: again, old: x.Old, head: string(x.Method()) == "HEAD", cors: cors}))
+	how.again = again
+	_, err := x.Conn.Write(r.append(nil, how))
 	if err == nil && !whole {
 		x.Linger()
 	}

@@ -1309,6 +1309,27 @@ type FoundCalls struct {
 	More  bool         `json:"more"`
 }
 
+// GatewayErrorGoogle On paths that Google's clients call (`…:generateContent` and its like). The code is the reason in `details`.
+type GatewayErrorGoogle struct {
+	Error struct {
+		// Code The status of the answer.
+		Code    int64 `json:"code"`
+		Details []struct {
+			Type   interface{} `json:"@type"`
+			Domain interface{} `json:"domain"`
+			Reason string      `json:"reason"`
+		} `json:"details"`
+		Message string `json:"message"`
+		Status  string `json:"status"`
+	} `json:"error"`
+}
+
+// GatewayErrorOllama On paths that Ollama's clients call (`/api/chat`, `/api/generate` and its like).
+type GatewayErrorOllama struct {
+	// Error The sentence.
+	Error string `json:"error"`
+}
+
 // Group defines model for Group.
 type Group struct {
 	// ID Chosen once and never changed.

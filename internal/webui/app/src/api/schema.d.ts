@@ -3177,7 +3177,7 @@ export interface components {
         GatewayError: {
             error: {
                 /** @enum {string} */
-                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "model_not_found" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
+                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "model_not_found" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "rate_limited" | "concurrency_limited" | "quota_exhausted" | "key_expired" | "address_not_allowed";
                 message: string;
                 param: null;
                 /** @enum {string} */
@@ -3187,6 +3187,28 @@ export interface components {
             message: string;
             /** @constant */
             type: "error";
+        };
+        /** @description On paths that Google's clients call (`…:generateContent` and its like). The code is the reason in `details`. */
+        GatewayErrorGoogle: {
+            error: {
+                /** @description The status of the answer. */
+                code: number;
+                details: {
+                    /** @constant */
+                    "@type": "type.googleapis.com/google.rpc.ErrorInfo";
+                    /** @constant */
+                    domain: "callgate";
+                    reason: string;
+                }[];
+                message: string;
+                /** @enum {string} */
+                status: "INVALID_ARGUMENT" | "UNAUTHENTICATED" | "PERMISSION_DENIED" | "NOT_FOUND" | "RESOURCE_EXHAUSTED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED";
+            };
+        };
+        /** @description On paths that Ollama's clients call (`/api/chat`, `/api/generate` and its like). */
+        GatewayErrorOllama: {
+            /** @description The sentence. */
+            error: string;
         };
         Group: {
             id: components["schemas"]["Identifier"];
@@ -4597,12 +4619,12 @@ export interface components {
                  *       "message": "The gateway failed to handle the call."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "internal_error";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The model is missing or given twice, the path is not allowed, or the path, a header or the chunked body is malformed, or a browser would show or run the answer. */
@@ -4626,12 +4648,12 @@ export interface components {
                  *       "message": "The query parameter model is required: the identifier of a capability."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @enum {unknown} */
                         code?: "model_required" | "invalid_path" | "invalid_request";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /**
@@ -4663,12 +4685,12 @@ export interface components {
                  *       "message": "The application has reached its limit of requests per minute. Try again shortly."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @enum {unknown} */
                         code?: "rate_limited" | "concurrency_limited" | "quota_exhausted";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The method is not forwarded, or the capability does not allow it. */
@@ -4695,12 +4717,12 @@ export interface components {
                  *       "message": "This method is not forwarded. Use GET or POST."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "invalid_request";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The Access Key may call no capability with this identifier. Nothing is recorded. */
@@ -4732,7 +4754,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The application is disabled, or may not call this capability. */
+        /** @description The application is disabled, or may not call this capability, or the Access Key has expired or may not be used from here. */
         GatewayRefused: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -4754,12 +4776,12 @@ export interface components {
                  *       "message": "The application is disabled."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @enum {unknown} */
-                        code?: "application_disabled" | "capability_not_allowed";
+                        code?: "application_disabled" | "capability_not_allowed" | "key_expired" | "address_not_allowed";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The request, or its body, did not arrive in time; the upstream is not to blame. */
@@ -4783,12 +4805,12 @@ export interface components {
                  *       "message": "The request body did not arrive in time."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "caller_timeout";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The upstream did not answer in time. */
@@ -4812,12 +4834,12 @@ export interface components {
                  *       "message": "The upstream did not answer in time."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "upstream_timeout";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The body is larger than this installation allows. */
@@ -4842,12 +4864,12 @@ export interface components {
                  *       "message": "The request body is larger than allowed."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "request_too_large";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The Access Key is missing or not valid, or two that differ were sent. Such a call belongs to nobody and has no id. */
@@ -4872,12 +4894,12 @@ export interface components {
                  *       "message": "The Access Key is missing or not valid. Send it as a Bearer credential in the Authorization header, or as x-api-key, api-key or x-goog-api-key."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "invalid_api_key";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /**
@@ -4905,12 +4927,12 @@ export interface components {
                  *       "message": "The gateway has too many calls in flight. Try again shortly."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @enum {unknown} */
                         code?: "overloaded" | "access_unavailable";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The upstream could not be reached, or its answer is malformed. */
@@ -4934,12 +4956,12 @@ export interface components {
                  *       "message": "The upstream could not be reached or closed the connection before it answered."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "upstream_unreachable";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description Another protocol was asked for by Upgrade, such as WebSocket. No Access Key is read, so the request belongs to nobody and is not recorded. An offer of h2c is passed over. */
@@ -4963,12 +4985,12 @@ export interface components {
                  *       "message": "Connections are not upgraded. Use HTTP without Upgrade; WebSocket is not supported."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "invalid_request";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The group. */
