@@ -46,6 +46,8 @@ func (c *call) unreceived(err error) (again bool) {
 		return c.refuse(refusedChunks)
 	case why == callerSlow, why == uncut && timedOut(err):
 		return c.refuse(refusedStalled)
+	case why == applicationEnded || why == capabilityEnded:
+		return c.refuse(ended[why])
 	}
 	return c.abandon()
 }
@@ -98,6 +100,7 @@ func (c *call) check() *refusal {
 	}
 	if count <= 1 && !differs && model != "" {
 		c.capability = c.gateway.config.Capability(model)
+		c.named.Store(c.capability)
 	}
 	switch {
 	case c.grant.Expired(c.start):
@@ -170,6 +173,8 @@ func (c *call) failed(err error) (again bool) {
 		return c.refuse(refusedTimeout)
 	case why == callerSlow:
 		return c.refuse(refusedStalled)
+	case why == applicationEnded || why == capabilityEnded:
+		return c.refuse(ended[why])
 	case why != uncut:
 		return c.abandon()
 	case errors.Is(err, errShareExhausted):

@@ -102,6 +102,14 @@ var (
 		message: "The upstream did not answer in time.", reason: calls.Timeout, reasonCode: calls.UpstreamTimeout}
 )
 
+// ended are the refusals of calls that ran and may not go on: where their answer has begun, what is recorded of its end.
+var ended = map[cause]refusal{
+	applicationEnded: {status: 403, code: "application_disabled", kind: "permission_error", endedBy: calls.Revoked,
+		message: "An administrator disabled the application and ended its running calls.", reason: calls.PermissionDenied, reasonCode: calls.ApplicationDisabled},
+	capabilityEnded: {status: 403, code: "capability_not_allowed", kind: "permission_error", endedBy: calls.Revoked,
+		message: "An administrator disabled the capability and ended its running calls.", reason: calls.PermissionDenied, reasonCode: calls.CapabilityDisabled},
+}
+
 // isFinal tells whether the same request would be refused again. Stock clients retry some of these by themselves, 429
 // above all, unless they are told not to.
 func (r refusal) isFinal() bool {

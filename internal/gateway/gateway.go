@@ -197,6 +197,21 @@ func (g *Gateway) refuse(x *http1.Exchange, r refusal, cors string) (again bool)
 	return again && err == nil
 }
 
+// End ends the calls in flight that may not go on. It does not wait for their ends.
+func (g *Gateway) End(these []access.Ending) {
+	g.supervisor.each(func(c *call) {
+		named := c.named.Load()
+		for _, e := range these {
+			switch {
+			case e.CapabilityID == "" && c.grant.ApplicationID == e.ApplicationID && c.grant.Version < e.Version:
+				c.cut(applicationEnded)
+			case e.CapabilityID != "" && named != nil && named.ID == e.CapabilityID && named.Version < e.Version:
+				c.cut(capabilityEnded)
+			}
+		}
+	})
+}
+
 const (
 	shutdownLook = 5 * time.Millisecond
 	// cutTime is how long calls have to end once they are cut. One that is stuck even so is given up.

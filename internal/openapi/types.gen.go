@@ -555,7 +555,9 @@ type CallFields struct {
 	CacheWriteTokens *int64 `json:"cacheWriteTokens"`
 	CachedTokens     *int64 `json:"cachedTokens"`
 	DurationMs       Count  `json:"durationMs"`
-	EndedBy          string `json:"endedBy"`
+
+	// EndedBy revoked: an administrator disabled its application or capability and ended what ran.
+	EndedBy string `json:"endedBy"`
 
 	// FirstByteMs Null when the upstream sent none.
 	FirstByteMs *int64 `json:"firstByteMs"`
@@ -798,7 +800,9 @@ type CapabilityStatus = string
 
 // CapabilityStatusEdit defines model for CapabilityStatusEdit.
 type CapabilityStatusEdit struct {
-	Status CapabilityStatus `json:"status"`
+	// EndRunning With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
+	EndRunning *EndRunning      `json:"endRunning,omitempty"`
+	Status     CapabilityStatus `json:"status"`
 }
 
 // CapabilityUpstream defines model for CapabilityUpstream.
@@ -1102,6 +1106,9 @@ type EffectiveLimits struct {
 
 // Email An e-mail address.
 type Email = string
+
+// EndRunning With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
+type EndRunning = bool
 
 // Error The envelope of an error.
 type Error struct {
@@ -1541,6 +1548,9 @@ type InvoiceSums struct {
 
 // JudgementEdit defines model for JudgementEdit.
 type JudgementEdit struct {
+	// EndRunning With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
+	EndRunning *EndRunning `json:"endRunning,omitempty"`
+
 	// Reason For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing.
 	Reason *string           `json:"reason,omitempty"`
 	Status ApplicationStatus `json:"status"`

@@ -244,7 +244,7 @@ export interface paths {
         head?: never;
         /**
          * Disable an application for its owner, or take that back
-         * @description Disabling stops its calls within 2 s, as when its owner disables it, and tells the owner the reason; only an administrator can take it
+         * @description Disabling stops its calls within 2 s, as when its owner disables it, those that run only with endRunning, and tells the owner the reason; only an administrator can take it
          *     back. Then its status is what its owner wants: an application that both have disabled needs both to be enabled, the administrator
          *     first. Disabling it again with another reason replaces the reason; otherwise idempotent. Recorded in the audit trail.
          */
@@ -469,7 +469,7 @@ export interface paths {
         head?: never;
         /**
          * Switch a capability on or off
-         * @description Idempotent.
+         * @description Disabling stops its calls within 2 s, those that run only with endRunning. Idempotent, but what runs is ended each time.
          */
         patch: operations["setCapabilityStatus"];
         trace?: never;
@@ -2664,8 +2664,11 @@ export interface components {
             cacheWriteTokens: number | null;
             callId: components["schemas"]["Id"];
             durationMs: components["schemas"]["Count"];
-            /** @enum {string} */
-            endedBy: "complete" | "client_abort" | "upstream_abort" | "timeout" | "shutdown" | "denied";
+            /**
+             * @description revoked: an administrator disabled its application or capability and ended what ran.
+             * @enum {string}
+             */
+            endedBy: "complete" | "client_abort" | "upstream_abort" | "timeout" | "shutdown" | "denied" | "revoked";
             /** @description Null when the upstream sent none. */
             firstByteMs: number | null;
             /** @description Null when not reported; the others likewise. */
@@ -2821,6 +2824,7 @@ export interface components {
         /** @enum {string} */
         CapabilityStatus: "enabled" | "disabled";
         CapabilityStatusEdit: {
+            endRunning?: components["schemas"]["EndRunning"];
             status: components["schemas"]["CapabilityStatus"];
         };
         CapabilityUpstream: {
@@ -3033,6 +3037,11 @@ export interface components {
         };
         /** @description An e-mail address. */
         Email: string;
+        /**
+         * @description With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
+         * @default false
+         */
+        EndRunning: boolean;
         /** @description The envelope of an error. */
         Error: {
             /** @description The status × 100 plus a number: see the table above. */
@@ -3348,6 +3357,7 @@ export interface components {
             output: number | null;
         };
         JudgementEdit: {
+            endRunning?: components["schemas"]["EndRunning"];
             /** @description For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing. */
             reason?: string;
             status: components["schemas"]["ApplicationStatus"];
@@ -6817,7 +6827,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "status": "disabled",
-                 *       "reason": "it calls without end since Sunday"
+                 *       "reason": "it calls without end since Sunday",
+                 *       "endRunning": true
                  *     }
                  */
                 "application/json": components["schemas"]["JudgementEdit"];
@@ -7523,7 +7534,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "status": "disabled"
+                 *       "status": "disabled",
+                 *       "endRunning": true
                  *     }
                  */
                 "application/json": components["schemas"]["CapabilityStatusEdit"];

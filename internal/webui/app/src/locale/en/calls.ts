@@ -49,6 +49,7 @@ const calls: Same<typeof zh> = {
     upstream_abort: 'Upstream broke off',
     timeout: 'Timeout',
     shutdown: 'Shutdown',
+    revoked: 'Ended by an administrator',
     denied: 'Refused',
   },
   type: {

@@ -26,7 +26,8 @@ const officePeople: Same<typeof zh> = {
     disable: 'Disable',
     disableOf: 'Disable {{name}}',
     ask: 'Disable {{name}}?',
-    askText: 'Its calls are refused (403) within 2 s and still recorded. Its owner {{owner}} reads the reason and cannot enable it.',
+    askText: 'New calls are refused (403) within 2 s and still recorded. Its owner {{owner}} reads the reason and cannot enable it.',
+    endRunning: 'End the calls that run now, within 2 s; else they go on to their end',
     reasonLabel: 'Reason, for its owner to read',
     disabled: '{{name}} is disabled; calls stop within 2 s.',
     enable: 'Enable',
@@ -157,6 +158,7 @@ const officePeople: Same<typeof zh> = {
       alert__rotate_secret: 'Rotated alert secret',
     },
     fields: {
+      endRunning: 'Running calls ended',
       administratorReason: 'Reason of the administrator',
       sessions: 'Live sessions',
       id: 'Identifier',

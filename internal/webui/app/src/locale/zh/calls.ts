@@ -46,6 +46,7 @@ const calls = {
     upstream_abort: '上游中断',
     timeout: '超时',
     shutdown: '服务停止',
+    revoked: '被管理员结束',
     denied: '被拒绝',
   },
   type: {

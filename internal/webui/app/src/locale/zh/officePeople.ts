@@ -23,7 +23,8 @@ const officePeople = {
     disable: '停用',
     disableOf: '停用 {{name}}',
     ask: '停用 {{name}}？',
-    askText: '调用会在 2 秒内被拒绝（403），仍会记录。所有者 {{owner}} 会看到原因，且不能自行启用。',
+    askText: '新的调用会在 2 秒内被拒绝（403），仍会记录。所有者 {{owner}} 会看到原因，且不能自行启用。',
+    endRunning: '在 2 秒内结束进行中的调用；否则它们会继续到结束',
     reasonLabel: '原因（所有者可见）',
     disabled: '{{name}} 已停用，调用在 2 秒内停止。',
     enable: '启用',
@@ -154,6 +155,7 @@ const officePeople = {
       alert__rotate_secret: '轮换告警密钥',
     },
     fields: {
+      endRunning: '结束进行中的调用',
       administratorReason: '管理员的原因',
       sessions: '有效会话',
       id: '标识',
