@@ -105,7 +105,9 @@ func TestAnAdministratorsDisablingEndsWhatRunsOnEveryGateway(t *testing.T) {
 			return func() { do[openapi.ListedApplication](e.admin, "PATCH", office(t), disable(false)) }
 		}, ""},
 		{"capability, not to end", "left", func(target) func() {
-			return func() { do[openapi.AdminCapability](e.admin, "PATCH", "/api/admin/capabilities/left/status", object{"status": "disabled"}) }
+			return func() {
+				do[openapi.AdminCapability](e.admin, "PATCH", "/api/admin/capabilities/left/status", object{"status": "disabled"})
+			}
 		}, ""},
 		{"key", "spare", func(t target) func() {
 			return func() { do[any](e.dev, "POST", "/api/applications/"+t.app+"/access-key/rotate", nil) }
