@@ -60,7 +60,7 @@ test('what a shell is to run is one command with its words as they are meant', (
       'sh',
       [
         '-c',
-        `${program}() { env | grep -E '^(OPENAI|ANTHROPIC|GEMINI|GOOGLE|OPENCODE)_' | sort; printf '<%s>' "$@"; }\n${demo(client, "it's", path, '{"model":"m 1"}')}`,
+        `${program}() { env | grep -E '^(CODEX|OPENAI|ANTHROPIC|GEMINI|GOOGLE|OPENCODE)_' | sort; printf '<%s>' "$@"; }\n${demo(client, "it's", path, '{"model":"m 1"}')}`,
       ],
       {
         encoding: 'utf8',
@@ -68,7 +68,7 @@ test('what a shell is to run is one command with its words as they are meant', (
       },
     ).stdout;
   expect(run('codex', '/v1/responses', 'codex')).toBe(
-    `OPENAI_API_KEY=k\n<-c><openai_base_url="http://127.0.0.1:8080/via/it's/v1"><-c><model="m 1">`,
+    `CODEX_API_KEY=k\n<exec><-c><openai_base_url="http://127.0.0.1:8080/via/it's/v1"><-c><model="m 1"><Hello>`,
   );
   expect(run('claudeCode', '/v1/messages', 'claude')).toBe(
     `ANTHROPIC_API_KEY=k\nANTHROPIC_BASE_URL=http://127.0.0.1:8080/via/it's\n<--model><m 1>`,
@@ -100,7 +100,9 @@ test('the base URL names the capability and what the SDK does not add by itself'
   expect(written('openai', '/api/v3/chat/completions')).toContain('baseURL: "https://gate.example/via/gpt-5/api/v3"');
   expect(written('anthropic', '/v1/messages')).toContain('baseURL: "https://gate.example/via/gpt-5"');
   expect(written('anthropic', '/claude/v1/messages')).toContain('baseURL: "https://gate.example/via/gpt-5/claude"');
-  expect(written('google', '/v1beta/models/gemini:generateContent')).toContain('{ baseUrl: "https://gate.example/via/gpt-5" }');
+  expect(written('google', '/v1beta/models/gemini:generateContent')).toContain(
+    '{ baseUrl: "https://gate.example/via/gpt-5", apiVersion: "v1beta" }',
+  );
   expect(written('openai', '/v1/responses', '{}', 'a:b.c')).toContain('/via/a:b.c/v1');
 });
 

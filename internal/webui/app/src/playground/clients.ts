@@ -127,7 +127,7 @@ function genai(address: string, { call }: Fit, { path, body }: Draft): string {
     '',
     'const client = new GoogleGenAI({',
     '  apiKey: process.env.CALLGATE_KEY,',
-    `  httpOptions: { baseUrl: ${quoted(address)} },`,
+    `  httpOptions: { baseUrl: ${quoted(address)}, apiVersion: ${quoted(/\/(v1\w*)\/models\//.exec(path)?.[1] ?? 'v1beta')} },`, // the SDK's own changes with its majors
     '});',
     ...(path.includes(':stream')
       ? [
@@ -197,7 +197,10 @@ const tools: Record<Tool, (found: Fit, address: string, model: string, draft: Dr
     ].join('\n');
   },
   codex: (_found, address, model) =>
-    `OPENAI_API_KEY="$CALLGATE_KEY" codex -c ${shell(`openai_base_url=${quoted(address)}`)} -c ${shell(`model=${quoted(model)}`)}`,
+    [
+      '# In the terminal program, which reads no key from the environment: printenv CALLGATE_KEY | codex login --with-api-key',
+      `CODEX_API_KEY="$CALLGATE_KEY" codex exec -c ${shell(`openai_base_url=${quoted(address)}`)} -c ${shell(`model=${quoted(model)}`)} Hello`,
+    ].join('\n'),
   claudeCode: (_found, address, model) =>
     `ANTHROPIC_BASE_URL=${shell(address)} ANTHROPIC_API_KEY="$CALLGATE_KEY" claude --model ${shell(model)}`,
   // Without this setting the base URL makes it ask for another kind of sign-in, which it refuses without a terminal.
