@@ -28,13 +28,20 @@ func TestWhatStandsBesideTheAPIAnswersAsDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header.Set("Authorization", "Bearer "+key)
+		status := http.StatusOK
+		if op.Method == http.MethodOptions { // a page's question, which callgate dev answers
+			request.Header.Del("Authorization")
+			request.Header.Set("Origin", "http://localhost:5173")
+			request.Header.Set("Access-Control-Request-Method", http.MethodPost)
+			status = http.StatusNoContent
+		}
 		response, err := http.DefaultClient.Do(request) // held against the document on the way
 		if err != nil {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
-		if err != nil || response.StatusCode != http.StatusOK || len(body) == 0 || documented.Seen(op.ID) == before {
+		if err != nil || response.StatusCode != status || (len(body) == 0) != (status == http.StatusNoContent) || documented.Seen(op.ID) == before {
 			t.Errorf("%s %s: %d %.200s, %v", op.Method, path, response.StatusCode, body, err)
 		}
 	}

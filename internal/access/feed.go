@@ -50,6 +50,7 @@ type feed struct {
 	lifetime   time.Duration // of a floor
 	evictEvery time.Duration
 
+	onEnds    atomic.Pointer[func([]Ending)]
 	floors    atomic.Pointer[map[uuid.UUID]floor]
 	confirmed atomic.Int64 // elapsed time at which the last successful read began; 0: none yet
 	reach     atomic.Int64 // readings before this time of Postgres (microseconds) are not covered by floors
@@ -185,6 +186,7 @@ func (f *feed) read(ctx context.Context, now time.Duration) error {
 		f.catalog.loaded = now
 		f.metrics.capabilities.Set(float64(len(*f.catalog.byID.Load())))
 	}
+	f.tellEnds(news.changes)
 	if age, known := f.age(now); known && age > feedForget {
 		f.memory.forget()
 	}
@@ -262,11 +264,42 @@ func (f *feed) disconnect() {
 	f.conn = nil
 }
 
-// change is the newest row of one application or capability in access_changes.
+// Ending says that calls which run may not go on: those of an application, or of a capability, that were let in by what it was
+// before a version.
+type Ending struct {
+	ApplicationID uuid.UUID // uuid.Nil: of a capability
+	CapabilityID  string
+	Version       int64
+}
+
+// tellEnds tells of the calls that are to end, and again with every read that still has the row: a call that was being let in
+// when it was told first is found the next time. By then nothing lets another one in.
+func (f *feed) tellEnds(changes []change) {
+	to := f.onEnds.Load()
+	if to == nil {
+		return
+	}
+	var all []Ending
+	for _, c := range changes {
+		switch {
+		case c.Ends == 0:
+		case c.CapabilityID != nil:
+			all = append(all, Ending{CapabilityID: *c.CapabilityID, Version: c.Ends})
+		default:
+			all = append(all, Ending{ApplicationID: *c.ApplicationID, Version: c.Ends})
+		}
+	}
+	if len(all) > 0 {
+		(*to)(all)
+	}
+}
+
+// change is the newest row of one application or capability in access_changes. Calls under a version before Ends are to end; 0: none are.
 type change struct {
 	ApplicationID *uuid.UUID
 	CapabilityID  *string
 	Version       int64
+	Ends          int64
 	Lag           float64 // seconds from the change to this read, by the clock of Postgres
 }
 
@@ -283,13 +316,14 @@ type news struct {
 func (f *feed) query(ctx context.Context) (news, error) {
 	rows, err := f.conn.Query(ctx, `
 		SELECT here.snapshot, here.at, here.regressed, here.standby,
-		       changed.application_id, changed.capability_id, coalesce(changed.version, 0), coalesce(changed.lag, 0)
+		       changed.application_id, changed.capability_id, coalesce(changed.version, 0), coalesce(changed.ends, 0), coalesce(changed.lag, 0)
 		FROM (SELECT pg_current_snapshot()::text AS snapshot,
 		             (extract(epoch FROM now()) * 1000000)::bigint AS at,
 		             pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot) AS regressed,
 		             pg_is_in_recovery() AS standby) here
 		LEFT JOIN (
 			SELECT application_id, capability_id, max(version) AS version,
+			       -least(min(version), 0) AS ends, -- a negative one ends the calls under a version before
 			       extract(epoch FROM clock_timestamp() - max(changed_at))::float8 AS lag
 			FROM (
 				SELECT application_id, capability_id, version, changed_at FROM access_changes
@@ -308,7 +342,7 @@ func (f *feed) query(ctx context.Context) (news, error) {
 	var standby bool
 	var row change
 	_, err = pgx.ForEachRow(rows, []any{&n.snapshot, &n.at, &n.regressed, &standby,
-		&row.ApplicationID, &row.CapabilityID, &row.Version, &row.Lag}, func() error {
+		&row.ApplicationID, &row.CapabilityID, &row.Version, &row.Ends, &row.Lag}, func() error {
 		if row.ApplicationID != nil || row.CapabilityID != nil {
 			n.changes = append(n.changes, row)
 		}

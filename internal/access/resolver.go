@@ -154,6 +154,10 @@ func (r *Resolver) recall(id fingerprint, now time.Duration) *Grant {
 // Capability returns a capability of the catalog snapshot, or nil when there is none of that id.
 func (r *Resolver) Capability(id string) *Capability { return r.catalog.find(id) }
 
+// OnEnding has to called by the reader of the change feed with what says that calls which run are to end. The same may be told
+// several times. It must not wait.
+func (r *Resolver) OnEnding(to func([]Ending)) { r.feed.onEnds.Store(&to) }
+
 // Ready returns an error until catalog and change feed were read once, and while the last
 // successful read is longer ago than Config.StaleOnError: then no key can be trusted.
 func (r *Resolver) Ready() error {

@@ -252,3 +252,48 @@ func TestOldChangesAreDeletedOnceEveryReaderHasSeenThem(t *testing.T) {
 		t.Fatalf("%d rows are left, %d of them recent, %v", left, mine, err)
 	}
 }
+
+// TestOnlyAChangeThatEndsCallsTellsOfIt: on every gateway, without Redis too, and with the version that no call after it is under.
+func TestOnlyAChangeThatEndsCallsTellsOfIt(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.newApp("chat"), w.newApp("chat")
+	type told struct {
+		mu   sync.Mutex
+		last map[Ending]int
+	}
+	gateways := map[string]*told{"with Redis": {last: map[Ending]int{}}, "without": {last: map[Ending]int{}}}
+	for name, redisURL := range map[string]string{"with Redis": w.redisURL, "without": "redis://127.0.0.1:1"} {
+		r, heard := w.open(Config{}, w.databaseURL, redisURL), gateways[name]
+		r.OnEnding(func(all []Ending) {
+			heard.mu.Lock()
+			defer heard.mu.Unlock()
+			for _, e := range all {
+				heard.last[e]++
+			}
+			if g, err := r.Grant(context.Background(), a.key); err != nil || g.Active {
+				t.Errorf("a new call is let in: %+v %v", g, err)
+			}
+		})
+	}
+	w.exec(`UPDATE applications SET status = 'disabled' WHERE id = $1`, b.id) // which leaves what runs alone
+	w.exec(`UPDATE applications SET status = 'disabled' WHERE id = $1`, a.id)
+	w.exec(`INSERT INTO access_changes (application_id, version) SELECT id, -version FROM applications WHERE id = $1`, a.id)
+	w.exec(`UPDATE capabilities SET status = 'disabled' WHERE id = 'chat'`)
+	w.exec(`INSERT INTO access_changes (capability_id, version) SELECT id, -version FROM capabilities WHERE id = 'chat'`)
+	var capability int64
+	if err := w.db.QueryRow(context.Background(), `SELECT version FROM capabilities WHERE id = 'chat'`).Scan(&capability); err != nil {
+		t.Fatal(err)
+	}
+	want := []Ending{{ApplicationID: a.id, Version: w.version(a)}, {CapabilityID: "chat", Version: capability}}
+	for name, heard := range gateways {
+		w.within(bound, name, func() bool {
+			heard.mu.Lock()
+			defer heard.mu.Unlock()
+			return heard.last[want[0]] >= 2 && heard.last[want[1]] >= 2 // again, for calls that were just being let in
+		})
+		if heard.mu.Lock(); len(heard.last) != len(want) {
+			t.Errorf("%s: told of %v", name, heard.last)
+		}
+		heard.mu.Unlock()
+	}
+}

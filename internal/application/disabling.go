@@ -42,6 +42,8 @@ func (d *disabling) told() *Disabling {
 type Judgement struct {
 	Status string // Active or Disabled
 	Reason string // 1 to 500 characters
+	// EndRunning ends the calls that run when it is disabled; without it they go on to their end.
+	EndRunning bool
 }
 
 func (j *Judgement) check() error {
@@ -100,7 +102,8 @@ func (l locked) judge(ctx context.Context, tx pgx.Tx, administrator string, id u
 			administrator_disabled_by = $3, administrator_reason = $4, updated_at = clock_timestamp() WHERE id = $1`
 		arguments = []any{id, l.ownerStatus, administrator, j.Reason}
 	}
-	if before == after {
+	ends := j.EndRunning && j.Status == Disabled
+	if before == after && !ends {
 		return nil
 	}
 	if _, err := tx.Exec(ctx, change, arguments...); err != nil {
@@ -109,6 +112,13 @@ func (l locked) judge(ctx context.Context, tx pgx.Tx, administrator string, id u
 	noted := keyEntry(administrator, "application.set_status", id, l.name)
 	noted.Changes.Add("status", l.status, status)
 	noted.Changes.Add("administratorReason", orNil(before), orNil(after))
+	if ends {
+		// A version with a minus: see the package access.
+		if _, err := tx.Exec(ctx, `INSERT INTO access_changes (application_id, version) SELECT id, -version FROM applications WHERE id = $1`, id); err != nil {
+			return fmt.Errorf("end the application's calls: %w", err)
+		}
+		noted.Changes.Add("endRunning", nil, true)
+	}
 	return audit.Append(ctx, tx, noted)
 }
 

@@ -18,7 +18,7 @@ const root = "root@example.com"
 // judged does what an administrator wants, which must succeed.
 func (w *world) judged(id uuid.UUID, status, reason string) Entry {
 	w.T.Helper()
-	e, err := w.Judge(w.Ctx, root, id, Judgement{status, reason})
+	e, err := w.Judge(w.Ctx, root, id, Judgement{Status: status, Reason: reason})
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -157,17 +157,17 @@ func TestAJudgementThatCannotBeMeantIsRefused(t *testing.T) {
 	w := newWorld(t)
 	a, _ := w.create(w.user(), "app")
 	for _, reason := range []string{"", " \u3164", "a\nb", strings.Repeat("长", 501)} {
-		_, err := w.Judge(w.Ctx, root, a.ID, Judgement{Disabled, reason})
+		_, err := w.Judge(w.Ctx, root, a.ID, Judgement{Status: Disabled, Reason: reason})
 		roomtest.MustFail(t, err, fault.Invalid, "reason")
 	}
 	for _, status := range []string{"", "paused"} {
-		_, err := w.Judge(w.Ctx, root, a.ID, Judgement{status, "why"})
+		_, err := w.Judge(w.Ctx, root, a.ID, Judgement{Status: status, Reason: "why"})
 		roomtest.MustFail(t, err, fault.Invalid, "status")
 	}
 	w.judged(a.ID, Disabled, strings.Repeat("长", 500))
-	_, err := w.Judge(w.Ctx, root, uuid.New(), Judgement{Disabled, "why"})
+	_, err := w.Judge(w.Ctx, root, uuid.New(), Judgement{Status: Disabled, Reason: "why"})
 	roomtest.MustFail(t, err, fault.NotFound)
-	e, err := w.Judge(w.Ctx, root, a.ID, Judgement{Active, ""}, a.UpdatedAt)
+	e, err := w.Judge(w.Ctx, root, a.ID, Judgement{Status: Active, Reason: ""}, a.UpdatedAt)
 	if fault.KindOf(err) != fault.Changed || e.ID != a.ID || e.Status != Disabled {
 		t.Errorf("%+v, %v", e, err)
 	}

@@ -74,6 +74,7 @@ func devEnviron(environ []string, dataDir string, stores map[string]string) ([]s
 		"ADMIN_EMAILS":           demoAdmin,
 		"MAIL_FROM":              "callgate@callgate.local",
 		"UPSTREAM_ALLOW_PRIVATE": "true",
+		"GATEWAY_CORS_ORIGINS":   "*", // so that a page under development can call
 
 		"ALERT_WEBHOOK_ALLOW_PRIVATE": "true",
 		"SPOOL_DIR":                   filepath.Join(dataDir, "spool"),

@@ -1,9 +1,16 @@
 package boot
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
 	"testing"
 
 	"callgate/internal/config"
+	"callgate/internal/openapi/contract"
 )
 
 func TestConnectionsLeaveDescriptorsForUpstreamsAndStores(t *testing.T) {
@@ -26,5 +33,43 @@ func TestConnectionsLeaveDescriptorsForUpstreamsAndStores(t *testing.T) {
 		if most != test.most || short != test.short {
 			t.Errorf("MAX_CONNS=%d, %s, %d files: %d %v", test.asked, test.role, test.files, most, short)
 		}
+	}
+}
+
+// TestAConnectionTooManyIsAnsweredInTheGatewaysWords: the answer is written by hand, and nobody knows yet what will be asked.
+func TestAConnectionTooManyIsAnsweredInTheGatewaysWords(t *testing.T) {
+	answers := bufio.NewReader(bytes.NewReader(refusedConnection))
+	response, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rest, _ := io.ReadAll(answers); len(rest) != 0 {
+		t.Errorf("%q follows the answer", rest)
+	}
+	if response.StatusCode != http.StatusServiceUnavailable || !response.Close || response.Header.Get("X-Should-Retry") != "" {
+		t.Errorf("%d, closes %v, %v", response.StatusCode, response.Close, response.Header)
+	}
+	var said struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil || said.Message == "" || said.Message != said.Error.Message || said.Type != "error" {
+		t.Errorf("%s: %v", body, err)
+	}
+	documented, err := contract.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := &url.URL{Path: "/gateway/v1/chat/completions", RawQuery: "model=m"}
+	if err := documented.Check(contract.Exchange{Method: http.MethodPost, URL: asked, Status: response.StatusCode, Header: response.Header, Body: body}); err != nil {
+		t.Error(err)
 	}
 }

@@ -67,6 +67,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Traces:           n.traces,
 		Limits:           n.limits,
 		TokenUsage:       c.TokenUsage,
+		Origins:          c.GatewayCORSOrigins,
 		AllowPrivate:     c.AllowPrivate,
 		ConnectTimeout:   c.ConnectTimeout,
 		HeaderTimeout:    c.HeaderTimeout,
@@ -80,6 +81,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Registry:         n.registry,
 		WatchTLS:         func(c *tls.Config) { n.certificates.Watch("upstream", c) },
 	})
+	n.resolver.OnEnding(n.gateway.End)
 	n.reports = startReports(catalog.New(n.pool, n.keyring, c.AllowPrivate), n.spool.ID(), n.gateway.Upstreams, n.logger)
 	return nil
 }

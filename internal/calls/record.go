@@ -92,6 +92,7 @@ const (
 	TimedOut      EndedBy = "timeout"
 	Shutdown      EndedBy = "shutdown"
 	Denied        EndedBy = "denied"
+	Revoked       EndedBy = "revoked" // by an administrator, while it ran
 )
 
 // ReasonType is the kind of a failure (api.md).

@@ -166,6 +166,12 @@ func (s *Store) SetStatus(ctx context.Context, actor, id, status string, seen ..
 	return s.change(ctx, actor, "capability.set_status", id, settings, seen)
 }
 
+// DisableAndEnd disables a capability and ends its calls that run; they are ended, too, when it is disabled already. seen is as in Update.
+func (s *Store) DisableAndEnd(ctx context.Context, actor, id string, seen ...time.Time) (Details, error) {
+	status := Disabled
+	return s.change(ctx, actor, "capability.set_status", id, Settings{Status: &status, endRunning: true}, seen)
+}
+
 func (s *Store) change(ctx context.Context, actor, action, id string, settings Settings, seen []time.Time) (d Details, err error) {
 	var before Details
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -190,7 +196,7 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 			return err
 		}
 		changes := differences(before, d, settings.newKey())
-		if len(changes) == 0 {
+		if len(changes) == 0 && !settings.endRunning {
 			return nil
 		}
 		var sealed []byte // nil keeps the stored key
@@ -207,6 +213,13 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 			if err := storeMembers(ctx, tx, &d); err != nil {
 				return err
 			}
+		}
+		if settings.endRunning {
+			// A version with a minus: see the package access.
+			if _, err := tx.Exec(ctx, `INSERT INTO access_changes (capability_id, version) SELECT id, -version FROM capabilities WHERE id = $1`, id); err != nil {
+				return fmt.Errorf("end the capability's calls: %w", err)
+			}
+			changes.Add("endRunning", nil, true)
 		}
 		entry := capabilityEntry(actor, action, d)
 		entry.Changes = changes

@@ -37,6 +37,8 @@ type Settings struct {
 	UpstreamKey     *string // "" keeps the stored one (spec section 2)
 	UpstreamModel   *string
 	Upstreams       *[]Member // all of them; what it does not name is removed
+
+	endRunning bool // the capability is disabled, and its calls with it
 }
 
 // check notes what is wrong with the fields that are set, and brings them to the form they are kept in.

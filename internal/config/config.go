@@ -110,6 +110,8 @@ type Config struct {
 	// FailoverBodyBytes is up to how many bytes a body is kept for an attempt at another upstream.
 	FailoverBodyBytes int64 `env:"FAILOVER_BODY_BYTES" envDefault:"1048576"`
 	MaxUpstreamConns  int   `env:"MAX_UPSTREAM_CONNS" envDefault:"4096"`
+	// GatewayCORSOrigins are the origins whose pages may call the gateway; * is every one.
+	GatewayCORSOrigins []string `env:"GATEWAY_CORS_ORIGINS"`
 	// MaxApplicationShare is how much of MAX_UPSTREAM_CONNS and MAX_INFLIGHT_BYTES is left to each owner of
 	// applications: more than 0, at most 1.
 	MaxApplicationShare float64 `env:"MAX_APPLICATION_SHARE" envDefault:"0.25"`

@@ -61,6 +61,7 @@ func TestEveryFaultIsReportedAtOnceWithoutSecrets(t *testing.T) {
 		"FAILOVER_BODY_BYTES", "0",
 		"MAX_CONNS", "-1",
 		"MAX_APPLICATION_SHARE", "1.5",
+		"GATEWAY_CORS_ORIGINS", "https://app.example.com,https://app.example.com/",
 		"DRAIN_DELAY", "-1s",
 		"CLIENT_WRITE_TIMEOUT", "0s",
 		"LISTEN", "8080",
@@ -69,7 +70,7 @@ func TestEveryFaultIsReportedAtOnceWithoutSecrets(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	for _, name := range []string{"DATABASE_URL", "JWT_SECRET", "ENCRYPTION_KEYS", "CALL_TIMEOUT", "MAX_BODY_BYTES", "FAILOVER_BODY_BYTES", "LISTEN",
-		"MAX_CONNS", "MAX_APPLICATION_SHARE", "DRAIN_DELAY", "CLIENT_WRITE_TIMEOUT"} {
+		"MAX_CONNS", "MAX_APPLICATION_SHARE", "GATEWAY_CORS_ORIGINS", "DRAIN_DELAY", "CLIENT_WRITE_TIMEOUT"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named in:\n%v", name, err)
 		}
@@ -251,5 +252,25 @@ func TestRetentionIsWithinBoundsAndInItself(t *testing.T) {
 	c, err := Load(environ(good(), "STATISTICS_RETENTION_DAYS", "800"), All)
 	if want := (retention.Days{Statistics: 800, Calls: 800, Failures: 30}); err != nil || c.Retention() != want {
 		t.Errorf("%+v, %v", c.Retention(), err)
+	}
+}
+
+func TestOriginsAreWrittenAsBrowsersSendThem(t *testing.T) {
+	for origin, fine := range map[string]bool{
+		"https://app.example.com": true, "http://localhost:3000": true, "http://[::1]:5173": true, "chrome-extension://abcdef": true, "*": true,
+		"https://app.example.com/": false, "app.example.com": false, "https://App.example.com": false, "https://app.example.com:443": false,
+		"http://app.example.com:80": false, "https://app.example.com:": false, "https://*.example.com": false, "null": false, "https://": false,
+		"https://user@app.example.com": false,
+	} {
+		if isOrigin(origin) != (fine && origin != "*") {
+			t.Errorf("%s is an origin: %v", origin, isOrigin(origin))
+		}
+		if _, err := Load(environ(good(), "GATEWAY_CORS_ORIGINS", origin), Gateway); (err == nil) != fine {
+			t.Errorf("%s: %v", origin, err)
+		}
+	}
+	c, err := Load(environ(good()), Gateway)
+	if err != nil || len(c.GatewayCORSOrigins) != 0 {
+		t.Errorf("without: %q, %v", c.GatewayCORSOrigins, err)
 	}
 }

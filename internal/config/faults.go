@@ -127,6 +127,12 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 	if !(c.MaxApplicationShare > 0 && c.MaxApplicationShare <= 1) {
 		fault("MAX_APPLICATION_SHARE must be more than 0 and at most 1, such as 0.25")
 	}
+	for _, origin := range c.GatewayCORSOrigins {
+		if origin != "*" && !isOrigin(origin) {
+			fault("GATEWAY_CORS_ORIGINS must be * or origins as browsers send them, such as https://app.example.com or http://localhost:3000, separated by commas")
+			break
+		}
+	}
 	c.traceFaults(fault)
 	if !slices.Contains([]string{"off", "failures", "all"}, c.CallLog) {
 		fault("CALL_LOG must be off, failures or all")
@@ -134,6 +140,17 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 	if c.SpoolMaxBytes < 0 {
 		fault("SPOOL_MAX_BYTES must be a number of bytes; 0 or none means what the disk holds")
 	}
+}
+
+// isOrigin tells whether a text is an origin as browsers write it: a scheme and a host in lower case, a port where it is not the
+// scheme's own, and nothing behind. Pages of extensions and of programs made of pages have schemes of their own.
+func isOrigin(text string) bool {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Hostname() == "" || strings.Contains(text, "*") || text != strings.ToLower(parsed.Scheme+"://"+parsed.Host) {
+		return false
+	}
+	own := map[string]string{"http": "80", "https": "443"}
+	return !strings.HasSuffix(parsed.Host, ":") && (parsed.Port() == "" || parsed.Port() != own[parsed.Scheme])
 }
 
 func (c *Config) traceFaults(fault func(string, ...any)) {

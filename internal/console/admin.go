@@ -100,6 +100,9 @@ func (c *Console) setCapabilityStatus(ctx *fiber.Ctx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if body.EndRunning != nil && *body.EndRunning && body.Status == catalog.Disabled {
+		return c.capabilityChanged(ctx)(c.Catalog.DisableAndEnd(ctx.UserContext(), principal(ctx).Email, id, seen...))
+	}
 	return c.capabilityChanged(ctx)(c.Catalog.SetStatus(ctx.UserContext(), principal(ctx).Email, id, body.Status, seen...))
 }
 

@@ -50,7 +50,7 @@ func (c *Console) judgeApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := application.Judgement{Status: body.Status}
+	wanted := application.Judgement{Status: body.Status, EndRunning: body.EndRunning != nil && *body.EndRunning}
 	if body.Reason != nil {
 		wanted.Reason = *body.Reason
 	}

@@ -99,6 +99,37 @@ func TestAnAdministratorDisablesAnApplicationAndItsOwnerIsToldWhy(t *testing.T) 
 	}
 }
 
+// TestWhatRunsIsEndedOnlyWhereAskedFor: each time it is, and the trail says so.
+func TestWhatRunsIsEndedOnlyWhereAskedFor(t *testing.T) {
+	m := newManager(t)
+	dev := m.developer("dev")
+	id := field[string](t, dev.must(201, "POST", "/api/applications", `{"name":"Search"}`), "id")
+	m.seed("chat")
+	capability := "chat"
+	for path, bodies := range map[string][2]string{
+		"/api/admin/applications/" + id + "/status":         {`{"status":"disabled","reason":"why"}`, `{"status":"disabled","reason":"why","endRunning":true}`},
+		"/api/admin/capabilities/" + capability + "/status": {`{"status":"disabled","endRunning":false}`, `{"status":"disabled","endRunning":true}`},
+	} {
+		target := strings.Split(path, "/")[4]
+		m.admin.must(200, "PATCH", path, `{"status":"`+map[bool]string{true: "active", false: "enabled"}[target == id]+`","endRunning":true}`)
+		for n, body := range []string{bodies[0], bodies[0], bodies[1], bodies[1]} {
+			m.admin.must(200, "PATCH", path, body)
+			trail := dataOf[openapi.AuditPage](t, m.admin.must(200, "GET", "/api/admin/audit?action="+map[bool]string{true: "application.set", false: "capability.set"}[target == id]+"&target="+target, ""))
+			told := 0
+			for _, item := range trail.Items {
+				for _, change := range item.Changes {
+					if change.Field == "endRunning" && change.To == true {
+						told++
+					}
+				}
+			}
+			if want := max(0, n-1); told != want {
+				t.Errorf("%s, %d: told %d times that what runs was ended", path, n, told)
+			}
+		}
+	}
+}
+
 func TestAStaleJudgementIsToldTheApplicationAsItIs(t *testing.T) {
 	m := newManager(t)
 	dev := m.developer("dev")

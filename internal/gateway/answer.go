@@ -30,7 +30,7 @@ func (c *call) appendAnswer(out []byte, again bool) []byte {
 		}
 	}
 	c.describe(&g)
-	out = appendCallID(g.append(out, c.keyIn), c.id[:])
+	out = appendCallID(append(g.append(out, c.keyIn), c.cors...), c.id[:])
 	out = c.appendLimits(out)
 	return append(appendConnection(out, again, c.x.Old), "\r\n"...)
 }

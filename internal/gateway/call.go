@@ -28,13 +28,15 @@ const (
 type cause uint8
 
 const (
-	uncut        cause = iota
-	clientGone         // the caller closed its connection
-	tooSlow            // the upstream, for a timeout
-	callerSlow         // the caller: it sends nothing of its body, or reads nothing of the answer
-	tooLong            // the request body outgrew the limit
-	malformed          // the request body's chunks are no chunks
-	shuttingDown       // the process ends
+	uncut            cause = iota
+	clientGone             // the caller closed its connection
+	tooSlow                // the upstream, for a timeout
+	callerSlow             // the caller: it sends nothing of its body, or reads nothing of the answer
+	tooLong                // the request body outgrew the limit
+	malformed              // the request body's chunks are no chunks
+	shuttingDown           // the process ends
+	applicationEnded       // an administrator disabled it, and its calls with it
+	capabilityEnded        // likewise
 )
 
 // call is one attributed call from the moment its key was recognised until its record is made.
@@ -54,12 +56,14 @@ type call struct {
 	keyIn       string // the header that carried it, when that is not Authorization
 	contentType []byte
 	shown       bool
+	cors        string // header lines of the answer for the origin that the call comes from
 	trace       traces.Context
 	grant       *access.Grant
-	capability  *access.Capability // nil until the model was found to name one
-	upstream    *access.Upstream   // the named one chosen; nil: the capability's own
-	endpoint    *endpoint          // of upstream; nil: the capability's own
-	target      *target            // nil until the call may go there
+	capability  *access.Capability                // nil until the model was found to name one
+	named       atomic.Pointer[access.Capability] // the same, for those who end its calls
+	upstream    *access.Upstream                  // the named one chosen; nil: the capability's own
+	endpoint    *endpoint                         // of upstream; nil: the capability's own
+	target      *target                           // nil until the call may go there
 
 	share  *share        // of the application
 	limits *limits.State // its limits; nil where nobody has any

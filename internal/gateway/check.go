@@ -52,6 +52,8 @@ func (c *call) unreceived(err error) (again bool) {
 		return c.refuse(refusedChunks)
 	case why == callerSlow, why == uncut && timedOut(err):
 		return c.refuse(refusedStalled)
+	case why == applicationEnded || why == capabilityEnded:
+		return c.refuse(ended[why])
 	}
 	return c.abandon()
 }
@@ -104,6 +106,7 @@ func (c *call) check() *refusal {
 	}
 	if count <= 1 && !differs && model != "" {
 		c.capability = c.gateway.config.Capability(model)
+		c.named.Store(c.capability)
 	}
 	switch {
 	case c.grant.Expired(c.start):
@@ -151,7 +154,7 @@ func (c *call) refuse(r refusal) (again bool) {
 	}
 	whole := c.request.complete.Load()
 	again = whole && !c.x.Last()
-	out := r.append(nil, answering{id: c.id[:], again: again, old: c.x.Old, head: c.method == "HEAD", limits: c.appendLimits(nil)})
+	out := r.append(nil, answering{id: c.id[:], again: again, old: c.x.Old, head: c.method == "HEAD", cors: c.cors, to: dialectOf(c.path), limits: c.appendLimits(nil)})
 	endedBy := r.endedBy
 	if endedBy == "" {
 		endedBy = calls.Denied
@@ -176,6 +179,8 @@ func (c *call) failed(err error) (again bool) {
 		return c.refuse(refusedTimeout)
 	case why == callerSlow:
 		return c.refuse(refusedStalled)
+	case why == applicationEnded || why == capabilityEnded:
+		return c.refuse(ended[why])
 	case why != uncut:
 		return c.abandon()
 	case errors.Is(err, errShareExhausted):

@@ -42,6 +42,9 @@ type Config struct {
 	// TokenUsage says that answers are read for the tokens they report.
 	TokenUsage bool
 
+	// Origins are those whose pages may call: anyOrigin, or as browsers write them; none: no page of another origin may.
+	Origins []string
+
 	AllowPrivate      bool          // upstreams on loopback and private addresses
 	ConnectTimeout    time.Duration // name, connection and TLS; 10 s
 	HeaderTimeout     time.Duration // silence until the upstream's response head; 300 s

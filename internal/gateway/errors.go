@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,8 +9,8 @@ import (
 	"callgate/internal/limits"
 )
 
-// refusal is an answer of our own, in the shape of OpenAI's errors, so that stock SDKs raise the
-// right exception (api.md, Gateway). The sentence is also the message of the failure's detail.
+// refusal is an answer of our own, in the shape of the errors that the caller's client knows, so that stock
+// SDKs raise the right exception and show its sentence. The sentence is also the message of the failure's detail.
 type refusal struct {
 	status     int
 	code       string // of the answer
@@ -103,21 +102,12 @@ var (
 		message: "The upstream did not answer in time.", reason: calls.Timeout, reasonCode: calls.UpstreamTimeout}
 )
 
-// body is the refusal as JSON. Beside OpenAI's error stand the type and message that Anthropic's clients, and those
-// that read no error object, look for at the top.
-func (r refusal) body() []byte {
-	type fault struct {
-		Message string  `json:"message"`
-		Type    string  `json:"type"`
-		Code    string  `json:"code"`
-		Param   *string `json:"param"`
-	}
-	text, _ := json.Marshal(struct { // strings only: it cannot fail
-		Error   fault  `json:"error"`
-		Type    string `json:"type"`
-		Message string `json:"message"`
-	}{fault{Message: r.message, Type: r.kind, Code: r.code}, "error", r.message})
-	return text
+// ended are the refusals of calls that ran and may not go on: where their answer has begun, what is recorded of its end.
+var ended = map[cause]refusal{
+	applicationEnded: {status: 403, code: "application_disabled", kind: "permission_error", endedBy: calls.Revoked,
+		message: "An administrator disabled the application and ended its running calls.", reason: calls.PermissionDenied, reasonCode: calls.ApplicationDisabled},
+	capabilityEnded: {status: 403, code: "capability_not_allowed", kind: "permission_error", endedBy: calls.Revoked,
+		message: "An administrator disabled the capability and ended its running calls.", reason: calls.PermissionDenied, reasonCode: calls.CapabilityDisabled},
 }
 
 // isFinal tells whether the same request would be refused again. Stock clients retry some of these by themselves, 429
@@ -142,6 +132,8 @@ type answering struct {
 	again bool   // another request may follow on the connection
 	old   bool   // the caller speaks HTTP/1.0
 	head  bool   // it asked for a head only
+	cors  string // header lines for the origin it calls from
+	to    dialect
 
 	limits []byte // header lines of the application's limits
 }
@@ -176,8 +168,8 @@ func (r refusal) append(out []byte, how answering) []byte {
 		line("Connection", "Upgrade")
 		line("Upgrade", "HTTP/1.1")
 	}
-	out = append(out, how.limits...)
-	text := r.body()
+	out = append(append(out, how.cors...), how.limits...)
+	text := r.body(how.to)
 	line("Content-Length", strconv.Itoa(len(text)))
 	out = append(appendConnection(out, how.again, how.old), "\r\n"...)
 	if how.head {

@@ -68,6 +68,8 @@ func (c *call) interrupted(byClient bool) outcome {
 	case why == shuttingDown:
 		o.endedBy, o.code = calls.Shutdown, calls.CodeShutdown
 		o.message = "The gateway was shut down before the response ended."
+	case why == applicationEnded || why == capabilityEnded:
+		o.endedBy, o.code, o.message = calls.Revoked, ended[why].reasonCode, ended[why].message
 	case why != uncut || byClient:
 		o.endedBy, o.code = calls.ClientAbort, calls.ClientClosed
 		o.message = "The caller closed the connection before the response ended."

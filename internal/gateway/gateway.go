@@ -30,6 +30,7 @@ type Gateway struct {
 	budgets    *registry[budget]   // by the id of the capability
 	began      time.Time
 	supervisor *supervisor
+	origins    origins
 	shares     shares
 	stopping   atomic.Bool // no time is left for new calls
 	closed     atomic.Bool
@@ -40,7 +41,7 @@ func New(config Config) *Gateway {
 	config.defaults()
 	g := &Gateway{
 		config: config,
-		logger: config.Logger,
+		logger: config.Logger, origins: newOrigins(config.Origins),
 		upstreams: upstreams{
 			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, share: config.OwnerShare, quiet: (*probe).quiet,
 			watchTLS: config.WatchTLS, sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
@@ -78,15 +79,20 @@ func (g *Gateway) Handle(x *http1.Exchange) (again bool) {
 		g.Refuse(x, http1.ErrMalformed)
 		return false
 	}
+	cors := g.origins.says(head.origin)
+	if g.isPreflight(x, &head) {
+		return g.preflight(x, cors)
+	}
 	if head.upgrade {
 		// Clients that try WebSocket first go on by plain HTTP when they are told so by 426. It is how they begin, not
 		// a call that failed: nobody is asked whose it is.
-		return g.refuse(x, refusedUpgrade)
+		return g.refuse(x, refusedUpgrade, cors)
 	}
 	c, refused := g.admit(x, &head)
 	if refused != nil {
-		return g.refuse(x, *refused)
+		return g.refuse(x, *refused, cors)
 	}
+	c.cors = cors
 	again = c.handle()
 	if !c.awaits {
 		c.release()
@@ -164,22 +170,45 @@ func (g *Gateway) grant(recent *access.Recent, accessKey []byte) (grant *access.
 	return g.config.Grant(context.Background(), recent, accessKey)
 }
 
-// refuse answers a request that is attributed to nobody. What is small of its body is read, so that its
-// connection lives.
-func (g *Gateway) refuse(x *http1.Exchange, r refusal) (again bool) {
-	g.metrics.refused.WithLabelValues(r.code).Inc()
+// passOver reads what is small of the body of a request that is attributed to nobody, so that its connection lives. It reports
+// whether that was all of it.
+func (g *Gateway) passOver(x *http1.Exchange) (whole bool) {
 	var b requestBody
 	if b.open(g, x) == nil {
 		b.drain()
 	}
 	b.release(g)
-	whole := b.complete.Load()
+	return b.complete.Load()
+}
+
+// refuse answers a request that is attributed to nobody.
+func (g *Gateway) refuse(x *http1.Exchange, r refusal, cors string) (again bool) {
+	g.metrics.refused.WithLabelValues(r.code).Inc()
+	asked, _ := splitTarget(x.Target())
+	how := answering{old: x.Old, head: string(x.Method()) == "HEAD", cors: cors, to: dialectOf(asked.path)}
+	whole := g.passOver(x) // the head is gone with it
 	again = whole && !x.Last()
-	_, err := x.Conn.Write(r.append(nil, answering{again: again, old: x.Old, head: string(x.Method()) == "HEAD"}))
+	how.again = again
+	_, err := x.Conn.Write(r.append(nil, how))
 	if err == nil && !whole {
 		x.Linger()
 	}
 	return again && err == nil
+}
+
+// End ends the calls in flight that may not go on. It does not wait for their ends.
+func (g *Gateway) End(these []access.Ending) {
+	g.supervisor.each(func(c *call) {
+		named := c.named.Load()
+		for _, e := range these {
+			switch {
+			case e.CapabilityID == "" && c.grant.ApplicationID == e.ApplicationID && c.grant.Version < e.Version:
+				c.cut(applicationEnded)
+			case e.CapabilityID != "" && named != nil && named.ID == e.CapabilityID && named.Version < e.Version:
+				c.cut(capabilityEnded)
+			}
+		}
+	})
 }
 
 const (

@@ -45,11 +45,12 @@ func (c *call) tellModels() (again bool) {
 		told = appendModel(nil, capability)
 	}
 	if told == nil {
-		out = refusedModel.append(out, answering{again: again, old: c.x.Old, head: c.method == http.MethodHead})
+		out = refusedModel.append(out, answering{again: again, old: c.x.Old, head: c.method == http.MethodHead, cors: c.cors})
 	} else {
 		out = appendInt(append(out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n"+
 			"X-Content-Type-Options: nosniff\r\nContent-Length: "...), int64(len(told)))
-		out = append(appendConnection(append(out, "\r\n"...), again, c.x.Old), "\r\n"...)
+		out = append(append(out, "\r\n"...), c.cors...)
+		out = append(appendConnection(out, again, c.x.Old), "\r\n"...)
 		if c.method != http.MethodHead {
 			out = append(out, told...)
 		}

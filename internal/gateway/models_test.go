@@ -135,7 +135,7 @@ func TestOneModelIsToldAboutIfTheKeyMayCallIt(t *testing.T) {
 		a := r.read(br, method)
 		status, code, body := 200, "", `{"id":"`+id+`","object":"model","created":1700000000,"owned_by":"callgate"}`
 		if id == "" {
-			status, code, body = 404, "model_not_found", string(refusedModel.body())
+			status, code, body = 404, "model_not_found", string(refusedModel.body(openAI))
 		}
 		length := int64(len(body))
 		if method == "HEAD" {

@@ -59,7 +59,7 @@ var removedIn = newNames(
 var removedOut = newNames(
 	// hop-by-hop, and what is ours to say
 	"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade",
-	"x-callgate-*", "x-call-id", "x-content-type-options",
+	"x-callgate-*", "x-call-id", "x-content-type-options", "access-control-*",
 	// what a browser keeps for the whole origin, or reports to elsewhere
 	"set-cookie", "set-cookie2", "clear-site-data", "set-login", "nel", "report-to", "reporting-endpoints", "strict-transport-security",
 	"alt-svc", "accept-ch*", "critical-ch", "public-key-pins*", "expect-ct", "origin-agent-cluster", "sec-session-*", "secure-session-*",

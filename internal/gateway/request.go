@@ -16,6 +16,7 @@ type requestHead struct {
 	differ      bool   // there are two that differ
 	contentType []byte
 	traceparent []byte // nil when there is none, or more than one
+	origin      []byte // of the page that asks; nil when none does
 	upgrade     bool   // to a protocol that is not forwarded
 	shown       bool   // a browser wants to show or run the answer, not to hand it to a script
 }
@@ -28,6 +29,10 @@ func (h *requestHead) read(r *http1.Request) bool {
 	for _, f := range r.Fields() {
 		name := r.Name(f)
 		switch len(name) {
+		case len("origin"):
+			if http1.EqualFold(name, "origin") {
+				h.origin = r.Value(f)
+			}
 		case len("authorization"):
 			if http1.EqualFold(name, "authorization") {
 				authorizations++
@@ -162,7 +167,8 @@ func (c *call) appendForwarded(out []byte, t *target) []byte {
 	r, sampled := &c.x.Request, c.trace.Sampled()
 	for _, f := range r.Fields() {
 		line := r.Line(f)
-		if f.Hop || removedIn.has(r.Name(f)) || bytes.Contains(line, c.key) || sampled && http1.EqualFold(r.Name(f), "traceparent") {
+		if f.Hop || removedIn.has(r.Name(f)) || bytes.Contains(line, c.key) || sampled && http1.EqualFold(r.Name(f), "traceparent") ||
+			c.cors != "" && http1.EqualFold(r.Name(f), "origin") { // who may call from it is settled here; some upstreams refuse any
 			continue
 		}
 		out = append(out, line...)

@@ -555,7 +555,9 @@ type CallFields struct {
 	CacheWriteTokens *int64 `json:"cacheWriteTokens"`
 	CachedTokens     *int64 `json:"cachedTokens"`
 	DurationMs       Count  `json:"durationMs"`
-	EndedBy          string `json:"endedBy"`
+
+	// EndedBy revoked: an administrator disabled its application or capability and ended what ran.
+	EndedBy string `json:"endedBy"`
 
 	// EstimatedTokens What limits were charged beyond the tokens that the answer reported, where it did not tell all; null where nothing was, or no limit of tokens held. It is in no figure of the statistics.
 	EstimatedTokens *int64 `json:"estimatedTokens"`
@@ -583,7 +585,7 @@ type CallFields struct {
 	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names that have no price of their own, an owner, capability and day.
 	UpstreamModel *string `json:"upstreamModel"`
 
-	// UsageState What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
+	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
 	UsageState *string `json:"usageState"`
 }
 
@@ -801,7 +803,9 @@ type CapabilityStatus = string
 
 // CapabilityStatusEdit defines model for CapabilityStatusEdit.
 type CapabilityStatusEdit struct {
-	Status CapabilityStatus `json:"status"`
+	// EndRunning With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
+	EndRunning *EndRunning      `json:"endRunning,omitempty"`
+	Status     CapabilityStatus `json:"status"`
 }
 
 // CapabilityUpstream defines model for CapabilityUpstream.
@@ -1106,6 +1110,9 @@ type EffectiveLimits struct {
 // Email An e-mail address.
 type Email = string
 
+// EndRunning With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
+type EndRunning = bool
+
 // Error The envelope of an error.
 type Error struct {
 	// Code The status × 100 plus a number: see the table above.
@@ -1310,6 +1317,27 @@ type FoundCalls struct {
 	// Embedded fields due to inline allOf schema
 	Items []TracedCall `json:"items"`
 	More  bool         `json:"more"`
+}
+
+// GatewayErrorGoogle On paths that Google's clients call (`…:generateContent` and its like). The code is the reason in `details`.
+type GatewayErrorGoogle struct {
+	Error struct {
+		// Code The status of the answer.
+		Code    int64 `json:"code"`
+		Details []struct {
+			Type   interface{} `json:"@type"`
+			Domain interface{} `json:"domain"`
+			Reason string      `json:"reason"`
+		} `json:"details"`
+		Message string `json:"message"`
+		Status  string `json:"status"`
+	} `json:"error"`
+}
+
+// GatewayErrorOllama On paths that Ollama's clients call (`/api/chat`, `/api/generate` and its like).
+type GatewayErrorOllama struct {
+	// Error The sentence.
+	Error string `json:"error"`
 }
 
 // Group defines model for Group.
@@ -1523,6 +1551,9 @@ type InvoiceSums struct {
 
 // JudgementEdit defines model for JudgementEdit.
 type JudgementEdit struct {
+	// EndRunning With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
+	EndRunning *EndRunning `json:"endRunning,omitempty"`
+
 	// Reason For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing.
 	Reason *string           `json:"reason,omitempty"`
 	Status ApplicationStatus `json:"status"`

@@ -19,6 +19,12 @@ func known(model string, input, output, cached, cacheWrite, reasoning int64) Rep
 	return r
 }
 
+// begun is what an answer told that ended before the last of it.
+func begun(r Report) Report {
+	r.State = Partial
+	return r
+}
+
 func absent(model string) Report { return Report{State: Absent, Model: model} }
 
 const (
@@ -138,6 +144,14 @@ func anthropic() []answer {
 			body: named(start, `{"type":"message_delta","delta":{},"usage":{"output_tokens":100}}`, text("usage"),
 				`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":10682,"cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":510,"server_tool_use":{"web_search_requests":1}}}`,
 				`{"type":"message_stop"}`)},
+		{name: "message stream that ends before its last usage", kind: streamType, want: begun(known("claude-sonnet-5", 1125, 1, 1000, 100, -1)),
+			body: named(start, `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`, text("Hello"))},
+		{name: "message stream that ends without its last usage", kind: streamType, want: begun(known("claude-sonnet-5", 1125, 1, 1000, 100, -1)),
+			body: named(start, text("usage"), `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`)},
+		{name: "two messages in a stream, the second begun", kind: streamType, want: begun(known("claude-sonnet-5", 1125, 1, 1000, 100, -1)),
+			body: named(start, `{"type":"message_delta","delta":{},"usage":{"output_tokens":100}}`, start)},
+		{name: "message stream whose last event is not plain", kind: streamType, want: known("claude-sonnet-5", 1125, 15, 1000, 100, -1),
+			body: named(start, text("a"), `{"type":"message_delta","delta":{"stop_sequence":"\\n"},"usage":{"output_tokens":15}}`)},
 	}
 }
 

@@ -17,6 +17,7 @@ func (s *scanner) readPlain(event []byte) int {
 		return 0
 	}
 	s.whole.add(&s.said)
+	s.begun = false
 	return end + len(eventBreak)
 }
 

@@ -110,7 +110,7 @@ func (r *Reader) End(complete bool) (report Report) {
 		report.State = Unreadable
 	case !s.whole.report(&report):
 		report = Report{State: Unreadable, Model: report.Model}
-	case !complete:
+	case !complete || s.begun:
 		report.State = Partial
 	case report.Known == 0:
 		report.State = Absent

@@ -14,9 +14,11 @@ type State string
 
 // The states. The zero State is that of calls that were not looked at.
 const (
-	None       State = "none"       // no answer of status 2xx to a POST
-	Reported   State = "reported"   // the answer ended, and said what it used
-	Partial    State = "partial"    // the answer was interrupted: what it had said by then, a lower bound, or nothing
+	None     State = "none"     // no answer of status 2xx to a POST
+	Reported State = "reported" // the answer ended, and said what it used
+	// Partial: the answer was interrupted, or ended before it said the last of what it used: what it had said by then, a lower bound,
+	// or nothing.
+	Partial    State = "partial"
 	Absent     State = "absent"     // the answer ended and says nothing of tokens
 	Unreadable State = "unreadable" // what it says cannot be read, or would cost too much to read
 )

@@ -53,6 +53,7 @@ type scanner struct {
 	head head // what the event that told the model had before it
 
 	whole      numbers // of all texts
+	begun      bool    // they end with Anthropic's first event, whose usage is what it was by then
 	unreadable bool
 }
 
@@ -98,7 +99,7 @@ func (s *scanner) reset() {
 	s.events, s.step, s.escaped, s.depth, s.outside, s.listed = false, beforeText, false, 0, 0, false
 	s.next, s.place = nowhere, 0
 	s.said.said, s.opened, s.via, s.bad, s.wraps = 0, 0, nowhere, false, nowhere
-	s.model.n, s.head.n, s.of, s.whole.said, s.unreadable = 0, 0, nowhere, 0, false
+	s.model.n, s.head.n, s.of, s.whole.said, s.begun, s.unreadable = 0, 0, nowhere, 0, false, false
 }
 
 // between takes bytes between values until one begins. What is met most is told here.
@@ -348,6 +349,7 @@ func (s *scanner) textEnds() {
 	}
 	if s.opened != 0 && s.counts(s.via) {
 		s.whole.add(&s.said)
+		s.begun = s.via == inMessage
 		s.unreadable = s.unreadable || s.bad
 	}
 	s.opened = 0

@@ -226,6 +226,16 @@ func absent(body []byte) bool {
 	return text == "" || text == "null"
 }
 
+// CheckBody holds a JSON body against a response of the document's components. Of an attributed call's answer Check cannot: it may
+// be the upstream's.
+func (c *Checker) CheckBody(response string, body []byte) error {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("body is not JSON: %w", err)
+	}
+	return c.validate("/components/responses/"+response+"/content/application~1json/schema", value)
+}
+
 func (c *Checker) validate(pointer string, value any) error {
 	schema, err := c.schema(pointer)
 	if err != nil {

@@ -157,7 +157,7 @@ test('disabling asks, is seen at once, and refuses calls; enabling takes no ques
   await page.goto('/applications');
   await more(page, 'Search', 'Disable');
   const dialog = page.getByRole('dialog', { name: 'Disable Search?' });
-  await expect(dialog).toContainText('Its calls get 403; they are still recorded');
+  await expect(dialog).toContainText('New calls get 403; they are still recorded');
   await expectAccessible(page, '[role=dialog]');
   await dialog.getByRole('button', { name: 'Disable' }).click();
   await expect(dialog).toBeHidden();

@@ -40,6 +40,7 @@ test('an application is disabled with a reason that its owner reads and cannot u
   const disable = dialog.getByRole('button', { name: 'Disable', exact: true });
   await expect(disable).toBeDisabled();
   await expectAccessible(page, '[role=dialog]');
+  await expect(dialog.getByRole('checkbox', { name: /^End the calls that run now/ })).toBeChecked();
   await dialog.getByRole('textbox', { name: /^Reason/ }).fill(REASON);
   await journey.click(disable);
   await expect(row).toContainText('Disabled');

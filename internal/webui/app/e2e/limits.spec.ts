@@ -38,7 +38,7 @@ async function used(page: Page, figures: Partial<Record<Schemas['LimitName'], nu
 test('an owner sets limits and removes them, and the page says who set each and what happens beyond', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
   await page.goto(`/applications/${app.id}`);
-  await expect(block(page)).toContainText('answered 429 with Retry-After');
+  await expect(block(page)).toContainText('answered 429, with Retry-After where waiting');
   await expect(block(page).getByText('No limit')).toHaveCount(5);
   await block(page).getByRole('button', { name: 'Edit limits' }).click();
   await expect(field(page, 'Requests per minute')).toBeFocused();
@@ -144,7 +144,7 @@ test('a call that a limit refused says so and leads to the limits', async ({ pag
   await openFailure(page, developer, app);
   await expect(part(page, 'Failure detail')).toContainText('Limit reached');
   await expect(verdict(page)).toContainText('The application reached its limit of requests or tokens per minute');
-  await expect(verdict(page)).toContainText('Wait as long as Retry-After says');
+  await expect(verdict(page)).toContainText('after as long as Retry-After says');
   await verdict(page).getByRole('link', { name: 'See the limits' }).click();
   await expect(page).toHaveURL(new RegExp(`/applications/${app.id}.*#limits$`));
   await expect(page.locator('.call-drawer .ant-drawer-content-wrapper')).toBeHidden();

@@ -45,6 +45,7 @@ test('the request is built from model and path, and a streamed answer is joined'
     model: 'demo',
     messages: [{ role: 'user', content: 'Hello' }],
     stream: true,
+    stream_options: { include_usage: true },
   });
   await body(page).focus();
   await page.keyboard.press('Control+Enter');

@@ -214,8 +214,9 @@ function Switch({ item, onFailed }: { item: Capability; onFailed: (error: unknow
   const [asking, setAsking] = useState(false);
   const set = useSetStatus();
   const on = item.status === 'enabled';
+  const [endRunning, setEndRunning] = useState(true);
   const turn = async (status: Capability['status']) => {
-    await set.mutateAsync({ id: item.id, status, updatedAt: item.updatedAt });
+    await set.mutateAsync({ id: item.id, status, endRunning: status === 'disabled' && endRunning, updatedAt: item.updatedAt });
     notify('ok', t(`list.${status}`, { name: item.name }));
   };
   return (
@@ -238,7 +239,12 @@ function Switch({ item, onFailed }: { item: Capability; onFailed: (error: unknow
             action={t('list.disableNow')}
             run={() => turn('disabled')}
             onClosed={() => setAsking(false)}
-          />
+          >
+            <label className="check">
+              <input type="checkbox" checked={endRunning} onChange={(event) => setEndRunning(event.target.checked)} />
+              {t('list.endRunning')}
+            </label>
+          </Confirm>
         </Suspense>
       )}
     </>

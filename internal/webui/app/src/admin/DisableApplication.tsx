@@ -10,10 +10,11 @@ const MOST_REASON = 500;
 export default function DisableApplication({ of: { id, name, owner, updatedAt }, onClosed }: { of: Listed; onClosed: () => void }) {
   const { t } = useTranslation('admin');
   const [reason, setReason] = useState('');
+  const [endRunning, setEndRunning] = useState(true);
   const { mutateAsync } = useJudge();
   const field = useId();
   const run = async () => {
-    await mutateAsync({ id, body: { status: 'disabled', reason: reason.replace(/\s+/g, ' ').trim() }, updatedAt });
+    await mutateAsync({ id, body: { status: 'disabled', reason: reason.replace(/\s+/g, ' ').trim(), endRunning }, updatedAt });
     notify('ok', t('directory.disabled', { name }));
   };
   return (
@@ -38,6 +39,10 @@ export default function DisableApplication({ of: { id, name, owner, updatedAt },
           onChange={(event) => setReason(event.target.value)}
         />
       </div>
+      <label className="check">
+        <input type="checkbox" checked={endRunning} onChange={(event) => setEndRunning(event.target.checked)} />
+        {t('directory.endRunning')}
+      </label>
     </Confirm>
   );
 }

@@ -285,16 +285,28 @@ export function useSetStatus() {
   const refresh = useRefresh();
   const lists = { queryKey: ['capabilities', 'list'] };
   return useMutation({
-    mutationFn: async ({ id, status, updatedAt }: { id: string; status: Status; updatedAt: string }): Promise<Capability> => {
+    mutationFn: async ({
+      id,
+      status,
+      endRunning,
+      updatedAt,
+    }: {
+      id: string;
+      status: Status;
+      /** Calls that run are ended, too. */
+      endRunning: boolean;
+      updatedAt: string;
+    }): Promise<Capability> => {
+      const body = { status, ...(endRunning ? { endRunning } : {}) };
       const set = (read: string) =>
-        unwrap(api.PATCH('/api/admin/capabilities/{id}/status', { params: { path: { id }, header: ifUnchanged(read) }, body: { status } }));
+        unwrap(api.PATCH('/api/admin/capabilities/{id}/status', { params: { path: { id }, header: ifUnchanged(read) }, body }));
       try {
         return await set(updatedAt);
       } catch (error) {
         // Of two states each is the other's change: either it is done already, or something else was edited.
         const current = changedMeanwhile<Capability>(error);
         if (!current) throw error;
-        return current.status === status ? current : set(current.updatedAt);
+        return current.status === status && !endRunning ? current : set(current.updatedAt);
       }
     },
     onMutate: async ({ id, status }) => {

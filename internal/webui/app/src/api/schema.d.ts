@@ -244,7 +244,7 @@ export interface paths {
         head?: never;
         /**
          * Disable an application for its owner, or take that back
-         * @description Disabling stops its calls within 2 s, as when its owner disables it, and tells the owner the reason; only an administrator can take it
+         * @description Disabling stops its calls within 2 s, as when its owner disables it, those that run only with endRunning, and tells the owner the reason; only an administrator can take it
          *     back. Then its status is what its owner wants: an application that both have disabled needs both to be enabled, the administrator
          *     first. Disabling it again with another reason replaces the reason; otherwise idempotent. Recorded in the audit trail.
          */
@@ -469,7 +469,7 @@ export interface paths {
         head?: never;
         /**
          * Switch a capability on or off
-         * @description Idempotent.
+         * @description Disabling stops its calls within 2 s, those that run only with endRunning. Idempotent, but what runs is ended each time.
          */
         patch: operations["setCapabilityStatus"];
         trace?: never;
@@ -2149,7 +2149,13 @@ export interface paths {
         /** Forward a call with a body */
         post: operations["forwardPost"];
         delete?: never;
-        options?: never;
+        /**
+         * What a browser asks before a page of another origin may call
+         * @description A preflight (with `Origin` and `Access-Control-Request-Method`) is answered where this installation lets pages of
+         *     other origins call (GATEWAY_CORS_ORIGINS). No Access Key is read, and it is no call. An origin that may not call
+         *     gets no `Access-Control-Allow-Origin`. Any other OPTIONS is a call, and is forwarded.
+         */
+        options: operations["forwardOptions"];
         head?: never;
         patch?: never;
         trace?: never;
@@ -2273,7 +2279,13 @@ export interface paths {
         /** Forward a call with a body, its capability in the path */
         post: operations["forwardViaPost"];
         delete?: never;
-        options?: never;
+        /**
+         * What a browser asks before a page of another origin may call, the capability in the path
+         * @description A preflight (with `Origin` and `Access-Control-Request-Method`) is answered where this installation lets pages of
+         *     other origins call (GATEWAY_CORS_ORIGINS). No Access Key is read, and it is no call. An origin that may not call
+         *     gets no `Access-Control-Allow-Origin`. Any other OPTIONS is a call, and is forwarded.
+         */
+        options: operations["forwardViaOptions"];
         head?: never;
         patch?: never;
         trace?: never;
@@ -2651,8 +2663,11 @@ export interface components {
             cacheWriteTokens: number | null;
             callId: components["schemas"]["Id"];
             durationMs: components["schemas"]["Count"];
-            /** @enum {string} */
-            endedBy: "complete" | "client_abort" | "upstream_abort" | "timeout" | "shutdown" | "denied";
+            /**
+             * @description revoked: an administrator disabled its application or capability and ended what ran.
+             * @enum {string}
+             */
+            endedBy: "complete" | "client_abort" | "upstream_abort" | "timeout" | "shutdown" | "denied" | "revoked";
             /** @description What limits were charged beyond the tokens that the answer reported, where it did not tell all; null where nothing was, or no limit of tokens held. It is in no figure of the statistics. */
             estimatedTokens: number | null;
             /** @description Null when the upstream sent none. */
@@ -2677,7 +2692,7 @@ export interface components {
             /** @description The model that answered, as the answer names it; other beyond 50 names that have no price of their own, an owner, capability and day. */
             upstreamModel: string | null;
             /**
-             * @description What the answer reported of tokens. partial: it was interrupted, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
+             * @description What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
              * @enum {string|null}
              */
             usageState: "reported" | "partial" | "absent" | "unreadable" | "none" | null;
@@ -2810,6 +2825,7 @@ export interface components {
         /** @enum {string} */
         CapabilityStatus: "enabled" | "disabled";
         CapabilityStatusEdit: {
+            endRunning?: components["schemas"]["EndRunning"];
             status: components["schemas"]["CapabilityStatus"];
         };
         CapabilityUpstream: {
@@ -3022,6 +3038,11 @@ export interface components {
         };
         /** @description An e-mail address. */
         Email: string;
+        /**
+         * @description With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
+         * @default false
+         */
+        EndRunning: boolean;
         /** @description The envelope of an error. */
         Error: {
             /** @description The status × 100 plus a number: see the table above. */
@@ -3166,7 +3187,7 @@ export interface components {
         GatewayError: {
             error: {
                 /** @enum {string} */
-                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "model_not_found" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "rate_limited" | "concurrency_limited" | "quota_exhausted";
+                code: "invalid_api_key" | "application_disabled" | "capability_not_allowed" | "model_required" | "model_not_found" | "invalid_path" | "invalid_request" | "request_too_large" | "overloaded" | "access_unavailable" | "internal_error" | "upstream_unreachable" | "upstream_timeout" | "caller_timeout" | "rate_limited" | "concurrency_limited" | "quota_exhausted" | "key_expired" | "address_not_allowed";
                 message: string;
                 param: null;
                 /** @enum {string} */
@@ -3176,6 +3197,28 @@ export interface components {
             message: string;
             /** @constant */
             type: "error";
+        };
+        /** @description On paths that Google's clients call (`…:generateContent` and its like). The code is the reason in `details`. */
+        GatewayErrorGoogle: {
+            error: {
+                /** @description The status of the answer. */
+                code: number;
+                details: {
+                    /** @constant */
+                    "@type": "type.googleapis.com/google.rpc.ErrorInfo";
+                    /** @constant */
+                    domain: "callgate";
+                    reason: string;
+                }[];
+                message: string;
+                /** @enum {string} */
+                status: "INVALID_ARGUMENT" | "UNAUTHENTICATED" | "PERMISSION_DENIED" | "NOT_FOUND" | "RESOURCE_EXHAUSTED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED";
+            };
+        };
+        /** @description On paths that Ollama's clients call (`/api/chat`, `/api/generate` and its like). */
+        GatewayErrorOllama: {
+            /** @description The sentence. */
+            error: string;
         };
         Group: {
             id: components["schemas"]["Identifier"];
@@ -3315,6 +3358,7 @@ export interface components {
             output: number | null;
         };
         JudgementEdit: {
+            endRunning?: components["schemas"]["EndRunning"];
             /** @description For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing. */
             reason?: string;
             status: components["schemas"]["ApplicationStatus"];
@@ -4590,12 +4634,12 @@ export interface components {
                  *       "message": "The gateway failed to handle the call."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "internal_error";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The model is missing or given twice, the path is not allowed, or the path, a header or the chunked body is malformed, or a browser would show or run the answer. */
@@ -4619,12 +4663,12 @@ export interface components {
                  *       "message": "The query parameter model is required: the identifier of a capability."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @enum {unknown} */
                         code?: "model_required" | "invalid_path" | "invalid_request";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /**
@@ -4656,12 +4700,12 @@ export interface components {
                  *       "message": "The application has reached its limit of requests per minute. Try again shortly."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @enum {unknown} */
                         code?: "rate_limited" | "concurrency_limited" | "quota_exhausted";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The method is not forwarded, or the capability does not allow it. */
@@ -4688,12 +4732,12 @@ export interface components {
                  *       "message": "This method is not forwarded. Use GET or POST."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "invalid_request";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The Access Key may call no capability with this identifier. Nothing is recorded. */
@@ -4725,7 +4769,7 @@ export interface components {
                 } & components["schemas"]["GatewayError"];
             };
         };
-        /** @description The application is disabled, or may not call this capability. */
+        /** @description The application is disabled, or may not call this capability, or the Access Key has expired or may not be used from here. */
         GatewayRefused: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -4747,12 +4791,12 @@ export interface components {
                  *       "message": "The application is disabled."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @enum {unknown} */
-                        code?: "application_disabled" | "capability_not_allowed";
+                        code?: "application_disabled" | "capability_not_allowed" | "key_expired" | "address_not_allowed";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The request, or its body, did not arrive in time; the upstream is not to blame. */
@@ -4776,12 +4820,12 @@ export interface components {
                  *       "message": "The request body did not arrive in time."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "caller_timeout";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The upstream did not answer in time. */
@@ -4805,12 +4849,12 @@ export interface components {
                  *       "message": "The upstream did not answer in time."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "upstream_timeout";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The body is larger than this installation allows. */
@@ -4835,12 +4879,12 @@ export interface components {
                  *       "message": "The request body is larger than allowed."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "request_too_large";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The Access Key is missing or not valid, or two that differ were sent. Such a call belongs to nobody and has no id. */
@@ -4865,12 +4909,12 @@ export interface components {
                  *       "message": "The Access Key is missing or not valid. Send it as a Bearer credential in the Authorization header, or as x-api-key, api-key or x-goog-api-key."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "invalid_api_key";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /**
@@ -4898,12 +4942,12 @@ export interface components {
                  *       "message": "The gateway has too many calls in flight. Try again shortly."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @enum {unknown} */
                         code?: "overloaded" | "access_unavailable";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The upstream could not be reached, or its answer is malformed. */
@@ -4927,12 +4971,12 @@ export interface components {
                  *       "message": "The upstream could not be reached or closed the connection before it answered."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "upstream_unreachable";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description Another protocol was asked for by Upgrade, such as WebSocket. No Access Key is read, so the request belongs to nobody and is not recorded. An offer of h2c is passed over. */
@@ -4956,12 +5000,12 @@ export interface components {
                  *       "message": "Connections are not upgraded. Use HTTP without Upgrade; WebSocket is not supported."
                  *     }
                  */
-                "application/json": {
+                "application/json": ({
                     error?: {
                         /** @constant */
                         code?: "invalid_request";
                     };
-                } & components["schemas"]["GatewayError"];
+                } & components["schemas"]["GatewayError"]) | components["schemas"]["GatewayErrorGoogle"] | components["schemas"]["GatewayErrorOllama"];
             };
         };
         /** @description The group. */
@@ -6788,7 +6832,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "status": "disabled",
-                 *       "reason": "it calls without end since Sunday"
+                 *       "reason": "it calls without end since Sunday",
+                 *       "endRunning": true
                  *     }
                  */
                 "application/json": components["schemas"]["JudgementEdit"];
@@ -7496,7 +7541,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "status": "disabled"
+                 *       "status": "disabled",
+                 *       "endRunning": true
                  *     }
                  */
                 "application/json": components["schemas"]["CapabilityStatusEdit"];
@@ -14172,6 +14218,58 @@ export interface operations {
             default: components["responses"]["Relayed"];
         };
     };
+    forwardOptions: {
+        parameters: {
+            query: {
+                /**
+                 * @description The capability; given exactly once.
+                 * @example gpt-5
+                 */
+                model: components["schemas"]["Identifier"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description What is appended to the upstream's base URL; may contain slashes.
+                 * @example v1/chat/completions
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer to a preflight. */
+            204: {
+                headers: {
+                    /** @description Those that were asked for. */
+                    "Access-Control-Allow-Headers"?: string;
+                    /** @description Every method that is forwarded. */
+                    "Access-Control-Allow-Methods"?: string;
+                    /** @description The origin, or *, if it may call. */
+                    "Access-Control-Allow-Origin"?: string;
+                    /** @description Seconds. */
+                    "Access-Control-Max-Age"?: "7200";
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GatewayInvalid"];
+            401: components["responses"]["GatewayUnauthenticated"];
+            403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
+            426: components["responses"]["GatewayUpgrade"];
+            429: components["responses"]["GatewayLimited"];
+            431: components["responses"]["GatewayHeadTooLarge"];
+            500: components["responses"]["GatewayInternal"];
+            502: components["responses"]["GatewayUnreachable"];
+            503: components["responses"]["GatewayUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+            default: components["responses"]["Relayed"];
+        };
+    };
     listModels: {
         parameters: {
             query?: {
@@ -14460,6 +14558,57 @@ export interface operations {
             405: components["responses"]["GatewayMethod"];
             408: components["responses"]["GatewayStalled"];
             413: components["responses"]["GatewayTooLarge"];
+            426: components["responses"]["GatewayUpgrade"];
+            429: components["responses"]["GatewayLimited"];
+            431: components["responses"]["GatewayHeadTooLarge"];
+            500: components["responses"]["GatewayInternal"];
+            502: components["responses"]["GatewayUnreachable"];
+            503: components["responses"]["GatewayUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+            default: components["responses"]["Relayed"];
+        };
+    };
+    forwardViaOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The capability.
+                 * @example gpt-5
+                 */
+                capability: components["schemas"]["Identifier"];
+                /**
+                 * @description What is appended to the upstream's base URL; may contain slashes.
+                 * @example v1/chat/completions
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer to a preflight. */
+            204: {
+                headers: {
+                    /** @description Those that were asked for. */
+                    "Access-Control-Allow-Headers"?: string;
+                    /** @description Every method that is forwarded. */
+                    "Access-Control-Allow-Methods"?: string;
+                    /** @description The origin, or *, if it may call. */
+                    "Access-Control-Allow-Origin"?: string;
+                    /** @description Seconds. */
+                    "Access-Control-Max-Age"?: "7200";
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GatewayInvalid"];
+            401: components["responses"]["GatewayUnauthenticated"];
+            403: components["responses"]["GatewayRefused"];
+            405: components["responses"]["GatewayMethod"];
+            408: components["responses"]["GatewayStalled"];
             426: components["responses"]["GatewayUpgrade"];
             429: components["responses"]["GatewayLimited"];
             431: components["responses"]["GatewayHeadTooLarge"];

@@ -7,6 +7,8 @@ import { languages, sample, type SampleLanguage } from './samples';
 
 const isLanguage = (one: SampleLanguage | ClientSample): one is SampleLanguage => (languages as readonly string[]).includes(one);
 
+const isSdk = (one: ClientSample): boolean => one === 'openai' || one === 'anthropic' || one === 'google';
+
 /** The same request as a program in four languages, by its provider's SDK, and for a tool; follows each edit. */
 export function Samples({ base, capabilityId, draft }: { base: string; capabilityId: string; draft: Draft }) {
   const { t } = useTranslation(['playground', 'common']);
@@ -29,7 +31,7 @@ export function Samples({ base, capabilityId, draft }: { base: string; capabilit
         <Code text={isLanguage(shown) ? sample(shown, base, capabilityId, draft) : clientSample(shown, base, capabilityId, draft)} />
         <p className="meta">
           {t('sampleKey')}
-          {!isLanguage(shown) && ` ${t(shown === 'baseUrl' ? 'sampleTool' : 'sampleSdk')}`}
+          {!isLanguage(shown) && ` ${t(shown === 'baseUrl' ? 'sampleTool' : isSdk(shown) ? 'sampleSdk' : 'sampleAgent')}`}
         </p>
       </div>
     </section>

@@ -276,7 +276,7 @@ function Editor({ draft, first, replayed, onDraft }: Editing) {
           type="checkbox"
           checked={streaming === true}
           disabled={streaming === null}
-          onChange={(event) => onDraft({ ...draft, body: withStream(draft.body, event.target.checked) })}
+          onChange={(event) => onDraft({ ...draft, body: withStream(draft, event.target.checked) })}
         />
         {t('stream')}
       </label>

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { clientSample, clientsOf, type ClientSample } from './clients';
 
@@ -20,7 +22,76 @@ test('the SDK that is shown is the one whose interface the path has', () => {
     ['', null],
     ['/v1beta/models/gemini:embedContent', null],
   ] as const) {
-    expect(clientsOf(path), path).toEqual(sdk ? [sdk, 'baseUrl'] : ['baseUrl']);
+    const all = clientsOf(path);
+    expect([all[0], all.at(-1)], path).toEqual([sdk ?? 'baseUrl', 'baseUrl']);
+  }
+  expect(clientsOf('/v1/chat/completions')).toEqual(['openai', 'openaiPython', 'aiSdk', 'langchain', 'codex', 'opencode', 'baseUrl']);
+  expect(clientsOf('/v1/messages')).toEqual(['anthropic', 'aiSdk', 'langchain', 'claudeCode', 'baseUrl']);
+  expect(clientsOf('/v1/models/g:generateContent')).toEqual(['google', 'aiSdk', 'langchain', 'geminiCli', 'baseUrl']);
+  expect(clientsOf('/v1/embeddings')).toEqual(['openai', 'baseUrl']); // nobody talks there
+});
+
+/** What README has for each of the programs that Try it names. */
+const demo = (client: ClientSample, capability: string, path: string, body = '') =>
+  clientSample(client, 'http://127.0.0.1:8080', capability, { path, body });
+const chat = '{"model": "demo", "messages": [{"role": "user", "content": "Hello"}]}';
+
+test('README has the lines that Try it has, for every tool', () => {
+  const readme = readFileSync(resolve(import.meta.dirname, '../../../../../README.md'), 'utf8');
+  for (const [client, capability, path, body] of [
+    ['openaiPython', 'demo-chat', '/v1/chat/completions', chat],
+    ['openai', 'demo-chat', '/v1/chat/completions', chat],
+    ['anthropic', 'demo-claude', '/v1/messages', chat.replace('{', '{"max_tokens": 256, ')],
+    ['aiSdk', 'demo-chat', '/v1/chat/completions', chat],
+    ['langchain', 'demo-chat', '/v1/chat/completions', chat],
+    ['google', 'demo-gemini', '/v1beta/models/demo:generateContent', '{"contents": "Hello"}'],
+    ['codex', 'demo-chat', '/v1/responses', chat],
+    ['claudeCode', 'demo-claude', '/v1/messages', chat],
+    ['geminiCli', 'demo-gemini', '/v1beta/models/demo:generateContent', ''],
+    ['opencode', 'demo-chat', '/v1/responses', chat],
+  ] as const)
+    expect(readme, client).toContain(demo(client, capability, path, body));
+});
+
+test('what a shell is to run is one command with its words as they are meant', () => {
+  const env = { CALLGATE_KEY: 'k', PATH: process.env['PATH'] };
+  const run = (client: ClientSample, path: string, program: string) =>
+    spawnSync(
+      'sh',
+      [
+        '-c',
+        `${program}() { env | grep -E '^(CODEX|OPENAI|ANTHROPIC|GEMINI|GOOGLE|OPENCODE)_' | sort; printf '<%s>' "$@"; }\n${demo(client, "it's", path, '{"model":"m 1"}')}`,
+      ],
+      {
+        encoding: 'utf8',
+        env,
+      },
+    ).stdout;
+  expect(run('codex', '/v1/responses', 'codex')).toBe(
+    `CODEX_API_KEY=k\n<exec><-c><openai_base_url="http://127.0.0.1:8080/via/it's/v1"><-c><model="m 1"><Hello>`,
+  );
+  expect(run('claudeCode', '/v1/messages', 'claude')).toBe(
+    `ANTHROPIC_API_KEY=k\nANTHROPIC_BASE_URL=http://127.0.0.1:8080/via/it's\n<--model><m 1>`,
+  );
+  expect(run('geminiCli', '/v1beta/models/g:generateContent', 'gemini')).toBe(
+    `GEMINI_API_KEY=k\nGOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8080/via/it's\n<-m><g>`,
+  );
+  const [config] = /OPENCODE_CONFIG_CONTENT=(.*)/.exec(run('opencode', '/v1/responses', 'opencode'))!.slice(1);
+  expect(JSON.parse(config!)).toEqual({
+    provider: {
+      openai: { options: { baseURL: "http://127.0.0.1:8080/via/it's/v1", apiKey: '{env:CALLGATE_KEY}' }, models: { 'm 1': {} } },
+    },
+    model: 'openai/m 1',
+  });
+});
+
+test('Python compiles what it is given', () => {
+  for (const body of ['', chat, '{"stream":true,"stop":null}']) {
+    const { status, stderr } = spawnSync('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
+      input: demo('openaiPython', 'm', '/v1/chat/completions?a=b', body),
+      encoding: 'utf8',
+    });
+    expect(status, stderr).toBe(0);
   }
 });
 
@@ -29,7 +100,9 @@ test('the base URL names the capability and what the SDK does not add by itself'
   expect(written('openai', '/api/v3/chat/completions')).toContain('baseURL: "https://gate.example/via/gpt-5/api/v3"');
   expect(written('anthropic', '/v1/messages')).toContain('baseURL: "https://gate.example/via/gpt-5"');
   expect(written('anthropic', '/claude/v1/messages')).toContain('baseURL: "https://gate.example/via/gpt-5/claude"');
-  expect(written('google', '/v1beta/models/gemini:generateContent')).toContain('{ baseUrl: "https://gate.example/via/gpt-5" }');
+  expect(written('google', '/v1beta/models/gemini:generateContent')).toContain(
+    '{ baseUrl: "https://gate.example/via/gpt-5", apiVersion: "v1beta" }',
+  );
   expect(written('openai', '/v1/responses', '{}', 'a:b.c')).toContain('/via/a:b.c/v1');
 });
 

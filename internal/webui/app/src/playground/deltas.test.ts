@@ -61,5 +61,7 @@ test('an error is read from its body, and nothing else is taken for one', () => 
     code: 'application_disabled',
     message: 'The application is disabled.',
   });
-  for (const other of ['', 'text', '{}', '{"error":{}}', 'null']) expect(errorIn(other), other).toBeNull();
+  expect(errorIn('{"error":{"code":403,"message":"No.","status":"PERMISSION_DENIED"}}')).toEqual({ code: '', message: 'No.' });
+  expect(errorIn('{"error":"No."}')).toEqual({ code: '', message: 'No.' });
+  for (const other of ['', 'text', '{}', '{"error":{}}', '{"error":""}', 'null']) expect(errorIn(other), other).toBeNull();
 });

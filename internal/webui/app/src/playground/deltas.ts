@@ -62,10 +62,12 @@ export function answerText(body: string): string {
   }
 }
 
-/** The code and sentence of an error in OpenAI's shape, which is also the gateway's own. */
+/** The code and sentence of an error in OpenAI's, Google's or Ollama's shape, which are also the gateway's own. */
 export function errorIn(body: string): { code: string; message: string } | null {
   try {
-    const error = record(record(JSON.parse(body))['error']);
+    const told = record(JSON.parse(body))['error'];
+    if (typeof told === 'string' && told !== '') return { code: '', message: told };
+    const error = record(told);
     return Object.keys(error).length === 0 ? null : { code: string(error['code']), message: string(error['message']) };
   } catch {
     return null;

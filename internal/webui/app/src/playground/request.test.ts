@@ -3,7 +3,12 @@ import { firstDraft, headersOf, methodOf, parsed, streams, target, withStream } 
 
 test('the first request fits the interface behind the default path', () => {
   const body = (path: string) => parsed(firstDraft(path, 'm', 'Hi').body);
-  expect(body('/v1/chat/completions')).toEqual({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: true });
+  expect(body('/v1/chat/completions')).toEqual({
+    model: 'm',
+    messages: [{ role: 'user', content: 'Hi' }],
+    stream: true,
+    stream_options: { include_usage: true },
+  });
   expect(body('/v1/messages')).toEqual({ model: 'm', max_tokens: 256, messages: [{ role: 'user', content: 'Hi' }], stream: true });
   expect(body('/v1/embeddings/')).toEqual({ model: 'm', input: 'Hi' });
   expect(body('/v1/responses')).toEqual({ model: 'm', input: 'Hi' });
@@ -28,10 +33,22 @@ test('stream is read from the body and written into it', () => {
   expect(streams('{"stream":true}')).toBe(true);
   expect(streams('{"stream":1}')).toBe(false);
   for (const none of ['', '[]', '{', '1']) expect(streams(none), none).toBeNull();
-  expect(withStream('{"a":1,"stream":true}', false)).toBe('{\n  "a": 1\n}');
-  expect(JSON.parse(withStream('{"a":1}', true))).toEqual({ a: 1, stream: true });
-  expect(withStream('{"id":9007199254740993,"stream":true}', false)).toBe('{\n  "id": 9007199254740993\n}');
-  expect(withStream('{', true)).toBe('{');
+  const changed = (body: string, on: boolean, path = '/v1/messages') => withStream({ path, body }, on);
+  expect(changed('{"a":1,"stream":true}', false)).toBe('{\n  "a": 1\n}');
+  expect(JSON.parse(changed('{"a":1}', true))).toEqual({ a: 1, stream: true });
+  expect(changed('{"id":9007199254740993,"stream":true}', false)).toBe('{\n  "id": 9007199254740993\n}');
+  expect(changed('{', true)).toBe('{');
+});
+
+test('a stream of chat completions is asked for what it used, which only a stream may be', () => {
+  const path = '/v1/chat/completions';
+  const on = withStream({ path, body: '{"a":1}' }, true);
+  expect(JSON.parse(on)).toEqual({ a: 1, stream: true, stream_options: { include_usage: true } });
+  expect(JSON.parse(withStream({ path, body: on }, false))).toEqual({ a: 1 });
+  expect(JSON.parse(withStream({ path, body: '{"stream_options":{"include_usage":false}}' }, true))).toEqual({
+    stream: true,
+    stream_options: { include_usage: false },
+  });
 });
 
 test('without a body it is a GET, and messages carry their version', () => {

@@ -1,4 +1,4 @@
-import { exact, written, type Exact } from '../json/exact';
+import { exact, member, written, type Exact } from '../json/exact';
 
 /** What a try sends, as it stands in the editor. */
 export interface Draft {
@@ -22,6 +22,9 @@ export function google(path: string): { before: string; model: string } | null {
   return before === undefined || model === undefined ? null : { before, model };
 }
 
+/** Without it, a stream of OpenAI's chat says nothing of the tokens that it used. */
+const USAGE = { include_usage: true };
+
 /** The smallest request that the interface behind the path answers, with the upstream's model. */
 export function firstDraft(defaultPath: string, upstreamModel: string, hello: string): Draft {
   const path = defaultPath || '/v1/chat/completions';
@@ -32,7 +35,7 @@ export function firstDraft(defaultPath: string, upstreamModel: string, hello: st
   if (ends(path, '/embeddings') || ends(path, '/moderations') || ends(path, '/responses'))
     return { path, body: pretty({ model, input: hello }) };
   if (ends(path, '/messages')) return { path, body: pretty({ model, max_tokens: 256, messages, stream: true }) };
-  if (ends(path, '/chat/completions')) return { path, body: pretty({ model, messages, stream: true }) };
+  if (ends(path, '/chat/completions')) return { path, body: pretty({ model, messages, stream: true, stream_options: USAGE }) };
   if (ends(path, '/completions') || ends(path, '/images/generations')) return { path, body: pretty({ model, prompt: hello }) };
   return { path, body: pretty({ model, messages }) };
 }
@@ -55,12 +58,17 @@ export function streams(body: string): boolean | null {
   return isObject(value) ? value['stream'] === true : null;
 }
 
-/** The body with `stream` set or taken out. */
-export function withStream(body: string, on: boolean): string {
+/** The body with `stream` set or taken out, and with it what may only stand beside it. */
+export function withStream({ path, body }: Draft, on: boolean): string {
   if (streams(body) === null) return body;
   const { members } = exact(body) as { members: [string, Exact][] }; // it is an object, and its numbers stay
-  const rest = members.filter(([name]) => name !== 'stream');
-  return written({ members: on ? [...rest, ['stream', 'true']] : rest }, 2);
+  const rest = members.filter(([name]) => name !== 'stream' && (on || name !== 'stream_options'));
+  if (!on) return written({ members: rest }, 2);
+  const usage: [string, Exact][] =
+    ends(path, '/chat/completions') && member(exact(body), 'stream_options') === undefined
+      ? [['stream_options', exact(JSON.stringify(USAGE))]]
+      : [];
+  return written({ members: [...rest, ['stream', 'true'], ...usage] }, 2);
 }
 
 /** The gateway's address for a call. */

@@ -39,7 +39,7 @@ function curl({ url, method, headers, body, stream }: Request): string {
 }
 
 // JSON with Python's words for true, false and null; numbers and layout stay as they were typed.
-const literal = (json: string): string =>
+export const literal = (json: string): string =>
   json.replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => {
     if (!token.startsWith('"')) return { true: 'True', false: 'False', null: 'None' }[token] ?? token;
     try {

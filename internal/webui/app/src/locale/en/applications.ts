@@ -109,7 +109,8 @@ const applications: Same<typeof zh> = {
   limits: {
     title: 'Limits',
     edit: 'Edit limits',
-    about: 'A call beyond a limit is answered 429 with Retry-After. It is not forwarded, and is recorded as a failure.',
+    about:
+      'A call beyond a limit is answered 429, with Retry-After where waiting a minute at most helps. It is not forwarded, and is recorded as a failure.',
     source: {
       own: 'Set by you',
       application: 'Set by your administrator for this application',
@@ -172,17 +173,20 @@ const applications: Same<typeof zh> = {
   },
   ask: {
     disable: 'Disable {{name}}?',
-    disableText: 'Its calls get 403; they are still recorded and count as failures. It can be enabled again at any time.',
+    disableText:
+      'New calls get 403; they are still recorded and count as failures. Calls that run now go on to their end. It can be enabled again at any time.',
     delete: 'Delete {{name}}?',
-    deleteText: 'The Access Key stops within 2 s and the application leaves all statistics. This cannot be undone.',
+    deleteText:
+      'The Access Key stops within 2 s for new calls, those that run now go on to their end, and the application leaves all statistics. This cannot be undone.',
     rotate: 'Rotate the key of {{name}}?',
-    rotateText: 'There is a new key at once; the old key stops within 2 s.',
+    rotateText: 'There is a new key at once; the old key stops within 2 s. Calls that run with it go on to their end.',
     rotateSlowly: 'There is a new key at once; the old one is listed among the keys and expires in {{n}} h.',
     overlap: 'Old key',
     noOverlap: 'Stops at once',
     hours: 'Stays valid for {{n}} h',
     deleteKey: 'Delete the key {{name}}?',
-    deleteKeyText: 'Calls with it get 401 within 2 s; the other keys go on. This cannot be undone.',
+    deleteKeyText:
+      'New calls with it get 401 within 2 s; calls that run now go on to their end, and so do the other keys. This cannot be undone.',
   },
 };
 

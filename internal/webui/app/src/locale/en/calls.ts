@@ -49,6 +49,7 @@ const calls: Same<typeof zh> = {
     upstream_abort: 'Upstream broke off',
     timeout: 'Timeout',
     shutdown: 'Shutdown',
+    revoked: 'Ended by an administrator',
     denied: 'Refused',
   },
   type: {
@@ -183,7 +184,7 @@ const calls: Same<typeof zh> = {
     closest: 'You may have meant:',
     example: 'Copy a correct example',
     limited:
-      'The call was refused with 429 and not forwarded. Wait as long as Retry-After says and send it again, send less, or raise the limit.',
+      'The call was refused with 429 and not forwarded. Send it again after as long as Retry-After says, or, where the limit is one of a day, from midnight on, Beijing time; send less, or raise the limit.',
     limits: 'See the limits',
     try: 'Try {{model}}',
   },

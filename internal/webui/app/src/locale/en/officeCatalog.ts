@@ -48,7 +48,8 @@ const officeCatalog: Same<typeof zh> = {
     switch: '{{name}}: enabled',
     disable: 'Disable {{name}}?',
     disableText:
-      'Applications bound to it: {{n}}. Their calls are refused (403) within 2 s and still recorded. Bindings are kept and work again once it is enabled.',
+      'Applications bound to it: {{n}}. New calls of theirs are refused (403) within 2 s and still recorded. Bindings are kept and work again once it is enabled.',
+    endRunning: 'End the calls that run now, within 2 s; else they go on to their end',
     disableNow: 'Disable',
     enabled: '{{name}} is enabled; calls work within 2 s.',
     disabled: '{{name}} is disabled; calls stop within 2 s.',

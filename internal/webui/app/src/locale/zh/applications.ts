@@ -106,7 +106,7 @@ const applications = {
   limits: {
     title: '限额',
     edit: '编辑限额',
-    about: '超出限额的调用会收到 429 和 Retry-After，不会转发，并记录为失败。',
+    about: '超出限额的调用会收到 429；等待不超过一分钟即可恢复时，还会收到 Retry-After。这样的调用不会转发，并记录为失败。',
     source: { own: '由你设置', application: '由管理员为该应用设置', owner: '由管理员为你的所有应用合计设置', all: '由管理员为所有应用设置' },
     window: '任意 60 秒内',
     resets: '{{time}} 起重新计数',
@@ -164,17 +164,17 @@ const applications = {
   },
   ask: {
     disable: '停用 {{name}}？',
-    disableText: '它的调用会返回 403，仍会被记录并计为失败。随时可以再启用。',
+    disableText: '新的调用会返回 403，仍会被记录并计为失败；进行中的调用会继续到结束。随时可以再启用。',
     delete: '删除 {{name}}？',
-    deleteText: 'Access Key 2 秒内失效，应用从所有统计中消失，无法恢复。',
+    deleteText: 'Access Key 2 秒内对新调用失效，进行中的调用会继续到结束；应用从所有统计中消失，无法恢复。',
     rotate: '轮换 {{name}} 的密钥？',
-    rotateText: '马上得到新密钥，旧密钥 2 秒内失效。',
+    rotateText: '马上得到新密钥，旧密钥 2 秒内失效；用它进行中的调用会继续到结束。',
     rotateSlowly: '马上得到新密钥，旧密钥列在密钥中，{{n}} 小时后过期。',
     overlap: '旧密钥',
     noOverlap: '立即失效',
     hours: '继续有效 {{n}} 小时',
     deleteKey: '删除密钥 {{name}}？',
-    deleteKeyText: '用它的调用 2 秒内返回 401，其他密钥不受影响，无法恢复。',
+    deleteKeyText: '用它的新调用 2 秒内返回 401，进行中的调用会继续到结束，其他密钥不受影响，无法恢复。',
   },
 } as const;
 

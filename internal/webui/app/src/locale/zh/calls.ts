@@ -46,6 +46,7 @@ const calls = {
     upstream_abort: '上游中断',
     timeout: '超时',
     shutdown: '服务停止',
+    revoked: '被管理员结束',
     denied: '被拒绝',
   },
   type: {
@@ -179,7 +180,7 @@ const calls = {
     sameGroup: '同组可用的能力：',
     closest: '你要的可能是：',
     example: '复制正确的例子',
-    limited: '该调用被拒绝（429），没有转发。请按 Retry-After 的时间等待后重发、减少调用，或提高限额。',
+    limited: '该调用被拒绝（429），没有转发。请按 Retry-After 的时间等待后重发（每日限额要等到北京时间零点）、减少调用，或提高限额。',
     limits: '查看限额',
     try: '试用 {{model}}',
   },
