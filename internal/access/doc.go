@@ -27,8 +27,8 @@
 // that lost transactions. A gateway that could not read for 30 minutes, or finds that the
 // database's transaction ids went back, forgets all it knows.
 //
-// A change lets calls that run go on, unless it is to end them: then a second row of it in access_changes has its version with a
-// minus, and every gateway ends the calls that were let in under a version before (Resolver.OnEnding).
+// A change lets calls that run go on, unless it is to end them: then a second row of it in access_changes says so (ends_calls),
+// and every gateway ends the calls that were let in under a version before (Resolver.OnEnding).
 //
 // While Postgres cannot be read, memory and Redis are used until Config.StaleOnError after the last
 // successful read; from then on every key is ErrUnavailable until Postgres answers. Redis being

@@ -323,14 +323,14 @@ func (f *feed) query(ctx context.Context) (news, error) {
 		             pg_is_in_recovery() AS standby) here
 		LEFT JOIN (
 			SELECT application_id, capability_id, max(version) AS version,
-			       -least(min(version), 0) AS ends, -- a negative one ends the calls under a version before
+			       max(version) FILTER (WHERE ends_calls) AS ends,
 			       extract(epoch FROM clock_timestamp() - max(changed_at))::float8 AS lag
 			FROM (
-				SELECT application_id, capability_id, version, changed_at FROM access_changes
+				SELECT application_id, capability_id, version, ends_calls, changed_at FROM access_changes
 				WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot)
 				  AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot)
 				UNION ALL
-				SELECT application_id, capability_id, version, changed_at FROM access_changes
+				SELECT application_id, capability_id, version, ends_calls, changed_at FROM access_changes
 				WHERE changed_at > now() - make_interval(secs => $2)
 			) rows
 			GROUP BY application_id, capability_id

@@ -277,9 +277,9 @@ func TestOnlyAChangeThatEndsCallsTellsOfIt(t *testing.T) {
 	}
 	w.exec(`UPDATE applications SET status = 'disabled' WHERE id = $1`, b.id) // which leaves what runs alone
 	w.exec(`UPDATE applications SET status = 'disabled' WHERE id = $1`, a.id)
-	w.exec(`INSERT INTO access_changes (application_id, version) SELECT id, -version FROM applications WHERE id = $1`, a.id)
+	w.exec(`INSERT INTO access_changes (application_id, version, ends_calls) SELECT id, version, true FROM applications WHERE id = $1`, a.id)
 	w.exec(`UPDATE capabilities SET status = 'disabled' WHERE id = 'chat'`)
-	w.exec(`INSERT INTO access_changes (capability_id, version) SELECT id, -version FROM capabilities WHERE id = 'chat'`)
+	w.exec(`INSERT INTO access_changes (capability_id, version, ends_calls) SELECT id, version, true FROM capabilities WHERE id = 'chat'`)
 	var capability int64
 	if err := w.db.QueryRow(context.Background(), `SELECT version FROM capabilities WHERE id = 'chat'`).Scan(&capability); err != nil {
 		t.Fatal(err)

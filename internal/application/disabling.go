@@ -113,8 +113,7 @@ func (l locked) judge(ctx context.Context, tx pgx.Tx, administrator string, id u
 	noted.Changes.Add("status", l.status, status)
 	noted.Changes.Add("administratorReason", orNil(before), orNil(after))
 	if ends {
-		// A version with a minus: see the package access.
-		if _, err := tx.Exec(ctx, `INSERT INTO access_changes (application_id, version) SELECT id, -version FROM applications WHERE id = $1`, id); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO access_changes (application_id, version, ends_calls) SELECT id, version, true FROM applications WHERE id = $1`, id); err != nil {
 			return fmt.Errorf("end the application's calls: %w", err)
 		}
 		noted.Changes.Add("endRunning", nil, true)

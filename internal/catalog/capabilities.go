@@ -215,8 +215,7 @@ func (s *Store) change(ctx context.Context, actor, action, id string, settings S
 			}
 		}
 		if settings.endRunning {
-			// A version with a minus: see the package access.
-			if _, err := tx.Exec(ctx, `INSERT INTO access_changes (capability_id, version) SELECT id, -version FROM capabilities WHERE id = $1`, id); err != nil {
+			if _, err := tx.Exec(ctx, `INSERT INTO access_changes (capability_id, version, ends_calls) SELECT id, version, true FROM capabilities WHERE id = $1`, id); err != nil {
 				return fmt.Errorf("end the capability's calls: %w", err)
 			}
 			changes.Add("endRunning", nil, true)

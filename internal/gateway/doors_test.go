@@ -99,8 +99,8 @@ func TestACapabilityInThePathIsTheSameCallAsOneInTheQuery(t *testing.T) {
 		"/via/m/v1/chat/completions":   {"m", "POST /v1/chat/completions HTTP/1.1", "/v1/chat/completions", `{"model":"m"}`},
 		"/via/m":                       {"m", "POST / HTTP/1.1", "", `{"model":"m"}`},
 		"/via/m?a=%7e&b":               {"m", "POST /?a=%7e&b HTTP/1.1", "", `{"model":"m","a":"~","b":""}`},
-		"/via/m/v1?model=m&a=1":        {"m", "POST /v1?a=1 HTTP/1.1", "/v1", `{"model":"m,m","a":"1"}`},
-		"/via/%6D/v1?mod%65l=%6d":      {"m", "POST /v1 HTTP/1.1", "/v1", `{"model":"m,m"}`},
+		"/via/m/v1?model=m&a=1":        {"m", "POST /v1?a=1 HTTP/1.1", "/v1", `{"model":["m","m"],"a":"1"}`},
+		"/via/%6D/v1?mod%65l=%6d":      {"m", "POST /v1 HTTP/1.1", "/v1", `{"model":["m","m"]}`},
 		"/via/path/v1":                 {"path", "POST /base%2Fpath/v1 HTTP/1.1", "/v1", `{"model":"path"}`},
 		"/via/m/via/m/gateway?alt=sse": {"m", "POST /via/m/gateway?alt=sse HTTP/1.1", "/via/m/gateway", `{"model":"m","alt":"sse"}`},
 		"http://gate/via/m//v1":        {"m", "POST //v1 HTTP/1.1", "//v1", `{"model":"m"}`},
@@ -148,7 +148,7 @@ func TestAModelThatDiffersFromThePathsIsRefusedAndBothAreKept(t *testing.T) {
 	r := newRig(t, answers(okAnswer))
 	a := r.ask(post("/via/m/v1?model=path", goodKey, "{}"))
 	record := r.record()
-	if a.StatusCode != 400 || errorCode(a.body) != "model_required" || record.Model != "" || string(record.Failure.Query) != `{"model":"m,path"}` {
+	if a.StatusCode != 400 || errorCode(a.body) != "model_required" || record.Model != "" || string(record.Failure.Query) != `{"model":["m","path"]}` {
 		t.Errorf("%d %s, recorded %+v with %s", a.StatusCode, a.body, record, record.Failure.Query)
 	}
 }

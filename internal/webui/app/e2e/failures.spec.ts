@@ -187,6 +187,8 @@ test('rule 11: a body whose time is over says how long it was kept', async ({ pa
   });
   await openFailure(page, developer, app);
   const { failureRetentionDays } = await developer.api<{ failureRetentionDays: number }>('GET', '/api/config');
-  await expect(part(page, 'Query').locator('p')).toHaveText(`The query has expired: failure details are kept ${failureRetentionDays} days.`);
+  await expect(part(page, 'Query').locator('p')).toHaveText(
+    `The query has expired: failure details are kept ${failureRetentionDays} days.`,
+  );
   await expect(part(page, 'Body').locator('p')).toHaveText(`The body has expired: failure details are kept ${failureRetentionDays} days.`);
 });

@@ -107,7 +107,12 @@ const applications = {
     title: '限额',
     edit: '编辑限额',
     about: '超出限额的调用会收到 429；等待不超过一分钟即可恢复时，还会收到 Retry-After。这样的调用不会转发，并记录为失败。',
-    source: { own: '由你设置', application: '由管理员为该应用设置', owner: '由管理员为你的所有应用合计设置', all: '由管理员为所有应用设置' },
+    source: {
+      own: '由你设置',
+      application: '由管理员为该应用设置',
+      owner: '由管理员为你的所有应用合计设置',
+      all: '由管理员为所有应用设置',
+    },
     window: '任意 60 秒内',
     resets: '{{time}} 起重新计数',
     now: '当前',
