@@ -5230,7 +5230,8 @@ export interface components {
                  *         "allowedCidrs": [
                  *           "192.0.2.0/24"
                  *         ],
-                 *         "lastUsedAt": "2026-08-17T09:40:00.000+08:00"
+                 *         "lastUsedAt": "2026-08-17T09:40:00.000+08:00",
+                 *         "replacedAt": null
                  *       },
                  *       "requestId": "6f1c1a1e-9a50-4f8e-8f5a-1b2c3d4e5f60"
                  *     }
@@ -11171,7 +11172,8 @@ export interface operations {
                      *             "updatedAt": "2026-08-17T09:31:00.000+08:00",
                      *             "expiresAt": null,
                      *             "allowedCidrs": [],
-                     *             "lastUsedAt": null
+                     *             "lastUsedAt": null,
+                     *             "replacedAt": null
                      *           },
                      *           {
                      *             "id": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f4",
@@ -11184,7 +11186,8 @@ export interface operations {
                      *             "allowedCidrs": [
                      *               "192.0.2.0/24"
                      *             ],
-                     *             "lastUsedAt": "2026-08-17T09:40:00.000+08:00"
+                     *             "lastUsedAt": "2026-08-17T09:40:00.000+08:00",
+                     *             "replacedAt": null
                      *           }
                      *         ],
                      *         "lastUseKnown": true
@@ -11256,6 +11259,7 @@ export interface operations {
                      *           "192.0.2.0/24"
                      *         ],
                      *         "lastUsedAt": null,
+                     *         "replacedAt": null,
                      *         "accessKey": "cg-Cd34exampleexampleexampleexampleexampleExampluvst"
                      *       }
                      *     }
@@ -11367,7 +11371,8 @@ export interface operations {
                      *         "allowedCidrs": [
                      *           "192.0.2.0/24"
                      *         ],
-                     *         "lastUsedAt": "2026-08-17T09:40:00.000+08:00"
+                     *         "lastUsedAt": "2026-08-17T09:40:00.000+08:00",
+                     *         "replacedAt": null
                      *       }
                      *     }
                      */
