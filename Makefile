@@ -8,7 +8,7 @@ APP := internal/webui/app
 NPM := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm)
 WITH_ENGINES := go run ./internal/embedded/testengines --
 # Packages are tested two at a time: their engines share the machine.
-TEST := go test -p 2 -count=1 -timeout 30m $(TESTFLAGS)
+TEST := go test -p 2 -count=1 -timeout 60m $(TESTFLAGS)
 # A module of its own: tests and tools whose libraries the product is not made of.
 IN_CHECKS := cd internal/checks &&
 FUZZTIME ?= 60s
