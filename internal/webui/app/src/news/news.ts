@@ -26,6 +26,57 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'Firing alerts everywhere',
+          'A number beside Alerts says how many fire; the overview and the application’s page name them. Deliveries open beneath their alert.',
+        ],
+        ['处处可见的告警', '“告警”旁的数字表示正在告警的数量；总览和应用页会列出它们的名称。发送记录就在告警下方展开。'],
+        '/alerts',
+      ),
+      item(
+        [
+          'Limits count what was used',
+          'What is reserved for calls is no longer shown as used. Tokens of answers that do not tell are estimated, stay charged and are shown apart.',
+        ],
+        ['限额只计实际使用', '为调用预留的部分不再显示为已用。响应未报告用量时按估算计入，并单独显示。'],
+        '/applications',
+      ),
+      item(
+        [
+          'Clients and agents',
+          'Try it has lines for more tools. Our errors have the shape that each client shows, and a used-up day is not retried.',
+        ],
+        ['客户端与智能体', '“试用”提供更多工具的写法。错误采用各客户端能够显示的格式；当日额度用尽后不会再自动重试。'],
+        '/capabilities',
+      ),
+      item(
+        ['Rotating a key', 'The old key stays valid for a day unless you choose otherwise, and is marked as old.'],
+        ['轮换密钥', '除非另行选择，旧密钥继续有效一天，并标为旧密钥。'],
+      ),
+    ],
+    office: [
+      item(
+        [
+          'Disabling ends what runs',
+          'When you disable an application or a capability, its running calls end within 2 s unless you leave them on.',
+        ],
+        ['停用时结束进行中的调用', '停用应用或能力时，进行中的调用会在 2 秒内结束，也可选择保留。'],
+        '/admin/applications',
+      ),
+      item(
+        [
+          'Invoices as providers export them',
+          'Files of OpenAI, Anthropic, DeepSeek and OpenRouter are read as they are; the table begins with what differs.',
+        ],
+        ['直接读取供应商账单', '可直接读取 OpenAI、Anthropic、DeepSeek 和 OpenRouter 导出的文件；表格先列出有差异的行。'],
+        '/admin/reconcile',
+      ),
+    ],
+  },
+  {
+    day: '2026-11-23',
+    console: [
+      item(
+        [
           'From a figure to its calls',
           'Every count of calls opens exactly those calls. Filter by time of day, capability, result, reason, status or the upstream’s words, save as CSV, and share the address: it holds the filter.',
         ],
