@@ -373,7 +373,7 @@ test('rule 12: credentials are redacted wherever they stand; strings, arrays and
     model: 'demo-error-500',
     nested: { password: '[REDACTED]', list: [{ Authorization: '[REDACTED]' }] },
     note: 'key [REDACTED] end',
-    list: numbers(50),
+    list: [...numbers(50), '…(+10)'],
     text: `${'x'.repeat(1024)}…(+76)`,
     deep: nest(7, '…'),
   });

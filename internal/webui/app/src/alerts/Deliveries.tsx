@@ -21,7 +21,7 @@ export function Deliveries({ site, alert, onClose }: { site: Site; alert: Alert;
   return (
     <section className="alert-deliveries" aria-label={t('log', { name: alert.name })}>
       <div className="block-head">
-        <h3>{t('log', { name: alert.name })}</h3>
+        <h2>{t('log', { name: alert.name })}</h2>
         <button type="button" className="quiet" onClick={onClose}>
           {t('common:action.close')}
         </button>
