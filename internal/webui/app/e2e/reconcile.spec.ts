@@ -87,7 +87,7 @@ test('a file of the provider is held against it by the product itself, and what 
   await expect(page.getByRole('checkbox', { name: /Only differences/ })).toBeChecked();
   await file.setInputFiles(csv('date,model,input_tokens\n2026-08-01,m,many\n2026-02-30,m,5\n'));
   await expect(page.getByRole('alert')).toContainText(/line 2: .*whole numbers.*line 3: .*date/);
-  await file.setInputFiles({ ...first, buffer: Buffer.from([0x64, 0x61, 0x74, 0x65, 0x0a, 0xc4, 0xa3]) }); // as Excel saves Chinese by default
+  await file.setInputFiles({ ...first, buffer: Buffer.from([0x64, 0x61, 0x74, 0x65, 0x0a, 0xc4, 0xe3]) }); // as Excel saves Chinese by default
   await expect(page.getByRole('alert')).toContainText('not UTF-8');
   await file.setInputFiles(csv('x'.repeat((1 << 20) + 1)));
   await expect(page.getByRole('alert').filter({ hasText: 'more than 1 MiB' })).toBeVisible();
