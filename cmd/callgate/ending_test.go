@@ -163,7 +163,7 @@ func TestAnAdministratorsDisablingEndsWhatRunsOnEveryGateway(t *testing.T) {
 			for _, call := range page.Items {
 				if call.Streamed {
 					ended[call.EndedBy]++
-					if call.EndedBy == "revoked" && (call.Reason == nil || string(call.Reason.Code) != test.code || call.StatusCode != 499) {
+					if call.EndedBy == "revoked" && (call.Reason == nil || call.Reason.Code != test.code || call.StatusCode != 499) {
 						t.Errorf("%s: %+v %+v", test.name, call, call.Reason)
 					}
 				}

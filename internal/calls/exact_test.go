@@ -108,7 +108,7 @@ func TestAHostIsHiddenInEverySpelling(t *testing.T) {
 		{"2001:db8::1", "2001:db8::2 12:30:45 a::b", "2001:db8::2 12:30:45 a::b"},
 		{"ollama", "http://ollama:11434/api and Ollama's models; lookup ollama: no such host", "http://[REDACTED]/api and Ollama's models; lookup [REDACTED]: no such host"},
 	} {
-		r := newRedactor(nil)
+		r := newRedactor()
 		r.exact.reset(nil, []string{c.host})
 		if got := r.text(c.text); got != c.want {
 			t.Errorf("%q became %q, want %q", c.text, got, c.want)

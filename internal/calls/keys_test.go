@@ -166,11 +166,11 @@ func TestCredentialsInsideTextAreHidden(t *testing.T) {
 		"the secretary's password=opaque":                        "the secretary's password=[REDACTED]",
 		"":                                                       "",
 	} {
-		got := newRedactor(nil).text(text)
+		got := newRedactor().text(text)
 		if got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
-		if again := newRedactor(nil).text(got); again != got {
+		if again := newRedactor().text(got); again != got {
 			t.Errorf("%q redacted again became %q", got, again)
 		}
 	}
@@ -239,7 +239,7 @@ func TestHostileTextIsRedactedInLinearTime(t *testing.T) {
 	for _, unit := range []string{"eyJ", "eyJa.", "xsk-", "xsk-_", "sk-", "a=", "\"token\":\\", "://", "://a@", "-----BEGIN ", "bearer ", "basic ", "=", "cg-x", "AKIA"} {
 		text := strings.Repeat(unit, 512<<10/len(unit))
 		began := time.Now()
-		newRedactor(nil).text(text)
+		newRedactor().text(text)
 		if took := time.Since(began); took > 3*time.Second { // quadratic would take a minute
 			t.Errorf("%q repeated took %s", unit, took)
 		}
@@ -252,4 +252,11 @@ func TestHostileTextIsRedactedInLinearTime(t *testing.T) {
 	if NewFailure(FailureInput{RawQuery: names.String()}); time.Since(began) > 3*time.Second {
 		t.Errorf("a long query took %s", time.Since(began))
 	}
+}
+
+// newRedactor knows no key of a call.
+func newRedactor() *redactor {
+	r := &redactor{}
+	r.exact.reset(nil, nil)
+	return r
 }

@@ -38,12 +38,6 @@ type redactor struct {
 // redactors are idle ones. What they worked on is not kept in them.
 var redactors = sync.Pool{New: func() any { return new(redactor) }}
 
-func newRedactor(secrets []string) *redactor {
-	r := &redactor{}
-	r.exact.reset(secrets, nil)
-	return r
-}
-
 // release forgets the input. A redactor that would have to hold on to much memory is let go.
 func (r *redactor) release() {
 	const (

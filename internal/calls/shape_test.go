@@ -49,7 +49,7 @@ func TestKeysOfNoListAreHiddenWhereTextSpeaksOfOne(t *testing.T) {
 				continue // "the key …" may be of a cache or a table, and hexadecimal digits a hash
 			}
 			text := fmt.Sprintf(format, key)
-			if got := newRedactor(nil).text(text); strings.Contains(got, key) || strings.Contains(got, key[8:]) || !strings.Contains(got, redacted) {
+			if got := newRedactor().text(text); strings.Contains(got, key) || strings.Contains(got, key[8:]) || !strings.Contains(got, redacted) {
 				t.Errorf("%s: %q became %q", provider, text, got)
 			}
 		}
@@ -60,7 +60,7 @@ func TestKeysOfNoListAreHiddenWhereTextSpeaksOfOne(t *testing.T) {
 		"Mistral, by itself":     "use " + ofNoList["Mistral"] + " here",
 		"a field named in a key": `{"myKey":"` + ofNoList["Cohere"] + `"}`,
 	} {
-		if got := newRedactor(nil).text(shown); !strings.Contains(got, redacted) {
+		if got := newRedactor().text(shown); !strings.Contains(got, redacted) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -93,7 +93,7 @@ func TestHowManyUnknownKeysAreFound(t *testing.T) {
 		found := 0
 		for range tries {
 			key := drawn(r, c.alphabet, c.length)
-			if got := newRedactor(nil).text(fmt.Sprintf(said[r.IntN(5)], key)); !strings.Contains(got, strings.Trim(key, "-_+/")) {
+			if got := newRedactor().text(fmt.Sprintf(said[r.IntN(5)], key)); !strings.Contains(got, strings.Trim(key, "-_+/")) {
 				found++
 			}
 		}
@@ -156,7 +156,7 @@ func TestOrdinaryTextIsKept(t *testing.T) {
 		touched, example := 0, ""
 		for range 1000 {
 			text := c.make()
-			if got := newRedactor(nil).text(text); got != text {
+			if got := newRedactor().text(text); got != text {
 				touched++
 				at := strings.Index(got, redacted)
 				example = got[max(at-60, 0):min(at+60, len(got))]
@@ -237,8 +237,8 @@ func anyText(t *rapid.T) string {
 
 func TestWhatIsRedactedStaysAsItIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		once := newRedactor(nil).text(anyText(t))
-		if again := newRedactor(nil).text(once); again != once {
+		once := newRedactor().text(anyText(t))
+		if again := newRedactor().text(once); again != once {
 			t.Fatalf("%q became %q", once, again)
 		}
 	})

@@ -168,6 +168,7 @@ const noStoredKey = "is required: there is no stored one"
 // keyMoves tells whether a stored key that is kept will be sent to another scheme, host or port than before.
 func keyMoves(before, after Details, newKey bool) bool {
 	return !newKey && before.UpstreamBaseURL != "" && after.UpstreamBaseURL != "" &&
+		before.UpstreamBaseURL != after.UpstreamBaseURL && // of which one may be none that is taken today
 		!upstream.SameOrigin(before.UpstreamBaseURL, after.UpstreamBaseURL)
 }
 

@@ -36,7 +36,7 @@ func (l *Limiter) AppendHeaders(out []byte, s *State, start time.Time) []byte {
 			out = strconv.AppendInt(append(out, m.before...), m.slots.left(), 10)
 			continue
 		}
-		out = strconv.AppendInt(append(out, m.before...), m.meter.left(now), 10)
+		out = strconv.AppendInt(append(out, m.before...), m.meter.left(), 10)
 		out = append(out, m.after...)
 		if m.meter.span == beijingDay {
 			out = strconv.AppendInt(out, m.meter.untilMidnight(now), 10)
@@ -114,7 +114,7 @@ func (m *meter) untilMidnight(now time.Duration) int64 {
 }
 
 // left is what may still be used as far as is known: the limit without what was used.
-func (m *meter) left(now time.Duration) int64 {
+func (m *meter) left() int64 {
 	left := m.limit.Load() - m.seen.Load()
 	if l := m.lease.Load(); l != nil {
 		left += max(0, l.left.Load())

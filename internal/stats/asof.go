@@ -188,7 +188,7 @@ func (l *listing) newestByHour(ctx context.Context) (series, error) {
 	if !l.q.Outcome.narrows() { // no rows of calls are read
 		ctx = inOneThread(ctx)
 	}
-	return l.r.countAll(ctx, *l.q, hoursOf(*l.q), l.q.parameters("from", from, "to", l.days.End.End().Unix()))
+	return l.r.countAll(ctx, hoursOf(*l.q), l.q.parameters("from", from, "to", l.days.End.End().Unix()))
 }
 
 // takeApart counts the hours into which calls came late from rows, and the others of their days from

@@ -35,7 +35,7 @@ func (l *listing) clip(ctx context.Context, t series) (series, error) {
 		}
 	}
 	for _, s := range cut {
-		hours, err := l.r.countAll(ctx, *l.q, hoursOf(*l.q), l.q.parameters("from", s.start, "to", s.end()))
+		hours, err := l.r.countAll(ctx, hoursOf(*l.q), l.q.parameters("from", s.start, "to", s.end()))
 		if err != nil {
 			return nil, err
 		}

@@ -195,7 +195,7 @@ func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijin
 		t.sort()
 		return t, err
 	}
-	counted, err := r.countAll(ctx, q, `
+	counted, err := r.countAll(ctx, `
 SELECT toInt64(86400) AS unit, intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800 AS start,`+q.counted()+`
 FROM calls
 WHERE application_id = {application:UUID} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}

@@ -219,12 +219,12 @@ func (r *Reader) countDays(ctx context.Context, q CallsQuery, days beijing.Range
 	if q.Outcome.narrows() {
 		return r.countOutcomeDays(ctx, q, days)
 	}
-	return r.countAll(inOneThread(ctx), q, daysOf(q), q.parameters("start", days.Start, "end", days.End))
+	return r.countAll(inOneThread(ctx), daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
 // count runs a query of unit, start and the counts of buckets, and leaves out those without calls.
 func (r *Reader) count(ctx context.Context, q CallsQuery, query string, parameters []any) (series, error) {
-	t, err := r.countAll(ctx, q, query, parameters)
+	t, err := r.countAll(ctx, query, parameters)
 	return t.used(), err
 }
 
@@ -233,7 +233,7 @@ func (t series) used() series {
 }
 
 // countAll is count with buckets that hold calls of other models only.
-func (r *Reader) countAll(ctx context.Context, q CallsQuery, query string, parameters []any) (series, error) {
+func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (series, error) {
 	var t series
 	err := r.each(ctx, "count calls", query, parameters, func(rows driver.Rows) error {
 		var s timeBucket
