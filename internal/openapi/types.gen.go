@@ -2311,7 +2311,7 @@ type UpstreamRange struct {
 	// SuccessRate 4 decimals, truncated, so that 1 means no failure; null without calls.
 	SuccessRate *float64 `json:"successRate"`
 
-	// FailedOver Of the calls, those that another upstream was tried for before.
+	// FailedOver Of the failures, those that another upstream was tried after. Calls of versions before attempts were kept are not among them: where they failed first is not known.
 	FailedOver Count `json:"failedOver"`
 
 	// FirstByte Milliseconds until the first byte of the answer; null without such calls. Percentiles are exact by the hour, and within 2 % by upstream. Where calls are not kept any more there are none.
@@ -2356,7 +2356,7 @@ type UpstreamUsage struct {
 	// Failures Of these, those that did not succeed, whoever is to blame.
 	Failures int64 `json:"failures"`
 
-	// FailedOver Of these, those that another upstream was tried for before.
+	// FailedOver Of the failures, those that another upstream was tried after. Calls of versions before attempts were kept are not among them: where they failed first is not known.
 	FailedOver int64 `json:"failedOver"`
 
 	// HourBefore The calls that started within sixty minutes.

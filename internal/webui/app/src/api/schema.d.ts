@@ -3813,7 +3813,7 @@ export interface components {
         UpstreamRange: {
             /** @description That were sent to it last. */
             calls: components["schemas"]["Count"];
-            /** @description Of the calls, those that another upstream was tried for before. */
+            /** @description Of the failures, those that another upstream was tried after. Calls of versions before attempts were kept are not among them: where they failed first is not known. */
             failedOver: components["schemas"]["Count"];
             failures: components["schemas"]["Count"];
             firstByte: components["schemas"]["FirstByte"];
@@ -3848,7 +3848,7 @@ export interface components {
         UpstreamUsage: {
             /** @description That were sent to it last within the last hour. */
             calls: number;
-            /** @description Of these, those that another upstream was tried for before. */
+            /** @description Of the failures, those that another upstream was tried after. Calls of versions before attempts were kept are not among them: where they failed first is not known. */
             failedOver: number;
             /** @description Of these, those that did not succeed, whoever is to blame. */
             failures: number;
