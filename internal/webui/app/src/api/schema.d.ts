@@ -2599,6 +2599,11 @@ export interface components {
             /** @constant */
             size?: 10;
         } & (components["schemas"]["PageFields"] & components["schemas"]["Coverage"]);
+        AttemptUpstream: {
+            id: string;
+            /** @description Null when there is no such upstream any more. */
+            name: string | null;
+        };
         AuditChange: {
             field: string;
             /** @description Any JSON value; null for something new. */
@@ -2634,8 +2639,18 @@ export interface components {
             /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
             reason: null | components["schemas"]["CallReason"];
         } & components["schemas"]["CallFields"];
+        CallAttempt: {
+            /** @description The first one is measured from the start of the call, the last to its end; together they are that of the call. */
+            durationMs: components["schemas"]["Count"];
+            /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
+            reason: null | components["schemas"]["FailureCode"];
+            /** @description Null when the upstream did not answer. */
+            status: number | null;
+        };
         CallFacts: {
             application: components["schemas"]["ApplicationName"];
+            /** @description Which upstreams the attempts of `attemptList` were made at. */
+            attemptUpstreams: components["schemas"]["AttemptUpstream"][];
             owner: components["schemas"]["User"];
             /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
             reason: null | components["schemas"]["CallReason"];
@@ -2645,6 +2660,8 @@ export interface components {
             more: boolean;
         } & components["schemas"]["Coverage"];
         CallFields: {
+            /** @description The attempts of a call that was sent to more than one upstream, in their order; empty for others, and of versions that did not keep them. */
+            attemptList: components["schemas"]["CallAttempt"][];
             /** @description Upstreams it was sent to; 0 when it was refused before, or is of a version that did not count. */
             attempts: number;
             cachedTokens: number | null;
@@ -7168,6 +7185,18 @@ export interface operations {
                      *             "firstByteMs": 94,
                      *             "upstreamId": "openai-eu",
                      *             "attempts": 2,
+                     *             "attemptList": [
+                     *               {
+                     *                 "status": 503,
+                     *                 "reason": "upstream_status",
+                     *                 "durationMs": 41
+                     *               },
+                     *               {
+                     *                 "status": 429,
+                     *                 "reason": "upstream_status",
+                     *                 "durationMs": 54
+                     *               }
+                     *             ],
                      *             "usageState": "none",
                      *             "upstreamModel": null,
                      *             "inputTokens": null,
@@ -7190,7 +7219,17 @@ export interface operations {
                      *             "owner": {
                      *               "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
                      *               "email": "dev@example.com"
-                     *             }
+                     *             },
+                     *             "attemptUpstreams": [
+                     *               {
+                     *                 "id": "openai-us",
+                     *                 "name": "OpenAI US"
+                     *               },
+                     *               {
+                     *                 "id": "openai-eu",
+                     *                 "name": "OpenAI EU"
+                     *               }
+                     *             ]
                      *           }
                      *         ],
                      *         "more": false
@@ -7250,6 +7289,18 @@ export interface operations {
                      *         "firstByteMs": 94,
                      *         "upstreamId": "openai-eu",
                      *         "attempts": 2,
+                     *         "attemptList": [
+                     *           {
+                     *             "status": 503,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 41
+                     *           },
+                     *           {
+                     *             "status": 429,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 54
+                     *           }
+                     *         ],
                      *         "usageState": "none",
                      *         "upstreamModel": null,
                      *         "inputTokens": null,
@@ -7272,7 +7323,17 @@ export interface operations {
                      *         "owner": {
                      *           "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
                      *           "email": "dev@example.com"
-                     *         }
+                     *         },
+                     *         "attemptUpstreams": [
+                     *           {
+                     *             "id": "openai-us",
+                     *             "name": "OpenAI US"
+                     *           },
+                     *           {
+                     *             "id": "openai-eu",
+                     *             "name": "OpenAI EU"
+                     *           }
+                     *         ]
                      *       }
                      *     }
                      */
@@ -11847,6 +11908,18 @@ export interface operations {
                      *             "firstByteMs": 94,
                      *             "upstreamId": "openai-eu",
                      *             "attempts": 2,
+                     *             "attemptList": [
+                     *               {
+                     *                 "status": 503,
+                     *                 "reason": "upstream_status",
+                     *                 "durationMs": 41
+                     *               },
+                     *               {
+                     *                 "status": 429,
+                     *                 "reason": "upstream_status",
+                     *                 "durationMs": 54
+                     *               }
+                     *             ],
                      *             "usageState": "none",
                      *             "upstreamModel": null,
                      *             "inputTokens": null,
@@ -11924,6 +11997,18 @@ export interface operations {
                      *         "firstByteMs": 94,
                      *         "upstreamId": "openai-eu",
                      *         "attempts": 2,
+                     *         "attemptList": [
+                     *           {
+                     *             "status": 503,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 41
+                     *           },
+                     *           {
+                     *             "status": 429,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 54
+                     *           }
+                     *         ],
                      *         "usageState": "none",
                      *         "upstreamModel": null,
                      *         "inputTokens": null,
@@ -12525,6 +12610,7 @@ export interface operations {
                      *             "firstByteMs": 210,
                      *             "upstreamId": "openai-eu",
                      *             "attempts": 1,
+                     *             "attemptList": [],
                      *             "usageState": "reported",
                      *             "upstreamModel": "gpt-5-2026-01-01",
                      *             "inputTokens": 210,
@@ -12712,6 +12798,18 @@ export interface operations {
                      *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *         "upstreamId": "openai-eu",
                      *         "attempts": 2,
+                     *         "attemptList": [
+                     *           {
+                     *             "status": 503,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 41
+                     *           },
+                     *           {
+                     *             "status": 429,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 54
+                     *           }
+                     *         ],
                      *         "failure": {
                      *           "collected": true,
                      *           "reason": {
