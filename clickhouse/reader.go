@@ -64,6 +64,7 @@ var readable = []struct {
 		"usage_state", "upstream_model", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
 		"key_id",
 		"upstream_id", "attempts", "estimated_tokens",
+		"failed_upstream_id", "failed_status", "failed_ms", "failed_reason",
 	}},
 	{"live_failures", []string{"application_id", "call_id", "start_time", "day", "message", "method", "body_note"}},
 	{"live_usage_daily", []string{"application_id", "day", "model", "calls", "successes", "failures", "duration_ms"}},

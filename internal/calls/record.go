@@ -32,13 +32,22 @@ type Record struct {
 	RequestBytes  int64
 	ResponseBytes int64
 	Usage         Usage
-	Estimated     uint32   // tokens that limits were charged beyond those of Usage, whose answer did not say all
-	UpstreamID    string   // named upstream that the call went to last; empty: the capability's own, or none
-	Attempts      int      // upstreams it was sent to; 0 when it was refused before
+	Estimated     uint32 // tokens that limits were charged beyond those of Usage, whose answer did not say all
+	UpstreamID    string // named upstream that the call went to last; empty: the capability's own, or none
+	Attempts      int    // upstreams it was sent to; 0 when it was refused before
+	FailedAttempt FailedAttempt
 	Failure       *Failure // nil for a success
 	// Unredacted is what the failure's detail is to be made of (Redact does it, in spool); nil for a
 	// success. It never leaves memory.
 	Unredacted *FailureInput
+}
+
+// FailedAttempt is the attempt of a call that another upstream was tried after; the zero one: there was none.
+type FailedAttempt struct {
+	UpstreamID string
+	Status     int           // it answered, 0 when it did not
+	Duration   time.Duration // from the start of the call until it had failed
+	Reason     ReasonCode
 }
 
 // idleRecords are records that were written, for reuse.
@@ -74,6 +83,8 @@ func (r *Record) MakeStorable(maxDetail int) {
 	r.StatusCode, r.UpstreamCode = min(r.StatusCode, math.MaxUint16), min(r.UpstreamCode, math.MaxUint16)
 	r.Model = cut(strings.ToValidUTF8(r.Model, "\uFFFD"), maxModel)
 	r.UpstreamID = cut(strings.ToValidUTF8(r.UpstreamID, "\uFFFD"), maxModel)
+	f := &r.FailedAttempt
+	f.UpstreamID, f.Status = cut(strings.ToValidUTF8(f.UpstreamID, "\uFFFD"), maxModel), min(f.Status, math.MaxUint16)
 	r.Attempts = min(max(r.Attempts, 0), math.MaxUint8)
 	r.Usage.Model = cut(strings.ToValidUTF8(r.Usage.Model, "\uFFFD"), maxModel)
 	if f := r.Failure; f != nil && f.Size() > maxDetail {

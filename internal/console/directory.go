@@ -123,7 +123,8 @@ func (c *Console) lookUpCall(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return callFacts(all)(found), nil
+	names, err := c.upstreamNames(ctx.UserContext())
+	return shown(callFacts(all, names))(found, err)
 }
 
 // lookUpCalls answers the facts of the calls of a trace, whichever applications made them.
@@ -149,16 +150,21 @@ func (c *Console) lookUpCalls(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	answer.More = len(found) > maxTraced
-	answer.Items = each(found[:min(maxTraced, len(found))], callFacts(all))
+	names, err := c.upstreamNames(ctx.UserContext())
+	if err != nil {
+		return nil, err
+	}
+	answer.Items = each(found[:min(maxTraced, len(found))], callFacts(all, names))
 	return answer, nil
 }
 
-func callFacts(all map[uuid.UUID]application.Owned) func(stats.OwnedCall) openapi.CallFacts {
+func callFacts(all map[uuid.UUID]application.Owned, names map[string]string) func(stats.OwnedCall) openapi.CallFacts {
 	return func(o stats.OwnedCall) openapi.CallFacts {
 		a := all[o.Application]
 		return openapi.CallFacts{
 			CallFields: callFields(o.Call), Reason: callReason(o.Reason),
 			Application: openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}, Owner: openapi.User{ID: a.OwnerID, Email: a.Email},
+			AttemptUpstreams: attemptUpstreams(o.Call, names),
 		}
 	}
 }

@@ -145,10 +145,40 @@ func callFields(c stats.Call) openapi.CallFields {
 		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: widened(c.FirstByteMs),
 		UsageState: told(c.UsageState), UpstreamModel: told(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
-		UpstreamID: told(c.UpstreamID), Attempts: int64(c.Attempts),
+		UpstreamID: told(c.UpstreamID), Attempts: int64(c.Attempts), AttemptList: attemptViews(c),
 		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
 		EstimatedTokens: estimatedTokens(c.Estimated), KeyID: idOrNull(c.KeyID),
 	}
+}
+
+// attemptViews are the attempts of a call that was sent to two upstreams; none where the first was not kept.
+func attemptViews(c stats.Call) []openapi.CallAttempt {
+	if c.Failed.UpstreamID == "" {
+		return []openapi.CallAttempt{}
+	}
+	first := openapi.CallAttempt{Reason: told(c.Failed.Reason), DurationMs: int64(c.Failed.DurationMs)}
+	if c.Failed.Status != 0 {
+		first.Status = widened(&c.Failed.Status)
+	}
+	last := openapi.CallAttempt{DurationMs: int64(c.DurationMs) - first.DurationMs}
+	switch {
+	case c.Success:
+		last.Status = widened(&c.StatusCode)
+	case c.Reason != nil:
+		last.Status, last.Reason = widened(c.Reason.UpstreamStatus), &c.Reason.Code
+	}
+	return []openapi.CallAttempt{first, last}
+}
+
+// attemptUpstreams are those that the attempts were made at.
+func attemptUpstreams(c stats.Call, names map[string]string) []openapi.AttemptUpstream {
+	upstreams := []openapi.AttemptUpstream{}
+	if c.Failed.UpstreamID != "" {
+		for _, id := range []string{c.Failed.UpstreamID, c.UpstreamID} {
+			upstreams = append(upstreams, openapi.AttemptUpstream{ID: id, Name: told(names[id])})
+		}
+	}
+	return upstreams
 }
 
 // estimatedTokens is null where nothing was estimated.

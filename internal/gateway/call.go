@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/access"
+	"callgate/internal/calls"
 	"callgate/internal/http1"
 	"callgate/internal/limits"
 	"callgate/internal/traces"
@@ -77,9 +78,10 @@ type call struct {
 	headBytes int       // of the head for the upstream in out
 	parts     headParts // of it
 
-	attempts    int   // upstreams tried; 0: the call was refused before
-	probe       int64 // the claim to be the call that tries an upstream whose breaker is open; 0: it has none
-	unconnected bool  // the last attempt found no connection
+	attempts    int                 // upstreams tried; 0: the call was refused before
+	probe       int64               // the claim to be the call that tries an upstream whose breaker is open; 0: it has none
+	unconnected bool                // the last attempt found no connection
+	failedFirst calls.FailedAttempt // the attempt before the last
 
 	// What came of it.
 	response      http1.Response

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"callgate/internal/access"
+	"callgate/internal/calls"
 	"callgate/internal/http1"
 )
 
@@ -200,9 +201,11 @@ func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
 		if aimed != nil {
 			return conn, err
 		}
+		failed := calls.FailedAttempt{UpstreamID: c.upstreamID(), Status: c.status, Duration: time.Since(c.start), Reason: reasonOf(err)}
 		if conn != nil && !c.letGo(conn) {
 			return nil, errCut
 		}
+		c.failedFirst = failed
 		c.request.sending = nil
 		c.request.stopped.Store(false) // a sender that had to be stopped was reading nothing of the caller
 		c.gateway.metrics.failovers.Inc()
@@ -210,6 +213,19 @@ func (c *call) elsewhere(conn *upstreamConn, err error) (*upstreamConn, error) {
 		c.attempts++
 		conn, err = c.forward()
 	}
+}
+
+// reasonOf is why an attempt failed that another one follows, as it would be told of a call.
+func reasonOf(err error) calls.ReasonCode {
+	switch {
+	case err == nil:
+		return calls.UpstreamStatus
+	case errors.Is(err, errPoolExhausted):
+		return calls.CodeOverloaded
+	case timedOut(err):
+		return calls.UpstreamTimeout
+	}
+	return calls.UpstreamUnreachable
 }
 
 // refusedUnread tells whether an upstream cannot have acted on the request, and the whole of it can be sent again.

@@ -64,6 +64,9 @@ func TestACallGoesToAnotherUpstreamWhenNoConnectionComesAbout(t *testing.T) {
 			if !record.Success || record.UpstreamID != "second" || record.Attempts != 2 || record.UpstreamCode != 200 {
 				t.Errorf("record %+v", record)
 			}
+			if f := record.FailedAttempt; f.UpstreamID != "first" || f.Status != 0 || f.Reason != calls.UpstreamUnreachable || f.Duration <= 0 || f.Duration > record.Duration {
+				t.Errorf("failed attempt %+v", f)
+			}
 			got := p.second.next()
 			if got.line != "POST /base/v1/chat?x=1 HTTP/1.1" || fmt.Sprint(got.header("Host"), got.header("X-Mine"), got.header("X-Api-Key")) !=
 				fmt.Sprint([]string{p.second.upstream}, []string{"yes"}, []string{"sk-key-of-second"}) || got.header("Authorization") != nil {
@@ -88,12 +91,15 @@ func TestARefusedRequestGoesToAnotherUpstreamOnlyIfItsWholeBodyIsKept(t *testing
 					if a.StatusCode != 200 || record.Attempts != 2 || record.UpstreamID != "second" || len(p.second.next().body) != size {
 						t.Errorf("answer %d, record %+v", a.StatusCode, record)
 					}
+					if f := record.FailedAttempt; f.UpstreamID != "first" || f.Status != status || f.Reason != calls.UpstreamStatus || f.Duration <= 0 || f.Duration > record.FirstByte {
+						t.Errorf("failed attempt %+v", f)
+					}
 					return
 				}
 				if s := p.gateway.Upstreams()["first"]; s.Failures != int64(status/500) {
 					t.Errorf("its breaker counts %d failures", s.Failures)
 				}
-				if a.StatusCode != status || record.Attempts != 1 || record.UpstreamID != "first" || len(p.second.asked) > 0 {
+				if a.StatusCode != status || record.Attempts != 1 || record.UpstreamID != "first" || record.FailedAttempt != (calls.FailedAttempt{}) || len(p.second.asked) > 0 {
 					t.Errorf("answer %d, record %+v", a.StatusCode, record)
 				}
 			})

@@ -113,6 +113,7 @@ func (c *call) finish(o outcome) {
 		ResponseBytes: c.responseBytes,
 		Usage:         c.tokens(o.success),
 		Attempts:      c.attempts,
+		FailedAttempt: c.failedFirst,
 	}
 	if c.attempts > 0 {
 		record.UpstreamID = c.upstreamID()

@@ -463,6 +463,14 @@ type ApplicationUsagePage struct {
 	Items []ApplicationUsage `json:"items"`
 }
 
+// AttemptUpstream defines model for AttemptUpstream.
+type AttemptUpstream struct {
+	ID string `json:"id"`
+
+	// Name Null when there is no such upstream any more.
+	Name *string `json:"name"`
+}
+
 // AuditChange defines model for AuditChange.
 type AuditChange struct {
 	Field string `json:"field"`
@@ -522,13 +530,28 @@ type Call struct {
 	Reason *CallReason `json:"reason"`
 }
 
+// CallAttempt defines model for CallAttempt.
+type CallAttempt struct {
+	// DurationMs The first one is measured from the start of the call, the last to its end; together they are that of the call.
+	DurationMs Count `json:"durationMs"`
+
+	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
+	Reason *FailureCode `json:"reason"`
+
+	// Status Null when the upstream did not answer.
+	Status *int64 `json:"status"`
+}
+
 // CallFacts defines model for CallFacts.
 type CallFacts struct {
 	// Embedded struct due to allOf(#/components/schemas/CallFields)
 	CallFields `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
 	Application ApplicationName `json:"application"`
-	Owner       User            `json:"owner"`
+
+	// AttemptUpstreams Which upstreams the attempts of `attemptList` were made at.
+	AttemptUpstreams []AttemptUpstream `json:"attemptUpstreams"`
+	Owner            User              `json:"owner"`
 
 	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
 	Reason *CallReason `json:"reason"`
@@ -549,6 +572,9 @@ type CallFields struct {
 
 	// Model Empty for a call without a capability.
 	Model string `json:"model"`
+
+	// AttemptList The attempts of a call that was sent to more than one upstream, in their order; empty for others, and of versions that did not keep them.
+	AttemptList []CallAttempt `json:"attemptList"`
 
 	// Attempts Upstreams it was sent to; 0 when it was refused before, or is of a version that did not count.
 	Attempts         int64  `json:"attempts"`
@@ -2342,7 +2368,7 @@ type UpstreamRange struct {
 	// SuccessRate 4 decimals, truncated, so that 1 means no failure; null without calls.
 	SuccessRate *float64 `json:"successRate"`
 
-	// FailedOver Of the calls, those that another upstream was tried for before.
+	// FailedOver Of the failures, those that another upstream was tried after. Calls of versions before attempts were kept are not among them: where they failed first is not known.
 	FailedOver Count `json:"failedOver"`
 
 	// FirstByte Milliseconds until the first byte of the answer; null without such calls. Percentiles are exact by the hour, and within 2 % by upstream. Where calls are not kept any more there are none.
@@ -2387,7 +2413,7 @@ type UpstreamUsage struct {
 	// Failures Of these, those that did not succeed, whoever is to blame.
 	Failures int64 `json:"failures"`
 
-	// FailedOver Of these, those that another upstream was tried for before.
+	// FailedOver Of the failures, those that another upstream was tried after. Calls of versions before attempts were kept are not among them: where they failed first is not known.
 	FailedOver int64 `json:"failedOver"`
 
 	// HourBefore The calls that started within sixty minutes.

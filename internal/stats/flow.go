@@ -80,13 +80,23 @@ type Call struct {
 	DurationMs  uint32
 	EndedBy     string
 	Streamed    bool
-	FirstByteMs *uint32 // nil when the upstream sent none
-	UpstreamID  string  // named upstream it was sent to last; empty: the capability's own, or none
-	Attempts    uint8   // upstreams it was sent to; 0: refused before, or not known
+	FirstByteMs *uint32       // nil when the upstream sent none
+	UpstreamID  string        // named upstream it was sent to last; empty: the capability's own, or none
+	Attempts    uint8         // upstreams it was sent to; 0: refused before, or not known
+	Failed      FailedAttempt // the attempt before the last
 	CallTokens
 	Estimated uint32         // tokens that limits were charged beyond those; 0: none
 	KeyID     uuid.UUID      // of the application's keys, the one it was made with; the zero one: not collected
 	Reason    *FailureReason // nil: it succeeded, or failed before reasons were recorded; no Message
+}
+
+// FailedAttempt is the attempt of a call that another upstream was tried after; without an UpstreamID there was none, or
+// it was not kept.
+type FailedAttempt struct {
+	UpstreamID string
+	Status     uint16 // it answered; 0: none
+	DurationMs uint32 // from the start of the call
+	Reason     string // code
 }
 
 // CallTokens are what the answer to a call reported; nil is not known.
@@ -187,7 +197,8 @@ const callColumns = `
     call_id, toUnixTimestamp64Milli(start_time), toString(model), success, status_code, duration_ms,
     toString(ended_by), streamed, first_byte_ms,
     toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
-    estimated_tokens, toString(upstream_id), attempts, key_id, toString(reason_type), toString(reason_code), upstream_status`
+    estimated_tokens, toString(upstream_id), attempts,
+    toString(failed_upstream_id), failed_status, failed_ms, toString(failed_reason), key_id, toString(reason_type), toString(reason_code), upstream_status`
 
 // selectCalls is the call flow of a query in some buckets, the given order and no limit.
 func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
@@ -276,7 +287,8 @@ func scanCall(rows driver.Rows, more ...any) (Call, error) {
 	var upstreamStatus uint16
 	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs,
 		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning,
-		&c.Estimated, &c.UpstreamID, &c.Attempts, &c.KeyID, &reason.Type, &reason.Code, &upstreamStatus}
+		&c.Estimated, &c.UpstreamID, &c.Attempts,
+		&c.Failed.UpstreamID, &c.Failed.Status, &c.Failed.DurationMs, &c.Failed.Reason, &c.KeyID, &reason.Type, &reason.Code, &upstreamStatus}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return Call{}, unavailable(err, "read calls")
 	}

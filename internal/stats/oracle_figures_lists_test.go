@@ -122,9 +122,9 @@ func (o *oracle) figuresOfUpstreams(of []record, start, end string) object {
 	read := slices.DeleteFunc(slices.Clone(of), func(r record) bool { return r.day() < from })
 	since := o.now.Add(-time.Hour).Truncate(time.Millisecond)
 	items := []any{}
-	for _, id := range []string{"eu", "us"} {
+	for _, id := range []string{"eu", "us", "down"} {
 		of := func(from, to time.Time) []record {
-			return slices.DeleteFunc(slices.Clone(o.records), func(r record) bool {
+			return slices.DeleteFunc(attemptsOf(o.records), func(r record) bool {
 				return r.sentTo != id || r.start.Before(from) || !r.start.Before(to) || o.accountOf(r.application) < 0
 			})
 		}
@@ -136,7 +136,7 @@ func (o *oracle) figuresOfUpstreams(of []record, start, end string) object {
 		if len(ranged) == 0 {
 			ranged = []any{object{"upstreamId": id, "calls": 0, "failures": 0, "failedOver": 0, "successRate": nil, "p95Ms": nil, "firstByte": firstBytes(nil)}}
 		}
-		over := slices.DeleteFunc(slices.Clone(lately), func(r record) bool { return r.attempts < 2 })
+		over := slices.DeleteFunc(slices.Clone(lately), func(r record) bool { return r.failedAt == "" })
 		hour := hourOf(lately)
 		item := object{"upstreamId": id, "calls": len(lately), "failures": hour["failures"], "failedOver": len(over), "p95Ms": 0, "hourBefore": hourOf(before), "range": ranged[0]}
 		if len(lately) > 0 {
@@ -164,25 +164,25 @@ func roughly(block object) object {
 // upstreamsOf are some calls by the upstream they went to, the most calls first.
 func (o *oracle) upstreamsOf(of []record) []any {
 	groups := map[string][]record{}
-	for _, r := range of {
+	for _, r := range attemptsOf(of) {
 		groups[r.sentTo] = append(groups[r.sentTo], r)
 	}
 	items := []any{}
 	for id, calls := range groups {
 		block := figures(calls)
+		ended := slices.DeleteFunc(slices.Clone(calls), func(r record) bool { return r.failedAt != "" })
+		over := len(calls) - len(ended)
 		var took []int64
-		over := 0
-		for _, r := range calls {
-			took = append(took, r.took)
-			if r.attempts > 1 {
-				over++
-			}
+		for _, r := range ended {
+			took = append(took, r.took+r.failed)
 		}
 		slices.Sort(took)
 		item := object{"upstreamId": nil, "name": nil, "calls": len(calls), "failures": block["failures"], "successRate": block["successRate"], "failedOver": over,
-			"firstByte": roughly(firstBytes(calls))}
+			"firstByte": roughly(firstBytes(ended))}
 		for name, percent := range map[string]int{"p50Ms": 50, "p95Ms": 95, "p99Ms": 99} {
-			item[name] = middle(took[(percent*len(took)+99)/100-1])
+			if item[name] = nil; len(took) > 0 {
+				item[name] = middle(took[(percent*len(took)+99)/100-1])
+			}
 		}
 		if id != "" {
 			item["upstreamId"] = id

@@ -147,6 +147,9 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 		r.firstByte = &first
 	}
 	r.sentTo, r.attempts = []string{"", "eu", "us"}[random.IntN(3)], uint8(random.IntN(3))
+	if r.attempts > 1 && random.IntN(3) > 0 {
+		r.failedAt, r.failed = []string{"eu", "us", "down"}[random.IntN(3)], r.took/4
+	}
 	if random.IntN(4) > 0 {
 		if random.IntN(9) == 0 {
 			r.status = 201
@@ -180,7 +183,8 @@ func write(conn clickhouse.Conn, records []record) error {
 	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success,
 		streamed, first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id,
-		usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts)`)
+		usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts,
+		failed_upstream_id, failed_ms)`)
 	if err != nil {
 		return err
 	}
@@ -197,7 +201,7 @@ func write(conn clickhouse.Conn, records []record) error {
 		}
 		err := batch.Append(r.application, r.start, r.id, uuid.Nil, r.model, uint32(r.took), uint16(r.status), r.success, r.streamed, first, r.endedBy,
 			r.reason, r.code, uint16(r.upstream), uint64(1), uint64(1), "batch",
-			r.reported.state, r.reported.upstream, r.reported.numbers[0], r.reported.numbers[1], r.reported.numbers[2], r.reported.numbers[3], r.reported.numbers[4], r.key(), r.sentTo, r.attempts)
+			r.reported.state, r.reported.upstream, r.reported.numbers[0], r.reported.numbers[1], r.reported.numbers[2], r.reported.numbers[3], r.reported.numbers[4], r.key(), r.sentTo, r.attempts, r.failedAt, uint32(r.failed))
 		if err == nil && r.kept != nil {
 			body := ""
 			if r.kept.body != "" {

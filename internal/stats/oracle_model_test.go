@@ -39,10 +39,26 @@ type record struct {
 	reported    reported
 	sentTo      string // upstream
 	attempts    uint8
+	failedAt    string // upstream tried before that; empty: none, or not kept
+	failed      int64  // its milliseconds
 }
 
 // kept is the detail of a failed call.
 type kept struct{ message, method, path, body, query, note string }
+
+// attemptsOf are calls by the upstreams they were sent to: one that failed and was followed by another is a call of its own.
+func attemptsOf(of []record) (list []record) {
+	for _, r := range of {
+		last := r
+		last.took, last.failedAt = r.took-r.failed, ""
+		list = append(list, last)
+		if r.failedAt != "" {
+			r.sentTo, r.success, r.took = r.failedAt, false, r.failed
+			list = append(list, r)
+		}
+	}
+	return list
+}
 
 func (r record) day() string { return r.start.In(beijingZone).Format(isoDay) }
 

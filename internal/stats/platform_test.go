@@ -50,6 +50,9 @@ func TestFiguresOfEveryoneAreReadFromTheirProjections(t *testing.T) {
 	if err != nil || ranges.All.Calls != 300 || ranges.From != days.Start {
 		t.Fatalf("%+v, %v", ranges, err)
 	}
+	if len(ranges.Items) != 1 {
+		t.Errorf("calls of no named upstream: %+v", ranges.Items)
+	}
 	if rows := read.Load(); rows >= 300 {
 		t.Errorf("%d rows were read of 300 applications", rows)
 	}

@@ -1,18 +1,20 @@
 package stats
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"callgate/internal/beijing"
 )
 
-// UpstreamRange is what went to an upstream.
+// UpstreamRange is what was sent to an upstream: a call that was sent to two counts for both, as a failure for the first.
 type UpstreamRange struct {
 	UpstreamID                  string // empty: to the capability's own address, or nowhere
-	Calls, Failures, FailedOver int64
-	P50Ms, P95Ms, P99Ms         *int64 // nearest rank, error <= 2 %; nil without calls
+	Calls, Failures, FailedOver int64  // FailedOver: failures that another upstream was tried after
+	P50Ms, P95Ms, P99Ms         *int64 // of whole calls that ended at it; nearest rank, error <= 2 %; nil without any
 	FirstByte                   FirstByte
 }
 
@@ -26,11 +28,17 @@ type UpstreamRanges struct {
 // upstreamRangesQuery is answered from the projection of_upstreams of calls (clickhouse/00019), if it asks in the same words. The
 // levels are a hair low, so that the rank is the nearest one.
 var upstreamRangesQuery = `
-SELECT grouping(c.upstream_id) = 1, toString(c.upstream_id), toInt64(count()) AS total, toInt64(countIf(NOT c.success)), toInt64(countIf(c.attempts > 1)),
+SELECT grouping(c.upstream_id) = 1, toString(c.upstream_id), toInt64(count()) AS total, toInt64(countIf(NOT c.success)),
     quantilesTiming(0.4999999, 0.9499999, 0.9899999)(` + bucketOf("c.duration_ms") + `),
     toInt64(count(c.first_byte_ms)), toInt64(sum(ifNull(c.first_byte_ms, 0))),
     arrayMap(bucket -> if(isFinite(bucket), bucket, 0), quantilesTimingIf(0.4999999, 0.9499999, 0.9899999)(
         ` + bucketOf("assumeNotNull(c.first_byte_ms)") + `, c.first_byte_ms IS NOT NULL))
+FROM calls AS c
+WHERE toDate(c.start_time) BETWEEN {start:Date} AND {end:Date}`
+
+// failedAttemptsQuery is answered from the projection of_failed_attempts of calls (clickhouse/00022).
+const failedAttemptsQuery = `
+SELECT toString(c.failed_upstream_id), toInt64(count())
 FROM calls AS c
 WHERE toDate(c.start_time) BETWEEN {start:Date} AND {end:Date}`
 
@@ -66,10 +74,11 @@ func (r *Reader) UpstreamRanges(ctx context.Context, who Everyone, days beijing.
 	if model != nil {
 		condition, pairs = condition+" AND "+ofModel, append(pairs, "model", *model)
 	}
-	query := upstreamRangesQuery + condition + ` GROUP BY c.upstream_id WITH ROLLUP HAVING total > 0 ORDER BY total DESC, c.upstream_id`
+	settings := ""
 	if len(who.Except) == 0 {
-		query += wholeProjection + `, optimize_functions_to_subcolumns = 0` // else the words are not the same
+		settings = wholeProjection + `, optimize_functions_to_subcolumns = 0` // else the words are not the same
 	}
+	query := upstreamRangesQuery + condition + ` GROUP BY c.upstream_id WITH ROLLUP HAVING total > 0` + settings
 	err = r.each(fromProjections(ctx), "calls by upstream", query, args(pairs...), func(rows driver.Rows) error {
 		var whole bool
 		u, err := scanUpstreamRange(rows, &whole)
@@ -80,7 +89,38 @@ func (r *Reader) UpstreamRanges(ctx context.Context, who Everyone, days beijing.
 		}
 		return err
 	})
+	if err != nil {
+		return ranges, err
+	}
+	query = failedAttemptsQuery + condition + ` GROUP BY c.failed_upstream_id` + settings
+	err = r.each(fromProjections(ctx), "failed attempts by upstream", query, args(pairs...), func(rows driver.Rows) error {
+		var id string
+		var n int64
+		if err := rows.Scan(&id, &n); err != nil {
+			return unavailable(err, "read failed attempts by upstream")
+		}
+		ranges.failedAttempts(id, n)
+		return nil
+	})
+	slices.SortFunc(ranges.Items, func(a, b UpstreamRange) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.UpstreamID, b.UpstreamID))
+	})
 	return ranges, err
+}
+
+// failedAttempts adds attempts at an upstream that another one was tried after.
+func (ranges *UpstreamRanges) failedAttempts(upstream string, n int64) {
+	if upstream == "" {
+		return
+	}
+	ranges.All.FailedOver += n
+	at := slices.IndexFunc(ranges.Items, func(u UpstreamRange) bool { return u.UpstreamID == upstream })
+	if at < 0 {
+		at = len(ranges.Items)
+		ranges.Items = append(ranges.Items, UpstreamRange{UpstreamID: upstream})
+	}
+	u := &ranges.Items[at]
+	u.Calls, u.Failures, u.FailedOver = u.Calls+n, u.Failures+n, n
 }
 
 const callsPerDay = `
@@ -113,7 +153,7 @@ func (r *Reader) fewCalls(ctx context.Context, days beijing.Range) (beijing.Rang
 func scanUpstreamRange(rows driver.Rows, whole *bool) (u UpstreamRange, err error) {
 	var took, waited []float32 // buckets
 	var sum int64
-	err = rows.Scan(whole, &u.UpstreamID, &u.Calls, &u.Failures, &u.FailedOver, &took, &u.FirstByte.Calls, &sum, &waited)
+	err = rows.Scan(whole, &u.UpstreamID, &u.Calls, &u.Failures, &took, &u.FirstByte.Calls, &sum, &waited)
 	if err != nil {
 		return u, unavailable(err, "read calls by upstream")
 	}

@@ -15,21 +15,28 @@ type UpstreamFigures struct {
 	Items []UpstreamUsage // the most calls first
 }
 
-// UpstreamUsage is what went to one of them last.
+// UpstreamUsage is what was sent to one of them: a call that was sent to two counts for both, as a failure for the first.
 type UpstreamUsage struct {
 	UpstreamID string
 	Calls      int64
 	Failures   int64
-	FailedOver int64       // calls that another upstream was tried for before
-	P95Ms      int64       // 0 without calls
+	FailedOver int64       // failures that another upstream was tried after
+	P95Ms      int64       // of the time the calls were at it; 0 without calls
 	Before     HourFigures // of the hour before
 }
 
+// attemptsArray are the attempts of a call at named upstreams: to which, whether it succeeded there, how long it was there
+// and whether another one was tried after. Of calls of versions that kept no failed attempt it is the last one alone.
+const attemptsArray = `
+ARRAY JOIN arrayFilter(attempt -> attempt.1 != '', [
+    (toString(upstream_id), success, toInt64(duration_ms) - failed_ms, false),
+    (toString(failed_upstream_id), false, toInt64(failed_ms), true)]) AS attempt`
+
 const upstreamsQuery = `
-SELECT toString(upstream_id) AS upstream, start_time >= fromUnixTimestamp64Milli({since:Int64}, 'Asia/Shanghai') AS lately,
-    toInt64(count()), toInt64(countIf(NOT success)), toInt64(countIf(attempts > 1)), toInt64(quantileExact(0.9499999)(duration_ms))
-FROM calls
-WHERE start_time >= fromUnixTimestamp64Milli({from:Int64}, 'Asia/Shanghai') AND upstream_id != ''`
+SELECT attempt.1 AS upstream, start_time >= fromUnixTimestamp64Milli({since:Int64}, 'Asia/Shanghai') AS lately,
+    toInt64(count()), toInt64(countIf(NOT attempt.2)), toInt64(countIf(attempt.4)), quantileExact(0.9499999)(attempt.3)
+FROM calls` + attemptsArray + `
+WHERE start_time >= fromUnixTimestamp64Milli({from:Int64}, 'Asia/Shanghai')`
 
 // Upstreams gives everyone's figures of the last hour. They are read from the calls themselves: no rollup tells upstreams
 // apart. Faults: Unavailable.

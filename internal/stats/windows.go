@@ -34,20 +34,22 @@ const (
 // windowsQuery reads the calls themselves, because no rollup knows when they ended: a call that timed out after five minutes failed
 // now. What was inserted before the window ended before it, which leaves few granules to read, whatever the sort key.
 func windowsQuery(by By) string {
-	condition := map[By]string{
-		ByApplication: "application_id IN {ids:Array(UUID)}", ByModel: "model IN {ids:Array(String)}", ByUpstream: "upstream_id IN {ids:Array(String)}",
+	of := map[By]struct{ id, success, ms, from, condition string }{
+		ByApplication: {"application_id", "success", "duration_ms", "", "application_id IN {ids:Array(UUID)}"},
+		ByModel:       {"model", "success", "duration_ms", "", "model IN {ids:Array(String)}"},
+		ByUpstream:    {"attempt.1", "attempt.2", "attempt.3", attemptsArray, "attempt.1 IN {ids:Array(String)}"},
 	}[by]
 	const ended = "toUnixTimestamp64Milli(start_time) + duration_ms"
 	return `
-SELECT toString(` + string(by) + `) AS id, toInt64(count()), toInt64(countIf(NOT success)), toInt64(quantileExact(0.9499999)(duration_ms))
-FROM calls
-WHERE ` + condition + ` AND start_time >= fromUnixTimestamp64Milli({started:Int64}, 'Asia/Shanghai') AND start_time <= fromUnixTimestamp64Milli({to:Int64}, 'Asia/Shanghai')
+SELECT toString(` + of.id + `) AS id, toInt64(count()), toInt64(countIf(NOT ` + of.success + `)), toInt64(quantileExact(0.9499999)(` + of.ms + `))
+FROM calls` + of.from + `
+WHERE ` + of.condition + ` AND start_time >= fromUnixTimestamp64Milli({started:Int64}, 'Asia/Shanghai') AND start_time <= fromUnixTimestamp64Milli({to:Int64}, 'Asia/Shanghai')
   AND recorded_at >= fromUnixTimestamp64Milli({recorded:Int64}, 'Asia/Shanghai') AND ` + ended + ` > {from:Int64} AND ` + ended + ` <= {to:Int64}
 GROUP BY id`
 }
 
 // Windows gives what calls did that ended after from, at to the latest, by application, capability or upstream; one without such
-// calls is not in it. Faults: Unavailable.
+// calls is not in it. An attempt that failed counts for the upstream it was made at. Faults: Unavailable.
 func (r *Reader) Windows(ctx context.Context, by By, ids []string, from, to time.Time) (map[string]Window, error) {
 	found := make(map[string]Window, len(ids))
 	if len(ids) == 0 {

@@ -118,6 +118,10 @@ func (l *CallLog) write(r *calls.Record) {
 	if r.Attempts > 0 {
 		attrs = append(attrs, slog.String("upstreamId", r.UpstreamID), slog.Int("attempts", r.Attempts))
 	}
+	if f := &r.FailedAttempt; f.UpstreamID != "" {
+		attrs = append(attrs, slog.String("failedUpstreamId", f.UpstreamID), slog.Int("failedStatus", f.Status),
+			slog.Int64("failedMs", f.Duration.Milliseconds()), slog.String("failedReason", string(f.Reason)))
+	}
 	if trace := r.Trace.String(); trace != "" {
 		attrs = append(attrs, slog.String("traceId", trace))
 	}

@@ -34,7 +34,23 @@ func callFigures(c stats.Call) openapi.CallFields {
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: wide(c.FirstByteMs),
 		UsageState: orNull(c.UsageState), UpstreamModel: orNull(c.UpstreamModel), InputTokens: wide(c.Input), OutputTokens: wide(c.Output),
 		CachedTokens: wide(c.Cached), CacheWriteTokens: wide(c.CacheWrite), ReasoningTokens: wide(c.Reasoning),
-		UpstreamID: orNull(c.UpstreamID), Attempts: int64(c.Attempts),
+		UpstreamID: orNull(c.UpstreamID), Attempts: int64(c.Attempts), AttemptList: []openapi.CallAttempt{},
+	}
+	if c.Estimated != 0 {
+		figures.EstimatedTokens = wide(&c.Estimated)
+	}
+	if f := c.Failed; f.UpstreamID != "" {
+		failed := openapi.CallAttempt{Reason: orNull(f.Reason), DurationMs: int64(f.DurationMs)}
+		if f.Status != 0 {
+			failed.Status = wide(&f.Status)
+		}
+		last := openapi.CallAttempt{DurationMs: figures.DurationMs - failed.DurationMs}
+		if c.Success {
+			last.Status = &figures.StatusCode
+		} else if c.Reason != nil {
+			last.Status, last.Reason = wide(c.Reason.UpstreamStatus), &c.Reason.Code
+		}
+		figures.AttemptList = append(figures.AttemptList, failed, last)
 	}
 	if c.KeyID != uuid.Nil {
 		figures.KeyID = &c.KeyID

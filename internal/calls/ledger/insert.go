@@ -11,7 +11,8 @@ import (
 
 const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
 	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id,
-	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts, estimated_tokens)`
+	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts, estimated_tokens,
+	failed_upstream_id, failed_status, failed_ms, failed_reason)`
 
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
@@ -28,7 +29,9 @@ type callColumns struct {
 	requestBytes, responseBytes            []uint64
 	usageState, upstreamModel, upstreamID  []any
 	attempts                               []uint8
-	estimated                              []uint32
+	estimated, failedDuration              []uint32
+	failedUpstreamID, failedReason         []any
+	failedStatus                           []uint16
 	tokens                                 [len(calls.AllUsageFields)]tokenColumn
 }
 
@@ -49,12 +52,13 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	for _, column := range []*[]uuid.UUID{&c.application, &c.call, &c.user, &c.key} {
 		*column = resize(*column, len(rows))
 	}
-	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch, &c.usageState, &c.upstreamModel, &c.upstreamID} {
+	for _, column := range []*[]any{&c.model, &c.endedBy, &c.reasonType, &c.reasonCode, &c.batch, &c.usageState, &c.upstreamModel, &c.upstreamID,
+		&c.failedUpstreamID, &c.failedReason} {
 		*column = resize(*column, len(rows))
 	}
 	c.start, c.duration, c.firstByte = resize(c.start, len(rows)), resize(c.duration, len(rows)), resize(c.firstByte, len(rows))
 	c.status, c.upstream, c.attempts = resize(c.status, len(rows)), resize(c.upstream, len(rows)), resize(c.attempts, len(rows))
-	c.estimated = resize(c.estimated, len(rows))
+	c.estimated, c.failedDuration, c.failedStatus = resize(c.estimated, len(rows)), resize(c.failedDuration, len(rows)), resize(c.failedStatus, len(rows))
 	c.success, c.streamed, c.stamped = resize(c.success, len(rows)), resize(c.streamed, len(rows)), resize(c.stamped, len(rows))
 	c.requestBytes, c.responseBytes, c.trace = resize(c.requestBytes, len(rows)), resize(c.responseBytes, len(rows)), resize(c.trace, len(rows))
 	for f := range c.tokens {
@@ -80,6 +84,9 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 		repeat(c.upstreamModel, i, r.Usage.Model)
 		repeat(c.upstreamID, i, r.UpstreamID)
 		c.attempts[i], c.estimated[i] = r.Attempts, r.Estimated
+		repeat(c.failedUpstreamID, i, r.FailedAttempt.UpstreamID)
+		repeat(c.failedReason, i, r.FailedAttempt.Reason)
+		c.failedStatus[i], c.failedDuration[i] = r.FailedAttempt.Status, milliseconds(r.FailedAttempt.DurationUS)
 		for f, field := range calls.AllUsageFields {
 			n, known := r.Usage.Number(field)
 			c.tokens[f].set(i, n, known)
@@ -88,7 +95,8 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
 		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace,
 		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known,
-		c.key, c.upstreamID, c.attempts, c.estimated}
+		c.key, c.upstreamID, c.attempts, c.estimated,
+		c.failedUpstreamID, c.failedStatus, c.failedDuration, c.failedReason}
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

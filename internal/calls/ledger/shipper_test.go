@@ -8,6 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls"
 	"callgate/internal/calls/callstest"
 	"callgate/internal/calls/spool"
 )
@@ -38,6 +39,8 @@ func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
 	at := day.End().Add(-1)
 	call := callstest.Failed(at)
 	call.Streamed, call.FirstByte, call.UpstreamCode = true, 77*time.Millisecond+999*time.Microsecond, 503
+	call.UpstreamID, call.Attempts = "spare", 2
+	call.FailedAttempt = calls.FailedAttempt{UpstreamID: "eu", Status: 529, Duration: 51*time.Millisecond + 999*time.Microsecond, Reason: calls.UpstreamStatus}
 	id, detail := call.CallID, *call.Failure
 	r.Add(call)
 	if err := shut(r); err != nil {
@@ -53,14 +56,20 @@ func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
 		first                                                   *uint32
 		request, response                                       uint64
 		message, method, path, body, query, note, batch, batch2 string
+		upstreamID, failedUpstreamID, failedReason              string
+		attempts                                                uint8
+		failedStatus                                            uint16
+		failed                                                  uint32
 	}
 	err := s.conn.QueryRow(t.Context(), `
 		SELECT application_id, start_time, call_id, user_id, model, toString(toDate(start_time)), duration_ms, status_code, success, streamed,
 			first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, c.batch_id, recorded_at,
+			upstream_id, attempts, failed_upstream_id, failed_status, failed_ms, failed_reason,
 			message, method, path, request_body, query, body_note, f.batch_id
 		FROM calls AS c JOIN call_failures AS f USING (application_id, start_time, call_id)`).Scan(
 		&got.app, &got.start, &got.call, &got.user, &got.model, &got.day, &got.duration, &got.status, &got.success, &got.streamed,
 		&got.first, &got.endedBy, &got.reasonType, &got.reasonCode, &got.upstream, &got.request, &got.response, &got.batch, &got.recorded,
+		&got.upstreamID, &got.attempts, &got.failedUpstreamID, &got.failedStatus, &got.failed, &got.failedReason,
 		&got.message, &got.method, &got.path, &got.body, &got.query, &got.note, &got.batch2)
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +88,9 @@ func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
 	}
 	if got.endedBy != "upstream_abort" || got.reasonType != "connection_failed" || got.reasonCode != "upstream_unreachable" {
 		t.Errorf("reason %s %s %s", got.endedBy, got.reasonType, got.reasonCode)
+	}
+	if got.upstreamID != "spare" || got.attempts != 2 || got.failedUpstreamID != "eu" || got.failedStatus != 529 || got.failed != 51 || got.failedReason != "upstream_status" {
+		t.Errorf("attempts %q %d %q %d %d %q", got.upstreamID, got.attempts, got.failedUpstreamID, got.failedStatus, got.failed, got.failedReason)
 	}
 	if got.request != 1024 || got.response != 20480 || got.batch == "" || got.batch != got.batch2 {
 		t.Errorf("bytes %d %d, batch %q %q", got.request, got.response, got.batch, got.batch2)

@@ -29,10 +29,12 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 	keyless.KeyID, keyAlone.Usage, bare.KeyID, bare.Usage = uuid.Nil, calls.Usage{}, uuid.Nil, calls.Usage{}
 	estimated := callstest.Failed(start)
 	estimated.Usage, estimated.Estimated = calls.Usage{State: calls.UsagePartial, Known: calls.UsageInput, Input: 400}, 1<<32-1
+	moved := callstest.Success(start)
+	moved.UpstreamID, moved.Attempts, moved.FailedAttempt = "spare", 2, calls.FailedAttempt{UpstreamID: "openai-eu", Status: 503, Duration: 1500 * time.Microsecond, Reason: calls.UpstreamStatus}
 	early := callstest.Success(start)
 	early.CallID = uuid.UUID{0: 0xff, 1: 0xff} // its time is not the start's
 	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "of a trace": traced, "foreign id": early,
-		"tokens alone": keyless, "a key alone": keyAlone, "neither": bare, "tokens": counted, "a failure's tokens": uncounted, "an upstream": sent, "an estimate": estimated} {
+		"tokens alone": keyless, "a key alone": keyAlone, "neither": bare, "tokens": counted, "a failure's tokens": uncounted, "an upstream": sent, "an estimate": estimated, "a failed attempt": moved} {
 		var got Row
 		if err := decodePayload(string(appendPayload(nil, r)), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -42,6 +44,9 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 			got.EndedBy != string(r.EndedBy) || got.ReasonType != string(r.ReasonType) || got.ReasonCode != string(r.ReasonCode) ||
 			got.HasFirstByte != (r.FirstByte >= 0) || got.Trace != r.Trace || got.Usage != r.Usage || got.Estimated != r.Estimated || got.UpstreamID != r.UpstreamID || int(got.Attempts) != r.Attempts || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
 			t.Errorf("%s: %+v", name, got)
+		}
+		if f := r.FailedAttempt; got.FailedAttempt != (FailedAttemptRow{f.UpstreamID, uint16(f.Status), uint64(f.Duration / time.Microsecond), string(f.Reason)}) {
+			t.Errorf("%s: %+v", name, got.FailedAttempt)
 		}
 		if f := r.Failure; f != nil && got.Failure != (FailureRow{f.Message, f.Method, f.Path, string(f.RequestBody), string(f.Query), string(f.BodyNote)}) {
 			t.Errorf("%s: %+v", name, got.Failure)
@@ -57,7 +62,7 @@ func TestASuccessfulRecordTakesAtMostTwoHundredAndTenBytes(t *testing.T) {
 	}
 }
 
-// TestARecordOfTheVersionBeforeIsRead, which knew of no estimate.
+// TestARecordOfTheVersionBeforeIsRead, which knew of no estimate and of no failed attempt.
 func TestARecordOfTheVersionBeforeIsRead(t *testing.T) {
 	before, err := hex.DecodeString(`010190a0a00000700080000000000000010190a0a000007000800000000000000201a0c499607b7000800000000000000128ffcfc70487ad4bf60300800880a001` +
 		`04040c0b6770742d346f2d6d696e692f00010b000403900303056770742d350210000190a0a0000070008000000000000003030b0002096f70656e61692d657521` +
@@ -67,9 +72,9 @@ func TestARecordOfTheVersionBeforeIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Row{Estimated: 7} // of the row that was read into it before
+	got := Row{Estimated: 7, FailedAttempt: FailedAttemptRow{UpstreamID: "eu"}} // of the row that was read into it before
 	want := calls.Usage{State: calls.UsagePartial, Model: "gpt-5", Known: calls.UsageInput | calls.UsageOutput, Input: 400, Output: 3}
-	if err := decodePayload(string(before), &got); err != nil || got.Usage != want || got.Estimated != 0 || got.Key != callstest.Key ||
+	if err := decodePayload(string(before), &got); err != nil || got.Usage != want || got.Estimated != 0 || got.FailedAttempt != (FailedAttemptRow{}) || got.Key != callstest.Key ||
 		got.UpstreamID != "openai-eu" || got.Attempts != 2 || got.Start != 1_790_000_000_123 || got.Failure.Method != "POST" {
 		t.Errorf("%v: %+v", err, got)
 	}

@@ -3,6 +3,7 @@ package spool
 import (
 	"encoding/binary"
 	"math"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -13,10 +14,11 @@ import (
 // its number, two bytes of its length and what it holds. A version that does not know a part passes over it, and
 // takes the record without it. A number is never used again.
 const (
-	partUsage     = 1
-	partKey       = 2 // 16 bytes
-	partUpstream  = 3
-	partEstimated = 4
+	partUsage         = 1
+	partKey           = 2 // 16 bytes
+	partUpstream      = 3
+	partEstimated     = 4
+	partFailedAttempt = 5
 )
 
 func appendMore(b []byte, r *calls.Record) []byte {
@@ -40,6 +42,15 @@ func appendMore(b []byte, r *calls.Record) []byte {
 		var part int
 		b, part = beginLength(append(b, partEstimated))
 		b = binary.AppendUvarint(b, uint64(r.Estimated))
+		endLength(b, part)
+	}
+	if f := &r.FailedAttempt; f.UpstreamID != "" {
+		var part int
+		b, part = beginLength(append(b, partFailedAttempt))
+		b = appendText(b, f.UpstreamID)
+		b = binary.AppendUvarint(b, uint64(max(f.Status, 0)))
+		b = binary.AppendUvarint(b, uint64(max(f.Duration, 0)/time.Microsecond))
+		b = appendCode(b, reasonCodeCodes, string(f.Reason))
 		endLength(b, part)
 	}
 	endLength(b, list)
@@ -75,6 +86,8 @@ func (d *decoder) more(r *Row) {
 			r.Attempts, r.UpstreamID = part.octet(), part.text()
 		case partEstimated:
 			r.Estimated = uint32(part.number(math.MaxUint32))
+		case partFailedAttempt:
+			r.FailedAttempt = FailedAttemptRow{part.text(), uint16(part.number(math.MaxUint16)), part.number(math.MaxInt64), part.code(reasonCodeCodes)}
 		}
 		parts.failed = parts.failed || part.failed
 	}

@@ -24,7 +24,16 @@ type Row struct {
 	Estimated                                   uint32
 	UpstreamID                                  string
 	Attempts                                    uint8
+	FailedAttempt                               FailedAttemptRow
 	Failure                                     FailureRow
+}
+
+// FailedAttemptRow is the attempt of a Row that another one followed; without an UpstreamID there was none.
+type FailedAttemptRow struct {
+	UpstreamID string
+	Status     uint16
+	DurationUS uint64
+	Reason     string
 }
 
 // FailureRow is the detail of a Row that HasFailure.
@@ -61,7 +70,7 @@ func decodePayload(payload string, r *Row) error {
 	if r.Trace = (calls.TraceID{}); flags&flagTrace != 0 {
 		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
 	}
-	r.Key, r.UpstreamID, r.Attempts, r.Estimated = uuid.Nil, "", 0, 0
+	r.Key, r.UpstreamID, r.Attempts, r.Estimated, r.FailedAttempt = uuid.Nil, "", 0, 0, FailedAttemptRow{}
 	if r.Usage = (calls.Usage{}); flags&flagMore != 0 {
 		d.more(r)
 	}

@@ -184,7 +184,7 @@ function CallFacts({ call }: { call: Facts }) {
         <dt>{t('calls:fact.endedBy')}</dt>
         <dd>{t(`calls:endedBy.${call.endedBy}`)}</dd>
       </div>
-      <UpstreamFacts call={call} />
+      <UpstreamFacts call={call} at={call.attemptUpstreams} />
       <TokenFacts call={call} />
     </dl>
   );

@@ -2611,6 +2611,11 @@ export interface components {
             /** @constant */
             size?: 10;
         } & (components["schemas"]["PageFields"] & components["schemas"]["Coverage"]);
+        AttemptUpstream: {
+            id: string;
+            /** @description Null when there is no such upstream any more. */
+            name: string | null;
+        };
         AuditChange: {
             field: string;
             /** @description Any JSON value; null for something new. */
@@ -2646,8 +2651,18 @@ export interface components {
             /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
             reason: null | components["schemas"]["CallReason"];
         } & components["schemas"]["CallFields"];
+        CallAttempt: {
+            /** @description The first one is measured from the start of the call, the last to its end; together they are that of the call. */
+            durationMs: components["schemas"]["Count"];
+            /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
+            reason: null | components["schemas"]["FailureCode"];
+            /** @description Null when the upstream did not answer. */
+            status: number | null;
+        };
         CallFacts: {
             application: components["schemas"]["ApplicationName"];
+            /** @description Which upstreams the attempts of `attemptList` were made at. */
+            attemptUpstreams: components["schemas"]["AttemptUpstream"][];
             owner: components["schemas"]["User"];
             /** @description Why it failed; null when it succeeded, or failed before reasons were recorded. */
             reason: null | components["schemas"]["CallReason"];
@@ -2657,6 +2672,8 @@ export interface components {
             more: boolean;
         } & components["schemas"]["Coverage"];
         CallFields: {
+            /** @description The attempts of a call that was sent to more than one upstream, in their order; empty for others, and of versions that did not keep them. */
+            attemptList: components["schemas"]["CallAttempt"][];
             /** @description Upstreams it was sent to; 0 when it was refused before, or is of a version that did not count. */
             attempts: number;
             cachedTokens: number | null;
@@ -3857,7 +3874,7 @@ export interface components {
         UpstreamRange: {
             /** @description That were sent to it last. */
             calls: components["schemas"]["Count"];
-            /** @description Of the calls, those that another upstream was tried for before. */
+            /** @description Of the failures, those that another upstream was tried after. Calls of versions before attempts were kept are not among them: where they failed first is not known. */
             failedOver: components["schemas"]["Count"];
             failures: components["schemas"]["Count"];
             firstByte: components["schemas"]["FirstByte"];
@@ -3892,7 +3909,7 @@ export interface components {
         UpstreamUsage: {
             /** @description That were sent to it last within the last hour. */
             calls: number;
-            /** @description Of these, those that another upstream was tried for before. */
+            /** @description Of the failures, those that another upstream was tried after. Calls of versions before attempts were kept are not among them: where they failed first is not known. */
             failedOver: number;
             /** @description Of these, those that did not succeed, whoever is to blame. */
             failures: number;
@@ -7214,6 +7231,18 @@ export interface operations {
                      *             "firstByteMs": 94,
                      *             "upstreamId": "openai-eu",
                      *             "attempts": 2,
+                     *             "attemptList": [
+                     *               {
+                     *                 "status": 503,
+                     *                 "reason": "upstream_status",
+                     *                 "durationMs": 41
+                     *               },
+                     *               {
+                     *                 "status": 429,
+                     *                 "reason": "upstream_status",
+                     *                 "durationMs": 54
+                     *               }
+                     *             ],
                      *             "usageState": "none",
                      *             "upstreamModel": null,
                      *             "inputTokens": null,
@@ -7236,7 +7265,17 @@ export interface operations {
                      *             "owner": {
                      *               "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
                      *               "email": "dev@example.com"
-                     *             }
+                     *             },
+                     *             "attemptUpstreams": [
+                     *               {
+                     *                 "id": "openai-us",
+                     *                 "name": "OpenAI US"
+                     *               },
+                     *               {
+                     *                 "id": "openai-eu",
+                     *                 "name": "OpenAI EU"
+                     *               }
+                     *             ]
                      *           }
                      *         ],
                      *         "more": false
@@ -7296,6 +7335,18 @@ export interface operations {
                      *         "firstByteMs": 94,
                      *         "upstreamId": "openai-eu",
                      *         "attempts": 2,
+                     *         "attemptList": [
+                     *           {
+                     *             "status": 503,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 41
+                     *           },
+                     *           {
+                     *             "status": 429,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 54
+                     *           }
+                     *         ],
                      *         "usageState": "none",
                      *         "upstreamModel": null,
                      *         "inputTokens": null,
@@ -7318,7 +7369,17 @@ export interface operations {
                      *         "owner": {
                      *           "id": "0198b5c1-0000-7a0c-8d55-90e2c4a1b7f3",
                      *           "email": "dev@example.com"
-                     *         }
+                     *         },
+                     *         "attemptUpstreams": [
+                     *           {
+                     *             "id": "openai-us",
+                     *             "name": "OpenAI US"
+                     *           },
+                     *           {
+                     *             "id": "openai-eu",
+                     *             "name": "OpenAI EU"
+                     *           }
+                     *         ]
                      *       }
                      *     }
                      */
@@ -11898,6 +11959,18 @@ export interface operations {
                      *             "firstByteMs": 94,
                      *             "upstreamId": "openai-eu",
                      *             "attempts": 2,
+                     *             "attemptList": [
+                     *               {
+                     *                 "status": 503,
+                     *                 "reason": "upstream_status",
+                     *                 "durationMs": 41
+                     *               },
+                     *               {
+                     *                 "status": 429,
+                     *                 "reason": "upstream_status",
+                     *                 "durationMs": 54
+                     *               }
+                     *             ],
                      *             "usageState": "none",
                      *             "upstreamModel": null,
                      *             "inputTokens": null,
@@ -11975,6 +12048,18 @@ export interface operations {
                      *         "firstByteMs": 94,
                      *         "upstreamId": "openai-eu",
                      *         "attempts": 2,
+                     *         "attemptList": [
+                     *           {
+                     *             "status": 503,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 41
+                     *           },
+                     *           {
+                     *             "status": 429,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 54
+                     *           }
+                     *         ],
                      *         "usageState": "none",
                      *         "upstreamModel": null,
                      *         "inputTokens": null,
@@ -12576,6 +12661,7 @@ export interface operations {
                      *             "firstByteMs": 210,
                      *             "upstreamId": "openai-eu",
                      *             "attempts": 1,
+                     *             "attemptList": [],
                      *             "usageState": "reported",
                      *             "upstreamModel": "gpt-5-2026-01-01",
                      *             "inputTokens": 210,
@@ -12763,6 +12849,18 @@ export interface operations {
                      *         "keyId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5",
                      *         "upstreamId": "openai-eu",
                      *         "attempts": 2,
+                     *         "attemptList": [
+                     *           {
+                     *             "status": 503,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 41
+                     *           },
+                     *           {
+                     *             "status": 429,
+                     *             "reason": "upstream_status",
+                     *             "durationMs": 54
+                     *           }
+                     *         ],
                      *         "failure": {
                      *           "collected": true,
                      *           "reason": {

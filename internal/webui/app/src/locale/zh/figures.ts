@@ -51,7 +51,7 @@ const figures = {
     upstream: '上游',
     from: '按上游的数据自 {{day}} 起。',
     none: '这段时间的调用明细已不再保留，无法按上游查看。',
-    failedOver: '切换而来',
+    failedOver: '失败后切换',
     own: '自有地址或无上游',
     ownAbout: '发往能力自身的地址，或在到达上游之前就被拒绝。',
     answered: '{{n}} 次收到首字节',
