@@ -39,6 +39,6 @@ for i = 1, #uses, 2 do
     end
   end
 end
-redis.call('HSET', KEYS[2], gateway, string.format('%.0f:%.0f', ARGV[8], ms))
+redis.call('HSET', KEYS[2], gateway, string.format('%.0f:%.0f', tonumber(ARGV[8]), ms))
 redis.call('PEXPIRE', KEYS[2], 2 * ARGV[7])
 return {epoch, others, granted, used}
