@@ -7,16 +7,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 )
 
 // TestSlotsThatAGatewayLeavesIdleServeTheOthers: a burst is refused at the first gateway, which is then used by one call
 // at a time. All other slots are the second one's within a second.
 func TestSlotsThatAGatewayLeavesIdleServeTheOthers(t *testing.T) {
 	t.Parallel()
-	s := startRedis(t)
-	for _, limit := range []int64{3, 40} {
-		f := newFleet(t, s, usual, 2, Limits{Concurrency: limit})
+	real, small := startRedis(t), miniredis.RunT(t) // the other is a development instance's
+	for limit, client := range map[int64]func() redis.UniversalClient{
+		3: func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: small.Addr()}) }, 40: real.client,
+	} {
+		f := newFleetOn(t, client, usual, 2, Limits{Concurrency: limit}, nil)
 		open := func(gateway int) (Ticket, bool) {
 			l := f.limiters[gateway]
 			ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
