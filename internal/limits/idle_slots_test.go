@@ -16,9 +16,9 @@ import (
 // at a time. All other slots are the second one's within a second.
 func TestSlotsThatAGatewayLeavesIdleServeTheOthers(t *testing.T) {
 	t.Parallel()
-	real, small := startRedis(t), miniredis.RunT(t) // the other is a development instance's
+	server, small := startRedis(t), miniredis.RunT(t) // the other is a development instance's
 	for limit, client := range map[int64]func() redis.UniversalClient{
-		3: func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: small.Addr()}) }, 40: real.client,
+		3: func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: small.Addr()}) }, 40: server.client,
 	} {
 		f := newFleetOn(t, client, usual, 2, Limits{Concurrency: limit}, nil)
 		open := func(gateway int) (Ticket, bool) {

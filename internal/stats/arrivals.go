@@ -161,7 +161,7 @@ func (l *listing) keep(hours, seconds series) {
 // fromRows counts some hours, given by their starts, from rows.
 func (l *listing) fromRows(ctx context.Context, hours []int64) (series, error) {
 	parameters := l.q.parameters("from", slices.Min(hours), "to", slices.Max(hours)+int64(hour), "hours", hours)
-	t, err := l.r.count(ctx, *l.q, hoursFromRows(*l.q), parameters)
+	t, err := l.r.count(ctx, hoursFromRows(*l.q), parameters)
 	for i := range t {
 		t[i].fromRows = true
 	}

@@ -234,7 +234,7 @@ func (t series) cut(hours []int64) (days, rest series) {
 // hoursOf counts some days by hour, from the rollup.
 func (l *listing) hoursOf(ctx context.Context, days series) (series, error) {
 	oldest, newest := days[len(days)-1], days[0]
-	hours, err := l.r.count(ctx, *l.q, hoursOf(*l.q), l.q.parameters("from", oldest.start, "to", newest.end()))
+	hours, err := l.r.count(ctx, hoursOf(*l.q), l.q.parameters("from", oldest.start, "to", newest.end()))
 	return slices.DeleteFunc(hours, func(s timeBucket) bool {
 		return !slices.ContainsFunc(days, func(d timeBucket) bool { return d.day() == s.day() })
 	}), err

@@ -223,7 +223,7 @@ func (r *Reader) countDays(ctx context.Context, q CallsQuery, days beijing.Range
 }
 
 // count runs a query of unit, start and the counts of buckets, and leaves out those without calls.
-func (r *Reader) count(ctx context.Context, q CallsQuery, query string, parameters []any) (series, error) {
+func (r *Reader) count(ctx context.Context, query string, parameters []any) (series, error) {
 	t, err := r.countAll(ctx, query, parameters)
 	return t.used(), err
 }
@@ -258,7 +258,7 @@ func (r *Reader) split(ctx context.Context, q CallsQuery, s timeBucket) (series,
 		return t, nil
 	}
 	for pause := 2 * time.Millisecond; ; pause *= 2 {
-		t, err := r.count(ctx, q, query, q.parameters("from", s.start, "to", s.end()))
+		t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
 		if err != nil {
 			return nil, err
 		}
