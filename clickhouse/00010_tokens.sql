@@ -1,4 +1,4 @@
--- What the answers to calls report of their tokens (design section 9), and a rollup of it of its own: the
+-- What the answers to calls report of their tokens, and a rollup of it of its own: the
 -- figures of the other rollups cost what they cost before. Rows of earlier versions have no state and are
 -- in no sum.
 

@@ -1,4 +1,4 @@
--- Which of its capability's upstreams a call went to (design section 4, Several upstreams). Rows of earlier versions have
+-- Which of its capability's upstreams a call went to. Rows of earlier versions have
 -- neither; no figure is made of them.
 
 -- +goose NO TRANSACTION

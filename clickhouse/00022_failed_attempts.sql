@@ -1,4 +1,4 @@
--- The attempt of a call that another upstream was tried after (design section 4, Several upstreams): it counts for the
+-- The attempt of a call that another upstream was tried after: it counts for the
 -- upstream it was made at. Of calls of earlier versions only their number of attempts is known.
 
 -- +goose NO TRANSACTION
@@ -35,15 +35,15 @@ CREATE OR REPLACE VIEW live_calls
     success            Bool COMMENT 'Status 2xx and the response ended completely',
     streamed           Bool COMMENT 'The response was an event stream',
     first_byte_ms      Nullable(UInt32) COMMENT 'Milliseconds until the first response byte of the upstream; null when none came',
-    ended_by           LowCardinality(String) COMMENT 'complete, client_abort, upstream_abort, timeout, shutdown or denied',
+    ended_by           LowCardinality(String) COMMENT 'complete, client_abort, upstream_abort, timeout, shutdown, denied or revoked',
     reason_type        LowCardinality(String) COMMENT 'Kind of failure; empty for a success',
     reason_code        LowCardinality(String) COMMENT 'Exact cause of failure; empty for a success',
     upstream_status    UInt16 COMMENT 'HTTP status the upstream answered; 0 when it did not',
     request_bytes      UInt64 COMMENT 'Request body bytes read from the caller',
     response_bytes     UInt64 COMMENT 'Response body bytes accepted by the caller',
     trace_id           String COMMENT 'W3C trace id, 32 hexadecimal digits; empty when the call belongs to no trace',
-    usage_state        LowCardinality(String) COMMENT 'reported, partial (interrupted: a lower bound), absent, unreadable, none (no 2xx answer to a POST); empty when not collected',
-    upstream_model     LowCardinality(String) COMMENT 'Model that answered, as the answer names it; other beyond 50 names a capability and day',
+    usage_state        LowCardinality(String) COMMENT 'reported, partial (interrupted, or ended before the last of its usage: a lower bound), absent, unreadable, none (no 2xx answer to a POST); empty when not collected',
+    upstream_model     LowCardinality(String) COMMENT 'Model that answered, as the answer names it; other beyond 50 names without a price, an owner, capability and day',
     input_tokens       Nullable(UInt32) COMMENT 'Input tokens the answer reports, cached and cache-written ones included; null when it does not',
     output_tokens      Nullable(UInt32) COMMENT 'Output tokens the answer reports, reasoning included; null when it does not',
     cached_tokens      Nullable(UInt32) COMMENT 'Input tokens read from the provider''s cache; null when not reported',

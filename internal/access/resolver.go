@@ -154,8 +154,8 @@ func (r *Resolver) recall(id fingerprint, now time.Duration) *Grant {
 // Capability returns a capability of the catalog snapshot, or nil when there is none of that id.
 func (r *Resolver) Capability(id string) *Capability { return r.catalog.find(id) }
 
-// OnEnding has to called by the reader of the change feed with what says that calls which run are to end. The same may be told
-// several times. It must not wait.
+// OnEnding sets what the reader of the change feed calls when running calls are to end. The same may be told several times,
+// and to must not wait.
 func (r *Resolver) OnEnding(to func([]Ending)) { r.feed.onEnds.Store(&to) }
 
 // Ready returns an error until catalog and change feed were read once, and while the last

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"time"
 
 	"callgate/internal/calls"
@@ -29,18 +28,9 @@ type errorAnswer struct {
 const maxCopied = 64 << 10
 
 func (a *errorAnswer) add(piece []byte) {
-	if a.copies && len(a.body) == 0 && len(piece) > 0 && a.encoding == "" {
-		a.copies = mayHaveWords(piece[0])
-	}
 	if a.copies {
 		a.body = append(a.body, piece[:min(len(piece), maxCopied-len(a.body))]...)
 	}
-}
-
-// mayHaveWords tells whether JSON or a stream of events can begin with a byte, a byte order mark and white space
-// before them included.
-func mayHaveWords(first byte) bool {
-	return bytes.IndexByte([]byte("{[\" \t\r\n:deir\xef"), first) >= 0
 }
 
 // completed is the outcome of an answer that ended completely.

@@ -7,7 +7,7 @@ import (
 )
 
 // Limits of tokens hold also where the answer does not say what was used: its caller left before the end, it cannot be
-// read, or it says nothing. What is counted then is an estimate (design section 10).
+// read, or it says nothing. What is counted then is an estimate.
 
 // toldAll tells whether what the answer said of tokens is all that the call used. An answer of another status than 2xx is
 // an upstream's refusal, and used none; so did a call that no upstream was sent.
