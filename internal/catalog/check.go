@@ -81,7 +81,7 @@ func (s *Store) Check(ctx context.Context, actor string, r CheckRequest) (CheckR
 		wrong.Add("upstreamBaseUrl", "is required")
 	}
 	if key == "" {
-		wrong.Add("upstreamKey", noStoredKey)
+		wrong.Add("upstreamKey", "is required: there is no stored one")
 	}
 	if err := wrong.Err(); err != nil {
 		return CheckResult{}, err

@@ -160,10 +160,8 @@ func checkKept(before, after Details, newKey bool) error {
 	if newKey || after.UpstreamBaseURL == "" || before.HasUpstreamKey {
 		return nil
 	}
-	return fault.InvalidFields(map[string]string{"upstreamKey": noStoredKey})
+	return fault.InvalidFields(map[string]string{"upstreamKey": "is required: there is no stored one"})
 }
-
-const noStoredKey = "is required: there is no stored one"
 
 // keyMoves tells whether a stored key that is kept will be sent to another scheme, host or port than before.
 func keyMoves(before, after Details, newKey bool) bool {
