@@ -28,12 +28,8 @@ type Metrics struct {
 // away has no quantile, and its not-a-number no integer.
 const figures = `
     sum(u.calls) AS total, sum(u.successes), sum(u.duration_ms),
-    arrayMap(bucket -> toUInt16(if(isFinite(bucket), bucket, 0)), quantilesTimingWeightedArray` + ofDurations + `)`
-
-// ofDurations is what quantilesTiming is asked and given: the levels of percentileLevels, buckets, and weights that readTiming
-// takes back.
-const ofDurations = `(0.4999999, 0.9499999, 0.9899999)(
-        u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2))`
+    arrayMap(bucket -> toUInt16(if(isFinite(bucket), bucket, 0)), quantilesTimingWeightedArray(0.4999999, 0.9499999, 0.9899999)(
+        u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2)))`
 
 // sums are what adds up of a set of calls.
 type sums struct{ calls, successes, durationMs int64 }

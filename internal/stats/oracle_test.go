@@ -157,7 +157,6 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	t.Cleanup(func() { _ = reader.Close() })
 	clock := func() time.Time { return now }
 	reader.At(clock)
-	reader.RememberPast(1)
 	if random.IntN(3) > 0 {
 		reader.Narrow(int64(5+random.IntN(50)), int64(2+random.IntN(20)))
 	}
@@ -212,9 +211,7 @@ func (o *oracle) question() {
 	a := list[o.random.IntN(len(list))]
 	one := "/" + a.id.String()
 	if o.random.IntN(4) == 0 {
-		for range 1 + o.random.IntN(2) { // the past is remembered
-			o.compare(account, one, query, o.application(a, start, end))
-		}
+		o.compare(account, one, query, o.application(a, start, end))
 		return
 	}
 	var ofModel *string

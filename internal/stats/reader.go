@@ -49,7 +49,6 @@ type Reader struct {
 	log    *slog.Logger
 	now    func() time.Time
 	limits scanLimits
-	past   *pastCache
 
 	parallel      int
 	upstreamCalls int64
@@ -104,7 +103,7 @@ func Open(_ context.Context, address string, log *slog.Logger) (*Reader, error) 
 	}
 	options.MaxOpenConns = cmp.Or(options.MaxOpenConns, maxConnections)
 	options.MaxIdleConns = cmp.Or(options.MaxIdleConns, idleConnections)
-	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, past: newPastCache(), parallel: defaultParallel, upstreamCalls: upstreamCalls, longest: longestCall}
+	r := &Reader{days: retention.Default, tls: options.TLS, log: log, now: time.Now, limits: defaultScanLimits, parallel: defaultParallel, upstreamCalls: upstreamCalls, longest: longestCall}
 	if name == "" {
 		err = r.connect(options, &exports)
 	} else {

@@ -208,3 +208,53 @@ func (r *Reader) Rows(ctx context.Context, application uuid.UUID, days []beijing
 		}
 	}
 }
+
+// aggregate is a set of calls and how many of them fell into each duration bucket.
+type aggregate struct {
+	sums
+	buckets []int64 // by number; none are beyond its end
+}
+
+func (t *aggregate) add(part *aggregate) {
+	t.sums.add(part.sums)
+	t.reach(len(part.buckets))
+	for bucket, n := range part.buckets {
+		t.buckets[bucket] += n
+	}
+}
+
+func (t *aggregate) count(bucket uint16, n int64) {
+	t.reach(int(bucket) + 1)
+	t.buckets[bucket] += n
+}
+
+// reach makes room for so many buckets.
+func (t *aggregate) reach(buckets int) {
+	if more := buckets - len(t.buckets); more > 0 {
+		t.buckets = append(t.buckets, make([]int64, more)...)
+	}
+}
+
+// percentileLevels are those of figures, in ten-millionths.
+var percentileLevels = [...]int64{4_999_999, 9_499_999, 9_899_999}
+
+// tally takes the percentiles at the rank of figures: ceil(level * calls), the level a hair low.
+func (t *aggregate) tally() tally {
+	if t == nil || t.calls == 0 {
+		return tally{}
+	}
+	const whole = 10_000_000
+	found := make([]uint16, 0, len(percentileLevels))
+	for _, level := range percentileLevels {
+		rank := t.calls/whole*level + (t.calls%whole*level+whole-1)/whole
+		for bucket, n := range t.buckets {
+			if rank -= n; rank <= 0 {
+				found = append(found, uint16(bucket))
+				break
+			}
+		}
+	}
+	return tally{t.sums, found}
+}
+
+func (t *aggregate) metrics() Metrics { return t.tally().metrics() }

@@ -45,7 +45,7 @@ func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beiji
 	if len(applications) == 0 || asked.Days() < 1 {
 		return tallies{}.usage(days), nil
 	}
-	u, err := r.usageOf(ctx, applications, asked)
+	u, err := r.countUsage(ctx, applications, asked)
 	if err != nil {
 		return Usage{}, err
 	}
