@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/demo"
 	"callgate/internal/embedded"
 )
 
@@ -108,7 +109,7 @@ type hunt struct {
 	*process
 	environment map[string]string
 	answers     *recorder
-	mailbox     *embedded.Mailbox
+	mailbox     *demo.Mailbox
 	canaries    []canary
 	failures    int // calls that must have left a detail
 }

@@ -49,14 +49,14 @@ func dev(ctx context.Context, environ []string, sample bool, dataDir string, eng
 	if err != nil {
 		return err
 	}
-	demo, err := n.seed(ctx, dataDir, engines)
+	found, err := n.seed(ctx, dataDir, engines)
 	if err == nil && sample {
-		if wrong := n.sample(ctx, engines.Upstream(), &demo); wrong != nil {
+		if wrong := n.sample(ctx, engines.Upstream(), &found); wrong != nil {
 			logger.Warn("sample data could not be made; everything else works", "error", wrong)
 		}
 	}
 	if err == nil {
-		welcome(out, c, demo, dataDir, time.Since(began))
+		welcome(out, c, found, dataDir, time.Since(began))
 		err = n.Wait(ctx)
 	}
 	return errors.Join(err, n.Stop())
@@ -94,7 +94,7 @@ func devEnviron(environ []string, dataDir string, stores map[string]string) ([]s
 	return filled, nil
 }
 
-func welcome(out io.Writer, c config.Config, d demo, dataDir string, took time.Duration) {
+func welcome(out io.Writer, c config.Config, d seeded, dataDir string, took time.Duration) {
 	base, gateway := c.PublicBaseURL, c.PublicGatewayURL
 	fmt.Fprintf(out, `
 Callgate is ready (%.1f s). Data is kept in %[8]s (DATA_DIR); stop with Ctrl-C.

@@ -10,7 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"callgate/internal/beijing"
-	"callgate/internal/embedded"
+	"callgate/internal/demo"
 )
 
 // caughtMail is one mail of GET /dev/mails.
@@ -32,7 +32,7 @@ article{border-bottom:1px solid #868E99;padding:12px 0}b{font-size:28px;font-var
 </html>`))
 
 // serveMails shows caught mails, newest first: as a page to a browser, as JSON to a program.
-func serveMails(app *fiber.App, box *embedded.Mailbox) {
+func serveMails(app *fiber.App, box *demo.Mailbox) {
 	app.Get("/dev/mails", func(c *fiber.Ctx) error {
 		mails := []caughtMail{}
 		for _, m := range box.Mails(c.Query("to")) {

@@ -15,7 +15,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/catalog"
-	"callgate/internal/embedded"
+	"callgate/internal/demo"
 	"callgate/internal/pricing"
 )
 
@@ -41,7 +41,7 @@ var sampleCalls = []struct {
 }
 
 // sample prices the demo capabilities and makes the sample calls.
-func (n *Node) sample(ctx context.Context, upstream *embedded.Upstream, d *demo) error {
+func (n *Node) sample(ctx context.Context, upstream *demo.Upstream, d *seeded) error {
 	gemini := catalog.Settings{
 		ID: ptr(demoGemini), Name: ptr("Demo Gemini"), UpstreamAuth: ptr("bearer"), DefaultPath: ptr("/v1beta/models/demo:generateContent"), SortOrder: ptr(int64(3)),
 		Description: ptr("Google-style generateContent of the demo upstream."),

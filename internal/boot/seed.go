@@ -13,6 +13,7 @@ import (
 
 	"callgate/internal/application"
 	"callgate/internal/catalog"
+	"callgate/internal/demo"
 	"callgate/internal/embedded"
 	"callgate/internal/fault"
 	"callgate/internal/identity"
@@ -27,8 +28,8 @@ const (
 	demoActor     = "callgate dev"
 )
 
-// demo is what the welcome text shows.
-type demo struct {
+// seeded is what the welcome text shows.
+type seeded struct {
 	accessKey   string
 	token       string // user JWT of the demo developer
 	owner       uuid.UUID
@@ -38,22 +39,22 @@ type demo struct {
 
 // seed makes the demo catalog, signs the demo developer in and gives them an application, each only
 // when it is missing. The upstream's address and key are set anew: its port may have changed.
-func (n *Node) seed(ctx context.Context, dataDir string, engines *embedded.Engines) (demo, error) {
+func (n *Node) seed(ctx context.Context, dataDir string, engines *embedded.Engines) (seeded, error) {
 	if err := n.seedCatalog(ctx, engines.Upstream()); err != nil {
-		return demo{}, fmt.Errorf("demo catalog: %w", err)
+		return seeded{}, fmt.Errorf("demo catalog: %w", err)
 	}
 	who, token, err := n.signInDemo(ctx, dataDir, engines.Mailbox())
 	if err != nil {
-		return demo{}, fmt.Errorf("demo sign-in: %w", err)
+		return seeded{}, fmt.Errorf("demo sign-in: %w", err)
 	}
-	d := demo{token: token, owner: who}
+	d := seeded{token: token, owner: who}
 	if err := n.seedApplication(ctx, &d); err != nil {
-		return demo{}, fmt.Errorf("demo application: %w", err)
+		return seeded{}, fmt.Errorf("demo application: %w", err)
 	}
 	return d, nil
 }
 
-func (n *Node) seedCatalog(ctx context.Context, upstream *embedded.Upstream) error {
+func (n *Node) seedCatalog(ctx context.Context, upstream *demo.Upstream) error {
 	group := catalog.GroupSettings{ID: ptr(demoGroup), Name: ptr("Demo")}
 	if _, err := n.catalog.CreateGroup(ctx, demoActor, group); err != nil && fault.KindOf(err) != fault.Conflict {
 		return err
@@ -75,7 +76,7 @@ func (n *Node) seedCatalog(ctx context.Context, upstream *embedded.Upstream) err
 	return nil
 }
 
-func (n *Node) seedCapability(ctx context.Context, c catalog.Settings, upstream *embedded.Upstream) error {
+func (n *Node) seedCapability(ctx context.Context, c catalog.Settings, upstream *demo.Upstream) error {
 	address := catalog.Settings{UpstreamBaseURL: ptr(upstream.URL()), UpstreamKey: ptr(upstream.Key())}
 	stored, err := n.catalog.Details(ctx, *c.ID)
 	switch {
@@ -93,7 +94,7 @@ func (n *Node) seedCapability(ctx context.Context, c catalog.Settings, upstream 
 
 // signInDemo signs the demo developer in as anybody would, by the code of a mail. The session is
 // kept for later starts: a new code may be asked for only once a minute.
-func (n *Node) signInDemo(ctx context.Context, dataDir string, mails *embedded.Mailbox) (uuid.UUID, string, error) {
+func (n *Node) signInDemo(ctx context.Context, dataDir string, mails *demo.Mailbox) (uuid.UUID, string, error) {
 	const client = "127.0.0.1"
 	kept := filepath.Join(dataDir, "demo-session")
 	if session, err := os.ReadFile(kept); err == nil {
@@ -114,7 +115,7 @@ func (n *Node) signInDemo(ctx context.Context, dataDir string, mails *embedded.M
 
 // demoCode asks for a code and reads it from the mail. After a start that was killed half-way no
 // new code is sent for a minute; it is asked for until then.
-func (n *Node) demoCode(ctx context.Context, client string, mails *embedded.Mailbox) (string, error) {
+func (n *Node) demoCode(ctx context.Context, client string, mails *demo.Mailbox) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 70*time.Second)
 	defer cancel()
 	poll := time.NewTicker(5 * time.Millisecond)
@@ -138,7 +139,7 @@ func (n *Node) demoCode(ctx context.Context, client string, mails *embedded.Mail
 	}
 }
 
-func (n *Node) seedApplication(ctx context.Context, d *demo) error {
+func (n *Node) seedApplication(ctx context.Context, d *seeded) error {
 	all, err := n.applications.All(ctx, d.owner)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"callgate/internal/catalog"
+	"callgate/internal/demo"
 	"callgate/internal/embedded"
 	"callgate/internal/fault"
 	"callgate/internal/identity"
@@ -27,7 +28,7 @@ import (
 type authServer struct {
 	t     *testing.T
 	app   *fiber.App
-	mails *embedded.Mailbox
+	mails *demo.Mailbox
 }
 
 const (

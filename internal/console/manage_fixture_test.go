@@ -24,6 +24,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
+	"callgate/internal/demo"
 	"callgate/internal/embedded"
 	"callgate/internal/identity"
 	"callgate/internal/limits"
@@ -39,7 +40,7 @@ type manager struct {
 	url      string
 	pool     *pgxpool.Pool
 	identity *identity.Service
-	mails    *embedded.Mailbox
+	mails    *demo.Mailbox
 	admin    *client
 }
 

@@ -23,6 +23,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"callgate/internal/demo"
 	"callgate/internal/progress"
 )
 
@@ -52,8 +53,8 @@ type Engines struct {
 	pg       *postgres
 	ch       *clickHouse
 	others   []*clickHouse // shards but the first
-	mail     *Mailbox
-	upstream *Upstream
+	mail     *demo.Mailbox
+	upstream *demo.Upstream
 	memory   *miniredis.Miniredis // nil when redis is a child
 	children []*child             // in the order of their start
 	outcome  func() error         // Close, once
@@ -201,14 +202,14 @@ func (e *Engines) startRedis(ctx context.Context) error {
 
 func (e *Engines) startMail() error {
 	return e.listen("smtp", func(at string) (err error) {
-		e.mail, err = StartMailbox(at)
+		e.mail, err = demo.StartMailbox(at)
 		return err
 	})
 }
 
 func (e *Engines) startUpstream() error {
 	return e.listen("upstream", func(at string) (err error) {
-		e.upstream, err = StartUpstream(at, e.state.UpstreamKey)
+		e.upstream, err = demo.StartUpstream(at, e.state.UpstreamKey)
 		return err
 	})
 }
@@ -263,10 +264,10 @@ func (e *Engines) RedisURL() string {
 }
 
 // Mailbox is the mail catcher.
-func (e *Engines) Mailbox() *Mailbox { return e.mail }
+func (e *Engines) Mailbox() *demo.Mailbox { return e.mail }
 
 // Upstream is the demo upstream.
-func (e *Engines) Upstream() *Upstream { return e.upstream }
+func (e *Engines) Upstream() *demo.Upstream { return e.upstream }
 
 // PIDs returns the process id of every child by its name: postgres, clickhouse and, if it is one, redis.
 func (e *Engines) PIDs() map[string]int {

@@ -19,6 +19,8 @@ import (
 
 	"callgate/clickhouse"
 	"callgate/sql"
+
+	"callgate/internal/demo"
 )
 
 // TB is the part of testing.TB used here; naming it keeps package testing out of the binary.
@@ -109,9 +111,9 @@ func numberedDatabase(server string) (string, error) {
 }
 
 // Mails gives a test its own mail catcher.
-func Mails(t TB) *Mailbox {
+func Mails(t TB) *demo.Mailbox {
 	t.Helper()
-	box, err := StartMailbox("127.0.0.1:0")
+	box, err := demo.StartMailbox("127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -120,9 +122,9 @@ func Mails(t TB) *Mailbox {
 }
 
 // DemoUpstream gives a test its own demo upstream.
-func DemoUpstream(t TB) *Upstream {
+func DemoUpstream(t TB) *demo.Upstream {
 	t.Helper()
-	upstream, err := StartUpstream("127.0.0.1:0", "sk-demo-"+randomHex(16))
+	upstream, err := demo.StartUpstream("127.0.0.1:0", "sk-demo-"+randomHex(16))
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"callgate/internal/demo"
 	"callgate/internal/embedded"
 	"callgate/internal/fault"
 )
@@ -26,7 +27,7 @@ type world struct {
 	*Service
 	t     *testing.T
 	pool  *pgxpool.Pool
-	mails *embedded.Mailbox
+	mails *demo.Mailbox
 
 	mu   sync.Mutex
 	time time.Time
@@ -97,7 +98,7 @@ func (w *world) code(audience Audience, email string) string {
 	return w.awaitMail(email, before+1).Code
 }
 
-func (w *world) awaitMail(email string, count int) embedded.Mail {
+func (w *world) awaitMail(email string, count int) demo.Mail {
 	w.t.Helper()
 	until(w.t, "mail to "+email, func() bool { return len(w.mails.Mails(email)) >= count })
 	return w.mails.Mails(email)[0]

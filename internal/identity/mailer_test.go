@@ -11,7 +11,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"callgate/internal/embedded"
+	"callgate/internal/demo"
 )
 
 // at points the queue of a service at a mail server.
@@ -65,7 +65,7 @@ func TestMailIsTriedAgainUntilTheServerIsBack(t *testing.T) {
 	if err := w.SendCode(t.Context(), Developer, developer, Program(home)); err != nil {
 		t.Fatalf("the caller is told of the mail server: %v", err)
 	}
-	box, err := embedded.StartMailbox(address)
+	box, err := demo.StartMailbox(address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package embedded
+package demo
 
 import (
 	"net/http"

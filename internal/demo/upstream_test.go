@@ -1,4 +1,4 @@
-package embedded_test
+package demo_test
 
 import (
 	"bytes"
@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/demo"
 	"callgate/internal/embedded"
 )
 
 // ask sends a request with the key and returns the answer's status, header, body and the error its end gave.
-func ask(t *testing.T, upstream *embedded.Upstream, method, path, body string) (*http.Response, string, error) {
+func ask(t *testing.T, upstream *demo.Upstream, method, path, body string) (*http.Response, string, error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, upstream.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -95,7 +96,7 @@ func TestTheDemoUpstreamFailsOnRequest(t *testing.T) {
 func TestTheDemoUpstreamEchoesAndSendsTheSameBytesAgain(t *testing.T) {
 	upstream := embedded.DemoUpstream(t)
 	_, got, _ := ask(t, upstream, "PUT", "/echo/a%2Fb?x=1&x=%20", "\xff\x00")
-	var echo embedded.Echo
+	var echo demo.Echo
 	if err := json.Unmarshal([]byte(got), &echo); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func TestTheDemoUpstreamEchoesAndSendsTheSameBytesAgain(t *testing.T) {
 	}
 	_, first, _ := ask(t, upstream, "GET", "/bytes/100000", "")
 	_, second, _ := ask(t, upstream, "GET", "/bytes/100000", "")
-	want, _ := io.ReadAll(io.LimitReader(embedded.DemoBytes(100000), 100000))
+	want, _ := io.ReadAll(io.LimitReader(demo.Bytes(100000), 100000))
 	if first != second || !bytes.Equal([]byte(first), want) {
 		t.Errorf("%d and %d bytes differ", len(first), len(second))
 	}

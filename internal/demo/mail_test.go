@@ -1,4 +1,4 @@
-package embedded_test
+package demo_test
 
 import (
 	"fmt"
@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"callgate/internal/demo"
 	"callgate/internal/embedded"
 )
 
-func send(t *testing.T, box *embedded.Mailbox, to, mail string) {
+func send(t *testing.T, box *demo.Mailbox, to, mail string) {
 	t.Helper()
 	at := strings.TrimPrefix(box.URL(), "smtp://")
 	if err := smtp.SendMail(at, nil, "callgate@example.com", []string{to}, []byte(strings.ReplaceAll(mail, "\n", "\r\n"))); err != nil {

@@ -1,4 +1,4 @@
-package embedded_test
+package demo_test
 
 import (
 	"io"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"callgate/internal/demo"
 	"callgate/internal/embedded"
 	"callgate/internal/usage"
 )
@@ -84,7 +85,7 @@ func TestTheDemoUpstreamReportsItsUsageInEveryFormatStreamedAndNot(t *testing.T)
 }
 
 // reported is what the gateway would read of an answer.
-func reported(t *testing.T, upstream *embedded.Upstream, path, body string) (usage.Report, string) {
+func reported(t *testing.T, upstream *demo.Upstream, path, body string) (usage.Report, string) {
 	t.Helper()
 	response, text, err := ask(t, upstream, "POST", path, body)
 	if err != nil || response.StatusCode != http.StatusOK {

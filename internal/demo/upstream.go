@@ -1,4 +1,6 @@
-package embedded
+// Package demo is what `callgate dev` and tests have in the place of the world: a model provider that answers in the shapes of
+// several, and a mail catcher, both on loopback.
+package demo
 
 import (
 	"context"
@@ -171,11 +173,11 @@ func deterministicBytes(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.FormatInt(n, 10))
-	_, _ = io.CopyN(w, DemoBytes(n), n)
+	_, _ = io.CopyN(w, Bytes(n), n)
 }
 
-// DemoBytes is the endless content of which /bytes/N sends the first N bytes.
-func DemoBytes(n int64) io.Reader {
+// Bytes is the endless content of which /bytes/N sends the first N bytes.
+func Bytes(n int64) io.Reader {
 	var seed [32]byte
 	copy(seed[:], strconv.FormatInt(n, 10))
 	return rand.NewChaCha8(seed)
