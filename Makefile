@@ -35,13 +35,29 @@ run: build ## start the whole product on embedded stores with demo data
 .PHONY: test
 test: programs ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
 	$(WITH_ENGINES) $(TEST) ./...
-	$(ON_TWO_SHARDS) $(TEST) -run '$(SHARDED)' ./internal/stats ./internal/verify
 	$(IN_CHECKS) $(TEST) ./...
 	$(MAKE) pages-test
 
-# What runs a second time on a cluster of two shards in make test: figures, pages, the oracle and verify in short.
+# Everything, one after the other, whatever fails: what needs minutes or a quiet machine is in here only (build tag
+# nightly). Each part writes its own log.
+NIGHTLY := race cluster oracle slow chaos deaths soak fuzz replicas all-browsers
+.PHONY: nightly
+nightly: ## make test under the race detector, on two shards, at length and under faults, in all browsers; a log each in .nightly/, and a summary
+	@mkdir -p .nightly && rm -f .nightly/*; for part in $(NIGHTLY); do \
+	  began=$$(date +%s); $(MAKE) --no-print-directory $$part TESTFLAGS=-v >.nightly/$$part.log 2>&1 && result=passed || result=FAILED; \
+	  printf '%-14s %s  %5d s  %4d passed, %d failed\n' $$part $$result $$(($$(date +%s) - began)) \
+	    "$$(grep -cE '^ *--- PASS' .nightly/$$part.log)" "$$(grep -cE '^ *--- FAIL' .nightly/$$part.log)" | tee -a .nightly/summary; \
+	done; ! grep -q FAILED .nightly/summary
+
+.PHONY: slow
+slow: programs ## the tests that take minutes and are in no other part of make nightly
+	$(WITH_ENGINES) $(TEST) -tags nightly -run 'OfTheBenchmark|IsMeasured|StalledDownloads|AFullDisk|OnOneDirectoryAKilled|ProductKilled|InRandomOrder' ./internal/bench/... ./internal/console ./internal/calls/... ./cmd/callgate
+
+.PHONY: all-browsers
+all-browsers: export ALL_BROWSERS := 1
+all-browsers: pages-test ## tests of the pages, in WebKit as well
+
 ON_TWO_SHARDS := EMBEDDED_SHARDS=2 $(WITH_ENGINES)
-SHARDED := EveryFigure|Oracle|ComesTwice|VerifyFinds|VerifyNamesEvery
 
 .PHONY: cluster
 cluster: export ORACLE_QUESTIONS ?= 2000
@@ -95,17 +111,17 @@ chaos: export CHAOS_SHARD_KILLS ?= 50
 chaos: export ROLLING_ROUNDS ?= 10
 chaos: export ALERT_KILLS ?= 200
 chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM_KILLS), of shards (CHAOS_SHARD_KILLS), restarts of each process (ROLLING_ROUNDS), an upgrade and back (UPGRADE_ROUNDS, 1), outage (CHAOS_QUEUED), cut inserts (CHAOS_CUTS), damage, full disk, FAILOVERS (10) of PostgreSQL and of a real Redis, ten minutes of limits with Redis hung and killed, kills of consoles while alerts come and go (ALERT_KILLS)
-	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk|AShardThatHangs|RestartedInTurn' ./cmd/callgate
-	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged|KilledShard' ./internal/calls/...
-	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
-	$(WITH_ENGINES) env FLOOD_CONNECTIONS=20000 FLOOD_FILES=4096 SILENT_CALLS=4150 go test -count=1 -v -timeout 30m -run 'LeaveTheProcessServing|LeaveTheOthersServed' ./cmd/callgate
-	$(WITH_ENGINES) env REVOCATION_RATE=1000 KEYS_RATE=1000 FLOOD_SECONDS=30 go test -count=1 -v -timeout 30m -run 'RevokedKeys|RotationWithAnOverlap|FloodOf' ./cmd/callgate
-	$(WITH_ENGINES) go test -tags upgrade -count=1 -v -timeout 30m -run 'UpgradedInTurn' ./cmd/callgate
-	go test -count=1 -v -timeout 60m -run 'PostgreSQLFailover' ./cmd/callgate
-	EMBEDDED_REDIS=server go test -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
-	$(WITH_ENGINES) go test -count=1 -v -timeout 60m -run 'ConsolesKilled' ./internal/alerts
-	LIMITS_PACE=usual go test -count=1 -v -timeout 30m -run 'NoWindowHasMore' ./internal/limits
-	$(WITH_ENGINES) env LIMITS_SECONDS=600 go test -count=1 -v -timeout 30m -run 'HoldOneLimitWhile' ./cmd/callgate
+	$(WITH_ENGINES) go test -tags nightly -count=1 -v -timeout 60m -run 'Killed|InTwoRoles|AnHourWithout|FullSpoolDisk|AShardThatHangs|RestartedInTurn' ./cmd/callgate
+	$(WITH_ENGINES) go test -tags nightly -count=1 -v -timeout 60m -run 'ConnectionsCut|Damaged|KilledShard|ConsolesKilled' ./internal/calls/...
+	CUT_OFFSETS=all GATEWAY_CALLS=100000 UPLOAD_BYTES=1073741824 go test -tags nightly -count=1 -v -timeout 60m -run 'EveryCut|CallersThatLeaveAre|LeaveNothing|LargeUpload' ./internal/gateway
+	$(WITH_ENGINES) env FLOOD_CONNECTIONS=20000 FLOOD_FILES=4096 SILENT_CALLS=4150 go test -tags nightly -count=1 -v -timeout 30m -run 'LeaveTheProcessServing|LeaveTheOthersServed' ./cmd/callgate
+	$(WITH_ENGINES) env REVOCATION_RATE=1000 KEYS_RATE=1000 FLOOD_SECONDS=30 go test -tags nightly -count=1 -v -timeout 30m -run 'RevokedKeys|RotationWithAnOverlap|FloodOf' ./cmd/callgate
+	$(WITH_ENGINES) go test -tags upgrade,nightly -count=1 -v -timeout 30m -run 'UpgradedInTurn' ./cmd/callgate
+	go test -tags nightly -count=1 -v -timeout 60m -run 'PostgreSQLFailover' ./cmd/callgate
+	EMBEDDED_REDIS=server go test -tags nightly -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
+	$(WITH_ENGINES) go test -tags nightly -count=1 -v -timeout 60m -run 'ConsolesKilled' ./internal/alerts
+	LIMITS_PACE=usual go test -tags nightly -count=1 -v -timeout 30m -run 'NoWindowHasMore' ./internal/limits
+	$(WITH_ENGINES) env LIMITS_SECONDS=600 go test -tags nightly -count=1 -v -timeout 30m -run 'HoldOneLimitWhile' ./cmd/callgate
 
 .PHONY: deaths
 deaths: export DEATH_RATE ?= 1000
@@ -126,7 +142,7 @@ replicas: programs ## one and two shards of two replicas each, with a real ZooKe
 soak: export SOAK_SECONDS ?= 1800
 soak: export SOAK_RATE ?= 2000
 soak: ## mixed calls at SOAK_RATE (2000) a second for SOAK_SECONDS (1800): memory, goroutines and files stay as they were
-	$(WITH_ENGINES) go test -count=1 -v -timeout 4h -run 'MixedCalls' ./cmd/callgate
+	$(WITH_ENGINES) go test -count=1 -v -timeout 4h -tags nightly -run 'MixedCalls' ./cmd/callgate
 
 .PHONY: check
 check: format vet lint pages-check generated race pages-test ## what must be green: format, vet, lint, generated files current, tests with -race
@@ -172,7 +188,7 @@ pages-check: $(TEST_PACKAGES) ## format, types and lint of the pages
 	npm --prefix $(APP) run --silent lint
 
 .PHONY: pages-test
-pages-test: $(TEST_PACKAGES) build browsers ## tests of the pages: their logic, then Chromium, Firefox and WebKit on the real binary
+pages-test: $(TEST_PACKAGES) build browsers ## tests of the pages: their logic, then Chromium and Firefox on the real binary
 	GO_STYLE=1 npm --prefix $(APP) run --silent test
 	GO_STYLE=1 npm --prefix $(APP) run --silent e2e
 
@@ -211,7 +227,8 @@ format: ## fail on files gofmt would change
 .PHONY: vet
 vet: ## go vet, with and without the embedded engines
 	go vet ./...
-	go vet -tags embedded,upgrade ./internal/boot ./cmd/callgate
+	go vet -tags embedded,upgrade,nightly ./internal/boot ./cmd/callgate
+	go vet -tags nightly ./internal/bench/... ./internal/console ./internal/calls/...
 	go vet -tags replicas ./clickhouse ./internal/embedded ./internal/calls/ledger ./cmd/callgate
 	$(IN_CHECKS) go vet ./...
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,31 +11,6 @@ import (
 
 // callsPerSecond is the load under which processes are replaced.
 const callsPerSecond = 500
-
-// TestProcessesRestartedInTurnBehindNginxCostNoCallAndNoRecord restarts three gateways that share a directory, and a
-// console, one after another, ROLLING_ROUNDS times. Calls of all kinds go through the real nginx with its shipped
-// settings meanwhile, and nobody calls twice.
-func TestProcessesRestartedInTurnBehindNginxCostNoCallAndNoRecord(t *testing.T) {
-	rounds := fromEnvironment("ROLLING_ROUNDS", 1)
-	h := newHouse(t)
-	roomy(h)
-	shared := "SPOOL_DIR=" + filepath.Join(t.TempDir(), "spool")
-	all := []*node{h.node(t, shared), h.node(t, shared), h.node(t, shared)}
-	desk := h.prepare(t)
-	desk.role = "console"
-	desk.start(t)
-	desk.awaitReady(t)
-	f := newFleet(t, h, all, desk)
-	stop := f.load(t)
-	for range rounds {
-		for _, n := range append(all, desk) {
-			f.restart(t, n)
-		}
-	}
-	stop()
-	f.settle(t, h, f.probes)
-	t.Logf("%d rounds", rounds)
-}
 
 // roomy lets one application, which makes all calls here, have all that there is: on a busy machine calls pile up, and
 // are to wait.

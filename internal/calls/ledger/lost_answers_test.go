@@ -75,29 +75,6 @@ func (c *cutter) plan(calls, failures int) {
 	c.planned = map[string]int{"calls": calls, "call_failures": failures}
 }
 
-// TestConnectionsCutAfterTheInsertWasAppliedLoseAndDoubleNothing loses the answers of inserts that
-// were applied, one to three times each: while ClickHouse still knows their tokens, and when it
-// knows none, so that only the look for batch_id stands between a repetition and a double count.
-func TestConnectionsCutAfterTheInsertWasAppliedLoseAndDoubleNothing(t *testing.T) {
-	t.Parallel()
-	cuts := callstest.FromEnvironment("CHAOS_CUTS", 12)
-	engines := embedded.Own(t) // resets of connections are hard on an engine
-	s := connect(t, engines.ClickHouseURL(), engines.DatabaseURL())
-	waves := cutAnswers(t, s, "tokens are known", cuts/2, dedupWindow)
-	for _, table := range sweptTables {
-		if err := s.conn.Exec(t.Context(), `ALTER TABLE `+table+` MODIFY SETTING non_replicated_deduplication_window = 0`); err != nil {
-			t.Fatal(err)
-		}
-	}
-	waves += cutAnswers(t, s, "tokens are forgotten", cuts-cuts/2, -1)
-	if n := s.counted(t); n != int64(waves*wave) {
-		t.Errorf("%d calls are counted of %d", n, waves*wave)
-	}
-	if n := s.number(t, `SELECT toInt64(count()) FROM call_failures`); n != int64(waves*wave/10) {
-		t.Errorf("%d details are kept of %d", n, waves*wave/10)
-	}
-}
-
 const wave = 20 // calls, a tenth of them failures
 
 // cutAnswers ships waves of calls until so many connections were cut, and tells how many waves.

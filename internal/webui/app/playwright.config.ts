@@ -4,6 +4,7 @@ import { headless } from './e2e/chromium';
 export default defineConfig({
   testDir: 'e2e',
   testMatch: process.env['SHOTS'] ? '*.shots.ts' : '*.spec.ts',
+  testIgnore: process.env['ALL_BROWSERS'] ? [] : ['webkit.spec.ts'], // slow to start; make nightly has it
   outputDir: 'e2e/.output',
   globalSetup: './e2e/product.ts',
   workers: 3, // on two cores: a test waits a third of its time

@@ -1,0 +1,33 @@
+//go:build nightly
+
+package main
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestProcessesRestartedInTurnBehindNginxCostNoCallAndNoRecord restarts three gateways that share a directory, and a
+// console, one after another, ROLLING_ROUNDS times. Calls of all kinds go through the real nginx with its shipped
+// settings meanwhile, and nobody calls twice.
+func TestProcessesRestartedInTurnBehindNginxCostNoCallAndNoRecord(t *testing.T) {
+	rounds := fromEnvironment("ROLLING_ROUNDS", 1)
+	h := newHouse(t)
+	roomy(h)
+	shared := "SPOOL_DIR=" + filepath.Join(t.TempDir(), "spool")
+	all := []*node{h.node(t, shared), h.node(t, shared), h.node(t, shared)}
+	desk := h.prepare(t)
+	desk.role = "console"
+	desk.start(t)
+	desk.awaitReady(t)
+	f := newFleet(t, h, all, desk)
+	stop := f.load(t)
+	for range rounds {
+		for _, n := range append(all, desk) {
+			f.restart(t, n)
+		}
+	}
+	stop()
+	f.settle(t, h, f.probes)
+	t.Logf("%d rounds", rounds)
+}
