@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { api } from '../api/client';
 import { today } from '../range/days';
 import { Button } from '../ui/Button';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { UrlSearch } from '../ui/SearchField';
 import { useSearch } from '../ui/useSearch';
 import { anyEntry, auditQuery, NOUNS, type AuditFilter } from './auditFilter';

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { Pages } from '../ui/Pages';

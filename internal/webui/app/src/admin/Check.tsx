@@ -3,7 +3,7 @@ import type { Schemas } from '../api/client';
 import { ApiError } from '../api/error';
 import { useFormat } from '../format/useFormat';
 import { Button } from '../ui/Button';
-import { useFaultText } from '../ui/Fault';
+import { useFaultText } from '../ui/faultText';
 import { Icon } from '../ui/Icon';
 import { useCheck } from './queries';
 import type { Settings } from './settings';

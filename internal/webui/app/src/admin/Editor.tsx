@@ -6,7 +6,7 @@ import { useBase } from '../session/Base';
 import { Button } from '../ui/Button';
 import Confirm from '../ui/Confirm'; // at hand: a file lost meanwhile must not take what was typed
 import { Conflict, type Collision } from '../ui/Conflict';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { Area, Form, Input, Refused, Select, useDraft, useTyped } from '../ui/Form';
 import { Icon } from '../ui/Icon';
 import { merge, type Merged } from '../ui/merge';

@@ -9,7 +9,7 @@ import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
-import { useFaultText } from '../ui/Fault';
+import { useFaultText } from '../ui/faultText';
 import { Decide, Form, Input, useDraft, useTyped } from '../ui/Form';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';

@@ -10,7 +10,7 @@ import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { Cell } from '../ui/Records';

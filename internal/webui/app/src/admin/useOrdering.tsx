@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changedMeanwhile } from '../api/error';
 import Confirm from '../ui/Confirm';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { idsOf, together } from './order';
 import type { Order } from './queries';
 

@@ -7,7 +7,7 @@ import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty } from '../ui/Block';
 import { Button } from '../ui/Button';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { Icon } from '../ui/Icon';
 import { Menu } from '../ui/Menu';
 import { notify } from '../ui/notice';

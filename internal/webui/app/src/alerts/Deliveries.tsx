@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Block, Empty } from '../ui/Block';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { notify } from '../ui/notice';
 import { Pages } from '../ui/Pages';
 import { Tag } from '../ui/Tag';

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { notify } from '../ui/notice';
 import { calls, useAlertWrite, type Alert, type Channel, type Site } from './queries';
 

@@ -2,7 +2,7 @@ import '../ui/field.css';
 import { lazy, Suspense, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { notify } from '../ui/notice';
 import { useSecret } from './useSecret';
 import { useWrites } from './writes';

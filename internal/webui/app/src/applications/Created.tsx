@@ -6,7 +6,7 @@ import type { Schemas } from '../api/client';
 import { carried } from '../range/range';
 import { Button } from '../ui/Button';
 import { Code, Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { AccessKey } from './AccessKey';
 import FirstCall from './FirstCall';
 import { useCapabilities } from './useCapabilities';

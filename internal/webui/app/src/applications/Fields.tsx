@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useController, type ResolverResult } from 'react-hook-form';
 import { ApiError } from '../api/error';
-import { useFaultText } from '../ui/Fault';
+import { useFaultText } from '../ui/faultText';
 import { Form, useDraft, useField, useTyped } from '../ui/Form';
 import { RequestId } from '../ui/RequestId';
 import { Choices } from './Choices';

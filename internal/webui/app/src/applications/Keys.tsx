@@ -7,7 +7,7 @@ import { useFormat } from '../format/useFormat';
 import { Block, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { notify } from '../ui/notice';
 import { Cell } from '../ui/Records';
 import { Tag } from '../ui/Tag';

@@ -9,7 +9,7 @@ import { capabilityQueries, useBind } from '../capabilities/queries';
 import { firstDraft } from '../playground/request';
 import { sample } from '../playground/samples';
 import { Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { Icon } from '../ui/Icon';
 import { PageLink } from '../ui/PageLink';
 import { askedFor, closest, fixOf } from './reason';

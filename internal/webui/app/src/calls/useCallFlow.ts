@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState, type RefObject } from 'react';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { useKeys } from '../ui/useKeys';
 import type { Filter } from './filter';
 import { callQueries, type Call, type CallPage, type Place } from './queries';

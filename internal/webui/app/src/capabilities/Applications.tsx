@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Block, Empty } from '../ui/Block';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { notify } from '../ui/notice';
 import { SearchField } from '../ui/SearchField';
 import { StatusTag, Tag } from '../ui/Tag';

@@ -2,6 +2,7 @@ import { lazy, Suspense, useEffectEvent, useLayoutEffect, useState } from 'react
 import { useTranslation } from 'react-i18next';
 import { composing } from '../ui/composing';
 import { Icon } from '../ui/Icon';
+import { commandKey } from './commandKey';
 import { singleKeysOn } from '../ui/preferences';
 import { standing } from '../ui/standing';
 
@@ -9,9 +10,6 @@ const Palette = lazy(() => import('./Palette'));
 const Shortcuts = lazy(() => import('./Shortcuts'));
 
 export type Opened = 'palette' | 'shortcuts' | null;
-
-/** ⌘ on Apple's keyboards, Ctrl elsewhere. */
-export const commandKey = (): string => (/Mac|iP(hone|ad|od)/.test(navigator.platform) ? '⌘K' : 'Ctrl K');
 
 /** The search and the list of keys, each fetched when it is first asked for: Ctrl or ⌘ with K, `/` and `?`. */
 export function Finder({ open, onOpen }: { open: Opened; onOpen: (open: Opened) => void }) {

@@ -2,7 +2,7 @@ import '../ui/field.css';
 import './find.css';
 import { useTranslation } from 'react-i18next';
 import { chooseSingleKeys, useSingleKeys } from '../ui/preferences';
-import { commandKey } from './Finder';
+import { commandKey } from './commandKey';
 import { useModal } from './useModal';
 
 const groups = [

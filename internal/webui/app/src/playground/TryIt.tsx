@@ -9,7 +9,7 @@ import { Based } from '../session/Base';
 import { Block, Empty } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { composing } from '../ui/composing';
-import { useTellFault } from '../ui/Fault';
+import { useTellFault } from '../ui/faultText';
 import { useSearch } from '../ui/useSearch';
 import { Answer } from './Answer';
 import { callQueries, type OwnCall } from '../calls/queries';

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
 import { Button } from '../ui/Button';
 import { Antd } from '../ui/Antd';
-import { faultSentence, useFaultText } from '../ui/Fault';
+import { faultSentence, useFaultText } from '../ui/faultText';
 import { sendCode, signIn } from './session';
 
 const RESEND_SECONDS = 60;

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Antd } from './Antd';
 import { Button } from './Button';
 import { composing } from './composing';
-import { faultSentence, useFaultText } from './Fault';
+import { faultSentence, useFaultText } from './faultText';
 import { RequestId } from './RequestId';
 import { useFocusReturn } from './useFocusReturn';
 

@@ -2,7 +2,7 @@ import { useEffect, useState, type MouseEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ByHand } from './ByHand';
 import { copyText } from './clipboard';
-import { useTellFault } from './Fault';
+import { useTellFault } from './faultText';
 import { Icon } from './Icon';
 
 /** Copies text; for a moment its own words say so. Where the browser refuses, the text is shown to be copied by hand. */

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { Copy } from './Copy';
-import { requestIdOf } from './Fault';
+import { requestIdOf } from './faultText';
 
 /** The id of a request that failed by the server's own fault, to be copied into a report. */
 export function RequestId({ error }: { error: unknown }) {

@@ -13,7 +13,7 @@ import { dismiss, useNotices } from './notice';
 import { useUnseenNews } from './preferences';
 import { useScroll } from './useScroll';
 import { chooseTheme, useThemeChoice } from './theme';
-import { useTellFault } from './Fault';
+import { useTellFault } from './faultText';
 import { RequestIdLine } from './RequestId';
 
 export interface Place {
