@@ -77,7 +77,7 @@ func (d *Draft) target(who Who, r *Rule, wrong fault.Fields) {
 	able := slices.DeleteFunc(slices.Clone(allowed), func(t TargetType) bool { return (who.Owner != uuid.Nil) != slices.Contains(ofOwners, t) })
 	switch {
 	case !known:
-		wrong.Add("kind", "must be failureRate, noCalls, p95, tokens, cost, limit, keyExpiry, statisticsBehind, spoolStuck or dayClosed")
+		wrong.Add("kind", "must be failureRate, noCalls, p95, tokens, cost, limit, keyExpiry, statisticsBehind, spoolStuck, upstreamLeftOut or dayClosed")
 		return
 	case who.Owner != uuid.Nil && len(able) == 0:
 		wrong.Add("kind", "only administrators can watch this")

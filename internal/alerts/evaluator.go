@@ -180,7 +180,7 @@ func (e *evaluator) round(ctx context.Context, conn *pgx.Conn) error {
 
 // enabledRules reads all rules that are evaluated, of everybody.
 func enabledRules(ctx context.Context, conn *pgx.Conn) ([]*Rule, error) {
-	rows, err := conn.Query(ctx, `SELECT `+ruleColumns+fromRules+`WHERE r.enabled ORDER BY r.id`)
+	rows, err := conn.Query(ctx, `SELECT `+ruleColumns+fromRules+`WHERE (r.enabled OR r.watched) ORDER BY r.id`)
 	if err != nil {
 		return nil, fmt.Errorf("read alerts: %w", err)
 	}

@@ -27,6 +27,7 @@ type figures struct {
 	spent    map[uuid.UUID]Spent
 	uses     map[uuid.UUID]map[string]Use
 	keys     map[uuid.UUID]ExpiringKey
+	out      map[string]LeftOut
 	fail     error // of everything
 }
 
@@ -79,6 +80,12 @@ func (f *figures) Uses(context.Context, []uuid.UUID) (map[uuid.UUID]map[string]U
 
 func (f *figures) ExpiringKeys(context.Context, []uuid.UUID) (map[uuid.UUID]ExpiringKey, error) {
 	return f.keys, f.fail
+}
+
+func (f *figures) LeftOut(context.Context, TargetType, []string) (map[string]LeftOut, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.out, f.fail
 }
 
 // world is a database with an owner of an application, and what alerts are made of.

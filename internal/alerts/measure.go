@@ -35,6 +35,8 @@ func questionOf(r *Rule) question {
 		return question{kind: FailureRate, of: r.Target.Type, minutes: r.WindowMinutes}
 	case Tokens, Cost:
 		return question{kind: Tokens, period: r.Period}
+	case UpstreamLeftOut:
+		return question{kind: UpstreamLeftOut, of: r.Target.Type}
 	default:
 		return question{kind: r.Kind}
 	}
@@ -101,6 +103,8 @@ func (m *measuring) answer(ctx context.Context, q question, rules []*Rule) error
 		return m.keys(ctx, rules)
 	case LimitUse:
 		return m.limits(ctx, rules)
+	case UpstreamLeftOut:
+		return m.leftOut(ctx, q, rules)
 	}
 	if m.unknown != "" {
 		m.put(rules, func(*Rule) Measure { return Measure{Unknown: m.unknown} })
@@ -230,6 +234,29 @@ func (m *measuring) keys(ctx context.Context, rules []*Rule) error {
 		}
 		id := key.ID.String()
 		return Measure{Value: max(0, key.ExpiresAt.Sub(m.now).Hours()/24), Figures: Figures{KeyID: &id, KeyName: &key.Name, ExpiresAt: instant(key.ExpiresAt)}}
+	})
+	return nil
+}
+
+// leftOut names the upstream to administrators only: owners know capabilities.
+func (m *measuring) leftOut(ctx context.Context, q question, rules []*Rule) error {
+	found, err := m.source.LeftOut(ctx, q.of, targetsOf(rules))
+	if err != nil {
+		return err
+	}
+	m.put(rules, func(r *Rule) Measure {
+		out, ok := found[*r.Target.ID]
+		switch {
+		case !ok:
+			return Measure{Unknown: NoData}
+		case out.Capability == "":
+			return Measure{}
+		}
+		figures := Figures{CapabilityName: &out.Capability}
+		if r.Owner == nil {
+			figures.UpstreamName = &out.Upstream
+		}
+		return Measure{Value: out.For.Minutes(), Figures: figures}
 	})
 	return nil
 }

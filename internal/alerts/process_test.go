@@ -89,6 +89,10 @@ func (t tables) ExpiringKeys(context.Context, []uuid.UUID) (map[uuid.UUID]Expiri
 	return nil, errAway
 }
 
+func (t tables) LeftOut(context.Context, TargetType, []string) (map[string]LeftOut, error) {
+	return nil, errAway
+}
+
 // fleet is consoles as processes.
 type fleet struct {
 	w        *world

@@ -20,6 +20,7 @@ const (
 	KeyExpiry        Kind = "keyExpiry"        // days until the next key expires
 	StatisticsBehind Kind = "statisticsBehind" // seconds that dataThrough is behind
 	SpoolStuck       Kind = "spoolStuck"       // minutes that a spool has not been reported
+	UpstreamLeftOut  Kind = "upstreamLeftOut"  // minutes that gateways have kept calls from an upstream, of the longest
 	DayClosed        Kind = "dayClosed"        // none: what each Beijing day came to is told, once it is closed (days.go)
 )
 
@@ -108,7 +109,7 @@ func (r *Rule) Unit() string {
 	switch r.Kind {
 	case FailureRate, LimitUse:
 		return "percent"
-	case NoCalls, SpoolStuck:
+	case NoCalls, SpoolStuck, UpstreamLeftOut:
 		return "minutes"
 	case P95:
 		return "ms"
@@ -132,6 +133,7 @@ func (k Kind) windowed() bool { return k == FailureRate || k == P95 }
 var targets = map[Kind][]TargetType{
 	FailureRate: {Application, Capability, Upstream}, P95: {Application, Capability, Upstream},
 	NoCalls: {Application}, Tokens: {Application}, Cost: {Application}, LimitUse: {Application}, KeyExpiry: {Application},
+	UpstreamLeftOut:  {Application, Capability, Upstream},
 	StatisticsBehind: {Platform}, SpoolStuck: {Platform}, DayClosed: {Account, Platform},
 }
 

@@ -42,7 +42,7 @@ const ruleColumns = `
 	     WHEN r.upstream_id IS NOT NULL THEN 'upstream' WHEN r.owner_id IS NOT NULL THEN 'account' ELSE 'platform' END,
 	coalesce(r.application_id::text, r.capability_id, r.upstream_id), coalesce(a.name, c.name, u.name, ''),
 	r.threshold, r.resolve_threshold, coalesce(r.window_minutes, 0), coalesce(r.min_calls, 0), coalesce(r.period, ''), coalesce(r.currency, ''),
-	coalesce(r.limit_name, ''), r.enabled, r.silenced_until, r.created_by, r.created_at, r.updated_at,
+	coalesce(r.limit_name, ''), r.enabled OR r.watched, r.silenced_until, r.created_by, r.created_at, r.updated_at,
 	coalesce(s.value, 'ok'), coalesce(s.told, 'ok'), s.since, coalesce(s.streak, 0), coalesce(s.unknown, ''), s.measured,
 	coalesce(s.figures, t.figures), coalesce(s.sequence, t.sequence), s.evaluated_at`
 
@@ -206,8 +206,8 @@ func insert(ctx context.Context, tx pgx.Tx, r *Rule) error {
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO alert_rules (id, owner_id, name, kind, application_id, capability_id, upstream_id, threshold, resolve_threshold,
-			window_minutes, min_calls, period, currency, limit_name, enabled, created_by)
-		VALUES ($1, $2, $3, $4, $5::text::uuid, $6, $7, $8, $9, nullif($10, 0), nullif($11::bigint, 0), nullif($12, ''), nullif($13, ''), nullif($14, ''), $15, $16)`,
+			window_minutes, min_calls, period, currency, limit_name, enabled, watched, created_by)
+		VALUES ($1, $2, $3, $4, $5::text::uuid, $6, $7, $8, $9, nullif($10, 0), nullif($11::bigint, 0), nullif($12, ''), nullif($13, ''), nullif($14, ''), $15 AND $4 <> 'upstreamLeftOut', $15 AND $4 = 'upstreamLeftOut', $16)`,
 		r.ID, r.Owner, r.Name, r.Kind, of(Application), of(Capability), of(Upstream), r.Threshold, r.ResolveThreshold,
 		r.WindowMinutes, r.MinCalls, r.Period, r.Currency, r.Limit, r.Enabled, r.CreatedBy)
 	if err == nil {

@@ -69,6 +69,7 @@ func TestEveryKindCanBeMadeAndIsMeasured(t *testing.T) {
 		f.spent[app] = Spent{Tokens: 5000, Known: true, Costs: map[string]Money{"CNY": {"12.5", 12.5}}, Unpriced: 3}
 		f.uses[app] = map[string]Use{"callsPerDay": {Limit: 100, Used: ptr(int64(80))}, "tokensPerDay": {Limit: 100}, "concurrency": {}}
 		f.keys[app] = key
+		f.out = map[string]LeftOut{w.app: {"GPT", "Europe", 6 * time.Minute}, "gpt": {}}
 		f.standing = Standing{Through: time.Now(), SpoolID: uuid.New(), Host: "gateway-1", SilentFor: 3 * time.Minute}
 	})
 	of := func(kind Kind, threshold float64, change ...func(*Draft)) Draft {
@@ -100,6 +101,9 @@ func TestEveryKindCanBeMadeAndIsMeasured(t *testing.T) {
 		{w.desk, of(FailureRate, 20, on(Capability, "gpt")), 25, ""},
 		{w.desk, of(FailureRate, 20, on(Upstream, "eu")), 100, ""},
 		{w.desk, of(P95, 20, on(Upstream, "eu")), 100, ""},
+		{w.who, of(UpstreamLeftOut, 5), 6, ""},
+		{w.desk, of(UpstreamLeftOut, 5, on(Capability, "gpt")), 0, ""},
+		{w.desk, of(UpstreamLeftOut, 5, on(Upstream, "eu")), -1, NoData},
 		{w.desk, of(StatisticsBehind, 60, on(Platform, "")), -1, ""},
 		{w.desk, of(SpoolStuck, 2, on(Platform, "")), 3, ""},
 	} {

@@ -11,26 +11,28 @@ import (
 
 // Figures are what caused a state; those that do not belong to the kind of the rule are nil.
 type Figures struct {
-	Calls         *int64  `json:"calls,omitempty"`
-	Failures      *int64  `json:"failures,omitempty"`
-	Cost          *string `json:"cost,omitempty"`
-	DataThrough   *string `json:"dataThrough,omitempty"` // instants are those of api.md
-	Day           *string `json:"day,omitempty"`         // YYYY-MM-DD
-	ExpiresAt     *string `json:"expiresAt,omitempty"`
-	From          *string `json:"from,omitempty"`
-	Host          *string `json:"host,omitempty"`
-	KeyID         *string `json:"keyId,omitempty"`
-	KeyName       *string `json:"keyName,omitempty"`
-	LastCallAt    *string `json:"lastCallAt,omitempty"`
-	Limit         *int64  `json:"limit,omitempty"`
-	MissingCalls  *int64  `json:"missingCalls,omitempty"`
-	P95Ms         *int64  `json:"p95Ms,omitempty"`
-	Revision      *int64  `json:"revision,omitempty"`
-	SpoolID       *string `json:"spoolId,omitempty"`
-	To            *string `json:"to,omitempty"`
-	Tokens        *int64  `json:"tokens,omitempty"`
-	UnpricedCalls *int64  `json:"unpricedCalls,omitempty"`
-	Used          *int64  `json:"used,omitempty"`
+	Calls          *int64  `json:"calls,omitempty"`
+	Failures       *int64  `json:"failures,omitempty"`
+	CapabilityName *string `json:"capabilityName,omitempty"`
+	Cost           *string `json:"cost,omitempty"`
+	DataThrough    *string `json:"dataThrough,omitempty"` // instants are those of api.md
+	Day            *string `json:"day,omitempty"`         // YYYY-MM-DD
+	ExpiresAt      *string `json:"expiresAt,omitempty"`
+	From           *string `json:"from,omitempty"`
+	Host           *string `json:"host,omitempty"`
+	KeyID          *string `json:"keyId,omitempty"`
+	KeyName        *string `json:"keyName,omitempty"`
+	LastCallAt     *string `json:"lastCallAt,omitempty"`
+	Limit          *int64  `json:"limit,omitempty"`
+	MissingCalls   *int64  `json:"missingCalls,omitempty"`
+	P95Ms          *int64  `json:"p95Ms,omitempty"`
+	Revision       *int64  `json:"revision,omitempty"`
+	SpoolID        *string `json:"spoolId,omitempty"`
+	To             *string `json:"to,omitempty"`
+	Tokens         *int64  `json:"tokens,omitempty"`
+	UnpricedCalls  *int64  `json:"unpricedCalls,omitempty"`
+	UpstreamName   *string `json:"upstreamName,omitempty"` // of administrators' rules only
+	Used           *int64  `json:"used,omitempty"`
 }
 
 // Window is what calls did that ended in a window.
@@ -66,6 +68,13 @@ type ExpiringKey struct {
 	ExpiresAt time.Time
 }
 
+// LeftOut is the upstream that gateways have kept calls from for longest, of those that serve a target.
+type LeftOut struct {
+	Capability string // its name; empty: none is left out
+	Upstream   string
+	For        time.Duration
+}
+
 // Standing is how the ledger's spools are.
 type Standing struct {
 	Through   time.Time // before it every call that ended is in the statistics
@@ -85,4 +94,6 @@ type Source interface {
 	// Uses are by the names of the limits.
 	Uses(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]map[string]Use, error)
 	ExpiringKeys(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]ExpiringKey, error)
+	// LeftOut is of applications, capabilities or upstreams; without a gateway that lives it is of none.
+	LeftOut(ctx context.Context, of TargetType, ids []string) (map[string]LeftOut, error)
 }

@@ -18,6 +18,7 @@ var phrases = map[Kind][2]string{
 	KeyExpiry:        {"密钥到期", "key expires in"},
 	StatisticsBehind: {"统计数据落后", "statistics are behind by"},
 	SpoolStuck:       {"暂存未上报", "spool not reported for"},
+	UpstreamLeftOut:  {"上游被熔断", "upstream left out for"},
 	DayClosed:        {"日结", "days closed"},
 }
 
@@ -105,6 +106,12 @@ func (f Figures) words() (lines []string) {
 	}
 	if f.DataThrough != nil && f.LastCallAt == nil && f.Calls == nil {
 		lines = append(lines, "数据完整至 / complete through "+*f.DataThrough)
+	}
+	if f.CapabilityName != nil {
+		lines = append(lines, "能力 / capability "+*f.CapabilityName)
+	}
+	if f.UpstreamName != nil {
+		lines = append(lines, "上游 / upstream "+*f.UpstreamName)
 	}
 	if f.Host != nil {
 		lines = append(lines, "网关 / gateway "+*f.Host)

@@ -12,6 +12,7 @@ import (
 
 	"callgate/internal/alerts"
 	"callgate/internal/beijing"
+	"callgate/internal/catalog"
 	"callgate/internal/stats"
 )
 
@@ -104,6 +105,18 @@ func (s alertSource) Uses(ctx context.Context, applications []uuid.UUID) (map[uu
 		uses[id] = found[i]
 	}
 	return uses, nil
+}
+
+func (s alertSource) LeftOut(ctx context.Context, of alerts.TargetType, ids []string) (map[string]alerts.LeftOut, error) {
+	by := map[alerts.TargetType]catalog.LeftOutBy{
+		alerts.Application: catalog.LeftOutByApplication, alerts.Capability: catalog.LeftOutByCapability, alerts.Upstream: catalog.LeftOutByUpstream,
+	}[of]
+	found, err := s.c.Catalog.LeftOut(ctx, by, ids)
+	out := make(map[string]alerts.LeftOut, len(found))
+	for id, one := range found {
+		out[id] = alerts.LeftOut(one)
+	}
+	return out, err
 }
 
 func (s alertSource) ExpiringKeys(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]alerts.ExpiringKey, error) {

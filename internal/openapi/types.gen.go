@@ -115,7 +115,7 @@ type Alert struct {
 	State         AlertState  `json:"state"`
 	Target        AlertTarget `json:"target"`
 
-	// Threshold It fires when the value reaches it; of keyExpiry, when no more days are left. 0 of dayClosed, which tells every closing.
+	// Threshold It fires when the value reaches it; of keyExpiry, when no more days are left. of upstreamLeftOut, when any gateway has left an upstream out of the choice for so many minutes, its circuit open. 0 of dayClosed, which tells every closing.
 	Threshold float64 `json:"threshold"`
 
 	// Unit percent, minutes, ms, tokens, days, seconds or a currency; empty of dayClosed.
@@ -259,10 +259,13 @@ type AlertEdit struct {
 
 // AlertFigures What caused a state; what does not belong to the kind of alert is null.
 type AlertFigures struct {
-	Calls       *int64  `json:"calls"`
-	Failures    *int64  `json:"failures"`
-	Cost        *string `json:"cost"`
-	DataThrough *string `json:"dataThrough"`
+	Calls    *int64 `json:"calls"`
+	Failures *int64 `json:"failures"`
+
+	// CapabilityName Of upstreamLeftOut, the capability whose upstream it is.
+	CapabilityName *string `json:"capabilityName"`
+	Cost           *string `json:"cost"`
+	DataThrough    *string `json:"dataThrough"`
 
 	// Day The Beijing day that was closed or reopened.
 	Day        *string `json:"day"`
@@ -284,7 +287,10 @@ type AlertFigures struct {
 	To            *string `json:"to"`
 	Tokens        *int64  `json:"tokens"`
 	UnpricedCalls *int64  `json:"unpricedCalls"`
-	Used          *int64  `json:"used"`
+
+	// UpstreamName Of upstreamLeftOut, the upstream; null in an owner's alerts.
+	UpstreamName *string `json:"upstreamName"`
+	Used         *int64  `json:"used"`
 }
 
 // AlertItems defines model for AlertItems.

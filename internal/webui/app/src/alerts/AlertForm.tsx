@@ -102,7 +102,7 @@ function Watched({ site, form, typed, fixed }: { site: Site; form: UseFormReturn
       <Choice
         name="kind"
         label={t('kind')}
-        hint={typed.kind === 'dayClosed' ? t('daysHint') : ''}
+        hint={typed.kind === 'dayClosed' ? t('daysHint') : typed.kind === 'upstreamLeftOut' ? t('leftOutHint') : ''}
         disabled={fixed !== null}
         onChange={(event) => choose(event.target.value as Kind)}
       >

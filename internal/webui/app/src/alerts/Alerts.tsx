@@ -170,10 +170,11 @@ function Standing({ of, now }: { of: Alert; now: number }) {
 function Figures({ of }: { of: Alert }): ReactNode {
   const { t } = useTranslation('alerts');
   const format = useFormat();
-  const { calls: n, failures, used, limit, keyName, host } = of.state.figures;
+  const { calls: n, failures, used, limit, keyName, host, capabilityName, upstreamName } = of.state.figures;
   if (n !== null && failures !== null) return <> · {t('figures.calls', { calls: format.count(n), failures: format.count(failures) })}</>;
   if (used !== null && limit !== null) return <> · {t('figures.used', { used: format.count(used), limit: format.count(limit) })}</>;
   if (keyName !== null) return <> · {keyName}</>;
+  if (capabilityName !== null) return <> · {[capabilityName, upstreamName].filter((name) => name !== null).join(' · ')}</>;
   return host === null ? null : <> · {host}</>;
 }
 

@@ -12,7 +12,7 @@ export const MOST_CHANNELS = 5;
 /** What can be watched, and of what. */
 export const KINDS: Record<Site, readonly { kind: Kind; targets: readonly TargetType[] }[]> = {
   own: [
-    ...(['failureRate', 'p95', 'noCalls', 'tokens', 'cost', 'limit', 'keyExpiry'] as const).map((kind) => ({
+    ...(['failureRate', 'p95', 'noCalls', 'tokens', 'cost', 'limit', 'keyExpiry', 'upstreamLeftOut'] as const).map((kind) => ({
       kind,
       targets: ['application'] as const,
     })),
@@ -21,6 +21,7 @@ export const KINDS: Record<Site, readonly { kind: Kind; targets: readonly Target
   office: [
     { kind: 'failureRate', targets: ['capability', 'upstream'] },
     { kind: 'p95', targets: ['capability', 'upstream'] },
+    { kind: 'upstreamLeftOut', targets: ['capability', 'upstream'] },
     { kind: 'statisticsBehind', targets: ['platform'] },
     { kind: 'spoolStuck', targets: ['platform'] },
     { kind: 'dayClosed', targets: ['platform'] },
@@ -38,6 +39,7 @@ export const USUAL: Record<Kind, string> = {
   keyExpiry: '14',
   statisticsBehind: '60',
   spoolStuck: '5',
+  upstreamLeftOut: '5',
   dayClosed: '',
 };
 
@@ -54,6 +56,7 @@ export const UNITS: Record<Exclude<Kind, 'cost' | 'dayClosed'>, 'percent' | 'ms'
   keyExpiry: 'days',
   statisticsBehind: 'seconds',
   spoolStuck: 'minutes',
+  upstreamLeftOut: 'minutes',
 };
 
 export const windowed = (kind: Kind): boolean => kind === 'failureRate' || kind === 'p95';

@@ -19,7 +19,7 @@ export interface paths {
         put?: never;
         /**
          * Have somebody told of something
-         * @description A capability or an upstream (failureRate, p95), or the platform (statisticsBehind, spoolStuck; dayClosed: see Days). Evaluated every ten seconds. It fires when the threshold is reached in two evaluations one after the other, and is resolved when the value has left resolveThreshold in two; each is told once to every channel, within a minute of its cause. While the statistics are behind, or a store is away, the state stays as it is. Recorded in the audit trail.
+         * @description A capability or an upstream (failureRate, p95, upstreamLeftOut), or the platform (statisticsBehind, spoolStuck; dayClosed: see Days). Evaluated every ten seconds. It fires when the threshold is reached in two evaluations one after the other, and is resolved when the value has left resolveThreshold in two; each is told once to every channel, within a minute of its cause. While the statistics are behind, or a store is away, the state stays as it is. Recorded in the audit trail.
          */
         post: operations["adminCreateAlert"];
         delete?: never;
@@ -2338,7 +2338,7 @@ export interface components {
             enabled: boolean;
             id: components["schemas"]["Id"];
             /** @enum {string} */
-            kind: "failureRate" | "noCalls" | "p95" | "tokens" | "cost" | "limit" | "keyExpiry" | "statisticsBehind" | "spoolStuck" | "dayClosed";
+            kind: "failureRate" | "noCalls" | "p95" | "tokens" | "cost" | "limit" | "keyExpiry" | "statisticsBehind" | "spoolStuck" | "upstreamLeftOut" | "dayClosed";
             /** @description Of limit. */
             limit: string | null;
             /** @description Of failureRate and p95: with fewer calls in the window it does not begin to fire. */
@@ -2356,7 +2356,7 @@ export interface components {
             silencedUntil: string | null;
             state: components["schemas"]["AlertState"];
             target: components["schemas"]["AlertTarget"];
-            /** @description It fires when the value reaches it; of keyExpiry, when no more days are left. 0 of dayClosed, which tells every closing. */
+            /** @description It fires when the value reaches it; of keyExpiry, when no more days are left. of upstreamLeftOut, when any gateway has left an upstream out of the choice for so many minutes, its circuit open. 0 of dayClosed, which tells every closing. */
             threshold: number;
             /** @description percent, minutes, ms, tokens, days, seconds or a currency; empty of dayClosed. */
             unit: string;
@@ -2443,7 +2443,7 @@ export interface components {
             /** @default true */
             enabled: boolean;
             /** @enum {string} */
-            kind: "failureRate" | "noCalls" | "p95" | "tokens" | "cost" | "limit" | "keyExpiry" | "statisticsBehind" | "spoolStuck" | "dayClosed";
+            kind: "failureRate" | "noCalls" | "p95" | "tokens" | "cost" | "limit" | "keyExpiry" | "statisticsBehind" | "spoolStuck" | "upstreamLeftOut" | "dayClosed";
             /**
              * @description Required of limit.
              * @enum {string}
@@ -2488,6 +2488,8 @@ export interface components {
         /** @description What caused a state; what does not belong to the kind of alert is null. */
         AlertFigures: {
             calls: number | null;
+            /** @description Of upstreamLeftOut, the capability whose upstream it is. */
+            capabilityName: string | null;
             cost: string | null;
             dataThrough: string | null;
             /** @description The Beijing day that was closed or reopened. */
@@ -2509,6 +2511,8 @@ export interface components {
             to: string | null;
             tokens: number | null;
             unpricedCalls: number | null;
+            /** @description Of upstreamLeftOut, the upstream; null in an owner's alerts. */
+            upstreamName: string | null;
             used: number | null;
         };
         AlertItems: {
@@ -4040,7 +4044,9 @@ export interface components {
                  *             "host": null,
                  *             "day": null,
                  *             "revision": null,
-                 *             "missingCalls": null
+                 *             "missingCalls": null,
+                 *             "capabilityName": null,
+                 *             "upstreamName": null
                  *           }
                  *         },
                  *         "sequence": 1,
@@ -4266,7 +4272,9 @@ export interface components {
                  *             "host": null,
                  *             "day": null,
                  *             "revision": null,
-                 *             "missingCalls": null
+                 *             "missingCalls": null,
+                 *             "capabilityName": null,
+                 *             "upstreamName": null
                  *           }
                  *         },
                  *         "sequence": 1,
@@ -6053,7 +6061,9 @@ export interface operations {
                      *                 "host": null,
                      *                 "day": null,
                      *                 "revision": null,
-                     *                 "missingCalls": null
+                     *                 "missingCalls": null,
+                     *                 "capabilityName": null,
+                     *                 "upstreamName": null
                      *               }
                      *             },
                      *             "sequence": 1,
@@ -6178,7 +6188,9 @@ export interface operations {
                      *             "host": null,
                      *             "day": null,
                      *             "revision": null,
-                     *             "missingCalls": null
+                     *             "missingCalls": null,
+                     *             "capabilityName": null,
+                     *             "upstreamName": null
                      *           }
                      *         },
                      *         "sequence": 1,
@@ -6331,7 +6343,9 @@ export interface operations {
                      *             "host": null,
                      *             "day": null,
                      *             "revision": null,
-                     *             "missingCalls": null
+                     *             "missingCalls": null,
+                     *             "capabilityName": null,
+                     *             "upstreamName": null
                      *           }
                      *         },
                      *         "sequence": 1,
@@ -6533,7 +6547,9 @@ export interface operations {
                      *               "host": null,
                      *               "day": null,
                      *               "revision": null,
-                     *               "missingCalls": null
+                     *               "missingCalls": null,
+                     *               "capabilityName": null,
+                     *               "upstreamName": null
                      *             },
                      *             "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
                      *             "channelKind": "webhook",
@@ -6626,7 +6642,9 @@ export interface operations {
                      *           "host": null,
                      *           "day": null,
                      *           "revision": null,
-                     *           "missingCalls": null
+                     *           "missingCalls": null,
+                     *           "capabilityName": null,
+                     *           "upstreamName": null
                      *         },
                      *         "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
                      *         "channelKind": "webhook",
@@ -6711,7 +6729,9 @@ export interface operations {
                      *               "host": null,
                      *               "day": null,
                      *               "revision": null,
-                     *               "missingCalls": null
+                     *               "missingCalls": null,
+                     *               "capabilityName": null,
+                     *               "upstreamName": null
                      *             },
                      *             "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
                      *             "channelKind": "webhook",
@@ -10121,7 +10141,9 @@ export interface operations {
                      *                 "host": null,
                      *                 "day": null,
                      *                 "revision": null,
-                     *                 "missingCalls": null
+                     *                 "missingCalls": null,
+                     *                 "capabilityName": null,
+                     *                 "upstreamName": null
                      *               }
                      *             },
                      *             "sequence": 1,
@@ -10251,7 +10273,9 @@ export interface operations {
                      *             "host": null,
                      *             "day": null,
                      *             "revision": null,
-                     *             "missingCalls": null
+                     *             "missingCalls": null,
+                     *             "capabilityName": null,
+                     *             "upstreamName": null
                      *           }
                      *         },
                      *         "sequence": 1,
@@ -10402,7 +10426,9 @@ export interface operations {
                      *             "host": null,
                      *             "day": null,
                      *             "revision": null,
-                     *             "missingCalls": null
+                     *             "missingCalls": null,
+                     *             "capabilityName": null,
+                     *             "upstreamName": null
                      *           }
                      *         },
                      *         "sequence": 1,
@@ -10601,7 +10627,9 @@ export interface operations {
                      *               "host": null,
                      *               "day": null,
                      *               "revision": null,
-                     *               "missingCalls": null
+                     *               "missingCalls": null,
+                     *               "capabilityName": null,
+                     *               "upstreamName": null
                      *             },
                      *             "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
                      *             "channelKind": "webhook",
@@ -10693,7 +10721,9 @@ export interface operations {
                      *           "host": null,
                      *           "day": null,
                      *           "revision": null,
-                     *           "missingCalls": null
+                     *           "missingCalls": null,
+                     *           "capabilityName": null,
+                     *           "upstreamName": null
                      *         },
                      *         "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
                      *         "channelKind": "webhook",
@@ -10777,7 +10807,9 @@ export interface operations {
                      *               "host": null,
                      *               "day": null,
                      *               "revision": null,
-                     *               "missingCalls": null
+                     *               "missingCalls": null,
+                     *               "capabilityName": null,
+                     *               "upstreamName": null
                      *             },
                      *             "channelId": "0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f6",
                      *             "channelKind": "webhook",

@@ -39,6 +39,7 @@ const alerts: Same<typeof zh> = {
     keyExpiry: 'Key about to expire',
     statisticsBehind: 'Statistics behind',
     spoolStuck: 'Spool not reported',
+    upstreamLeftOut: 'Upstream left out',
     dayClosed: 'Each closed day',
   },
   targets: {
@@ -49,6 +50,7 @@ const alerts: Same<typeof zh> = {
     account: 'All own applications',
   },
   daysHint: 'What each Beijing day came to, once all of it is there; and when calls came late.',
+  leftOutHint: 'For how long gateways have kept calls from an upstream of a capability that fails, its circuit open.',
   lastDay: 'Last told',
   units: { percent: '%', ms: 'ms', minutes: 'min', tokens: 'tokens', days: 'days', seconds: 's' },
   quantity: '{{n}} {{unit}}',
