@@ -106,7 +106,7 @@ func (n *Node) newTracer(host string) (*traces.Tracer, error) {
 	}), nil
 }
 
-// openUpstreamKey unseals at call time, after the permission check (spec section 2).
+// openUpstreamKey unseals at call time, after the permission check.
 func (n *Node) openUpstreamKey(c *access.Capability) ([]byte, error) {
 	return n.keyring.Open(c.UpstreamKey, secret.UpstreamKeyContext(c.ID))
 }

@@ -24,7 +24,7 @@ import (
 )
 
 // Verify recomputes every statistic of the days from raw rows and compares it with what the API
-// answers (design section 2), of days whose calls are still kept. from and to are days as the API takes them, both empty: the last 7
+// answers, of days whose calls are still kept. from and to are days as the API takes them, both empty: the last 7
 // days; account is the e-mail address of the only account looked at, empty: all. Differences are lines
 // on out, and an error; shown tells how far it is. It needs the stores only, no secrets.
 func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, shown progress.Output, logger *slog.Logger) error {

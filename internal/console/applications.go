@@ -31,7 +31,7 @@ func (c *Console) listApplications(ctx *fiber.Ctx) (any, error) {
 	return openapi.ApplicationPage{PageFields: found.PageFields, Items: each(found.Items, view)}, err
 }
 
-// createApplication is the one answer about an application with its key in full (spec section 4.2).
+// createApplication is the one answer about an application with its key in full.
 func (c *Console) createApplication(ctx *fiber.Ctx) (any, error) {
 	body, err := bodyOf[openapi.ApplicationDraft](ctx)
 	if err != nil {

@@ -214,7 +214,7 @@ func (c *client) sendIf(ifMatch, method, path, body string) (*reply, error) {
 	return r, json.Unmarshal(raw, &r.body)
 }
 
-// must sends and demands a status, and of every answer what is true of all of them (api.md, Common).
+// must sends and demands a status, and of every answer what is true of all of them.
 func (c *client) must(status int, method, path, body string) *reply {
 	c.t.Helper()
 	r, err := c.send(method, path, body)

@@ -171,7 +171,7 @@ func identifierParam(ctx *fiber.Ctx, name string) (string, error) {
 	return text, nil
 }
 
-// idParam reads a UUID from the path; a malformed one names nothing (api.md: 404).
+// idParam reads a UUID from the path; a malformed one names nothing: 404.
 func idParam(ctx *fiber.Ctx, name string) (uuid.UUID, error) {
 	text := ctx.Params(name)
 	id, err := uuid.Parse(text)

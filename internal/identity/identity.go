@@ -23,7 +23,7 @@ import (
 // Audience says for which interface a credential is good; it is the aud claim of a token.
 type Audience string
 
-// The two kinds of sign-in. A developer's has no administrator rights (spec section 5, rule 3).
+// The two kinds of sign-in. A developer's has no administrator rights.
 const (
 	Developer Audience = "callgate-console"
 	Admin     Audience = "callgate-admin"
@@ -52,7 +52,7 @@ type Config struct {
 	SessionTTL      time.Duration // of a developer, 30 days
 	AdminSessionTTL time.Duration // 12 h
 
-	AdminEmails       []string // ADMIN_EMAILS: who may sign in to the back office (spec section 5)
+	AdminEmails       []string // ADMIN_EMAILS: who may sign in to the back office
 	LoginEmailDomains []string // domains developers may sign in with; empty means any
 
 	Limits Limits

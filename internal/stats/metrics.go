@@ -4,7 +4,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Metrics are the figures of some set of calls (api.md, "Metrics block"). The zero value is that
+// Metrics are the figures of some set of calls. The zero value is that
 // of no calls.
 type Metrics struct {
 	Calls         int64

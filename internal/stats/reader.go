@@ -1,4 +1,4 @@
-// Package stats answers the questions of the console from ClickHouse (spec section 4.1): usage of
+// Package stats answers the questions of the console from ClickHouse: usage of
 // applications, their call flow, and why one call failed. It only reads; internal/calls writes.
 //
 // The hard decision is how to page through a year of calls at the cost of the first page: counts

@@ -73,7 +73,7 @@ type Result struct {
 }
 
 // Run asks what every statistics endpoint would answer for these accounts and their applications,
-// over these days, and compares it with a recount of the rows of calls (design section 2). Every
+// over these days, and compares it with a recount of the rows of calls. Every
 // difference is a line on out. It works while calls arrive: what differs is compared again; days on
 // which the number of rows keeps changing meanwhile are left out, with a line that says so, and the
 // days before them are compared for themselves. The rollups by the hour, and what closed days were closed with, are
