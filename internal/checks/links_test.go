@@ -75,3 +75,19 @@ func TestEveryPageForOperatorsIsInTheirTableOfContents(t *testing.T) {
 		}
 	}
 }
+
+func TestREADMENamesEveryPackage(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := os.ReadDir(filepath.Join(root, "internal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		if p.IsDir() && !strings.Contains(string(readme), "\n  "+p.Name()+"/ ") {
+			t.Errorf("internal/%s is not in the README's layout", p.Name())
+		}
+	}
+}
