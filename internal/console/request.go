@@ -26,7 +26,7 @@ const (
 	maxSize     = 100
 )
 
-// editOf reads the body of an edit, as bodyOf, and its precondition, which the room must be given.
+// editOf reads the body of an edit, as bodyOf, and its precondition, which the domain package must be given.
 func editOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, seen []time.Time, err error) {
 	if body, err = bodyOf[T](ctx, nullable...); err != nil {
 		return body, nil, err

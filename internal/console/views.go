@@ -18,7 +18,7 @@ import (
 	"callgate/internal/stats"
 )
 
-// What the rooms answer becomes what the contract says here. Where a plain conversion does, the
+// What the domain packages answer becomes what the contract says here. Where a plain conversion does, the
 // compiler holds the two types together.
 
 // each turns the items of a list; lists are never null on the wire.
@@ -41,7 +41,7 @@ type tooLate struct {
 
 func (e *tooLate) Unwrap() error { return e.error }
 
-// shown answers with the view of what a room answers; a Changed fault comes with the current object.
+// shown answers with the view of what a domain package answers; a Changed fault comes with the current object.
 func shown[T, V any](view func(T) V) func(T, error) (any, error) {
 	return func(found T, err error) (any, error) {
 		switch {

@@ -1,5 +1,5 @@
-// Package fault is the error every room returns when a caller is to be told something: a kind, a
-// sentence safe to publish, and the cause for the log. Rooms name no HTTP status; console maps
+// Package fault is the error every package returns when a caller is to be told something: a kind, a
+// sentence safe to publish, and the cause for the log. Packages name no HTTP status; console maps
 // kinds to statuses in one place.
 package fault
 

@@ -39,7 +39,7 @@ type Principal struct {
 
 const minSecret = 32 // bytes of JWTSecret
 
-// Config is what the room is told. Zero durations and limits mean the stated defaults.
+// Config is what the package is told. Zero durations and limits mean the stated defaults.
 type Config struct {
 	JWTSecret        []byte   // at least 32 bytes; signs tokens and hashes codes
 	FormerJWTSecrets [][]byte // the same; they still verify what they have signed
