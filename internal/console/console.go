@@ -1,6 +1,6 @@
-// Package console is the HTTP API of the console and the back office (openapi.yaml): routes, credentials,
-// the envelope, faults as statuses, and handlers that compose the domain packages. Handlers hold no
-// rules of their own: ownership is decided in the SQL of the packages they ask, so that no route can
+// Package console is the HTTP API of the console and the back office (api.md): routes, credentials,
+// the envelope, faults as statuses, and handlers that compose the domain rooms. Handlers hold no
+// rules of their own: ownership is decided in the SQL of the rooms they ask, so that no route can
 // forget it.
 package console
 

@@ -14,7 +14,7 @@ import (
 	"callgate/internal/stats"
 )
 
-// daySource answers for the figures that days are closed with, from the packages that have them.
+// daySource answers for the figures that days are closed with, from the rooms that have them.
 type daySource struct{ c *Console }
 
 // DaySource is what days are closed with.

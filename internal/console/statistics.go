@@ -82,7 +82,7 @@ func (c *Console) applicationList(ctx context.Context, owner uuid.UUID, by choic
 	return answer, nil
 }
 
-// overviewStatistics covers all existing applications, however they are paged.
+// overviewStatistics covers all existing applications, however they are paged (spec section 4.1, rule 4).
 func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
 	days, err := c.daysOf(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ type pageWindow struct {
 }
 
 // locate narrows the series until the page's rows can be read with a short walk: days that hold
-// many rows are counted by hour, hours that hold very many by second.
+// many rows are counted by hour, hours that hold very many by second (design section 7).
 func (r *Reader) locate(ctx context.Context, q CallsQuery, t series) (pageWindow, error) {
 	total := t.matches(q.Result)
 	for {
