@@ -17,12 +17,12 @@ func (c *Console) listApplications(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if by.days, err = c.daysOf(ctx); err != nil {
+	if by.Days, err = c.daysOf(ctx); err != nil {
 		return nil, err
 	}
 	owner := principal(ctx).UserID
 	found, err := pageOf(ctx, unchanged[application.Application], func(ctx context.Context, page, size int) ([]application.Application, int, error) {
-		return c.chosen(ctx, owner, by, page, size)
+		return c.ChosenApplications(ctx, owner, by, page, size)
 	})
 	if err != nil {
 		return nil, err

@@ -6,62 +6,36 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
-	"callgate/internal/fault"
 	"callgate/internal/stats"
 )
 
-// maxSought is how many characters a text may have that names are searched for.
-const maxSought = 64
-
-// choice is which of an owner's applications are listed and in which order. The zero value is all, newest first.
-type choice struct {
-	text   string // part of name or id, in lower case
-	status string
-	order  string
-	days   beijing.Range // for the orders byCalls and byFailures
+// ApplicationChoice is which of an owner's applications are listed and in which order. The zero value is all, newest first.
+type ApplicationChoice struct {
+	Text   string // part of name or id, in lower case
+	Status string // application.Active or Disabled; empty: both
+	Order  string // Newest, ByName, ByCalls, ByFailures or ByLastCall; empty: Newest
+	Days   beijing.Range
 }
 
-// The orders of applications.
+// The orders of lists, as sort names them.
 const (
-	newest     = "newest"
-	byName     = "name"
-	byCalls    = "calls"
-	byFailures = "failures"
-	byLastCall = "lastCall"
+	Newest        = "newest"
+	ByName        = "name"
+	ByCalls       = "calls"
+	ByFailures    = "failures"
+	ByLastCall    = "lastCall"
+	ByFailureRate = "failureRate"
+	ByTokens      = "tokens"
+	ByCost        = "cost"
 )
 
-// choiceOf reads q, status and sort.
-func choiceOf(ctx *fiber.Ctx) (by choice, err error) {
-	wrong := fault.Fields{}
-	switch status := ctx.Query("status"); status {
-	case "", application.Active, application.Disabled:
-		by.status = strings.Clone(status)
-	default:
-		wrong.Add("status", "must be active or disabled, or left out")
-	}
-	switch order := ctx.Query("sort"); order {
-	case "", newest:
-	case byName, byCalls, byFailures, byLastCall:
-		by.order = strings.Clone(order)
-	default:
-		wrong.Add("sort", "must be newest, name, calls, failures or lastCall")
-	}
-	if by.text, err = textParam(ctx, "q"); err != nil {
-		return by, err
-	}
-	wrong.Text("q", by.text, 0, maxSought)
-	by.text = strings.ToLower(by.text)
-	return by, wrong.Err()
-}
-
-// chosen lists a page of an owner's applications as chosen, and how many there are.
-func (c *Console) chosen(ctx context.Context, owner uuid.UUID, by choice, page, size int) ([]application.Application, int, error) {
-	if by.text == "" && by.status == "" && by.order == "" {
+// ChosenApplications lists a page of an owner's applications as chosen, and how many there are. Faults: Unavailable.
+func (c *Console) ChosenApplications(ctx context.Context, owner uuid.UUID, by ApplicationChoice, page, size int) ([]application.Application, int, error) {
+	if by.Text == "" && by.Status == "" && by.Order == "" {
 		return c.Applications.List(ctx, owner, page, size)
 	}
 	all, err := c.Applications.All(ctx, owner)
@@ -69,8 +43,8 @@ func (c *Console) chosen(ctx context.Context, owner uuid.UUID, by choice, page, 
 		return nil, 0, err
 	}
 	all = slices.DeleteFunc(all, func(a application.Brief) bool {
-		return by.status != "" && a.Status != by.status ||
-			!strings.Contains(strings.ToLower(a.Name), by.text) && !strings.Contains(a.ID.String(), by.text)
+		return by.Status != "" && a.Status != by.Status ||
+			!strings.Contains(strings.ToLower(a.Name), by.Text) && !strings.Contains(a.ID.String(), by.Text)
 	})
 	ids := make([]uuid.UUID, len(all))
 	for i, a := range all {
@@ -92,19 +66,19 @@ func (c *Console) chosen(ctx context.Context, owner uuid.UUID, by choice, page, 
 }
 
 // inOrder compares applications as chosen; those that stand equal keep their order, newest first.
-func (c *Console) inOrder(ctx context.Context, by choice, ids []uuid.UUID) (func(a, b application.Brief) int, error) {
-	switch by.order {
-	case byName:
+func (c *Console) inOrder(ctx context.Context, by ApplicationChoice, ids []uuid.UUID) (func(a, b application.Brief) int, error) {
+	switch by.Order {
+	case ByName:
 		return func(a, b application.Brief) int {
 			return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Name, b.Name))
 		}, nil
-	case byLastCall:
+	case ByLastCall:
 		last, err := c.Stats.LastCalls(ctx, ids)
 		return func(a, b application.Brief) int { return last[b.ID].Compare(last[a.ID]) }, err
-	case byCalls, byFailures:
-		totals, err := c.Stats.Totals(ctx, ids, by.days)
+	case ByCalls, ByFailures:
+		totals, err := c.Stats.Totals(ctx, ids, by.Days)
 		of := func(m stats.Metrics) int64 { return m.Calls }
-		if by.order == byFailures {
+		if by.Order == ByFailures {
 			of = func(m stats.Metrics) int64 { return m.Failures }
 		}
 		return descending(func(id uuid.UUID) int64 { return of(totals[id]) }), err

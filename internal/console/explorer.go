@@ -3,12 +3,10 @@ package console
 import (
 	"context"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
-	"callgate/internal/fault"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
@@ -28,21 +26,17 @@ func (c *Console) owned(ctx context.Context, owner uuid.UUID) (all map[uuid.UUID
 	return all, ids, err
 }
 
-// findCall answers an own call by its id alone. Only own applications are looked in.
-func (c *Console) findCall(ctx *fiber.Ctx) (any, error) {
-	call, err := idParam(ctx, "callId")
+// FindCall answers findCall: a call of any application of an owner. Faults: NotFound where none of them made it, Unavailable.
+func (c *Console) FindCall(ctx context.Context, owner, call uuid.UUID) (answer openapi.FoundCall, err error) {
+	all, ids, err := c.owned(ctx, owner)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	all, ids, err := c.owned(ctx.UserContext(), principal(ctx).UserID)
+	found, of, err := c.Stats.Find(ctx, ids, call)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	found, of, err := c.Stats.Find(ctx.UserContext(), ids, call)
-	if err != nil {
-		return nil, err
-	}
-	answer := openapi.FoundCall{CallFields: callFields(found.Call), Application: nameOf(all[of])}
+	answer = openapi.FoundCall{CallFields: callFields(found.Call), Application: nameOf(all[of])}
 	if !found.Success {
 		failure := failureView(found.Failure)
 		answer.Failure = &failure
@@ -50,34 +44,22 @@ func (c *Console) findCall(ctx *fiber.Ctx) (any, error) {
 	return answer, nil
 }
 
-// findCalls answers the own calls of a trace, whichever applications made them.
-func (c *Console) findCalls(ctx *fiber.Ctx) (any, error) {
-	days, err := c.daysOf(ctx)
+// FindCalls answers findCalls: the calls of a trace that any application of an owner made, a hundred at most. Faults:
+// Unavailable.
+func (c *Console) FindCalls(ctx context.Context, owner uuid.UUID, days beijing.Range, trace string) (answer openapi.FoundCalls, err error) {
+	all, ids, err := c.owned(ctx, owner)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	trace, err := traceParam(ctx)
+	if answer.Coverage, answer.RetainedFrom, err = c.coverage(ctx, ids, days); err != nil {
+		return answer, err
+	}
+	found, err := c.Stats.Trace(ctx, ids, days, trace, maxTraced+1)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	all, ids, err := c.owned(ctx.UserContext(), principal(ctx).UserID)
-	if err != nil {
-		return nil, err
-	}
-	var answer openapi.FoundCalls
-	coverage, calls, err := c.coverage(ctx.UserContext(), ids, days)
-	if err != nil {
-		return nil, err
-	}
-	answer.Coverage, answer.RetainedFrom = coverage, calls
-	found, err := c.Stats.Trace(ctx.UserContext(), ids, days, trace, maxTraced+1)
-	if err != nil {
-		return nil, err
-	}
-	if answer.More = len(found) > maxTraced; answer.More {
-		found = found[:maxTraced]
-	}
-	answer.Items = each(found, func(o stats.OwnedCall) openapi.TracedCall {
+	answer.More = len(found) > maxTraced
+	answer.Items = each(found[:min(maxTraced, len(found))], func(o stats.OwnedCall) openapi.TracedCall {
 		return openapi.TracedCall{CallFields: callFields(o.Call), Reason: callReason(o.Reason), Application: nameOf(all[o.Application])}
 	})
 	return answer, nil
@@ -85,18 +67,6 @@ func (c *Console) findCalls(ctx *fiber.Ctx) (any, error) {
 
 func nameOf(a application.Brief) openapi.ApplicationName {
 	return openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}
-}
-
-func (c *Console) applicationReasons(ctx *fiber.Ctx) (any, error) {
-	days, model, err := c.daysAndModel(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a, err := c.ownApplication(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.ApplicationReasons(ctx.UserContext(), a.ID, days, model)
 }
 
 // ApplicationReasons answers why calls of an application failed; model nil is all.
@@ -113,14 +83,6 @@ func (c *Console) ApplicationReasons(ctx context.Context, id uuid.UUID, days bei
 		return openapi.Reason{ReasonFields: reasonFields(f, names)}
 	})
 	return answer, nil
-}
-
-func (c *Console) overviewReasons(ctx *fiber.Ctx) (any, error) {
-	days, model, err := c.daysAndModel(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.OverviewReasons(ctx.UserContext(), principal(ctx).UserID, days, model)
 }
 
 // OverviewReasons answers why calls of all applications of an owner failed; model nil is all.
@@ -179,30 +141,6 @@ func reasonFields(f stats.ReasonFigures, names map[string]string) openapi.Reason
 	return fields
 }
 
-func (c *Console) applicationHours(ctx *fiber.Ctx) (any, error) {
-	day, model, err := c.dayAndModel(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a, err := c.ownApplication(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.Hours(ctx.UserContext(), []uuid.UUID{a.ID}, day, model)
-}
-
-func (c *Console) overviewHours(ctx *fiber.Ctx) (any, error) {
-	day, model, err := c.dayAndModel(ctx)
-	if err != nil {
-		return nil, err
-	}
-	_, ids, err := c.owned(ctx.UserContext(), principal(ctx).UserID)
-	if err != nil {
-		return nil, err
-	}
-	return c.Hours(ctx.UserContext(), ids, day, model)
-}
-
 // Hours answers a day of some applications by the hour; model nil is all.
 func (c *Console) Hours(ctx context.Context, ids []uuid.UUID, day beijing.Day, model *string) (answer openapi.HourlyStatistics, err error) {
 	if answer.Coverage, err = c.coverageOf(ctx, ids, beijing.Range{Start: day, End: day}); err != nil {
@@ -218,24 +156,11 @@ func (c *Console) Hours(ctx context.Context, ids []uuid.UUID, day beijing.Day, m
 	return answer, err
 }
 
-func (c *Console) daysAndModel(ctx *fiber.Ctx) (days beijing.Range, model *string, err error) {
-	if days, err = c.daysOf(ctx); err != nil {
-		return days, nil, err
+// OverviewHours answers getOverviewHours: Hours of all applications of an owner.
+func (c *Console) OverviewHours(ctx context.Context, owner uuid.UUID, day beijing.Day, model *string) (openapi.HourlyStatistics, error) {
+	_, ids, err := c.owned(ctx, owner)
+	if err != nil {
+		return openapi.HourlyStatistics{}, err
 	}
-	model, err = modelParam(ctx)
-	return days, model, err
-}
-
-// dayAndModel reads day, without which it is today, and model.
-func (c *Console) dayAndModel(ctx *fiber.Ctx) (day beijing.Day, model *string, err error) {
-	if day = beijing.Today(c.Now()); ctx.Context().QueryArgs().Has("day") {
-		if ctx.Query("day") == "" {
-			return day, nil, fault.New(fault.InvalidDate, "%s must be a date of the form YYYY-MM-DD", "day")
-		}
-		if day, err = beijing.ParseDate("day", ctx.Query("day")); err != nil {
-			return day, nil, err
-		}
-	}
-	model, err = modelParam(ctx)
-	return day, model, err
+	return c.Hours(ctx, ids, day, model)
 }

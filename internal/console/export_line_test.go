@@ -39,7 +39,7 @@ func TestNoCellOfAnExportIsAFormula(t *testing.T) {
 		for _, file := range []struct {
 			headings, line []string
 			evil           int
-		}{{exportHeader, exportLine(c), 7}, {auditHeader, entry, 5}} {
+		}{{CallColumns, exportLine(c), 7}, {auditHeader, entry, 5}} {
 			var out bytes.Buffer
 			s, err := newSheet(&out, file.headings)
 			if err != nil {
@@ -82,7 +82,7 @@ func TestDownloadsSayThatTheyAreUTF8(t *testing.T) {
 	app := w.application(ada, "app")
 	calls := "/api/statistics/applications/" + app + "/calls.csv"
 	for range 2 {
-		if lines := asSpreadsheets(t, []byte(textOf(t, ada, calls)), exportHeader); len(lines) != 0 {
+		if lines := asSpreadsheets(t, []byte(textOf(t, ada, calls)), CallColumns); len(lines) != 0 {
 			t.Errorf("%q", lines)
 		}
 		if lines := asSpreadsheets(t, []byte(textOf(t, w.admin, "/api/admin/audit.csv?actor=nobody")), auditHeader); len(lines) != 0 {

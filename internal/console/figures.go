@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
@@ -128,6 +127,7 @@ func (e *everyone) existing(ids iter.Seq[uuid.UUID]) iter.Seq[int] {
 func (e *everyone) calling() openapi.Hits {
 	return e.hits(e.existing(e.called(func(stats.Caller) bool { return true })))
 }
+
 func (e *everyone) failing() openapi.Hits {
 	return e.hits(e.existing(e.called(func(c stats.Caller) bool { return c.Failures > 0 })))
 }
@@ -140,14 +140,6 @@ func (e *everyone) called(how func(stats.Caller) bool) iter.Seq[uuid.UUID] {
 			}
 		}
 	}
-}
-
-func (c *Console) figuresOverview(ctx *fiber.Ctx) (any, error) {
-	days, err := c.daysOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.FiguresOverview(ctx.UserContext(), days)
 }
 
 // FiguresOverview answers the figures of all applications of all owners.

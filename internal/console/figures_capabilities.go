@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gofiber/fiber/v2"
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
@@ -16,14 +15,6 @@ import (
 
 // topCallers is how many applications a capability names.
 const topCallers = 50
-
-func (c *Console) listCapabilityFigures(ctx *fiber.Ctx) (any, error) {
-	days, err := c.daysOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.CapabilityFiguresList(ctx.UserContext(), days)
-}
 
 // CapabilityFiguresList answers the figures of everyone by capability.
 func (c *Console) CapabilityFiguresList(ctx context.Context, days beijing.Range) (answer openapi.CapabilityFiguresList, err error) {
@@ -91,14 +82,6 @@ func listedModels(called []stats.ModelMetrics, states map[string]catalog.State, 
 	}
 	slices.SortFunc(rest, func(a, b stats.ModelMetrics) int { return cmp.Compare(a.Model, b.Model) })
 	return append(called, rest...)
-}
-
-func (c *Console) capabilityFigures(ctx *fiber.Ctx, id string) (any, error) {
-	days, err := c.daysOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.CapabilityFigures(ctx.UserContext(), id, days)
 }
 
 // CapabilityFigures answers the figures of one capability, and whom its failures hit.

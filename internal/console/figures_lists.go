@@ -6,68 +6,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 	"github.com/shopspring/decimal"
-	"golang.org/x/text/currency"
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
-	"callgate/internal/fault"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
 
-// figuresChoice is which owners or applications administrators list, and in which order.
-type figuresChoice struct {
-	days       beijing.Range
-	text       string // in lower case
-	order      string // byCalls, byFailures, byFailureRate, byTokens or byCost
-	currency   string // of byCost; empty: the one of most priced calls
-	owner      *uuid.UUID
-	page, size int
-}
-
-const (
-	byFailureRate = "failureRate"
-	byTokens      = "tokens"
-	byCost        = "cost"
-)
-
-func (c *Console) figuresOf(ctx *fiber.Ctx) (by figuresChoice, err error) {
-	if by.days, err = c.daysOf(ctx); err != nil {
-		return by, err
-	}
-	if by.page, by.size, err = pageAndSize(ctx); err != nil {
-		return by, err
-	}
-	if by.text, err = textParam(ctx, "q"); err != nil {
-		return by, err
-	}
-	wrong := fault.Fields{}
-	wrong.Text("q", by.text, 0, maxSought)
-	by.text = strings.ToLower(by.text)
-	switch order := ctx.Query("sort"); order {
-	case "":
-		by.order = byCalls
-	case byCalls, byFailures, byFailureRate, byTokens, byCost:
-		by.order = strings.Clone(order)
-	default:
-		wrong.Add("sort", "must be calls, failures, failureRate, tokens or cost")
-	}
-	if by.currency = strings.Clone(ctx.Query("currency")); by.currency != "" {
-		if unit, err := currency.ParseISO(by.currency); err != nil || unit.String() != by.currency {
-			wrong.Add("currency", "must be an ISO 4217 code in capitals, such as CNY or USD")
-		}
-	}
-	if text := ctx.Query("owner"); text != "" {
-		id, err := uuid.Parse(text)
-		if err != nil || len(text) != 36 {
-			wrong.Add("owner", "must be the id of a user")
-		}
-		by.owner = &id
-	}
-	return by, wrong.Err()
+// FiguresChoice is which owners or applications administrators list, and in which order.
+type FiguresChoice struct {
+	Days       beijing.Range
+	Text       string     // part of an owner's address, or of an application's name or id, in lower case
+	Order      string     // ByCalls, ByFailures, ByFailureRate, ByTokens or ByCost
+	Currency   string     // of ByCost; empty: the one of most priced calls
+	Owner      *uuid.UUID // of applications; nil: all
+	Page, Size int        // from 1; 1 to 100
 }
 
 // standing is what a list is ordered by.
@@ -86,12 +41,12 @@ func (s standing) failureRate() float64 {
 }
 
 // standings are those of the callers, and the currency of their costs.
-func (c *Console) standings(ctx context.Context, who *everyone, by figuresChoice) (of map[uuid.UUID]standing, code string, err error) {
+func (c *Console) standings(ctx context.Context, who *everyone, by FiguresChoice) (of map[uuid.UUID]standing, code string, err error) {
 	of = make(map[uuid.UUID]standing, len(who.callers))
 	for _, caller := range who.callers {
 		of[caller.Application] = standing{calls: caller.Calls, failures: caller.Failures}
 	}
-	if by.order != byCost && by.order != byTokens {
+	if by.Order != ByCost && by.Order != ByTokens {
 		return of, "", nil
 	}
 	book, err := c.Pricing.Book(ctx)
@@ -99,8 +54,8 @@ func (c *Console) standings(ctx context.Context, who *everyone, by figuresChoice
 		return nil, "", err
 	}
 	spent := newPricedBy[uuid.UUID](book)
-	spans := each(book.Spans(by.days), func(r beijing.Range) beijing.Day { return r.Start })
-	err = c.Stats.EveryonesSpent(ctx, by.days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
+	spans := each(book.Spans(by.Days), func(r beijing.Range) beijing.Day { return r.Start })
+	err = c.Stats.EveryonesSpent(ctx, by.Days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		if who.exists(row.Application) {
 			spent.add(row.Application, row)
 			s := of[row.Application]
@@ -108,10 +63,10 @@ func (c *Console) standings(ctx context.Context, who *everyone, by figuresChoice
 			of[row.Application] = s
 		}
 	})
-	if err != nil || by.order == byTokens {
+	if err != nil || by.Order == ByTokens {
 		return of, "", err
 	}
-	if code = by.currency; code == "" {
+	if code = by.Currency; code == "" {
 		code = mostPriced(spent)
 	}
 	for id, p := range spent.of {
@@ -145,41 +100,29 @@ func mostPriced(spent pricedBy[uuid.UUID]) (most string) {
 }
 
 // compare orders by what is chosen, descending.
-func (by figuresChoice) compare(a, b standing) int {
-	switch by.order {
-	case byFailures:
+func (by FiguresChoice) compare(a, b standing) int {
+	switch by.Order {
+	case ByFailures:
 		return cmp.Compare(b.failures, a.failures)
-	case byFailureRate:
+	case ByFailureRate:
 		return cmp.Or(cmp.Compare(b.failureRate(), a.failureRate()), cmp.Compare(b.failures, a.failures))
-	case byTokens:
+	case ByTokens:
 		return cmp.Compare(b.tokens, a.tokens)
-	case byCost:
+	case ByCost:
 		return b.cost.Cmp(a.cost)
 	}
 	return cmp.Compare(b.calls, a.calls)
 }
 
 // pageIn cuts a page out of a list.
-func pageIn[T any](list []T, by figuresChoice) []T {
-	first := min(int64(by.page-1)*int64(by.size), int64(len(list)))
-	return list[first:min(first+int64(by.size), int64(len(list)))]
+func pageIn[T any](list []T, by FiguresChoice) []T {
+	first := min(int64(by.Page-1)*int64(by.Size), int64(len(list)))
+	return list[first:min(first+int64(by.Size), int64(len(list)))]
 }
 
-func (c *Console) listApplicationFigures(ctx *fiber.Ctx) (any, error) {
-	by, err := c.figuresOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.applicationFigures(ctx.UserContext(), by)
-}
-
-// ApplicationFigures answers a page of the figures of all applications, a hundred at a time, the most called first.
-func (c *Console) ApplicationFigures(ctx context.Context, days beijing.Range, page int) (openapi.ApplicationFiguresPage, error) {
-	return c.applicationFigures(ctx, figuresChoice{days: days, order: byCalls, page: page, size: maxSize})
-}
-
-func (c *Console) applicationFigures(ctx context.Context, by figuresChoice) (answer openapi.ApplicationFiguresPage, err error) {
-	who, err := c.everyoneIn(ctx, by.days, nil, &answer.Coverage)
+// ApplicationFigures answers listApplicationFigures: a page of the figures of all applications, as chosen. Faults: Unavailable.
+func (c *Console) ApplicationFigures(ctx context.Context, by FiguresChoice) (answer openapi.ApplicationFiguresPage, err error) {
+	who, err := c.everyoneIn(ctx, by.Days, nil, &answer.Coverage)
 	if err != nil {
 		return answer, err
 	}
@@ -188,17 +131,17 @@ func (c *Console) applicationFigures(ctx context.Context, by figuresChoice) (ans
 		return answer, err
 	}
 	list := slices.DeleteFunc(slices.Clone(who.all), func(a application.Owned) bool {
-		return by.owner != nil && a.OwnerID != *by.owner || !strings.Contains(strings.ToLower(a.Name), by.text) &&
-			!strings.Contains(a.ID.String(), by.text) && !strings.Contains(a.Email, by.text)
+		return by.Owner != nil && a.OwnerID != *by.Owner || !strings.Contains(strings.ToLower(a.Name), by.Text) &&
+			!strings.Contains(a.ID.String(), by.Text) && !strings.Contains(a.Email, by.Text)
 	})
 	slices.SortStableFunc(list, func(a, b application.Owned) int { return by.compare(standings[a.ID], standings[b.ID]) })
 	shown := pageIn(list, by)
 	groups := each(shown, func(a application.Owned) []uuid.UUID { return []uuid.UUID{a.ID} })
-	figures, err := c.groupFigures(ctx, groups, by.days)
+	figures, err := c.groupFigures(ctx, groups, by.Days)
 	if err != nil {
 		return answer, err
 	}
-	answer.PageFields, answer.Currency = pageFields(by.page, by.size, len(list)), told(code)
+	answer.PageFields, answer.Currency = pageFields(by.Page, by.Size, len(list)), told(code)
 	answer.Items = []openapi.ApplicationFigures{}
 	for i, a := range shown {
 		answer.Items = append(answer.Items, openapi.ApplicationFigures{

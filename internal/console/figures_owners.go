@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
-	"callgate/internal/beijing"
 	"callgate/internal/openapi"
 )
 
@@ -21,21 +19,9 @@ type ownerStanding struct {
 	calling      int64 // of these
 }
 
-func (c *Console) listOwnerFigures(ctx *fiber.Ctx) (any, error) {
-	by, err := c.figuresOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.ownerFigures(ctx.UserContext(), by)
-}
-
-// OwnerFigures answers a page of the figures of all owners, a hundred at a time, the most calls first.
-func (c *Console) OwnerFigures(ctx context.Context, days beijing.Range, page int) (openapi.OwnerFiguresPage, error) {
-	return c.ownerFigures(ctx, figuresChoice{days: days, order: byCalls, page: page, size: maxSize})
-}
-
-func (c *Console) ownerFigures(ctx context.Context, by figuresChoice) (answer openapi.OwnerFiguresPage, err error) {
-	who, err := c.everyoneIn(ctx, by.days, nil, &answer.Coverage)
+// OwnerFigures answers listOwnerFigures: a page of the figures of all owners, as chosen. Faults: Unavailable.
+func (c *Console) OwnerFigures(ctx context.Context, by FiguresChoice) (answer openapi.OwnerFiguresPage, err error) {
+	who, err := c.everyoneIn(ctx, by.Days, nil, &answer.Coverage)
 	if err != nil {
 		return answer, err
 	}
@@ -43,16 +29,16 @@ func (c *Console) ownerFigures(ctx context.Context, by figuresChoice) (answer op
 	if err != nil {
 		return answer, err
 	}
-	list := slices.DeleteFunc(who.owners(standings), func(o *ownerStanding) bool { return !strings.Contains(o.user.Email, by.text) })
+	list := slices.DeleteFunc(who.owners(standings), func(o *ownerStanding) bool { return !strings.Contains(o.user.Email, by.Text) })
 	slices.SortFunc(list, func(a, b *ownerStanding) int {
 		return cmp.Or(by.compare(a.standing, b.standing), cmp.Compare(a.user.Email, b.user.Email))
 	})
 	shown := pageIn(list, by)
-	figures, err := c.groupFigures(ctx, each(shown, func(o *ownerStanding) []uuid.UUID { return o.applications }), by.days)
+	figures, err := c.groupFigures(ctx, each(shown, func(o *ownerStanding) []uuid.UUID { return o.applications }), by.Days)
 	if err != nil {
 		return answer, err
 	}
-	answer.PageFields, answer.Currency = pageFields(by.page, by.size, len(list)), told(code)
+	answer.PageFields, answer.Currency = pageFields(by.Page, by.Size, len(list)), told(code)
 	answer.Items = []openapi.OwnerFigures{}
 	for i, o := range shown {
 		answer.Items = append(answer.Items, openapi.OwnerFigures{

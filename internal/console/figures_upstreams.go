@@ -5,21 +5,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gofiber/fiber/v2"
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
-
-func (c *Console) upstreamStatistics(ctx *fiber.Ctx) (any, error) {
-	days, err := c.daysOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.UpstreamFigures(ctx.UserContext(), days)
-}
 
 // UpstreamFigures answers what went to each named upstream.
 func (c *Console) UpstreamFigures(ctx context.Context, days beijing.Range) (answer openapi.UpstreamFigures, err error) {

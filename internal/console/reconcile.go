@@ -4,81 +4,35 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/shopspring/decimal"
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
-	"callgate/internal/fault"
 	"callgate/internal/invoice"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
 )
 
-// billing is a month of days of a zone.
-type billing struct {
-	month  time.Time   // its first instant
+// BillingMonth is a month of days of a zone.
+type BillingMonth struct {
+	First  time.Time   // instant
 	starts []time.Time // of its days
 	until  time.Time
 }
 
-var (
-	monthText = regexp.MustCompile(`^\d{4}-\d\d$`)
-	zoneText  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`)
-)
-
-// billingOf reads month and zone.
-func billingOf(ctx *fiber.Ctx) (b billing, err error) {
-	wrong := fault.Fields{}
-	zone := time.UTC
-	if name := cmp.Or(strings.Clone(ctx.Query("zone")), "UTC"); name != "UTC" {
-		found := zoneOf(name)
-		if zone = cmp.Or(found, time.UTC); found == nil {
-			wrong.Add("zone", "must be the name of a time zone, such as UTC, Asia/Shanghai or America/Los_Angeles")
-		}
-	}
-	text := strings.Clone(ctx.Query("month"))
-	month, err := time.ParseInLocation("2006-01", text, zone)
-	if err != nil || !monthText.MatchString(text) || month.Year() < 2000 || month.Year() > 2100 {
-		wrong.Add("month", "must be a month of the form 2026-10, from 2000 to 2100")
-		return b, wrong.Err()
-	}
-	b = billingIn(month)
-	for _, start := range append(b.starts, b.until) {
-		if start.Unix()%3600 != 0 {
-			wrong.Add("zone", "must differ from UTC by whole hours: figures are kept by the hour")
-			break
-		}
-	}
-	return b, wrong.Err()
-}
-
-// zoneOf looks for a zone by a name that is one, nil where there is none; nothing else is looked for in the file system.
-func zoneOf(name string) *time.Location {
-	if !zoneText.MatchString(name) || name == "Local" {
-		return nil
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil
-	}
-	return zone
-}
-
-// billingIn is the month of a zone that an instant lies in.
-func billingIn(at time.Time) (b billing) {
+// BillingMonthOf is the month of a zone that an instant lies in.
+func BillingMonthOf(at time.Time) (b BillingMonth) {
 	year, month, _ := at.Date()
 	last := time.Date(year, month+1, 0, 12, 0, 0, 0, at.Location()).Day()
 	for day := 1; day <= last; day++ {
 		b.starts = append(b.starts, firstOf(year, month, day, at.Location()))
 	}
-	b.month, b.until = b.starts[0], firstOf(year, month+1, 1, at.Location())
+	b.First, b.until = b.starts[0], firstOf(year, month+1, 1, at.Location())
 	return b
 }
 
@@ -96,9 +50,19 @@ func firstOf(year int, month time.Month, day int, zone *time.Location) time.Time
 	return at
 }
 
+// WholeHours tells whether each of its days begins with an hour of UTC.
+func (b BillingMonth) WholeHours() bool {
+	for _, start := range append(b.starts, b.until) {
+		if start.Unix()%3600 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // days are the Beijing days that the month touches.
-func (b billing) days() beijing.Range {
-	return beijing.Range{Start: beijing.DayOf(b.month), End: beijing.DayOf(b.until.Add(-time.Second))}
+func (b BillingMonth) days() beijing.Range {
+	return beijing.Range{Start: beijing.DayOf(b.First), End: beijing.DayOf(b.until.Add(-time.Second))}
 }
 
 // line is what was counted of a capability and model that answered on a day of the zone.
@@ -114,17 +78,9 @@ type countedLine struct {
 	costs []pricing.Cost
 }
 
-func (c *Console) countedForInvoice(ctx *fiber.Ctx) (any, error) {
-	b, err := billingOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.CountedForInvoice(ctx.UserContext(), b.month)
-}
-
 // CountedForInvoice answers what was counted of the month that an instant lies in, in its zone.
 func (c *Console) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
-	b := billingIn(month)
+	b := BillingMonthOf(month)
 	lines, err := c.countedLines(ctx, b, &answer.Coverage)
 	answer.Month, answer.Zone = month.Format("2006-01"), month.Location().String()
 	answer.Items = each(lines, func(l countedLine) openapi.InvoiceCount {
@@ -144,7 +100,7 @@ func (l countedLine) others() int64 {
 
 // countedLines reads the month, in order of days, capabilities and models. Calls without an answer stand in the line of the
 // empty model.
-func (c *Console) countedLines(ctx context.Context, b billing, known *openapi.Coverage) ([]countedLine, error) {
+func (c *Console) countedLines(ctx context.Context, b BillingMonth, known *openapi.Coverage) ([]countedLine, error) {
 	who, err := c.everyoneIn(ctx, b.days(), nil, known)
 	if err != nil {
 		return nil, err
@@ -210,32 +166,21 @@ func (l *countedLine) add(t stats.SlotTokens) {
 	sum.Cached, sum.CacheWrite, sum.Reasoning = sum.Cached+t.Cached, sum.CacheWrite+t.CacheWrite, sum.Reasoning+t.Reasoning
 }
 
-func (c *Console) compareInvoice(ctx *fiber.Ctx) (any, error) {
-	b, err := billingOf(ctx)
+// CompareInvoice answers compareInvoice: what was counted of a month beside the lines that were billed. ignored is how many other
+// lines the invoice has. Faults: Unavailable.
+func (c *Console) CompareInvoice(ctx context.Context, b BillingMonth, billed []invoice.Line, ignored int) (answer openapi.InvoiceComparison, err error) {
+	lines, err := c.countedLines(ctx, b, &answer.Coverage)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	file, err := readBody(ctx, maxBody)
-	if err != nil {
-		return nil, err
-	}
-	billed, ignored, err := invoice.Read(file, b.month)
-	if err != nil {
-		return nil, err
-	}
-	answer := openapi.InvoiceComparison{
-		Month: b.month.Format("2006-01"), Zone: b.month.Location().String(), Lines: int64(len(billed)), IgnoredLines: int64(ignored),
-	}
-	lines, err := c.countedLines(ctx.UserContext(), b, &answer.Coverage)
-	if err != nil {
-		return nil, err
-	}
+	answer.Month, answer.Zone = b.First.Format("2006-01"), b.First.Location().String()
+	answer.Lines, answer.IgnoredLines = int64(len(billed)), int64(ignored)
 	counted := each(lines, func(l countedLine) invoice.Counted { return l.counted(b) })
 	answer.Items = each(invoice.Compare(counted, billed), invoiceItemView)
 	return answer, nil
 }
 
-func (l countedLine) counted(b billing) invoice.Counted {
+func (l countedLine) counted(b BillingMonth) invoice.Counted {
 	counted := invoice.Counted{
 		Date: b.starts[l.slot].Format(time.DateOnly), Capability: l.model, UpstreamModel: l.upstream, Calls: l.all, Partial: l.Partial, Absent: l.Absent + l.Unreadable,
 		Input: l.Input, Output: l.Output, Cached: l.Cached, Costs: map[string]decimal.Decimal{},

@@ -28,8 +28,8 @@ func TestEveryDayOfAMonthBeginsWithItsFirstInstant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := billingIn(at)
-		if days := at.AddDate(0, 1, -at.Day()).Day(); len(b.starts) != days || !b.month.Equal(b.starts[0]) {
+		b := BillingMonthOf(at)
+		if days := at.AddDate(0, 1, -at.Day()).Day(); len(b.starts) != days || !b.First.Equal(b.starts[0]) {
 			t.Errorf("%s %s: %d days, not %d", c.zone, c.month, len(b.starts), days)
 		}
 		for i, start := range b.starts {
@@ -41,7 +41,7 @@ func TestEveryDayOfAMonthBeginsWithItsFirstInstant(t *testing.T) {
 				t.Errorf("%s: day %d begins at %s, not %s", c.zone, i+1, got, want)
 			}
 		}
-		if b.until.Day() != 1 || b.until.Hour() != 0 || b.until.Month() == b.month.Month() {
+		if b.until.Day() != 1 || b.until.Hour() != 0 || b.until.Month() == b.First.Month() {
 			t.Errorf("%s %s ends at %s", c.zone, c.month, b.until)
 		}
 	}

@@ -4,44 +4,21 @@ import (
 	"context"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/calls/ledger"
-	"callgate/internal/fault"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
 
-// applicationStatistics lists the account's applications with the figures of each.
-func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
-	days, err := c.daysOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	page, err := pageNumber(ctx)
-	if err != nil {
-		return nil, err
-	}
-	by, err := choiceOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	by.days = days
-	return c.applicationList(ctx.UserContext(), principal(ctx).UserID, by, page)
-}
-
-// ApplicationList answers a page of an owner's applications with the figures of each.
-func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (openapi.ApplicationUsagePage, error) {
-	return c.applicationList(ctx, owner, choice{days: days}, page)
-}
-
-func (c *Console) applicationList(ctx context.Context, owner uuid.UUID, by choice, page int) (answer openapi.ApplicationUsagePage, err error) {
-	days := by.days
-	found, total, err := c.chosen(ctx, owner, by, page, stats.PageSize)
+// ApplicationList answers listApplicationStatistics: a page of ten of an owner's applications, from 1, with the figures of
+// each. Faults: Unavailable.
+func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, by ApplicationChoice, page int) (answer openapi.ApplicationUsagePage, err error) {
+	days := by.Days
+	found, total, err := c.ChosenApplications(ctx, owner, by, page, stats.PageSize)
 	if err != nil {
 		return answer, err
 	}
@@ -82,15 +59,6 @@ func (c *Console) applicationList(ctx context.Context, owner uuid.UUID, by choic
 	return answer, nil
 }
 
-// overviewStatistics covers all existing applications, however they are paged (spec section 4.1, rule 4).
-func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
-	days, err := c.daysOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.Overview(ctx.UserContext(), principal(ctx).UserID, days)
-}
-
 // Overview answers the figures of all applications of an owner.
 func (c *Console) Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (answer openapi.Overview, err error) {
 	all, err := c.Applications.All(ctx, owner)
@@ -113,18 +81,6 @@ func (c *Console) Overview(ctx context.Context, owner uuid.UUID, days beijing.Ra
 	return answer, nil
 }
 
-func (c *Console) oneApplicationStatistics(ctx *fiber.Ctx) (any, error) {
-	days, err := c.daysOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a, err := c.ownApplication(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.ApplicationDetail(ctx.UserContext(), a, days)
-}
-
 // ApplicationDetail answers the figures of one application.
 func (c *Console) ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (answer openapi.ApplicationStatistics, err error) {
 	answer.Application = openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}
@@ -134,27 +90,6 @@ func (c *Console) ApplicationDetail(ctx context.Context, a application.Applicati
 	}
 	answer.Summary, answer.Daily = openapi.Metrics{MetricsFields: tokens.summary(usage.Summary)}, each(usage.Daily, tokens.day)
 	return answer, nil
-}
-
-// listCalls is the call flow. Its own dates, page and filters never depend on those of the lists.
-func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
-	q, err := c.callsQuery(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if q.Page, err = pageNumber(ctx); err != nil {
-		return nil, err
-	}
-	if q.Until, err = timeParam(ctx, "until"); err != nil {
-		return nil, err
-	}
-	if q.At, err = timeParam(ctx, "at"); err != nil {
-		return nil, err
-	}
-	if q.At != nil && ctx.Context().QueryArgs().Has("page") {
-		return nil, fault.InvalidFields(map[string]string{"at": "must not be given together with page"})
-	}
-	return c.CallPage(ctx.UserContext(), q)
 }
 
 // CallPage answers one page of the call flow; whose application q names is decided before.
@@ -171,19 +106,6 @@ func (c *Console) CallPage(ctx context.Context, q stats.CallsQuery) (answer open
 	return answer, nil
 }
 
-// getCall tells why one call failed.
-func (c *Console) getCall(ctx *fiber.Ctx) (any, error) {
-	a, err := c.ownApplication(ctx)
-	if err != nil {
-		return nil, err
-	}
-	call, err := idParam(ctx, "callId")
-	if err != nil {
-		return nil, err
-	}
-	return c.FailedCall(ctx.UserContext(), a.ID, call)
-}
-
 // FailedCall answers why a call of an application failed.
 func (c *Console) FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error) {
 	found, err := c.Stats.Call(ctx, application, call)
@@ -191,15 +113,6 @@ func (c *Console) FailedCall(ctx context.Context, application, call uuid.UUID) (
 		return openapi.FailedCall{}, err
 	}
 	return failedCallView(found), nil
-}
-
-// ownApplication is the application of the path; somebody else's is absent.
-func (c *Console) ownApplication(ctx *fiber.Ctx) (application.Application, error) {
-	id, err := idParam(ctx, "id")
-	if err != nil {
-		return application.Application{}, err
-	}
-	return c.Applications.Get(ctx.UserContext(), principal(ctx).UserID, id)
 }
 
 // usage asks for the usage of applications, fills in what is known about its completeness, and
@@ -273,40 +186,4 @@ func (c *Console) coverageView(ctx context.Context, known ledger.Coverage, days 
 		DataThrough: beijing.Format(known.Through), Missed: known.Missed, CollectedSince: beijing.Format(known.Since),
 		RetainedFrom: max(known.Left.Statistics, c.Retention.StatisticsFrom(today)),
 	}, max(known.Left.Calls, c.Retention.CallsFrom(today)), nil
-}
-
-// daysOf reads the query parameters start and end. One that is there but empty is no date.
-func (c *Console) daysOf(ctx *fiber.Ctx) (beijing.Range, error) {
-	for _, name := range []string{"start", "end"} {
-		if ctx.Context().QueryArgs().Has(name) && ctx.Query(name) == "" {
-			return beijing.Range{}, fault.New(fault.InvalidDate, "%s must be a date of the form YYYY-MM-DD", name)
-		}
-	}
-	return beijing.ParseRange(ctx.Query("start"), ctx.Query("end"), beijing.Today(c.Now()))
-}
-
-// callsQuery reads what listCalls and exportCalls have in common and checks the owner.
-func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
-	days, err := c.daysOf(ctx)
-	if err != nil {
-		return stats.CallsQuery{}, err
-	}
-	q := stats.CallsQuery{Range: days}
-	if q.Model, err = modelParam(ctx); err != nil {
-		return stats.CallsQuery{}, err
-	}
-	if ctx.Context().QueryArgs().Has("traceId") {
-		if q.TraceID, err = traceParam(ctx); err != nil {
-			return stats.CallsQuery{}, err
-		}
-	}
-	if err := outcomeOf(ctx, &q); err != nil {
-		return stats.CallsQuery{}, err
-	}
-	if err := timesOf(ctx, &q); err != nil {
-		return stats.CallsQuery{}, err
-	}
-	a, err := c.ownApplication(ctx)
-	q.Application = a.ID
-	return q, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/console"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
@@ -202,11 +203,15 @@ func (v *verifier) compareFigures(ctx context.Context, found *findings, e *every
 	return v.compareLists(ctx, found, e, days)
 }
 
+// pageSize is the most that a page of figures may have.
+const pageSize = 100
+
 // compareLists reads every page of applications and owners.
 func (v *verifier) compareLists(ctx context.Context, found *findings, e *everyone, days beijing.Range) error {
 	listed := 0
-	for page := 1; ; page++ {
-		got, err := v.Answers.ApplicationFigures(ctx, days, page)
+	by := console.FiguresChoice{Days: days, Order: console.ByCalls, Size: pageSize}
+	for by.Page = 1; ; by.Page++ {
+		got, err := v.Answers.ApplicationFigures(ctx, by)
 		if err != nil {
 			return err
 		}
@@ -218,8 +223,8 @@ func (v *verifier) compareLists(ctx context.Context, found *findings, e *everyon
 			found.compare(fmt.Sprintf("everyone application %s", line.ID), line.MetricsFields, e.applications[line.ID])
 		}
 	}
-	for page := 1; ; page++ {
-		got, err := v.Answers.OwnerFigures(ctx, days, page)
+	for by.Page = 1; ; by.Page++ {
+		got, err := v.Answers.OwnerFigures(ctx, by)
 		if err != nil {
 			return err
 		}
