@@ -25,7 +25,7 @@ func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
 	if q.At != nil && ctx.Context().QueryArgs().Has("page") {
 		return nil, fault.InvalidFields(map[string]string{"at": "must not be given together with page"})
 	}
-	return c.CallPage(ctx.UserContext(), q)
+	return c.Report.CallPage(ctx.UserContext(), q)
 }
 
 // getCall tells why one call failed.
@@ -38,7 +38,7 @@ func (c *Console) getCall(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.FailedCall(ctx.UserContext(), a.ID, call)
+	return c.Report.FailedCall(ctx.UserContext(), a.ID, call)
 }
 
 // findCall answers an own call by its id alone. Only own applications are looked in.
@@ -47,7 +47,7 @@ func (c *Console) findCall(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.FindCall(ctx.UserContext(), principal(ctx).UserID, call)
+	return c.Report.FindCall(ctx.UserContext(), principal(ctx).UserID, call)
 }
 
 // findCalls answers the own calls of a trace, whichever applications made them.
@@ -60,7 +60,7 @@ func (c *Console) findCalls(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.FindCalls(ctx.UserContext(), principal(ctx).UserID, days, trace)
+	return c.Report.FindCalls(ctx.UserContext(), principal(ctx).UserID, days, trace)
 }
 
 // callsQuery reads what listCalls and exportCalls have in common and checks the owner.

@@ -104,7 +104,7 @@ func (c *Console) lookUpCall(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.CallFacts(ctx.UserContext(), call)
+	return c.Report.CallFacts(ctx.UserContext(), call)
 }
 
 // lookUpCalls answers the facts of the calls of a trace, whichever applications made them.
@@ -117,5 +117,5 @@ func (c *Console) lookUpCalls(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.TraceFacts(ctx.UserContext(), days, trace)
+	return c.Report.TraceFacts(ctx.UserContext(), days, trace)
 }

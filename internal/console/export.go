@@ -36,7 +36,7 @@ func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	name := "calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv"
-	return c.csvFile(ctx, name, func(ctx context.Context, to io.Writer) error { return c.WriteCalls(ctx, to, q) })
+	return c.csvFile(ctx, name, func(ctx context.Context, to io.Writer) error { return c.Report.WriteCalls(ctx, to, q) })
 }
 
 // csvFile answers with a file that write writes, as one of those that its reader may have at a time.

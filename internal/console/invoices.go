@@ -10,6 +10,7 @@ import (
 
 	"callgate/internal/fault"
 	"callgate/internal/invoice"
+	"callgate/internal/report"
 )
 
 func (c *Console) countedForInvoice(ctx *fiber.Ctx) (any, error) {
@@ -17,7 +18,7 @@ func (c *Console) countedForInvoice(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.CountedForInvoice(ctx.UserContext(), b.First)
+	return c.Report.CountedForInvoice(ctx.UserContext(), b.First)
 }
 
 func (c *Console) compareInvoice(ctx *fiber.Ctx) (any, error) {
@@ -33,7 +34,7 @@ func (c *Console) compareInvoice(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.CompareInvoice(ctx.UserContext(), b, billed, ignored)
+	return c.Report.CompareInvoice(ctx.UserContext(), b, billed, ignored)
 }
 
 var (
@@ -42,7 +43,7 @@ var (
 )
 
 // billingOf reads month and zone.
-func billingOf(ctx *fiber.Ctx) (b BillingMonth, err error) {
+func billingOf(ctx *fiber.Ctx) (b report.BillingMonth, err error) {
 	wrong := fault.Fields{}
 	zone := time.UTC
 	if name := cmp.Or(strings.Clone(ctx.Query("zone")), "UTC"); name != "UTC" {
@@ -57,7 +58,7 @@ func billingOf(ctx *fiber.Ctx) (b BillingMonth, err error) {
 		wrong.Add("month", "must be a month of the form 2026-10, from 2000 to 2100")
 		return b, wrong.Err()
 	}
-	b = BillingMonthOf(month)
+	b = report.BillingMonthOf(month)
 	if !b.WholeHours() {
 		wrong.Add("zone", "must differ from UTC by whole hours: figures are kept by the hour")
 	}

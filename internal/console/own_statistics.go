@@ -9,6 +9,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
+	"callgate/internal/report"
 )
 
 // applicationStatistics lists the account's applications with the figures of each.
@@ -26,14 +27,14 @@ func (c *Console) applicationStatistics(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	by.Days = days
-	return c.ApplicationList(ctx.UserContext(), principal(ctx).UserID, by, page)
+	return c.Report.ApplicationList(ctx.UserContext(), principal(ctx).UserID, by, page)
 }
 
 // maxSought is how many characters a text may have that names are searched for.
 const maxSought = 64
 
 // choiceOf reads q, status and sort.
-func choiceOf(ctx *fiber.Ctx) (by ApplicationChoice, err error) {
+func choiceOf(ctx *fiber.Ctx) (by report.ApplicationChoice, err error) {
 	wrong := fault.Fields{}
 	switch status := ctx.Query("status"); status {
 	case "", application.Active, application.Disabled:
@@ -42,8 +43,8 @@ func choiceOf(ctx *fiber.Ctx) (by ApplicationChoice, err error) {
 		wrong.Add("status", "must be active or disabled, or left out")
 	}
 	switch order := ctx.Query("sort"); order {
-	case "", Newest:
-	case ByName, ByCalls, ByFailures, ByLastCall:
+	case "", report.Newest:
+	case report.ByName, report.ByCalls, report.ByFailures, report.ByLastCall:
 		by.Order = strings.Clone(order)
 	default:
 		wrong.Add("sort", "must be newest, name, calls, failures or lastCall")
@@ -62,7 +63,7 @@ func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Overview(ctx.UserContext(), principal(ctx).UserID, days)
+	return c.Report.Overview(ctx.UserContext(), principal(ctx).UserID, days)
 }
 
 func (c *Console) oneApplicationStatistics(ctx *fiber.Ctx) (any, error) {
@@ -74,7 +75,7 @@ func (c *Console) oneApplicationStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.ApplicationDetail(ctx.UserContext(), a, days)
+	return c.Report.ApplicationDetail(ctx.UserContext(), a, days)
 }
 
 func (c *Console) applicationReasons(ctx *fiber.Ctx) (any, error) {
@@ -86,7 +87,7 @@ func (c *Console) applicationReasons(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.ApplicationReasons(ctx.UserContext(), a.ID, days, model)
+	return c.Report.ApplicationReasons(ctx.UserContext(), a.ID, days, model)
 }
 
 func (c *Console) overviewReasons(ctx *fiber.Ctx) (any, error) {
@@ -94,7 +95,7 @@ func (c *Console) overviewReasons(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.OverviewReasons(ctx.UserContext(), principal(ctx).UserID, days, model)
+	return c.Report.OverviewReasons(ctx.UserContext(), principal(ctx).UserID, days, model)
 }
 
 func (c *Console) applicationHours(ctx *fiber.Ctx) (any, error) {
@@ -106,7 +107,7 @@ func (c *Console) applicationHours(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Hours(ctx.UserContext(), []uuid.UUID{a.ID}, day, model)
+	return c.Report.Hours(ctx.UserContext(), []uuid.UUID{a.ID}, day, model)
 }
 
 func (c *Console) overviewHours(ctx *fiber.Ctx) (any, error) {
@@ -114,7 +115,7 @@ func (c *Console) overviewHours(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.OverviewHours(ctx.UserContext(), principal(ctx).UserID, day, model)
+	return c.Report.OverviewHours(ctx.UserContext(), principal(ctx).UserID, day, model)
 }
 
 // ownApplication is the application of the path; somebody else's is absent.

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/currency"
 
 	"callgate/internal/fault"
+	"callgate/internal/report"
 )
 
 func (c *Console) figuresOverview(ctx *fiber.Ctx) (any, error) {
@@ -15,7 +16,7 @@ func (c *Console) figuresOverview(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.FiguresOverview(ctx.UserContext(), days)
+	return c.Report.FiguresOverview(ctx.UserContext(), days)
 }
 
 func (c *Console) listCapabilityFigures(ctx *fiber.Ctx) (any, error) {
@@ -23,7 +24,7 @@ func (c *Console) listCapabilityFigures(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.CapabilityFiguresList(ctx.UserContext(), days)
+	return c.Report.CapabilityFiguresList(ctx.UserContext(), days)
 }
 
 func (c *Console) capabilityFigures(ctx *fiber.Ctx, id string) (any, error) {
@@ -31,7 +32,7 @@ func (c *Console) capabilityFigures(ctx *fiber.Ctx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.CapabilityFigures(ctx.UserContext(), id, days)
+	return c.Report.CapabilityFigures(ctx.UserContext(), id, days)
 }
 
 func (c *Console) listOwnerFigures(ctx *fiber.Ctx) (any, error) {
@@ -39,7 +40,7 @@ func (c *Console) listOwnerFigures(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.OwnerFigures(ctx.UserContext(), by)
+	return c.Report.OwnerFigures(ctx.UserContext(), by)
 }
 
 func (c *Console) listApplicationFigures(ctx *fiber.Ctx) (any, error) {
@@ -47,7 +48,7 @@ func (c *Console) listApplicationFigures(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.ApplicationFigures(ctx.UserContext(), by)
+	return c.Report.ApplicationFigures(ctx.UserContext(), by)
 }
 
 func (c *Console) upstreamStatistics(ctx *fiber.Ctx) (any, error) {
@@ -55,10 +56,10 @@ func (c *Console) upstreamStatistics(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.UpstreamFigures(ctx.UserContext(), days)
+	return c.Report.UpstreamFigures(ctx.UserContext(), days)
 }
 
-func (c *Console) figuresOf(ctx *fiber.Ctx) (by FiguresChoice, err error) {
+func (c *Console) figuresOf(ctx *fiber.Ctx) (by report.FiguresChoice, err error) {
 	if by.Days, err = c.daysOf(ctx); err != nil {
 		return by, err
 	}
@@ -73,8 +74,8 @@ func (c *Console) figuresOf(ctx *fiber.Ctx) (by FiguresChoice, err error) {
 	by.Text = strings.ToLower(by.Text)
 	switch order := ctx.Query("sort"); order {
 	case "":
-		by.Order = ByCalls
-	case ByCalls, ByFailures, ByFailureRate, ByTokens, ByCost:
+		by.Order = report.ByCalls
+	case report.ByCalls, report.ByFailures, report.ByFailureRate, report.ByTokens, report.ByCost:
 		by.Order = strings.Clone(order)
 	default:
 		wrong.Add("sort", "must be calls, failures, failureRate, tokens or cost")

@@ -38,7 +38,7 @@ func (c *Console) suggestPrices(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) listUnpriced(ctx *fiber.Ctx) (any, error) {
-	return c.Unpriced(ctx.UserContext())
+	return c.Report.Unpriced(ctx.UserContext())
 }
 
 func priceView(p pricing.Price) openapi.Price {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/console"
 	"callgate/internal/openapi"
+	"callgate/internal/report"
 	"callgate/internal/stats"
 )
 
@@ -119,7 +119,7 @@ func (v *verifier) compareOverview(ctx context.Context, found *findings, owner u
 func (v *verifier) compareList(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, totals map[uuid.UUID]openapi.MetricsFields) error {
 	listed := 0
 	for page := 1; ; page++ {
-		got, err := v.Answers.ApplicationList(ctx, owner, console.ApplicationChoice{Days: days}, page)
+		got, err := v.Answers.ApplicationList(ctx, owner, report.ApplicationChoice{Days: days}, page)
 		if err != nil {
 			return err
 		}

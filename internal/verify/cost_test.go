@@ -13,9 +13,9 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/console"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 )
 
 // bookRow is a price as this test knows it: rates in ten-thousandths for a million tokens, days counted from the
@@ -237,7 +237,7 @@ func (w *world) compareCosts(t *testing.T, owner uuid.UUID, applications []uuid.
 	}
 	compare("", overview.Cost)
 	blocks("", overview.Daily, overview.Models)
-	list, err := w.deps.Answers.ApplicationList(w.Ctx, owner, console.ApplicationChoice{Days: days}, 1)
+	list, err := w.deps.Answers.ApplicationList(w.Ctx, owner, report.ApplicationChoice{Days: days}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/console"
 	"callgate/internal/openapi"
+	"callgate/internal/report"
 	"callgate/internal/stats"
 )
 
@@ -209,7 +209,7 @@ const pageSize = 100
 // compareLists reads every page of applications and owners.
 func (v *verifier) compareLists(ctx context.Context, found *findings, e *everyone, days beijing.Range) error {
 	listed := 0
-	by := console.FiguresChoice{Days: days, Order: console.ByCalls, Size: pageSize}
+	by := report.FiguresChoice{Days: days, Order: report.ByCalls, Size: pageSize}
 	for by.Page = 1; ; by.Page++ {
 		got, err := v.Answers.ApplicationFigures(ctx, by)
 		if err != nil {

@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -19,23 +19,23 @@ import (
 const usesAtATime = 16
 
 // alertSource answers for the figures that alerts are evaluated by, from the rooms that have them.
-type alertSource struct{ c *Console }
+type alertSource struct{ r *Report }
 
 // AlertSource is what alerts are evaluated by.
-func (c *Console) AlertSource() alerts.Source { return alertSource{c} }
+func (r *Report) AlertSource() alerts.Source { return alertSource{r} }
 
 func (s alertSource) Standing(ctx context.Context) (found alerts.Standing, err error) {
-	if found.Through, err = s.c.Ledger.Through(ctx); err != nil {
+	if found.Through, err = s.r.Ledger.Through(ctx); err != nil {
 		return found, err
 	}
-	promised, ok, err := s.c.Stats.Promise(ctx, s.c.Ledger.Through)
+	promised, ok, err := s.r.Stats.Promise(ctx, s.r.Ledger.Through)
 	if err != nil {
 		return found, err
 	}
 	if ok && promised.Before(found.Through) {
 		found.Through = promised
 	}
-	silent, err := s.c.Ledger.MostSilent(ctx)
+	silent, err := s.r.Ledger.MostSilent(ctx)
 	if err == nil && silent != nil {
 		found.SpoolID, found.Host, found.SilentFor = silent.ID, silent.Node, silent.For
 	}
@@ -44,7 +44,7 @@ func (s alertSource) Standing(ctx context.Context) (found alerts.Standing, err e
 
 func (s alertSource) Windows(ctx context.Context, of alerts.TargetType, ids []string, from, to time.Time) (map[string]alerts.Window, error) {
 	by := map[alerts.TargetType]stats.By{alerts.Application: stats.ByApplication, alerts.Capability: stats.ByModel, alerts.Upstream: stats.ByUpstream}[of]
-	found, err := s.c.Stats.Windows(ctx, by, ids, from, to)
+	found, err := s.r.Stats.Windows(ctx, by, ids, from, to)
 	windows := make(map[string]alerts.Window, len(found))
 	for id, w := range found {
 		windows[id] = alerts.Window(w)
@@ -53,11 +53,11 @@ func (s alertSource) Windows(ctx context.Context, of alerts.TargetType, ids []st
 }
 
 func (s alertSource) LastCalls(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]time.Time, error) {
-	return s.c.Stats.LastCalls(ctx, applications)
+	return s.r.Stats.LastCalls(ctx, applications)
 }
 
 func (s alertSource) Spent(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[uuid.UUID]alerts.Spent, error) {
-	totals, err := s.c.tokenTotals(ctx, applications, days)
+	totals, err := s.r.tokenTotals(ctx, applications, days)
 	spent := make(map[uuid.UUID]alerts.Spent, len(totals.of))
 	for id, total := range totals.of {
 		found := alerts.Spent{Tokens: total.Input.N + total.Output.N, Costs: map[string]alerts.Money{}}
@@ -73,10 +73,10 @@ func (s alertSource) Spent(ctx context.Context, applications []uuid.UUID, days b
 }
 
 func (s alertSource) Uses(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]map[string]alerts.Use, error) {
-	if s.c.LimitsUsage == nil {
+	if s.r.LimitsUsage == nil {
 		return nil, errors.New("the counts of limits cannot be asked")
 	}
-	standings, err := s.c.Limits.Standings(ctx, applications...)
+	standings, err := s.r.Limits.Standings(ctx, applications...)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s alertSource) Uses(ctx context.Context, applications []uuid.UUID) (map[uu
 	group.SetLimit(usesAtATime)
 	for i, id := range applications {
 		group.Go(func() error {
-			used, err := s.c.LimitsUsage.Used(ctx, id, standings[id])
+			used, err := s.r.LimitsUsage.Used(ctx, id, standings[id])
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func (s alertSource) Uses(ctx context.Context, applications []uuid.UUID) (map[uu
 }
 
 func (s alertSource) ExpiringKeys(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]alerts.ExpiringKey, error) {
-	rows, err := s.c.Pool.Query(ctx, `
+	rows, err := s.r.Pool.Query(ctx, `
 		SELECT DISTINCT ON (application_id) application_id, id, name, expires_at FROM application_keys
 		WHERE application_id = ANY($1) AND expires_at > now() AND replaced_at IS NULL ORDER BY application_id, expires_at, id`, applications)
 	if err != nil {

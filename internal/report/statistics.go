@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 
 // ApplicationList answers listApplicationStatistics: a page of ten of an owner's applications, from 1, with the figures of
 // each. Faults: Unavailable.
-func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, by ApplicationChoice, page int) (answer openapi.ApplicationUsagePage, err error) {
+func (r *Report) ApplicationList(ctx context.Context, owner uuid.UUID, by ApplicationChoice, page int) (answer openapi.ApplicationUsagePage, err error) {
 	days := by.Days
-	found, total, err := c.ChosenApplications(ctx, owner, by, page, stats.PageSize)
+	found, total, err := r.ChosenApplications(ctx, owner, by, page, stats.PageSize)
 	if err != nil {
 		return answer, err
 	}
@@ -26,7 +26,7 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, by Appli
 	for i, a := range found {
 		ids[i] = a.ID
 	}
-	if answer.Coverage, err = c.coverageOf(ctx, ids, days); err != nil {
+	if answer.Coverage, err = r.coverageOf(ctx, ids, days); err != nil {
 		return answer, err
 	}
 	var figures map[uuid.UUID]stats.Metrics
@@ -34,15 +34,15 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, by Appli
 	var last map[uuid.UUID]time.Time
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		figures, err = c.Stats.Totals(groupCtx, ids, days)
+		figures, err = r.Stats.Totals(groupCtx, ids, days)
 		return err
 	})
 	group.Go(func() (err error) {
-		tokens, err = c.tokenTotals(groupCtx, ids, days)
+		tokens, err = r.tokenTotals(groupCtx, ids, days)
 		return err
 	})
 	group.Go(func() (err error) {
-		last, err = c.Stats.LastCalls(groupCtx, ids)
+		last, err = r.Stats.LastCalls(groupCtx, ids)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -52,7 +52,7 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, by Appli
 	answer.Items = each(found, func(a application.Application) openapi.ApplicationUsage {
 		return openapi.ApplicationUsage{
 			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey,
-			DisabledByAdministrator: disablingView(a.Disabling), LastCallAt: timeOrNull(last[a.ID]),
+			DisabledByAdministrator: DisablingView(a.Disabling), LastCallAt: timeOrNull(last[a.ID]),
 			MetricsFields: tokens.at(a.ID).beside(figures[a.ID]),
 		}
 	})
@@ -60,8 +60,8 @@ func (c *Console) ApplicationList(ctx context.Context, owner uuid.UUID, by Appli
 }
 
 // Overview answers the figures of all applications of an owner.
-func (c *Console) Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (answer openapi.Overview, err error) {
-	all, err := c.Applications.All(ctx, owner)
+func (r *Report) Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (answer openapi.Overview, err error) {
+	all, err := r.Applications.All(ctx, owner)
 	if err != nil {
 		return answer, err
 	}
@@ -73,7 +73,7 @@ func (c *Console) Overview(ctx context.Context, owner uuid.UUID, days beijing.Ra
 			answer.EnabledCount++
 		}
 	}
-	usage, tokens, err := c.usage(ctx, ids, days, &answer.Coverage, &answer.Models)
+	usage, tokens, err := r.usage(ctx, ids, days, &answer.Coverage, &answer.Models)
 	if err != nil {
 		return answer, err
 	}
@@ -82,9 +82,9 @@ func (c *Console) Overview(ctx context.Context, owner uuid.UUID, days beijing.Ra
 }
 
 // ApplicationDetail answers the figures of one application.
-func (c *Console) ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (answer openapi.ApplicationStatistics, err error) {
+func (r *Report) ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (answer openapi.ApplicationStatistics, err error) {
 	answer.Application = openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}
-	usage, tokens, err := c.usage(ctx, []uuid.UUID{a.ID}, days, &answer.Coverage, &answer.Models)
+	usage, tokens, err := r.usage(ctx, []uuid.UUID{a.ID}, days, &answer.Coverage, &answer.Models)
 	if err != nil {
 		return answer, err
 	}
@@ -93,11 +93,11 @@ func (c *Console) ApplicationDetail(ctx context.Context, a application.Applicati
 }
 
 // CallPage answers one page of the call flow; whose application q names is decided before.
-func (c *Console) CallPage(ctx context.Context, q stats.CallsQuery) (answer openapi.CallPage, err error) {
-	if answer.Coverage, err = c.callCoverageOf(ctx, q.Application, q.Range); err != nil {
+func (r *Report) CallPage(ctx context.Context, q stats.CallsQuery) (answer openapi.CallPage, err error) {
+	if answer.Coverage, err = r.callCoverageOf(ctx, q.Application, q.Range); err != nil {
 		return answer, err
 	}
-	page, err := c.Stats.Calls(ctx, q)
+	page, err := r.Stats.Calls(ctx, q)
 	if err != nil {
 		return answer, err
 	}
@@ -107,8 +107,8 @@ func (c *Console) CallPage(ctx context.Context, q stats.CallsQuery) (answer open
 }
 
 // FailedCall answers why a call of an application failed.
-func (c *Console) FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error) {
-	found, err := c.Stats.Call(ctx, application, call)
+func (r *Report) FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error) {
+	found, err := r.Stats.Call(ctx, application, call)
 	if err != nil {
 		return openapi.FailedCall{}, err
 	}
@@ -117,63 +117,63 @@ func (c *Console) FailedCall(ctx context.Context, application, call uuid.UUID) (
 
 // usage asks for the usage of applications, fills in what is known about its completeness, and
 // names the models.
-func (c *Console) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range, known *openapi.Coverage, models *[]openapi.ModelMetrics) (usage stats.Usage, tokens *tokenUsage, err error) {
-	if *known, err = c.coverageOf(ctx, ids, days); err != nil {
+func (r *Report) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range, known *openapi.Coverage, models *[]openapi.ModelMetrics) (usage stats.Usage, tokens *tokenUsage, err error) {
+	if *known, err = r.coverageOf(ctx, ids, days); err != nil {
 		return usage, nil, err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		usage, err = c.Stats.Usage(groupCtx, ids, days)
+		usage, err = r.Stats.Usage(groupCtx, ids, days)
 		return err
 	})
 	group.Go(func() (err error) {
-		tokens, err = c.tokenUsage(groupCtx, ids, days)
+		tokens, err = r.tokenUsage(groupCtx, ids, days)
 		return err
 	})
 	if err := group.Wait(); err != nil {
 		return usage, nil, err
 	}
-	names, err := c.Catalog.Names(ctx) // as they are now
+	names, err := r.Catalog.Names(ctx) // as they are now
 	*models = each(usage.Models, func(m stats.ModelMetrics) openapi.ModelMetrics { return tokens.model(m, names[m.Model]) })
 	return usage, tokens, err
 }
 
 // coverageOf must be asked before ClickHouse is: what the ledger calls complete by now is there
 // when ClickHouse answers later.
-func (c *Console) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
-	coverage, _, err := c.coverage(ctx, ids, days)
+func (r *Report) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
+	coverage, _, err := r.coverage(ctx, ids, days)
 	return coverage, err
 }
 
 // callCoverageOf is coverageOf for the calls themselves, of which less may be kept.
-func (c *Console) callCoverageOf(ctx context.Context, id uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
-	coverage, calls, err := c.coverage(ctx, []uuid.UUID{id}, days)
+func (r *Report) callCoverageOf(ctx context.Context, id uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
+	coverage, calls, err := r.coverage(ctx, []uuid.UUID{id}, days)
 	coverage.RetainedFrom = calls
 	return coverage, err
 }
 
 // everyonesCoverage is coverageOf all applications that exist.
-func (c *Console) everyonesCoverage(ctx context.Context, days beijing.Range) (openapi.Coverage, error) {
-	known, err := c.Ledger.EveryonesCoverage(ctx, days)
+func (r *Report) everyonesCoverage(ctx context.Context, days beijing.Range) (openapi.Coverage, error) {
+	known, err := r.Ledger.EveryonesCoverage(ctx, days)
 	if err != nil {
 		return openapi.Coverage{}, err
 	}
-	coverage, _, err := c.coverageView(ctx, known, days)
+	coverage, _, err := r.coverageView(ctx, known, days)
 	return coverage, err
 }
 
 // coverage also gives the first day whose calls are kept.
-func (c *Console) coverage(ctx context.Context, ids []uuid.UUID, days beijing.Range) (coverage openapi.Coverage, calls beijing.Day, err error) {
-	known, err := c.Ledger.Coverage(ctx, ids, days)
+func (r *Report) coverage(ctx context.Context, ids []uuid.UUID, days beijing.Range) (coverage openapi.Coverage, calls beijing.Day, err error) {
+	known, err := r.Ledger.Coverage(ctx, ids, days)
 	if err != nil {
 		return coverage, 0, err
 	}
-	return c.coverageView(ctx, known, days)
+	return r.coverageView(ctx, known, days)
 }
 
-func (c *Console) coverageView(ctx context.Context, known ledger.Coverage, days beijing.Range) (coverage openapi.Coverage, calls beijing.Day, err error) {
-	today := beijing.Today(c.Now())
-	if promised, ok, err := c.Stats.Promise(ctx, c.Ledger.Through); err != nil {
+func (r *Report) coverageView(ctx context.Context, known ledger.Coverage, days beijing.Range) (coverage openapi.Coverage, calls beijing.Day, err error) {
+	today := beijing.Today(r.Now())
+	if promised, ok, err := r.Stats.Promise(ctx, r.Ledger.Through); err != nil {
 		return coverage, 0, err
 	} else if ok && promised.Before(known.Through) {
 		known.Through = promised
@@ -184,6 +184,6 @@ func (c *Console) coverageView(ctx context.Context, known ledger.Coverage, days 
 	return openapi.Coverage{
 		Start: days.Start, End: days.End,
 		DataThrough: beijing.Format(known.Through), Missed: known.Missed, CollectedSince: beijing.Format(known.Since),
-		RetainedFrom: max(known.Left.Statistics, c.Retention.StatisticsFrom(today)),
-	}, max(known.Left.Calls, c.Retention.CallsFrom(today)), nil
+		RetainedFrom: max(known.Left.Statistics, r.Retention.StatisticsFrom(today)),
+	}, max(known.Left.Calls, r.Retention.CallsFrom(today)), nil
 }

@@ -1,8 +1,12 @@
-package console
+package report
 
 import (
+	"time"
+
 	"github.com/google/uuid"
 
+	"callgate/internal/application"
+	"callgate/internal/beijing"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -106,4 +110,42 @@ func idOrNull(id uuid.UUID) *uuid.UUID {
 		return nil
 	}
 	return &id
+}
+
+// DisablingView names no administrator: it is for the application's owner.
+func DisablingView(d *application.Disabling) *openapi.Disabling {
+	if d == nil {
+		return nil
+	}
+	return &openapi.Disabling{Reason: d.Reason, At: beijing.Format(d.At)}
+}
+
+// each turns the items of a list; lists are never null on the wire.
+func each[T, V any](items []T, view func(T) V) []V {
+	views := make([]V, len(items))
+	for i, item := range items {
+		views[i] = view(item)
+	}
+	return views
+}
+
+func pageFields(page, size, total int) openapi.PageFields {
+	return openapi.PageFields{Page: int64(page), Size: int64(size), Total: int64(total)}
+}
+
+// timeOrNull is an instant, or nil for none.
+func timeOrNull(at time.Time) *string {
+	if at.IsZero() {
+		return nil
+	}
+	text := beijing.Format(at)
+	return &text
+}
+
+// told is a text, or nil for an empty one.
+func told(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 const topCallers = 50
 
 // CapabilityFiguresList answers the figures of everyone by capability.
-func (c *Console) CapabilityFiguresList(ctx context.Context, days beijing.Range) (answer openapi.CapabilityFiguresList, err error) {
-	who, err := c.everyoneIn(ctx, days, nil, &answer.Coverage)
+func (r *Report) CapabilityFiguresList(ctx context.Context, days beijing.Range) (answer openapi.CapabilityFiguresList, err error) {
+	who, err := r.everyoneIn(ctx, days, nil, &answer.Coverage)
 	if err != nil {
 		return answer, err
 	}
@@ -28,25 +28,25 @@ func (c *Console) CapabilityFiguresList(ctx context.Context, days beijing.Range)
 	var callers map[string]stats.ModelCallers
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		models, err = c.Stats.EveryonesModels(groupCtx, who.inUsage, days)
+		models, err = r.Stats.EveryonesModels(groupCtx, who.inUsage, days)
 		return err
 	})
 	group.Go(func() (err error) {
-		tokens, err = c.everyonesTokens(groupCtx, who.inRows, days, nil)
+		tokens, err = r.everyonesTokens(groupCtx, who.inRows, days, nil)
 		return err
 	})
 	group.Go(func() (err error) {
-		now, err = c.Stats.Now(groupCtx, who.inRows, nil)
+		now, err = r.Stats.Now(groupCtx, who.inRows, nil)
 		return err
 	})
 	group.Go(func() (err error) {
-		callers, err = c.Stats.ModelCallers(groupCtx, days)
+		callers, err = r.Stats.ModelCallers(groupCtx, days)
 		return err
 	})
 	if err := group.Wait(); err != nil {
 		return answer, err
 	}
-	states, err := c.Catalog.States(ctx)
+	states, err := r.Catalog.States(ctx)
 	if err != nil {
 		return answer, err
 	}
@@ -85,20 +85,20 @@ func listedModels(called []stats.ModelMetrics, states map[string]catalog.State, 
 }
 
 // CapabilityFigures answers the figures of one capability, and whom its failures hit.
-func (c *Console) CapabilityFigures(ctx context.Context, id string, days beijing.Range) (answer openapi.CapabilityFigures, err error) {
-	capability, err := c.Catalog.Capability(ctx, id)
+func (r *Report) CapabilityFigures(ctx context.Context, id string, days beijing.Range) (answer openapi.CapabilityFigures, err error) {
+	capability, err := r.Catalog.Capability(ctx, id)
 	if err != nil {
 		return answer, err
 	}
 	var ranges stats.UpstreamRanges
-	read, err := c.everyones(ctx, days, &id, &answer.Coverage, func(ctx context.Context, who *everyone) (err error) {
-		ranges, err = c.Stats.UpstreamRanges(ctx, who.inUsage, days, &id)
+	read, err := r.everyones(ctx, days, &id, &answer.Coverage, func(ctx context.Context, who *everyone) (err error) {
+		ranges, err = r.Stats.UpstreamRanges(ctx, who.inUsage, days, &id)
 		return err
 	})
 	if err != nil {
 		return answer, err
 	}
-	upstreams, err := c.upstreamNames(ctx)
+	upstreams, err := r.upstreamNames(ctx)
 	if err != nil {
 		return answer, err
 	}
@@ -139,8 +139,8 @@ func (read *everyones) applications() openapi.CallingApplications {
 }
 
 // upstreamNames are those of named upstreams by their ids.
-func (c *Console) upstreamNames(ctx context.Context) (map[string]string, error) {
-	all, err := c.Catalog.Upstreams(ctx)
+func (r *Report) upstreamNames(ctx context.Context) (map[string]string, error) {
+	all, err := r.Catalog.Upstreams(ctx)
 	names := make(map[string]string, len(all))
 	for _, u := range all {
 		names[u.ID] = u.Name

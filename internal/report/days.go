@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 )
 
 // daySource answers for the figures that days are closed with, from the rooms that have them.
-type daySource struct{ c *Console }
+type daySource struct{ r *Report }
 
 // DaySource is what days are closed with.
-func (c *Console) DaySource() ledger.DaySource { return daySource{c} }
+func (r *Report) DaySource() ledger.DaySource { return daySource{r} }
 
 func (s daySource) Through(ctx context.Context) (time.Time, error) {
 	standing, err := alertSource(s).Standing(ctx)
@@ -24,7 +24,7 @@ func (s daySource) Through(ctx context.Context) (time.Time, error) {
 }
 
 func (s daySource) Day(ctx context.Context, day beijing.Day) ([]days.Application, error) {
-	all, _, err := s.c.Applications.Everyones(ctx)
+	all, _, err := s.r.Applications.Everyones(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -32,16 +32,16 @@ func (s daySource) Day(ctx context.Context, day beijing.Day) ([]days.Application
 	for _, a := range all {
 		owners[a.ID] = a.OwnerID
 	}
-	book, err := s.c.Pricing.Book(ctx)
+	book, err := s.r.Pricing.Book(ctx)
 	if err != nil {
 		return nil, err
 	}
 	totals := newPricedBy[uuid.UUID](book)
-	err = s.c.Stats.TokensOfDay(ctx, day, book.UpstreamModels(), func(row *stats.ModelTokens) { totals.add(row.Application, row) })
+	err = s.r.Stats.TokensOfDay(ctx, day, book.UpstreamModels(), func(row *stats.ModelTokens) { totals.add(row.Application, row) })
 	if err != nil {
 		return nil, err
 	}
-	called, err := s.c.Stats.DayCalls(ctx, day)
+	called, err := s.r.Stats.DayCalls(ctx, day)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"cmp"
@@ -20,12 +20,12 @@ type ownerStanding struct {
 }
 
 // OwnerFigures answers listOwnerFigures: a page of the figures of all owners, as chosen. Faults: Unavailable.
-func (c *Console) OwnerFigures(ctx context.Context, by FiguresChoice) (answer openapi.OwnerFiguresPage, err error) {
-	who, err := c.everyoneIn(ctx, by.Days, nil, &answer.Coverage)
+func (r *Report) OwnerFigures(ctx context.Context, by FiguresChoice) (answer openapi.OwnerFiguresPage, err error) {
+	who, err := r.everyoneIn(ctx, by.Days, nil, &answer.Coverage)
 	if err != nil {
 		return answer, err
 	}
-	standings, code, err := c.standings(ctx, who, by)
+	standings, code, err := r.standings(ctx, who, by)
 	if err != nil {
 		return answer, err
 	}
@@ -34,7 +34,7 @@ func (c *Console) OwnerFigures(ctx context.Context, by FiguresChoice) (answer op
 		return cmp.Or(by.compare(a.standing, b.standing), cmp.Compare(a.user.Email, b.user.Email))
 	})
 	shown := pageIn(list, by)
-	figures, err := c.groupFigures(ctx, each(shown, func(o *ownerStanding) []uuid.UUID { return o.applications }), by.Days)
+	figures, err := r.groupFigures(ctx, each(shown, func(o *ownerStanding) []uuid.UUID { return o.applications }), by.Days)
 	if err != nil {
 		return answer, err
 	}

@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"cmp"
@@ -41,7 +41,7 @@ func (s standing) failureRate() float64 {
 }
 
 // standings are those of the callers, and the currency of their costs.
-func (c *Console) standings(ctx context.Context, who *everyone, by FiguresChoice) (of map[uuid.UUID]standing, code string, err error) {
+func (r *Report) standings(ctx context.Context, who *everyone, by FiguresChoice) (of map[uuid.UUID]standing, code string, err error) {
 	of = make(map[uuid.UUID]standing, len(who.callers))
 	for _, caller := range who.callers {
 		of[caller.Application] = standing{calls: caller.Calls, failures: caller.Failures}
@@ -49,13 +49,13 @@ func (c *Console) standings(ctx context.Context, who *everyone, by FiguresChoice
 	if by.Order != ByCost && by.Order != ByTokens {
 		return of, "", nil
 	}
-	book, err := c.Pricing.Book(ctx)
+	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	spent := newPricedBy[uuid.UUID](book)
 	spans := each(book.Spans(by.Days), func(r beijing.Range) beijing.Day { return r.Start })
-	err = c.Stats.EveryonesSpent(ctx, by.Days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
+	err = r.Stats.EveryonesSpent(ctx, by.Days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		if who.exists(row.Application) {
 			spent.add(row.Application, row)
 			s := of[row.Application]
@@ -121,12 +121,12 @@ func pageIn[T any](list []T, by FiguresChoice) []T {
 }
 
 // ApplicationFigures answers listApplicationFigures: a page of the figures of all applications, as chosen. Faults: Unavailable.
-func (c *Console) ApplicationFigures(ctx context.Context, by FiguresChoice) (answer openapi.ApplicationFiguresPage, err error) {
-	who, err := c.everyoneIn(ctx, by.Days, nil, &answer.Coverage)
+func (r *Report) ApplicationFigures(ctx context.Context, by FiguresChoice) (answer openapi.ApplicationFiguresPage, err error) {
+	who, err := r.everyoneIn(ctx, by.Days, nil, &answer.Coverage)
 	if err != nil {
 		return answer, err
 	}
-	standings, code, err := c.standings(ctx, who, by)
+	standings, code, err := r.standings(ctx, who, by)
 	if err != nil {
 		return answer, err
 	}
@@ -137,7 +137,7 @@ func (c *Console) ApplicationFigures(ctx context.Context, by FiguresChoice) (ans
 	slices.SortStableFunc(list, func(a, b application.Owned) int { return by.compare(standings[a.ID], standings[b.ID]) })
 	shown := pageIn(list, by)
 	groups := each(shown, func(a application.Owned) []uuid.UUID { return []uuid.UUID{a.ID} })
-	figures, err := c.groupFigures(ctx, groups, by.Days)
+	figures, err := r.groupFigures(ctx, groups, by.Days)
 	if err != nil {
 		return answer, err
 	}
@@ -152,12 +152,12 @@ func (c *Console) ApplicationFigures(ctx context.Context, by FiguresChoice) (ans
 }
 
 // groupFigures are the figures of groups of applications.
-func (c *Console) groupFigures(ctx context.Context, groups [][]uuid.UUID, days beijing.Range) ([]openapi.MetricsFields, error) {
-	usage, err := c.Stats.GroupTotals(ctx, groups, days)
+func (r *Report) groupFigures(ctx context.Context, groups [][]uuid.UUID, days beijing.Range) ([]openapi.MetricsFields, error) {
+	usage, err := r.Stats.GroupTotals(ctx, groups, days)
 	if err != nil {
 		return nil, err
 	}
-	book, err := c.Pricing.Book(ctx)
+	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (c *Console) groupFigures(ctx context.Context, groups [][]uuid.UUID, days b
 	tokens := newPricedBy[int](book)
 	spans := each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
 	for some := range slices.Chunk(ids, tokensAtOnce) {
-		err := c.Stats.SpanTokens(ctx, some, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) { tokens.add(place[row.Application], row) })
+		err := r.Stats.SpanTokens(ctx, some, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) { tokens.add(place[row.Application], row) })
 		if err != nil {
 			return nil, err
 		}

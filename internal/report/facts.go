@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 // What administrators see of a call, whoever made it: nothing of what was sent or answered.
 
 // existing are all applications by their ids, and these, the newest first.
-func (c *Console) existing(ctx context.Context) (all map[uuid.UUID]application.Owned, ids []uuid.UUID, err error) {
-	list, _, err := c.Applications.Everyones(ctx)
+func (r *Report) existing(ctx context.Context) (all map[uuid.UUID]application.Owned, ids []uuid.UUID, err error) {
+	list, _, err := r.Applications.Everyones(ctx)
 	all = make(map[uuid.UUID]application.Owned, len(list))
 	for _, a := range list {
 		all[a.ID], ids = a, append(ids, a.ID)
@@ -25,35 +25,35 @@ func (c *Console) existing(ctx context.Context) (all map[uuid.UUID]application.O
 
 // CallFacts answers lookUpCall: the facts of a call by its id alone, whichever application made it. Faults: NotFound,
 // Unavailable.
-func (c *Console) CallFacts(ctx context.Context, call uuid.UUID) (answer openapi.CallFacts, err error) {
-	all, ids, err := c.existing(ctx)
+func (r *Report) CallFacts(ctx context.Context, call uuid.UUID) (answer openapi.CallFacts, err error) {
+	all, ids, err := r.existing(ctx)
 	if err != nil {
 		return answer, err
 	}
-	found, err := c.Stats.Facts(ctx, ids, call)
+	found, err := r.Stats.Facts(ctx, ids, call)
 	if err != nil {
 		return answer, err
 	}
-	names, err := c.upstreamNames(ctx)
+	names, err := r.upstreamNames(ctx)
 	return callFacts(all, names)(found), err
 }
 
 // TraceFacts answers lookUpCalls: the facts of the calls of a trace, whichever applications made them, a hundred at most.
 // Faults: Unavailable.
-func (c *Console) TraceFacts(ctx context.Context, days beijing.Range, trace string) (answer openapi.CallFactsFound, err error) {
-	all, ids, err := c.existing(ctx)
+func (r *Report) TraceFacts(ctx context.Context, days beijing.Range, trace string) (answer openapi.CallFactsFound, err error) {
+	all, ids, err := r.existing(ctx)
 	if err != nil {
 		return answer, err
 	}
-	if answer.Coverage, answer.RetainedFrom, err = c.coverage(ctx, ids, days); err != nil {
+	if answer.Coverage, answer.RetainedFrom, err = r.coverage(ctx, ids, days); err != nil {
 		return answer, err
 	}
-	found, err := c.Stats.Trace(ctx, ids, days, trace, maxTraced+1)
+	found, err := r.Stats.Trace(ctx, ids, days, trace, maxTraced+1)
 	if err != nil {
 		return answer, err
 	}
 	answer.More = len(found) > maxTraced
-	names, err := c.upstreamNames(ctx)
+	names, err := r.upstreamNames(ctx)
 	if err != nil {
 		return answer, err
 	}

@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -28,26 +28,26 @@ type everyone struct {
 
 // everyoneIn tells who is there and who of them called in the days, and, asked before the figures are, how whole these are.
 // model nil is all.
-func (c *Console) everyoneIn(ctx context.Context, days beijing.Range, model *string, known *openapi.Coverage) (e *everyone, err error) {
-	if *known, err = c.everyonesCoverage(ctx, days); err != nil {
+func (r *Report) everyoneIn(ctx context.Context, days beijing.Range, model *string, known *openapi.Coverage) (e *everyone, err error) {
+	if *known, err = r.everyonesCoverage(ctx, days); err != nil {
 		return nil, err
 	}
 	e = &everyone{}
-	today := beijing.Today(c.Now())
+	today := beijing.Today(r.Now())
 	var callers, lately []stats.Caller
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		e.all, e.inRows.Except, err = c.Applications.Everyones(groupCtx)
+		e.all, e.inRows.Except, err = r.Applications.Everyones(groupCtx)
 		e.number()
 		return err
 	})
 	group.Go(func() (err error) {
-		callers, err = c.Stats.Callers(groupCtx, days, model)
+		callers, err = r.Stats.Callers(groupCtx, days, model)
 		return err
 	})
 	if !days.Contains(today) || !days.Contains(today-1) { // the last hours are told whatever the days
 		group.Go(func() (err error) {
-			lately, err = c.Stats.Callers(groupCtx, beijing.LastDays(2, today), model)
+			lately, err = r.Stats.Callers(groupCtx, beijing.LastDays(2, today), model)
 			return err
 		})
 	}
@@ -143,8 +143,8 @@ func (e *everyone) called(how func(stats.Caller) bool) iter.Seq[uuid.UUID] {
 }
 
 // FiguresOverview answers the figures of all applications of all owners.
-func (c *Console) FiguresOverview(ctx context.Context, days beijing.Range) (answer openapi.FiguresOverview, err error) {
-	read, err := c.everyones(ctx, days, nil, &answer.Coverage)
+func (r *Report) FiguresOverview(ctx context.Context, days beijing.Range) (answer openapi.FiguresOverview, err error) {
+	read, err := r.everyones(ctx, days, nil, &answer.Coverage)
 	if err != nil {
 		return answer, err
 	}
@@ -157,7 +157,7 @@ func (c *Console) FiguresOverview(ctx context.Context, days beijing.Range) (answ
 	answer.Calling, answer.Failing = read.calling(), read.failing()
 	answer.MetricsFields, answer.Daily = read.tokens.summary(read.usage.Summary), each(read.usage.Daily, read.tokens.day)
 	answer.Hours = hoursView(read.now)
-	names, err := c.Catalog.Names(ctx)
+	names, err := r.Catalog.Names(ctx)
 	if err != nil {
 		return answer, err
 	}
@@ -176,27 +176,27 @@ type everyones struct {
 }
 
 // everyones reads usage, tokens, failures and the last hours, of one capability or, model nil, of all, and more beside them.
-func (c *Console) everyones(ctx context.Context, days beijing.Range, model *string, known *openapi.Coverage, more ...func(context.Context, *everyone) error) (*everyones, error) {
-	who, err := c.everyoneIn(ctx, days, model, known)
+func (r *Report) everyones(ctx context.Context, days beijing.Range, model *string, known *openapi.Coverage, more ...func(context.Context, *everyone) error) (*everyones, error) {
+	who, err := r.everyoneIn(ctx, days, model, known)
 	if err != nil {
 		return nil, err
 	}
 	read := &everyones{everyone: who}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		read.usage, err = c.Stats.EveryonesUsage(groupCtx, who.inUsage, days, model)
+		read.usage, err = r.Stats.EveryonesUsage(groupCtx, who.inUsage, days, model)
 		return err
 	})
 	group.Go(func() (err error) {
-		read.tokens, err = c.everyonesTokens(groupCtx, who.inRows, days, model)
+		read.tokens, err = r.everyonesTokens(groupCtx, who.inRows, days, model)
 		return err
 	})
 	group.Go(func() (err error) {
-		read.now, err = c.Stats.Now(groupCtx, who.inRows, model)
+		read.now, err = r.Stats.Now(groupCtx, who.inRows, model)
 		return err
 	})
 	group.Go(func() (err error) {
-		failing, err := c.Stats.Failures(groupCtx, days, model)
+		failing, err := r.Stats.Failures(groupCtx, days, model)
 		read.failures = who.hitsOf(failing)
 		return err
 	})
@@ -207,13 +207,13 @@ func (c *Console) everyones(ctx context.Context, days beijing.Range, model *stri
 }
 
 // everyonesTokens is tokenUsage of everyone.
-func (c *Console) everyonesTokens(ctx context.Context, who stats.Everyone, days beijing.Range, model *string) (*tokenUsage, error) {
-	book, err := c.Pricing.Book(ctx)
+func (r *Report) everyonesTokens(ctx context.Context, who stats.Everyone, days beijing.Range, model *string) (*tokenUsage, error) {
+	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return nil, err
 	}
 	u := newTokenUsage(book)
-	return u, c.Stats.EveryonesTokens(ctx, who, days, model, book.UpstreamModels(), u.add)
+	return u, r.Stats.EveryonesTokens(ctx, who, days, model, book.UpstreamModels(), u.add)
 }
 
 func hoursView(now stats.Now) openapi.RecentHours {

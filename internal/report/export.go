@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -20,25 +20,25 @@ const messagesAtOnce = 1000
 
 // WriteCalls writes the calls that exportCalls answers as a Sheet, in the order of CallPage, at the pace of to. Faults:
 // Unavailable.
-func (c *Console) WriteCalls(ctx context.Context, to io.Writer, q stats.CallsQuery) error {
-	file, err := newSheet(to, CallColumns)
+func (r *Report) WriteCalls(ctx context.Context, to io.Writer, q stats.CallsQuery) error {
+	file, err := NewSheet(to, CallColumns)
 	if err != nil {
 		return err
 	}
 	block := make([]stats.Call, 0, messagesAtOnce)
 	flush := func() error {
-		if err := c.Stats.AddMessages(ctx, q.Application, block); err != nil {
+		if err := r.Stats.AddMessages(ctx, q.Application, block); err != nil {
 			return err
 		}
 		for _, call := range block {
-			if err := file.line(exportLine(call)); err != nil {
+			if err := file.Line(exportLine(call)); err != nil {
 				return err
 			}
 		}
 		block = block[:0]
-		return file.flush()
+		return file.Flush()
 	}
-	err = c.Stats.Walk(ctx, q, func(call stats.Call) error {
+	err = r.Stats.Walk(ctx, q, func(call stats.Call) error {
 		if block = append(block, call); len(block) < cap(block) {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"encoding/csv"
@@ -8,26 +8,26 @@ import (
 	"unicode"
 )
 
-// sheet writes CSV as spreadsheets open it: known to be UTF-8 by its byte order mark, and without a formula in any cell,
+// Sheet writes CSV as spreadsheets open it: known to be UTF-8 by its byte order mark, and without a formula in any cell,
 // whichever column a caller or an upstream filled. There is no way to its writer but through it.
-type sheet struct{ lines *csv.Writer }
+type Sheet struct{ lines *csv.Writer }
 
-// newSheet begins a file, of which nothing is sent before the first flush.
-func newSheet(to io.Writer, headings []string) (*sheet, error) {
-	s := &sheet{csv.NewWriter(to)}
+// NewSheet begins a file, of which nothing is sent before the first flush.
+func NewSheet(to io.Writer, headings []string) (*Sheet, error) {
+	s := &Sheet{csv.NewWriter(to)}
 	headings = slices.Clone(headings)
 	headings[0] = "\ufeff" + headings[0]
 	return s, s.lines.Write(headings)
 }
 
-func (s *sheet) line(cells []string) error {
+func (s *Sheet) Line(cells []string) error {
 	for i, text := range cells {
 		cells[i] = noFormula(text)
 	}
 	return s.lines.Write(cells)
 }
 
-func (s *sheet) flush() error {
+func (s *Sheet) Flush() error {
 	s.lines.Flush()
 	return s.lines.Error()
 }

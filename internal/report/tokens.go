@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -62,13 +62,13 @@ type tokenUsage struct {
 	byModel pricedBy[string]
 }
 
-func (c *Console) tokenUsage(ctx context.Context, ids []uuid.UUID, days beijing.Range) (*tokenUsage, error) {
-	book, err := c.Pricing.Book(ctx)
+func (r *Report) tokenUsage(ctx context.Context, ids []uuid.UUID, days beijing.Range) (*tokenUsage, error) {
+	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return nil, err
 	}
 	u := newTokenUsage(book)
-	return u, c.Stats.DayTokens(ctx, ids, days, book.UpstreamModels(), u.add)
+	return u, r.Stats.DayTokens(ctx, ids, days, book.UpstreamModels(), u.add)
 }
 
 func newTokenUsage(book *pricing.Book) *tokenUsage {
@@ -100,14 +100,14 @@ func (u *tokenUsage) model(m stats.ModelMetrics, name string) openapi.ModelMetri
 }
 
 // tokenTotals is tokenUsage for each application by itself, without days and models.
-func (c *Console) tokenTotals(ctx context.Context, ids []uuid.UUID, days beijing.Range) (pricedBy[uuid.UUID], error) {
-	book, err := c.Pricing.Book(ctx)
+func (r *Report) tokenTotals(ctx context.Context, ids []uuid.UUID, days beijing.Range) (pricedBy[uuid.UUID], error) {
+	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return pricedBy[uuid.UUID]{}, err
 	}
 	totals := newPricedBy[uuid.UUID](book)
 	spans := each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
-	err = c.Stats.SpanTokens(ctx, ids, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
+	err = r.Stats.SpanTokens(ctx, ids, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		totals.add(row.Application, row)
 	})
 	return totals, err

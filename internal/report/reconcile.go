@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"cmp"
@@ -79,9 +79,9 @@ type countedLine struct {
 }
 
 // CountedForInvoice answers what was counted of the month that an instant lies in, in its zone.
-func (c *Console) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
+func (r *Report) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
 	b := BillingMonthOf(month)
-	lines, err := c.countedLines(ctx, b, &answer.Coverage)
+	lines, err := r.countedLines(ctx, b, &answer.Coverage)
 	answer.Month, answer.Zone = month.Format("2006-01"), month.Location().String()
 	answer.Items = each(lines, func(l countedLine) openapi.InvoiceCount {
 		t := l.SlotTokens
@@ -100,12 +100,12 @@ func (l countedLine) others() int64 {
 
 // countedLines reads the month, in order of days, capabilities and models. Calls without an answer stand in the line of the
 // empty model.
-func (c *Console) countedLines(ctx context.Context, b BillingMonth, known *openapi.Coverage) ([]countedLine, error) {
-	who, err := c.everyoneIn(ctx, b.days(), nil, known)
+func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openapi.Coverage) ([]countedLine, error) {
+	who, err := r.everyoneIn(ctx, b.days(), nil, known)
 	if err != nil {
 		return nil, err
 	}
-	book, err := c.Pricing.Book(ctx)
+	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +113,11 @@ func (c *Console) countedLines(ctx context.Context, b BillingMonth, known *opena
 	var calls map[stats.SlotModel]int64
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		tokens, err = c.Stats.SlotTokens(groupCtx, who.inRows, b.starts, b.until)
+		tokens, err = r.Stats.SlotTokens(groupCtx, who.inRows, b.starts, b.until)
 		return err
 	})
 	group.Go(func() (err error) {
-		calls, err = c.Stats.SlotCalls(groupCtx, who.inRows, b.starts, b.until)
+		calls, err = r.Stats.SlotCalls(groupCtx, who.inRows, b.starts, b.until)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -168,8 +168,8 @@ func (l *countedLine) add(t stats.SlotTokens) {
 
 // CompareInvoice answers compareInvoice: what was counted of a month beside the lines that were billed. ignored is how many other
 // lines the invoice has. Faults: Unavailable.
-func (c *Console) CompareInvoice(ctx context.Context, b BillingMonth, billed []invoice.Line, ignored int) (answer openapi.InvoiceComparison, err error) {
-	lines, err := c.countedLines(ctx, b, &answer.Coverage)
+func (r *Report) CompareInvoice(ctx context.Context, b BillingMonth, billed []invoice.Line, ignored int) (answer openapi.InvoiceComparison, err error) {
+	lines, err := r.countedLines(ctx, b, &answer.Coverage)
 	if err != nil {
 		return answer, err
 	}

@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -17,13 +17,13 @@ const (
 
 // Unpriced answers listUnpriced: the capabilities and models that answered of the last seven days whose tokens have no price, a
 // hundred at most. Faults: Unavailable.
-func (c *Console) Unpriced(ctx context.Context) (answer openapi.Unpriced, err error) {
-	days := beijing.LastDays(unpricedDays, beijing.Today(c.Now()))
-	book, err := c.Pricing.Book(ctx)
+func (r *Report) Unpriced(ctx context.Context) (answer openapi.Unpriced, err error) {
+	days := beijing.LastDays(unpricedDays, beijing.Today(r.Now()))
+	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return answer, err
 	}
-	reported, err := c.Stats.ReportedTokens(ctx, days)
+	reported, err := r.Stats.ReportedTokens(ctx, days)
 	if err != nil {
 		return answer, err
 	}

@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 )
 
 // UpstreamFigures answers what went to each named upstream.
-func (c *Console) UpstreamFigures(ctx context.Context, days beijing.Range) (answer openapi.UpstreamFigures, err error) {
-	who, err := c.everyoneIn(ctx, days, nil, &answer.Coverage)
+func (r *Report) UpstreamFigures(ctx context.Context, days beijing.Range) (answer openapi.UpstreamFigures, err error) {
+	who, err := r.everyoneIn(ctx, days, nil, &answer.Coverage)
 	if err != nil {
 		return answer, err
 	}
@@ -22,17 +22,17 @@ func (c *Console) UpstreamFigures(ctx context.Context, days beijing.Range) (answ
 	var ranges stats.UpstreamRanges
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		lately, err = c.Stats.Upstreams(groupCtx, who.inRows)
+		lately, err = r.Stats.Upstreams(groupCtx, who.inRows)
 		return err
 	})
 	group.Go(func() (err error) {
-		ranges, err = c.Stats.UpstreamRanges(groupCtx, who.inUsage, days, nil)
+		ranges, err = r.Stats.UpstreamRanges(groupCtx, who.inUsage, days, nil)
 		return err
 	})
 	if err := group.Wait(); err != nil {
 		return answer, err
 	}
-	names, err := c.upstreamNames(ctx)
+	names, err := r.upstreamNames(ctx)
 	if err != nil {
 		return answer, err
 	}

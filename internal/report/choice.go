@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"cmp"
@@ -34,11 +34,11 @@ const (
 )
 
 // ChosenApplications lists a page of an owner's applications as chosen, and how many there are. Faults: Unavailable.
-func (c *Console) ChosenApplications(ctx context.Context, owner uuid.UUID, by ApplicationChoice, page, size int) ([]application.Application, int, error) {
+func (r *Report) ChosenApplications(ctx context.Context, owner uuid.UUID, by ApplicationChoice, page, size int) ([]application.Application, int, error) {
 	if by.Text == "" && by.Status == "" && by.Order == "" {
-		return c.Applications.List(ctx, owner, page, size)
+		return r.Applications.List(ctx, owner, page, size)
 	}
-	all, err := c.Applications.All(ctx, owner)
+	all, err := r.Applications.All(ctx, owner)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -50,7 +50,7 @@ func (c *Console) ChosenApplications(ctx context.Context, owner uuid.UUID, by Ap
 	for i, a := range all {
 		ids[i] = a.ID
 	}
-	before, err := c.inOrder(ctx, by, ids)
+	before, err := r.inOrder(ctx, by, ids)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -61,22 +61,22 @@ func (c *Console) ChosenApplications(ctx context.Context, owner uuid.UUID, by Ap
 	for i, a := range shown {
 		ids[i] = a.ID
 	}
-	found, err := c.Applications.Some(ctx, owner, ids)
+	found, err := r.Applications.Some(ctx, owner, ids)
 	return found, len(all), err
 }
 
 // inOrder compares applications as chosen; those that stand equal keep their order, newest first.
-func (c *Console) inOrder(ctx context.Context, by ApplicationChoice, ids []uuid.UUID) (func(a, b application.Brief) int, error) {
+func (r *Report) inOrder(ctx context.Context, by ApplicationChoice, ids []uuid.UUID) (func(a, b application.Brief) int, error) {
 	switch by.Order {
 	case ByName:
 		return func(a, b application.Brief) int {
 			return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Name, b.Name))
 		}, nil
 	case ByLastCall:
-		last, err := c.Stats.LastCalls(ctx, ids)
+		last, err := r.Stats.LastCalls(ctx, ids)
 		return func(a, b application.Brief) int { return last[b.ID].Compare(last[a.ID]) }, err
 	case ByCalls, ByFailures:
-		totals, err := c.Stats.Totals(ctx, ids, by.Days)
+		totals, err := r.Stats.Totals(ctx, ids, by.Days)
 		of := func(m stats.Metrics) int64 { return m.Calls }
 		if by.Order == ByFailures {
 			of = func(m stats.Metrics) int64 { return m.Failures }

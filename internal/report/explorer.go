@@ -1,4 +1,4 @@
-package console
+package report
 
 import (
 	"context"
@@ -17,8 +17,8 @@ const (
 )
 
 // owned are an owner's applications by their ids, and these.
-func (c *Console) owned(ctx context.Context, owner uuid.UUID) (all map[uuid.UUID]application.Brief, ids []uuid.UUID, err error) {
-	list, err := c.Applications.All(ctx, owner)
+func (r *Report) owned(ctx context.Context, owner uuid.UUID) (all map[uuid.UUID]application.Brief, ids []uuid.UUID, err error) {
+	list, err := r.Applications.All(ctx, owner)
 	all = make(map[uuid.UUID]application.Brief, len(list))
 	for _, a := range list {
 		all[a.ID], ids = a, append(ids, a.ID)
@@ -27,12 +27,12 @@ func (c *Console) owned(ctx context.Context, owner uuid.UUID) (all map[uuid.UUID
 }
 
 // FindCall answers findCall: a call of any application of an owner. Faults: NotFound where none of them made it, Unavailable.
-func (c *Console) FindCall(ctx context.Context, owner, call uuid.UUID) (answer openapi.FoundCall, err error) {
-	all, ids, err := c.owned(ctx, owner)
+func (r *Report) FindCall(ctx context.Context, owner, call uuid.UUID) (answer openapi.FoundCall, err error) {
+	all, ids, err := r.owned(ctx, owner)
 	if err != nil {
 		return answer, err
 	}
-	found, of, err := c.Stats.Find(ctx, ids, call)
+	found, of, err := r.Stats.Find(ctx, ids, call)
 	if err != nil {
 		return answer, err
 	}
@@ -46,15 +46,15 @@ func (c *Console) FindCall(ctx context.Context, owner, call uuid.UUID) (answer o
 
 // FindCalls answers findCalls: the calls of a trace that any application of an owner made, a hundred at most. Faults:
 // Unavailable.
-func (c *Console) FindCalls(ctx context.Context, owner uuid.UUID, days beijing.Range, trace string) (answer openapi.FoundCalls, err error) {
-	all, ids, err := c.owned(ctx, owner)
+func (r *Report) FindCalls(ctx context.Context, owner uuid.UUID, days beijing.Range, trace string) (answer openapi.FoundCalls, err error) {
+	all, ids, err := r.owned(ctx, owner)
 	if err != nil {
 		return answer, err
 	}
-	if answer.Coverage, answer.RetainedFrom, err = c.coverage(ctx, ids, days); err != nil {
+	if answer.Coverage, answer.RetainedFrom, err = r.coverage(ctx, ids, days); err != nil {
 		return answer, err
 	}
-	found, err := c.Stats.Trace(ctx, ids, days, trace, maxTraced+1)
+	found, err := r.Stats.Trace(ctx, ids, days, trace, maxTraced+1)
 	if err != nil {
 		return answer, err
 	}
@@ -70,11 +70,11 @@ func nameOf(a application.Brief) openapi.ApplicationName {
 }
 
 // ApplicationReasons answers why calls of an application failed; model nil is all.
-func (c *Console) ApplicationReasons(ctx context.Context, id uuid.UUID, days beijing.Range, model *string) (answer openapi.ApplicationReasons, err error) {
-	if answer.Coverage, err = c.coverageOf(ctx, []uuid.UUID{id}, days); err != nil {
+func (r *Report) ApplicationReasons(ctx context.Context, id uuid.UUID, days beijing.Range, model *string) (answer openapi.ApplicationReasons, err error) {
+	if answer.Coverage, err = r.coverageOf(ctx, []uuid.UUID{id}, days); err != nil {
 		return answer, err
 	}
-	found, names, err := c.reasons(ctx, []uuid.UUID{id}, days, model)
+	found, names, err := r.reasons(ctx, []uuid.UUID{id}, days, model)
 	if err != nil {
 		return answer, err
 	}
@@ -86,15 +86,15 @@ func (c *Console) ApplicationReasons(ctx context.Context, id uuid.UUID, days bei
 }
 
 // OverviewReasons answers why calls of all applications of an owner failed; model nil is all.
-func (c *Console) OverviewReasons(ctx context.Context, owner uuid.UUID, days beijing.Range, model *string) (answer openapi.OverviewReasons, err error) {
-	all, ids, err := c.owned(ctx, owner)
+func (r *Report) OverviewReasons(ctx context.Context, owner uuid.UUID, days beijing.Range, model *string) (answer openapi.OverviewReasons, err error) {
+	all, ids, err := r.owned(ctx, owner)
 	if err != nil {
 		return answer, err
 	}
-	if answer.Coverage, err = c.coverageOf(ctx, ids, days); err != nil {
+	if answer.Coverage, err = r.coverageOf(ctx, ids, days); err != nil {
 		return answer, err
 	}
-	found, names, err := c.reasons(ctx, ids, days, model)
+	found, names, err := r.reasons(ctx, ids, days, model)
 	if err != nil {
 		return answer, err
 	}
@@ -110,11 +110,11 @@ func (c *Console) OverviewReasons(ctx context.Context, owner uuid.UUID, days bei
 }
 
 // reasons are those of some applications, and the names that capabilities have now.
-func (c *Console) reasons(ctx context.Context, ids []uuid.UUID, days beijing.Range, model *string) (found []stats.ReasonFigures, names map[string]string, err error) {
-	if found, err = c.Stats.Reasons(ctx, ids, days, model); err != nil {
+func (r *Report) reasons(ctx context.Context, ids []uuid.UUID, days beijing.Range, model *string) (found []stats.ReasonFigures, names map[string]string, err error) {
+	if found, err = r.Stats.Reasons(ctx, ids, days, model); err != nil {
 		return nil, nil, err
 	}
-	names, err = c.Catalog.Names(ctx)
+	names, err = r.Catalog.Names(ctx)
 	return found, names, err
 }
 
@@ -142,11 +142,11 @@ func reasonFields(f stats.ReasonFigures, names map[string]string) openapi.Reason
 }
 
 // Hours answers a day of some applications by the hour; model nil is all.
-func (c *Console) Hours(ctx context.Context, ids []uuid.UUID, day beijing.Day, model *string) (answer openapi.HourlyStatistics, err error) {
-	if answer.Coverage, err = c.coverageOf(ctx, ids, beijing.Range{Start: day, End: day}); err != nil {
+func (r *Report) Hours(ctx context.Context, ids []uuid.UUID, day beijing.Day, model *string) (answer openapi.HourlyStatistics, err error) {
+	if answer.Coverage, err = r.coverageOf(ctx, ids, beijing.Range{Start: day, End: day}); err != nil {
 		return answer, err
 	}
-	hours, err := c.Stats.Hourly(ctx, ids, day, model)
+	hours, err := r.Stats.Hourly(ctx, ids, day, model)
 	answer.Hours = each(hours, func(h stats.HourMetrics) openapi.HourMetrics {
 		return openapi.HourMetrics{
 			Hour: h.Hour, Calls: h.Calls, Successes: h.Successes, Failures: h.Failures, SuccessRate: h.SuccessRate,
@@ -157,10 +157,10 @@ func (c *Console) Hours(ctx context.Context, ids []uuid.UUID, day beijing.Day, m
 }
 
 // OverviewHours answers getOverviewHours: Hours of all applications of an owner.
-func (c *Console) OverviewHours(ctx context.Context, owner uuid.UUID, day beijing.Day, model *string) (openapi.HourlyStatistics, error) {
-	_, ids, err := c.owned(ctx, owner)
+func (r *Report) OverviewHours(ctx context.Context, owner uuid.UUID, day beijing.Day, model *string) (openapi.HourlyStatistics, error) {
+	_, ids, err := r.owned(ctx, owner)
 	if err != nil {
 		return openapi.HourlyStatistics{}, err
 	}
-	return c.Hours(ctx, ids, day, model)
+	return r.Hours(ctx, ids, day, model)
 }
