@@ -21,7 +21,7 @@ const usesAtATime = 16
 // alertSource answers for the figures that alerts are evaluated by, from the rooms that have them.
 type alertSource struct{ r *Report }
 
-// AlertSource is what alerts are evaluated by.
+// AlertSource is what alerts are evaluated by. It asks Redis for uses of limits, which is an error where there is no LimitsUsage.
 func (r *Report) AlertSource() alerts.Source { return alertSource{r} }
 
 func (s alertSource) Standing(ctx context.Context) (found alerts.Standing, err error) {

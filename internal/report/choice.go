@@ -33,7 +33,7 @@ const (
 	ByCost        = "cost"
 )
 
-// ChosenApplications lists a page of an owner's applications as chosen, and how many there are. Faults: Unavailable.
+// ChosenApplications lists a page of an owner's applications as chosen, and how many there are.
 func (r *Report) ChosenApplications(ctx context.Context, owner uuid.UUID, by ApplicationChoice, page, size int) ([]application.Application, int, error) {
 	if by.Text == "" && by.Status == "" && by.Order == "" {
 		return r.Applications.List(ctx, owner, page, size)

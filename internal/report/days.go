@@ -15,7 +15,7 @@ import (
 // daySource answers for the figures that days are closed with, from the rooms that have them.
 type daySource struct{ r *Report }
 
-// DaySource is what days are closed with.
+// DaySource is what days are closed with: the figures of each application that exists and called.
 func (r *Report) DaySource() ledger.DaySource { return daySource{r} }
 
 func (s daySource) Through(ctx context.Context) (time.Time, error) {

@@ -26,7 +26,7 @@ func (r *Report) owned(ctx context.Context, owner uuid.UUID) (all map[uuid.UUID]
 	return all, ids, err
 }
 
-// FindCall answers findCall: a call of any application of an owner. Faults: NotFound where none of them made it, Unavailable.
+// FindCall answers findCall: a call of any application of an owner. Faults: NotFound where none of them made it.
 func (r *Report) FindCall(ctx context.Context, owner, call uuid.UUID) (answer openapi.FoundCall, err error) {
 	all, ids, err := r.owned(ctx, owner)
 	if err != nil {
@@ -44,8 +44,7 @@ func (r *Report) FindCall(ctx context.Context, owner, call uuid.UUID) (answer op
 	return answer, nil
 }
 
-// FindCalls answers findCalls: the calls of a trace that any application of an owner made, a hundred at most. Faults:
-// Unavailable.
+// FindCalls answers findCalls: the calls of a trace that any application of an owner made, newest first, a hundred at most.
 func (r *Report) FindCalls(ctx context.Context, owner uuid.UUID, days beijing.Range, trace string) (answer openapi.FoundCalls, err error) {
 	all, ids, err := r.owned(ctx, owner)
 	if err != nil {
@@ -69,7 +68,8 @@ func nameOf(a application.Brief) openapi.ApplicationName {
 	return openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}
 }
 
-// ApplicationReasons answers why calls of an application failed; model nil is all.
+// ApplicationReasons answers getApplicationReasons: why calls of an application failed, the twenty foremost reasons apart and the
+// others summed up.
 func (r *Report) ApplicationReasons(ctx context.Context, id uuid.UUID, days beijing.Range, model *string) (answer openapi.ApplicationReasons, err error) {
 	if answer.Coverage, err = r.coverageOf(ctx, []uuid.UUID{id}, days); err != nil {
 		return answer, err
@@ -85,7 +85,7 @@ func (r *Report) ApplicationReasons(ctx context.Context, id uuid.UUID, days beij
 	return answer, nil
 }
 
-// OverviewReasons answers why calls of all applications of an owner failed; model nil is all.
+// OverviewReasons answers getOverviewReasons: ApplicationReasons of all applications of an owner, with the one that each hit most.
 func (r *Report) OverviewReasons(ctx context.Context, owner uuid.UUID, days beijing.Range, model *string) (answer openapi.OverviewReasons, err error) {
 	all, ids, err := r.owned(ctx, owner)
 	if err != nil {
@@ -141,7 +141,7 @@ func reasonFields(f stats.ReasonFigures, names map[string]string) openapi.Reason
 	return fields
 }
 
-// Hours answers a day of some applications by the hour; model nil is all.
+// Hours answers getApplicationHours: the 24 hours of a day of some applications together, ascending.
 func (r *Report) Hours(ctx context.Context, ids []uuid.UUID, day beijing.Day, model *string) (answer openapi.HourlyStatistics, err error) {
 	if answer.Coverage, err = r.coverageOf(ctx, ids, beijing.Range{Start: day, End: day}); err != nil {
 		return answer, err

@@ -18,8 +18,7 @@ var CallColumns = []string{"callId", "startTime", "model", "success", "statusCod
 // messagesAtOnce is how many lines have their messages asked for together.
 const messagesAtOnce = 1000
 
-// WriteCalls writes the calls that exportCalls answers as a Sheet, in the order of CallPage, at the pace of to. Faults:
-// Unavailable.
+// WriteCalls writes the calls that exportCalls answers as a Sheet, in the order of CallPage, at the pace of to.
 func (r *Report) WriteCalls(ctx context.Context, to io.Writer, q stats.CallsQuery) error {
 	file, err := NewSheet(to, CallColumns)
 	if err != nil {

@@ -23,8 +23,7 @@ func (r *Report) existing(ctx context.Context) (all map[uuid.UUID]application.Ow
 	return all, ids, err
 }
 
-// CallFacts answers lookUpCall: the facts of a call by its id alone, whichever application made it. Faults: NotFound,
-// Unavailable.
+// CallFacts answers lookUpCall: the facts of a call by its id alone, whichever application made it. Faults: NotFound.
 func (r *Report) CallFacts(ctx context.Context, call uuid.UUID) (answer openapi.CallFacts, err error) {
 	all, ids, err := r.existing(ctx)
 	if err != nil {
@@ -38,8 +37,8 @@ func (r *Report) CallFacts(ctx context.Context, call uuid.UUID) (answer openapi.
 	return callFacts(all, names)(found), err
 }
 
-// TraceFacts answers lookUpCalls: the facts of the calls of a trace, whichever applications made them, a hundred at most.
-// Faults: Unavailable.
+// TraceFacts answers lookUpCalls: the facts of the calls of a trace, whichever applications made them, newest first, a
+// hundred at most.
 func (r *Report) TraceFacts(ctx context.Context, days beijing.Range, trace string) (answer openapi.CallFactsFound, err error) {
 	all, ids, err := r.existing(ctx)
 	if err != nil {

@@ -142,7 +142,8 @@ func (e *everyone) called(how func(stats.Caller) bool) iter.Seq[uuid.UUID] {
 	}
 }
 
-// FiguresOverview answers the figures of all applications of all owners.
+// FiguresOverview answers getFiguresOverview: the figures of all applications of all owners, the twenty foremost reasons and
+// failures, and up to a hundred failures of the last hour.
 func (r *Report) FiguresOverview(ctx context.Context, days beijing.Range) (answer openapi.FiguresOverview, err error) {
 	read, err := r.everyones(ctx, days, nil, &answer.Coverage)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 // topCallers is how many applications a capability names.
 const topCallers = 50
 
-// CapabilityFiguresList answers the figures of everyone by capability.
+// CapabilityFiguresList answers listCapabilityFigures: the figures of everyone by capability, the most calls first, then those
+// without any.
 func (r *Report) CapabilityFiguresList(ctx context.Context, days beijing.Range) (answer openapi.CapabilityFiguresList, err error) {
 	who, err := r.everyoneIn(ctx, days, nil, &answer.Coverage)
 	if err != nil {
@@ -84,7 +85,8 @@ func listedModels(called []stats.ModelMetrics, states map[string]catalog.State, 
 	return append(called, rest...)
 }
 
-// CapabilityFigures answers the figures of one capability, and whom its failures hit.
+// CapabilityFigures answers getCapabilityFigures: the figures of one capability, and the fifty applications that its failures hit
+// most. Faults: NotFound.
 func (r *Report) CapabilityFigures(ctx context.Context, id string, days beijing.Range) (answer openapi.CapabilityFigures, err error) {
 	capability, err := r.Catalog.Capability(ctx, id)
 	if err != nil {

@@ -120,7 +120,7 @@ func pageIn[T any](list []T, by FiguresChoice) []T {
 	return list[first:min(first+int64(by.Size), int64(len(list)))]
 }
 
-// ApplicationFigures answers listApplicationFigures: a page of the figures of all applications, as chosen. Faults: Unavailable.
+// ApplicationFigures answers listApplicationFigures: a page of the figures of all applications, as chosen.
 func (r *Report) ApplicationFigures(ctx context.Context, by FiguresChoice) (answer openapi.ApplicationFiguresPage, err error) {
 	who, err := r.everyoneIn(ctx, by.Days, nil, &answer.Coverage)
 	if err != nil {

@@ -19,7 +19,7 @@ type ownerStanding struct {
 	calling      int64 // of these
 }
 
-// OwnerFigures answers listOwnerFigures: a page of the figures of all owners, as chosen. Faults: Unavailable.
+// OwnerFigures answers listOwnerFigures: a page of the figures of all owners, as chosen.
 func (r *Report) OwnerFigures(ctx context.Context, by FiguresChoice) (answer openapi.OwnerFiguresPage, err error) {
 	who, err := r.everyoneIn(ctx, by.Days, nil, &answer.Coverage)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"callgate/internal/stats"
 )
 
-// UpstreamFigures answers what went to each named upstream.
+// UpstreamFigures answers upstreamStatistics: what went to each named upstream in the last hour and in the range, the most calls
+// first.
 func (r *Report) UpstreamFigures(ctx context.Context, days beijing.Range) (answer openapi.UpstreamFigures, err error) {
 	who, err := r.everyoneIn(ctx, days, nil, &answer.Coverage)
 	if err != nil {

@@ -78,7 +78,8 @@ type countedLine struct {
 	costs []pricing.Cost
 }
 
-// CountedForInvoice answers what was counted of the month that an instant lies in, in its zone.
+// CountedForInvoice answers countedForInvoice: what was counted of the month that an instant lies in, in its zone, by day,
+// capability and model that answered.
 func (r *Report) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
 	b := BillingMonthOf(month)
 	lines, err := r.countedLines(ctx, b, &answer.Coverage)
@@ -167,7 +168,7 @@ func (l *countedLine) add(t stats.SlotTokens) {
 }
 
 // CompareInvoice answers compareInvoice: what was counted of a month beside the lines that were billed. ignored is how many other
-// lines the invoice has. Faults: Unavailable.
+// lines the invoice has.
 func (r *Report) CompareInvoice(ctx context.Context, b BillingMonth, billed []invoice.Line, ignored int) (answer openapi.InvoiceComparison, err error) {
 	lines, err := r.countedLines(ctx, b, &answer.Coverage)
 	if err != nil {

@@ -34,7 +34,9 @@ type Deps struct {
 	Now       func() time.Time // nil: time.Now
 }
 
-// Report is safe for concurrent use. Its methods are named in openapi.yaml by the operations that they answer.
+// Report is safe for concurrent use. Each method says which operation of openapi.yaml it answers, where the fields are explained.
+// A range is one that beijing.ParseRange gives; what is not kept of it is answered as nothing, and Coverage says so. A nil model is
+// all of them. Errors of PostgreSQL come as they are; ClickHouse that cannot be asked is the fault Unavailable.
 type Report struct{ Deps }
 
 // New returns a report of what d has.

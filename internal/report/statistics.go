@@ -15,7 +15,7 @@ import (
 )
 
 // ApplicationList answers listApplicationStatistics: a page of ten of an owner's applications, from 1, with the figures of
-// each. Faults: Unavailable.
+// each.
 func (r *Report) ApplicationList(ctx context.Context, owner uuid.UUID, by ApplicationChoice, page int) (answer openapi.ApplicationUsagePage, err error) {
 	days := by.Days
 	found, total, err := r.ChosenApplications(ctx, owner, by, page, stats.PageSize)
@@ -59,7 +59,7 @@ func (r *Report) ApplicationList(ctx context.Context, owner uuid.UUID, by Applic
 	return answer, nil
 }
 
-// Overview answers the figures of all applications of an owner.
+// Overview answers getOverview: the figures of all applications of an owner together, by day and by capability.
 func (r *Report) Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (answer openapi.Overview, err error) {
 	all, err := r.Applications.All(ctx, owner)
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *Report) Overview(ctx context.Context, owner uuid.UUID, days beijing.Ran
 	return answer, nil
 }
 
-// ApplicationDetail answers the figures of one application.
+// ApplicationDetail answers getApplicationStatistics: the figures of one application, by day and by capability.
 func (r *Report) ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (answer openapi.ApplicationStatistics, err error) {
 	answer.Application = openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}
 	usage, tokens, err := r.usage(ctx, []uuid.UUID{a.ID}, days, &answer.Coverage, &answer.Models)
@@ -92,7 +92,7 @@ func (r *Report) ApplicationDetail(ctx context.Context, a application.Applicatio
 	return answer, nil
 }
 
-// CallPage answers one page of the call flow; whose application q names is decided before.
+// CallPage answers listCalls: one page of ten of the call flow, newest first.
 func (r *Report) CallPage(ctx context.Context, q stats.CallsQuery) (answer openapi.CallPage, err error) {
 	if answer.Coverage, err = r.callCoverageOf(ctx, q.Application, q.Range); err != nil {
 		return answer, err
@@ -106,7 +106,7 @@ func (r *Report) CallPage(ctx context.Context, q stats.CallsQuery) (answer opena
 	return answer, nil
 }
 
-// FailedCall answers why a call of an application failed.
+// FailedCall answers getCall: why a call of an application failed. Faults: NotFound, and NoFailureDetail for one that succeeded.
 func (r *Report) FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error) {
 	found, err := r.Stats.Call(ctx, application, call)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 )
 
 // Unpriced answers listUnpriced: the capabilities and models that answered of the last seven days whose tokens have no price, a
-// hundred at most. Faults: Unavailable.
+// hundred at most.
 func (r *Report) Unpriced(ctx context.Context) (answer openapi.Unpriced, err error) {
 	days := beijing.LastDays(unpricedDays, beijing.Today(r.Now()))
 	book, err := r.Pricing.Book(ctx)
