@@ -46,7 +46,7 @@ type tally struct {
 	buckets []uint16 // of the 50th, 95th and 99th; empty without calls
 }
 
-func (t tally) metrics() Metrics { return newMetrics(t.calls, t.successes, t.durationMs, t.buckets) }
+func (t tally) metrics() Metrics { return NewMetrics(t.calls, t.successes, t.durationMs, t.buckets) }
 
 // scanTally reads into leading and then the columns of figures.
 func scanTally(rows driver.Rows, leading ...any) (t tally, err error) {
@@ -62,8 +62,9 @@ func scanMetrics(rows driver.Rows, leading ...any) (Metrics, error) {
 	return t.metrics(), err
 }
 
-// newMetrics works in integers, so that no figure depends on how a float was rounded on the way.
-func newMetrics(calls, successes, durationMs int64, buckets []uint16) Metrics {
+// NewMetrics are the figures of calls of which the 50th, 95th and 99th percentiles of durations lie in buckets; without calls there are
+// none. It works in integers, so that no figure depends on how a float was rounded on the way.
+func NewMetrics(calls, successes, durationMs int64, buckets []uint16) Metrics {
 	m := Metrics{Calls: calls, Successes: successes, Failures: calls - successes}
 	if calls <= 0 {
 		return m

@@ -108,7 +108,7 @@ func (r *Reader) SpanTokens(ctx context.Context, applications []uuid.UUID, days 
 }
 
 func (r *Reader) modelTokens(ctx context.Context, what, query string, take func(*ModelTokens), applications []uuid.UUID, days beijing.Range, named []string, more ...any) error {
-	days = r.keptStatistics(days)
+	days = r.KeptStatistics(days)
 	if len(applications) == 0 || days.Days() < 1 {
 		return nil
 	}

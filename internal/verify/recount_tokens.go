@@ -1,27 +1,27 @@
-package stats
+package verify
 
 import (
 	"context"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/stats"
 )
 
-// TokenRow is what the calls of one application on one Beijing day reported whose capability and model that answered
+// tokenRow is what the calls of one application on one Beijing day reported whose capability and model that answered
 // are the same, counted from the rows of calls alone.
-type TokenRow struct {
+type tokenRow struct {
 	Day                  beijing.Day
 	Model, UpstreamModel string
 	Counted              int64 // calls with input or output tokens
-	RowTokens
+	rowTokens
 }
 
-// RowTokens are Tokens as the rows of calls tell them: nil where no call reported that number.
-type RowTokens struct {
+// rowTokens are stats.Tokens as the rows of calls tell them: nil where no call reported that number.
+type rowTokens struct {
 	Input, Output, Cached, CacheWrite, Reasoning *int64
-	TokenStates
+	stats.TokenStates
 }
 
 // tokenRowsQuery counts by comparing states and nulls, not as the view does it.
@@ -33,24 +33,24 @@ SELECT
     toInt64(sum(usage_state = 'reported')), toInt64(sum(usage_state = 'partial')), toInt64(sum(usage_state = 'absent')), toInt64(sum(usage_state = 'unreadable')),
     toInt64(sum(streamed)), toInt64(sum(streamed AND usage_state = 'absent'))
 FROM calls
-WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + ` AND usage_state != '' AND usage_state != 'none'
+WHERE application_id = {application:UUID} AND ` + between + ` AND usage_state != '' AND usage_state != 'none'
 GROUP BY day, of_model, of_upstream`
 
-// TokenRows counts the tokens of one application in the days that are answered. It reads every row of the range.
+// tokenRows counts the tokens of one application in the days that are answered. It reads every row of the range.
 // Faults: Unavailable.
-func (r *Reader) TokenRows(ctx context.Context, application uuid.UUID, days beijing.Range) (found []TokenRow, err error) {
-	days = r.keptStatistics(days)
+func (v *verifier) tokenRows(ctx context.Context, application uuid.UUID, days beijing.Range) (found []tokenRow, err error) {
+	days = v.Stats.KeptStatistics(days)
 	if days.Days() < 1 {
 		return nil, nil
 	}
-	parameters := args("application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix())
-	err = r.stream(ctx, r.conn, "recount tokens", tokenRowsQuery, parameters, func(rows driver.Rows) error {
-		var row TokenRow
+	parameters := []any{"application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix()}
+	err = v.Stats.Stream(ctx, "recount tokens", tokenRowsQuery, parameters, func(scan func(...any) error) error {
+		var row tokenRow
 		var day int32
-		err := rows.Scan(&day, &row.Model, &row.UpstreamModel, &row.Counted, &row.Input, &row.Output, &row.Cached, &row.CacheWrite, &row.Reasoning,
+		err := scan(&day, &row.Model, &row.UpstreamModel, &row.Counted, &row.Input, &row.Output, &row.Cached, &row.CacheWrite, &row.Reasoning,
 			&row.Reported, &row.Partial, &row.Absent, &row.Unreadable, &row.Streamed, &row.StreamedAbsent)
 		if err != nil {
-			return unavailable(err, "recount tokens")
+			return err
 		}
 		row.Day = beijing.Day(day)
 		found = append(found, row)

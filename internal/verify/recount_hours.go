@@ -1,19 +1,18 @@
-package stats
+package verify
 
 import (
 	"context"
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
 )
 
-// HourDifference is an hour of an application in which a rollup by the hour has other figures of a capability, and of a
+// hourDifference is an hour of an application in which a rollup by the hour has other figures of a capability, and of a
 // model that answered, than the rows of calls have.
-type HourDifference struct {
+type hourDifference struct {
 	Rollup               string
 	Hour                 time.Time
 	Model, UpstreamModel string
@@ -65,7 +64,7 @@ FROM (
     SELECT toInt64(intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600) AS starts, toString(model) AS of_model, toString(` + h.upstream + `) AS of_upstream,
         [` + strings.Join(ofRows, ", ") + `] AS counted, ` + none + ` AS kept, ` + h.rows + ` AS histogram
     FROM calls
-    WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + ` AND (` + h.counted + `)
+    WHERE application_id = {application:UUID} AND ` + between + ` AND (` + h.counted + `)
     GROUP BY starts, of_model, of_upstream
     UNION ALL
     SELECT toInt64(toUnixTimestamp(u.hour)) AS starts, toString(model) AS of_model, toString(` + h.upstream + `) AS of_upstream,
@@ -79,19 +78,19 @@ HAVING of_rows != of_rollup OR buckets > 0
 ORDER BY starts, of_model, of_upstream`
 }
 
-// HourDifferences hands out the hours of an application that differ, of each rollup. It reads every row of the range.
+// hourDifferences hands out the hours of an application that differ, of each rollup. It reads every row of the range.
 // Faults: Unavailable.
-func (r *Reader) HourDifferences(ctx context.Context, application uuid.UUID, days beijing.Range, take func(HourDifference)) error {
-	if days = r.keptCalls(days); days.Days() < 1 {
+func (v *verifier) hourDifferences(ctx context.Context, application uuid.UUID, days beijing.Range, take func(hourDifference)) error {
+	if days = v.Stats.KeptCalls(days); days.Days() < 1 {
 		return nil
 	}
 	for _, h := range hourlies {
-		parameters := args("application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix())
-		err := r.stream(ctx, r.conn, "recount hours", h.query(), parameters, func(rows driver.Rows) error {
-			d := HourDifference{Rollup: h.table, Columns: h.columns}
+		parameters := []any{"application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix()}
+		err := v.Stats.Stream(ctx, "recount hours", h.query(), parameters, func(scan func(...any) error) error {
+			d := hourDifference{Rollup: h.table, Columns: h.columns}
 			var starts int64
-			if err := rows.Scan(&starts, &d.Model, &d.UpstreamModel, &d.Rows, &d.Kept, &d.Buckets); err != nil {
-				return unavailable(err, "recount hours")
+			if err := scan(&starts, &d.Model, &d.UpstreamModel, &d.Rows, &d.Kept, &d.Buckets); err != nil {
+				return err
 			}
 			d.Hour = time.Unix(starts, 0)
 			take(d)
@@ -104,12 +103,12 @@ func (r *Reader) HourDifferences(ctx context.Context, application uuid.UUID, day
 	return nil
 }
 
-// UTCRow is calls of one UTC day and one Beijing day whose capability and model that answered are the same; the model of
+// utcRow is calls of one UTC day and one Beijing day whose capability and model that answered are the same; the model of
 // calls without an answer is empty.
-type UTCRow struct {
+type utcRow struct {
 	Date  string
 	Calls int64
-	TokenRow
+	tokenRow
 }
 
 var recountUTCQuery = `
@@ -117,20 +116,20 @@ WITH usage_state != '' AND usage_state != 'none' AS is_reported
 SELECT toString(toDate(toInt32(intDiv(toUnixTimestamp64Milli(start_time), 86400000)))) AS of_date, toInt32(intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000)) AS of_day,
     toString(model) AS of_model, if(is_reported, toString(upstream_model), '') AS of_upstream, toInt64(count()),` + reportedOfRows + `
 FROM calls
-WHERE ` + since("from") + ` AND ` + before("to")
+WHERE ` + between
 
-// RecountUTC counts the calls of applications between two instants; one day may be handed out in several pieces. It reads
+// recountUTC counts the calls of applications between two instants; one day may be handed out in several pieces. It reads
 // every row. Faults: Unavailable.
-func (r *Reader) RecountUTC(ctx context.Context, applications []uuid.UUID, from, until time.Time, take func(UTCRow)) error {
+func (v *verifier) recountUTC(ctx context.Context, applications []uuid.UUID, from, until time.Time, take func(utcRow)) error {
 	return ofSome(append([]uuid.UUID{}, applications...), func(condition string, pairs []any) error {
 		query := recountUTCQuery + condition + " GROUP BY of_date, of_day, of_model, of_upstream"
-		parameters := args(append(pairs, "from", from.Unix(), "to", until.Unix())...)
-		return r.stream(ctx, r.conn, "recount days of UTC", query, parameters, func(rows driver.Rows) error {
-			var row UTCRow
+		parameters := append(pairs, "from", from.Unix(), "to", until.Unix())
+		return v.Stats.Stream(ctx, "recount days of UTC", query, parameters, func(scan func(...any) error) error {
+			var row utcRow
 			var day int32
 			labels := []any{&row.Date, &day, &row.Model, &row.UpstreamModel, &row.Calls}
-			if err := rows.Scan(append(labels, row.reportedFields()...)...); err != nil {
-				return unavailable(err, "recount days of UTC")
+			if err := scan(append(labels, row.reportedFields()...)...); err != nil {
+				return err
 			}
 			row.Day = beijing.Day(day)
 			take(row)
