@@ -20,6 +20,7 @@ func NewSheet(to io.Writer, headings []string) (*Sheet, error) {
 	return s, s.lines.Write(headings)
 }
 
+// Line adds a line. It changes cells.
 func (s *Sheet) Line(cells []string) error {
 	for i, text := range cells {
 		cells[i] = noFormula(text)
@@ -27,6 +28,7 @@ func (s *Sheet) Line(cells []string) error {
 	return s.lines.Write(cells)
 }
 
+// Flush sends what there is.
 func (s *Sheet) Flush() error {
 	s.lines.Flush()
 	return s.lines.Error()

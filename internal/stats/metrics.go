@@ -34,12 +34,6 @@ const figures = `
 // sums are what adds up of a set of calls.
 type sums struct{ calls, successes, durationMs int64 }
 
-func (s *sums) add(part sums) {
-	s.calls += part.calls
-	s.successes += part.successes
-	s.durationMs += part.durationMs
-}
-
 // tally is a set of calls, with the buckets of its percentiles.
 type tally struct {
 	sums
