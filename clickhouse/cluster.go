@@ -89,7 +89,7 @@ func (n *node) up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	views, err := forViews()
+	ofViews, err := forViews()
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,10 @@ func (n *node) up(ctx context.Context) error {
 	if err := n.distribute(ctx, conn, shards); err != nil {
 		return err
 	}
-	return n.upDatabase(ctx, n.database(), views)
+	if err := n.upDatabase(ctx, n.database(), ofViews); err != nil {
+		return err
+	}
+	return replaceViews(ctx, cluster.OfNode(n.options, n.address, n.database()), globally)
 }
 
 // shards is over how many shards calls are spread: all there are, or those there were when the tables were

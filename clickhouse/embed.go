@@ -23,6 +23,12 @@ import (
 //go:embed *.sql
 var Migrations embed.FS
 
+// views are the plain views that data teams read, a file each, whatever the version of the tables: they are replaced at
+// every migrate. Materialized views are migrations, for a retry under its token does not know one that was altered.
+//
+//go:embed views/*.sql
+var views embed.FS
+
 // Up brings the database of an address (native or http DSN, or a cluster's) to the newest version and creates
 // it when it does not exist; of a cluster on every node (cluster.go). It is safe to run twice; ClickHouse has
 // no lock to offer, so callers on several nodes must take one elsewhere.
@@ -37,7 +43,10 @@ func UpShown(ctx context.Context, address string, shown progress.Output) error {
 	if name != "" {
 		return upCluster(ctx, options, name, shown)
 	}
-	return up(ctx, options, Migrations, shown)
+	if err := up(ctx, options, Migrations, shown); err != nil {
+		return err
+	}
+	return replaceViews(ctx, options, func(sql string) string { return sql })
 }
 
 // up brings one database of one server to the newest version.
@@ -53,6 +62,26 @@ func up(ctx context.Context, options *driver.Options, migrations fs.FS, shown pr
 	}
 	if err := migrating.Up(ctx, db, provider, shown, "migrations of ClickHouse applied"); err != nil {
 		return fmt.Errorf("migrate clickhouse: %w", err)
+	}
+	return nil
+}
+
+// replaceViews makes the views of a database what their files say, as change rewrites them.
+func replaceViews(ctx context.Context, options *driver.Options, change func(sql string) string) error {
+	files, err := views.ReadDir("views")
+	if err != nil {
+		return fmt.Errorf("clickhouse views: %w", err)
+	}
+	db := driver.OpenDB(options)
+	defer func() { _ = db.Close() }()
+	for _, file := range files {
+		text, err := views.ReadFile("views/" + file.Name())
+		if err != nil {
+			return fmt.Errorf("clickhouse views: %w", err)
+		}
+		if _, err := db.ExecContext(ctx, change(string(text))); err != nil {
+			return fmt.Errorf("replace view %s: %w", file.Name(), err)
+		}
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 // and what fills them in its shard's database, where its statements run as they stand but for the engine, and
 // the views of data teams in the other, over Distributed tables.
 var (
-	statement = regexp.MustCompile(`(?s)-- \+goose StatementBegin\n(.*?)-- \+goose StatementEnd\n`)
-	ofViews   = regexp.MustCompile(`^(CREATE (OR REPLACE )?VIEW|ALTER TABLE live_)`)
-	engine    = regexp.MustCompile(`(?m)^ENGINE = (\w*MergeTree)$`)
+	statement  = regexp.MustCompile(`(?s)-- \+goose StatementBegin\n(.*?)-- \+goose StatementEnd\n`)
+	aboutViews = regexp.MustCompile(`^(CREATE (OR REPLACE )?VIEW|ALTER TABLE live_)`)
+	engine     = regexp.MustCompile(`(?m)^ENGINE = (\w*MergeTree)$`)
 )
 
 // replicated is the engine of a table of which every replica of a shard has a copy. The server's macros tell
@@ -26,7 +26,7 @@ func forShard(withKeeper bool) (fs.FS, error) {
 		if withKeeper {
 			sql = engine.ReplaceAllString(sql, replicated)
 		}
-		return sql, !ofViews.MatchString(sql)
+		return sql, !aboutViews.MatchString(sql)
 	})
 }
 
@@ -34,8 +34,12 @@ func forShard(withKeeper bool) (fs.FS, error) {
 // shards is collected from all of them first (GLOBAL): a shard by itself would look among its own rows alone.
 func forViews() (fs.FS, error) {
 	return rendered(func(sql string) (string, bool) {
-		return strings.ReplaceAll(sql, " NOT IN (SELECT", " GLOBAL NOT IN (SELECT"), ofViews.MatchString(sql)
+		return globally(sql), aboutViews.MatchString(sql)
 	})
+}
+
+func globally(sql string) string {
+	return strings.ReplaceAll(sql, " NOT IN (SELECT", " GLOBAL NOT IN (SELECT")
 }
 
 // rendered are all migrations with the statements that change keeps.

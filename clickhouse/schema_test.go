@@ -278,3 +278,17 @@ func TestRowsLiveAsLongAsTheDesignSays(t *testing.T) {
 	ttl("app_models", "")
 	ttl("app_keys", "")
 }
+
+// TestPlainViewsAreWhatTheirFilesSayAfterEveryMigrate: whatever was there of an earlier version.
+func TestPlainViewsAreWhatTheirFilesSayAfterEveryMigrate(t *testing.T) {
+	s := open(t)
+	const asked = `SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = 'live_models'`
+	is := column[string](s, asked)
+	s.exec(t.Context(), `CREATE OR REPLACE VIEW live_models AS SELECT 1 AS earlier`)
+	if err := clickhouse.Up(t.Context(), s.url); err != nil {
+		t.Fatal(err)
+	}
+	if again := column[string](s, asked); len(is) != 1 || len(again) != 1 || again[0] != is[0] {
+		t.Errorf("live_models is %q, was %q", again, is)
+	}
+}

@@ -15,9 +15,9 @@ import (
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/config"
-	"callgate/internal/console"
 	"callgate/internal/pricing"
 	"callgate/internal/progress"
+	"callgate/internal/report"
 	"callgate/internal/retention"
 	"callgate/internal/stats"
 	"callgate/internal/verify"
@@ -53,8 +53,8 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 	deps := verify.Deps{
 		Applications: applications, Catalog: catalog.New(pool, nil, false), Pricing: pricing.New(pool), Stats: reader, Ledger: ledger.New(pool),
 	}
-	deps.Answers = console.New(console.Deps{
-		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Pool: pool, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(), Logger: logger,
+	deps.Answers = report.New(report.Deps{
+		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(),
 	})
 	deps.Everyone = account == ""
 	meter := shown.Begin("accounts verified", int64(len(owners)))

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/identity"
+	"callgate/internal/report"
 )
 
 // A key that a rotation left behind ends because it was meant to: nobody is warned of it.
@@ -15,7 +16,7 @@ func TestOfKeysThatEndTheOldOneOfARotationIsNotTold(t *testing.T) {
 	made := dev.must(201, "POST", "/api/applications", `{"name":"Bot"}`)
 	id := uuid.MustParse(field[string](t, made, "id"))
 	path := "/api/applications/" + id.String()
-	source := alertSource{&Console{Deps: Deps{Pool: m.pool}}}
+	source := report.New(report.Deps{Pool: m.pool}).AlertSource()
 	expiring := func() string {
 		found, err := source.ExpiringKeys(t.Context(), []uuid.UUID{id})
 		if err != nil {

@@ -222,7 +222,7 @@ func TestChoosingAnUpstreamAllocatesNothing(t *testing.T) {
 			c.choose()
 			if c.endpoint != nil {
 				c.status = 200
-				c.note(nil)
+				c.countAttempt(nil)
 			}
 		}); n > 0 {
 			t.Errorf("%s: %v allocations", name, n)

@@ -62,41 +62,27 @@ type call struct {
 	grant       *access.Grant
 	capability  *access.Capability                // nil until the model was found to name one
 	named       atomic.Pointer[access.Capability] // the same, for those who end its calls
-	upstream    *access.Upstream                  // the named one chosen; nil: the capability's own
-	endpoint    *endpoint                         // of upstream; nil: the capability's own
-	target      *target                           // nil until the call may go there
 
 	share  *share        // of the application
 	limits *limits.State // its limits; nil where nobody has any
 	ticket limits.Ticket // what the call took of them
 	place  *poolStake    // of its owner, what the call uses of a pool; nil while it uses none
 
-	request   requestBody
-	secret    []byte    // the upstream key
-	former    []byte    // that of the upstream tried before
-	out       *[]byte   // what is written next begins here: the head for the upstream, then the caller's
-	headBytes int       // of the head for the upstream in out
-	parts     headParts // of it
-
-	attempts    int                 // upstreams tried; 0: the call was refused before
-	probe       int64               // the claim to be the call that tries an upstream whose breaker is open; 0: it has none
-	unconnected bool                // the last attempt found no connection
+	request     requestBody
+	attempt                         // the last one, or the one to be made
+	attempts    int                 // made; 0: the call was refused before
+	former      []byte              // the upstream key of the attempt before
 	failedFirst calls.FailedAttempt // the attempt before the last
 
 	// What came of it.
-	response      http1.Response
-	answer        http1.Body
-	first         http1.Piece   // of the answer, that came with its head
-	firstByte     time.Duration // negative until the upstream answered
-	status        int           // the upstream's; 0 until it answered
 	responseBytes int64
 	tail          int // bytes of framing written behind the last byte of the body
 	errorAnswer   errorAnswer
 	usage         *usage.Reader // reads the answer; nil: it is not looked at
 	passed        int64         // about how many tokens the answer's text is worth
 	streamed      bool
-	awaits        bool             // settle is still to be called
-	settler       func(bool)       // settle, made once for all uses of this memory
+	awaits        bool             // recordAnswered is still to be called
+	afterwards    func(bool)       // recordAnswered, made once for all uses of this memory
 	budget        func(int64) bool // reserveForUsage, likewise
 
 	// progress changes whenever bytes move in either direction: the supervisor tells silence by it, so
@@ -127,7 +113,7 @@ func takeCall() *call {
 		return c
 	}
 	c := new(call)
-	c.settler, c.budget = c.settle, c.reserveForUsage
+	c.afterwards, c.budget = c.recordAnswered, c.reserveForUsage
 	return c
 }
 
@@ -147,7 +133,7 @@ func (c *call) release() {
 	if cap(text) > maxIdleText {
 		text = nil
 	}
-	*c = call{request: requestBody{spare: spare}, text: text[:0], settler: c.settler, budget: c.budget}
+	*c = call{request: requestBody{spare: spare}, text: text[:0], afterwards: c.afterwards, budget: c.budget}
 	idleCalls.Put(c)
 }
 

@@ -70,8 +70,11 @@ func (c *call) interrupted(byClient bool) outcome {
 	return o
 }
 
-// finish ends the call: it leaves the supervisor, and its one record is handed over. Only the first
-// call of it counts.
+// finish ends the call and hands over its one record; only the first call of it counts. The order is on purpose: from where
+// recorded is set nobody cuts the call any more; what it used is told to the limits before the record is made, which keeps
+// what they charged; trace, log and detail read the body, so it is released after them; and places in pools and shares are
+// given back before the record is handed over, so that nobody waits for them longer than for the answer. It leaves the
+// supervisor last: a shutdown waits until no call is left there.
 func (c *call) finish(o outcome) {
 	c.mu.Lock()
 	if c.recorded {
@@ -80,8 +83,8 @@ func (c *call) finish(o outcome) {
 	}
 	c.ended, c.recorded = true, true
 	c.mu.Unlock()
-	defer c.gateway.supervisor.remove(c) // last: a shutdown waits until no call is left there
-	c.unprobe()
+	defer c.gateway.supervisor.remove(c)
+	c.endProbe()
 	duration := time.Since(c.start)
 	record := calls.TakeRecord()
 	*record = calls.Record{

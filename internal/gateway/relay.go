@@ -141,7 +141,7 @@ func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool
 	switch {
 	case !complete:
 		if c.endpoint != nil && readErr != nil {
-			c.noteCut()
+			c.countCut()
 		}
 		if c.x.Old && c.answer.Framing().Kind > http1.Sized {
 			c.x.Peer.Abort() // its body ends with the connection: only a reset tells that this is no end
@@ -150,20 +150,20 @@ func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool
 		return false
 	case again && uncut:
 		c.awaits = true
-		c.x.Afterwards(c.settler)
+		c.x.Afterwards(c.afterwards)
 		return true
 	}
-	c.judge(false)
+	c.recordEnd(false)
 	if !c.request.complete.Load() {
 		c.x.Linger()
 	}
 	return false
 }
 
-// judge makes the record of an answer that was written whole. A write to a caller that has already closed
+// recordEnd makes the record of an answer that was written whole. A write to a caller that has already closed
 // succeeds: unless open says that it has not, its side is asked what it took. The framing behind the last
 // byte of the body need not have arrived.
-func (c *call) judge(open bool) {
+func (c *call) recordEnd(open bool) {
 	if open || accepted(c.client.Conn, c.tail) {
 		c.finish(c.completed())
 	} else {
@@ -171,8 +171,8 @@ func (c *call) judge(open bool) {
 	}
 }
 
-// settle is called when it is known whether the caller is still there. It ends the call's life.
-func (c *call) settle(open bool) {
-	c.judge(open)
+// recordAnswered is called when it is known whether the caller is still there. It ends the call's life.
+func (c *call) recordAnswered(open bool) {
+	c.recordEnd(open)
 	c.release()
 }

@@ -35,7 +35,7 @@ func (l *callStore) arrive(rows []row) error {
 }
 
 // TestPagesOfOneInstantHoldEveryCallOnceWhileCallsArrive turns all pages of lists that begin one after
-// another while calls are recorded, new ones and late ones with a start of up to six days ago.
+// another while calls are recorded, new ones and late ones with a start of up to a day ago.
 func TestPagesOfOneInstantHoldEveryCallOnceWhileCallsArrive(t *testing.T) {
 	l := newCallStore(t)
 	now := time.Now()
@@ -43,7 +43,7 @@ func TestPagesOfOneInstantHoldEveryCallOnceWhileCallsArrive(t *testing.T) {
 	application := uuid.New()
 	arrival := func() row {
 		age := []time.Duration{time.Duration(random.IntN(60)) * time.Second, time.Duration(random.IntN(9*3600)) * time.Second,
-			time.Duration(random.IntN(6*86400)) * time.Second}[random.IntN(3)]
+			time.Duration(random.IntN(86_000)) * time.Second}[random.IntN(3)]
 		return randomRow(random, application, testModels[random.IntN(3)], now.Add(-age))
 	}
 	var before []row
@@ -182,7 +182,7 @@ func TestAGatewayWhoseClockIsHoursAheadIsListed(t *testing.T) {
 		q := CallsQuery{Application: uuid.New(), Range: beijing.Range{Start: today - 1, End: today + 1}, Page: 1}
 		var rows []row
 		for n := range 8 {
-			rows = append(rows, randomRow(random, q.Application, "gpt", now.Add(clocksApart+time.Duration(n)*30*time.Minute)))
+			rows = append(rows, randomRow(random, q.Application, "gpt", now.Add(time.Hour+time.Duration(n)*30*time.Minute)))
 		}
 		if err := l.arrive(rows); err != nil {
 			t.Fatal(err)
@@ -271,6 +271,49 @@ func TestAnHourThatComesTwiceIsOneOfTwo(t *testing.T) {
 		page, err := r.Calls(t.Context(), q)
 		if err != nil || len(page.Items) != 1 || page.Items[0].StartTime != beijing.Format(from.Add(16*time.Minute)) {
 			t.Errorf("the hour from %s: %+v, %v", from, page.Items, err)
+		}
+	}
+}
+
+// TestAListHoldsWhatWasRecordedByItsInstant asks for lists of before and after some calls were recorded, in turns, of calls of
+// today and of the day before.
+func TestAListHoldsWhatWasRecordedByItsInstant(t *testing.T) {
+	l := newCallStore(t)
+	now := time.Now()
+	application, gpt := uuid.New(), "gpt"
+	recorded := func(n int, at time.Time) {
+		batch, err := l.conn.PrepareBatch(t.Context(), `INSERT INTO calls (application_id, start_time, call_id, model, status_code, success, stamped, recorded_at)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			start := now.Add(-3 * unsettled).Add(-time.Duration(i%2) * 20 * time.Hour)
+			if err := batch.Append(application, start, uuid.New(), gpt, uint16(200), true, true, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := batch.Send(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recorded(70, now.Add(-8*unsettled))
+	recorded(30, now.Add(-4*unsettled))
+	r := l.reader(now, "")
+	r.now = time.Now
+	between := now.Add(-6 * unsettled)
+	for _, model := range []*string{nil, &gpt} {
+		for _, list := range []struct {
+			until *time.Time
+			want  int64
+		}{{&between, 70}, {nil, 100}, {&between, 70}} {
+			q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now)), Page: 7, Model: model, Until: list.until}
+			page, err := r.Calls(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if page.Total != list.want || page.Summary.Calls != list.want || len(page.Items) != PageSize {
+				t.Errorf("as of %v: %d calls, of all %d, %d on page 7, want %d", list.until, page.Total, page.Summary.Calls, len(page.Items), list.want)
+			}
 		}
 	}
 }

@@ -7,6 +7,3 @@ func (r *Reader) At(now func() time.Time) { r.now = now }
 
 // Narrow makes pages be found by hours and seconds from a few calls on.
 func (r *Reader) Narrow(day, hour int64) { r.limits = scanLimits{day: day, hour: hour} }
-
-// RememberPast has what this many past days held be remembered, and more of them.
-func (r *Reader) RememberPast(days int) { r.past.atLeast = days }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -183,20 +182,6 @@ func (l *callStore) selected(q CallsQuery, from beijing.Day) (matching []row, su
 	return matching, summary
 }
 
-// mustFill compares a full page with the calls of its query.
-func (l *callStore) mustFill(q CallsQuery, page CallsPage) {
-	l.t.Helper()
-	want, _ := l.selected(q, 0)
-	if page.Total != int64(len(want)) || len(page.Items) != PageSize {
-		l.t.Fatalf("%+v: %d calls of %d, want %d", q, len(page.Items), page.Total, len(want))
-	}
-	for at, c := range want[(q.Page-1)*PageSize : q.Page*PageSize] {
-		if page.Items[at].CallID != c.id {
-			l.t.Fatalf("%+v: call %d of page %d is another", q, at, q.Page)
-		}
-	}
-}
-
 // metrics are the figures of some calls and their exact percentiles.
 func metrics(rows []row) (m Metrics, exact [3]int64) {
 	var sum int64
@@ -242,36 +227,4 @@ func sameMetrics(t *testing.T, what string, got Metrics, rows []row) {
 
 func sameFloat(a, b *float64) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
-}
-
-// newestDay is the day of the oldest hour that is counted from rows in any case: yesterday while midnight is not long ago.
-func newestDay(now time.Time) beijing.Day {
-	return beijing.DayOf(now.Add(-pastHour).Truncate(time.Hour))
-}
-
-// What tells the queries of a page apart.
-const (
-	askedRows     = "LIMIT {count:Int64}"
-	askedArrivals = "{lately:Int64}"
-	askedRollups  = "FROM usage_"
-)
-
-// hooked does something before a query that holds a text is asked, and something after its answer has begun.
-type hooked struct {
-	asker
-	before, after map[string]func(context.Context)
-}
-
-func (c *hooked) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
-	run := func(hooks map[string]func(context.Context)) {
-		for text, do := range hooks {
-			if strings.Contains(query, text) {
-				do(ctx)
-			}
-		}
-	}
-	run(c.before)
-	rows, err := c.asker.Query(ctx, query, args...)
-	run(c.after)
-	return rows, err
 }

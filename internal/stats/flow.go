@@ -12,7 +12,7 @@ import (
 	"callgate/internal/beijing"
 )
 
-// PageSize is the number of calls on a page of the call flow (spec section 8).
+// PageSize is the number of calls on a page of the call flow .
 const PageSize = 10
 
 // attempts is how often a page is asked again when rows were there to be counted but not to be
@@ -65,12 +65,12 @@ func (q CallsQuery) parameters(more ...any) []any {
 		more = append(more, "ended", q.To.UnixMilli())
 	}
 	if q.Until != nil {
-		more = append(more, "until", q.Until.UnixMilli(), "arrivals", q.arrivals().UnixMilli())
+		more = append(more, "until", q.Until.UnixMilli(), "arrivals", arrivals(*q.Until).Start().UnixMilli())
 	}
 	return args(more...)
 }
 
-// Call is one row of the call flow (spec section 4.1, rule 7).
+// Call is one row of the call flow .
 type Call struct {
 	CallID      uuid.UUID
 	StartTime   string // Beijing time, RFC 3339 with milliseconds
@@ -140,6 +140,8 @@ func (r *Reader) Calls(ctx context.Context, q CallsQuery) (CallsPage, error) {
 	return page, nil
 }
 
+// page is Calls without the models. Rollups become visible a moment after their rows, or before them: a page that holds fewer
+// calls than its total says is asked again.
 func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error {
 	if q.Until != nil && !r.inBounds(*q.Until) {
 		q.Until = nil
@@ -148,48 +150,29 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 	if q.fromRows() {
 		return r.rowsPage(ctx, q, page)
 	}
-	ahead := r.ahead(q)
-	defer ahead.stop()
 	for attempt := 1; ; attempt++ {
-		series, err := r.asOf(ctx, &q, ahead)
+		counted, err := r.count(ctx, &q)
 		if err != nil {
 			return err
 		}
-		page.Until, page.Summary, page.Total = *q.Until, series.summary(), series.matches(q.Result)
-		listed, err := r.items(ctx, q, series, ahead, page)
-		if err != nil {
+		page.Page, page.Until, page.Summary, page.Total = q.Page, *q.Until, counted.summary(), counted.matches(q.Result)
+		if q.At != nil {
+			if page.Page, err = r.pageAt(ctx, q, counted); err != nil {
+				return err
+			}
+		}
+		if page.Items, err = r.items(ctx, q, counted, page.Page); err != nil {
 			return err
 		}
-		if len(page.Items) >= listed {
+		missing := min(PageSize, page.Total-int64(page.Page-1)*PageSize) - int64(len(page.Items))
+		if missing <= 0 {
 			return nil
 		}
-		r.cache.forget(listKey(q, r.keptCalls(q.Range)))
-		ahead = nil // what it read is what is too few
 		if attempt == attempts {
-			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application,
-				"counted", listed, "found", len(page.Items))
+			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application, "missing", missing)
 			return nil
 		}
 	}
-}
-
-// items reads the rows of the page that is asked for, of what the series counts, and tells how many are to be there.
-func (r *Reader) items(ctx context.Context, q CallsQuery, t series, ahead *readAhead, page *CallsPage) (listed int, err error) {
-	if q.At != nil {
-		if q.Page, err = r.pageAt(ctx, q, t); err != nil {
-			return 0, err
-		}
-	}
-	page.Page = q.Page
-	window, err := r.locate(ctx, q, t)
-	if err != nil {
-		return 0, err
-	}
-	var ok bool
-	if page.Items, ok = ahead.take(window); !ok {
-		page.Items, err = r.read(ctx, q, window)
-	}
-	return window.count, err
 }
 
 // callColumns are what scanCall reads.
@@ -230,28 +213,12 @@ func (q CallsQuery) filters() (conditions string) {
 	return conditions
 }
 
-// read gives the page's rows. Those that are remembered are not read again.
-func (r *Reader) read(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, error) {
-	known := r.remembered(q, p)
-	rest := p.without(known, q.Result)
-	calls, err := r.readRows(ctx, q, rest)
+// items reads the rows of a page, from the nearer end of their buckets.
+func (r *Reader) items(ctx context.Context, q CallsQuery, counted series, page int) ([]Call, error) {
+	p, err := r.locate(ctx, q, counted, page)
 	if err != nil {
 		return nil, err
 	}
-	parts, ok := rest.divided(calls, q.Result)
-	switch {
-	case ok:
-		r.remember(q, rest, parts)
-		return joinedRows(known, parts), nil
-	case rest.count == p.count:
-		return calls, nil
-	default: // which are to stand between those that are known cannot be told
-		return r.readRows(ctx, q, p)
-	}
-}
-
-// readRows reads the rows of a window, from the nearer end of their buckets.
-func (r *Reader) readRows(ctx context.Context, q CallsQuery, p pageWindow) ([]Call, error) {
 	calls := make([]Call, 0, p.count)
 	if p.count == 0 {
 		return calls, nil
@@ -264,7 +231,7 @@ func (r *Reader) readRows(ctx context.Context, q CallsQuery, p pageWindow) ([]Ca
 	}
 	query, parameters := selectCalls(q, p.buckets, order, "count", int64(p.count), "offset", offset)
 	query += " LIMIT {count:Int64} OFFSET {offset:Int64}"
-	err := r.each(inOneThread(ctx), "call flow", query, parameters, func(rows driver.Rows) error {
+	err = r.each(inOneThread(ctx), "call flow", query, parameters, func(rows driver.Rows) error {
 		c, err := scanCall(rows)
 		calls = append(calls, c)
 		return err

@@ -139,25 +139,8 @@ func TestALateCallIsFoundInAnHourCountedBefore(t *testing.T) {
 	r.limits = scanLimits{day: 1, hour: 1}
 	q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now))}
 	everyCallOnce(t, l, r, q)
-	counted := timeBucket{start: hourStart.Unix(), unit: hour, calls: 60, successes: countSuccesses(l.rows)}
-	ofDay := counted
-	ofDay.start, ofDay.unit = beijing.DayOf(hourStart).Start().Unix(), day
-	for _, s := range []timeBucket{counted, ofDay} {
-		if _, ok := r.cache.get(partsKey(q, s), s); !ok {
-			t.Errorf("the parts of a bucket of %d s were not remembered", s.unit)
-		}
-	}
 	l.add(randomRow(random, application, "gpt", hourStart.Add(30*time.Minute)))
 	everyCallOnce(t, l, r, q)
-}
-
-func countSuccesses(rows []row) (n int64) {
-	for _, c := range rows {
-		if c.success {
-			n++
-		}
-	}
-	return n
 }
 
 func TestEveryPageOfALargeHourIsFound(t *testing.T) {

@@ -28,21 +28,11 @@ type Metrics struct {
 // away has no quantile, and its not-a-number no integer.
 const figures = `
     sum(u.calls) AS total, sum(u.successes), sum(u.duration_ms),
-    arrayMap(bucket -> toUInt16(if(isFinite(bucket), bucket, 0)), quantilesTimingWeightedArray` + ofDurations + `)`
-
-// ofDurations is what quantilesTiming is asked and given: the levels of percentileLevels, buckets, and weights that readTiming
-// takes back.
-const ofDurations = `(0.4999999, 0.9499999, 0.9899999)(
-        u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2))`
+    arrayMap(bucket -> toUInt16(if(isFinite(bucket), bucket, 0)), quantilesTimingWeightedArray(0.4999999, 0.9499999, 0.9899999)(
+        u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2)))`
 
 // sums are what adds up of a set of calls.
 type sums struct{ calls, successes, durationMs int64 }
-
-func (s *sums) add(part sums) {
-	s.calls += part.calls
-	s.successes += part.successes
-	s.durationMs += part.durationMs
-}
 
 // tally is a set of calls, with the buckets of its percentiles.
 type tally struct {
@@ -50,7 +40,7 @@ type tally struct {
 	buckets []uint16 // of the 50th, 95th and 99th; empty without calls
 }
 
-func (t tally) metrics() Metrics { return newMetrics(t.calls, t.successes, t.durationMs, t.buckets) }
+func (t tally) metrics() Metrics { return NewMetrics(t.calls, t.successes, t.durationMs, t.buckets) }
 
 // scanTally reads into leading and then the columns of figures.
 func scanTally(rows driver.Rows, leading ...any) (t tally, err error) {
@@ -66,8 +56,9 @@ func scanMetrics(rows driver.Rows, leading ...any) (Metrics, error) {
 	return t.metrics(), err
 }
 
-// newMetrics works in integers, so that no figure depends on how a float was rounded on the way.
-func newMetrics(calls, successes, durationMs int64, buckets []uint16) Metrics {
+// NewMetrics are the figures of calls of which the 50th, 95th and 99th percentiles of durations lie in buckets; without calls there are
+// none. It works in integers, so that no figure depends on how a float was rounded on the way.
+func NewMetrics(calls, successes, durationMs int64, buckets []uint16) Metrics {
 	m := Metrics{Calls: calls, Successes: successes, Failures: calls - successes}
 	if calls <= 0 {
 		return m

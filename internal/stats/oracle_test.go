@@ -26,6 +26,7 @@ import (
 	"callgate/internal/identity"
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 )
@@ -157,7 +158,6 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	t.Cleanup(func() { _ = reader.Close() })
 	clock := func() time.Time { return now }
 	reader.At(clock)
-	reader.RememberPast(1)
 	if random.IntN(3) > 0 {
 		reader.Narrow(int64(5+random.IntN(50)), int64(2+random.IntN(20)))
 	}
@@ -171,9 +171,12 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	}
 	t.Cleanup(func() { people.Close(context.Background()) })
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: console.Fail(log)})
+	reports := report.New(report.Deps{
+		Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Stats: reader, Ledger: ledger.New(pool), Now: clock,
+	})
 	console.New(console.Deps{
 		Identity: people, Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Limits: limits.New(pool), Pool: pool, Stats: reader,
-		Ledger: ledger.New(pool), Now: clock, Logger: log,
+		Ledger: ledger.New(pool), Report: reports, Now: clock, Logger: log,
 	}).Register(app)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -212,9 +215,7 @@ func (o *oracle) question() {
 	a := list[o.random.IntN(len(list))]
 	one := "/" + a.id.String()
 	if o.random.IntN(4) == 0 {
-		for range 1 + o.random.IntN(2) { // the past is remembered
-			o.compare(account, one, query, o.application(a, start, end))
-		}
+		o.compare(account, one, query, o.application(a, start, end))
 		return
 	}
 	var ofModel *string

@@ -2,9 +2,7 @@ package stats
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -79,28 +77,6 @@ func (o Outcome) parameters() (pairs []any) {
 	return pairs
 }
 
-// narrowed tells apart what else than model and days a query is narrowed by.
-func (q CallsQuery) narrowed() string {
-	if q.From == nil && q.To == nil && !q.Outcome.narrows() {
-		return ""
-	}
-	at := func(t *time.Time) string {
-		if t == nil {
-			return ""
-		}
-		return strconv.FormatInt(t.UnixMilli(), 10)
-	}
-	o := q.Outcome
-	reason, upstream := "", ""
-	if o.Reason != nil {
-		reason = o.Reason.Type + ":" + o.Reason.Code
-	}
-	if o.UpstreamStatus != nil {
-		upstream = strconv.Itoa(int(*o.UpstreamStatus))
-	}
-	return fmt.Sprintf("%s %s %t%s %d %s %s", at(q.From), at(q.To), o.Reason != nil, reason, o.Status, upstream, o.Text)
-}
-
 // within cuts the days off that a query's times of day leave out.
 func (r *Reader) within(q CallsQuery) CallsQuery {
 	if q.From != nil {
@@ -114,7 +90,7 @@ func (r *Reader) within(q CallsQuery) CallsQuery {
 
 // kept are the days in which calls of a query can be found.
 func (r *Reader) kept(q CallsQuery) beijing.Range {
-	days := r.keptCalls(q.Range)
+	days := r.KeptCalls(q.Range)
 	if q.Outcome.Text != "" {
 		days.Start = max(days.Start, r.days.FailuresFrom(beijing.Today(r.now())))
 	}
@@ -195,7 +171,7 @@ func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijin
 		t.sort()
 		return t, err
 	}
-	counted, err := r.countAll(ctx, `
+	counted, err := r.countBuckets(ctx, `
 SELECT toInt64(86400) AS unit, intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800 AS start,`+q.counted()+`
 FROM calls
 WHERE application_id = {application:UUID} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}

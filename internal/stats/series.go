@@ -9,26 +9,10 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
 )
-
-// scanLimits say how many rows may be walked through in a day and in an hour before the bucket is
-// narrowed. To narrow a day costs 24 rows of a rollup, to narrow an hour a read of all its rows.
-type scanLimits struct{ day, hour int64 }
-
-var defaultScanLimits = scanLimits{day: 5_000, hour: 50_000}
-
-func (l scanLimits) of(u unit) int64 {
-	switch u {
-	case day:
-		return l.day
-	case hour:
-		return l.hour
-	default:
-		return 1 << 62 // nothing is narrower than a second
-	}
-}
 
 // unit is the length of a bucket in seconds.
 type unit int64
@@ -46,24 +30,14 @@ type timeBucket struct {
 	rows      int64 // calls of every model: what reading it costs
 	calls     int64 // calls of the query
 	successes int64 // successful ones among them
-
-	fromRows bool // counted from rows: but for rows all are of calls recorded by the query's until
 }
 
 // counts are where to scan what rolledUp and counted select.
 func (s *timeBucket) counts() []any { return []any{&s.rows, &s.calls, &s.successes} }
 
-// add counts what another part of the same time holds.
-func (s *timeBucket) add(part timeBucket) {
-	s.rows += part.rows
-	s.calls, s.successes = s.calls+part.calls, s.successes+part.successes
-}
-
 func (s timeBucket) day() beijing.Day { return beijing.DayOf(time.Unix(s.start, 0)) }
 
 func (s timeBucket) end() int64 { return s.start + int64(s.unit) }
-
-func (s timeBucket) holds(start int64) bool { return start >= s.start && start < s.end() }
 
 func (s timeBucket) matches(result Result) int64 {
 	switch result {
@@ -80,30 +54,142 @@ func (s timeBucket) matches(result Result) int64 {
 // not overlap.
 type series []timeBucket
 
-func (t series) sum() (sum timeBucket) {
+func (t series) summary() (sum CallsSummary) {
 	for _, s := range t {
-		sum.add(s)
+		sum.Calls += s.calls
+		sum.Successes += s.successes
 	}
+	sum.Failures = sum.Calls - sum.Successes
 	return sum
 }
 
-func (t series) summary() CallsSummary {
-	sum := t.sum()
-	return CallsSummary{Calls: sum.calls, Successes: sum.successes, Failures: sum.calls - sum.successes}
+func (t series) matches(result Result) (n int64) {
+	for _, s := range t {
+		n += s.matches(result)
+	}
+	return n
 }
-
-func (t series) matches(result Result) int64 { return t.sum().matches(result) }
-
-func (t series) rows() int64 { return t.sum().rows }
 
 func (t series) sort() {
 	slices.SortFunc(t, func(a, b timeBucket) int { return cmp.Compare(b.start, a.start) })
 }
 
-// replace puts what was counted inside a bucket into its place.
-func (t *series) replace(whole timeBucket, parts []timeBucket) {
-	at := slices.IndexFunc(*t, func(s timeBucket) bool { return s.start == whole.start && s.unit == whole.unit })
-	*t = slices.Replace(*t, at, at+1, parts...)
+func (t series) used() series {
+	return slices.DeleteFunc(t, func(s timeBucket) bool { return s.calls <= 0 })
+}
+
+// dayBuckets are the days of a range, oldest first; none when it is empty.
+func dayBuckets(days beijing.Range) (buckets []timeBucket) {
+	if days.Days() < 1 {
+		return nil
+	}
+	for d := range days.Each() {
+		buckets = append(buckets, timeBucket{start: d.Start().Unix(), unit: day})
+	}
+	return buckets
+}
+
+// A call flow is paged as of one instant, until: of the days that calls still arrive in, those count that were recorded by
+// then, so that later ones move no row. These days are counted from rows, by hour, as are days that From or To cut; older
+// ones by day, from the rollups.
+const (
+	// arrivalWindow is how long before until days begin that are counted from rows. A call that is recorded later (a
+	// gateway was cut off for days) is in every list as soon as it is there.
+	arrivalWindow = 24 * time.Hour
+
+	// unsettled is how long after a call was recorded it may not yet be seen. An INSERT takes no longer.
+	unsettled = 10 * time.Second
+
+	// oldestUntil and skew bound what until may be; outside, the list begins anew. They bound what is counted from rows.
+	oldestUntil = 24 * time.Hour
+	skew        = time.Minute
+)
+
+// inTime is the condition that a call is in the list as of until.
+const inTime = `(recorded_at <= fromUnixTimestamp64Milli({until:Int64}, 'Asia/Shanghai') OR start_time < fromUnixTimestamp64Milli({arrivals:Int64}, 'Asia/Shanghai'))`
+
+// arrivals is the first of the days that calls still arrive in, as of an instant.
+func arrivals(asOf time.Time) beijing.Day { return beijing.DayOf(asOf.Add(-arrivalWindow)) }
+
+// allInTime tells whether every call of the buckets is in the list, by its start alone.
+func (q CallsQuery) allInTime(buckets []timeBucket) bool {
+	return q.Until != nil && !slices.ContainsFunc(buckets, func(s timeBucket) bool { return s.day() >= arrivals(*q.Until) })
+}
+
+func (r *Reader) inBounds(until time.Time) bool {
+	now := r.now()
+	return until.After(now.Add(-oldestUntil)) && until.Before(now.Add(skew))
+}
+
+// cuts tells whether an instant is inside a bucket and not at its start.
+func (s timeBucket) cuts(at *time.Time) bool {
+	return at != nil && at.UnixMilli() > s.start*1000 && at.UnixMilli() < s.end()*1000
+}
+
+// count counts the calls of a query that were recorded by its until, by day or hour. Without until the list begins, and
+// count sets it: to when the last call that was seen was recorded, or a moment ago, for what is being inserted now is later.
+func (r *Reader) count(ctx context.Context, q *CallsQuery) (series, error) {
+	asOf := r.now()
+	if q.Until != nil {
+		asOf = *q.Until
+	}
+	first := arrivals(asOf)
+	fromRows := slices.DeleteFunc(dayBuckets(r.KeptCalls(q.Range)), func(s timeBucket) bool {
+		return s.day() < first && !s.cuts(q.From) && !s.cuts(q.To)
+	})
+	var days, hours series
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		rolledUp := *q
+		rolledUp.Range.End = min(q.Range.End, first-1)
+		days, err = r.countDays(groupCtx, rolledUp)
+		return err
+	})
+	if len(fromRows) > 0 {
+		group.Go(func() (err error) {
+			hours, asOf, err = r.countArrived(groupCtx, *q, fromRows)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if q.Until == nil {
+		q.Until = &asOf
+	}
+	days = slices.DeleteFunc(days, func(s timeBucket) bool { return s.cuts(q.From) || s.cuts(q.To) })
+	t := slices.Concat(days, hours).used()
+	t.sort()
+	return t, nil
+}
+
+// countArrived counts some days by hour from rows, and tells as of when: what was recorded by then can be seen.
+func (r *Reader) countArrived(ctx context.Context, q CallsQuery, days []timeBucket) (t series, asOf time.Time, err error) {
+	condition, bounds := within(days)
+	query := `
+SELECT ` + hourOfRow + ` AS start,` + q.counted() + `,
+    toUnixTimestamp64Milli(greatest(max(recorded_at), now64(3, 'Asia/Shanghai') - toIntervalMillisecond({unsettled:Int64})))
+FROM calls
+WHERE application_id = {application:UUID} AND (` + condition + `)
+GROUP BY start WITH TOTALS`
+	var through int64
+	scan := func(to func(...any) error) (s timeBucket, err error) {
+		s.unit = hour
+		if err := to(slices.Concat([]any{&s.start}, s.counts(), []any{&through})...); err != nil {
+			return s, unavailable(err, "count calls that arrived")
+		}
+		return s, nil
+	}
+	parameters := q.parameters(append(bounds, "unsettled", unsettled.Milliseconds())...)
+	err = r.each(ctx, "count calls that arrived", query, parameters, func(rows driver.Rows) error {
+		s, err := scan(rows.Scan)
+		t = append(t, s)
+		return err
+	}, func(rows driver.Rows) error {
+		_, err := scan(rows.Totals)
+		return err
+	})
+	return t, time.UnixMilli(through), err
 }
 
 // rolledUp and counted are the two sources of a series: the counts of a timeBucket in their order. The rollups know no
@@ -154,8 +240,8 @@ func (q CallsQuery) listed() (conditions string) {
 // ofModel is the query's model filter.
 const ofModel = `model = {model:String}`
 
-// daysOf and hoursOf count the calls of a query by day and by hour from the rollups, hoursFromRows and
-// secondsOf by hour and by second from the rows themselves.
+// daysOf and hoursOf count the calls of a query by day and by hour from the rollups, everyHourFromRows and secondsOf by hour
+// and by second from the rows themselves.
 func daysOf(q CallsQuery) string {
 	return `
 SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + q.rolledUp() + `
@@ -178,14 +264,6 @@ GROUP BY u.hour`
 // hourOfRow is when the hour of a call's start begins, in Unix seconds.
 const hourOfRow = `intDiv(toUnixTimestamp64Milli(start_time), 3600000) * 3600`
 
-func hoursFromRows(q CallsQuery) string {
-	return `
-SELECT toInt64(3600) AS unit, ` + hourOfRow + ` AS start,` + q.counted() + `
-FROM calls
-WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + ` AND ` + hourOfRow + ` IN {hours:Array(Int64)}
-GROUP BY start`
-}
-
 func everyHourFromRows(q CallsQuery) string {
 	return `
 SELECT toInt64(3600) AS unit, ` + hourOfRow + ` AS start,` + q.counted() + `
@@ -202,38 +280,22 @@ WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + befo
 GROUP BY start`
 }
 
-// perDay counts the calls of a query by day, today as well, whenever they were recorded. The daily
-// rollup follows the rows by a moment; taking every day from it makes a total agree with every other
-// statistic and never fall.
-func (r *Reader) perDay(ctx context.Context, q CallsQuery) (series, error) {
-	days := r.keptCalls(q.Range)
-	if days.Days() < 1 {
+// countDays counts the calls of a query by day, from the rollups, whenever they were recorded; also days that hold other calls
+// only.
+func (r *Reader) countDays(ctx context.Context, q CallsQuery) (series, error) {
+	days := r.KeptCalls(q.Range)
+	switch {
+	case days.Days() < 1:
 		return nil, nil
-	}
-	t, err := r.countDays(ctx, q, days)
-	return t.used(), err
-}
-
-// countDays is perDay with days that hold other calls only.
-func (r *Reader) countDays(ctx context.Context, q CallsQuery, days beijing.Range) (series, error) {
-	if q.Outcome.narrows() {
+	case q.Outcome.narrows():
 		return r.countOutcomeDays(ctx, q, days)
+	default:
+		return r.countBuckets(inOneThread(ctx), daysOf(q), q.parameters("start", days.Start, "end", days.End))
 	}
-	return r.countAll(inOneThread(ctx), daysOf(q), q.parameters("start", days.Start, "end", days.End))
 }
 
-// count runs a query of unit, start and the counts of buckets, and leaves out those without calls.
-func (r *Reader) count(ctx context.Context, query string, parameters []any) (series, error) {
-	t, err := r.countAll(ctx, query, parameters)
-	return t.used(), err
-}
-
-func (t series) used() series {
-	return slices.DeleteFunc(t, func(s timeBucket) bool { return s.calls <= 0 })
-}
-
-// countAll is count with buckets that hold calls of other models only.
-func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (series, error) {
+// countBuckets runs a query of unit, start and the counts of buckets.
+func (r *Reader) countBuckets(ctx context.Context, query string, parameters []any) (series, error) {
 	var t series
 	err := r.each(ctx, "count calls", query, parameters, func(rows driver.Rows) error {
 		var s timeBucket
@@ -247,41 +309,14 @@ func (r *Reader) countAll(ctx context.Context, query string, parameters []any) (
 	return t, err
 }
 
-// split counts a day by hour, or an hour by second, and remembers the parts.
+// split counts a day by hour, or an hour by second.
 func (r *Reader) split(ctx context.Context, q CallsQuery, s timeBucket) (series, error) {
 	query := secondsOf(q)
 	if s.unit == day {
 		query = hoursOf(q)
 	}
-	key := partsKey(q, s)
-	if t, ok := r.cache.get(key, s); ok {
-		return t, nil
-	}
-	for pause := 2 * time.Millisecond; ; pause *= 2 {
-		t, err := r.count(ctx, query, q.parameters("from", s.start, "to", s.end()))
-		if err != nil {
-			return nil, err
-		}
-		if !t.behind(s) || pause > longestLag {
-			r.cache.put(key, t)
-			return t, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, unavailable(ctx.Err(), "count calls")
-		case <-time.After(pause):
-		}
-	}
-}
-
-// longestLag bounds the last pause before parts are counted again: the rollups become visible one
-// after the other, and a total must not fall from one page to the next.
-const longestLag = 32 * time.Millisecond
-
-// behind tells whether the parts do not yet hold what was counted of the whole.
-func (t series) behind(whole timeBucket) bool {
-	sum := t.sum()
-	return sum.calls < whole.calls || sum.successes < whole.successes
+	t, err := r.countBuckets(ctx, query, q.parameters("from", s.start, "to", s.end()))
+	return t.used(), err
 }
 
 // within is the condition that a call started in one of the buckets, newest first, and its

@@ -60,9 +60,10 @@ func (l *callStore) sparse(today beijing.Day, perDay int) (q CallsQuery) {
 // as this waits for.
 func TestTheDaysOfASparsePageAreAskedSideBySide(t *testing.T) {
 	l := newCallStore(t)
-	today := newestDay(time.Now())
+	today := arrivals(time.Now())
 	q := l.sparse(today, 6_000)
 	r := l.reader(time.Now(), "")
+	r.limits.day = 5_000
 	waiting := &together{asker: r.conn, most: defaultParallel, enough: make(chan struct{})}
 	r.conn = waiting
 	page, err := r.Calls(t.Context(), q)
@@ -81,7 +82,6 @@ func TestTheDaysOfASparsePageAreAskedSideBySide(t *testing.T) {
 	took := map[int][]time.Duration{}
 	for range 7 {
 		for _, r.parallel = range []int{1, defaultParallel} {
-			r.cache = newSeriesCache()
 			began := time.Now()
 			if _, err := r.Calls(t.Context(), q); err != nil {
 				t.Fatal(err)

@@ -89,12 +89,7 @@ GROUP BY t.day, t.model, named_model`
 // models that are not named are one, the empty one. Days that are no longer kept are empty. What take is given is
 // overwritten after it returns: a year of fifty applications is thousands of rows. Faults: Unavailable.
 func (r *Reader) DayTokens(ctx context.Context, applications []uuid.UUID, days beijing.Range, named []string, take func(*ModelTokens)) error {
-	days = r.keptStatistics(days)
-	before, ok := r.before(days)
-	if !ok || len(applications) == 0 {
-		return r.modelTokens(ctx, "tokens by day", dayTokensQuery, take, applications, days, named)
-	}
-	return r.tokensOf(ctx, applications, before, days, named, take)
+	return r.modelTokens(ctx, "tokens by day", dayTokensQuery, take, applications, days, named)
 }
 
 const spanTokensQuery = `
@@ -113,7 +108,7 @@ func (r *Reader) SpanTokens(ctx context.Context, applications []uuid.UUID, days 
 }
 
 func (r *Reader) modelTokens(ctx context.Context, what, query string, take func(*ModelTokens), applications []uuid.UUID, days beijing.Range, named []string, more ...any) error {
-	days = r.keptStatistics(days)
+	days = r.KeptStatistics(days)
 	if len(applications) == 0 || days.Days() < 1 {
 		return nil
 	}

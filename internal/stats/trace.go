@@ -18,17 +18,6 @@ const ofTrace = `trace_id = {trace:String}`
 // fromRows tells whether the calls of a query are looked for in the rows alone: by trace, or by the message of failures.
 func (q CallsQuery) fromRows() bool { return q.TraceID != "" || q.Outcome.Text != "" }
 
-// daysOfRows are the days that such calls are looked for in; none when the range is empty.
-func daysOfRows(days beijing.Range) (buckets []timeBucket) {
-	if days.Days() < 1 {
-		return nil
-	}
-	for d := range days.Each() {
-		buckets = append(buckets, timeBucket{start: d.Start().Unix(), unit: day})
-	}
-	return buckets
-}
-
 // rowsPage is page for the calls of one trace or with some text: counted and read from the rows themselves.
 func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (err error) {
 	page.Page, page.Items = q.Page, []Call{}
@@ -37,7 +26,7 @@ func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (e
 		q.Until = &now
 	}
 	page.Until = *q.Until
-	buckets := daysOfRows(r.kept(q))
+	buckets := dayBuckets(r.kept(q))
 	if len(buckets) == 0 {
 		return nil
 	}
@@ -104,7 +93,7 @@ type OwnedCall struct {
 // Unavailable.
 func (r *Reader) Trace(ctx context.Context, applications []uuid.UUID, days beijing.Range, trace string, most int) ([]OwnedCall, error) {
 	found := []OwnedCall{}
-	buckets := daysOfRows(r.keptCalls(days))
+	buckets := dayBuckets(r.KeptCalls(days))
 	if len(buckets) == 0 || len(applications) == 0 {
 		return found, nil
 	}

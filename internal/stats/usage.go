@@ -41,11 +41,11 @@ HAVING total != 0`
 // Usage gives the figures of one application, or of several together. Days
 // before what is kept are empty. Faults: Unavailable.
 func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (Usage, error) {
-	asked := r.keptStatistics(days)
+	asked := r.KeptStatistics(days)
 	if len(applications) == 0 || asked.Days() < 1 {
 		return tallies{}.usage(days), nil
 	}
-	u, err := r.usageOf(ctx, applications, asked)
+	u, err := r.countUsage(ctx, applications, asked)
 	if err != nil {
 		return Usage{}, err
 	}
@@ -113,7 +113,7 @@ HAVING total != 0`
 // the zero Metrics is right for it. Faults: Unavailable.
 func (r *Reader) Totals(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[uuid.UUID]Metrics, error) {
 	totals := make(map[uuid.UUID]Metrics, len(applications))
-	days = r.keptStatistics(days)
+	days = r.KeptStatistics(days)
 	if len(applications) == 0 || days.Days() < 1 {
 		return totals, nil
 	}

@@ -13,7 +13,7 @@ import (
 func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error) error {
 	q = r.within(q)
 	if q.fromRows() {
-		buckets := daysOfRows(r.kept(q))
+		buckets := dayBuckets(r.kept(q))
 		if len(buckets) == 0 {
 			return nil
 		}
@@ -21,11 +21,11 @@ func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error)
 	}
 	whole := q // any of its days may hold such calls
 	whole.Outcome = Outcome{}
-	days, err := r.perDay(ctx, whole)
+	days, err := r.countDays(ctx, whole)
 	if err != nil {
 		return err
 	}
-	for _, s := range days {
+	for _, s := range days.used() {
 		if s.matches(q.Result) == 0 {
 			continue
 		}
