@@ -14,7 +14,7 @@ type Figures struct {
 	Calls         *int64  `json:"calls,omitempty"`
 	Failures      *int64  `json:"failures,omitempty"`
 	Cost          *string `json:"cost,omitempty"`
-	DataThrough   *string `json:"dataThrough,omitempty"` // instants are those of api.md
+	DataThrough   *string `json:"dataThrough,omitempty"` // RFC 3339, as everywhere in openapi.yaml
 	Day           *string `json:"day,omitempty"`         // YYYY-MM-DD
 	ExpiresAt     *string `json:"expiresAt,omitempty"`
 	From          *string `json:"from,omitempty"`

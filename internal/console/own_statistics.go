@@ -57,7 +57,7 @@ func choiceOf(ctx *fiber.Ctx) (by report.ApplicationChoice, err error) {
 	return by, wrong.Err()
 }
 
-// overviewStatistics covers all existing applications, however they are paged (spec section 4.1, rule 4).
+// overviewStatistics covers all existing applications, however they are paged.
 func (c *Console) overviewStatistics(ctx *fiber.Ctx) (any, error) {
 	days, err := c.daysOf(ctx)
 	if err != nil {
