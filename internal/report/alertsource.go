@@ -18,7 +18,7 @@ import (
 // usesAtATime bounds the questions to Redis that are under way.
 const usesAtATime = 16
 
-// alertSource answers for the figures that alerts are evaluated by, from the rooms that have them.
+// alertSource answers for the figures that alerts are evaluated by, from the packages that have them.
 type alertSource struct{ r *Report }
 
 // AlertSource is what alerts are evaluated by. It asks Redis for uses of limits, which is an error where there is no LimitsUsage.
