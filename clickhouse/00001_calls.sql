@@ -1,5 +1,5 @@
 -- Tables of the call ledger. Every statement can be repeated. The time to live of calls and
--- rollups is the 399 answered days plus 35 (design: totals and pages never disagree at the edge).
+-- rollups is the 399 answered days plus 35 (totals and pages never disagree at the edge).
 -- One INSERT holds one Beijing day, so that it is atomic and its token counts once. A few of thousands
 -- of applications are read at a time: small granules, small compressed blocks and, of the daily rollup,
 -- few partitions keep what is unpacked beside them little.

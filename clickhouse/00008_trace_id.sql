@@ -1,4 +1,4 @@
--- The trace that a call belongs to, where the gateway traces calls (deploy/README.md, "Traces").
+-- The trace that a call belongs to, where the gateway traces calls (deploy/docs/traces.md).
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What of "A ClickHouse cluster" (README.md) the embedded engines cannot run: real servers, Keeper itself (make replicas
+# What of docs/cluster.md the embedded engines cannot run: real servers, Keeper itself (make replicas
 # has ZooKeeper), ON CLUSTER, secured connections. Run it where clickhouse-client and callgate are, on an empty cluster:
 #
 #   export CLICKHOUSE_URL='clickhouse://callgate:…@a1:9000,b1:9000/callgate' CLICKHOUSE_CLUSTER=main

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- An application has up to five keys (design section 5). The first one, which is *the* Access Key of the spec, stays
+-- An application has up to five keys. The first one, which is *the* Access Key of the application, stays
 -- the row of access_keys, where processes of the version before find it, show it and replace it; the others are in a
 -- table of their own, and to those processes unknown. No key is in both tables, so nothing has to be kept in
 -- step. What the version before writes into access_keys gets the new columns by their defaults, and by the trigger

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- Upstreams that capabilities share (design section 4, Several upstreams): a provider's address and key, kept once.
+-- Upstreams that capabilities share: a provider's address and key, kept once.
 -- A capability that names none goes on using its own upstream_base_url and upstream_key; one that names some uses
 -- only those, and a process of the version before, which knows of none, its own.
 CREATE TABLE upstreams (

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What an application may use at most (design section 10), as its owner has set it; NULL is no limit. Minutes are
+-- What an application may use at most, as its owner has set it; NULL is no limit. Minutes are
 -- sliding, days are Beijing days. What holds is the lesser of this and of the ceiling.
 CREATE TABLE application_limits (
     application_id      uuid PRIMARY KEY REFERENCES applications (id) ON DELETE CASCADE,

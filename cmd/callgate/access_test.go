@@ -11,7 +11,7 @@ import (
 )
 
 // TestForeignApplicationsAnswerAsAbsentOnes compares the two answers byte for byte, but for the
-// request id (spec section 5, rule 2).
+// request id.
 func TestForeignApplicationsAnswerAsAbsentOnes(t *testing.T) {
 	p := startDev(t, map[string]string{})
 	owner, other := p.developer("owner@example.com"), p.developer("other@example.com")

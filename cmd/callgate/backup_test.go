@@ -105,7 +105,7 @@ func TestABackupUnderLoadRestoresToNewStoresAndSpools(t *testing.T) {
 	verified(t, there)
 }
 
-// moved is the house on other stores, that a process serves.
+// moved is the installation on other stores, that a process serves.
 func (h *house) moved(t *testing.T, engines *embedded.Engines, environment map[string]string, p *process) *house {
 	t.Helper()
 	p.mails = func(email string) (string, error) {

@@ -90,7 +90,7 @@ func anyHolds(places []place, text string) bool {
 }
 
 // visible is what nobody meant to answer: the answer without what it is for. What an upstream says
-// goes to its caller unchanged, even its own key (design section 4).
+// goes to its caller unchanged, even its own key.
 func (a seenAnswer) visible() string {
 	body, header := a.body, a.header.Clone()
 	switch {

@@ -17,13 +17,13 @@ import (
 // shardsOfTests are the engines by the number of their shard.
 var shardsOfTests = []string{"clickhouse", "clickhouse2"}
 
-// shardedHouse is a house whose ClickHouse is two shards, and an application with its load on each.
+// shardedHouse is an installation whose ClickHouse is two shards, and an application with its load on each.
 func shardedHouse(t *testing.T) (h *house, apps []string, load []*traffic) {
 	t.Helper()
 	return loadedHouse(t, embedded.OwnCluster(t, 2), 2)
 }
 
-// loadedHouse is a house on a cluster, and an application with its load on each shard.
+// loadedHouse is an installation on a cluster, and an application with its load on each shard.
 func loadedHouse(t *testing.T, engines *embedded.Engines, shards int) (h *house, apps []string, load []*traffic) {
 	t.Helper()
 	h = newHouseOn(t, engines)

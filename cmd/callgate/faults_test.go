@@ -179,7 +179,7 @@ func fromEnvironment(name string, otherwise int) int {
 
 const (
 	clients = 16
-	// window is how long a record may be on its way to the spool. The design says 2 ms; clients,
+	// window is how long a record may be on its way to the spool. The writer comes every 2 ms; clients,
 	// upstream, stores and gateway share this machine, so the writer may get its turn later.
 	window = 20 * time.Millisecond
 )

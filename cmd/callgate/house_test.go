@@ -22,7 +22,7 @@ import (
 	"callgate/internal/embedded"
 )
 
-// house is a console and stores of its own; gateways are added.
+// house is an installation: a console and stores of its own; gateways are added.
 type house struct {
 	engines     *embedded.Engines
 	program     string // the version
@@ -43,7 +43,7 @@ func newHouseOn(t *testing.T, engines *embedded.Engines) *house {
 	return newHouseOf(t, binary, engines)
 }
 
-// newHouseOf is a house of some version.
+// newHouseOf is an installation of some version.
 func newHouseOf(t *testing.T, program string, engines *embedded.Engines) *house {
 	t.Helper()
 	up := newScripted(t)

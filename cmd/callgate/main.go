@@ -28,7 +28,7 @@ func root() *cobra.Command {
 	c := &cobra.Command{
 		Use:           "callgate",
 		Short:         "A gateway for AI model services that records every call",
-		Long:          "Callgate is a gateway for AI model services, a ledger of their calls with exact statistics, and the console of both.\nStores and secrets come from the environment: deploy/README.md has the list.",
+		Long:          "Callgate is a gateway for AI model services, a ledger of their calls with exact statistics, and the console of both.\nStores and secrets come from the environment: deploy/docs/variables.md has the list.",
 		Version:       boot.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -39,7 +39,7 @@ func onReplicas(t *testing.T, experiment func(t *testing.T, h *replicatedHouse))
 	}
 }
 
-// replicatedHouse is a house under load whose ClickHouse has two replicas of each shard.
+// replicatedHouse is an installation under load whose ClickHouse has two replicas of each shard.
 type replicatedHouse struct {
 	*house
 	apps  []string

@@ -22,7 +22,7 @@ import (
 	"callgate/internal/embedded"
 )
 
-// revocationBound is how long after a change a call may still be accepted (design section 5).
+// revocationBound is how long after a change a call may still be accepted.
 const revocationBound = 2 * time.Second
 
 // estate is two gateways, a console and what lies between them and their stores.

@@ -31,7 +31,7 @@ func rotateKeys(t *testing.T, environment map[string]string) (string, error) {
 	return string(out), err
 }
 
-// TestEncryptionKeysRotateWithoutACallFailing follows the four steps of deploy/README.md.
+// TestEncryptionKeysRotateWithoutACallFailing follows the four steps of deploy/docs/secrets.md.
 func TestEncryptionKeysRotateWithoutACallFailing(t *testing.T) {
 	up := newScripted(t)
 	mailbox := embedded.Mails(t)

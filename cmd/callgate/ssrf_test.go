@@ -40,7 +40,7 @@ func ownAddresses(t *testing.T, port string) []string {
 	return all
 }
 
-// The rule of design section 4 holds when an address is saved, when it is checked, and when it is
+// Loopback and private addresses are refused when an address is saved, when it is checked, and when it is
 // dialled although it stands in the catalog, as after a name has come to mean another address.
 func TestNoSpellingOfAnOwnAddressIsReachedAsAnUpstream(t *testing.T) {
 	var reached atomic.Int64

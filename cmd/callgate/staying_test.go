@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Tests that the process stays up, and leaves as it should (design section 4, Accepting and Leaving).
+// Tests that the process stays up, and leaves as it should.
 
 func (p *process) address() string { return strings.TrimPrefix(p.base, "http://") }
 

@@ -19,8 +19,8 @@ type reading struct {
 const (
 	encodingVersion  = 2
 	tagLength        = 16
-	maxEncodedID     = 256    // bytes of a capability id; api.md allows 64
-	maxEncodedGrants = 10_000 // capabilities of one grant; api.md allows 500
+	maxEncodedID     = 256    // bytes of a capability id; openapi.yaml allows 64
+	maxEncodedGrants = 10_000 // capabilities of one grant; openapi.yaml allows 500
 	maxEncodedCIDRs  = 1000   // networks of one key; openapi.yaml allows 50
 	maxEncodedCIDR   = 17     // bytes of an address and the length of its prefix
 )

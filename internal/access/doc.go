@@ -1,5 +1,5 @@
 // Package access answers, for every call, what an Access Key may do: memory, then Redis, then
-// Postgres (design section 5). Its one hard decision is how a grant in memory can be trusted
+// Postgres. Its one hard decision is how a grant in memory can be trusted
 // without asking anybody, and still be dead two seconds after it was revoked.
 //
 // Every grant carries the version of its application's row. Triggers raise that version with each

@@ -15,7 +15,7 @@ type Figures struct {
 	Failures       *int64  `json:"failures,omitempty"`
 	CapabilityName *string `json:"capabilityName,omitempty"`
 	Cost           *string `json:"cost,omitempty"`
-	DataThrough    *string `json:"dataThrough,omitempty"` // instants are those of api.md
+	DataThrough    *string `json:"dataThrough,omitempty"` // RFC 3339, as everywhere in openapi.yaml
 	Day            *string `json:"day,omitempty"`         // YYYY-MM-DD
 	ExpiresAt      *string `json:"expiresAt,omitempty"`
 	From           *string `json:"from,omitempty"`

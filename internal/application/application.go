@@ -1,5 +1,5 @@
-// Package application keeps applications, their Access Keys and their bindings to capabilities
-// (spec section 2). The hard decision is where ownership is checked: inside every statement, so that
+// Package application keeps applications, their Access Keys and their bindings to capabilities.
+// The hard decision is where ownership is checked: inside every statement, so that
 // no path can forget it, and somebody else's application cannot be told from an absent one. Whatever
 // changes an application locks its row first: edits of one application happen one after another, and
 // the versions that internal/access compares grow in commit order.
@@ -19,7 +19,7 @@ import (
 	"callgate/internal/secret"
 )
 
-// The states of an application (spec section 3).
+// The states of an application.
 const (
 	Active   = "active"
 	Disabled = "disabled"
@@ -39,7 +39,7 @@ func New(pool *pgxpool.Pool, ring *secret.Keyring, pepper secret.Pepper) *Store 
 	return &Store{pool: pool, ring: ring, pepper: pepper}
 }
 
-// Application is an application without its Access Key (spec section 2).
+// Application is an application without its Access Key.
 type Application struct {
 	ID              uuid.UUID
 	Name            string

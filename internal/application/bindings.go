@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxBindings = 500 // capabilities of one application (api.md)
+	maxBindings = 500 // capabilities of one application
 	maxTold     = 5   // ids repeated in an error message
 )
 
@@ -46,7 +46,7 @@ func (s *Store) BoundTo(ctx context.Context, owner uuid.UUID, capabilityID strin
 	return bindings, nil
 }
 
-// Bind adds a capability to an application; adding it again changes nothing (spec section 4.3). An
+// Bind adds a capability to an application; adding it again changes nothing. An
 // unknown capability is fault.Absent, a disabled one is refused unless it is bound already. seen is as
 // in edit.
 func (s *Store) Bind(ctx context.Context, owner, id uuid.UUID, capabilityID string, seen ...time.Time) (Application, error) {

@@ -12,7 +12,7 @@ import (
 	"callgate/internal/fault"
 )
 
-// Bounds of an application's texts, in characters (api.md).
+// Bounds of an application's texts, in characters.
 const (
 	maxName        = 64
 	maxDescription = 1024
@@ -25,7 +25,7 @@ type Draft struct {
 	CapabilityIDs []string
 }
 
-// Patch is an edit; a nil field stays as it is. CapabilityIDs is the complete set (spec section 4.2).
+// Patch is an edit; a nil field stays as it is. CapabilityIDs is the complete set.
 type Patch struct {
 	Name          *string
 	CapabilityIDs *[]string

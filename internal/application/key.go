@@ -38,7 +38,7 @@ func (s *Store) RevealKey(ctx context.Context, owner, id uuid.UUID, actor string
 const MaxOverlap = 72 * time.Hour
 
 // RotateKey replaces the Access Key and gives the new one, which takes over its name, its networks and its end if that
-// is still to come. Without an overlap the old key stops within two seconds (design section 5); with one it is an
+// is still to come. Without an overlap the old key stops within two seconds; with one it is an
 // additional key from now on, which counts as every other, and expires by itself. Where there is no room for it,
 // CreateKey's rule holds. actor is recorded.
 func (s *Store) RotateKey(ctx context.Context, owner, id uuid.UUID, actor string, overlap time.Duration) (key string, err error) {

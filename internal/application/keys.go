@@ -17,10 +17,10 @@ import (
 // MaxKeys is how many keys an application has at most, the first and expired ones included.
 const MaxKeys = 5
 
-// Key is a key of an application without the key itself (design section 5).
+// Key is a key of an application without the key itself.
 type Key struct {
 	ID           uuid.UUID
-	First        bool // *the* Access Key of the spec, in access_keys; the others are in additional_access_keys
+	First        bool // *the* Access Key of the application, in access_keys; the others are in additional_access_keys
 	Name         string
 	Mask         string
 	ExpiresAt    *time.Time     // from then on every call is refused; nil: never
@@ -221,7 +221,7 @@ func (s *Store) UpdateKey(ctx context.Context, owner, id, keyID uuid.UUID, actor
 	return k, err
 }
 
-// DeleteKey removes a key, which stops within two seconds (design section 5). The first one is an application's as
+// DeleteKey removes a key, which stops within two seconds. The first one is an application's as
 // long as that is there: Conflict. actor is recorded.
 func (s *Store) DeleteKey(ctx context.Context, owner, id, keyID uuid.UUID, actor string) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

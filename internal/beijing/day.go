@@ -1,5 +1,5 @@
 // Package beijing is all calendar arithmetic of the service: natural days in Beijing time and
-// inclusive ranges of them (spec section 4.1, rules 1 to 3). Beijing has been UTC+8 without summer
+// inclusive ranges of them. Beijing has been UTC+8 without summer
 // time since 1991, and the service knows no earlier days, so the offset is fixed arithmetic: no tz
 // database has to be installed, and the zone of the server cannot shift a day.
 package beijing
@@ -83,7 +83,7 @@ func Today(now time.Time) Day { return DayOf(now) }
 
 const layout = "2006-01-02T15:04:05.000Z07:00"
 
-// Format gives t as RFC 3339 with milliseconds and +08:00 (api.md, "Common"). Finer digits are cut
+// Format gives t as RFC 3339 with milliseconds and +08:00. Finer digits are cut
 // off, so that a time never shows as a later one.
 func Format(t time.Time) string {
 	return t.In(zone).Format(layout)

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// MaxDays is the longest range anybody may ask for (spec section 8).
+	// MaxDays is the longest range anybody may ask for.
 	MaxDays = 366
-	// DefaultDays is the length of a range without a start (spec section 8).
+	// DefaultDays is the length of a range without a start.
 	DefaultDays = 7
 )
 
-// First and last day a caller may name (api.md, "Common").
+// First and last day a caller may name.
 var (
 	earliest = Date(2000, 1, 1)
 	latest   = Date(2100, 12, 31)
@@ -48,8 +48,8 @@ func (r Range) Each() iter.Seq[Day] {
 }
 
 // ParseRange reads the query parameters start and end, empty when omitted: both omitted mean the
-// last 7 days, start alone runs to today, end alone means the 7 days that end there (api.md,
-// "Statistics"). Future days are allowed. Faults: InvalidDate for what is no date or lies outside
+// last 7 days, start alone runs to today, end alone means the 7 days that end there.
+// Future days are allowed. Faults: InvalidDate for what is no date or lies outside
 // 2000 to 2100, InvalidRange for an end before the start or more than 366 days.
 func ParseRange(start, end string, today Day) (Range, error) {
 	r := LastDays(DefaultDays, today)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// unread is the same gateway called by PUT: only what answers a POST is read for the tokens it reports (design section 9), and
+// unread is the same gateway called by PUT: only what answers a POST is read for the tokens it reports, and
 // to the mock the two are one. So one process tells what reading costs, where two differ by more than that.
 func unread(gateway *subject) *subject {
 	s := *gateway

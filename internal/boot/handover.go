@@ -43,7 +43,7 @@ func settings(c *fiber.Config) {
 	c.StreamRequestBody = true
 	c.DisablePreParseMultipartForm = true
 	c.DisableDefaultContentType = true
-	c.BodyLimit = 1                  // with streaming: how much is read before the handler; the rooms enforce their own limits
+	c.BodyLimit = 1                  // with streaming: how much is read before the handler; gateway and console enforce their own limits
 	c.ReadTimeout = 60 * time.Second // for a request's body
 	c.WriteTimeout = 0               // the listener sees to callers that do not read
 	c.ReadBufferSize = maxHead

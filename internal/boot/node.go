@@ -1,4 +1,4 @@
-// Package boot is the only room that imports everything: it assembles what a role needs, starts it
+// Package boot is the only package that imports everything: it assembles what a role needs, starts it
 // and stops it in order. Stopping is the hard part: the listener goes first, once balancers know, then
 // the calls in flight, then the spool and the shipper that still hold their records, and the connections
 // they write to last; any other order loses records.

@@ -19,6 +19,7 @@ import (
 	"callgate/internal/identity"
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 	"callgate/internal/telemetry"
@@ -106,7 +107,7 @@ func (n *Node) newTracer(host string) (*traces.Tracer, error) {
 	}), nil
 }
 
-// openUpstreamKey unseals at call time, after the permission check (spec section 2).
+// openUpstreamKey unseals at call time, after the permission check.
 func (n *Node) openUpstreamKey(c *access.Capability) ([]byte, error) {
 	return n.keyring.Open(c.UpstreamKey, secret.UpstreamKeyContext(c.ID))
 }
@@ -150,17 +151,22 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	})
 	n.guard = startGuard(n.pool, n.logger)
 	store := alerts.New(n.pool, n.keyring, c.AlertAllowPrivate, n.identity.Administrator)
-	deps := console.Deps{
+	deps := report.Deps{
+		Applications: n.applications, Catalog: n.catalog, Pricing: pricing.New(n.pool), Stats: n.stats, Ledger: ledger.New(n.pool),
+		Pool: n.pool, Limits: limits.New(n.pool), LimitsUsage: limits.NewReader(n.redis), Retention: c.Retention(),
+	}
+	console.New(console.Deps{
 		Identity:          n.identity,
 		Applications:      n.applications,
 		Catalog:           n.catalog,
-		Pricing:           pricing.New(n.pool),
-		Limits:            limits.New(n.pool),
-		LimitsUsage:       limits.NewReader(n.redis),
+		Pricing:           deps.Pricing,
+		Limits:            deps.Limits,
+		LimitsUsage:       deps.LimitsUsage,
 		Alerts:            store,
 		Pool:              n.pool,
 		Stats:             n.stats,
-		Ledger:            ledger.New(n.pool),
+		Ledger:            deps.Ledger,
+		Report:            report.New(deps),
 		Guard:             n.guard.Guard,
 		Announcer:         access.NewAnnouncer(n.pool, n.redis, n.logger),
 		PublicBaseURL:     c.PublicBaseURL,
@@ -170,10 +176,9 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		RateLimit:         c.APIRateLimit,
 		StrangerRateLimit: c.StrangerRateLimit,
 		Logger:            n.logger,
-	}
-	console.New(deps).Register(n.app)
+	}).Register(n.app)
 	deps.Stats = n.standing
-	standing := console.New(deps)
+	standing := report.New(deps)
 	if n.days, err = ledger.CloseDays(ledger.ClosingConfig{
 		Pool: n.pool, ClickHouse: c.ClickHouseURL, Source: standing.DaySource(), Logger: n.logger, Registry: n.registry,
 	}); err != nil {

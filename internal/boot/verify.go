@@ -15,16 +15,16 @@ import (
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/config"
-	"callgate/internal/console"
 	"callgate/internal/pricing"
 	"callgate/internal/progress"
+	"callgate/internal/report"
 	"callgate/internal/retention"
 	"callgate/internal/stats"
 	"callgate/internal/verify"
 )
 
 // Verify recomputes every statistic of the days from raw rows and compares it with what the API
-// answers (design section 2), of days whose calls are still kept. from and to are days as the API takes them, both empty: the last 7
+// answers, of days whose calls are still kept. from and to are days as the API takes them, both empty: the last 7
 // days; account is the e-mail address of the only account looked at, empty: all. Differences are lines
 // on out, and an error; shown tells how far it is. It needs the stores only, no secrets.
 func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, shown progress.Output, logger *slog.Logger) error {
@@ -53,8 +53,8 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 	deps := verify.Deps{
 		Applications: applications, Catalog: catalog.New(pool, nil, false), Pricing: pricing.New(pool), Stats: reader, Ledger: ledger.New(pool),
 	}
-	deps.Answers = console.New(console.Deps{
-		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Pool: pool, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(), Logger: logger,
+	deps.Answers = report.New(report.Deps{
+		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(),
 	})
 	deps.Everyone = account == ""
 	meter := shown.Begin("accounts verified", int64(len(owners)))

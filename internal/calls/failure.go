@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// maxBody is the size in bytes up to which a request body is kept, raw and after redaction
-// (spec section 8).
+// maxBody is the size in bytes up to which a request body is kept, raw and after redaction.
 const maxBody = 16_384
 
 // FailureInput is what the gateway knows of a failed call, its secrets included. Whoever hands it over
@@ -56,8 +55,8 @@ func (r *Record) Redact() (err error) {
 	return nil
 }
 
-// NewFailure makes the detail that is kept of a failed call: redacted and bounded as api.md says
-// (spec section 4.1, rules 9 and 11 to 13). It never fails: what cannot be kept leaves a note.
+// NewFailure makes the detail that is kept of a failed call: redacted and bounded as openapi.yaml
+// says of getCall. It never fails: what cannot be kept leaves a note.
 func NewFailure(in FailureInput) *Failure {
 	r := redactors.Get().(*redactor)
 	defer r.release()
@@ -106,7 +105,7 @@ func mayBeJSON(contentType string) bool {
 }
 
 // message returns our own sentence, or the error message inside a JSON answer of the upstream, whatever it is
-// called, or nothing when there is none: a non-JSON answer yields only its status (spec section 4.1, rule 13).
+// called, or nothing when there is none: a non-JSON answer yields only its status.
 func (r *redactor) message(in FailureInput) string {
 	if in.Message != "" {
 		return cut(r.text(in.Message), maxMessage)

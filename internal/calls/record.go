@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Record is one attributed call (spec section 2, "Call record"). It never holds an Access Key or
+// Record is one attributed call. It never holds an Access Key or
 // an upstream key. Whoever hands it over must not touch it afterwards.
 type Record struct {
 	ApplicationID uuid.UUID
@@ -95,7 +95,7 @@ func (r *Record) MakeStorable(maxDetail int) {
 // EndedBy tells who or what ended a call.
 type EndedBy string
 
-// The values of EndedBy (api.md).
+// The values of EndedBy.
 const (
 	Complete      EndedBy = "complete"
 	ClientAbort   EndedBy = "client_abort"
@@ -106,7 +106,7 @@ const (
 	Revoked       EndedBy = "revoked" // by an administrator, while it ran
 )
 
-// ReasonType is the kind of a failure (api.md).
+// ReasonType is the kind of a failure.
 type ReasonType string
 
 // The values of ReasonType.
@@ -118,11 +118,11 @@ const (
 	Interrupted       ReasonType = "interrupted"
 	InvalidRequest    ReasonType = "invalid_request"
 	Overloaded        ReasonType = "overloaded"
-	Limited           ReasonType = "limited" // a limit of the application is reached (design section 10)
+	Limited           ReasonType = "limited" // a limit of the application is reached
 	InternalFault     ReasonType = "internal"
 )
 
-// ReasonCode is the exact cause of a failure (api.md).
+// ReasonCode is the exact cause of a failure.
 type ReasonCode string
 
 // The values of ReasonCode.
@@ -166,7 +166,7 @@ func (f *Failure) Size() int {
 	return len(f.Message) + len(f.Method) + len(f.Path) + len(f.RequestBody) + len(f.Query) + len(f.BodyNote)
 }
 
-// BodyNote says why a failed call's body is not kept; the first that holds (api.md).
+// BodyNote says why a failed call's body is not kept; the first that holds.
 type BodyNote string
 
 // The values of BodyNote. "expired" is never stored: stats answers it for details past their time to live.

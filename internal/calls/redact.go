@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is kept (api.md, "Redaction bounds"); lengths in characters.
+// Bounds of what is kept; lengths in characters.
 const (
 	maxString     = 1_024
 	maxItems      = 50

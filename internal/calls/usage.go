@@ -1,6 +1,6 @@
 package calls
 
-// Usage is what the answer to a call reports of its tokens (design section 9; internal/usage reads it). A number
+// Usage is what the answer to a call reports of its tokens (internal/usage reads it). A number
 // counts only where Known has its field. Cached and CacheWrite are part of Input, Reasoning of Output.
 type Usage struct {
 	State                                        UsageState

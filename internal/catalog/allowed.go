@@ -10,7 +10,7 @@ import (
 // maxAllowedPaths bounds a capability's list of paths: it is read at every call.
 const maxAllowedPaths = 50
 
-// allowableMethods are those that the gateway forwards (design section 4).
+// allowableMethods are those that the gateway forwards.
 var allowableMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"}
 
 // checkAllowed notes what is wrong with the lists of what may be called, and brings them to the form

@@ -15,7 +15,7 @@ import (
 	"callgate/internal/upstream"
 )
 
-// Details is what administrators see of a capability; its key is never returned (spec section 2).
+// Details is what administrators see of a capability; its key is never returned.
 type Details struct {
 	Capability
 	UpstreamBaseURL       string // "" when the capability only has Upstreams
@@ -156,7 +156,7 @@ func (s *Store) Update(ctx context.Context, actor, id string, settings Settings,
 	return s.change(ctx, actor, "capability.update", id, settings, seen)
 }
 
-// SetStatus enables or disables a capability; bindings stay (spec section 3). Setting the state it
+// SetStatus enables or disables a capability; bindings stay. Setting the state it
 // has changes nothing. actor is recorded; seen is as in Update.
 func (s *Store) SetStatus(ctx context.Context, actor, id, status string, seen ...time.Time) (Details, error) {
 	settings := Settings{Status: &status}

@@ -1,4 +1,4 @@
-// Package catalog keeps capabilities and their groups (spec section 2): what administrators maintain
+// Package catalog keeps capabilities and their groups: what administrators maintain
 // and developers look up. The hard decision is two types for one row: Capability has no field an
 // upstream address or key could stand in, so that no developers' answer can leak them; Details, with
 // the address, is for the back office. No type that leaves the package has a field for the key.
@@ -18,13 +18,13 @@ import (
 	"callgate/internal/secret"
 )
 
-// The states of a capability (spec section 3).
+// The states of a capability.
 const (
 	Enabled  = "enabled"
 	Disabled = "disabled"
 )
 
-// identifier is the form of a capability's or group's identifier (api.md, Back office).
+// identifier is the form of a capability's or group's identifier (createCapability, createGroup in openapi.yaml).
 var identifier = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`)
 
 // Store keeps the catalog in PostgreSQL.
@@ -60,7 +60,7 @@ type Group struct {
 	UpdatedAt time.Time
 }
 
-// Capability is what developers see of a capability (spec section 4.3).
+// Capability is what developers see of a capability.
 type Capability struct {
 	ID            string
 	Name          string

@@ -19,7 +19,7 @@ const (
 )
 
 // Member is a named upstream of a capability. A capability with members is called through them only; its own
-// address and key serve when it has none (design section 4, Several upstreams).
+// address and key serve when it has none.
 type Member struct {
 	UpstreamID string `json:"upstreamId"`
 	Weight     int64  `json:"weight"`   // of calls among those of the same priority, 1 to 1,000

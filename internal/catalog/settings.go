@@ -34,7 +34,7 @@ type Settings struct {
 	Status          *string
 	UpstreamAuth    *string
 	UpstreamBaseURL *string
-	UpstreamKey     *string // "" keeps the stored one (spec section 2)
+	UpstreamKey     *string // "" keeps the stored one
 	UpstreamModel   *string
 	Upstreams       *[]Member // all of them; what it does not name is removed
 

@@ -139,7 +139,7 @@ func TestEveryAlertFiresInItsTroubleAndInNoOther(t *testing.T) {
 		left--
 		for _, name := range namesIn(t, rule.Expr) {
 			if !known[name] {
-				t.Errorf("%s asks for %s, which is not in METRICS.md", rule.Alert, name)
+				t.Errorf("%s asks for %s, which is not in metrics.md", rule.Alert, name)
 			}
 		}
 		fires := func(series []string) bool {
@@ -174,7 +174,7 @@ func TestEveryAlertFiresInItsTroubleAndInNoOther(t *testing.T) {
 }
 
 func TestEveryAlertSaysHowUrgentItIsAndLeadsToItsRunbook(t *testing.T) {
-	runbooks, err := os.ReadFile(deployed("RUNBOOKS.md"))
+	runbooks, err := os.ReadFile(deployed("docs/runbooks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestEveryAlertSaysHowUrgentItIsAndLeadsToItsRunbook(t *testing.T) {
 		if severity := rule.Labels["severity"]; severity != "warning" && severity != "critical" {
 			t.Errorf("%s has severity %q", rule.Alert, severity)
 		}
-		if rule.Annotations["summary"] == "" || rule.Annotations["runbook_url"] != "deploy/RUNBOOKS.md#"+strings.ToLower(rule.Alert) {
+		if rule.Annotations["summary"] == "" || rule.Annotations["runbook_url"] != "deploy/docs/runbooks.md#"+strings.ToLower(rule.Alert) {
 			t.Errorf("%s is explained by %v", rule.Alert, rule.Annotations)
 		}
 		if len(sections[rule.Alert]) < 80 {

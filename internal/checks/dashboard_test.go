@@ -89,7 +89,7 @@ func TestOperatorsDashboardAsksForMetricsThatThereAre(t *testing.T) {
 		for _, target := range panel.Targets {
 			for _, name := range namesIn(t, asSent(target.Expr)) {
 				if !known[name] {
-					t.Errorf("%s asks for %s, which is not in METRICS.md", panel.Title, name)
+					t.Errorf("%s asks for %s, which is not in metrics.md", panel.Title, name)
 				}
 			}
 		}

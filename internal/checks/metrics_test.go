@@ -22,26 +22,26 @@ import (
 	"callgate/internal/openapi"
 )
 
-// metric is what METRICS.md says of one, and what a process exports.
+// metric is what metrics.md says of one, and what a process exports.
 type metric struct{ kind, labels string }
 
 var metricRow = regexp.MustCompile("(?m)^\\| `(callgate_[a-z_]+)` \\| (all|gateway|console) \\| (counter|gauge|histogram) \\| ([a-z, ]*)\\| (.+) \\|$")
 
 func documentedMetrics(t *testing.T) map[string]metric {
 	t.Helper()
-	text, err := os.ReadFile(deployed("METRICS.md"))
+	text, err := os.ReadFile(deployed("docs/metrics.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]metric{}
 	for _, row := range metricRow.FindAllStringSubmatch(string(text), -1) {
 		if _, twice := found[row[1]]; twice {
-			t.Errorf("METRICS.md has %s twice", row[1])
+			t.Errorf("metrics.md has %s twice", row[1])
 		}
 		found[row[1]] = metric{row[3], sortedList(strings.Split(strings.ReplaceAll(row[4], " ", ""), ","))}
 	}
 	if rows := strings.Count(string(text), "\n| `"); rows != len(found) {
-		t.Errorf("%d rows of METRICS.md, %d are understood", rows, len(found))
+		t.Errorf("%d rows of metrics.md, %d are understood", rows, len(found))
 	}
 	return found
 }
@@ -87,7 +87,7 @@ var notExportedHere = []string{
 }
 
 // TestMetricsAreDocumentedAndShownByTheOperatorsDashboard runs the product, calls it in several ways, and holds
-// what it exports against METRICS.md; the queries of the dashboard are then asked of what was read.
+// what it exports against metrics.md; the queries of the dashboard are then asked of what was read.
 func TestMetricsAreDocumentedAndShownByTheOperatorsDashboard(t *testing.T) {
 	address := freeAddress(t)
 	d := startDev(t, "METRICS_LISTEN="+address, "CALL_LOG=failures", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+freeAddress(t))
@@ -104,7 +104,7 @@ func TestMetricsAreDocumentedAndShownByTheOperatorsDashboard(t *testing.T) {
 	take() // counters that begin to exist with their first event do so after this
 	calls(t, d)
 	want := documentedMetrics(t)
-	eventually(t, 20*time.Second, "what METRICS.md documents is exported, and nothing else", func() error {
+	eventually(t, 20*time.Second, "what metrics.md documents is exported, and nothing else", func() error {
 		families := take()
 		got := exported(families)
 		for _, name := range notExportedHere {
@@ -162,14 +162,14 @@ func difference(got, want map[string]metric) string {
 	var lines []string
 	for name, g := range got {
 		if w, ok := want[name]; !ok {
-			lines = append(lines, name+" is exported and not in METRICS.md")
+			lines = append(lines, name+" is exported and not in metrics.md")
 		} else if w != g {
-			lines = append(lines, fmt.Sprintf("%s is exported as %v, METRICS.md says %v", name, g, w))
+			lines = append(lines, fmt.Sprintf("%s is exported as %v, metrics.md says %v", name, g, w))
 		}
 	}
 	for name := range want {
 		if _, ok := got[name]; !ok {
-			lines = append(lines, name+" is in METRICS.md and not exported")
+			lines = append(lines, name+" is in metrics.md and not exported")
 		}
 	}
 	slices.Sort(lines)

@@ -119,7 +119,7 @@ func Shards(ctx context.Context, conn driver.Conn, database string) (int, error)
 	}
 	found := keyed.FindStringSubmatch(engine)
 	if found == nil {
-		return 0, fmt.Errorf("database %q holds the tables of a single server: choose another database in CLICKHOUSE_URL for the cluster, run callgate migrate and copy the calls into it (deploy/README.md)", database)
+		return 0, fmt.Errorf("database %q holds the tables of a single server: choose another database in CLICKHOUSE_URL for the cluster, run callgate migrate and copy the calls into it (deploy/docs/cluster.md)", database)
 	}
 	return strconv.Atoi(found[1])
 }

@@ -12,6 +12,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/identity"
 	"callgate/internal/openapi"
+	"callgate/internal/report"
 )
 
 // A key that a rotation left behind ends because it was meant to: nobody is warned of it.
@@ -21,7 +22,7 @@ func TestOfKeysThatEndTheOldOneOfARotationIsNotTold(t *testing.T) {
 	made := dev.must(201, "POST", "/api/applications", `{"name":"Bot"}`)
 	id := uuid.MustParse(field[string](t, made, "id"))
 	path := "/api/applications/" + id.String()
-	source := alertSource{&Console{Deps: Deps{Pool: m.pool}}}
+	source := report.New(report.Deps{Pool: m.pool}).AlertSource()
 	expiring := func() string {
 		found, err := source.ExpiringKeys(t.Context(), []uuid.UUID{id})
 		if err != nil {
@@ -62,7 +63,7 @@ func TestAnOwnerWatchesUpstreamsWithoutBeingToldTheirNames(t *testing.T) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	source := alertSource{&Console{Deps: Deps{Catalog: catalog.New(m.pool, nil, true)}}}
+	source := report.New(report.Deps{Catalog: catalog.New(m.pool, nil, true)}).AlertSource()
 	for target, id := range map[alerts.TargetType]string{alerts.Application: app, alerts.Capability: "gpt", alerts.Upstream: "eu"} {
 		found, err := source.LeftOut(t.Context(), target, []string{id})
 		if one := found[id]; err != nil || one.Capability == "" || one.Upstream != "canary" || one.For < 6*time.Minute {

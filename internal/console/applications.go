@@ -10,6 +10,7 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
+	"callgate/internal/report"
 )
 
 func (c *Console) listApplications(ctx *fiber.Ctx) (any, error) {
@@ -17,12 +18,12 @@ func (c *Console) listApplications(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if by.days, err = c.daysOf(ctx); err != nil {
+	if by.Days, err = c.daysOf(ctx); err != nil {
 		return nil, err
 	}
 	owner := principal(ctx).UserID
 	found, err := pageOf(ctx, unchanged[application.Application], func(ctx context.Context, page, size int) ([]application.Application, int, error) {
-		return c.chosen(ctx, owner, by, page, size)
+		return c.Report.ChosenApplications(ctx, owner, by, page, size)
 	})
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func (c *Console) listApplications(ctx *fiber.Ctx) (any, error) {
 	return openapi.ApplicationPage{PageFields: found.PageFields, Items: each(found.Items, view)}, err
 }
 
-// createApplication is the one answer about an application with its key in full (spec section 4.2).
+// createApplication is the one answer about an application with its key in full.
 func (c *Console) createApplication(ctx *fiber.Ctx) (any, error) {
 	body, err := bodyOf[openapi.ApplicationDraft](ctx)
 	if err != nil {
@@ -134,17 +135,9 @@ func (c *Console) applicationView(ctx context.Context, applications ...applicati
 		standing := standings[a.ID]
 		return openapi.Application{ApplicationFields: openapi.ApplicationFields{
 			ID: a.ID, Name: a.Name, Description: a.Description, Status: a.Status,
-			CapabilityIDs: a.CapabilityIDs, MaskedAccessKey: a.MaskedAccessKey, DisabledByAdministrator: disablingView(a.Disabling),
+			CapabilityIDs: a.CapabilityIDs, MaskedAccessKey: a.MaskedAccessKey, DisabledByAdministrator: report.DisablingView(a.Disabling),
 			Limits: limitsView(standing.Own), Ceilings: limitsView(standing.Ceilings), EffectiveLimits: effectiveView(standing.Holding()),
 			CreatedAt: beijing.Format(a.CreatedAt), UpdatedAt: beijing.Format(a.UpdatedAt),
 		}}
 	}, err
-}
-
-// disablingView names no administrator: it is for the application's owner.
-func disablingView(d *application.Disabling) *openapi.Disabling {
-	if d == nil {
-		return nil
-	}
-	return &openapi.Disabling{Reason: d.Reason, At: beijing.Format(d.At)}
 }

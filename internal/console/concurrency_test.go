@@ -54,7 +54,7 @@ func (m *manager) over(settings *pgxpool.Config) *manager {
 		m.t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	second.listen(New(Deps{
+	second.listen(New(reporting(Deps{
 		Identity:     m.identity,
 		Applications: application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(pool, ring, true),
@@ -64,7 +64,7 @@ func (m *manager) over(settings *pgxpool.Config) *manager {
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Logger:       log,
-	}), log)
+	})), log)
 	second.admin = &client{&second, m.admin.token}
 	return &second
 }

@@ -1,7 +1,7 @@
-// Package console is the HTTP API of the console and the back office (api.md): routes, credentials,
-// the envelope, faults as statuses, and handlers that compose the domain rooms. Handlers hold no
-// rules of their own: ownership is decided in the SQL of the rooms they ask, so that no route can
-// forget it.
+// Package console is the HTTP API of the console and the back office (internal/openapi): routes, credentials,
+// the envelope, faults as statuses, and handlers that read a request, ask, and show what is answered. What
+// is asked of several packages at once, they ask internal/report. Handlers hold no rules of their own:
+// ownership is decided in the SQL of the packages they ask, so that no route can forget it.
 package console
 
 import (
@@ -21,6 +21,7 @@ import (
 	"callgate/internal/identity"
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 	"callgate/internal/retention"
 	"callgate/internal/stats"
 )
@@ -35,7 +36,8 @@ type Deps struct {
 	LimitsUsage  *limits.Reader // nil: not known
 	Alerts       *alerts.Store
 	Pool         *pgxpool.Pool // for the audit list
-	Stats        *stats.Reader // nil: routes that ask it cannot be served, and last uses of keys are not known
+	Report       *report.Report
+	Stats        *stats.Reader // nil: last calls and last uses of keys are not known
 	Ledger       *ledger.Ledger
 	Announcer    *access.Announcer
 	// Guard, if set, tells whether PostgreSQL answers: an error when not, else a context that ends

@@ -21,7 +21,7 @@ func principal(ctx *fiber.Ctx) identity.Principal {
 	return ctx.Locals(principalKey{}).(identity.Principal)
 }
 
-// asDeveloper demands a user JWT (spec section 5).
+// asDeveloper demands a user JWT.
 func (c *Console) asDeveloper(next handler) handler {
 	return c.withToken(identity.Developer, next)
 }
@@ -31,7 +31,7 @@ func (c *Console) asAdministrator(next handler) handler {
 	return c.withToken(identity.Admin, next)
 }
 
-// asStatisticsReader demands a user JWT or the login session (spec section 5). A Bearer credential
+// asStatisticsReader demands a user JWT or the login session. A Bearer credential
 // that is present decides alone.
 func (c *Console) asStatisticsReader(next handler) handler {
 	bearer := c.asDeveloper(next)

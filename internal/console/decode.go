@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxBody       = 1 << 20 // bytes (api.md, Common)
+	maxBody       = 1 << 20 // bytes
 	maxSignInBody = 4 << 10 // bytes of a body that anybody may send
 )
 

@@ -11,7 +11,6 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/identity"
 	"callgate/internal/openapi"
-	"callgate/internal/stats"
 )
 
 // What administrators see of everybody: applications, users, a call by its id. Never a key, and of a call nothing of
@@ -99,32 +98,13 @@ func accountView(u identity.User) openapi.UserAccount {
 	}
 }
 
-// existing are all applications by their ids, and these, the newest first.
-func (c *Console) existing(ctx context.Context) (all map[uuid.UUID]application.Owned, ids []uuid.UUID, err error) {
-	list, _, err := c.Applications.Everyones(ctx)
-	all = make(map[uuid.UUID]application.Owned, len(list))
-	for _, a := range list {
-		all[a.ID], ids = a, append(ids, a.ID)
-	}
-	return all, ids, err
-}
-
 // lookUpCall answers the facts of a call by its id alone, whichever application made it.
 func (c *Console) lookUpCall(ctx *fiber.Ctx) (any, error) {
 	call, err := idParam(ctx, "callId")
 	if err != nil {
 		return nil, err
 	}
-	all, ids, err := c.existing(ctx.UserContext())
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.Stats.Facts(ctx.UserContext(), ids, call)
-	if err != nil {
-		return nil, err
-	}
-	names, err := c.upstreamNames(ctx.UserContext())
-	return shown(callFacts(all, names))(found, err)
+	return c.Report.CallFacts(ctx.UserContext(), call)
 }
 
 // lookUpCalls answers the facts of the calls of a trace, whichever applications made them.
@@ -137,34 +117,5 @@ func (c *Console) lookUpCalls(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, ids, err := c.existing(ctx.UserContext())
-	if err != nil {
-		return nil, err
-	}
-	var answer openapi.CallFactsFound
-	if answer.Coverage, answer.RetainedFrom, err = c.coverage(ctx.UserContext(), ids, days); err != nil {
-		return nil, err
-	}
-	found, err := c.Stats.Trace(ctx.UserContext(), ids, days, trace, maxTraced+1)
-	if err != nil {
-		return nil, err
-	}
-	answer.More = len(found) > maxTraced
-	names, err := c.upstreamNames(ctx.UserContext())
-	if err != nil {
-		return nil, err
-	}
-	answer.Items = each(found[:min(maxTraced, len(found))], callFacts(all, names))
-	return answer, nil
-}
-
-func callFacts(all map[uuid.UUID]application.Owned, names map[string]string) func(stats.OwnedCall) openapi.CallFacts {
-	return func(o stats.OwnedCall) openapi.CallFacts {
-		a := all[o.Application]
-		return openapi.CallFacts{
-			CallFields: callFields(o.Call), Reason: callReason(o.Reason),
-			Application: openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}, Owner: openapi.User{ID: a.OwnerID, Email: a.Email},
-			AttemptUpstreams: attemptUpstreams(o.Call, names),
-		}
-	}
+	return c.Report.TraceFacts(ctx.UserContext(), days, trace)
 }

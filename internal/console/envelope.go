@@ -29,7 +29,7 @@ const requestID = "X-Request-Id"
 // written says that the handler has written the response itself.
 var written = new(struct{})
 
-// statusOf and codeOf are the table of api.md.
+// statusOf and codeOf are the table of error codes in openapi.yaml.
 var statusOf = map[fault.Kind]int{
 	fault.Internal: 500, fault.Invalid: 400, fault.InvalidDate: 400, fault.InvalidRange: 400,
 	fault.Unauthenticated: 401, fault.BadCredential: 401, fault.NotAdministrator: 403,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strconv"
 	"sync"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 
 	"callgate/internal/fault"
 	"callgate/internal/identity"
-	"callgate/internal/stats"
 )
 
 // What one user, and one client that does not read, can take of the exports' few connections to
@@ -24,16 +22,12 @@ const (
 	exportTimeout  = 30 * time.Minute // of one file
 	exportsPerUser = 2
 	exportRetry    = 10 * time.Second
-	exportBlock    = 1000 // lines whose messages are asked for together
+	exportBlock    = 1000 // entries of the audit trail that are read together
 
 	// A client must take stallBytes within stallTimeout, or its file breaks off.
 	stallTimeout = 30 * time.Second
 	stallBytes   = 64 << 10
 )
-
-var exportHeader = []string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
-	"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId",
-	"reasonType", "reasonCode", "upstreamStatus", "message"}
 
 // exportCalls is listCalls without pages, as CSV.
 func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
@@ -42,7 +36,7 @@ func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	name := "calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv"
-	return c.csvFile(ctx, name, func(ctx context.Context, to io.Writer) error { return writeCSV(ctx, to, c.Stats, q) })
+	return c.csvFile(ctx, name, func(ctx context.Context, to io.Writer) error { return c.Report.WriteCalls(ctx, to, q) })
 }
 
 // csvFile answers with a file that write writes, as one of those that its reader may have at a time.
@@ -149,65 +143,4 @@ func startExport(request context.Context, write func(context.Context, io.Writer)
 		return nil, errors.Join(err, out.Close())
 	}
 	return e, nil
-}
-
-func writeCSV(ctx context.Context, to io.Writer, reader *stats.Reader, q stats.CallsQuery) error {
-	file, err := newSheet(to, exportHeader)
-	if err != nil {
-		return err
-	}
-	block := make([]stats.Call, 0, exportBlock)
-	flush := func() error {
-		if err := reader.AddMessages(ctx, q.Application, block); err != nil {
-			return err
-		}
-		for _, c := range block {
-			if err := file.line(exportLine(c)); err != nil {
-				return err
-			}
-		}
-		block = block[:0]
-		return file.flush()
-	}
-	err = reader.Walk(ctx, q, func(c stats.Call) error {
-		if block = append(block, c); len(block) < cap(block) {
-			return nil
-		}
-		return flush()
-	})
-	if err != nil {
-		return err
-	}
-	return flush()
-}
-
-// exportLine is a call under exportHeader.
-func exportLine(c stats.Call) []string {
-	line := []string{c.CallID.String(), c.StartTime, c.Model, strconv.FormatBool(c.Success),
-		strconv.FormatUint(uint64(c.StatusCode), 10), strconv.FormatUint(uint64(c.DurationMs), 10),
-		c.EndedBy, strconv.FormatBool(c.Streamed), digits(c.FirstByteMs), c.UsageState, c.UpstreamModel,
-		digits(c.Input), digits(c.Output), digits(c.Cached), digits(c.CacheWrite), digits(c.Reasoning), idText(c.KeyID)}
-	switch {
-	case c.Reason == nil:
-		return append(line, "", "", "", "")
-	case c.Reason.Message == nil:
-		return append(line, c.Reason.Type, c.Reason.Code, digits(c.Reason.UpstreamStatus), "")
-	}
-	return append(line, c.Reason.Type, c.Reason.Code, digits(c.Reason.UpstreamStatus), *c.Reason.Message)
-}
-
-// idText is an id, or nothing for one that is not known.
-func idText(id uuid.UUID) string {
-	if id == uuid.Nil {
-		return ""
-	}
-	return id.String()
-}
-
-// digits is a number, or nothing for one that is not known.
-func digits[N uint16 | uint32](n *N) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatUint(uint64(*n), 10)
 }

@@ -94,7 +94,7 @@ func TestADownloadWhoseFirstRowDoesNotComeEndsWithItsRequest(t *testing.T) {
 	defer cancel()
 	released := make(chan struct{})
 	before := time.Now()
-	write := func(ctx context.Context, to io.Writer) error { return writeCSV(ctx, to, w.console.Stats, q) }
+	write := func(ctx context.Context, to io.Writer) error { return w.console.Report.WriteCalls(ctx, to, q) }
 	_, err := startExport(request, write, func() { close(released) })
 	if took := time.Since(before); fault.KindOf(err) != fault.Unavailable || took > 2*time.Second {
 		close(let)

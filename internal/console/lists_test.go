@@ -16,7 +16,7 @@ import (
 )
 
 // TestAListThatIsTooLongIsRefusedForItsLengthAlone goes over every list that a body may hold: nothing is copied, sorted or
-// compared of one that is longer than it may be. The rooms have no store here, so none is asked either.
+// compared of one that is longer than it may be. The packages it asks have no store here, so none is asked either.
 func TestAListThatIsTooLongIsRefusedForItsLengthAlone(t *testing.T) {
 	const items, most = 200_000, 32 << 10 // bytes of work that may be allocated: a copy of such a list takes megabytes
 	names := make([]string, items)

@@ -29,8 +29,17 @@ import (
 	"callgate/internal/identity"
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 	"callgate/internal/secret"
 )
+
+// reporting is d with a report of its stores.
+func reporting(d Deps) Deps {
+	d.Report = report.New(report.Deps{
+		Applications: d.Applications, Catalog: d.Catalog, Pricing: d.Pricing, Stats: d.Stats, Ledger: d.Ledger, Now: d.Now,
+	})
+	return d
+}
 
 const managingAdmin = "root@example.com"
 
@@ -64,7 +73,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 	m := &manager{t: t, pool: pool, mails: embedded.Mails(t)}
 	log := slog.New(slog.DiscardHandler)
 	m.identity = m.newIdentity(log, changes)
-	m.listen(New(Deps{
+	m.listen(New(reporting(Deps{
 		Identity:     m.identity,
 		Applications: application.New(pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(pool, ring, true),
@@ -75,7 +84,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Ledger:       ledger.New(pool),
 		Logger:       log,
-	}), log)
+	})), log)
 	m.admin = m.signIn(identity.Admin, managingAdmin)
 	return m
 }
@@ -215,7 +224,7 @@ func (c *client) sendIf(ifMatch, method, path, body string) (*reply, error) {
 	return r, json.Unmarshal(raw, &r.body)
 }
 
-// must sends and demands a status, and of every answer what is true of all of them (api.md, Common).
+// must sends and demands a status, and of every answer what is true of all of them.
 func (c *client) must(status int, method, path, body string) *reply {
 	c.t.Helper()
 	r, err := c.send(method, path, body)

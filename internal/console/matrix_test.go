@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// class is whom a route answers (api.md, "Sign-in").
+// class is whom a route answers.
 type class int
 
 const (
@@ -221,7 +221,7 @@ func (r route) matches(pattern string) bool {
 }
 
 // TestForeignObjectsAnswerAsAbsentAndMalformedOnes compares answers byte for byte but for the request
-// id (spec section 5, rule 2).
+// id.
 func TestForeignObjectsAnswerAsAbsentAndMalformedOnes(t *testing.T) {
 	c := newCrowd(t)
 	compared := 0

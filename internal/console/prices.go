@@ -8,7 +8,6 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
-	"callgate/internal/stats"
 )
 
 func (c *Console) listPrices(ctx *fiber.Ctx) (any, error) {
@@ -38,35 +37,8 @@ func (c *Console) suggestPrices(ctx *fiber.Ctx) (any, error) {
 	return openapi.PriceSuggestions{Items: each(suggestions, suggestionView), Source: sourceView(source)}, err
 }
 
-// unpricedDays are the days that are looked at for what has no price, unpricedSize what is told of it at most.
-const (
-	unpricedDays = 7
-	unpricedSize = 100
-)
-
 func (c *Console) listUnpriced(ctx *fiber.Ctx) (any, error) {
-	days := beijing.LastDays(unpricedDays, beijing.Today(c.Now()))
-	book, err := c.Pricing.Book(ctx.UserContext())
-	if err != nil {
-		return nil, err
-	}
-	reported, err := c.Stats.ReportedTokens(ctx.UserContext(), days)
-	if err != nil {
-		return nil, err
-	}
-	found := book.Unpriced(each(reported, func(t stats.ReportedTokens) pricing.DayTokens {
-		return pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls, Input: t.Input, Output: t.Output}
-	}))
-	total := int64(len(found))
-	return openapi.Unpriced{Start: days.Start, End: days.End, Total: total, Items: each(found[:min(total, unpricedSize)], unpricedView)}, nil
-}
-
-func unpricedView(u pricing.Unpriced) openapi.UnpricedModel {
-	view := openapi.UnpricedModel{CapabilityID: u.Capability, Calls: u.Calls, Input: u.Input, Output: u.Output, LastDay: u.LastDay}
-	if u.UpstreamModel != "" {
-		view.UpstreamModel = &u.UpstreamModel
-	}
-	return view
+	return c.Report.Unpriced(ctx.UserContext())
 }
 
 func priceView(p pricing.Price) openapi.Price {

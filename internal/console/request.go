@@ -26,7 +26,7 @@ const (
 	maxSize     = 100
 )
 
-// editOf reads the body of an edit, as bodyOf, and its precondition, which the room must be given.
+// editOf reads the body of an edit, as bodyOf, and its precondition, which the domain package must be given.
 func editOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, seen []time.Time, err error) {
 	if body, err = bodyOf[T](ctx, nullable...); err != nil {
 		return body, nil, err
@@ -171,7 +171,7 @@ func identifierParam(ctx *fiber.Ctx, name string) (string, error) {
 	return text, nil
 }
 
-// idParam reads a UUID from the path; a malformed one names nothing (api.md: 404).
+// idParam reads a UUID from the path; a malformed one names nothing: 404.
 func idParam(ctx *fiber.Ctx, name string) (uuid.UUID, error) {
 	text := ctx.Params(name)
 	id, err := uuid.Parse(text)

@@ -13,7 +13,7 @@ func TestAnswersSayHowLongIsKept(t *testing.T) {
 	w := newWatcher(t)
 	sameDay(t, w)
 	days := retention.Days{Statistics: 300, Calls: 60, Failures: 10}
-	w.console.Retention = days
+	w.console.Retention, w.console.Report.Retention = days, days
 	w.console.Stats.Keep(days)
 	ada := w.developer("ada")
 	app := w.application(ada, "app")

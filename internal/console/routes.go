@@ -2,7 +2,7 @@ package console
 
 import "github.com/gofiber/fiber/v2"
 
-// routes is the whole management interface at one look (api.md).
+// routes is the whole management interface at one look; openapi.yaml describes each.
 func (c *Console) routes(api fiber.Router) {
 	public := func(h handler) fiber.Handler { return c.route(c.asAnonymous(h)) }
 	signIn := func(e realm, h func(*fiber.Ctx, realm) (any, error)) fiber.Handler {

@@ -65,7 +65,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := New(Deps{
+	served := New(reporting(Deps{
 		Identity:     m.identity,
 		Applications: application.New(m.pool, ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(m.pool, ring, true),
@@ -78,7 +78,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Ledger:       ledger.New(m.pool),
 		Announcer:    access.NewAnnouncer(m.pool, rdb, log),
 		Logger:       log,
-	})
+	}))
 	m.listen(served, log)
 	return &watcher{m, served, db, url, time.Now(), rdb}
 }

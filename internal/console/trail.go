@@ -14,6 +14,7 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
+	"callgate/internal/report"
 )
 
 // maxTold is how many characters a text may have that entries of the audit trail begin with.
@@ -66,7 +67,7 @@ func (c *Console) exportAudit(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) writeAudit(ctx context.Context, to io.Writer, filter audit.Filter) error {
-	file, err := newSheet(to, auditHeader)
+	file, err := report.NewSheet(to, auditHeader)
 	if err != nil {
 		return err
 	}
@@ -78,14 +79,14 @@ func (c *Console) writeAudit(ctx context.Context, to io.Writer, filter audit.Fil
 		for _, r := range block {
 			line, err := auditLine(r)
 			if err == nil {
-				err = file.line(line)
+				err = file.Line(line)
 			}
 			if err != nil {
 				return err
 			}
 			before = r.ID
 		}
-		if err := file.flush(); err != nil || len(block) < exportBlock {
+		if err := file.Flush(); err != nil || len(block) < exportBlock {
 			return err
 		}
 	}

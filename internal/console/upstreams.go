@@ -88,7 +88,7 @@ func upstreamReportView(r catalog.UpstreamReport) openapi.UpstreamReport {
 	}
 }
 
-// capabilitySettings are the settings of a capability as its room has them.
+// capabilitySettings are the settings of a capability as catalog has them.
 func capabilitySettings(body openapi.CapabilityEdit) catalog.Settings {
 	settings := catalog.Settings{
 		ID: body.ID, Name: body.Name, AllowedMethods: body.AllowedMethods, AllowedPaths: body.AllowedPaths, DefaultPath: body.DefaultPath,

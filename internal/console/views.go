@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/google/uuid"
 
 	"callgate/internal/application"
 	"callgate/internal/audit"
@@ -14,11 +13,9 @@ import (
 	"callgate/internal/fault"
 	"callgate/internal/identity"
 	"callgate/internal/openapi"
-	"callgate/internal/pricing"
-	"callgate/internal/stats"
 )
 
-// What the rooms answer becomes what the contract says here. Where a plain conversion does, the
+// What the domain packages answer becomes what the contract says here. Where a plain conversion does, the
 // compiler holds the two types together.
 
 // each turns the items of a list; lists are never null on the wire.
@@ -41,7 +38,7 @@ type tooLate struct {
 
 func (e *tooLate) Unwrap() error { return e.error }
 
-// shown answers with the view of what a room answers; a Changed fault comes with the current object.
+// shown answers with the view of what a domain package answers; a Changed fault comes with the current object.
 func shown[T, V any](view func(T) V) func(T, error) (any, error) {
 	return func(found T, err error) (any, error) {
 		switch {
@@ -131,106 +128,6 @@ func auditView(r audit.Row) openapi.AuditEntry {
 		TargetType: r.TargetType, TargetID: r.TargetID, TargetName: r.TargetName,
 		Changes: each(r.Changes, func(c audit.Change) openapi.AuditChange { return openapi.AuditChange(c) }),
 	}
-}
-
-func metricsFields(m stats.Metrics, t stats.Tokens, cost []pricing.Cost) openapi.MetricsFields {
-	return openapi.MetricsFields{
-		Calls: m.Calls, Successes: m.Successes, Failures: m.Failures, SuccessRate: m.SuccessRate, AvgDurationMs: m.AvgDurationMs,
-		P50Ms: m.P50Ms, P95Ms: m.P95Ms, P99Ms: m.P99Ms, Tokens: tokensView(t), Cost: each(cost, costView),
-	}
-}
-
-func callFields(c stats.Call) openapi.CallFields {
-	return openapi.CallFields{
-		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
-		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: widened(c.FirstByteMs),
-		UsageState: told(c.UsageState), UpstreamModel: told(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
-		UpstreamID: told(c.UpstreamID), Attempts: int64(c.Attempts), AttemptList: attemptViews(c),
-		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
-		EstimatedTokens: estimatedTokens(c.Estimated), KeyID: idOrNull(c.KeyID),
-	}
-}
-
-// attemptViews are the attempts of a call that was sent to two upstreams; none where the first was not kept.
-func attemptViews(c stats.Call) []openapi.CallAttempt {
-	if c.Failed.UpstreamID == "" {
-		return []openapi.CallAttempt{}
-	}
-	first := openapi.CallAttempt{Reason: told(c.Failed.Reason), DurationMs: int64(c.Failed.DurationMs)}
-	if c.Failed.Status != 0 {
-		first.Status = widened(&c.Failed.Status)
-	}
-	last := openapi.CallAttempt{DurationMs: int64(c.DurationMs) - first.DurationMs}
-	switch {
-	case c.Success:
-		last.Status = widened(&c.StatusCode)
-	case c.Reason != nil:
-		last.Status, last.Reason = widened(c.Reason.UpstreamStatus), &c.Reason.Code
-	}
-	return []openapi.CallAttempt{first, last}
-}
-
-// attemptUpstreams are those that the attempts were made at.
-func attemptUpstreams(c stats.Call, names map[string]string) []openapi.AttemptUpstream {
-	upstreams := []openapi.AttemptUpstream{}
-	if c.Failed.UpstreamID != "" {
-		for _, id := range []string{c.Failed.UpstreamID, c.UpstreamID} {
-			upstreams = append(upstreams, openapi.AttemptUpstream{ID: id, Name: told(names[id])})
-		}
-	}
-	return upstreams
-}
-
-// estimatedTokens is null where nothing was estimated.
-func estimatedTokens(n uint32) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return widened(&n)
-}
-
-func callView(c stats.Call) openapi.Call {
-	return openapi.Call{CallFields: callFields(c), Reason: callReason(c.Reason)}
-}
-
-func callReason(r *stats.FailureReason) *openapi.CallReason {
-	if r == nil {
-		return nil
-	}
-	return &openapi.CallReason{Type: r.Type, Code: r.Code, UpstreamStatus: widened(r.UpstreamStatus)}
-}
-
-func reasonView(r *stats.FailureReason) *openapi.FailureReason {
-	if r == nil {
-		return nil
-	}
-	return &openapi.FailureReason{Type: r.Type, Code: r.Code, Message: r.Message, UpstreamStatus: widened(r.UpstreamStatus)}
-}
-
-func failedCallView(c stats.FailedCall) openapi.FailedCall {
-	return openapi.FailedCall{CallFields: callFields(c.Call), Failure: failureView(c.Failure)}
-}
-
-func failureView(f stats.FailureDetail) openapi.Failure {
-	return openapi.Failure{
-		Collected: f.Collected, Reason: reasonView(f.Reason), Request: (*openapi.FailedRequest)(f.Request),
-		RequestBody: f.RequestBody, Query: f.Query, BodyNote: f.BodyNote,
-	}
-}
-
-func widened[N uint16 | uint32](n *N) *int64 {
-	if n == nil {
-		return nil
-	}
-	wide := int64(*n)
-	return &wide
-}
-
-func idOrNull(id uuid.UUID) *uuid.UUID {
-	if id == uuid.Nil {
-		return nil
-	}
-	return &id
 }
 
 // timeOrNull is an instant, or nil for none.

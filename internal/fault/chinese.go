@@ -8,7 +8,7 @@ import (
 )
 
 // chinese holds the Chinese of every sentence a fault may tell, under its English format; {1} and
-// {2} stand for what the verbs of the format put in. Rooms write English only, and the test beside
+// {2} stand for what the verbs of the format put in. Packages write English only, and the test beside
 // this file reads their source, so that no sentence is without its Chinese.
 var chinese = map[string]string{ //nolint:gosec // sentences about passwords are no passwords
 	// Any request.

@@ -31,7 +31,7 @@ func TestEverySentenceOfAFaultHasItsChinese(t *testing.T) {
 	}
 }
 
-// sentences reads every format of a fault, or of a field's message, out of the rooms' source.
+// sentences reads every format of a fault, or of a field's message, out of the packages' source.
 func sentences(t *testing.T) map[string]token.Position {
 	t.Helper()
 	told := map[string]token.Position{}

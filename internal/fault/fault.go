@@ -1,5 +1,5 @@
-// Package fault is the error every room returns when a caller is to be told something: a kind, a
-// sentence safe to publish, and the cause for the log. Rooms name no HTTP status; console maps
+// Package fault is the error every package returns when a caller is to be told something: a kind, a
+// sentence safe to publish, and the cause for the log. Packages name no HTTP status; console maps
 // kinds to statuses in one place.
 package fault
 
@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Kind says what sort of fault it is; api.md lists the code of each.
+// Kind says what sort of fault it is; openapi.yaml lists the code of each.
 type Kind uint8
 
-// The kinds, in the order of the codes of api.md.
+// The kinds, in the order of their codes in openapi.yaml.
 const (
 	Internal         Kind = iota // 50001, also every error that is no fault
 	Invalid                      // 40001, a parameter or body is invalid

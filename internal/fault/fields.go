@@ -18,7 +18,7 @@ func (f Fields) Add(field, format string, args ...any) {
 	}
 }
 
-// Text checks a UTF-8 text of least to most characters without control characters (api.md).
+// Text checks a UTF-8 text of least to most characters without control characters.
 func (f Fields) Text(field, value string, least, most int) {
 	switch n := utf8.RuneCountInString(value); {
 	case !utf8.ValidString(value):

@@ -2,7 +2,7 @@ package fault
 
 import "time"
 
-// Unchanged holds the precondition of an edit (api.md, "Preconditions"): seen is the updatedAt that
+// Unchanged holds the precondition of an edit ("Preconditions" in openapi.yaml): seen is the updatedAt that
 // its editor has read, in the milliseconds that are told; without one nothing is demanded. It must be
 // asked while the object's row is locked by the transaction that writes, or two editors could both
 // win. The fault is Changed.

@@ -9,7 +9,7 @@ import (
 	"callgate/internal/http1"
 )
 
-// The breaker of an upstream (design section 4, Several upstreams).
+// The breaker of an upstream.
 const (
 	breakerSpan  = 10 * time.Second // what is counted
 	breakerSlot  = 100 * time.Millisecond

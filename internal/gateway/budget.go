@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The retries of a capability (design section 4, Several upstreams): a tenth of its calls, saved up for a burst, or
+// The retries of a capability: a tenth of its calls, saved up for a burst, or
 // two a second where that is more. At two calls a second and less a breaker sees too few calls to open, so there
 // each must be allowed a retry.
 const (

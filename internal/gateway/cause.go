@@ -13,7 +13,7 @@ import (
 )
 
 // logged says in a few fixed words why an upstream failed. The errors themselves name hosts and
-// addresses, which stand in no log (design section 9).
+// addresses, which stand in no log.
 func logged(err error) string {
 	var (
 		dns         *net.DNSError

@@ -40,7 +40,7 @@ func (c *call) prepare() *refusal {
 	return nil
 }
 
-// check finds the first reason to refuse the call, in the order of design section 4. A capability
+// check finds the first reason to refuse the call, in the order in which it asks. A capability
 // that is named and exists is recorded whatever the reason.
 func (c *call) check() *refusal {
 	rest, model, count := splitModel(c.query, c.key)

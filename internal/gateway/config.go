@@ -17,7 +17,7 @@ import (
 	"callgate/internal/traces"
 )
 
-// Config says what a gateway works with. Zero limits take the defaults of design section 4.
+// Config says what a gateway works with. Zero limits take the defaults.
 type Config struct {
 	// Grant resolves an Access Key; its errors are access.ErrUnknownKey and others, which mean that
 	// the key could not be checked.

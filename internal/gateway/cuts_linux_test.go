@@ -32,7 +32,7 @@ var (
 	unreachable  = verdict{1, 502, calls.UpstreamAbort, calls.ConnectionFailed}
 )
 
-// judge derives the verdict from what caller and upstream did (design section 4, "complete").
+// judge derives the verdict from what caller and upstream did.
 func (l *socketLog) judge() verdict {
 	switch {
 	case l.requestSent < l.request.head:

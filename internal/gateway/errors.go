@@ -23,7 +23,7 @@ type refusal struct {
 	endedBy    calls.EndedBy
 }
 
-// The refusals of the table in design section 4.
+// What the gateway refuses a call with.
 var (
 	refusedKey = refusal{status: 401, code: "invalid_api_key", kind: "authentication_error",
 		message: "The Access Key is missing or not valid. Send it as a Bearer credential in the Authorization header, or as x-api-key, api-key or x-goog-api-key."}

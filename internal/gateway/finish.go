@@ -41,7 +41,7 @@ func (c *call) completed() outcome {
 	return outcome{status: c.status, endedBy: calls.Complete, kind: calls.UpstreamHTTPError, code: calls.UpstreamStatus}
 }
 
-// statusIncomplete is recorded when a response did not end completely (spec section 2).
+// statusIncomplete is recorded when a response did not end completely.
 const statusIncomplete = 499
 
 // interrupted is the outcome of an answer that did not end completely, or never began because of

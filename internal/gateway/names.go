@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// methods are those that are forwarded (design section 4). TRACE would have an upstream repeat the
+// methods are those that are forwarded. TRACE would have an upstream repeat the
 // platform's key, and what nobody has defined is known to nobody.
 var methods = [...]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"}
 
@@ -54,7 +54,7 @@ var removedIn = newNames(
 	"host", "content-length", "expect",
 )
 
-// removedOut are the response headers that do not go to the caller (design section 4): an upstream's
+// removedOut are the response headers that do not go to the caller: an upstream's
 // answer is hostile to the origin, which may be the console's, and to proxies in front of us.
 var removedOut = newNames(
 	// hop-by-hop, and what is ours to say

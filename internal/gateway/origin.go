@@ -10,8 +10,8 @@ import (
 	"callgate/internal/http1"
 )
 
-// origin is where an answer came from. The upstream's base URL is for administrators only (spec
-// section 2): what an answer tells of it is rewritten to the gateway's path, or does not pass.
+// origin is where an answer came from. The upstream's base URL is for administrators
+// only: what an answer tells of it is rewritten to the gateway's path, or does not pass.
 type origin struct {
 	target *target
 	path   []byte // of the call, below the upstream's base URL

@@ -8,7 +8,7 @@ import (
 	"callgate/internal/secret"
 )
 
-// The gateway has two roots (design section 4). What stands after the first goes to the upstream. After
+// The gateway has two roots. What stands after the first goes to the upstream. After
 // the second stands a capability first, for programs that take a base URL and nothing else: a root of
 // its own, so that no upstream's path is ever taken for one.
 const (
@@ -168,7 +168,7 @@ var (
 const maxDecoding = 4
 
 // checkPath refuses a path that could leave the base path at the upstream, or at anything behind it
-// that decodes once more than its neighbour (design section 4).
+// that decodes once more than its neighbour.
 func checkPath(path []byte) error {
 	for layer := range maxDecoding {
 		if err := checkSegments(path); err != nil {

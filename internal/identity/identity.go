@@ -23,7 +23,7 @@ import (
 // Audience says for which interface a credential is good; it is the aud claim of a token.
 type Audience string
 
-// The two kinds of sign-in. A developer's has no administrator rights (spec section 5, rule 3).
+// The two kinds of sign-in. A developer's has no administrator rights.
 const (
 	Developer Audience = "callgate-console"
 	Admin     Audience = "callgate-admin"
@@ -39,7 +39,7 @@ type Principal struct {
 
 const minSecret = 32 // bytes of JWTSecret
 
-// Config is what the room is told. Zero durations and limits mean the stated defaults.
+// Config is what the package is told. Zero durations and limits mean the stated defaults.
 type Config struct {
 	JWTSecret        []byte   // at least 32 bytes; signs tokens and hashes codes
 	FormerJWTSecrets [][]byte // the same; they still verify what they have signed
@@ -52,7 +52,7 @@ type Config struct {
 	SessionTTL      time.Duration // of a developer, 30 days
 	AdminSessionTTL time.Duration // 12 h
 
-	AdminEmails       []string // ADMIN_EMAILS: who may sign in to the back office (spec section 5)
+	AdminEmails       []string // ADMIN_EMAILS: who may sign in to the back office
 	LoginEmailDomains []string // domains developers may sign in with; empty means any
 
 	Limits Limits

@@ -62,8 +62,8 @@ func subject(who Principal) string {
 }
 
 // VerifyToken tells who a Bearer token speaks for: signed by us, unexpired, made for audience, of a
-// session that still lives, and, for an administrator, of an address that ADMIN_EMAILS still lists
-// (spec section 5). A token of the company's issuer, where one is configured, speaks for the
+// session that still lives, and, for an administrator, of an address that ADMIN_EMAILS still lists.
+// A token of the company's issuer, where one is configured, speaks for the
 // developer of its e-mail. Faults: Unauthenticated without a token, NotAdministrator for a
 // developer's token where an administrator's is wanted, Unavailable when the company's keys cannot
 // be had, else BadCredential.

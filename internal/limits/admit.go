@@ -2,14 +2,14 @@ package limits
 
 import "time"
 
-// Codes of what is reached; the gateway answers 429 with them (design section 4).
+// Codes of what is reached; the gateway answers 429 with them.
 const (
 	RateLimited        = "rate_limited"
 	ConcurrencyLimited = "concurrency_limited"
 	QuotaExhausted     = "quota_exhausted"
 )
 
-// The limits, as the contract names them (api.md).
+// The limits, as the contract names them.
 const (
 	RequestsPerMinute = "requestsPerMinute"
 	TokensPerMinute   = "tokensPerMinute"

@@ -1,4 +1,4 @@
-// Package limits holds applications to what they may use (design section 10): rates, concurrency and quotas that
+// Package limits holds applications to what they may use: rates, concurrency and quotas that
 // owners set, within ceilings that administrators set.
 //
 // Redis has one count for each limit of an application: how much was taken in each bucket of its window (250 ms of a

@@ -13,7 +13,7 @@ import (
 	"callgate/internal/fault"
 )
 
-// Edit changes limits by the names of the contract (api.md): nil removes one, and what is not named stays.
+// Edit changes limits by the names of the contract: nil removes one, and what is not named stays.
 type Edit map[string]*int64
 
 // check notes every limit that is not from 1 to Most.

@@ -54,13 +54,13 @@ func (p pace) minute() span {
 	return span{unit: p.unit.Milliseconds(), buckets: int64((whole + p.unit - 1) / p.unit)}
 }
 
-// beijingDay counts days as section 7 does.
+// beijingDay counts calls by Beijing days.
 var beijingDay = span{unit: (24 * time.Hour).Milliseconds(), offset: (8 * time.Hour).Milliseconds(), buckets: 1}
 
 // noLimits is what holds before the limits were read once.
 var noLimits = new(Snapshot)
 
-// Limiter holds applications to their limits (design section 10). It is for one gateway; every gateway has one.
+// Limiter holds applications to their limits. It is for one gateway; every gateway has one.
 type Limiter struct {
 	config   Config
 	pace     pace

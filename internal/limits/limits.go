@@ -2,7 +2,7 @@ package limits
 
 import "github.com/google/uuid"
 
-// Limits bound what an application may use (design section 10). 0 is no limit, else 1 to Most. Minutes are sliding,
+// Limits bound what an application may use. 0 is no limit, else 1 to Most. Minutes are sliding,
 // days are Beijing days, tokens are input and output together as the answers report them, or an
 // estimate where they do not.
 type Limits struct {
@@ -29,7 +29,7 @@ const (
 // numLimits is how many limits there are.
 const numLimits = 5
 
-// limitNames are the limits as the contract names them (api.md), in the order of values.
+// limitNames are the limits as the contract names them, in the order of values.
 var limitNames = [numLimits]string{"requestsPerMinute", "tokensPerMinute", "concurrency", "callsPerDay", "tokensPerDay"}
 
 // values are the limits one by one, for what treats all of them alike.

@@ -1,4 +1,4 @@
--- One exchange between a gateway and the slots of an application's calls in flight (design section 10).
+-- One exchange between a gateway and the slots of an application's calls in flight.
 --
 -- KEYS: 1 the slots, 2 those in use
 -- ARGV: 1 limit, 2 gateway, 3 slots it holds, 4 how many it wants, 5 the least that helps, 6 gateways that share,

@@ -1,4 +1,4 @@
--- One exchange between a gateway and the count of one limit over a sliding window (design section 10). Time is
+-- One exchange between a gateway and the count of one limit over a sliding window. Time is
 -- counted in buckets; what was taken in a bucket stays in the window for so many buckets.
 --
 -- KEYS: 1 the count

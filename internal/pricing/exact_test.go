@@ -28,7 +28,7 @@ type entry struct {
 	input, cached, cacheWrite, output string // cached and cacheWrite "" when left out
 }
 
-// recomputed is what calls cost by a book, call by call in fractions; it shares no code with the room.
+// recomputed is what calls cost by a book, call by call in fractions; it shares no code with the package.
 func recomputed(book []entry, calls []call) (amounts map[string]*big.Rat, priced map[string]int64, unpriced int64) {
 	amounts, priced = map[string]*big.Rat{}, map[string]int64{}
 	rat := func(texts ...string) *big.Rat {

@@ -1,5 +1,5 @@
-// Package pricing is the price book that administrators keep, and what counted tokens cost by it (design
-// section 9). Cost is an estimate, no bill. It is computed when it is asked for, from that day's tokens and
+// Package pricing is the price book that administrators keep, and what counted tokens cost by it.
+// Cost is an estimate, no bill. It is computed when it is asked for, from that day's tokens and
 // that day's price, in decimals that are never rounded: a corrected price reprices its days at once.
 //
 // The hard decision is to price in integers: rates are whole ten-thousandths, so what a row of tokens costs is a sum of

@@ -1,5 +1,5 @@
 // Package retention says how long calls, their statistics and the detail of failures are kept: what is answered, and
-// how much longer rows live (design section 7). Every place that knows of it, from the tables' times to live to the
+// how much longer rows live. Every place that knows of it, from the tables' times to live to the
 // console's texts, takes it from here.
 package retention
 

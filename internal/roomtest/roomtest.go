@@ -1,4 +1,4 @@
-// Package roomtest is what the tests of rooms on PostgreSQL share: a database of their own, a keyring
+// Package roomtest is what the tests of packages on PostgreSQL share: a database of their own, a keyring
 // and the demand for a certain fault.
 package roomtest
 

@@ -109,12 +109,11 @@ func (l *callStore) asks(r *Reader, application uuid.UUID, refused bool) {
 			err = r.Walk(ctx, q, func(Call) error { n++; return nil })
 			return n, err
 		},
-		"recount": func(ctx context.Context) (int64, error) {
-			c, err := r.Recount(ctx, application, days)
-			if err != nil {
-				return 0, err
-			}
-			return c.Summary().Calls, nil
+		"recount": func(ctx context.Context) (n int64, err error) {
+			query := "SELECT toInt64(count()) FROM calls WHERE application_id = {application:UUID} AND " + since("from") + " AND " + before("to")
+			pairs := []any{"application", application, "from", days.Start.Start().Unix(), "to", days.End.End().Unix()}
+			err = r.Stream(ctx, "recount", query, pairs, func(scan func(...any) error) error { return scan(&n) })
+			return n, err
 		},
 		"failure": func(ctx context.Context) (int64, error) {
 			_, err := r.Call(ctx, application, matching[0].id)

@@ -12,7 +12,7 @@ import (
 	"callgate/internal/fault"
 )
 
-// FailedCall is a failed call and why it failed (spec section 4.1, rules 9 to 13).
+// FailedCall is a failed call and why it failed.
 type FailedCall struct {
 	Call
 	Failure FailureDetail
@@ -25,7 +25,7 @@ type FailureDetail struct {
 	Request     *FailureRequest // nil when not collected or expired
 	RequestBody json.RawMessage // redacted; null when BodyNote says why, or nothing was kept
 	Query       json.RawMessage // object of redacted strings; null when nothing was kept
-	BodyNote    *string         // api.md, "bodyNote"; nil when the body is there
+	BodyNote    *string         // why the body is not there; nil when it is
 }
 
 // FailureReason says why. It lives as long as the call, except for Message.
@@ -42,7 +42,7 @@ type FailureRequest struct {
 	Path   string // what stood after /gateway
 }
 
-// expired is the note for a detail past its time to live (api.md).
+// expired is the note for a detail past its time to live.
 const expired = "expired"
 
 const failedCallQuery = `

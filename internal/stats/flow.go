@@ -12,7 +12,7 @@ import (
 	"callgate/internal/beijing"
 )
 
-// PageSize is the number of calls on a page of the call flow .
+// PageSize is the number of calls on a page of the call flow.
 const PageSize = 10
 
 // attempts is how often a page is asked again when rows were there to be counted but not to be
@@ -70,7 +70,7 @@ func (q CallsQuery) parameters(more ...any) []any {
 	return args(more...)
 }
 
-// Call is one row of the call flow .
+// Call is one row of the call flow.
 type Call struct {
 	CallID      uuid.UUID
 	StartTime   string // Beijing time, RFC 3339 with milliseconds

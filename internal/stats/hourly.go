@@ -46,7 +46,7 @@ func (r *Reader) Hourly(ctx context.Context, applications []uuid.UUID, day beiji
 		hours = append(hours, HourMetrics{Hour: beijing.Format(at)})
 	}
 	days := beijing.Range{Start: day, End: day}
-	if len(applications) == 0 || r.keptStatistics(days).Days() < 1 {
+	if len(applications) == 0 || r.KeptStatistics(days).Days() < 1 {
 		return hours, nil
 	}
 	from := day.Start().Unix()
@@ -66,7 +66,7 @@ func (r *Reader) Hourly(ctx context.Context, applications []uuid.UUID, day beiji
 			return err
 		})
 	})
-	if r.keptCalls(days).Days() == 1 {
+	if r.KeptCalls(days).Days() == 1 {
 		group.Go(func() error {
 			return r.each(groupCtx, "first bytes", firstByteQuery+ofThis+" GROUP BY start", args(pairs...), func(rows driver.Rows) error {
 				start, f, err := scanFirstByte(rows)

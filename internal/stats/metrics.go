@@ -4,7 +4,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Metrics are the figures of some set of calls (api.md, "Metrics block"). The zero value is that
+// Metrics are the figures of some set of calls. The zero value is that
 // of no calls.
 type Metrics struct {
 	Calls         int64
@@ -34,19 +34,13 @@ const figures = `
 // sums are what adds up of a set of calls.
 type sums struct{ calls, successes, durationMs int64 }
 
-func (s *sums) add(part sums) {
-	s.calls += part.calls
-	s.successes += part.successes
-	s.durationMs += part.durationMs
-}
-
 // tally is a set of calls, with the buckets of its percentiles.
 type tally struct {
 	sums
 	buckets []uint16 // of the 50th, 95th and 99th; empty without calls
 }
 
-func (t tally) metrics() Metrics { return newMetrics(t.calls, t.successes, t.durationMs, t.buckets) }
+func (t tally) metrics() Metrics { return NewMetrics(t.calls, t.successes, t.durationMs, t.buckets) }
 
 // scanTally reads into leading and then the columns of figures.
 func scanTally(rows driver.Rows, leading ...any) (t tally, err error) {
@@ -62,8 +56,9 @@ func scanMetrics(rows driver.Rows, leading ...any) (Metrics, error) {
 	return t.metrics(), err
 }
 
-// newMetrics works in integers, so that no figure depends on how a float was rounded on the way.
-func newMetrics(calls, successes, durationMs int64, buckets []uint16) Metrics {
+// NewMetrics are the figures of calls of which the 50th, 95th and 99th percentiles of durations lie in buckets; without calls there are
+// none. It works in integers, so that no figure depends on how a float was rounded on the way.
+func NewMetrics(calls, successes, durationMs int64, buckets []uint16) Metrics {
 	m := Metrics{Calls: calls, Successes: successes, Failures: calls - successes}
 	if calls <= 0 {
 		return m

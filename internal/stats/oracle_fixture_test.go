@@ -154,7 +154,7 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 		if random.IntN(9) == 0 {
 			r.status = 201
 		}
-		r.reported = report(random, r.status, r.upstream)
+		r.reported = reportedAt(random, r.status, r.upstream)
 		return r
 	}
 	r.success = false
@@ -169,7 +169,7 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 	if random.IntN(12) == 0 {
 		r.reason, r.code = "", "" // of before there were reasons
 	}
-	r.reported = report(random, r.status, r.upstream)
+	r.reported = reportedAt(random, r.status, r.upstream)
 	if random.IntN(5) > 0 {
 		r.kept = &kept{[]string{"", "too many requests", "=1+1 100% _Über " + strings.Repeat("长", 230)}[random.IntN(3)], "POST", "/v1/x", strconv.Itoa(random.IntN(99)), r.model, ""}
 		if random.IntN(3) == 0 {

@@ -12,7 +12,7 @@ import (
 // This file is the oracle: what every statistics endpoint must answer, worked out from plain slices
 // with integers and the calendar of package time. It shares no code with what it judges.
 
-// pageSize is that of both lists (spec section 8).
+// pageSize is that of both lists.
 const pageSize = 10
 
 // beijingZone has been Beijing's for as long as there are calls.

@@ -26,6 +26,7 @@ import (
 	"callgate/internal/identity"
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 )
@@ -170,9 +171,12 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	}
 	t.Cleanup(func() { people.Close(context.Background()) })
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: console.Fail(log)})
+	reports := report.New(report.Deps{
+		Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Stats: reader, Ledger: ledger.New(pool), Now: clock,
+	})
 	console.New(console.Deps{
 		Identity: people, Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Limits: limits.New(pool), Pool: pool, Stats: reader,
-		Ledger: ledger.New(pool), Now: clock, Logger: log,
+		Ledger: ledger.New(pool), Report: reports, Now: clock, Logger: log,
 	}).Register(app)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -17,8 +17,8 @@ type reported struct {
 // tokenNames are those of a metrics block.
 var tokenNames = [5]string{"input", "output", "cached", "cacheWrite", "reasoning"}
 
-// report is one at random for an answer of some status.
-func report(random *rand.Rand, status, upstreamStatus int) (r reported) {
+// reportedAt is what is reported at random for an answer of some status.
+func reportedAt(random *rand.Rand, status, upstreamStatus int) (r reported) {
 	if upstreamStatus != 200 {
 		r.state = []string{"", "none"}[random.IntN(2)]
 		return r

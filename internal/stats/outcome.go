@@ -90,7 +90,7 @@ func (r *Reader) within(q CallsQuery) CallsQuery {
 
 // kept are the days in which calls of a query can be found.
 func (r *Reader) kept(q CallsQuery) beijing.Range {
-	days := r.keptCalls(q.Range)
+	days := r.KeptCalls(q.Range)
 	if q.Outcome.Text != "" {
 		days.Start = max(days.Start, r.days.FailuresFrom(beijing.Today(r.now())))
 	}

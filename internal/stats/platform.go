@@ -65,7 +65,7 @@ WHERE u.day BETWEEN {start:Date} AND {end:Date}`
 // Callers gives the applications that have calls in the days, whoever they are: deleted ones until their rows are swept.
 // model nil is all. Faults: Unavailable.
 func (r *Reader) Callers(ctx context.Context, days beijing.Range, model *string) (callers []Caller, err error) {
-	if days = r.keptStatistics(days); days.Days() < 1 {
+	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return nil, nil
 	}
 	query, pairs := callersQuery, []any{"start", days.Start, "end", days.End}
@@ -101,7 +101,7 @@ GROUP BY c.model`
 // Faults: Unavailable.
 func (r *Reader) ModelCallers(ctx context.Context, days beijing.Range) (map[string]ModelCallers, error) {
 	found := map[string]ModelCallers{}
-	if days = r.keptStatistics(days); days.Days() < 1 {
+	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return found, nil
 	}
 	err := r.each(fromProjections(ctx), "callers of capabilities", modelCallersQuery, args("start", days.Start, "end", days.End), func(rows driver.Rows) error {
@@ -150,7 +150,7 @@ HAVING sum(failed) != 0`
 // the rollup has not all of them. Everyone.Except is not asked for: each row names its application.
 // Faults: Unavailable.
 func (r *Reader) Failures(ctx context.Context, days beijing.Range, model *string) (failing []Failing, err error) {
-	if days = r.keptStatistics(days); days.Days() < 1 {
+	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return nil, nil
 	}
 	pairs := []any{"start", days.Start, "end", days.End}

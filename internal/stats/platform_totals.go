@@ -27,7 +27,7 @@ HAVING total != 0`
 // GroupTotals gives the figures of each group of applications together, in the order of the groups. Faults: Unavailable.
 func (r *Reader) GroupTotals(ctx context.Context, groups [][]uuid.UUID, days beijing.Range) ([]Metrics, error) {
 	totals := make([]Metrics, len(groups))
-	if days = r.keptStatistics(days); days.Days() < 1 {
+	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return totals, nil
 	}
 	var applications []uuid.UUID
@@ -71,7 +71,7 @@ HAVING counted != 0`
 // EveryonesSpent gives what is priced of the tokens of each application, whoever it is, as SpanTokens does it of those that
 // are named. What take is given is overwritten after it returns. Faults: Unavailable.
 func (r *Reader) EveryonesSpent(ctx context.Context, days beijing.Range, spans []beijing.Day, named []string, take func(*ModelTokens)) error {
-	if days = r.keptStatistics(days); days.Days() < 1 {
+	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return nil
 	}
 	first := make([]string, len(spans))

@@ -59,7 +59,7 @@ const (
 // calls are kept, or, where somebody is left out, of as many of the last upstreamSpan as hold a million calls together.
 // Faults: Unavailable.
 func (r *Reader) UpstreamRanges(ctx context.Context, who Everyone, days beijing.Range, model *string) (ranges UpstreamRanges, err error) {
-	days = r.keptCalls(days)
+	days = r.KeptCalls(days)
 	if len(who.Except) > 0 {
 		days.Start = max(days.Start, days.End-upstreamSpan+1)
 		if days, err = r.fewCalls(ctx, days); err != nil {

@@ -70,7 +70,7 @@ type everyonesRow struct {
 }
 
 func (r *Reader) everyones(ctx context.Context, who Everyone, days beijing.Range, model *string, by grouped, take func(everyonesRow)) error {
-	if days = r.keptStatistics(days); days.Days() < 1 {
+	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return nil
 	}
 	condition, pairs := who.condition()
@@ -111,7 +111,7 @@ type tokenGroup struct {
 
 // EveryonesTokens is DayTokens of everyone, of one capability or, model nil, of all. Faults: Unavailable.
 func (r *Reader) EveryonesTokens(ctx context.Context, who Everyone, days beijing.Range, model *string, named []string, take func(*ModelTokens)) error {
-	if days = r.keptStatistics(days); days.Days() < 1 {
+	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return nil
 	}
 	groups := map[tokenGroup]*tokenSums{}

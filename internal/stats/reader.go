@@ -1,4 +1,4 @@
-// Package stats answers the questions of the console from ClickHouse (spec section 4.1): usage of
+// Package stats answers the questions of the console from ClickHouse: usage of
 // applications, their call flow, and why one call failed. It only reads; internal/calls writes.
 //
 // The hard decision is how to page through a year of calls at the cost of the first page: counts
@@ -179,14 +179,14 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// keptStatistics cuts what is older than the statistics that are answered off a range. The result may hold no day.
-func (r *Reader) keptStatistics(days beijing.Range) beijing.Range {
+// KeptStatistics cuts what is older than the statistics that are answered off a range. The result may hold no day.
+func (r *Reader) KeptStatistics(days beijing.Range) beijing.Range {
 	days.Start = max(days.Start, r.days.StatisticsFrom(beijing.Today(r.now())))
 	return days
 }
 
-// keptCalls is keptStatistics for the calls themselves, of which less may be kept.
-func (r *Reader) keptCalls(days beijing.Range) beijing.Range {
+// KeptCalls is KeptStatistics for the calls themselves, of which less may be kept.
+func (r *Reader) KeptCalls(days beijing.Range) beijing.Range {
 	days.Start = max(days.Start, r.days.CallsFrom(beijing.Today(r.now())))
 	return days
 }
@@ -227,6 +227,19 @@ func (r *Reader) stream(ctx context.Context, conn asker, doing, query string, ar
 		}
 	}
 	return nil
+}
+
+// Stream runs a query of who counts for himself and hands every row to take, whose scan reads the columns. pairs are names and
+// values of {name:Type} parameters, in turns. There is no time limit. Faults: Unavailable.
+func (r *Reader) Stream(ctx context.Context, doing, query string, pairs []any, take func(scan func(columns ...any) error) error) error {
+	return r.stream(ctx, r.conn, doing, query, args(pairs...), func(rows driver.Rows) error {
+		return take(func(columns ...any) error {
+			if err := rows.Scan(columns...); err != nil {
+				return unavailable(err, doing)
+			}
+			return nil
+		})
+	})
 }
 
 func unavailable(err error, doing string) error {

@@ -82,7 +82,7 @@ HAVING sum(failed) != 0`
 // Reasons tells why calls of one application, or of several together, failed: all reasons, most failures first. model nil is
 // all. Every failure is counted in one of them. Faults: Unavailable.
 func (r *Reader) Reasons(ctx context.Context, applications []uuid.UUID, days beijing.Range, model *string) ([]ReasonFigures, error) {
-	days = r.keptStatistics(days)
+	days = r.KeptStatistics(days)
 	if len(applications) == 0 || days.Days() < 1 {
 		return []ReasonFigures{}, nil
 	}

@@ -134,7 +134,7 @@ func (r *Reader) count(ctx context.Context, q *CallsQuery) (series, error) {
 		asOf = *q.Until
 	}
 	first := arrivals(asOf)
-	fromRows := slices.DeleteFunc(dayBuckets(r.keptCalls(q.Range)), func(s timeBucket) bool {
+	fromRows := slices.DeleteFunc(dayBuckets(r.KeptCalls(q.Range)), func(s timeBucket) bool {
 		return s.day() < first && !s.cuts(q.From) && !s.cuts(q.To)
 	})
 	var days, hours series
@@ -283,7 +283,7 @@ GROUP BY start`
 // countDays counts the calls of a query by day, from the rollups, whenever they were recorded; also days that hold other calls
 // only.
 func (r *Reader) countDays(ctx context.Context, q CallsQuery) (series, error) {
-	days := r.keptCalls(q.Range)
+	days := r.KeptCalls(q.Range)
 	switch {
 	case days.Days() < 1:
 		return nil, nil

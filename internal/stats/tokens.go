@@ -29,7 +29,7 @@ func (c Count) Pointer() *int64 {
 	return &c.N
 }
 
-// Tokens are what the answers to some set of calls reported (design section 9). The zero value is that of no calls.
+// Tokens are what the answers to some set of calls reported. The zero value is that of no calls.
 type Tokens struct {
 	Input, Output, Cached, CacheWrite, Reasoning Count // Cached and CacheWrite are part of Input, Reasoning of Output
 	TokenStates
@@ -108,7 +108,7 @@ func (r *Reader) SpanTokens(ctx context.Context, applications []uuid.UUID, days 
 }
 
 func (r *Reader) modelTokens(ctx context.Context, what, query string, take func(*ModelTokens), applications []uuid.UUID, days beijing.Range, named []string, more ...any) error {
-	days = r.keptStatistics(days)
+	days = r.KeptStatistics(days)
 	if len(applications) == 0 || days.Days() < 1 {
 		return nil
 	}

@@ -26,7 +26,7 @@ HAVING with_tokens != 0`
 // ReportedTokens gives the tokens of all applications, deleted ones too until their rows are swept, by day and
 // model. Faults: Unavailable.
 func (r *Reader) ReportedTokens(ctx context.Context, days beijing.Range) (found []ReportedTokens, err error) {
-	days = r.keptStatistics(days)
+	days = r.KeptStatistics(days)
 	if days.Days() < 1 {
 		return nil, nil
 	}

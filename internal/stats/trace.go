@@ -93,7 +93,7 @@ type OwnedCall struct {
 // Unavailable.
 func (r *Reader) Trace(ctx context.Context, applications []uuid.UUID, days beijing.Range, trace string, most int) ([]OwnedCall, error) {
 	found := []OwnedCall{}
-	buckets := dayBuckets(r.keptCalls(days))
+	buckets := dayBuckets(r.KeptCalls(days))
 	if len(buckets) == 0 || len(applications) == 0 {
 		return found, nil
 	}

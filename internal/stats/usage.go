@@ -15,7 +15,7 @@ import (
 // of one table, so they always add up.
 type Usage struct {
 	Summary Metrics
-	Daily   []DayMetrics   // every day of the range, ascending, zero-filled (spec section 4.1)
+	Daily   []DayMetrics   // every day of the range, ascending, zero-filled
 	Models  []ModelMetrics // by calls, descending, then by model
 }
 
@@ -38,10 +38,10 @@ WHERE u.application_id IN {applications:Array(UUID)} AND u.day BETWEEN {start:Da
 GROUP BY GROUPING SETS ((u.day), (u.model), ())
 HAVING total != 0`
 
-// Usage gives the figures of one application, or of several together (spec section 4.1). Days
+// Usage gives the figures of one application, or of several together. Days
 // before what is kept are empty. Faults: Unavailable.
 func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (Usage, error) {
-	asked := r.keptStatistics(days)
+	asked := r.KeptStatistics(days)
 	if len(applications) == 0 || asked.Days() < 1 {
 		return tallies{}.usage(days), nil
 	}
@@ -113,7 +113,7 @@ HAVING total != 0`
 // the zero Metrics is right for it. Faults: Unavailable.
 func (r *Reader) Totals(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[uuid.UUID]Metrics, error) {
 	totals := make(map[uuid.UUID]Metrics, len(applications))
-	days = r.keptStatistics(days)
+	days = r.KeptStatistics(days)
 	if len(applications) == 0 || days.Days() < 1 {
 		return totals, nil
 	}

@@ -18,7 +18,7 @@ const MaxURLLength = 2048
 // ErrForbiddenAddress says that an address is not a public one and private ones are not allowed.
 var ErrForbiddenAddress = errors.New("address is not public")
 
-// ParseBaseURL reads an upstream base URL (design section 4): http or https, a host, an optional
+// ParseBaseURL reads an upstream base URL: http or https, a host, an optional
 // port and path, nothing else. Literal addresses that are not public are refused unless allowPrivate;
 // numeric spellings of an IPv4 address other than dotted decimal are always refused. The result has
 // no trailing slash. The errors are sentences fit for an administrator and never repeat the text.

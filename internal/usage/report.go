@@ -1,5 +1,5 @@
-// Package usage reads what an upstream's answer reports of its tokens while the answer passes to the caller
-// (design section 9). Nothing is asked for, estimated or changed: a number is what the upstream said, at the place
+// Package usage reads what an upstream's answer reports of its tokens while the answer passes to the caller.
+// Nothing is asked for, estimated or changed: a number is what the upstream said, at the place
 // where its format has it, and what is not said stays unknown.
 //
 // In the order of a byte: reader.go chooses how an answer is read, inflate.go undoes its compression, events.go,

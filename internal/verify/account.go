@@ -8,7 +8,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
-	"callgate/internal/stats"
+	"callgate/internal/report"
 )
 
 // findings are the differences of one account in one attempt.
@@ -23,7 +23,7 @@ type findings struct {
 	moved        beijing.Day // the first day on which rows arrived or went meanwhile
 
 	// What was recounted.
-	recount *stats.Recount
+	recount *recounted
 	counted tokens
 	why     dailyReasons
 	ids     []uuid.UUID
@@ -44,13 +44,13 @@ func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days bei
 		return nil, err
 	}
 	found := &findings{accounts: 1, applications: len(all)}
-	account := stats.NewRecount()
+	account := newRecounted()
 	ids := make([]uuid.UUID, len(all))
 	totals := make(map[uuid.UUID]openapi.MetricsFields, len(all))
 	var tokensOfAccount tokens
 	why := dailyReasons{}
 	for i, a := range all {
-		recount, err := v.Stats.Recount(ctx, a.ID, days)
+		recount, err := v.recount(ctx, a.ID, days)
 		if err != nil {
 			return nil, err
 		}
@@ -61,9 +61,9 @@ func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days bei
 		if err := v.compareApplication(ctx, found, owner, a.ID, days, recount, &counted, why); err != nil {
 			return nil, err
 		}
-		account.Merge(recount)
+		account.merge(recount)
 		tokensOfAccount.add(counted)
-		ids[i], totals[a.ID] = a.ID, counted.summary(recount.Summary())
+		ids[i], totals[a.ID] = a.ID, counted.summary(recount.summary())
 	}
 	if err := v.compareOverview(ctx, found, owner, days, account, &tokensOfAccount); err != nil {
 		return nil, err
@@ -74,22 +74,22 @@ func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days bei
 	if err := v.compareList(ctx, found, owner, days, totals); err != nil {
 		return nil, err
 	}
-	found.calls = account.Summary().Calls
+	found.calls = account.summary().Calls
 	found.recount, found.counted, found.why, found.ids = account, tokensOfAccount, why, ids
 	found.owner, found.totals = owner, totals
 	return found, v.noteMoved(ctx, found, ids, days, account)
 }
 
 // noteMoved looks for days whose number of rows is no longer the one that was counted.
-func (v *verifier) noteMoved(ctx context.Context, found *findings, ids []uuid.UUID, days beijing.Range, account *stats.Recount) error {
+func (v *verifier) noteMoved(ctx context.Context, found *findings, ids []uuid.UUID, days beijing.Range, account *recounted) error {
 	if found.differences == 0 {
 		return nil
 	}
-	now, err := v.Stats.RowsPerDay(ctx, ids, days)
+	now, err := v.rowsPerDay(ctx, ids, days)
 	if err != nil {
 		return err
 	}
-	before := account.CallsPerDay()
+	before := account.callsPerDay()
 	for day := range days.Each() {
 		if now[day] != before[day] {
 			found.moving, found.moved = true, day
@@ -99,12 +99,12 @@ func (v *verifier) noteMoved(ctx context.Context, found *findings, ids []uuid.UU
 	return nil
 }
 
-func (v *verifier) compareOverview(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, account *stats.Recount, counted *tokens) error {
+func (v *verifier) compareOverview(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, account *recounted, counted *tokens) error {
 	got, err := v.Answers.Overview(ctx, owner, days)
 	if err != nil {
 		return err
 	}
-	usage := account.Usage(days)
+	usage := account.usage(days)
 	want := got
 	want.MetricsFields, want.Daily = counted.summary(usage.Summary), each(usage.Daily, counted.day)
 	if want.Models, err = v.named(ctx, usage.Models, counted); err != nil {
@@ -118,7 +118,7 @@ func (v *verifier) compareOverview(ctx context.Context, found *findings, owner u
 func (v *verifier) compareList(ctx context.Context, found *findings, owner uuid.UUID, days beijing.Range, totals map[uuid.UUID]openapi.MetricsFields) error {
 	listed := 0
 	for page := 1; ; page++ {
-		got, err := v.Answers.ApplicationList(ctx, owner, days, page)
+		got, err := v.Answers.ApplicationList(ctx, owner, report.ApplicationChoice{Days: days}, page)
 		if err != nil {
 			return err
 		}

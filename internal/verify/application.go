@@ -20,7 +20,7 @@ import (
 
 // compareApplication compares every answer about one application: detail, call flow, export and
 // the reasons of its newest failures; and its hours.
-func (v *verifier) compareApplication(ctx context.Context, found *findings, owner, id uuid.UUID, days beijing.Range, recount *stats.Recount, counted *tokens, why dailyReasons) error {
+func (v *verifier) compareApplication(ctx context.Context, found *findings, owner, id uuid.UUID, days beijing.Range, recount *recounted, counted *tokens, why dailyReasons) error {
 	a, err := v.Applications.Get(ctx, owner, id)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (v *verifier) compareApplication(ctx context.Context, found *findings, owne
 	if err != nil {
 		return err
 	}
-	usage := recount.Usage(days)
+	usage := recount.usage(days)
 	want := got
 	want.Summary, want.Daily = openapi.Metrics{MetricsFields: counted.summary(usage.Summary)}, each(usage.Daily, counted.day)
 	if want.Models, err = v.named(ctx, usage.Models, counted); err != nil {
@@ -138,10 +138,10 @@ const flowsAtOnce = 2
 var errDifferent = errors.New("different")
 
 // compareExport walks the calls as the export does, beside the rows themselves, and fills in flow.
-func (v *verifier) compareExport(ctx context.Context, found *findings, where string, id uuid.UUID, days beijing.Range, recount *stats.Recount, f *flow) error {
+func (v *verifier) compareExport(ctx context.Context, found *findings, where string, id uuid.UUID, days beijing.Range, recount *recounted, f *flow) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	next, stop := iter.Pull2(v.Stats.Rows(ctx, id, recount.Days()))
+	next, stop := iter.Pull2(v.Stats.Rows(ctx, id, recount.days()))
 	defer stop()
 	walked := 0
 	err := v.Stats.Walk(ctx, stats.CallsQuery{Application: id, Range: days}, func(got stats.Call) error {

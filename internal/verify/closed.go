@@ -108,7 +108,7 @@ func (v *verifier) confirmed(ctx context.Context) (bool, error) {
 // closedFigures are a closed day's: as the rows give them, as they were kept, and as data teams see them, by application.
 type closedFigures struct {
 	rows, kept map[uuid.UUID]days.Application
-	seen       map[uuid.UUID]stats.ClosedFigures
+	seen       map[uuid.UUID]seenFigures
 	known      map[uuid.UUID]bool // applications that exist, and those that were deleted
 	repriced   bool               // prices have changed since
 }
@@ -116,14 +116,14 @@ type closedFigures struct {
 // compareClosedDay reads in an order in which applications that are deleted meanwhile are no difference: the rows, what data teams
 // see, what was kept, and then who exists.
 func (v *verifier) compareClosedDay(ctx context.Context, found *findings, c ledger.Closing, only []uuid.UUID) (err error) {
-	f := closedFigures{kept: map[uuid.UUID]days.Application{}, seen: map[uuid.UUID]stats.ClosedFigures{}}
+	f := closedFigures{kept: map[uuid.UUID]days.Application{}, seen: map[uuid.UUID]seenFigures{}}
 	if f.repriced, err = v.Pricing.ChangedSince(ctx, c.ClosedAt.Add(-looked), c.Day); err != nil {
 		return err
 	}
 	if f.rows, err = v.recountDay(ctx, c.Day, only); err != nil {
 		return err
 	}
-	seen, err := v.Stats.ClosedFigures(ctx, c.Day, only)
+	seen, err := v.seenFigures(ctx, c.Day, only)
 	if err != nil {
 		return err
 	}
@@ -195,13 +195,13 @@ func (v *verifier) recountDay(ctx context.Context, day beijing.Day, only []uuid.
 			found[sum.ID] = sum
 		}
 	}
-	err = v.Stats.RecountDay(ctx, day, only, func(row stats.CallRow) {
+	err = v.callsOfDay(ctx, day, only, func(row callRow) {
 		if row.Application != sum.ID {
 			keep()
 			sum, held.rows = days.Application{ID: row.Application}, held.rows[:0]
 		}
 		sum.Calls, sum.Successes, sum.DurationMs = sum.Calls+row.Calls, sum.Successes+row.Successes, sum.DurationMs+row.DurationMs
-		held.rows = append(held.rows, row.TokenRow)
+		held.rows = append(held.rows, row.tokenRow)
 	})
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func (t *tokens) close(f *days.Figures) {
 }
 
 // wholeDay compares what stands for the day itself: the sum, and what may be anybody's.
-func (f *findings) wholeDay(c ledger.Closing, kept []days.Application, seen []stats.ClosedFigures) {
+func (f *findings) wholeDay(c ledger.Closing, kept []days.Application, seen []seenFigures) {
 	where := fmt.Sprintf("closed day %s", c.Day)
 	if len(kept) > c.Applications {
 		f.differ(where, "%d applications have figures, of %d that it was closed with", len(kept), c.Applications)
@@ -241,7 +241,7 @@ func (f *findings) wholeDay(c ledger.Closing, kept []days.Application, seen []st
 		return
 	}
 	where = fmt.Sprintf("live_days_closed of %s", c.Day)
-	itself := stats.ClosedFigures{Revision: c.Revision, MissingUnknown: c.Missing.Unknown()}
+	itself := seenFigures{Revision: c.Revision, MissingUnknown: c.Missing.Unknown()}
 	itself.Missing, itself.Costs = c.Missing.Anyones, []days.Cost{}
 	for _, a := range seen {
 		if a.ID == uuid.Nil {
@@ -304,7 +304,7 @@ func (f *findings) seen(c ledger.Closing, of *closedFigures) {
 			bare = append(bare, days.Cost{Currency: cost.Currency, Amount: cost.Amount})
 		}
 		want.Costs = bare
-		f.compare(where, got, stats.ClosedFigures{Revision: c.Revision, Application: want})
+		f.compare(where, got, seenFigures{Revision: c.Revision, Application: want})
 	}
 	for _, id := range keys(of.seen) {
 		if _, counted := of.rows[id]; counted || id == uuid.Nil {

@@ -10,8 +10,8 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/calls/ledger"
-	"callgate/internal/console"
 	"callgate/internal/embedded"
+	"callgate/internal/report"
 )
 
 // closedDays is how many days before today are closed in these tests.
@@ -51,7 +51,7 @@ func (w *world) compared(from beijing.Day) {
 // closing closes days until something is so.
 func (w *world) closing(until func() bool) {
 	w.T.Helper()
-	source := w.deps.Answers.(*console.Console).DaySource()
+	source := w.deps.Answers.(*report.Report).DaySource()
 	for range 100 {
 		closer, err := ledger.CloseDays(ledger.ClosingConfig{Pool: w.Pool, ClickHouse: w.url, Source: source, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 )
 
 // bookRow is a price as this test knows it: rates in ten-thousandths for a million tokens, days counted from the
@@ -236,7 +237,7 @@ func (w *world) compareCosts(t *testing.T, owner uuid.UUID, applications []uuid.
 	}
 	compare("", overview.Cost)
 	blocks("", overview.Daily, overview.Models)
-	list, err := w.deps.Answers.ApplicationList(w.Ctx, owner, days, 1)
+	list, err := w.deps.Answers.ApplicationList(w.Ctx, owner, report.ApplicationChoice{Days: days}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/console"
+	"callgate/internal/report"
 	"callgate/internal/stats"
 )
 
@@ -15,7 +15,7 @@ import (
 func TestWhatADayIsClosedWithIsWhatItsRowsGive(t *testing.T) {
 	w, _ := populated(t)
 	v := &verifier{Deps: w.deps}
-	source := w.deps.Answers.(*console.Console).DaySource()
+	source := w.deps.Answers.(*report.Report).DaySource()
 	var applications []uuid.UUID
 	owners, err := w.deps.Applications.Owners(w.Ctx)
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
+	"callgate/internal/report"
 	"callgate/internal/stats"
 )
 
 // everyone is what was recounted of all accounts together, which administrators' figures are compared with.
 type everyone struct {
 	mu      sync.Mutex
-	recount *stats.Recount
-	rows    map[tokensOf]stats.TokenRow
+	recount *recounted
+	rows    map[tokensOf]tokenRow
 	counted tokens
 	why     dailyReasons
 	ids     []uuid.UUID
@@ -64,7 +65,7 @@ func (d dailyReasons) of(days beijing.Range) reasons {
 }
 
 func newEveryone() *everyone {
-	return &everyone{recount: stats.NewRecount(), rows: map[tokensOf]stats.TokenRow{}, why: dailyReasons{},
+	return &everyone{recount: newRecounted(), rows: map[tokensOf]tokenRow{}, why: dailyReasons{},
 		applications: map[uuid.UUID]openapi.MetricsFields{}, owners: map[uuid.UUID]openapi.MetricsFields{}}
 }
 
@@ -72,7 +73,7 @@ func newEveryone() *everyone {
 func (e *everyone) add(found *findings) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.recount.Merge(found.recount)
+	e.recount.merge(found.recount)
 	e.counted.book = found.counted.book
 	for _, row := range found.counted.rows {
 		of := tokensOf{row.Day, row.Model, row.UpstreamModel}
@@ -81,7 +82,7 @@ func (e *everyone) add(found *findings) {
 			e.rows[of] = row
 			continue
 		}
-		addTokens(&sum.RowTokens, row.RowTokens)
+		addTokens(&sum.rowTokens, row.rowTokens)
 		sum.Counted += row.Counted
 		e.rows[of] = sum
 	}
@@ -89,7 +90,7 @@ func (e *everyone) add(found *findings) {
 	e.ids = append(e.ids, found.ids...)
 	maps.Copy(e.applications, found.totals)
 	if len(found.ids) > 0 {
-		e.owners[found.owner] = found.counted.summary(found.recount.Summary())
+		e.owners[found.owner] = found.counted.summary(found.recount.summary())
 	}
 }
 
@@ -143,7 +144,7 @@ func (v *verifier) compareEveryone(ctx context.Context, e *everyone, days beijin
 func (v *verifier) movedOf(ctx context.Context, e *everyone, days beijing.Range) (beijing.Day, error) {
 	now := map[beijing.Day]int64{}
 	for ids := range slices.Chunk(e.ids, 1000) {
-		counted, err := v.Stats.RowsPerDay(ctx, ids, days)
+		counted, err := v.rowsPerDay(ctx, ids, days)
 		if err != nil {
 			return 0, err
 		}
@@ -151,7 +152,7 @@ func (v *verifier) movedOf(ctx context.Context, e *everyone, days beijing.Range)
 			now[day] += n
 		}
 	}
-	before := e.recount.CallsPerDay()
+	before := e.recount.callsPerDay()
 	for day := range days.Each() {
 		if now[day] != before[day] {
 			return day, nil
@@ -181,9 +182,9 @@ func (v *verifier) compareFigures(ctx context.Context, found *findings, e *every
 	if err != nil {
 		return err
 	}
-	usage, counted := e.recount.Usage(days), e.tokens(days)
+	usage, counted := e.recount.usage(days), e.tokens(days)
 	want := got
-	want.MetricsFields, want.Daily = counted.summary(e.recount.Within(days)), each(usage.Daily, counted.day)
+	want.MetricsFields, want.Daily = counted.summary(e.recount.within(days)), each(usage.Daily, counted.day)
 	found.compare("everyone overview", got, want)
 	found.reasons("everyone overview", got.Worst.Failures,
 		each(got.Worst.Items, func(f openapi.FiguresFailure) openapi.ReasonFields { return f.ReasonFields }), got.Worst.Other, e.why.of(days))
@@ -193,7 +194,7 @@ func (v *verifier) compareFigures(ctx context.Context, found *findings, e *every
 	if err := v.compareInvoices(ctx, found, e, days); err != nil {
 		return err
 	}
-	if !e.recount.All(days) {
+	if !e.recount.all(days) {
 		return nil // figures by capability are of all days that were recounted
 	}
 	if err := v.compareCapabilities(ctx, found, usage, counted, e.why.of(days), days); err != nil {
@@ -202,11 +203,15 @@ func (v *verifier) compareFigures(ctx context.Context, found *findings, e *every
 	return v.compareLists(ctx, found, e, days)
 }
 
+// pageSize is the most that a page of figures may have.
+const pageSize = 100
+
 // compareLists reads every page of applications and owners.
 func (v *verifier) compareLists(ctx context.Context, found *findings, e *everyone, days beijing.Range) error {
 	listed := 0
-	for page := 1; ; page++ {
-		got, err := v.Answers.ApplicationFigures(ctx, days, page)
+	by := report.FiguresChoice{Days: days, Order: report.ByCalls, Size: pageSize}
+	for by.Page = 1; ; by.Page++ {
+		got, err := v.Answers.ApplicationFigures(ctx, by)
 		if err != nil {
 			return err
 		}
@@ -218,8 +223,8 @@ func (v *verifier) compareLists(ctx context.Context, found *findings, e *everyon
 			found.compare(fmt.Sprintf("everyone application %s", line.ID), line.MetricsFields, e.applications[line.ID])
 		}
 	}
-	for page := 1; ; page++ {
-		got, err := v.Answers.OwnerFigures(ctx, days, page)
+	for by.Page = 1; ; by.Page++ {
+		got, err := v.Answers.OwnerFigures(ctx, by)
 		if err != nil {
 			return err
 		}

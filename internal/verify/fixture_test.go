@@ -15,9 +15,9 @@ import (
 	"callgate/internal/calls/ledger"
 	"callgate/internal/catalog"
 	"callgate/internal/cluster"
-	"callgate/internal/console"
 	"callgate/internal/embedded"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 	"callgate/internal/roomtest"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
@@ -50,8 +50,8 @@ func newWorld(t *testing.T) *world {
 		Applications: application.New(room.Pool, room.Ring, secret.Pepper("a pepper of thirty-two bytes long")),
 		Catalog:      catalog.New(room.Pool, room.Ring, true), Pricing: pricing.New(room.Pool), Stats: reader, Ledger: ledger.New(room.Pool),
 	}
-	deps.Answers = console.New(console.Deps{
-		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Pool: room.Pool, Stats: reader, Ledger: deps.Ledger,
+	deps.Answers = report.New(report.Deps{
+		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Stats: reader, Ledger: deps.Ledger,
 	})
 	return &world{room, db, url, deps}
 }

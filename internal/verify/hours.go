@@ -17,7 +17,7 @@ import (
 func (v *verifier) compareHours(ctx context.Context, found *findings, where string, id uuid.UUID, days beijing.Range) error {
 	var rebuilding map[beijing.Day]bool
 	var err error
-	asked := v.Stats.HourDifferences(ctx, id, days, func(d stats.HourDifference) {
+	asked := v.hourDifferences(ctx, id, days, func(d hourDifference) {
 		if rebuilding == nil && err == nil {
 			rebuilding, err = v.Ledger.Rebuilding(ctx, days)
 		}
@@ -37,7 +37,7 @@ func (v *verifier) beingRebuilt(day beijing.Day) {
 	v.say("hours of %s: they are to be filled or repaired; not compared", day)
 }
 
-func (f *findings) hour(where string, d stats.HourDifference) {
+func (f *findings) hour(where string, d hourDifference) {
 	where = fmt.Sprintf("%s %s %s of %q", where, d.Rollup, beijing.Format(d.Hour), d.Model)
 	if d.UpstreamModel != "" {
 		where += fmt.Sprintf(" answered by %q", d.UpstreamModel)
@@ -58,7 +58,7 @@ type billedLine struct{ date, model, upstream string }
 // billedSum is what the rows give for it.
 type billedSum struct {
 	calls int64
-	rows  []stats.TokenRow
+	rows  []tokenRow
 }
 
 // compareInvoices compares what invoices of a provider are held against on each day of UTC that lies within the days, month by
@@ -140,13 +140,13 @@ func (v *verifier) partRebuilt(at time.Time, rebuilding map[beijing.Day]bool) bo
 
 func (v *verifier) recountInvoice(ctx context.Context, applications []uuid.UUID, from, until time.Time) (map[billedLine]*billedSum, error) {
 	sums := map[billedLine]*billedSum{}
-	err := v.Stats.RecountUTC(ctx, applications, from, until, func(row stats.UTCRow) {
+	err := v.recountUTC(ctx, applications, from, until, func(row utcRow) {
 		of := billedLine{row.Date, row.Model, row.UpstreamModel}
 		if sums[of] == nil {
 			sums[of] = &billedSum{}
 		}
 		sums[of].calls += row.Calls
-		sums[of].rows = append(sums[of].rows, row.TokenRow)
+		sums[of].rows = append(sums[of].rows, row.tokenRow)
 	})
 	return sums, err
 }

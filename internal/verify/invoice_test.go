@@ -8,15 +8,15 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
-	"callgate/internal/console"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 )
 
 // TestWhatIsCountedForAnInvoiceIsWhatTheRowsGive: calls, states, tokens and cost of each day of several zones, recounted row by
 // row, each priced by the Beijing day of its start.
 func TestWhatIsCountedForAnInvoiceIsWhatTheRowsGive(t *testing.T) {
 	w, _ := populated(t)
-	answers := w.deps.Answers.(*console.Console)
+	answers := w.deps.Answers.(*report.Report)
 	book, err := w.deps.Pricing.Book(w.Ctx)
 	if err != nil {
 		t.Fatal(err)

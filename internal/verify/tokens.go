@@ -18,14 +18,14 @@ import (
 // then added up.
 type tokens struct {
 	book *pricing.Book
-	rows []stats.TokenRow
+	rows []tokenRow
 }
 
 func (v *verifier) tokens(ctx context.Context, id uuid.UUID, days beijing.Range) (t tokens, err error) {
 	if t.book, err = v.Pricing.Book(ctx); err != nil {
 		return t, err
 	}
-	t.rows, err = v.Stats.TokenRows(ctx, id, days)
+	t.rows, err = v.tokenRows(ctx, id, days)
 	return t, err
 }
 
@@ -35,8 +35,8 @@ func (t *tokens) add(other tokens) {
 }
 
 // figures are those of some of the rows beside m.
-func (t *tokens) figures(m stats.Metrics, of func(stats.TokenRow) bool) openapi.MetricsFields {
-	var sum stats.RowTokens
+func (t *tokens) figures(m stats.Metrics, of func(tokenRow) bool) openapi.MetricsFields {
+	var sum rowTokens
 	costs := map[string]*openapi.Cost{}
 	amounts := map[string]decimal.Decimal{}
 	var unpriced int64
@@ -44,7 +44,7 @@ func (t *tokens) figures(m stats.Metrics, of func(stats.TokenRow) bool) openapi.
 		if !of(row) {
 			continue
 		}
-		addTokens(&sum, row.RowTokens)
+		addTokens(&sum, row.rowTokens)
 		price, found := t.book.Price(row.Model, row.UpstreamModel, row.Day)
 		if !found {
 			unpriced += row.Counted
@@ -94,7 +94,7 @@ func deref(text *string) string {
 }
 
 // amountOf is what a row costs, by rates for a million tokens.
-func amountOf(row stats.TokenRow, rates pricing.Rates) decimal.Decimal {
+func amountOf(row tokenRow, rates pricing.Rates) decimal.Decimal {
 	n := func(count *int64) decimal.Decimal {
 		if count == nil {
 			return decimal.Zero
@@ -112,7 +112,7 @@ func amountOf(row stats.TokenRow, rates pricing.Rates) decimal.Decimal {
 		Add(n(row.Cached).Mul(cached)).Add(n(row.CacheWrite).Mul(written)).Add(n(row.Output).Mul(rates.Output)).Shift(-6)
 }
 
-func addTokens(to *stats.RowTokens, of stats.RowTokens) {
+func addTokens(to *rowTokens, of rowTokens) {
 	add := func(to **int64, n *int64) {
 		if n == nil {
 			return
@@ -132,14 +132,14 @@ func addTokens(to *stats.RowTokens, of stats.RowTokens) {
 	to.Streamed, to.StreamedAbsent = to.Streamed+of.Streamed, to.StreamedAbsent+of.StreamedAbsent
 }
 
-func all(stats.TokenRow) bool { return true }
+func all(tokenRow) bool { return true }
 
 func (t *tokens) summary(m stats.Metrics) openapi.MetricsFields { return t.figures(m, all) }
 
 func (t *tokens) day(m stats.DayMetrics) openapi.DayMetrics {
-	return openapi.DayMetrics{Date: m.Date, MetricsFields: t.figures(m.Metrics, func(r stats.TokenRow) bool { return r.Day == m.Date })}
+	return openapi.DayMetrics{Date: m.Date, MetricsFields: t.figures(m.Metrics, func(r tokenRow) bool { return r.Day == m.Date })}
 }
 
 func (t *tokens) model(m stats.ModelMetrics, name string) openapi.ModelMetrics {
-	return openapi.ModelMetrics{Model: m.Model, Name: name, MetricsFields: t.figures(m.Metrics, func(r stats.TokenRow) bool { return r.Model == m.Model })}
+	return openapi.ModelMetrics{Model: m.Model, Name: name, MetricsFields: t.figures(m.Metrics, func(r tokenRow) bool { return r.Model == m.Model })}
 }

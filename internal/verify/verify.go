@@ -20,6 +20,7 @@ import (
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
+	"callgate/internal/report"
 	"callgate/internal/stats"
 )
 
@@ -34,20 +35,20 @@ const (
 	concurrency = 4
 )
 
-// Answers is what answers the statistics endpoints, in the contract's own types: the console.
+// Answers is what answers the statistics endpoints, in the contract's own types: *report.Report, but for tests.
 type Answers interface {
 	Overview(ctx context.Context, owner uuid.UUID, days beijing.Range) (openapi.Overview, error)
 	ApplicationReasons(ctx context.Context, id uuid.UUID, days beijing.Range, model *string) (openapi.ApplicationReasons, error)
 	OverviewReasons(ctx context.Context, owner uuid.UUID, days beijing.Range, model *string) (openapi.OverviewReasons, error)
-	ApplicationList(ctx context.Context, owner uuid.UUID, days beijing.Range, page int) (openapi.ApplicationUsagePage, error)
+	ApplicationList(ctx context.Context, owner uuid.UUID, by report.ApplicationChoice, page int) (openapi.ApplicationUsagePage, error)
 	ApplicationDetail(ctx context.Context, a application.Application, days beijing.Range) (openapi.ApplicationStatistics, error)
 	CallPage(ctx context.Context, q stats.CallsQuery) (openapi.CallPage, error)
 	FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error)
 	FiguresOverview(ctx context.Context, days beijing.Range) (openapi.FiguresOverview, error)
 	CapabilityFiguresList(ctx context.Context, days beijing.Range) (openapi.CapabilityFiguresList, error)
 	CapabilityFigures(ctx context.Context, id string, days beijing.Range) (openapi.CapabilityFigures, error)
-	ApplicationFigures(ctx context.Context, days beijing.Range, page int) (openapi.ApplicationFiguresPage, error)
-	OwnerFigures(ctx context.Context, days beijing.Range, page int) (openapi.OwnerFiguresPage, error)
+	ApplicationFigures(ctx context.Context, by report.FiguresChoice) (openapi.ApplicationFiguresPage, error)
+	OwnerFigures(ctx context.Context, by report.FiguresChoice) (openapi.OwnerFiguresPage, error)
 	CountedForInvoice(ctx context.Context, month time.Time) (openapi.InvoiceCounts, error)
 }
 
@@ -73,7 +74,7 @@ type Result struct {
 }
 
 // Run asks what every statistics endpoint would answer for these accounts and their applications,
-// over these days, and compares it with a recount of the rows of calls (design section 2). Every
+// over these days, and compares it with a recount of the rows of calls. Every
 // difference is a line on out. It works while calls arrive: what differs is compared again; days on
 // which the number of rows keeps changing meanwhile are left out, with a line that says so, and the
 // days before them are compared for themselves. The rollups by the hour, and what closed days were closed with, are

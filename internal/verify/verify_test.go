@@ -12,6 +12,7 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/embedded"
 	"callgate/internal/openapi"
+	"callgate/internal/retention"
 )
 
 func TestVerifyFindsNothingWhereEveryStatisticIsRight(t *testing.T) {
@@ -91,6 +92,26 @@ func TestVerifyWhileCallsArriveNeverTakesThemForDifferences(t *testing.T) {
 		t.Errorf("after %d inserts: %+v\n%s", arrived, got, out)
 	}
 	t.Logf("%d inserts while it ran", arrived)
+}
+
+// TestOnlyCallsThatAreKeptAreRecounted: figures go back further, and what is left of older calls is none of them.
+func TestOnlyCallsThatAreKeptAreRecounted(t *testing.T) {
+	w, busy := populated(t)
+	kept, today := retention.Days{Statistics: 90, Calls: 3, Failures: 1}, beijing.Today(time.Now())
+	v := &verifier{Deps: w.deps}
+	all, err := v.recount(w.Ctx, busy, beijing.LastDays(30, today))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.deps.Stats.Keep(kept)
+	got, err := v.recount(w.Ctx, busy, beijing.LastDays(30, today))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := beijing.Range{Start: kept.CallsFrom(today), End: today}
+	if calls := got.summary().Calls; calls == 0 || calls == all.summary().Calls || calls != all.within(within).Calls || !got.all(within) {
+		t.Errorf("%d calls of %d, on the days %v", calls, all.summary().Calls, got.days())
+	}
 }
 
 // wrong answers some figures a little off.

@@ -1,4 +1,4 @@
-// Package callstest is what the tests of calls and its rooms share: call records of every kind, ways to
+// Package callstest is what the tests of calls and the packages below it share: call records of every kind, ways to
 // damage a segment, and settings from the environment.
 package callstest
 

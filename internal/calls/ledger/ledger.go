@@ -22,7 +22,7 @@ type Ledger struct {
 func New(pool *pgxpool.Pool) *Ledger { return &Ledger{pool: pool} }
 
 // Through is the time before which every ended call is in ClickHouse or counted as missed
-// (dataThrough of api.md). Read it before ClickHouse is asked. Without any live spool it is now.
+// (dataThrough in openapi.yaml). Read it before ClickHouse is asked. Without any live spool it is now.
 func (l *Ledger) Through(ctx context.Context) (time.Time, error) {
 	now := time.Now()
 	var through *time.Time
@@ -39,7 +39,7 @@ func (l *Ledger) Through(ctx context.Context) (time.Time, error) {
 type Coverage struct {
 	Through time.Time // as Ledger.Through
 	Missed  int64     // calls known to be missing
-	Since   time.Time // when this installation began to collect calls (spec section 4.1, rule 10)
+	Since   time.Time // when this installation began to collect calls
 	Left    Left
 }
 

@@ -169,7 +169,7 @@ func (r *reporter) fail(err error) {
 	}
 }
 
-// warn tells the log what was dropped since the last time (spec section 7).
+// warn tells the log what was dropped since the last time.
 func (r *reporter) warn() {
 	details, records := r.spool.Lost()
 	if records > r.warned {

@@ -120,8 +120,8 @@ func (s *Spool) home() string { return filepath.Join(s.dir, s.id.String()) }
 
 // Add hands over a finished call, from any goroutine, without ever waiting for a disk or a store. The
 // detail of a failed one is made beside the caller, unless it is small or very much waits already.
-// When memory is full, the failure detail is dropped, then the record, counted and warned about
-// (spec section 7). The record must not be touched afterwards.
+// When memory is full, the failure detail is dropped, then the record, counted and warned about.
+// The record must not be touched afterwards.
 func (s *Spool) Add(record *calls.Record) {
 	if record.Unredacted != nil {
 		s.redaction.add(record)

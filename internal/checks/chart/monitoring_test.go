@@ -78,7 +78,7 @@ func TestMonitoringFindsEveryPodOnceAndHasTheRules(t *testing.T) {
 				t.Errorf("an object of kind %s", c.Kind)
 			}
 		}
-		metrics, err := os.ReadFile(filepath.Join(dir, "..", "METRICS.md"))
+		metrics, err := os.ReadFile(filepath.Join(dir, "..", "docs", "metrics.md"))
 		if err != nil {
 			t.Fatal(err)
 		}

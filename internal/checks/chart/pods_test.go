@@ -15,7 +15,7 @@ import (
 )
 
 // TestPodsAreGivenTheTimeTheyLeaveIn demands that a process is gone from every balancer before it stops to take
-// connections, and is not killed before its records are shipped (deploy/README.md, "Stopping and losing things").
+// connections, and is not killed before its records are shipped (deploy/docs/operations.md, "Stopping and losing things").
 func TestPodsAreGivenTheTimeTheyLeaveIn(t *testing.T) {
 	each(t, func(t *testing.T, m manifests) {
 		for component, pod := range pods(t, m) {

@@ -152,7 +152,7 @@ test('the key is masked, shown on request and hidden after 60 s or when the tab 
   await page.goto(`/applications/${id}`);
   const key = page.locator('code.key');
   await expect(key).toHaveText(maskedAccessKey);
-  expect(asked).toEqual([]); // a separate request, and only when asked for (spec section 5 rule 5)
+  expect(asked).toEqual([]); // a separate request, and only when asked for
   const shown = page.waitForResponse((response) => response.url().endsWith('/access-key'));
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   expect((await shown).headers()['cache-control']).toContain('no-store');

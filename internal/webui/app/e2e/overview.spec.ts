@@ -177,7 +177,7 @@ test('rule 4: it covers all applications that exist, more than a page of them; t
   await expect(page.getByText('9 enabled')).toBeVisible();
   await developer.api('DELETE', `/api/applications/${made[0]!.id}`);
   await page.goto('/');
-  await expect(tile(page, 'Calls')).toHaveText('2'); // deleted ones are in no statistics (section 2)
+  await expect(tile(page, 'Calls')).toHaveText('2'); // deleted ones are in no statistics
   await expect(tile(page, 'Applications')).toHaveText('11');
 });
 

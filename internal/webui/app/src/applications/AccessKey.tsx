@@ -13,7 +13,7 @@ const Confirm = lazy(() => import('../ui/Confirm'));
 const OVERLAPS = [0, 1, 24, 72];
 const USUAL_OVERLAP = 24;
 
-/** The masked key of an application: shown, copied or replaced on request (spec section 5 rule 5). */
+/** The masked key of an application: shown, copied or replaced on request. */
 export function AccessKey({
   id,
   name,

@@ -26,9 +26,9 @@ import { levelOf } from './level';
 import { applicationQueries } from './queries';
 import { useDialogs, type Dialogs } from './useDialogs';
 
-const SIZE = 10; // spec section 8
+const SIZE = 10;
 
-/** The own applications with their figures (spec section 4.1 rule 5). */
+/** The own applications with their figures. */
 export function Component() {
   const { t } = useTranslation(['applications', 'common']);
   useTitle(t('title'));

@@ -11,7 +11,7 @@ import { useFocusReturn } from '../ui/useFocusReturn';
 import { CallLog } from './CallLog';
 
 /**
- * The calls of one application (spec section 4.1 rule 14). Nothing of it is in the URL. Opening
+ * The calls of one application. Nothing of it is in the URL. Opening
  * pushes an entry of the same URL, so that Back closes it.
  */
 export default function CallDrawer({

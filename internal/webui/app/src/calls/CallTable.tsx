@@ -62,7 +62,7 @@ interface Rows {
   calls: readonly Call[];
 }
 
-/** The rows of one page (spec section 4.1 rule 7). A success unfolds, a failure opens. */
+/** The rows of one page. A success unfolds, a failure opens. */
 export function CallTable({
   applicationId,
   body,

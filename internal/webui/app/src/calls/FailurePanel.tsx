@@ -20,7 +20,7 @@ import { Panel } from './Panel';
 import { callQueries, type FailedCall } from './queries';
 import { Verdict } from './Verdict';
 
-/** Why one call failed, what was asked, and the click that mends it (spec section 4.1 rules 9 to 13). */
+/** Why one call failed, what was asked, and the click that mends it. */
 export function FailurePanel({
   applicationId,
   callId,

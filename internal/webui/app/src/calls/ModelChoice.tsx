@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 
-/** One of the models that were ever called, unbound ones too (spec section 4.1 rule 8); null is all of them. */
+/** One of the models that were ever called, unbound ones too; null is all of them. */
 export function ModelChoice({
   models,
   model,

@@ -6,7 +6,7 @@ import type { Filter } from './filter';
 import { callQueries, type Call, type CallPage, type Place } from './queries';
 import { rowAt } from './timeOfDay';
 
-const SIZE = 10; // spec section 8
+const SIZE = 10;
 
 interface Asked {
   applicationId: string;

@@ -15,7 +15,7 @@ import { useUrlText } from '../ui/useUrlText';
 import { capabilityQueries } from './queries';
 import { sections } from './search';
 
-/** What can be called, by group in the catalog's order (spec section 4.3). */
+/** What can be called, by group in the catalog's order. */
 export function Component() {
   const { t } = useTranslation(['capabilities', 'common']);
   useTitle(t('title'));

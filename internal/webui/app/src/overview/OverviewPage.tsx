@@ -31,7 +31,7 @@ const WORTH_A_LINE = 0.01;
 
 preloadChart();
 
-/** What all own applications did in a range (spec section 4.1 rule 4). */
+/** What all own applications did in a range. */
 export function Component() {
   const { t } = useTranslation(['overview', 'common']);
   useTitle(t('title'));

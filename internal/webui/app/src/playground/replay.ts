@@ -6,7 +6,7 @@ import type { Draft } from './request';
 export const replayPath = (applicationId: string, { callId, model }: { callId: string; model: string }): string =>
   `/capabilities/${encodeURIComponent(model)}?tab=try&app=${applicationId}&replay=${callId}`;
 
-// What the record put where it hid or cut something (api.md, "Redaction bounds").
+// What the record put where it hid or cut something.
 const marks = /(\[REDACTED\]|…\(\+\d+\)|"…")/;
 
 /** Percent-encoded as a query needs it, but for the marks, which are to be found again. */

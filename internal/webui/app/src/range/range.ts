@@ -1,6 +1,6 @@
 import { addDays, isDay, lengthOf } from './days';
 
-/** Spec section 4.1 rule 2. */
+/** The longest range that the API takes. */
 export const MOST_DAYS = 366;
 
 export interface Range {

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"callgate/internal/alerts"
+	"callgate/internal/beijing"
+	"callgate/internal/catalog"
+	"callgate/internal/stats"
+)
+
+// usesAtATime bounds the questions to Redis that are under way.
+const usesAtATime = 16
+
+// alertSource answers for the figures that alerts are evaluated by, from the packages that have them.
+type alertSource struct{ r *Report }
+
+// AlertSource is what alerts are evaluated by. It asks Redis for uses of limits, which is an error where there is no LimitsUsage.
+func (r *Report) AlertSource() alerts.Source { return alertSource{r} }
+
+func (s alertSource) Standing(ctx context.Context) (found alerts.Standing, err error) {
+	if found.Through, err = s.r.Ledger.Through(ctx); err != nil {
+		return found, err
+	}
+	promised, ok, err := s.r.Stats.Promise(ctx, s.r.Ledger.Through)
+	if err != nil {
+		return found, err
+	}
+	if ok && promised.Before(found.Through) {
+		found.Through = promised
+	}
+	silent, err := s.r.Ledger.MostSilent(ctx)
+	if err == nil && silent != nil {
+		found.SpoolID, found.Host, found.SilentFor = silent.ID, silent.Node, silent.For
+	}
+	return found, err
+}
+
+func (s alertSource) Windows(ctx context.Context, of alerts.TargetType, ids []string, from, to time.Time) (map[string]alerts.Window, error) {
+	by := map[alerts.TargetType]stats.By{alerts.Application: stats.ByApplication, alerts.Capability: stats.ByModel, alerts.Upstream: stats.ByUpstream}[of]
+	found, err := s.r.Stats.Windows(ctx, by, ids, from, to)
+	windows := make(map[string]alerts.Window, len(found))
+	for id, w := range found {
+		windows[id] = alerts.Window(w)
+	}
+	return windows, err
+}
+
+func (s alertSource) LastCalls(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]time.Time, error) {
+	return s.r.Stats.LastCalls(ctx, applications)
+}
+
+func (s alertSource) Spent(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[uuid.UUID]alerts.Spent, error) {
+	totals, err := s.r.tokenTotals(ctx, applications, days)
+	spent := make(map[uuid.UUID]alerts.Spent, len(totals.of))
+	for id, total := range totals.of {
+		found := alerts.Spent{Tokens: total.Input.N + total.Output.N, Costs: map[string]alerts.Money{}}
+		for _, cost := range total.sum.Costs() {
+			found.Unpriced = cost.UnpricedCalls
+			if cost.Currency != "" {
+				found.Costs[cost.Currency] = alerts.Money{Text: cost.Amount.String(), Amount: cost.Amount.InexactFloat64()}
+			}
+		}
+		spent[id] = found
+	}
+	return spent, err
+}
+
+func (s alertSource) Uses(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]map[string]alerts.Use, error) {
+	if s.r.LimitsUsage == nil {
+		return nil, errors.New("the counts of limits cannot be asked")
+	}
+	standings, err := s.r.Limits.Standings(ctx, applications...)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]map[string]alerts.Use, len(applications))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(usesAtATime)
+	for i, id := range applications {
+		group.Go(func() error {
+			used, err := s.r.LimitsUsage.Used(ctx, id, standings[id])
+			if err != nil {
+				return err
+			}
+			found[i] = map[string]alerts.Use{}
+			for at, h := range standings[id].Holding() {
+				found[i][h.Name] = alerts.Use{Limit: h.Limit, Used: used[at]}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	uses := make(map[uuid.UUID]map[string]alerts.Use, len(applications))
+	for i, id := range applications {
+		uses[id] = found[i]
+	}
+	return uses, nil
+}
+
+func (s alertSource) LeftOut(ctx context.Context, of alerts.TargetType, ids []string) (map[string]alerts.LeftOut, error) {
+	by := map[alerts.TargetType]catalog.LeftOutBy{
+		alerts.Application: catalog.LeftOutByApplication, alerts.Capability: catalog.LeftOutByCapability, alerts.Upstream: catalog.LeftOutByUpstream,
+	}[of]
+	found, err := s.r.Catalog.LeftOut(ctx, by, ids)
+	out := make(map[string]alerts.LeftOut, len(found))
+	for id, one := range found {
+		out[id] = alerts.LeftOut(one)
+	}
+	return out, err
+}
+
+func (s alertSource) ExpiringKeys(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]alerts.ExpiringKey, error) {
+	rows, err := s.r.Pool.Query(ctx, `
+		SELECT DISTINCT ON (application_id) application_id, id, name, expires_at FROM application_keys
+		WHERE application_id = ANY($1) AND expires_at > now() AND replaced_at IS NULL ORDER BY application_id, expires_at, id`, applications)
+	if err != nil {
+		return nil, fmt.Errorf("expiring keys: %w", err)
+	}
+	found := map[uuid.UUID]alerts.ExpiringKey{}
+	var application uuid.UUID
+	var key alerts.ExpiringKey
+	_, err = pgx.ForEachRow(rows, []any{&application, &key.ID, &key.Name, &key.ExpiresAt}, func() error {
+		found[application] = key
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("expiring keys: %w", err)
+	}
+	return found, nil
+}

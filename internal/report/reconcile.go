@@ -1,0 +1,227 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"golang.org/x/sync/errgroup"
+
+	"callgate/internal/beijing"
+	"callgate/internal/invoice"
+	"callgate/internal/openapi"
+	"callgate/internal/pricing"
+	"callgate/internal/stats"
+)
+
+// BillingMonth is a month of days of a zone.
+type BillingMonth struct {
+	First  time.Time   // instant
+	starts []time.Time // of its days
+	until  time.Time
+}
+
+// BillingMonthOf is the month of a zone that an instant lies in.
+func BillingMonthOf(at time.Time) (b BillingMonth) {
+	year, month, _ := at.Date()
+	last := time.Date(year, month+1, 0, 12, 0, 0, 0, at.Location()).Day()
+	for day := 1; day <= last; day++ {
+		b.starts = append(b.starts, firstOf(year, month, day, at.Location()))
+	}
+	b.First, b.until = b.starts[0], firstOf(year, month+1, 1, at.Location())
+	return b
+}
+
+// firstOf is the first instant of a date, which is not midnight where clocks go forward then, and the earlier of two where they
+// go back.
+func firstOf(year int, month time.Month, day int, zone *time.Location) time.Time {
+	at := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	date := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	if at.Format(time.DateOnly) < date { // there is no midnight, and at is as long before it as clocks go forward
+		_, at = at.ZoneBounds()
+	}
+	if earlier := at.Add(-time.Hour); earlier.Format(time.DateOnly) == date {
+		return earlier
+	}
+	return at
+}
+
+// WholeHours tells whether each of its days begins with an hour of UTC.
+func (b BillingMonth) WholeHours() bool {
+	for _, start := range append(b.starts, b.until) {
+		if start.Unix()%3600 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// days are the Beijing days that the month touches.
+func (b BillingMonth) days() beijing.Range {
+	return beijing.Range{Start: beijing.DayOf(b.First), End: beijing.DayOf(b.until.Add(-time.Second))}
+}
+
+// line is what was counted of a capability and model that answered on a day of the zone.
+type line struct {
+	slot            int
+	model, upstream string
+}
+
+type countedLine struct {
+	line
+	stats.SlotTokens
+	all   int64 // calls, whatever became of them
+	costs []pricing.Cost
+}
+
+// CountedForInvoice answers countedForInvoice: what was counted of the month that an instant lies in, in its zone, by day,
+// capability and model that answered.
+func (r *Report) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
+	b := BillingMonthOf(month)
+	lines, err := r.countedLines(ctx, b, &answer.Coverage)
+	answer.Month, answer.Zone = month.Format("2006-01"), month.Location().String()
+	answer.Items = each(lines, func(l countedLine) openapi.InvoiceCount {
+		t := l.SlotTokens
+		return openapi.InvoiceCount{
+			Date: b.starts[l.slot].Format(time.DateOnly), Model: l.model, UpstreamModel: l.upstream, Calls: l.all,
+			ReportedCalls: t.Reported, PartialCalls: t.Partial, AbsentCalls: t.Absent, UnreadableCalls: t.Unreadable, OtherCalls: l.others(),
+			Input: t.Input, Output: t.Output, Cached: t.Cached, CacheWrite: t.CacheWrite, Reasoning: t.Reasoning, Cost: each(l.costs, costView),
+		}
+	})
+	return answer, err
+}
+
+func (l countedLine) others() int64 {
+	return l.all - l.Reported - l.Partial - l.Absent - l.Unreadable
+}
+
+// countedLines reads the month, in order of days, capabilities and models. Calls without an answer stand in the line of the
+// empty model.
+func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openapi.Coverage) ([]countedLine, error) {
+	who, err := r.everyoneIn(ctx, b.days(), nil, known)
+	if err != nil {
+		return nil, err
+	}
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tokens []stats.SlotTokens
+	var calls map[stats.SlotModel]int64
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		tokens, err = r.Stats.SlotTokens(groupCtx, who.inRows, b.starts, b.until)
+		return err
+	})
+	group.Go(func() (err error) {
+		calls, err = r.Stats.SlotCalls(groupCtx, who.inRows, b.starts, b.until)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	lines, sums := map[line]*countedLine{}, map[line]*pricing.Sum{}
+	at := func(of line) *countedLine {
+		if lines[of] == nil {
+			lines[of], sums[of] = &countedLine{line: of}, book.Sum()
+		}
+		return lines[of]
+	}
+	for _, t := range tokens {
+		of := line{t.Slot, t.Model, t.UpstreamModel}
+		l := at(of)
+		l.add(t)
+		if t.Calls != 0 {
+			sums[of].Add(book.Charge(pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls,
+				Input: t.Input, Cached: t.Cached, CacheWrite: t.CacheWrite, Output: t.Output}))
+		}
+		calls[stats.SlotModel{Slot: t.Slot, Model: t.Model}] -= t.Reported + t.Partial + t.Absent + t.Unreadable
+	}
+	for of, left := range calls {
+		if left > 0 { // rollups commit one after the other
+			at(line{of.Slot, of.Model, ""}).all += left
+		}
+	}
+	found := make([]countedLine, 0, len(lines))
+	for of, l := range lines {
+		if l.costs = sums[of].Costs(); l.all != 0 {
+			found = append(found, *l)
+		}
+	}
+	slices.SortFunc(found, func(a, b countedLine) int {
+		return cmp.Or(cmp.Compare(a.slot, b.slot), strings.Compare(a.model, b.model), strings.Compare(a.upstream, b.upstream))
+	})
+	return found, nil
+}
+
+// add takes in the part of a line that lies on one Beijing day.
+func (l *countedLine) add(t stats.SlotTokens) {
+	sum := &l.SlotTokens
+	l.all += t.Reported + t.Partial + t.Absent + t.Unreadable
+	sum.Reported, sum.Partial, sum.Absent, sum.Unreadable = sum.Reported+t.Reported, sum.Partial+t.Partial, sum.Absent+t.Absent, sum.Unreadable+t.Unreadable
+	sum.Calls, sum.Input, sum.Output = sum.Calls+t.Calls, sum.Input+t.Input, sum.Output+t.Output
+	sum.Cached, sum.CacheWrite, sum.Reasoning = sum.Cached+t.Cached, sum.CacheWrite+t.CacheWrite, sum.Reasoning+t.Reasoning
+}
+
+// CompareInvoice answers compareInvoice: what was counted of a month beside the lines that were billed. ignored is how many other
+// lines the invoice has.
+func (r *Report) CompareInvoice(ctx context.Context, b BillingMonth, billed []invoice.Line, ignored int) (answer openapi.InvoiceComparison, err error) {
+	lines, err := r.countedLines(ctx, b, &answer.Coverage)
+	if err != nil {
+		return answer, err
+	}
+	answer.Month, answer.Zone = b.First.Format("2006-01"), b.First.Location().String()
+	answer.Lines, answer.IgnoredLines = int64(len(billed)), int64(ignored)
+	counted := each(lines, func(l countedLine) invoice.Counted { return l.counted(b) })
+	answer.Items = each(invoice.Compare(counted, billed), invoiceItemView)
+	return answer, nil
+}
+
+func (l countedLine) counted(b BillingMonth) invoice.Counted {
+	counted := invoice.Counted{
+		Date: b.starts[l.slot].Format(time.DateOnly), Capability: l.model, UpstreamModel: l.upstream, Calls: l.all, Partial: l.Partial, Absent: l.Absent + l.Unreadable,
+		Input: l.Input, Output: l.Output, Cached: l.Cached, Costs: map[string]decimal.Decimal{},
+	}
+	for _, cost := range l.costs {
+		counted.Unpriced = cost.UnpricedCalls
+		if cost.Currency != "" {
+			counted.Costs[cost.Currency] = cost.Amount
+		}
+	}
+	return counted
+}
+
+func invoiceItemView(i invoice.Item) openapi.InvoiceItem {
+	view := openapi.InvoiceItem{
+		Date: i.Date, Model: i.Model, CapabilityIDs: i.Capabilities, Counted: sumsView(i.Ours), Billed: sumsView(i.Theirs),
+		PartialCalls: i.Partial, AbsentCalls: i.Absent, UnpricedCalls: i.Unpriced,
+		Difference: openapi.InvoiceSums{
+			Calls:  i.Difference(func(s *invoice.Sums) *int64 { return s.Calls }),
+			Input:  i.Difference(func(s *invoice.Sums) *int64 { return s.Input }),
+			Output: i.Difference(func(s *invoice.Sums) *int64 { return s.Output }),
+			Cached: i.Difference(func(s *invoice.Sums) *int64 { return s.Cached }),
+			Cost:   invoiceCosts(i.Costs()),
+		},
+	}
+	if view.CapabilityIDs == nil {
+		view.CapabilityIDs = []string{}
+	}
+	return view
+}
+
+func sumsView(s *invoice.Sums) openapi.InvoiceSums {
+	if s == nil {
+		return openapi.InvoiceSums{Cost: []openapi.InvoiceCost{}}
+	}
+	return openapi.InvoiceSums{Calls: s.Calls, Input: s.Input, Output: s.Output, Cached: s.Cached, Cost: invoiceCosts(s.Costs)}
+}
+
+func invoiceCosts(costs map[string]decimal.Decimal) []openapi.InvoiceCost {
+	return each(slices.Sorted(maps.Keys(costs)), func(currency string) openapi.InvoiceCost {
+		return openapi.InvoiceCost{Currency: currency, Amount: costs[currency].String()}
+	})
+}
