@@ -33,7 +33,7 @@ run: build ## start the whole product on embedded stores with demo data
 	@exec ./bin/callgate dev --sample
 
 .PHONY: test
-test: programs ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
+test: programs clients ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
 	$(WITH_ENGINES) $(TEST) ./...
 	$(ON_TWO_SHARDS) $(TEST) -run '$(SHARDED)' ./internal/stats ./internal/verify
 	$(IN_CHECKS) $(TEST) ./...
@@ -50,7 +50,7 @@ cluster: ## all tests of statistics, verify, the console and the data team on tw
 	$(ON_TWO_SHARDS) $(TEST) -v -run 'TheDataTeamReads' ./clickhouse
 
 .PHONY: race
-race: programs ## all tests under the race detector
+race: programs clients ## all tests under the race detector
 	$(WITH_ENGINES) $(TEST) -race ./...
 	$(IN_CHECKS) $(TEST) -race ./...
 
@@ -195,6 +195,14 @@ programs:
 	  [ $${#missing[@]} = 0 ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; } || \
 	  { echo "the tests need these packages: $${missing[*]}"; exit 1; }
+
+# The stock clients that internal/checks tries, and the Node that the newest of them ask for.
+CLIENTS := internal/checks/clients
+.PHONY: clients
+clients: $(CLIENTS)/node_modules/.package-lock.json
+
+$(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package-lock.json
+	$(call step,stock clients are fetched (once),npm --prefix $(CLIENTS) ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@)
 
 .PHONY: screenshots
 screenshots: $(TEST_PACKAGES) build browsers ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots
