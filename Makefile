@@ -196,7 +196,7 @@ programs:
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; } || \
 	  { echo "the tests need these packages: $${missing[*]}"; exit 1; }
 
-# The stock clients that internal/checks tries, and the Node that the newest of them ask for.
+# The stock clients that internal/checks tries. The newest ask for Node 22, and do the same on 20.
 CLIENTS := internal/checks/clients
 .PHONY: clients
 clients: $(CLIENTS)/node_modules/.package-lock.json

@@ -77,10 +77,9 @@ func TestStockClientsShowWhatWentWrong(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	script := exec.CommandContext(ctx, "env", "node", "clients.mjs") // the Node of its packages, where they have one
+	script := exec.CommandContext(ctx, "node", "clients.mjs")
 	script.Dir = "clients"
-	script.Env = append(os.Environ(), "PATH=node_modules/.bin:"+os.Getenv("PATH"),
-		"BASE="+d.base, "KEY="+app.AccessKey, "SPENT="+spent.AccessKey, "UPSTREAM="+upstream)
+	script.Env = append(os.Environ(), "BASE="+d.base, "KEY="+app.AccessKey, "SPENT="+spent.AccessKey, "UPSTREAM="+upstream)
 	var stderr bytes.Buffer
 	script.Stderr = &stderr
 	out, err := script.Output()
