@@ -33,7 +33,7 @@ run: build ## start the whole product on embedded stores with demo data
 	@exec ./bin/callgate dev --sample
 
 .PHONY: test
-test: programs ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
+test: programs clients ## all tests: Go on real PostgreSQL, ClickHouse and Redis, then the pages in Chromium
 	$(WITH_ENGINES) $(TEST) ./...
 	$(IN_CHECKS) $(TEST) ./...
 	$(MAKE) pages-test
@@ -66,7 +66,7 @@ cluster: ## all tests of statistics, verify, the console and the data team on tw
 	$(ON_TWO_SHARDS) $(TEST) -v -run 'TheDataTeamReads' ./clickhouse
 
 .PHONY: race
-race: programs ## all tests under the race detector
+race: programs clients ## all tests under the race detector
 	$(WITH_ENGINES) $(TEST) -race ./...
 	$(IN_CHECKS) $(TEST) -race ./...
 
@@ -211,6 +211,14 @@ programs:
 	  [ $${#missing[@]} = 0 ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; } || \
 	  { echo "the tests need these packages: $${missing[*]}"; exit 1; }
+
+# The stock clients that internal/checks tries. The newest ask for Node 22, and do the same on 20.
+CLIENTS := internal/checks/clients
+.PHONY: clients
+clients: $(CLIENTS)/node_modules/.package-lock.json
+
+$(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package-lock.json
+	$(call step,stock clients are fetched (once),npm --prefix $(CLIENTS) ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@)
 
 .PHONY: screenshots
 screenshots: $(TEST_PACKAGES) build browsers ## every page in both themes and languages, wide and narrow, to $(APP)/screenshots

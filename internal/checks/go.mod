@@ -3,6 +3,8 @@ module callgate/internal/checks
 
 go 1.26.8
 
+ignore ./clients/node_modules
+
 replace callgate => ../..
 
 require callgate v0.0.0-00010101000000-000000000000

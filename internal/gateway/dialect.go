@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strconv"
+	"time"
 )
 
 // dialect is whose clients call a path, and so in whose shape they look for the sentence of an error. Those of Google and Ollama
@@ -85,13 +87,21 @@ func (r refusal) asGoogle() any {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 		Status  string `json:"status"`
-		Details []info `json:"details"`
+		Details []any  `json:"details"`
+	}
+	type retry struct {
+		Type  string `json:"@type"`
+		Delay string `json:"retryDelay"`
 	}
 	status, named := googleStatus[r.status]
 	if !named {
 		status = "INVALID_ARGUMENT"
 	}
-	details := []info{{"type.googleapis.com/google.rpc.ErrorInfo", r.code, "callgate"}}
+	details := []any{info{"type.googleapis.com/google.rpc.ErrorInfo", r.code, "callgate"}}
+	if r.wait > 0 { // Gemini CLI, which reads no header of ours, asks again for minutes where it finds no long delay here
+		seconds := int64((r.wait + time.Second - 1) / time.Second)
+		details = append(details, retry{"type.googleapis.com/google.rpc.RetryInfo", strconv.FormatInt(seconds, 10) + "s"})
+	}
 	return struct {
 		Error fault `json:"error"`
 	}{fault{r.status, r.message, status, details}}

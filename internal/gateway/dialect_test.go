@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"testing"
+	"time"
 
+	"callgate/internal/limits"
 	"callgate/internal/openapi/contract"
 )
 
@@ -93,6 +96,25 @@ func TestErrorsOfOursHaveTheShapeOfThePathsClients(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// TestGooglesClientsAreToldHowLongALimitLasts, in the answer's body: Gemini CLI gives up where that is long, and asks again
+// and again where it is not told.
+func TestGooglesClientsAreToldHowLongALimitLasts(t *testing.T) {
+	documented, err := contract.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]string{9 * time.Hour: "32400s", 41500 * time.Millisecond: "42s"} {
+		body := refusedLimit(&limits.Reached{Code: limits.QuotaExhausted, Limit: limits.CallsPerDay, Value: 1, RetryAfter: after}).body(google)
+		told := `{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"` + want + `"}`
+		if err := documented.CheckBody("GatewayLimited", body); err != nil || !bytes.Contains(body, []byte(told)) {
+			t.Errorf("after %v: %s, %v", after, body, err)
+		}
+	}
+	if body := refusedKey.body(google); bytes.Contains(body, []byte("RetryInfo")) {
+		t.Errorf("%s", body)
 	}
 }
 

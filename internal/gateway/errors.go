@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"callgate/internal/calls"
 	"callgate/internal/limits"
@@ -16,8 +17,9 @@ type refusal struct {
 	code       string // of the answer
 	kind       string // OpenAI's error type
 	message    string
-	retryAfter string // seconds, for 503, and for 429 where waiting so long helps
-	allow      string // methods, for 405
+	retryAfter string        // seconds, for 503, and for 429 where waiting so long helps
+	wait       time.Duration // of a limit, until it allows a call again: not only as long as waiting helps
+	allow      string        // methods, for 405
 	reason     calls.ReasonType
 	reasonCode calls.ReasonCode
 	endedBy    calls.EndedBy

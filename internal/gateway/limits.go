@@ -68,7 +68,7 @@ const longestWait = time.Minute
 func refusedLimit(reached *limits.Reached) *refusal {
 	seconds := int64((min(reached.RetryAfter, longestWait) + time.Second - 1) / time.Second)
 	again := fmt.Sprintf("Try again in %d s.", seconds)
-	r := refusal{status: 429, code: reached.Code, kind: "rate_limit_error", reason: calls.Limited, reasonCode: calls.ReasonCode(reached.Code)}
+	r := refusal{status: 429, code: reached.Code, kind: "rate_limit_error", wait: reached.RetryAfter, reason: calls.Limited, reasonCode: calls.ReasonCode(reached.Code)}
 	if reached.Code != limits.QuotaExhausted || reached.RetryAfter <= longestWait {
 		r.retryAfter = strconv.FormatInt(seconds, 10)
 	}

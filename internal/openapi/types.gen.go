@@ -1357,9 +1357,12 @@ type GatewayErrorGoogle struct {
 		// Code The status of the answer.
 		Code    int64 `json:"code"`
 		Details []struct {
-			Type   interface{} `json:"@type"`
-			Domain interface{} `json:"domain"`
-			Reason string      `json:"reason"`
+			Type   string      `json:"@type"`
+			Domain interface{} `json:"domain,omitempty"`
+			Reason *string     `json:"reason,omitempty"`
+
+			// RetryDelay How long until the limit allows a call again; of a day, until it ends.
+			RetryDelay *string `json:"retryDelay,omitempty"`
 		} `json:"details"`
 		Message string `json:"message"`
 		Status  string `json:"status"`

@@ -3225,11 +3225,13 @@ export interface components {
                 /** @description The status of the answer. */
                 code: number;
                 details: {
+                    /** @enum {string} */
+                    "@type": "type.googleapis.com/google.rpc.ErrorInfo" | "type.googleapis.com/google.rpc.RetryInfo";
                     /** @constant */
-                    "@type": "type.googleapis.com/google.rpc.ErrorInfo";
-                    /** @constant */
-                    domain: "callgate";
-                    reason: string;
+                    domain?: "callgate";
+                    reason?: string;
+                    /** @description How long until the limit allows a call again; of a day, until it ends. */
+                    retryDelay?: string;
                 }[];
                 message: string;
                 /** @enum {string} */
