@@ -53,12 +53,12 @@ func billingOf(ctx *fiber.Ctx) (b report.BillingMonth, err error) {
 		}
 	}
 	text := strings.Clone(ctx.Query("month"))
-	month, err := time.ParseInLocation("2006-01", text, zone)
+	month, err := time.Parse("2006-01", text)
 	if err != nil || !monthText.MatchString(text) || month.Year() < 2000 || month.Year() > 2100 {
 		wrong.Add("month", "must be a month of the form 2026-10, from 2000 to 2100")
 		return b, wrong.Err()
 	}
-	b = report.BillingMonthOf(month)
+	b = report.BillingMonthOf(month.Year(), month.Month(), zone)
 	if !b.WholeHours() {
 		wrong.Add("zone", "must differ from UTC by whole hours: figures are kept by the hour")
 	}

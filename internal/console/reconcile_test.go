@@ -66,6 +66,10 @@ func TestAMonthsDaysAreThoseOfTheZoneAndABillIsHeldAgainstThem(t *testing.T) {
 	}
 	w.admin.mustRefuse("GET", reconcilePath, "", "month")
 	w.admin.mustRefuse("GET", reconcilePath+"?month=2026-13", "", "month")
+	// There the first of the month begins at one o'clock: midnight is left out.
+	if october := dataOf[openapi.InvoiceCounts](t, w.admin.must(200, "GET", reconcilePath+"?month=2023-10&zone=America/Asuncion", "")); october.Month != "2023-10" {
+		t.Errorf("asked for October, told of %s", october.Month)
+	}
 	w.admin.mustRefuse("GET", reconcilePath+query+"&zone=Asia/Kolkata", "", "zone")
 	w.admin.mustRefuse("GET", reconcilePath+query+"&zone=../../etc/passwd", "", "zone")
 	for _, zone := range []string{"Local", "zone.tab", "Asia", "Asia/..", "/etc/localtime", "UTC%00", "Asia/Shanghai%0a", strings.Repeat("A/", 3) + "A", strings.Repeat("A", 5000), "Australia/Eucla"} {

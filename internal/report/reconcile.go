@@ -25,14 +25,13 @@ type BillingMonth struct {
 	until  time.Time
 }
 
-// BillingMonthOf is the month of a zone that an instant lies in.
-func BillingMonthOf(at time.Time) (b BillingMonth) {
-	year, month, _ := at.Date()
-	last := time.Date(year, month+1, 0, 12, 0, 0, 0, at.Location()).Day()
+// BillingMonthOf is a month of a zone.
+func BillingMonthOf(year int, month time.Month, zone *time.Location) (b BillingMonth) {
+	last := time.Date(year, month+1, 0, 12, 0, 0, 0, zone).Day()
 	for day := 1; day <= last; day++ {
-		b.starts = append(b.starts, firstOf(year, month, day, at.Location()))
+		b.starts = append(b.starts, firstOf(year, month, day, zone))
 	}
-	b.First, b.until = b.starts[0], firstOf(year, month+1, 1, at.Location())
+	b.First, b.until = b.starts[0], firstOf(year, month+1, 1, zone)
 	return b
 }
 
@@ -81,7 +80,7 @@ type countedLine struct {
 // CountedForInvoice answers countedForInvoice: what was counted of the month that an instant lies in, in its zone, by day,
 // capability and model that answered.
 func (r *Report) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
-	b := BillingMonthOf(month)
+	b := BillingMonthOf(month.Year(), month.Month(), month.Location())
 	lines, err := r.countedLines(ctx, b, &answer.Coverage)
 	answer.Month, answer.Zone = month.Format("2006-01"), month.Location().String()
 	answer.Items = each(lines, func(l countedLine) openapi.InvoiceCount {

@@ -28,7 +28,7 @@ func TestEveryDayOfAMonthBeginsWithItsFirstInstant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := BillingMonthOf(at)
+		b := BillingMonthOf(at.Year(), at.Month(), zone)
 		if days := at.AddDate(0, 1, -at.Day()).Day(); len(b.starts) != days || !b.First.Equal(b.starts[0]) {
 			t.Errorf("%s %s: %d days, not %d", c.zone, c.month, len(b.starts), days)
 		}
