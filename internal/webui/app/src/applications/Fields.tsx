@@ -1,4 +1,4 @@
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, type ReactNode } from 'react';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useController, type ResolverResult } from 'react-hook-form';
@@ -50,7 +50,7 @@ export function Fields({
   const { isSubmitting } = form.formState;
   const save = useMutation({ mutationFn: onSubmit });
   const dirty = isDirty(saved, draft);
-  useEffect(() => onDirty(dirty), [dirty, onDirty]);
+  useLayoutEffect(() => onDirty(dirty), [dirty, onDirty]); // at once: Escape may come before other effects run
   useEffect(() => onBusy(isSubmitting), [isSubmitting, onBusy]);
   // What is edited is not wrong any more, until it is submitted again.
   useEffect(
