@@ -54,8 +54,8 @@ slow: programs ## the tests that take minutes and are in no other part of make n
 	$(WITH_ENGINES) $(TEST) -tags nightly -run 'OfTheBenchmark|IsMeasured|StalledDownloads|AFullDisk|OnOneDirectoryAKilled|ProductKilled|InRandomOrder' ./internal/bench/... ./internal/console ./internal/calls/... ./cmd/callgate
 
 .PHONY: all-browsers
-all-browsers: export ALL_BROWSERS := 1
-all-browsers: pages-test ## tests of the pages, in WebKit as well
+all-browsers: export NIGHTLY_PAGES := 1
+all-browsers: pages-test ## tests of the pages, with those of clocks, and in WebKit as well
 
 ON_TWO_SHARDS := EMBEDDED_SHARDS=2 $(WITH_ENGINES)
 
