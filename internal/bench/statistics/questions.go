@@ -31,8 +31,8 @@ type kind struct {
 // The goals of the table.
 const (
 	overviewGoal    = 90 * time.Millisecond
-	applicationGoal = 25 * time.Millisecond
-	pageGoal        = 25 * time.Millisecond // up to 1 M calls an hour
+	applicationGoal = 50 * time.Millisecond
+	pageGoal        = 50 * time.Millisecond // up to 1 M calls an hour
 	crowdedGoal     = 150 * time.Millisecond
 )
 
