@@ -14,7 +14,7 @@ import (
 func (c *Console) adminListGroups(ctx *fiber.Ctx) (any, error) {
 	return shown(func(groups []catalog.Group) openapi.GroupList {
 		all := int64(len(groups))
-		return openapi.GroupList{Items: each(groups, groupView), Total: all, Page: 1, Size: all}
+		return openapi.GroupList{Items: openapi.Each(groups, groupView), Total: all, Page: 1, Size: all}
 	})(c.Catalog.Groups(ctx.UserContext()))
 }
 
@@ -71,7 +71,7 @@ func (c *Console) orderCapabilities(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	return shown(func(ordered []catalog.Details) openapi.AdminCapabilityItems {
-		return openapi.AdminCapabilityItems{Items: each(ordered, adminCapabilityView)}
+		return openapi.AdminCapabilityItems{Items: openapi.Each(ordered, adminCapabilityView)}
 	})(c.Catalog.Order(ctx.UserContext(), principal(ctx).Email, body.GroupID, body.IDs, seen...))
 }
 

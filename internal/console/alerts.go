@@ -22,7 +22,7 @@ func alertsOf(ctx *fiber.Ctx) alerts.Who {
 
 func (c *Console) listAlerts(ctx *fiber.Ctx) (any, error) {
 	rules, most, err := c.Alerts.List(ctx.UserContext(), alertsOf(ctx))
-	return openapi.AlertItems{Items: each(rules, alertView), Max: int64(most)}, err
+	return openapi.AlertItems{Items: openapi.Each(rules, alertView), Max: int64(most)}, err
 }
 
 func (c *Console) createAlert(ctx *fiber.Ctx) (any, error) {
@@ -91,7 +91,7 @@ func (c *Console) deleteAlert(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 
 func (c *Console) testAlert(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	return shown(func(deliveries []alerts.Delivery) openapi.AlertDeliveryItems {
-		return openapi.AlertDeliveryItems{Items: each(deliveries, deliveryView)}
+		return openapi.AlertDeliveryItems{Items: openapi.Each(deliveries, deliveryView)}
 	})(c.Alerts.Test(ctx.UserContext(), alertsOf(ctx), id, c.PublicBaseURL))
 }
 
@@ -134,10 +134,10 @@ func alertView(r alerts.Rule) openapi.Alert {
 	return openapi.Alert{
 		ID: r.ID, Name: r.Name, Kind: string(r.Kind), Target: openapi.AlertTarget{ID: r.Target.ID, Name: r.Target.Name, Type: string(r.Target.Type)},
 		Threshold: r.Threshold, ResolveThreshold: r.ResolveThreshold, Unit: r.Unit(), WindowMinutes: numberOrNull(r.WindowMinutes),
-		MinCalls: numberOrNull(r.MinCalls), Period: told(r.Period), Currency: told(r.Currency), Limit: told(r.Limit),
-		Enabled: r.Enabled, SilencedUntil: timeView(r.SilencedUntil), Channels: each(r.Channels, channelView),
+		MinCalls: numberOrNull(r.MinCalls), Period: openapi.TextOrNull(r.Period), Currency: openapi.TextOrNull(r.Currency), Limit: openapi.TextOrNull(r.Limit),
+		Enabled: r.Enabled, SilencedUntil: timeView(r.SilencedUntil), Channels: openapi.Each(r.Channels, channelView),
 		State: openapi.AlertState{
-			Value: string(s.Value), Since: timeView(s.Since), Known: s.Unknown == "", UnknownReason: told(s.Unknown),
+			Value: string(s.Value), Since: timeView(s.Since), Known: s.Unknown == "", UnknownReason: openapi.TextOrNull(s.Unknown),
 			EvaluatedAt: timeView(s.EvaluatedAt), Measured: s.Measured, Figures: openapi.AlertFigures(s.Figures),
 		},
 		Sequence: s.Sequence, Deliveries: openapi.AlertDeliveryCounts{Pending: r.Deliveries.Pending, Failing: r.Deliveries.Failing, GivenUp: r.Deliveries.GivenUp},

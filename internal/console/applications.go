@@ -29,7 +29,7 @@ func (c *Console) listApplications(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	view, err := c.applicationView(ctx.UserContext(), found.Items...)
-	return openapi.ApplicationPage{PageFields: found.PageFields, Items: each(found.Items, view)}, err
+	return openapi.ApplicationPage{PageFields: found.PageFields, Items: openapi.Each(found.Items, view)}, err
 }
 
 // createApplication is the one answer about an application with its key in full.
@@ -130,7 +130,7 @@ func (c *Console) applicationShown(ctx context.Context) func(application.Applica
 // applicationView shows these applications with their limits. Those are read after the applications were: whoever
 // edits what is told finds out that it was changed between.
 func (c *Console) applicationView(ctx context.Context, applications ...application.Application) (func(application.Application) openapi.Application, error) {
-	standings, err := c.Limits.Standings(ctx, each(applications, func(a application.Application) uuid.UUID { return a.ID })...)
+	standings, err := c.Limits.Standings(ctx, openapi.Each(applications, func(a application.Application) uuid.UUID { return a.ID })...)
 	return func(a application.Application) openapi.Application {
 		standing := standings[a.ID]
 		return openapi.Application{ApplicationFields: openapi.ApplicationFields{

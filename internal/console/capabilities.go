@@ -10,7 +10,7 @@ import (
 
 func (c *Console) listCapabilities(ctx *fiber.Ctx) (any, error) {
 	return shown(func(available []catalog.Capability) openapi.CapabilityItems {
-		return openapi.CapabilityItems{Items: each(available, capabilityView)}
+		return openapi.CapabilityItems{Items: openapi.Each(available, capabilityView)}
 	})(c.Catalog.Available(ctx.UserContext()))
 }
 
@@ -24,6 +24,6 @@ func (c *Console) getCapability(ctx *fiber.Ctx, id string) (any, error) {
 
 func (c *Console) listCapabilityApplications(ctx *fiber.Ctx, id string) (any, error) {
 	return shown(func(bindings []application.Binding) openapi.BindingItems {
-		return openapi.BindingItems{Items: each(bindings, bindingView)}
+		return openapi.BindingItems{Items: openapi.Each(bindings, bindingView)}
 	})(c.Applications.BoundTo(ctx.UserContext(), principal(ctx).UserID, id))
 }

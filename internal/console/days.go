@@ -11,20 +11,20 @@ import (
 
 func (c *Console) listDays(ctx *fiber.Ctx) (any, error) {
 	found, err := c.Ledger.Days(ctx.UserContext(), c.Now())
-	return openapi.ClosedDayItems{Items: each(found, dayView)}, err
+	return openapi.ClosedDayItems{Items: openapi.Each(found, dayView)}, err
 }
 
 func dayView(d ledger.Day) openapi.ClosedDay {
 	view := openapi.ClosedDay{
 		Day: d.Day, State: string(d.State), Since: timeView(d.Since), Revision: int64(d.Revision), ClosedAt: timeView(d.ClosedAt),
-		WaitsFor: told(d.WaitsFor), HeldBy: each(d.HeldBy, holderView), Spools: []openapi.MissingSpool{},
+		WaitsFor: openapi.TextOrNull(d.WaitsFor), HeldBy: openapi.Each(d.HeldBy, holderView), Spools: []openapi.MissingSpool{},
 	}
 	if f := d.Figures; f != nil {
 		failures, applications := f.Calls-f.Successes, int64(d.Applications)
 		view.Calls, view.Failures, view.ApplicationCount = &f.Calls, &failures, &applications
 	}
 	if m := d.Missing; m != nil {
-		view.MissingCalls, view.Spools = &m.Calls, each(m.Spools, func(s days.Spool) openapi.MissingSpool {
+		view.MissingCalls, view.Spools = &m.Calls, openapi.Each(m.Spools, func(s days.Spool) openapi.MissingSpool {
 			return openapi.MissingSpool{ID: s.ID, Host: s.Node, RetiredAt: beijing.Format(s.At), RetiredBy: s.By, Calls: s.Calls}
 		})
 	}

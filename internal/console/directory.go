@@ -30,7 +30,7 @@ func (c *Console) listDirectory(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	last, known := c.lastCalls(ctx.UserContext(), found.Items...)
-	return openapi.DirectoryPage{PageFields: found.PageFields, LastCallsKnown: known, Items: each(found.Items, listedView(last))}, nil
+	return openapi.DirectoryPage{PageFields: found.PageFields, LastCallsKnown: known, Items: openapi.Each(found.Items, listedView(last))}, nil
 }
 
 // lastCalls waits for the statistics no longer than lastUses: they must not keep anybody from disabling an application.
@@ -40,7 +40,7 @@ func (c *Console) lastCalls(ctx context.Context, list ...application.Entry) (las
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastUsesWait)
 	defer cancel()
-	last, err := c.Stats.LastCalls(ctx, each(list, func(e application.Entry) uuid.UUID { return e.ID }))
+	last, err := c.Stats.LastCalls(ctx, openapi.Each(list, func(e application.Entry) uuid.UUID { return e.ID }))
 	return last, err == nil
 }
 
@@ -67,7 +67,7 @@ func listedView(last map[uuid.UUID]time.Time) func(application.Entry) openapi.Li
 		view := openapi.ListedApplication{
 			ID: e.ID, Name: e.Name, Status: e.Status, Owner: openapi.User{ID: e.OwnerID, Email: e.Email},
 			DisabledByOwner: e.OwnerStatus == application.Disabled, CapabilityCount: e.Capabilities,
-			LastCallAt: timeOrNull(last[e.ID]), CreatedAt: beijing.Format(e.CreatedAt), UpdatedAt: beijing.Format(e.UpdatedAt),
+			LastCallAt: openapi.TimeOrNull(last[e.ID]), CreatedAt: beijing.Format(e.CreatedAt), UpdatedAt: beijing.Format(e.UpdatedAt),
 		}
 		if d := e.Disabling; d != nil {
 			view.DisabledByAdministrator = &openapi.NamedDisabling{Reason: d.Reason, By: d.By, At: beijing.Format(d.At)}

@@ -52,7 +52,7 @@ func (c *Console) listKeys(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 		return nil, err
 	}
 	uses, known := c.lastUses(ctx.UserContext(), id)
-	return openapi.KeyItems{LastUseKnown: known, Items: each(keys, keyView(uses))}, nil
+	return openapi.KeyItems{LastUseKnown: known, Items: openapi.Each(keys, keyView(uses))}, nil
 }
 
 // lastUsesWait is how long a list of keys waits for the statistics: they are needed to find an unused key, and must
@@ -135,12 +135,12 @@ func keyView(uses map[uuid.UUID]string) func(application.Key) openapi.Key {
 
 func keyFields(k application.Key, uses map[uuid.UUID]string) openapi.KeyFields {
 	view := openapi.KeyFields{
-		ID: k.ID, First: k.First, Name: k.Name, MaskedAccessKey: k.Mask, LastUsedAt: told(uses[k.ID]),
-		AllowedCIDRs: each(k.AllowedCIDRs, netip.Prefix.String),
+		ID: k.ID, First: k.First, Name: k.Name, MaskedAccessKey: k.Mask, LastUsedAt: openapi.TextOrNull(uses[k.ID]),
+		AllowedCIDRs: openapi.Each(k.AllowedCIDRs, netip.Prefix.String),
 		CreatedAt:    beijing.Format(k.CreatedAt), UpdatedAt: beijing.Format(k.UpdatedAt),
 	}
 	if k.ExpiresAt != nil {
-		view.ExpiresAt = told(beijing.Format(*k.ExpiresAt))
+		view.ExpiresAt = openapi.TextOrNull(beijing.Format(*k.ExpiresAt))
 	}
 	view.ReplacedAt = timeView(k.ReplacedAt)
 	return view

@@ -66,7 +66,7 @@ func (c *Console) getLimitsUsage(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	used := c.limitsUsed(ctx.UserContext(), id, standings[id])
 	view := openapi.LimitsUsage{}
 	for i, h := range standings[id].Holding() {
-		item := openapi.LimitUsage{Name: h.Name, Limit: limitView(h.Limit), Source: told(string(h.Source))}
+		item := openapi.LimitUsage{Name: h.Name, Limit: limitView(h.Limit), Source: openapi.TextOrNull(string(h.Source))}
 		if item.Limit != nil {
 			item.Used = used[i]
 		}

@@ -16,7 +16,7 @@ func (c *Console) listPrices(ctx *fiber.Ctx) (any, error) {
 		return nil, err
 	}
 	return shown(func(prices []pricing.Price) openapi.PriceItems {
-		return openapi.PriceItems{Items: each(prices, priceView)}
+		return openapi.PriceItems{Items: openapi.Each(prices, priceView)}
 	})(c.Pricing.List(ctx.UserContext(), capability))
 }
 
@@ -34,7 +34,7 @@ func (c *Console) deletePrice(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 
 func (c *Console) suggestPrices(ctx *fiber.Ctx) (any, error) {
 	suggestions, source, err := c.Pricing.Suggest(ctx.UserContext(), ctx.Query("capability"), ctx.Query("upstreamModel"))
-	return openapi.PriceSuggestions{Items: each(suggestions, suggestionView), Source: sourceView(source)}, err
+	return openapi.PriceSuggestions{Items: openapi.Each(suggestions, suggestionView), Source: sourceView(source)}, err
 }
 
 func (c *Console) listUnpriced(ctx *fiber.Ctx) (any, error) {
@@ -64,7 +64,7 @@ func rateView(rate *decimal.Decimal) *string {
 func suggestionView(s pricing.Suggestion) openapi.PriceSuggestion {
 	view := openapi.PriceSuggestion{
 		Provider: s.Provider, Model: s.Model, Exact: s.Exact, Currency: s.Currency,
-		Input: s.Input, Cached: s.Cached, CacheWrite: s.CacheWrite, Output: s.Output, Notes: each(s.Notes, func(n string) string { return n }),
+		Input: s.Input, Cached: s.Cached, CacheWrite: s.CacheWrite, Output: s.Output, Notes: openapi.Each(s.Notes, func(n string) string { return n }),
 	}
 	if s.From != nil {
 		day := s.From.String()

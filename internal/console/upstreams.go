@@ -12,7 +12,7 @@ import (
 
 func (c *Console) listUpstreams(ctx *fiber.Ctx) (any, error) {
 	return shown(func(all []catalog.Upstream) openapi.UpstreamItems {
-		return openapi.UpstreamItems{Items: each(all, upstreamView)}
+		return openapi.UpstreamItems{Items: openapi.Each(all, upstreamView)}
 	})(c.Catalog.Upstreams(ctx.UserContext()))
 }
 
@@ -76,7 +76,7 @@ func upstreamView(u catalog.Upstream) openapi.Upstream {
 	return openapi.Upstream{
 		ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Auth: u.Auth, CheckPath: u.CheckPath, CheckModel: u.CheckModel,
 		FormerKeyUntil: timeView(u.FormerKeyUntil), CapabilityIDs: u.CapabilityIDs, Health: u.Health,
-		Gateways:  each(u.Gateways, upstreamReportView),
+		Gateways:  openapi.Each(u.Gateways, upstreamReportView),
 		CreatedAt: beijing.Format(u.CreatedAt), UpdatedAt: beijing.Format(u.Updated),
 	}
 }
@@ -84,7 +84,7 @@ func upstreamView(u catalog.Upstream) openapi.Upstream {
 func upstreamReportView(r catalog.UpstreamReport) openapi.UpstreamReport {
 	return openapi.UpstreamReport{
 		Host: r.Host, State: r.State, OpenedAt: timeView(r.OpenedAt), Calls: r.Calls, Failures: r.Failures,
-		Error: told(r.Error), ErrorAt: timeView(r.ErrorAt), ReportedAt: beijing.Format(r.ReportedAt),
+		Error: openapi.TextOrNull(r.Error), ErrorAt: timeView(r.ErrorAt), ReportedAt: beijing.Format(r.ReportedAt),
 	}
 }
 
@@ -96,7 +96,7 @@ func capabilitySettings(body openapi.CapabilityEdit) catalog.Settings {
 		UpstreamAuth: body.UpstreamAuth, UpstreamBaseURL: body.UpstreamBaseURL, UpstreamKey: body.UpstreamKey, UpstreamModel: body.UpstreamModel,
 	}
 	if body.Upstreams != nil {
-		members := each(*body.Upstreams, memberOf)
+		members := openapi.Each(*body.Upstreams, memberOf)
 		settings.Upstreams = &members
 	}
 	return settings

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -17,15 +16,6 @@ import (
 
 // What the domain packages answer becomes what the contract says here. Where a plain conversion does, the
 // compiler holds the two types together.
-
-// each turns the items of a list; lists are never null on the wire.
-func each[T, V any](items []T, view func(T) V) []V {
-	views := make([]V, len(items))
-	for i, item := range items {
-		views[i] = view(item)
-	}
-	return views
-}
 
 // unchanged is the view of what needs more than itself to be shown.
 func unchanged[T any](item T) T { return item }
@@ -64,11 +54,7 @@ func pageOf[T, V any](ctx *fiber.Ctx, view func(T) V, find func(ctx context.Cont
 		return paged[V]{}, err
 	}
 	found, total, err := find(ctx.UserContext(), page, size)
-	return paged[V]{pageFields(page, size, total), each(found, view)}, err
-}
-
-func pageFields(page, size, total int) openapi.PageFields {
-	return openapi.PageFields{Page: int64(page), Size: int64(size), Total: int64(total)}
+	return paged[V]{openapi.PageOf(page, size, total), openapi.Each(found, view)}, err
 }
 
 func userView(who identity.Principal) openapi.User {
@@ -93,7 +79,7 @@ func groupView(g catalog.Group) openapi.Group {
 }
 
 func groupItems(groups []catalog.Group) openapi.GroupItems {
-	return openapi.GroupItems{Items: each(groups, groupView)}
+	return openapi.GroupItems{Items: openapi.Each(groups, groupView)}
 }
 
 func capabilityView(c catalog.Capability) openapi.Capability {
@@ -104,7 +90,7 @@ func adminCapabilityView(d catalog.Details) openapi.AdminCapability {
 	return openapi.AdminCapability{
 		CapabilityFields: openapi.CapabilityFields(d.Capability),
 		UpstreamBaseURL:  d.UpstreamBaseURL, UpstreamAuth: d.UpstreamAuth,
-		Upstreams:      each(d.Upstreams, memberView),
+		Upstreams:      openapi.Each(d.Upstreams, memberView),
 		AllowedMethods: d.AllowedMethods, AllowedPaths: d.AllowedPaths,
 		HasUpstreamKey: d.HasUpstreamKey, BoundApplicationCount: d.BoundApplicationCount, UpdatedAt: beijing.Format(d.UpdatedAt),
 	}
@@ -126,23 +112,6 @@ func auditView(r audit.Row) openapi.AuditEntry {
 	return openapi.AuditEntry{
 		ID: r.ID, At: beijing.Format(r.At), Actor: r.Actor, Action: r.Action,
 		TargetType: r.TargetType, TargetID: r.TargetID, TargetName: r.TargetName,
-		Changes: each(r.Changes, func(c audit.Change) openapi.AuditChange { return openapi.AuditChange(c) }),
+		Changes: openapi.Each(r.Changes, func(c audit.Change) openapi.AuditChange { return openapi.AuditChange(c) }),
 	}
-}
-
-// timeOrNull is an instant, or nil for none.
-func timeOrNull(at time.Time) *string {
-	if at.IsZero() {
-		return nil
-	}
-	text := beijing.Format(at)
-	return &text
-}
-
-// told is a text, or nil for an empty one.
-func told(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

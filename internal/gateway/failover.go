@@ -90,12 +90,10 @@ func notActedOn(status int) bool {
 func (c *call) giveUp(conn *upstreamConn) bool {
 	sent := c.stopSending(conn, 0)
 	uncut := c.leave()
-	if uncut && sent && c.answer.Ended() && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
-		conn.pool.put(conn, time.Now())
-	} else {
-		conn.pool.drop(conn)
+	c.putBack(conn, uncut && sent && c.answer.Ended())
+	if !uncut {
+		c.first, c.status, c.firstByte = http1.Piece{}, 0, -1
 	}
-	c.first, c.status, c.firstByte = http1.Piece{}, 0, -1
 	return uncut
 }
 

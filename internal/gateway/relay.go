@@ -132,11 +132,7 @@ func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool
 	sent := c.stopSending(conn, 0)
 	uncut := c.leave()
 	complete := readErr == nil && writeErr == nil
-	if complete && uncut && sent && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
-		conn.pool.put(conn, time.Now())
-	} else {
-		conn.pool.drop(conn)
-	}
+	c.putBack(conn, complete && uncut && sent)
 	_ = c.takePlace(nil) // what follows may take a moment
 	switch {
 	case !complete:
@@ -158,6 +154,15 @@ func (c *call) end(conn *upstreamConn, again bool, readErr, writeErr error) bool
 		c.x.Linger()
 	}
 	return false
+}
+
+// putBack gives a connection back to its pool where the exchange on it was whole and it can be used again, else closes it.
+func (c *call) putBack(conn *upstreamConn, whole bool) {
+	if whole && c.response.KeepAlive && c.answer.Framing().Kind != http1.UntilClose && conn.Buffer().Len() == 0 {
+		conn.pool.put(conn, time.Now())
+	} else {
+		conn.pool.drop(conn)
+	}
 }
 
 // recordEnd makes the record of an answer that was written whole. A write to a caller that has already closed

@@ -58,7 +58,7 @@ func (r *Report) FindCalls(ctx context.Context, owner uuid.UUID, days beijing.Ra
 		return answer, err
 	}
 	answer.More = len(found) > maxTraced
-	answer.Items = each(found[:min(maxTraced, len(found))], func(o stats.OwnedCall) openapi.TracedCall {
+	answer.Items = openapi.Each(found[:min(maxTraced, len(found))], func(o stats.OwnedCall) openapi.TracedCall {
 		return openapi.TracedCall{CallFields: callFields(o.Call), Reason: callReason(o.Reason), Application: nameOf(all[o.Application])}
 	})
 	return answer, nil
@@ -79,7 +79,7 @@ func (r *Report) ApplicationReasons(ctx context.Context, id uuid.UUID, days beij
 		return answer, err
 	}
 	answer.Failures, answer.Other = summed(found)
-	answer.Items = each(found[:min(topReasons, len(found))], func(f stats.ReasonFigures) openapi.Reason {
+	answer.Items = openapi.Each(found[:min(topReasons, len(found))], func(f stats.ReasonFigures) openapi.Reason {
 		return openapi.Reason{ReasonFields: reasonFields(f, names)}
 	})
 	return answer, nil
@@ -99,7 +99,7 @@ func (r *Report) OverviewReasons(ctx context.Context, owner uuid.UUID, days beij
 		return answer, err
 	}
 	answer.Failures, answer.Other = summed(found)
-	answer.Items = each(found[:min(topReasons, len(found))], func(f stats.ReasonFigures) openapi.OverviewReason {
+	answer.Items = openapi.Each(found[:min(topReasons, len(found))], func(f stats.ReasonFigures) openapi.OverviewReason {
 		top := all[f.Top]
 		return openapi.OverviewReason{
 			ReasonFields: reasonFields(f, names), ApplicationCount: f.Applications,
@@ -132,7 +132,7 @@ func summed(found []stats.ReasonFigures) (failures int64, other openapi.OtherRea
 
 func reasonFields(f stats.ReasonFigures, names map[string]string) openapi.ReasonFields {
 	fields := openapi.ReasonFields{
-		Type: told(f.Type), Code: told(f.Code), Model: f.Model, Name: names[f.Model],
+		Type: openapi.TextOrNull(f.Type), Code: openapi.TextOrNull(f.Code), Model: f.Model, Name: names[f.Model],
 		Failures: f.Failures, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 	}
 	if f.UpstreamStatus != 0 {
@@ -147,7 +147,7 @@ func (r *Report) Hours(ctx context.Context, ids []uuid.UUID, day beijing.Day, mo
 		return answer, err
 	}
 	hours, err := r.Stats.Hourly(ctx, ids, day, model)
-	answer.Hours = each(hours, func(h stats.HourMetrics) openapi.HourMetrics {
+	answer.Hours = openapi.Each(hours, func(h stats.HourMetrics) openapi.HourMetrics {
 		return openapi.HourMetrics{
 			Hour: h.Hour, Calls: h.Calls, Successes: h.Successes, Failures: h.Failures, SuccessRate: h.SuccessRate,
 			AvgDurationMs: h.AvgDurationMs, P50Ms: h.P50Ms, P95Ms: h.P95Ms, P99Ms: h.P99Ms, FirstByte: openapi.FirstByte(h.FirstByte),

@@ -56,7 +56,7 @@ func (r *Report) TraceFacts(ctx context.Context, days beijing.Range, trace strin
 	if err != nil {
 		return answer, err
 	}
-	answer.Items = each(found[:min(maxTraced, len(found))], callFacts(all, names))
+	answer.Items = openapi.Each(found[:min(maxTraced, len(found))], callFacts(all, names))
 	return answer, nil
 }
 

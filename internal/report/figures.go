@@ -156,7 +156,7 @@ func (r *Report) FiguresOverview(ctx context.Context, days beijing.Range) (answe
 	}
 	answer.ApplicationCount, answer.OwnerCount = int64(len(read.all)), int64(read.ownerCount)
 	answer.Calling, answer.Failing = read.calling(), read.failing()
-	answer.MetricsFields, answer.Daily = read.tokens.summary(read.usage.Summary), each(read.usage.Daily, read.tokens.day)
+	answer.MetricsFields, answer.Daily = read.tokens.summary(read.usage.Summary), openapi.Each(read.usage.Daily, read.tokens.day)
 	answer.Hours = hoursView(read.now)
 	names, err := r.Catalog.Names(ctx)
 	if err != nil {

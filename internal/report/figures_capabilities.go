@@ -52,9 +52,9 @@ func (r *Report) CapabilityFiguresList(ctx context.Context, days beijing.Range) 
 		return answer, err
 	}
 	answer.HoursUntil = beijing.Format(now.Until)
-	answer.Items = each(listedModels(models, states, now), func(m stats.ModelMetrics) openapi.CapabilityFiguresLine {
+	answer.Items = openapi.Each(listedModels(models, states, now), func(m stats.ModelMetrics) openapi.CapabilityFiguresLine {
 		return openapi.CapabilityFiguresLine{
-			Model: m.Model, Name: states[m.Model].Name, Status: told(states[m.Model].Status), MetricsFields: tokens.byModel.at(m.Model).beside(m.Metrics),
+			Model: m.Model, Name: states[m.Model].Name, Status: openapi.TextOrNull(states[m.Model].Status), MetricsFields: tokens.byModel.at(m.Model).beside(m.Metrics),
 			Calling: who.hits(who.existing(slices.Values(callers[m.Model].Calling))), Failing: who.hits(who.existing(slices.Values(callers[m.Model].Failing))),
 			LastHour: hourView(now.Models[m.Model].Last), HourBefore: hourView(now.Models[m.Model].Before),
 		}
@@ -105,12 +105,12 @@ func (r *Report) CapabilityFigures(ctx context.Context, id string, days beijing.
 		return answer, err
 	}
 	answer.Capability = openapi.CapabilityName{ID: capability.ID, Name: capability.Name, Status: capability.Status}
-	answer.Summary, answer.Daily = openapi.Metrics{MetricsFields: read.tokens.summary(read.usage.Summary)}, each(read.usage.Daily, read.tokens.day)
+	answer.Summary, answer.Daily = openapi.Metrics{MetricsFields: read.tokens.summary(read.usage.Summary)}, openapi.Each(read.usage.Daily, read.tokens.day)
 	answer.Calling, answer.Failing, answer.Hours = read.calling(), read.failing(), hoursView(read.now)
 	answer.Reasons = read.worst(map[string]string{id: capability.Name})
 	answer.Applications = read.applications()
 	answer.UpstreamsFrom, answer.FirstByte = ranges.From, openapi.FirstByte(ranges.All.FirstByte)
-	answer.Upstreams = each(ranges.Items, func(u stats.UpstreamRange) openapi.UpstreamRange { return upstreamRangeView(u, upstreams) })
+	answer.Upstreams = openapi.Each(ranges.Items, func(u stats.UpstreamRange) openapi.UpstreamRange { return upstreamRangeView(u, upstreams) })
 	return answer, nil
 }
 
@@ -125,7 +125,7 @@ func (read *everyones) applications() openapi.CallingApplications {
 	callers := slices.SortedFunc(slices.Values(read.callers), func(a, b stats.Caller) int {
 		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(b.Calls, a.Calls), slices.Compare(a.Application[:], b.Application[:]))
 	})
-	return openapi.CallingApplications{Total: int64(len(callers)), Items: each(callers[:min(topCallers, len(callers))], func(caller stats.Caller) openapi.CallingApplication {
+	return openapi.CallingApplications{Total: int64(len(callers)), Items: openapi.Each(callers[:min(topCallers, len(callers))], func(caller stats.Caller) openapi.CallingApplication {
 		place := read.place[caller.Application]
 		a := read.all[place]
 		view := openapi.CallingApplication{
@@ -134,7 +134,7 @@ func (read *everyones) applications() openapi.CallingApplications {
 		rate := float64((caller.Calls-caller.Failures)*10_000/caller.Calls) / 10_000
 		view.SuccessRate = &rate
 		if ms := last[place]; ms > 0 {
-			view.LastFailureAt = told(timeOfMs(ms))
+			view.LastFailureAt = openapi.TextOrNull(timeOfMs(ms))
 		}
 		return view
 	})}
@@ -152,7 +152,7 @@ func (r *Report) upstreamNames(ctx context.Context) (map[string]string, error) {
 
 func upstreamRangeView(u stats.UpstreamRange, names map[string]string) openapi.UpstreamRange {
 	view := openapi.UpstreamRange{
-		UpstreamID: told(u.UpstreamID), Name: told(names[u.UpstreamID]), Calls: u.Calls, Failures: u.Failures, FailedOver: u.FailedOver,
+		UpstreamID: openapi.TextOrNull(u.UpstreamID), Name: openapi.TextOrNull(names[u.UpstreamID]), Calls: u.Calls, Failures: u.Failures, FailedOver: u.FailedOver,
 		P50Ms: u.P50Ms, P95Ms: u.P95Ms, P99Ms: u.P99Ms, FirstByte: openapi.FirstByte(u.FirstByte),
 	}
 	if u.Calls > 0 {

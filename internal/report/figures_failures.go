@@ -117,11 +117,11 @@ func (read *everyones) reasons() (view openapi.FiguresReasons) {
 	hits := byKinds(read.failures)
 	keys, failures, other := foremost(hits, topReasons, byKind)
 	view.Failures, view.Other = failures, other
-	view.Items = each(keys, func(k failureKind) openapi.FiguresReason {
+	view.Items = openapi.Each(keys, func(k failureKind) openapi.FiguresReason {
 		h := hits[k]
 		who := read.hits(h.places())
 		return openapi.FiguresReason{
-			Type: told(k.kind), Code: told(k.code), Failures: h.failures, FirstSeen: timeOfMs(h.firstMs), LastSeen: timeOfMs(h.lastMs),
+			Type: openapi.TextOrNull(k.kind), Code: openapi.TextOrNull(k.code), Failures: h.failures, FirstSeen: timeOfMs(h.firstMs), LastSeen: timeOfMs(h.lastMs),
 			ApplicationCount: who.ApplicationCount, OwnerCount: who.OwnerCount,
 		}
 	})
@@ -133,7 +133,7 @@ func (read *everyones) worst(names map[string]string) (view openapi.FiguresFailu
 	hits := read.failures
 	keys, failures, other := foremost(hits, topReasons, byReason)
 	view.Failures, view.Other = failures, other
-	view.Items = each(keys, func(r stats.Reason) openapi.FiguresFailure {
+	view.Items = openapi.Each(keys, func(r stats.Reason) openapi.FiguresFailure {
 		return openapi.FiguresFailure{FiguresFailureFields: read.failureFields(r, hits[r], names)}
 	})
 	return view
@@ -153,7 +153,7 @@ func (read *everyones) failingNow(names map[string]string) (view openapi.Figures
 	}
 	keys, failures, other := foremost(hits, topNow, byReason)
 	view.Failures, view.Other = failures, other
-	view.Items = each(keys, func(r stats.Reason) openapi.FiguresFailureNow {
+	view.Items = openapi.Each(keys, func(r stats.Reason) openapi.FiguresFailureNow {
 		return openapi.FiguresFailureNow{
 			FiguresFailureFields: read.failureFields(r, hits[r], names), FailuresBefore: hits[r].before, TopApplications: read.mostHit(hits[r]),
 		}
@@ -166,7 +166,7 @@ func (read *everyones) mostHit(h *hit) []openapi.FailingApplication {
 	most := slices.SortedFunc(slices.Values(h.applications), func(a, b hitApplication) int {
 		return cmp.Or(cmp.Compare(b.failures, a.failures), slices.Compare(read.all[a.place].ID[:], read.all[b.place].ID[:]))
 	})
-	return each(most[:min(topHit, len(most))], func(h hitApplication) openapi.FailingApplication {
+	return openapi.Each(most[:min(topHit, len(most))], func(h hitApplication) openapi.FailingApplication {
 		a := read.all[h.place]
 		return openapi.FailingApplication{ID: a.ID, Name: a.Name, Status: a.Status, Owner: openapi.User{ID: a.OwnerID, Email: a.Email}, Failures: h.failures}
 	})

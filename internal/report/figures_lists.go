@@ -54,7 +54,7 @@ func (r *Report) standings(ctx context.Context, who *everyone, by FiguresChoice)
 		return nil, "", err
 	}
 	spent := newPricedBy[uuid.UUID](book)
-	spans := each(book.Spans(by.Days), func(r beijing.Range) beijing.Day { return r.Start })
+	spans := openapi.Each(book.Spans(by.Days), func(r beijing.Range) beijing.Day { return r.Start })
 	err = r.Stats.EveryonesSpent(ctx, by.Days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		if who.exists(row.Application) {
 			spent.add(row.Application, row)
@@ -136,12 +136,12 @@ func (r *Report) ApplicationFigures(ctx context.Context, by FiguresChoice) (answ
 	})
 	slices.SortStableFunc(list, func(a, b application.Owned) int { return by.compare(standings[a.ID], standings[b.ID]) })
 	shown := pageIn(list, by)
-	groups := each(shown, func(a application.Owned) []uuid.UUID { return []uuid.UUID{a.ID} })
+	groups := openapi.Each(shown, func(a application.Owned) []uuid.UUID { return []uuid.UUID{a.ID} })
 	figures, err := r.groupFigures(ctx, groups, by.Days)
 	if err != nil {
 		return answer, err
 	}
-	answer.PageFields, answer.Currency = pageFields(by.Page, by.Size, len(list)), told(code)
+	answer.PageFields, answer.Currency = openapi.PageOf(by.Page, by.Size, len(list)), openapi.TextOrNull(code)
 	answer.Items = []openapi.ApplicationFigures{}
 	for i, a := range shown {
 		answer.Items = append(answer.Items, openapi.ApplicationFigures{
@@ -169,7 +169,7 @@ func (r *Report) groupFigures(ctx context.Context, groups [][]uuid.UUID, days be
 		}
 	}
 	tokens := newPricedBy[int](book)
-	spans := each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
+	spans := openapi.Each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
 	for some := range slices.Chunk(ids, tokensAtOnce) {
 		err := r.Stats.SpanTokens(ctx, some, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) { tokens.add(place[row.Application], row) })
 		if err != nil {

@@ -34,11 +34,11 @@ func (r *Report) OwnerFigures(ctx context.Context, by FiguresChoice) (answer ope
 		return cmp.Or(by.compare(a.standing, b.standing), cmp.Compare(a.user.Email, b.user.Email))
 	})
 	shown := pageIn(list, by)
-	figures, err := r.groupFigures(ctx, each(shown, func(o *ownerStanding) []uuid.UUID { return o.applications }), by.Days)
+	figures, err := r.groupFigures(ctx, openapi.Each(shown, func(o *ownerStanding) []uuid.UUID { return o.applications }), by.Days)
 	if err != nil {
 		return answer, err
 	}
-	answer.PageFields, answer.Currency = pageFields(by.Page, by.Size, len(list)), told(code)
+	answer.PageFields, answer.Currency = openapi.PageOf(by.Page, by.Size, len(list)), openapi.TextOrNull(code)
 	answer.Items = []openapi.OwnerFigures{}
 	for i, o := range shown {
 		answer.Items = append(answer.Items, openapi.OwnerFigures{

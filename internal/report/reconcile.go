@@ -83,12 +83,12 @@ func (r *Report) CountedForInvoice(ctx context.Context, month time.Time) (answer
 	b := BillingMonthOf(month.Year(), month.Month(), month.Location())
 	lines, err := r.countedLines(ctx, b, &answer.Coverage)
 	answer.Month, answer.Zone = month.Format("2006-01"), month.Location().String()
-	answer.Items = each(lines, func(l countedLine) openapi.InvoiceCount {
+	answer.Items = openapi.Each(lines, func(l countedLine) openapi.InvoiceCount {
 		t := l.SlotTokens
 		return openapi.InvoiceCount{
 			Date: b.starts[l.slot].Format(time.DateOnly), Model: l.model, UpstreamModel: l.upstream, Calls: l.all,
 			ReportedCalls: t.Reported, PartialCalls: t.Partial, AbsentCalls: t.Absent, UnreadableCalls: t.Unreadable, OtherCalls: l.others(),
-			Input: t.Input, Output: t.Output, Cached: t.Cached, CacheWrite: t.CacheWrite, Reasoning: t.Reasoning, Cost: each(l.costs, costView),
+			Input: t.Input, Output: t.Output, Cached: t.Cached, CacheWrite: t.CacheWrite, Reasoning: t.Reasoning, Cost: openapi.Each(l.costs, costView),
 		}
 	})
 	return answer, err
@@ -175,8 +175,8 @@ func (r *Report) CompareInvoice(ctx context.Context, b BillingMonth, billed []in
 	}
 	answer.Month, answer.Zone = b.First.Format("2006-01"), b.First.Location().String()
 	answer.Lines, answer.IgnoredLines = int64(len(billed)), int64(ignored)
-	counted := each(lines, func(l countedLine) invoice.Counted { return l.counted(b) })
-	answer.Items = each(invoice.Compare(counted, billed), invoiceItemView)
+	counted := openapi.Each(lines, func(l countedLine) invoice.Counted { return l.counted(b) })
+	answer.Items = openapi.Each(invoice.Compare(counted, billed), invoiceItemView)
 	return answer, nil
 }
 
@@ -220,7 +220,7 @@ func sumsView(s *invoice.Sums) openapi.InvoiceSums {
 }
 
 func invoiceCosts(costs map[string]decimal.Decimal) []openapi.InvoiceCost {
-	return each(slices.Sorted(maps.Keys(costs)), func(currency string) openapi.InvoiceCost {
+	return openapi.Each(slices.Sorted(maps.Keys(costs)), func(currency string) openapi.InvoiceCost {
 		return openapi.InvoiceCost{Currency: currency, Amount: costs[currency].String()}
 	})
 }

@@ -48,11 +48,11 @@ func (r *Report) ApplicationList(ctx context.Context, owner uuid.UUID, by Applic
 	if err := group.Wait(); err != nil {
 		return answer, err
 	}
-	answer.PageFields = pageFields(page, stats.PageSize, total)
-	answer.Items = each(found, func(a application.Application) openapi.ApplicationUsage {
+	answer.PageFields = openapi.PageOf(page, stats.PageSize, total)
+	answer.Items = openapi.Each(found, func(a application.Application) openapi.ApplicationUsage {
 		return openapi.ApplicationUsage{
 			ID: a.ID, Name: a.Name, Status: a.Status, MaskedAccessKey: a.MaskedAccessKey,
-			DisabledByAdministrator: DisablingView(a.Disabling), LastCallAt: timeOrNull(last[a.ID]),
+			DisabledByAdministrator: DisablingView(a.Disabling), LastCallAt: openapi.TimeOrNull(last[a.ID]),
 			MetricsFields: tokens.at(a.ID).beside(figures[a.ID]),
 		}
 	})
@@ -77,7 +77,7 @@ func (r *Report) Overview(ctx context.Context, owner uuid.UUID, days beijing.Ran
 	if err != nil {
 		return answer, err
 	}
-	answer.MetricsFields, answer.Daily = tokens.summary(usage.Summary), each(usage.Daily, tokens.day)
+	answer.MetricsFields, answer.Daily = tokens.summary(usage.Summary), openapi.Each(usage.Daily, tokens.day)
 	return answer, nil
 }
 
@@ -88,7 +88,7 @@ func (r *Report) ApplicationDetail(ctx context.Context, a application.Applicatio
 	if err != nil {
 		return answer, err
 	}
-	answer.Summary, answer.Daily = openapi.Metrics{MetricsFields: tokens.summary(usage.Summary)}, each(usage.Daily, tokens.day)
+	answer.Summary, answer.Daily = openapi.Metrics{MetricsFields: tokens.summary(usage.Summary)}, openapi.Each(usage.Daily, tokens.day)
 	return answer, nil
 }
 
@@ -101,8 +101,8 @@ func (r *Report) CallPage(ctx context.Context, q stats.CallsQuery) (answer opena
 	if err != nil {
 		return answer, err
 	}
-	answer.PageFields, answer.Until = pageFields(page.Page, stats.PageSize, int(page.Total)), beijing.Format(page.Until)
-	answer.Items, answer.Summary, answer.Models = each(page.Items, callView), openapi.CallsSummary(page.Summary), page.Models
+	answer.PageFields, answer.Until = openapi.PageOf(page.Page, stats.PageSize, int(page.Total)), beijing.Format(page.Until)
+	answer.Items, answer.Summary, answer.Models = openapi.Each(page.Items, callView), openapi.CallsSummary(page.Summary), page.Models
 	return answer, nil
 }
 
@@ -134,7 +134,7 @@ func (r *Report) usage(ctx context.Context, ids []uuid.UUID, days beijing.Range,
 		return usage, nil, err
 	}
 	names, err := r.Catalog.Names(ctx) // as they are now
-	*models = each(usage.Models, func(m stats.ModelMetrics) openapi.ModelMetrics { return tokens.model(m, names[m.Model]) })
+	*models = openapi.Each(usage.Models, func(m stats.ModelMetrics) openapi.ModelMetrics { return tokens.model(m, names[m.Model]) })
 	return usage, tokens, err
 }
 

@@ -106,7 +106,7 @@ func (r *Report) tokenTotals(ctx context.Context, ids []uuid.UUID, days beijing.
 		return pricedBy[uuid.UUID]{}, err
 	}
 	totals := newPricedBy[uuid.UUID](book)
-	spans := each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
+	spans := openapi.Each(book.Spans(days), func(r beijing.Range) beijing.Day { return r.Start })
 	err = r.Stats.SpanTokens(ctx, ids, days, spans, book.UpstreamModels(), func(row *stats.ModelTokens) {
 		totals.add(row.Application, row)
 	})

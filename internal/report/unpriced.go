@@ -27,11 +27,11 @@ func (r *Report) Unpriced(ctx context.Context) (answer openapi.Unpriced, err err
 	if err != nil {
 		return answer, err
 	}
-	found := book.Unpriced(each(reported, func(t stats.ReportedTokens) pricing.DayTokens {
+	found := book.Unpriced(openapi.Each(reported, func(t stats.ReportedTokens) pricing.DayTokens {
 		return pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls, Input: t.Input, Output: t.Output}
 	}))
 	total := int64(len(found))
-	return openapi.Unpriced{Start: days.Start, End: days.End, Total: total, Items: each(found[:min(total, unpricedSize)], unpricedView)}, nil
+	return openapi.Unpriced{Start: days.Start, End: days.End, Total: total, Items: openapi.Each(found[:min(total, unpricedSize)], unpricedView)}, nil
 }
 
 func unpricedView(u pricing.Unpriced) openapi.UnpricedModel {

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"time"
-
 	"github.com/google/uuid"
 
 	"callgate/internal/application"
@@ -15,7 +13,7 @@ import (
 func metricsFields(m stats.Metrics, t stats.Tokens, cost []pricing.Cost) openapi.MetricsFields {
 	return openapi.MetricsFields{
 		Calls: m.Calls, Successes: m.Successes, Failures: m.Failures, SuccessRate: m.SuccessRate, AvgDurationMs: m.AvgDurationMs,
-		P50Ms: m.P50Ms, P95Ms: m.P95Ms, P99Ms: m.P99Ms, Tokens: tokensView(t), Cost: each(cost, costView),
+		P50Ms: m.P50Ms, P95Ms: m.P95Ms, P99Ms: m.P99Ms, Tokens: tokensView(t), Cost: openapi.Each(cost, costView),
 	}
 }
 
@@ -23,8 +21,8 @@ func callFields(c stats.Call) openapi.CallFields {
 	return openapi.CallFields{
 		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: widened(c.FirstByteMs),
-		UsageState: told(c.UsageState), UpstreamModel: told(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
-		UpstreamID: told(c.UpstreamID), Attempts: int64(c.Attempts), AttemptList: attemptViews(c),
+		UsageState: openapi.TextOrNull(c.UsageState), UpstreamModel: openapi.TextOrNull(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
+		UpstreamID: openapi.TextOrNull(c.UpstreamID), Attempts: int64(c.Attempts), AttemptList: attemptViews(c),
 		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
 		EstimatedTokens: estimatedTokens(c.Estimated), KeyID: idOrNull(c.KeyID),
 	}
@@ -35,7 +33,7 @@ func attemptViews(c stats.Call) []openapi.CallAttempt {
 	if c.Failed.UpstreamID == "" {
 		return []openapi.CallAttempt{}
 	}
-	first := openapi.CallAttempt{Reason: told(c.Failed.Reason), DurationMs: int64(c.Failed.DurationMs)}
+	first := openapi.CallAttempt{Reason: openapi.TextOrNull(c.Failed.Reason), DurationMs: int64(c.Failed.DurationMs)}
 	if c.Failed.Status != 0 {
 		first.Status = widened(&c.Failed.Status)
 	}
@@ -54,7 +52,7 @@ func attemptUpstreams(c stats.Call, names map[string]string) []openapi.AttemptUp
 	upstreams := []openapi.AttemptUpstream{}
 	if c.Failed.UpstreamID != "" {
 		for _, id := range []string{c.Failed.UpstreamID, c.UpstreamID} {
-			upstreams = append(upstreams, openapi.AttemptUpstream{ID: id, Name: told(names[id])})
+			upstreams = append(upstreams, openapi.AttemptUpstream{ID: id, Name: openapi.TextOrNull(names[id])})
 		}
 	}
 	return upstreams
@@ -118,34 +116,4 @@ func DisablingView(d *application.Disabling) *openapi.Disabling {
 		return nil
 	}
 	return &openapi.Disabling{Reason: d.Reason, At: beijing.Format(d.At)}
-}
-
-// each turns the items of a list; lists are never null on the wire.
-func each[T, V any](items []T, view func(T) V) []V {
-	views := make([]V, len(items))
-	for i, item := range items {
-		views[i] = view(item)
-	}
-	return views
-}
-
-func pageFields(page, size, total int) openapi.PageFields {
-	return openapi.PageFields{Page: int64(page), Size: int64(size), Total: int64(total)}
-}
-
-// timeOrNull is an instant, or nil for none.
-func timeOrNull(at time.Time) *string {
-	if at.IsZero() {
-		return nil
-	}
-	text := beijing.Format(at)
-	return &text
-}
-
-// told is a text, or nil for an empty one.
-func told(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

@@ -18,7 +18,7 @@ type Metrics struct {
 }
 
 // figures are the columns every usage query takes from the rollup rows of a group, in the order of
-// scanTally; the table's alias must be u.
+// scanMetrics; the table's alias must be u.
 //
 // The percentiles are those of the bucket numbers. quantilesTiming counts numbers below 1,024 in a
 // plain array, ten times faster than sumMap merges them. Three things make it exact: weights times
@@ -31,29 +31,14 @@ const figures = `
     arrayMap(bucket -> toUInt16(if(isFinite(bucket), bucket, 0)), quantilesTimingWeightedArray(0.4999999, 0.9499999, 0.9899999)(
         u.durations.1, arrayMap(n -> toUInt64(n * 1000), u.durations.2)))`
 
-// sums are what adds up of a set of calls.
-type sums struct{ calls, successes, durationMs int64 }
-
-// tally is a set of calls, with the buckets of its percentiles.
-type tally struct {
-	sums
-	buckets []uint16 // of the 50th, 95th and 99th; empty without calls
-}
-
-func (t tally) metrics() Metrics { return NewMetrics(t.calls, t.successes, t.durationMs, t.buckets) }
-
-// scanTally reads into leading and then the columns of figures.
-func scanTally(rows driver.Rows, leading ...any) (t tally, err error) {
-	if err := rows.Scan(append(leading, &t.calls, &t.successes, &t.durationMs, &t.buckets)...); err != nil {
-		return t, unavailable(err, "read usage")
-	}
-	return t, nil
-}
-
-// scanMetrics is scanTally for who needs no more than the metrics.
+// scanMetrics reads into leading and then the columns of figures.
 func scanMetrics(rows driver.Rows, leading ...any) (Metrics, error) {
-	t, err := scanTally(rows, leading...)
-	return t.metrics(), err
+	var calls, successes, durationMs int64
+	var buckets []uint16
+	if err := rows.Scan(append(leading, &calls, &successes, &durationMs, &buckets)...); err != nil {
+		return Metrics{}, unavailable(err, "read usage")
+	}
+	return NewMetrics(calls, successes, durationMs, buckets), nil
 }
 
 // NewMetrics are the figures of calls of which the 50th, 95th and 99th percentiles of durations lie in buckets; without calls there are

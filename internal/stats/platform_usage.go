@@ -5,8 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"callgate/internal/beijing"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"callgate/internal/beijing"
 )
 
 // everyonesFigures are figures as the projection of_models of usage_daily has them: only what is asked for in the same
@@ -33,15 +34,12 @@ var (
 // EveryonesUsage gives the figures of everyone by day, of one capability or, model nil, of all; who is left out costs reading
 // every application's. Faults: Unavailable.
 func (r *Reader) EveryonesUsage(ctx context.Context, who Everyone, days beijing.Range, model *string) (usage Usage, err error) {
-	usage.Daily = make([]DayMetrics, 0, days.Days())
-	for day := range days.Each() {
-		usage.Daily = append(usage.Daily, DayMetrics{Date: day})
-	}
+	usage.Daily = eachDay(days)
 	err = r.everyones(ctx, who, days, model, perDay, func(f everyonesRow) {
 		if f.whole {
-			usage.Summary = f.metrics()
+			usage.Summary = f.Metrics
 		} else {
-			usage.Daily[f.day-days.Start].Metrics = f.metrics()
+			usage.Daily[f.day-days.Start].Metrics = f.Metrics
 		}
 	})
 	if err != nil {
@@ -53,11 +51,9 @@ func (r *Reader) EveryonesUsage(ctx context.Context, who Everyone, days beijing.
 // EveryonesModels gives the figures of everyone by capability, the most calls first. Faults: Unavailable.
 func (r *Reader) EveryonesModels(ctx context.Context, who Everyone, days beijing.Range) (models []ModelMetrics, err error) {
 	err = r.everyones(ctx, who, days, nil, perModel, func(f everyonesRow) {
-		models = append(models, ModelMetrics{f.model, f.metrics()})
+		models = append(models, ModelMetrics{f.model, f.Metrics})
 	})
-	slices.SortFunc(models, func(a, b ModelMetrics) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
-	})
+	slices.SortFunc(models, mostCalls)
 	return models, err
 }
 
@@ -66,7 +62,7 @@ type everyonesRow struct {
 	whole bool // of all days
 	day   beijing.Day
 	model string
-	tally
+	Metrics
 }
 
 func (r *Reader) everyones(ctx context.Context, who Everyone, days beijing.Range, model *string, by grouped, take func(everyonesRow)) error {
@@ -83,7 +79,7 @@ func (r *Reader) everyones(ctx context.Context, who Everyone, days beijing.Range
 		var day int32
 		var f everyonesRow
 		var err error
-		if f.tally, err = scanTally(rows, &f.whole, &day, &f.model); err != nil {
+		if f.Metrics, err = scanMetrics(rows, &f.whole, &day, &f.model); err != nil {
 			return err
 		}
 		f.day = beijing.Day(day)

@@ -134,7 +134,7 @@ func (r *Reader) count(ctx context.Context, q *CallsQuery) (series, error) {
 		asOf = *q.Until
 	}
 	first := arrivals(asOf)
-	fromRows := slices.DeleteFunc(dayBuckets(r.KeptCalls(q.Range)), func(s timeBucket) bool {
+	arriving := slices.DeleteFunc(dayBuckets(r.KeptCalls(q.Range)), func(s timeBucket) bool {
 		return s.day() < first && !s.cuts(q.From) && !s.cuts(q.To)
 	})
 	var days, hours series
@@ -145,9 +145,9 @@ func (r *Reader) count(ctx context.Context, q *CallsQuery) (series, error) {
 		days, err = r.countDays(groupCtx, rolledUp)
 		return err
 	})
-	if len(fromRows) > 0 {
+	if len(arriving) > 0 {
 		group.Go(func() (err error) {
-			hours, asOf, err = r.countArrived(groupCtx, *q, fromRows)
+			hours, asOf, err = r.countArrived(groupCtx, *q, arriving)
 			return err
 		})
 	}

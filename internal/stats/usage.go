@@ -41,65 +41,50 @@ HAVING total != 0`
 // Usage gives the figures of one application, or of several together. Days
 // before what is kept are empty. Faults: Unavailable.
 func (r *Reader) Usage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (Usage, error) {
+	usage := Usage{Daily: eachDay(days), Models: []ModelMetrics{}}
 	asked := r.KeptStatistics(days)
 	if len(applications) == 0 || asked.Days() < 1 {
-		return tallies{}.usage(days), nil
+		return usage, nil
 	}
-	u, err := r.countUsage(ctx, applications, asked)
-	if err != nil {
-		return Usage{}, err
-	}
-	return u.usage(days), nil
-}
-
-// tallies are a Usage as it is counted: those without calls are left out.
-type tallies struct {
-	whole  tally
-	days   map[beijing.Day]tally
-	models map[string]tally
-}
-
-func newTallies() tallies { return tallies{days: map[beijing.Day]tally{}, models: map[string]tally{}} }
-
-func (u tallies) usage(days beijing.Range) Usage {
-	usage := Usage{Summary: u.whole.metrics(), Daily: make([]DayMetrics, 0, days.Days()), Models: make([]ModelMetrics, 0, len(u.models))}
-	for day := range days.Each() {
-		usage.Daily = append(usage.Daily, DayMetrics{day, u.days[day].metrics()})
-	}
-	for model, t := range u.models {
-		usage.Models = append(usage.Models, ModelMetrics{model, t.metrics()})
-	}
-	slices.SortFunc(usage.Models, func(a, b ModelMetrics) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
-	})
-	return usage
-}
-
-// countUsage reads the usage of applications from the rollup.
-func (r *Reader) countUsage(ctx context.Context, applications []uuid.UUID, days beijing.Range) (tallies, error) {
-	u := newTallies()
-	parameters := args("applications", applications, "start", days.Start, "end", days.End)
 	if len(applications) == 1 {
 		ctx = concurrently(ctx)
 	}
+	parameters := args("applications", applications, "start", asked.Start, "end", asked.End)
 	err := r.each(ctx, "usage", usageQuery, parameters, func(rows driver.Rows) error {
 		var ofDay, ofModel bool
 		var day int32 // since 1970-01-01, as beijing.Day
 		var model string
-		t, err := scanTally(rows, &ofDay, &ofModel, &day, &model)
+		m, err := scanMetrics(rows, &ofDay, &ofModel, &day, &model)
 		switch {
 		case err != nil:
 			return err
 		case ofDay:
-			u.days[beijing.Day(day)] = t
+			usage.Daily[beijing.Day(day)-days.Start].Metrics = m
 		case ofModel:
-			u.models[model] = t
+			usage.Models = append(usage.Models, ModelMetrics{model, m})
 		default:
-			u.whole = t
+			usage.Summary = m
 		}
 		return nil
 	})
-	return u, err
+	if err != nil {
+		return Usage{}, err
+	}
+	slices.SortFunc(usage.Models, mostCalls)
+	return usage, nil
+}
+
+// eachDay are the days of a range, without calls.
+func eachDay(days beijing.Range) []DayMetrics {
+	daily := make([]DayMetrics, 0, days.Days())
+	for day := range days.Each() {
+		daily = append(daily, DayMetrics{Date: day})
+	}
+	return daily
+}
+
+func mostCalls(a, b ModelMetrics) int {
+	return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
 }
 
 const totalsQuery = `
