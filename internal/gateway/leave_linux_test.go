@@ -130,9 +130,7 @@ func callersLeave(t *testing.T, total int) (cancelled, recorded []time.Duration)
 			})
 		}
 		over.Wait()
-		for len(r.asked) > 0 {
-			<-r.asked
-		}
+		r.forgetAsked()
 	}
 	for n := range total {
 		cancelled, recorded = append(cancelled, ended[n].Sub(left[n])), append(recorded, made[n].Sub(left[n]))

@@ -76,9 +76,7 @@ func TestNoRequestIsAnsweredWithTheAnswerOfAnother(t *testing.T) {
 				n, wrong := converse(r, pipeline.Bytes(), tokens)
 				compared.Add(int64(n))
 				stray.Add(int64(wrong))
-				for len(r.asked) > 0 {
-					<-r.asked
-				}
+				r.forgetAsked()
 			}
 		})
 	}

@@ -191,6 +191,17 @@ type answer struct {
 	err  error // what the body ended with, if not properly
 }
 
+// forgetAsked empties r.asked; several callers may do so at a time.
+func (r *rig) forgetAsked() {
+	for {
+		select {
+		case <-r.asked:
+		default:
+			return
+		}
+	}
+}
+
 // dial connects a raw caller.
 func (r *rig) dial() net.Conn {
 	r.t.Helper()
