@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,6 +68,11 @@ func (s *scripted) serve(w http.ResponseWriter, r *http.Request) {
 	case "/told":
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, toldAnswer)
+	case "/named": // by the model that the request names
+		var asked struct{ Model string }
+		_ = json.Unmarshal(body, &asked)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"model":%q,"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`, asked.Model)
 	case "/sse":
 		w.Header().Set("Content-Type", "text/event-stream")
 		for i := range 5 {

@@ -19,7 +19,8 @@ import (
 const (
 	// maxUpstreamModels bounds the names without a price that models of a capability go by for one owner on one Beijing
 	// day, a shard: an answer can name what it likes, and many repeat what the caller wrote. A name in the price book
-	// always counts, or else its tokens would be charged at the price of another.
+	// always counts, or else its tokens would be charged at the price of another. Gateways that write new names at the
+	// same moment do not know of each other's: for that moment the bound is one for each.
 	maxUpstreamModels = 50
 	// otherModel stands for the rest.
 	otherModel = "other"
