@@ -6,11 +6,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
-import { Block, Empty, TableBones } from '../ui/Block';
+import { Empty, TableBones } from '../ui/Block';
 import { Email } from '../ui/Email';
 import { notify } from '../ui/notice';
 import { Cell } from '../ui/Records';
-import { Pages } from '../ui/Pages';
+import { PagedBlock } from '../ui/PagedBlock';
 import { UrlSearch } from '../ui/SearchField';
 import { StatusTag } from '../ui/Tag';
 import { usePage } from '../ui/usePage';
@@ -45,36 +45,15 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('directory.title')}>
         <Filters filter={filter} onChange={(change) => setSearch({ ...change, page: null })} />
-        <Block
+        <PagedBlock
           query={query}
           height={480}
           bones={<TableBones roomy className="records directory" head={<Columns />} rows={10} columns={7} />}
-        >
-          {({ items, total, lastCallsKnown }) =>
-            items.length > 0 ? (
-              <>
-                {!lastCallsKnown && (
-                  <p className="meta directory-note" role="status">
-                    {t('directory.lastUnknown')}
-                  </p>
-                )}
-                <table className="table records directory">
-                  <Columns />
-                  <tbody>
-                    {items.map((one) => (
-                      <Row key={one.id} of={one} known={lastCallsKnown} />
-                    ))}
-                  </tbody>
-                </table>
-                <Pages page={page} total={total} size={DIRECTORY_SIZE} onPage={setPage} />
-              </>
-            ) : total > 0 ? (
-              <Empty text={t('common:page.past', { page: String(page) })}>
-                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
-                  {t('common:page.goTo', { page: '1' })}
-                </button>
-              </Empty>
-            ) : filter.q === '' && filter.status === '' ? (
+          page={page}
+          size={DIRECTORY_SIZE}
+          onPage={setPage}
+          empty={
+            filter.q === '' && filter.status === '' ? (
               <Empty text={t('directory.empty')} />
             ) : (
               <Empty text={t('directory.none')}>
@@ -84,7 +63,25 @@ export function Component() {
               </Empty>
             )
           }
-        </Block>
+        >
+          {({ items, lastCallsKnown }) => (
+            <>
+              {!lastCallsKnown && (
+                <p className="meta directory-note" role="status">
+                  {t('directory.lastUnknown')}
+                </p>
+              )}
+              <table className="table records directory">
+                <Columns />
+                <tbody>
+                  {items.map((one) => (
+                    <Row key={one.id} of={one} known={lastCallsKnown} />
+                  ))}
+                </tbody>
+              </table>
+            </>
+          )}
+        </PagedBlock>
       </section>
     </>
   );

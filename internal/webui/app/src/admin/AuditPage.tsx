@@ -6,9 +6,9 @@ import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import type zh from '../locale/zh/admin';
-import { Block, Empty, TableBones } from '../ui/Block';
+import { Empty, TableBones } from '../ui/Block';
 import { Email } from '../ui/Email';
-import { Pages } from '../ui/Pages';
+import { PagedBlock } from '../ui/PagedBlock';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
@@ -35,24 +35,17 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('audit.title')}>
         <AuditFilters filter={filter} />
-        <Block query={query} height={480} bones={<TableBones roomy className="records audit" head={<Columns />} rows={10} columns={5} />}>
-          {({ items, total }) =>
-            items.length > 0 ? (
-              <>
-                <Table items={items} />
-                <Pages page={page} total={total} size={AUDIT_SIZE} onPage={setPage} />
-              </>
-            ) : total > 0 ? (
-              <Empty text={t('common:page.past', { page: String(page) })}>
-                <button type="button" className="quiet" data-edge onClick={() => setPage(Math.ceil(total / AUDIT_SIZE))}>
-                  {t('common:page.goTo', { page: String(Math.ceil(total / AUDIT_SIZE)) })}
-                </button>
-              </Empty>
-            ) : (
-              <Empty text={t(anyEntry(filter) ? 'audit.empty' : 'audit.none')} />
-            )
-          }
-        </Block>
+        <PagedBlock
+          query={query}
+          height={480}
+          bones={<TableBones roomy className="records audit" head={<Columns />} rows={10} columns={5} />}
+          page={page}
+          size={AUDIT_SIZE}
+          onPage={setPage}
+          empty={<Empty text={t(anyEntry(filter) ? 'audit.empty' : 'audit.none')} />}
+        >
+          {({ items }) => <Table items={items} />}
+        </PagedBlock>
       </section>
     </>
   );

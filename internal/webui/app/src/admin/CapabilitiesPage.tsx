@@ -5,11 +5,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
-import { Block, Empty, TableBones } from '../ui/Block';
+import { Empty, TableBones } from '../ui/Block';
 import { useTellFault } from '../ui/faultText';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
-import { Pages } from '../ui/Pages';
+import { PagedBlock } from '../ui/PagedBlock';
 import { UrlSearch } from '../ui/SearchField';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
@@ -42,24 +42,15 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('list.title')}>
         <Filters filter={filter} onFilter={setFilter} />
-        <Block
+        <PagedBlock
           query={query}
           height={360}
           bones={<TableBones className="capabilities-table" head={<Columns ordering={false} />} rows={8} columns={6} />}
-        >
-          {({ items, total, page }) =>
-            items.length > 0 ? (
-              <>
-                <Table key={filter.groupId} items={items} filter={filter} ordering={orderable(filter) && !query.isPlaceholderData} />
-                <Pages page={page} total={total} size={orderable(filter) ? total : LIST_SIZE} onPage={setPage} />
-              </>
-            ) : total > 0 ? (
-              <Empty text={t('common:page.past', { page: String(page) })}>
-                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
-                  {t('common:page.goTo', { page: '1' })}
-                </button>
-              </Empty>
-            ) : bare ? (
+          page={query.data?.page ?? filter.page}
+          size={(orderable(filter) && query.data?.total) || LIST_SIZE}
+          onPage={setPage}
+          empty={
+            bare ? (
               <Empty text={t('list.empty')} />
             ) : (
               <Empty text={t('list.none')}>
@@ -69,7 +60,11 @@ export function Component() {
               </Empty>
             )
           }
-        </Block>
+        >
+          {({ items }) => (
+            <Table key={filter.groupId} items={items} filter={filter} ordering={orderable(filter) && !query.isPlaceholderData} />
+          )}
+        </PagedBlock>
       </section>
     </>
   );

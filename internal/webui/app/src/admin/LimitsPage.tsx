@@ -1,17 +1,18 @@
 import '../ui/field.css';
 import './admin.css';
 import './ceilings.css';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { LIMITS } from '../limits/limits';
-import { Block, Empty, TableBones } from '../ui/Block';
+import { AskButton } from '../ui/AskButton';
+import { Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { Icon } from '../ui/Icon';
 import { notify } from '../ui/notice';
 import { Cell } from '../ui/Records';
-import { Pages } from '../ui/Pages';
+import { PagedBlock } from '../ui/PagedBlock';
 import { UrlSearch } from '../ui/SearchField';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
@@ -19,8 +20,6 @@ import { useTitle } from '../ui/useTitle';
 import { CeilingForm } from './CeilingForm';
 import { nameOf, targetOf } from './ceilings';
 import { CEILINGS_SIZE, officeQueries, usePutCeiling, type Ceiling } from './queries';
-
-const Confirm = lazy(() => import('../ui/Confirm'));
 
 const scopes = ['all', 'owner', 'application'] as const;
 
@@ -49,28 +48,17 @@ export function Component() {
       <section className="block" aria-label={t('limits.title')}>
         <p className="second ceilings-about">{t('limits.about')}</p>
         <Filters scope={scope} onScope={(one) => setSearch({ scope: one, page: null })} />
-        <Block
+        <PagedBlock
           query={query}
           height={240}
           bones={<TableBones roomy className="records late ceilings" head={<Columns />} rows={4} columns={7} />}
+          page={page}
+          size={CEILINGS_SIZE}
+          onPage={setPage}
+          empty={<Empty text={t(scope === '' && q === '' ? 'limits.empty' : 'limits.none')} />}
         >
-          {({ items, total }) =>
-            items.length > 0 ? (
-              <>
-                <Table items={items} onEdit={(ceiling) => setForm({ ceiling })} />
-                <Pages page={page} total={total} size={CEILINGS_SIZE} onPage={setPage} />
-              </>
-            ) : total > 0 ? (
-              <Empty text={t('common:page.past', { page: String(page) })}>
-                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
-                  {t('common:page.goTo', { page: '1' })}
-                </button>
-              </Empty>
-            ) : (
-              <Empty text={t(scope === '' && q === '' ? 'limits.empty' : 'limits.none')} />
-            )
-          }
-        </Block>
+          {({ items }) => <Table items={items} onEdit={(ceiling) => setForm({ ceiling })} />}
+        </PagedBlock>
       </section>
     </>
   );
@@ -161,29 +149,18 @@ function Row({ ceiling, onEdit }: { ceiling: Ceiling; onEdit: () => void }) {
 
 function Remove({ ceiling, name }: { ceiling: Ceiling; name: string }) {
   const { t } = useTranslation('admin');
-  const [asking, setAsking] = useState(false);
   const { mutateAsync } = usePutCeiling();
   const run = async () => {
     await mutateAsync({ body: targetOf(ceiling), updatedAt: ceiling.updatedAt });
     notify('ok', t('limits.removed', { name }));
   };
   return (
-    <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('limits.removeOf', { name })}>
-        {t('limits.remove')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <Confirm
-            danger
-            title={t('limits.ask', { name })}
-            text={t('limits.askText')}
-            action={t('limits.remove')}
-            run={run}
-            onClosed={() => setAsking(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <AskButton
+      of={t('limits.removeOf', { name })}
+      title={t('limits.ask', { name })}
+      text={t('limits.askText')}
+      action={t('limits.remove')}
+      run={run}
+    />
   );
 }

@@ -1,11 +1,12 @@
 import '../ui/field.css';
 import './admin.css';
 import './prices.css';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { today } from '../range/days';
+import { AskButton } from '../ui/AskButton';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { Icon } from '../ui/Icon';
@@ -17,8 +18,6 @@ import { useTitle } from '../ui/useTitle';
 import { PriceForm } from './PriceForm';
 import { histories, type Held, type Price } from './prices';
 import { officeQueries, useDeletePrice } from './queries';
-
-const Confirm = lazy(() => import('../ui/Confirm'));
 
 const columns = ['capability', 'from', 'currency', 'input', 'cached', 'cacheWrite', 'output'] as const;
 const kinds = { now: 'ok', past: 'off', coming: 'warn' } as const;
@@ -228,35 +227,18 @@ function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void 
 
 function Delete({ price, name }: { price: Price; name: string }) {
   const { t } = useTranslation('admin');
-  const [asking, setAsking] = useState(false);
   const { mutateAsync } = useDeletePrice();
   const run = async () => {
     await mutateAsync(price.id);
     notify('ok', t('prices.deleted', { name }));
   };
   return (
-    <>
-      <button
-        type="button"
-        className="quiet"
-        data-edge
-        onClick={() => setAsking(true)}
-        aria-label={t('prices.deleteOf', { name, from: price.from })}
-      >
-        {t('prices.delete')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <Confirm
-            danger
-            title={t('prices.ask', { name, from: price.from })}
-            text={t('prices.askText')}
-            action={t('prices.delete')}
-            run={run}
-            onClosed={() => setAsking(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <AskButton
+      of={t('prices.deleteOf', { name, from: price.from })}
+      title={t('prices.ask', { name, from: price.from })}
+      text={t('prices.askText')}
+      action={t('prices.delete')}
+      run={run}
+    />
   );
 }

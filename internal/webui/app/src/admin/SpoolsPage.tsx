@@ -1,20 +1,18 @@
 import '../ui/field.css';
 import './admin.css';
-import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
-import { Block, Empty, TableBones } from '../ui/Block';
+import { AskButton } from '../ui/AskButton';
+import { Empty, TableBones } from '../ui/Block';
 import { notify } from '../ui/notice';
 import { Cell } from '../ui/Records';
-import { Pages } from '../ui/Pages';
+import { PagedBlock } from '../ui/PagedBlock';
 import { Tag } from '../ui/Tag';
 import { usePage } from '../ui/usePage';
 import { useTitle } from '../ui/useTitle';
 import { Days } from './Days';
 import { officeQueries, SPOOLS_SIZE, useRetire, type Spool } from './queries';
-
-const Confirm = lazy(() => import('../ui/Confirm'));
 
 const columns = ['gateway', 'state', 'through', 'seen', 'held'] as const;
 const kinds = { live: 'ok', adopted: 'ok', silent: 'warn', retired: 'off' } as const;
@@ -32,24 +30,17 @@ export function Component() {
       </div>
       <section className="block" aria-label={t('spools.title')}>
         <p className="second spools-about">{t('spools.about')}</p>
-        <Block query={query} height={240} bones={<TableBones roomy className="records spools" head={<Columns />} rows={4} columns={6} />}>
-          {({ items, total }) =>
-            items.length > 0 ? (
-              <>
-                <Table items={items} />
-                <Pages page={page} total={total} size={SPOOLS_SIZE} onPage={setPage} />
-              </>
-            ) : total > 0 ? (
-              <Empty text={t('common:page.past', { page: String(page) })}>
-                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
-                  {t('common:page.goTo', { page: '1' })}
-                </button>
-              </Empty>
-            ) : (
-              <Empty text={t('spools.empty')} />
-            )
-          }
-        </Block>
+        <PagedBlock
+          query={query}
+          height={240}
+          bones={<TableBones roomy className="records spools" head={<Columns />} rows={4} columns={6} />}
+          page={page}
+          size={SPOOLS_SIZE}
+          onPage={setPage}
+          empty={<Empty text={t('spools.empty')} />}
+        >
+          {({ items }) => <Table items={items} />}
+        </PagedBlock>
       </section>
       <Days />
     </>
@@ -150,7 +141,6 @@ function Held({ spool }: { spool: Spool }) {
 function Retire({ spool }: { spool: Spool }) {
   const { t } = useTranslation('admin');
   const format = useFormat();
-  const [asking, setAsking] = useState(false);
   const { mutateAsync } = useRetire();
   const name = spool.host || spool.id;
   const lost = spool.heldCalls === null ? t('spools.retireUnknown') : t('spools.retireKnown', { n: format.count(spool.heldCalls) });
@@ -159,23 +149,13 @@ function Retire({ spool }: { spool: Spool }) {
     notify('ok', t('spools.done', { name }));
   };
   return (
-    <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('spools.retireOf', { name })}>
-        {t('spools.retire')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <Confirm
-            danger
-            title={t('spools.ask', { name })}
-            text={`${t('spools.askText')} ${lost}`}
-            action={t('spools.retire')}
-            typed={name}
-            run={run}
-            onClosed={() => setAsking(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <AskButton
+      of={t('spools.retireOf', { name })}
+      title={t('spools.ask', { name })}
+      text={`${t('spools.askText')} ${lost}`}
+      action={t('spools.retire')}
+      typed={name}
+      run={run}
+    />
   );
 }

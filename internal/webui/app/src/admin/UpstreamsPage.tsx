@@ -2,12 +2,13 @@ import '../ui/field.css';
 import './admin.css';
 import './prices.css';
 import './upstreams.css';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
+import { AskButton } from '../ui/AskButton';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { useTellFault } from '../ui/faultText';
@@ -23,8 +24,6 @@ import { Health } from './Health';
 import { upstreamQueries, useCheckUpstream, useDeleteUpstream, useRestoreKey, type NamedUpstream } from './queries';
 import { hostOf } from './settings';
 import { UpstreamForm } from './UpstreamForm';
-
-const Confirm = lazy(() => import('../ui/Confirm'));
 
 const columns = ['name', 'address', 'capabilities', 'hour', 'gateways'] as const;
 const states = { closed: 'ok', open: 'failed', probing: 'warn' } as const;
@@ -224,7 +223,6 @@ function Gateway({ report }: { report: Schemas['UpstreamReport'] }) {
 function Restore({ upstream, until }: { upstream: NamedUpstream; until: string }) {
   const { t } = useTranslation('admin');
   const format = useFormat();
-  const [asking, setAsking] = useState(false);
   const { mutateAsync } = useRestoreKey();
   const { name } = upstream;
   const run = async () => {
@@ -232,29 +230,18 @@ function Restore({ upstream, until }: { upstream: NamedUpstream; until: string }
     notify('ok', t('upstreams.restored', { name }));
   };
   return (
-    <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('upstreams.restoreOf', { name })}>
-        {t('upstreams.restore')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <Confirm
-            danger
-            title={t('upstreams.restoreAsk', { name })}
-            text={t('upstreams.restoreText', { n: String(upstream.capabilityIds.length), until: format.time(until) })}
-            action={t('upstreams.restore')}
-            run={run}
-            onClosed={() => setAsking(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <AskButton
+      of={t('upstreams.restoreOf', { name })}
+      title={t('upstreams.restoreAsk', { name })}
+      text={t('upstreams.restoreText', { n: String(upstream.capabilityIds.length), until: format.time(until) })}
+      action={t('upstreams.restore')}
+      run={run}
+    />
   );
 }
 
 function Delete({ upstream }: { upstream: NamedUpstream }) {
   const { t } = useTranslation('admin');
-  const [asking, setAsking] = useState(false);
   const { mutateAsync } = useDeleteUpstream();
   const { name } = upstream;
   const run = async () => {
@@ -262,22 +249,12 @@ function Delete({ upstream }: { upstream: NamedUpstream }) {
     notify('ok', t('upstreams.deleted', { name }));
   };
   return (
-    <>
-      <button type="button" className="quiet" data-edge onClick={() => setAsking(true)} aria-label={t('upstreams.deleteOf', { name })}>
-        {t('upstreams.delete')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <Confirm
-            danger
-            title={t('upstreams.deleteAsk', { name })}
-            text={t('upstreams.deleteText')}
-            action={t('upstreams.delete')}
-            run={run}
-            onClosed={() => setAsking(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <AskButton
+      of={t('upstreams.deleteOf', { name })}
+      title={t('upstreams.deleteAsk', { name })}
+      text={t('upstreams.deleteText')}
+      action={t('upstreams.delete')}
+      run={run}
+    />
   );
 }

@@ -1,23 +1,21 @@
 import '../ui/field.css';
 import './admin.css';
 import './directory.css';
-import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
-import { Block, Empty, TableBones } from '../ui/Block';
+import { AskButton } from '../ui/AskButton';
+import { Empty, TableBones } from '../ui/Block';
 import { Email } from '../ui/Email';
 import { notify } from '../ui/notice';
 import { Cell } from '../ui/Records';
-import { Pages } from '../ui/Pages';
+import { PagedBlock } from '../ui/PagedBlock';
 import { UrlSearch } from '../ui/SearchField';
 import { usePage } from '../ui/usePage';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { officeQueries, useEndSessions, USERS_SIZE, type Account } from './queries';
-
-const Confirm = lazy(() => import('../ui/Confirm'));
 
 const columns = ['email', 'applications', 'sessions', 'lastSignIn', 'created'] as const;
 const numbers: readonly string[] = ['applications', 'sessions'];
@@ -39,27 +37,15 @@ export function Component() {
         <div className="filters" role="search">
           <UrlSearch label={t('users.search')} most={64} />
         </div>
-        <Block query={query} height={480} bones={<TableBones roomy className="records users" head={<Columns />} rows={10} columns={6} />}>
-          {({ items, total }) =>
-            items.length > 0 ? (
-              <>
-                <table className="table records users">
-                  <Columns />
-                  <tbody>
-                    {items.map((one) => (
-                      <Row key={one.id} of={one} />
-                    ))}
-                  </tbody>
-                </table>
-                <Pages page={page} total={total} size={USERS_SIZE} onPage={setPage} />
-              </>
-            ) : total > 0 ? (
-              <Empty text={t('common:page.past', { page: String(page) })}>
-                <button type="button" className="quiet" data-edge onClick={() => setPage(1)}>
-                  {t('common:page.goTo', { page: '1' })}
-                </button>
-              </Empty>
-            ) : q === '' ? (
+        <PagedBlock
+          query={query}
+          height={480}
+          bones={<TableBones roomy className="records users" head={<Columns />} rows={10} columns={6} />}
+          page={page}
+          size={USERS_SIZE}
+          onPage={setPage}
+          empty={
+            q === '' ? (
               <Empty text={t('users.empty')} />
             ) : (
               <Empty text={t('users.none')}>
@@ -69,7 +55,18 @@ export function Component() {
               </Empty>
             )
           }
-        </Block>
+        >
+          {({ items }) => (
+            <table className="table records users">
+              <Columns />
+              <tbody>
+                {items.map((one) => (
+                  <Row key={one.id} of={one} />
+                ))}
+              </tbody>
+            </table>
+          )}
+        </PagedBlock>
       </section>
     </>
   );
@@ -149,36 +146,19 @@ function Row({ of }: { of: Account }) {
 function End({ of: { id, email, sessionCount } }: { of: Account }) {
   const { t } = useTranslation('admin');
   const format = useFormat();
-  const [asking, setAsking] = useState(false);
   const { mutateAsync } = useEndSessions();
   const run = async () => {
     await mutateAsync(id);
     notify('ok', t('users.ended', { email }));
   };
   return (
-    <>
-      <button
-        type="button"
-        className="quiet"
-        data-edge
-        disabled={sessionCount === 0}
-        onClick={() => setAsking(true)}
-        aria-label={t('users.endOf', { email })}
-      >
-        {t('users.end')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <Confirm
-            danger
-            title={t('users.ask', { email })}
-            text={t('users.askText', { n: format.count(sessionCount) })}
-            action={t('users.end')}
-            run={run}
-            onClosed={() => setAsking(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <AskButton
+      of={t('users.endOf', { email })}
+      disabled={sessionCount === 0}
+      title={t('users.ask', { email })}
+      text={t('users.askText', { n: format.count(sessionCount) })}
+      action={t('users.end')}
+      run={run}
+    />
   );
 }

@@ -14,6 +14,7 @@ import { useRange } from '../range/useRange';
 import { Block, Empty, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { Icon } from '../ui/Icon';
+import { PastTheEnd } from '../ui/PagedBlock';
 import { Pages } from '../ui/Pages';
 import { StatusTag, Tag } from '../ui/Tag';
 import { useKeys } from '../ui/useKeys';
@@ -111,16 +112,7 @@ function List({
         </Button>
       </Empty>
     );
-  if (data.items.length === 0) {
-    const last = Math.max(1, Math.ceil(data.total / SIZE));
-    return (
-      <Empty text={t('common:page.past', { page: String(page) })}>
-        <button type="button" className="quiet" data-edge onClick={() => onPage(last)}>
-          {t('common:page.goTo', { page: String(last) })}
-        </button>
-      </Empty>
-    );
-  }
+  if (data.items.length === 0) return <PastTheEnd page={page} last={Math.max(1, Math.ceil(data.total / SIZE))} onPage={onPage} />;
   const items = unrecorded(data) ? data.items.map((usage) => ({ ...usage, calls: null, failures: null })) : data.items;
   return (
     <>

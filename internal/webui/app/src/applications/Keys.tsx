@@ -1,9 +1,10 @@
 import '../ui/field.css';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
 import { useFormat } from '../format/useFormat';
+import { AskButton } from '../ui/AskButton';
 import { Block, TableBones } from '../ui/Block';
 import { Button } from '../ui/Button';
 import { Copy } from '../ui/Copy';
@@ -16,8 +17,6 @@ import { ending, MOST_KEYS, type Key } from './keys';
 import { applicationQueries } from './queries';
 import { useSecret } from './useSecret';
 import { useWrites } from './writes';
-
-const Confirm = lazy(() => import('../ui/Confirm'));
 
 const columns = ['name', 'mask', 'expires', 'addresses', 'lastUsed'] as const;
 
@@ -187,13 +186,11 @@ function Expiry({ of, now }: { of: Key; now: number }) {
       </span>
       {state === 'expired' && (
         <>
-          {' '}
           <Tag kind="off">{t('keys.expired')}</Tag>
         </>
       )}
       {state === 'soon' && (
         <>
-          {' '}
           <Tag kind="warn">{t('keys.soon')}</Tag>
         </>
       )}
@@ -261,28 +258,18 @@ function Secret({
 function Delete({ applicationId, id, name }: { applicationId: string; id: string; name: string }) {
   const { t } = useTranslation('applications');
   const writes = useWrites();
-  const [asking, setAsking] = useState(false);
   const run = async () => {
     await writes.removeKey(applicationId, id);
     notify('ok', t('keys.deleted', { name }));
   };
   return (
-    <>
-      <button type="button" className="quiet danger" onClick={() => setAsking(true)} aria-label={t('keys.deleteOf', { name })}>
-        {t('delete')}
-      </button>
-      {asking && (
-        <Suspense>
-          <Confirm
-            danger
-            title={t('ask.deleteKey', { name })}
-            text={t('ask.deleteKeyText')}
-            action={t('delete')}
-            run={run}
-            onClosed={() => setAsking(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <AskButton
+      className="quiet danger"
+      of={t('keys.deleteOf', { name })}
+      title={t('ask.deleteKey', { name })}
+      text={t('ask.deleteKeyText')}
+      action={t('delete')}
+      run={run}
+    />
   );
 }

@@ -2,8 +2,9 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { unrecorded } from '../range/coverage';
-import { Block, Empty } from '../ui/Block';
+import { Block } from '../ui/Block';
 import { Icon } from '../ui/Icon';
+import { PastTheEnd } from '../ui/PagedBlock';
 import { Pages } from '../ui/Pages';
 import { CallBones } from './CallTable';
 import { csvAddress, type CallPage } from './queries';
@@ -65,11 +66,7 @@ export function CallList({
                 {children(data)}
               </div>
             ) : page > 1 ? (
-              <Empty text={t('common:page.past', { page: String(page) })}>
-                <button type="button" className="quiet" data-edge onClick={() => turn(last)}>
-                  {t('common:page.goTo', { page: String(last) })}
-                </button>
-              </Empty>
+              <PastTheEnd page={page} last={last} onPage={turn} />
             ) : (
               nothing(data)
             )}

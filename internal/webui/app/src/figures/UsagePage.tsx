@@ -16,6 +16,7 @@ import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, Bones, Empty } from '../ui/Block';
+import { PastTheEnd } from '../ui/PagedBlock';
 import { Pages } from '../ui/Pages';
 import { UrlSearch } from '../ui/SearchField';
 import { usePage } from '../ui/usePage';
@@ -191,14 +192,7 @@ function Listed<T extends { total: number; size: number }>({
       {(data) => {
         const pages = Math.max(1, Math.ceil(data.total / data.size));
         if (data.total === 0) return <Empty text={t(q === '' ? 'usage.nothing' : 'usage.none')} />;
-        if (page > pages)
-          return (
-            <Empty text={t('common:page.past', { page: String(page) })}>
-              <button type="button" className="quiet" data-edge onClick={() => onPage(pages)}>
-                {t('common:page.goTo', { page: String(pages) })}
-              </button>
-            </Empty>
-          );
+        if (page > pages) return <PastTheEnd page={page} last={pages} onPage={onPage} />;
         return (
           <>
             {children(data)}
