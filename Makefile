@@ -127,7 +127,7 @@ chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM
 deaths: export DEATH_RATE ?= 1000
 deaths: export DEATH_SECONDS ?= 20
 deaths: ## one of two upstreams dies in five ways under DEATH_RATE (1000) calls a second for DEATH_SECONDS (20) each
-	go test -count=1 -v -timeout 30m -run 'OneOfTwoUpstreamsDies' ./internal/gateway
+	go test -tags nightly -count=1 -v -timeout 30m -run 'OneOfTwoUpstreamsDies' ./internal/gateway
 
 .PHONY: replicas
 replicas: PROGRAMS := java:default-jre-headless zooinspector:zookeeper
@@ -236,7 +236,7 @@ format: ## fail on files gofmt would change
 vet: ## go vet, with and without the embedded engines
 	go vet ./...
 	go vet -tags embedded,upgrade,nightly ./internal/boot ./cmd/callgate
-	go vet -tags nightly ./internal/bench/... ./internal/console ./internal/calls/...
+	go vet -tags nightly ./internal/bench/... ./internal/gateway ./internal/console ./internal/calls/...
 	go vet -tags replicas ./clickhouse ./internal/embedded ./internal/calls/ledger ./cmd/callgate
 	$(IN_CHECKS) go vet ./...
 

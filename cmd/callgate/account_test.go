@@ -18,7 +18,7 @@ func (c client) checkStatistics(app string, record []expected, enabled int) {
 	page := func(n int) openapi.CallPage {
 		return do[openapi.CallPage](c, "GET", fmt.Sprintf("/api/statistics/applications/%s/calls?page=%d", app, n), nil)
 	}
-	eventually(t, 5*time.Second, "every call is in the statistics", func() error {
+	eventually(t, time.Minute, "every call is in the statistics", func() error {
 		if total := page(1).Total; total != int64(len(record)) {
 			return fmt.Errorf("total %d, want %d", total, len(record))
 		}

@@ -41,7 +41,7 @@ func TestABackupUnderLoadRestoresToNewStoresAndSpools(t *testing.T) {
 	done := make(chan struct{})
 	go func() { load.run(ctx, 0); close(done) }()
 	defer func() { cancel(); <-done }()
-	eventually(t, 60*time.Second, "calls are counted", func() error {
+	eventually(t, time.Minute, "calls are counted", func() error {
 		if n := do[openapi.Overview](h.dev, "GET", "/api/statistics/applications/overview", nil).Calls; n < 1000 {
 			return fmt.Errorf("%d", n)
 		}
@@ -176,7 +176,7 @@ func TestTheEmbeddedStoresOfDevAreBackedUpAndRestored(t *testing.T) {
 	}
 	before := bytesUnder(t, filepath.Join(data, "spool"))
 	grown := func(least int64) (bytes int64) {
-		eventually(t, 5*time.Second, "the records are in the spool", func() error { // 2 ms after the answer
+		eventually(t, time.Minute, "the records are in the spool", func() error { // 2 ms after the answer
 			if bytes = bytesUnder(t, filepath.Join(data, "spool")) - before; bytes < least {
 				return fmt.Errorf("%d bytes", bytes)
 			}
@@ -212,7 +212,7 @@ func TestTheEmbeddedStoresOfDevAreBackedUpAndRestored(t *testing.T) {
 		}
 		again := startDev(t, map[string]string{"DATA_DIR": fresh})
 		caller := &journey{process: again, key: key}
-		eventually(t, 10*time.Second, "the key works, at the demo upstream's new address", func() error {
+		eventually(t, time.Minute, "the key works, at the demo upstream's new address", func() error {
 			if status, _, body := caller.send("POST", "/v1/chat/completions?model=demo-chat", "application/json", []byte(`{"model":"demo","messages":[]}`)); status != 200 {
 				return fmt.Errorf("%d %s", status, body)
 			}

@@ -50,7 +50,7 @@ func TestClickHousesCertificateIsWatchedByEveryRole(t *testing.T) {
 			environment["METRICS_LISTEN"] = freeAddress(t)
 			p := start(t, environment, "serve", "--role", role)
 			want := fmt.Sprintf(`callgate_certificate_not_after_seconds{peer="clickhouse"} %v`, float64(leaf.NotAfter.Unix()))
-			eventually(t, 20*time.Second, role+" has seen the certificate", func() error {
+			eventually(t, time.Minute, role+" has seen the certificate", func() error {
 				resp, err := http.Get("http://" + environment["METRICS_LISTEN"] + "/metrics")
 				if err != nil {
 					return err

@@ -51,7 +51,7 @@ func (k *killer) kill(t *testing.T, target string) {
 
 func (k *killer) killClickHouse(t *testing.T) {
 	t.Helper()
-	eventually(t, 30*time.Second, "a ClickHouse to kill", func() error {
+	eventually(t, time.Minute, "a ClickHouse to kill", func() error {
 		pid := k.engines.PIDs()["clickhouse"]
 		if pid == k.lastPID {
 			return fmt.Errorf("the killed one is not replaced yet")

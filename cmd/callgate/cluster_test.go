@@ -36,7 +36,7 @@ func loadedHouse(t *testing.T, engines *embedded.Engines, shards int) (h *house,
 		}
 	}
 	for _, f := range load { // the gateway knows the keys
-		eventually(t, 10*time.Second, "a call is answered", func() error {
+		eventually(t, time.Minute, "a call is answered", func() error {
 			first := &traffic{gateways: f.gateways, key: f.key, callers: 1}
 			first.run(t.Context(), 1)
 			if len(first.failed) > 0 {
@@ -85,7 +85,7 @@ func (h *house) answers(t *testing.T, apps []string, gone int) {
 				}
 				continue
 			}
-			eventually(t, 20*time.Second, "the statistics of a shard that is back", check)
+			eventually(t, time.Minute, "the statistics of a shard that is back", check)
 		}
 	}
 	if status, e := ask("/api/statistics/applications/overview"); gone >= 0 && (status != 503 || e.Code != 50301) {

@@ -64,7 +64,7 @@ func TestKeysHeldToAddressesWorkBehindTheFront(t *testing.T) {
 		gate.base:  {"127.0.0.5": 200, "127.0.0.6": 403},
 	} {
 		for from, want := range statuses {
-			eventually(t, 20*time.Second, "a call from "+from, func() error {
+			eventually(t, time.Minute, "a call from "+from, func() error {
 				client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext}}
 				req, err := http.NewRequestWithContext(t.Context(), "POST", base+"/gateway/v1/json?model=chat", strings.NewReader(`{}`))
 				if err != nil {

@@ -113,7 +113,7 @@ func launch(t *testing.T, environment map[string]string, program string, args ..
 
 func (p *process) awaitReady() {
 	p.t.Helper()
-	eventually(p.t, 60*time.Second, "callgate becomes ready", func() error {
+	eventually(p.t, time.Minute, "callgate becomes ready", func() error {
 		select {
 		case <-p.ended:
 			p.t.Fatalf("callgate ended:\n%s", p.errors())
@@ -167,7 +167,7 @@ func startDev(t *testing.T, environment map[string]string) *process {
 		environment["DATA_DIR"] = t.TempDir()
 	}
 	p := start(t, environment, "dev")
-	eventually(t, 30*time.Second, "the welcome text", func() error {
+	eventually(t, time.Minute, "the welcome text", func() error {
 		if !strings.Contains(p.output(), "See it counted") {
 			return fmt.Errorf("not printed yet")
 		}
@@ -284,7 +284,7 @@ func (p *process) signIn(prefix, email string) client {
 	anonymous := client{process: p}
 	do[any](anonymous, "POST", prefix+"/auth/code", map[string]string{"email": email})
 	var code string
-	eventually(p.t, 10*time.Second, "the sign-in mail", func() (err error) {
+	eventually(p.t, time.Minute, "the sign-in mail", func() (err error) {
 		code, err = p.mails(email)
 		return err
 	})

@@ -235,7 +235,7 @@ func (n *node) leave(t *testing.T) {
 
 func (n *node) awaitReady(t *testing.T) {
 	t.Helper()
-	eventually(t, 30*time.Second, "the gateway is ready", func() error {
+	eventually(t, time.Minute, "the gateway is ready", func() error {
 		if !n.ready.Load() {
 			return fmt.Errorf("%s is not", n.base)
 		}
@@ -248,7 +248,7 @@ func (n *node) awaitCalls(t *testing.T, key string) {
 	t.Helper()
 	n.awaitReady(t)
 	probe := &traffic{gateways: []string{n.base}, key: key}
-	eventually(t, 10*time.Second, "the gateway knows the key", func() error {
+	eventually(t, time.Minute, "the gateway knows the key", func() error {
 		probe.failed = nil
 		if _, err := probe.call(http.DefaultClient, 0); err != nil {
 			return err

@@ -156,7 +156,7 @@ func awaitCatalog(p *process) {
 	p.t.Helper()
 	_, key := p.developer("probe@example.com").application("Probe", "demo-chat")
 	probe := &journey{process: p, key: key}
-	eventually(p.t, 2*time.Second, "the catalog on the gateway", func() error {
+	eventually(p.t, time.Minute, "the catalog on the gateway", func() error {
 		// off exists and is not bound here: unknown until the gateway has the catalog of now.
 		if _, _, answer := probe.send("POST", "/v1/json?model=off", "", nil); !bytes.Contains(answer, []byte("disabled")) {
 			return fmt.Errorf("answers %s", answer)
@@ -376,7 +376,7 @@ func refusedUnrecorded(t *testing.T, j *journey) {
 
 func disabled(j *journey, dev client, app string) {
 	do[any](dev, "PATCH", "/api/applications/"+app+"/status", object{"status": "disabled"})
-	eventually(j.t, 2*time.Second, "the application is disabled on the gateway", func() error {
+	eventually(j.t, time.Minute, "the application is disabled on the gateway", func() error {
 		status, header, answer := j.send("POST", "/v1/json?model=chat", "application/json", []byte(chatBody))
 		e := expected{name: "disabled application", model: "chat", status: status, callID: header.Get("X-Call-Id")}
 		if status == 200 {
@@ -413,7 +413,7 @@ func TestCallsCutByAShutdownAreRecordedAsSuch(t *testing.T) {
 	}
 	id := resp.Header.Get("X-Call-Id")
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	eventually(t, time.Second, "readiness says that it drains", func() error {
+	eventually(t, time.Minute, "readiness says that it drains", func() error {
 		probe, err := http.Get(p.base + "/health/ready")
 		if err != nil {
 			return err

@@ -111,7 +111,7 @@ func TestALostSpoolHoldsTheStatisticsBackUntilItIsRetired(t *testing.T) {
 	environment := production(t, engines)
 	migrate(t, environment)
 	lost := start(t, environment, "serve", "--role", "gateway")
-	eventually(t, 10*time.Second, "the gateway is in the ledger", func() error {
+	eventually(t, time.Minute, "the gateway is in the ledger", func() error {
 		_, err := lostSpool(t, environment)
 		return err
 	})
@@ -125,7 +125,7 @@ func TestALostSpoolHoldsTheStatisticsBackUntilItIsRetired(t *testing.T) {
 	if out, err := operate(t, environment, "spools", "retire", id); err == nil || !strings.Contains(out, "in use") {
 		t.Errorf("of a gateway that reported a moment ago: %v\n%s", err, out)
 	}
-	eventually(t, 30*time.Second, "the lost spool is given up", func() error {
+	eventually(t, time.Minute, "the lost spool is given up", func() error {
 		out, err := operate(t, environment, "spools", "retire", id)
 		if err == nil && !strings.Contains(out, "0 calls that it held count as missed") {
 			t.Errorf("retire: %s", out)
@@ -167,7 +167,7 @@ func TestWhatALostGatewayHeldIsMissedOnceItIsRetiredInTheBackOffice(t *testing.T
 	made(10)
 	ended := time.Now()
 	var counted int // these, and what it took until the key was known
-	eventually(t, 20*time.Second, "everything is counted, and its gateway knows", func() (err error) {
+	eventually(t, time.Minute, "everything is counted, and its gateway knows", func() (err error) {
 		// A rollup shows calls before the gateway has been told that they are stored, and its reports are of moments ago.
 		stored, _ := beijing.Parse(only().Through)
 		if counted, err = h.dev.counted(h.app); err == nil && (counted < 10 || !stored.After(ended)) {
@@ -177,7 +177,7 @@ func TestWhatALostGatewayHeldIsMissedOnceItIsRetiredInTheBackOffice(t *testing.T
 	})
 	clickhouse.Cut()
 	made(25)
-	eventually(t, 20*time.Second, "the back office sees what is held", func() error {
+	eventually(t, time.Minute, "the back office sees what is held", func() error {
 		if s := only(); s.State != "live" || s.HeldCalls == nil || *s.HeldCalls != 25 || s.OldestAt == nil || *s.Role != "gateway" {
 			return fmt.Errorf("%+v", s)
 		}
@@ -189,7 +189,7 @@ func TestWhatALostGatewayHeldIsMissedOnceItIsRetiredInTheBackOffice(t *testing.T
 	if status, e := h.admin.try("POST", path, nil); status != 409 {
 		t.Errorf("right after its last report: %d %s", status, e.Msg)
 	}
-	eventually(t, 30*time.Second, "it is silent", func() error {
+	eventually(t, time.Minute, "it is silent", func() error {
 		if s := only(); s.State != "silent" {
 			return fmt.Errorf("it is %s", s.State)
 		}

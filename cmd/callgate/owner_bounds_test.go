@@ -97,7 +97,7 @@ func TestWhatOneOwnerTakesIsBoundedOnTwoGatewaysAndAfterTheirRestart(t *testing.
 		}
 
 		_, _ = call(gateways[0], spentKey, "json", `{}`)
-		eventually(t, 15*time.Second, "both gateways know that the day is used up", func() error {
+		eventually(t, time.Minute, "both gateways know that the day is used up", func() error {
 			for i, n := range gateways {
 				status, header := call(n, spentKey, "json", `{}`)
 				if status != 429 || header.Get("X-Should-Retry") != "false" || header.Get("Retry-After") != "" {

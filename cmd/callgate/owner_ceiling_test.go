@@ -41,7 +41,7 @@ func TestAnOwnersCeilingIsOneForAllApplications(t *testing.T) {
 	used := func(want int64) {
 		t.Helper()
 		for _, app := range []string{h.app, second} {
-			eventually(t, 40*time.Second, "used is what was let through", func() error {
+			eventually(t, time.Minute, "used is what was let through", func() error {
 				usage := do[struct {
 					Items []struct {
 						Name, Source string

@@ -60,7 +60,7 @@ func pgbouncer(t *testing.T, databaseURL, mode string) string {
 			t.Logf("pgbouncer: %s", said.String())
 		}
 	})
-	eventually(t, 15*time.Second, "PgBouncer listens", func() error {
+	eventually(t, time.Minute, "PgBouncer listens", func() error {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			err = conn.Close()

@@ -35,7 +35,7 @@ func failPostgresOver(t *testing.T) {
 	e.open(t, engines, database, database)
 	revoked := e.newTarget("revoked", "spare")
 	e.dev.attempt("PATCH", "/api/applications/"+revoked.app+"/status", object{"status": "disabled"})
-	eventually(t, 5*time.Second, "the revoked key is refused", e.refuses(revoked))
+	eventually(t, time.Minute, "the revoked key is refused", e.refuses(revoked))
 
 	stop := e.load(200, []target{e.good})
 	edits := e.edit()
@@ -143,7 +143,7 @@ func (e *editing) one(name string) {
 
 func (e *editing) await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	eventually(t, 60*time.Second, what, func() error {
+	eventually(t, time.Minute, what, func() error {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if !is() {

@@ -40,7 +40,7 @@ func TestADayQuotaIsWhatTheStatisticsCount(t *testing.T) {
 	key := "callgate:limit:{" + h.app + "}:day-calls"
 	same := func(when string) {
 		t.Helper()
-		eventually(t, 30*time.Second, "the ledger was asked", func() error {
+		eventually(t, time.Minute, "the ledger was asked", func() error {
 			if !rdb.HExists(t.Context(), key, "based").Val() {
 				return fmt.Errorf("not %s", when)
 			}
@@ -50,7 +50,7 @@ func TestADayQuotaIsWhatTheStatisticsCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, 15*time.Second, "used is what is counted "+when, func() error {
+		eventually(t, time.Minute, "used is what is counted "+when, func() error {
 			usage := do[struct {
 				Items []struct {
 					Name string

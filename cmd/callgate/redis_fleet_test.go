@@ -98,7 +98,7 @@ func cluster(t *testing.T) *redisFleet {
 			addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", ports[len(ports)-1]))
 		}
 		arguments := append([]string{"--tls", "--cacert", f.authority.file, "--cluster-yes", "--cluster-replicas", "1", "--cluster", "create"}, addresses...)
-		eventually(t, 30*time.Second, "the cluster is made", func() error {
+		eventually(t, time.Minute, "the cluster is made", func() error {
 			out, err := exec.Command("redis-cli", arguments...).CombinedOutput()
 			if err != nil && !strings.Contains(string(out), "is not empty") {
 				return fmt.Errorf("%w: %s", err, out)
@@ -133,7 +133,7 @@ func (f *redisFleet) use(client redis.UniversalClient) {
 
 func (f *redisFleet) awaitWrites(what string) {
 	f.t.Helper()
-	eventually(f.t, 60*time.Second, what, func() error {
+	eventually(f.t, time.Minute, what, func() error {
 		ctx, cancel := context.WithTimeout(f.t.Context(), time.Second)
 		defer cancel()
 		for n := range 30 { // of every master of a cluster
@@ -190,7 +190,7 @@ func (f *redisFleet) awaitSentinel(port int) {
 	f.t.Helper()
 	sentinel := redis.NewSentinelClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", port), TLSConfig: f.trusting()})
 	defer func() { _ = sentinel.Close() }()
-	eventually(f.t, 30*time.Second, "the sentinels know each other", func() error {
+	eventually(f.t, time.Minute, "the sentinels know each other", func() error {
 		master, err := sentinel.Master(f.t.Context(), "main").Result()
 		if err == nil && (master["num-slaves"] != "1" || master["num-other-sentinels"] != "2") {
 			err = fmt.Errorf("%v", master)
@@ -202,7 +202,7 @@ func (f *redisFleet) awaitSentinel(port int) {
 // awaitReplicas waits until each master's replica has its data: one that has none does not take over.
 func (f *redisFleet) awaitReplicas(client *redis.ClusterClient) {
 	f.t.Helper()
-	eventually(f.t, 60*time.Second, "three replicas follow", func() error {
+	eventually(f.t, time.Minute, "three replicas follow", func() error {
 		var following atomic.Int64
 		client.ReloadState(f.t.Context())
 		err := client.ForEachSlave(f.t.Context(), func(ctx context.Context, server *redis.Client) error {

@@ -103,7 +103,7 @@ func withoutPostgres(t *testing.T, engines *embedded.Engines, environment map[st
 	if err := back(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "the fresh key works", func() error {
+	eventually(t, time.Minute, "the fresh key works", func() error {
 		if status, _, body := unknown.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`)); status != 200 {
 			return fmt.Errorf("%d %s", status, body)
 		}

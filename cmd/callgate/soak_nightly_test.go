@@ -28,7 +28,7 @@ func TestHoursOfMixedCallsLeaveNothingBehind(t *testing.T) {
 	others := soak(ctx, load, n)
 	resident := memory.samples()
 	var after holdings
-	eventually(t, 30*time.Second, "goroutines and files are as before", func() error {
+	eventually(t, time.Minute, "goroutines and files are as before", func() error {
 		after = n.held(t)
 		if after.goroutines > before.goroutines+20 || after.files > before.files+20 {
 			return fmt.Errorf("%+v before, %+v after", before, after)

@@ -65,7 +65,7 @@ func TestNoSpellingOfAnOwnAddressIsReachedAsAnUpstream(t *testing.T) {
 	} else {
 		_ = conn.Close()
 	}
-	eventually(t, 10*time.Second, "the target counts", func() error {
+	eventually(t, time.Minute, "the target counts", func() error {
 		if reached.Load() != 1 {
 			return fmt.Errorf("%d connections", reached.Load())
 		}
@@ -125,7 +125,7 @@ func TestNoSpellingOfAnOwnAddressIsReachedAsAnUpstream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "the gateway knows of the stored addresses", func() error {
+	eventually(t, time.Minute, "the gateway knows of the stored addresses", func() error {
 		if status, answer := p.call(key, "sentinel"); status != 403 {
 			return fmt.Errorf("%d %s", status, answer)
 		}

@@ -54,7 +54,7 @@ func TestEstimatedTokensAreUsedWhateverIsLost(t *testing.T) {
 		t.Helper()
 		h.dev.awaitThrough(h.app, time.Now(), 30*time.Second)
 		key := "callgate:limit:{" + h.app + "}:day-tokens"
-		eventually(t, 45*time.Second, "used is reported and estimated "+when, func() error {
+		eventually(t, time.Minute, "used is reported and estimated "+when, func() error {
 			if !rdb.HExists(t.Context(), key, "based").Val() {
 				return fmt.Errorf("the ledger was not asked")
 			}

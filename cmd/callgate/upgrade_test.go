@@ -47,7 +47,7 @@ func TestDataOfTheVersionBeforeComesUpWithNothingLost(t *testing.T) {
 		return "", fmt.Errorf("no mail")
 	}
 	dev := p.developer("owner@example.com")
-	eventually(t, 10*time.Second, "every call counts", func() error {
+	eventually(t, time.Minute, "every call counts", func() error {
 		overview := do[openapi.Overview](dev, "GET", "/api/statistics/applications/overview", nil)
 		if overview.Calls != formerCalls+1 || overview.Failures != formerCalls/10 || overview.Missed != 0 {
 			return fmt.Errorf("%d calls, %d failures, %d missed", overview.Calls, overview.Failures, overview.Missed)
@@ -78,7 +78,7 @@ func keysOfBefore(t *testing.T, dev client, caller *journey) {
 	if status, _, body := another.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`)); status != 200 {
 		t.Errorf("another key: %d %s", status, body)
 	}
-	eventually(t, 10*time.Second, "the last use of both keys is told", func() error {
+	eventually(t, time.Minute, "the last use of both keys is told", func() error {
 		keys := do[openapi.KeyItems](dev, "GET", path, nil)
 		if len(keys.Items) != 2 || !keys.Items[0].First || keys.Items[0].MaskedAccessKey != secret.Mask(caller.key) || keys.Items[0].ExpiresAt != nil ||
 			!keys.LastUseKnown || keys.Items[0].LastUsedAt == nil || keys.Items[1].LastUsedAt == nil {

@@ -66,7 +66,7 @@ func TestStockClientsShowWhatWentWrong(t *testing.T) {
 	bound := object{"name": "Stock clients", "capabilityIds": []string{"stock"}}
 	app, spent := send[openapi.NewApplication](t, d, "POST", "/api/applications", bound), send[openapi.NewApplication](t, d, "POST", "/api/applications", bound)
 	send[any](t, d, "PATCH", "/api/applications/"+spent.ID.String()+"/limits", object{"callsPerDay": 1})
-	eventually(t, 20*time.Second, "the day is used up", func() error {
+	eventually(t, time.Minute, "the day is used up", func() error {
 		status, _ := post[any](t, dev{d.base, "", spent.AccessKey}, "POST", "/via/stock/v1/chat/completions", object{"model": "good"})
 		if status != http.StatusTooManyRequests {
 			return fmt.Errorf("status %d", status)
@@ -239,7 +239,7 @@ func (d dev) administrator(t *testing.T) (token string) {
 	const email = "admin@callgate.local"
 	send[any](t, d, "POST", "/api/admin/auth/code", object{"email": email})
 	var mails []struct{ Code string }
-	eventually(t, 10*time.Second, "the sign-in mail", func() error {
+	eventually(t, time.Minute, "the sign-in mail", func() error {
 		if _, mails = post[[]struct{ Code string }](t, d, "GET", "/dev/mails?to="+email, nil); len(mails) == 0 {
 			return errors.New("no mail")
 		}

@@ -11,7 +11,7 @@ import (
 // TestAFirstStartWithSamplesShowsTokensAndCost: every kind of call that it makes is in the figures, priced.
 func TestAFirstStartWithSamplesShowsTokensAndCost(t *testing.T) {
 	d := startDevWith(t, []string{"--sample"})
-	eventually(t, 10*time.Second, "the sample calls are counted", func() error {
+	eventually(t, time.Minute, "the sample calls are counted", func() error {
 		o, err := ask[openapi.Overview](t.Context(), d, "/api/statistics/applications/overview")
 		if err != nil {
 			return err

@@ -62,7 +62,7 @@ func TestACallsTraceIsTakenByARealCollectorAndFoundInTheCallFlow(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	var span ptrace.Span
-	eventually(t, 20*time.Second, "the span arrives", func() error {
+	eventually(t, time.Minute, "the span arrives", func() error {
 		if n := sink.SpanCount(); n != 1 {
 			return fmt.Errorf("%d spans", n)
 		}
@@ -85,7 +85,7 @@ func TestACallsTraceIsTakenByARealCollectorAndFoundInTheCallFlow(t *testing.T) {
 			t.Errorf("the span holds %q", private)
 		}
 	}
-	eventually(t, 20*time.Second, "the call is found by its trace", func() error { return findsByTrace(t.Context(), d, trace, id.Str()) })
+	eventually(t, time.Minute, "the call is found by its trace", func() error { return findsByTrace(t.Context(), d, trace, id.Str()) })
 }
 
 // findsByTrace looks for a call in the call flow of the demo applications.

@@ -254,7 +254,7 @@ func (r *rig) record() *calls.Record {
 	select {
 	case record := <-r.records:
 		return record
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		r.t.Fatal("no record came")
 		return nil
 	}

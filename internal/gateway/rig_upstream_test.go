@@ -146,7 +146,7 @@ func (r *rig) next() asked {
 	select {
 	case a := <-r.asked:
 		return a
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		r.t.Fatal("nothing reached the upstream")
 		return asked{}
 	}

@@ -87,7 +87,7 @@ func (r *rig) armed() (n int) {
 
 func waitFor(t *testing.T, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !condition(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("waited in vain")
 		}

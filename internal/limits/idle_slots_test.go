@@ -20,7 +20,7 @@ func TestSlotsThatAGatewayLeavesIdleServeTheOthers(t *testing.T) {
 	for limit, client := range map[int64]func() redis.UniversalClient{
 		3: func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: small.Addr()}) }, 40: server.client,
 	} {
-		f := newFleetOn(t, client, usual, 2, Limits{Concurrency: limit}, nil)
+		f := newFleetOn(t, client, patient(usual), 2, Limits{Concurrency: limit}, nil)
 		open := func(gateway int) (Ticket, bool) {
 			l := f.limiters[gateway]
 			ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
@@ -62,9 +62,7 @@ func TestSlotsFollowDemandThatMoves(t *testing.T) {
 	t.Parallel()
 	for _, gateways := range []int{2, 3} {
 		const limit = 40
-		patient := usual
-		patient.timeout = 5 * time.Second // a gateway that cannot ask in time admits its share beside what the others hold
-		f := newFleet(t, startRedis(t), patient, gateways, Limits{Concurrency: limit})
+		f := newFleet(t, startRedis(t), patient(usual), gateways, Limits{Concurrency: limit})
 		var now, most atomic.Int64
 		var busy [3]atomic.Bool // for whom there is demand
 		var done atomic.Bool
