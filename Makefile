@@ -97,7 +97,7 @@ fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (
 	  done; done
 	$(WITH_ENGINES) go test -count=1 -v -run TestRandomRequestsAreAnsweredWithinTheContract ./internal/console
 	USAGE_SPLITS=all go test -count=1 -v -run 'AtEverySplit' ./internal/usage
-	REDACTION_CASES=1000000 go test -count=1 -v -run TestNoSecretOfAnyKind ./internal/calls
+	REDACTION_CASES=1000000 go test -count=1 -v -run TestNoSecretOfAnyKind ./internal/redact
 
 .PHONY: chaos
 chaos: export CHAOS_KILLS ?= 10

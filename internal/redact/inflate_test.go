@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
+
+	"callgate/internal/calls"
 )
 
 // encodings write a body as an upstream may encode it.
@@ -41,7 +43,7 @@ func encoded(t testing.TB, encoding, text string) []byte {
 }
 
 func messageOf(body []byte, encoding string) string {
-	return NewFailure(FailureInput{UpstreamBody: body, UpstreamEncoding: encoding}).Message
+	return failure(calls.FailureInput{UpstreamBody: body, UpstreamEncoding: encoding}).Message
 }
 
 func TestACompressedErrorAnswerKeepsItsMessage(t *testing.T) {

@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import (
 	"encoding/base64"
@@ -10,6 +10,8 @@ import (
 	"unicode/utf16"
 
 	"pgregory.net/rapid"
+
+	"callgate/internal/calls"
 )
 
 // shownOf is what is kept of a text in each of the places that have room for one.
@@ -18,7 +20,7 @@ func shownOf(text string, secrets, hosts []string) map[string]string {
 	inner, _ := json.Marshal(map[string]string{"text": text})
 	twice, _ := json.Marshal(map[string]string{"arguments": string(inner)})
 	shown := map[string]string{}
-	for place, in := range map[string]FailureInput{
+	for place, in := range map[string]calls.FailureInput{
 		"value":              request(fmt.Sprintf(`{"a":[%s]}`, quoted)),
 		"name of field":      request(fmt.Sprintf(`{%s:1}`, quoted)),
 		"JSON in JSON":       request(`{"a":` + quote(string(inner)) + `}`),
@@ -32,7 +34,7 @@ func shownOf(text string, secrets, hosts []string) map[string]string {
 		"every byte escaped": request(`{"a":"` + escapedWhole(text) + `"}`),
 	} {
 		in.Secrets, in.Hosts = secrets, hosts
-		shown[place] = show(NewFailure(in))
+		shown[place] = show(failure(in))
 	}
 	return shown
 }

@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"callgate/internal/calls"
 )
 
 // hostile is an input made to cost time: each of its three parts repeats a unit of a few words up to
@@ -75,7 +77,7 @@ func filled(unit string, room int) string {
 }
 
 // input fills a body of so many bytes, and as much of path and query.
-func (h hostile) input(room int) FailureInput {
+func (h hostile) input(room int) calls.FailureInput {
 	body := bodies[h.shape](strings.Join(h.body, ""), room)
 	in := request(body[:min(len(body), room)])
 	room = min(room, hostileHead)
@@ -122,7 +124,7 @@ func (h hostile) mutated(r *rand.Rand) hostile {
 }
 
 // cost is the least time of a few tries: what others do on the machine is in few of them.
-func cost(redact func(FailureInput) *Failure, in FailureInput, tries int) time.Duration {
+func cost(redact func(calls.FailureInput) *calls.Failure, in calls.FailureInput, tries int) time.Duration {
 	least := time.Hour
 	for range tries {
 		began := time.Now()
@@ -145,7 +147,7 @@ var seeds = []hostile{
 
 // climb searches for the input that costs most, from the seeds and from the worst found, for as long
 // as told.
-func climb(redact func(FailureInput) *Failure, number uint64, long time.Duration) (worst hostile, most time.Duration) {
+func climb(redact func(calls.FailureInput) *calls.Failure, number uint64, long time.Duration) (worst hostile, most time.Duration) {
 	r := rand.New(rand.NewPCG(number, 2))
 	end := time.Now().Add(long)
 	for round := 0; round < len(seeds) || time.Now().Before(end); round++ {
@@ -179,7 +181,7 @@ func climb(redact func(FailureInput) *Failure, number uint64, long time.Duration
 func dear(most time.Duration) (plain time.Duration, is bool) {
 	text := "some ordinary text: with words, and so on. "
 	ordinary := hostile{body: []string{text}, query: []string{"text=", "words+and+so+on", "&"}, path: []string{"v1/chat/"}, shape: 3}
-	plain = cost(NewFailure, ordinary.input(hostileBody), 30)
+	plain = cost(failure, ordinary.input(hostileBody), 30)
 	return plain, most > time.Millisecond && most > 12*plain
 }
 
@@ -187,7 +189,7 @@ func dear(most time.Duration) (plain time.Duration, is bool) {
 // can cost at worst; the first version took 87 ms.
 func TestNoInputCostsTheRedactionMoreThanAMillisecond(t *testing.T) {
 	long := time.Duration(numberFrom("REDACTION_SECONDS", 2)) * time.Second
-	worst, most := climb(NewFailure, uint64(numberFrom("REDACTION_SEED", 1)), long)
+	worst, most := climb(failure, uint64(numberFrom("REDACTION_SEED", 1)), long)
 	plain, is := dear(most)
 	t.Logf("%s at most, %s for ordinary text: %s", most, plain, worst)
 	if is {
@@ -198,7 +200,7 @@ func TestNoInputCostsTheRedactionMoreThanAMillisecond(t *testing.T) {
 func FuzzNoInputCostsTheRedactionMoreThanAMillisecond(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		worst, most := climb(NewFailure, seed, 200*time.Millisecond)
+		worst, most := climb(failure, seed, 200*time.Millisecond)
 		if _, is := dear(most); is {
 			t.Errorf("%s costs %s", worst, most)
 		}

@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"callgate/internal/calls"
 )
 
 // planted are credentials that must be recognised wherever they stand.
@@ -62,7 +64,7 @@ func TestRecognisableKeysAreHiddenInEveryPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		percent := strings.NewReplacer("\n", "%0A", " ", "%20", "-", "%2D").Replace(key)
-		for place, in := range map[string]FailureInput{
+		for place, in := range map[string]calls.FailureInput{
 			"value":          request(fmt.Sprintf(`{"a":{"b":[%s]}}`, quoted)),
 			"escaped":        request(fmt.Sprintf(`[%s]`, escaped)),
 			"name of field":  request(fmt.Sprintf(`{%s:1}`, quoted)),
@@ -75,7 +77,7 @@ func TestRecognisableKeysAreHiddenInEveryPlace(t *testing.T) {
 			"message":        {Message: "the upstream said " + key},
 			"upstream error": {UpstreamBody: []byte(fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s"}}`, quoted[1:len(quoted)-1]))},
 		} {
-			if shown := show(NewFailure(in)); leaks(shown, key) {
+			if shown := show(failure(in)); leaks(shown, key) {
 				t.Errorf("%s shows in %s: %s", name, place, shown)
 			}
 		}
@@ -92,7 +94,7 @@ func leaks(shown, key string) bool {
 	return false
 }
 
-func show(f *Failure) string {
+func show(f *calls.Failure) string {
 	return strings.Join([]string{f.Message, f.Method, f.Path, string(f.RequestBody), string(f.Query)}, "\n")
 }
 
@@ -117,12 +119,12 @@ func TestCredentialsByTheirNameAreHidden(t *testing.T) {
 			fmt.Sprintf(`{"text":"('%s', 'hunter2-canary')"}`, name),
 			fmt.Sprintf(`{"text":"{\"a\":[\"%s\",\"hunter2-canary\"]}"}`, name),
 		} {
-			f := NewFailure(request(body))
+			f := failure(request(body))
 			if bytes.Contains(f.RequestBody, []byte("hunter2-canary")) || !bytes.Contains(f.RequestBody, []byte(redacted)) {
 				t.Errorf("%s became %s", body, f.RequestBody)
 			}
 		}
-		if f := NewFailure(FailureInput{RawQuery: "x=1&" + name + "=hunter2-canary"}); strings.Contains(string(f.Query), "hunter2") {
+		if f := failure(calls.FailureInput{RawQuery: "x=1&" + name + "=hunter2-canary"}); strings.Contains(string(f.Query), "hunter2") {
 			t.Errorf("query of %s became %s", name, f.Query)
 		}
 	}
@@ -130,12 +132,12 @@ func TestCredentialsByTheirNameAreHidden(t *testing.T) {
 		`{"required":["token","name"]}`, `{"enum":["password","secret"],"x":["user","name"]}`, `["token","password","name"]`, `{"headers":["Accept","token"]}`,
 		`{"text":"\"required\": [\"token\", \"name\"], pin = 13, spin=1234, f(\"token\", x, \"y\")"}`,
 	} {
-		if f := NewFailure(request(body)); string(f.RequestBody) != body {
+		if f := failure(request(body)); string(f.RequestBody) != body {
 			t.Errorf("%s became %s", body, f.RequestBody)
 		}
 	}
 	for _, name := range []string{"spin", "pinned", "max_tokens", "maxTokens", "prompt_tokens", "completion_tokens", "tokens", "token_count", "eos_token", "tokenizer", "monkey", "keyboard", "author", "passage"} {
-		if f := NewFailure(request(fmt.Sprintf(`{%q:100}`, name))); !strings.Contains(string(f.RequestBody), ":100") {
+		if f := failure(request(fmt.Sprintf(`{%q:100}`, name))); !strings.Contains(string(f.RequestBody), ":100") {
 			t.Errorf("%s became %s", name, f.RequestBody)
 		}
 	}
@@ -181,7 +183,7 @@ func TestExactSecretsNeverShow(t *testing.T) {
 	in := request(`{"a":"x` + secret + `y","` + secret + `":1,"n":424242424242,"u":"\u0070lain-upstream-key"}`)
 	in.Secrets = []string{secret, "", "424242424242", "internal.host:8443"}
 	in.Path, in.RawQuery, in.Message = "/"+secret, secret+"="+secret+"&b=424242424242", "dial internal.host:8443: refused, "+secret
-	if shown := show(NewFailure(in)); strings.Contains(shown, secret) || strings.Contains(shown, "4242") || strings.Contains(shown, "internal.host") {
+	if shown := show(failure(in)); strings.Contains(shown, secret) || strings.Contains(shown, "4242") || strings.Contains(shown, "internal.host") {
 		t.Errorf("shown: %s", shown)
 	}
 }
@@ -225,7 +227,7 @@ func TestNoPlantedKeySurvivesInAnyDocument(t *testing.T) {
 		}
 		in := request(string(body))
 		in.RawQuery = rapid.String().Draw(t, "query")
-		f := NewFailure(in)
+		f := failure(in)
 		if leaks(show(f), key) {
 			t.Fatalf("%s shows %s", f.RequestBody, key)
 		}
@@ -249,7 +251,7 @@ func TestHostileTextIsRedactedInLinearTime(t *testing.T) {
 	for i := range 100_000 {
 		fmt.Fprintf(&names, "%x&a=1&", i)
 	}
-	if NewFailure(FailureInput{RawQuery: names.String()}); time.Since(began) > 3*time.Second {
+	if failure(calls.FailureInput{RawQuery: names.String()}); time.Since(began) > 3*time.Second {
 		t.Errorf("a long query took %s", time.Since(began))
 	}
 }

@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import "strings"
 
@@ -28,8 +28,8 @@ func credentialName(name string) bool {
 	if len(name) > most {
 		name = name[len(name)-most:]
 	}
-	found, people := names.match(name)
-	if !people {
+	found, secretary := names.match(name)
+	if !secretary {
 		return found
 	}
 	var plain [most]byte // without separators: they may stand in the middle of the word
@@ -39,8 +39,8 @@ func credentialName(name string) bool {
 			short = append(short, lower(name[i]))
 		}
 	}
-	found, people = names.match(strings.ReplaceAll(string(short), "secretar", ""))
-	return found || people
+	found, secretary = names.match(strings.ReplaceAll(string(short), "secretar", ""))
+	return found || secretary
 }
 
 // assigned returns the value that text like `password=…`, `"api_key": "…"`, `Cookie: …` or
@@ -79,7 +79,7 @@ func (sc *scanner) assigned(i int) (start, end int) {
 // leastCode is how long the value of a code is, where text and no JSON gives it.
 const leastCode = 4
 
-// isCode tells whether a name is that of a code that people type.
+// isCode tells whether a name is that of a code that secretary type.
 func isCode(name string) bool {
 	return strings.EqualFold(name, "pin") || strings.EqualFold(name, "otp")
 }

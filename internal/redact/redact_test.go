@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import (
 	"bytes"
@@ -9,41 +9,43 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"callgate/internal/calls"
 )
 
 // request is a failure of a completely read JSON request.
-func request(body string) FailureInput {
-	return FailureInput{Method: "POST", Path: "/v1/x", Body: []byte(body), BodyBytes: int64(len(body)), FullyRead: true, ContentType: "application/json"}
+func request(body string) calls.FailureInput {
+	return calls.FailureInput{Method: "POST", Path: "/v1/x", Body: []byte(body), BodyBytes: int64(len(body)), FullyRead: true, ContentType: "application/json"}
 }
 
 func TestBodyNoteIsTheFirstReasonThatHolds(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		in   FailureInput
-		note BodyNote
+		in   calls.FailureInput
+		note calls.BodyNote
 		body string
 	}{
 		{"kept", request(`{"a": 1}`), "", `{"a":1}`},
-		{"not fully read comes first", FailureInput{BodyBytes: 20_000, Body: []byte("x"), ContentType: "text/plain"}, NotFullyRead, ""},
-		{"too large before its type", FailureInput{FullyRead: true, BodyBytes: maxBody + 1, Body: []byte("x"), ContentType: "text/plain"}, TooLarge, ""},
-		{"empty before its type", FailureInput{FullyRead: true, ContentType: "text/plain"}, Empty, ""},
-		{"not JSON by its type", FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "text/plain"}, NotJSON, ""},
-		{"not JSON before invalid", FailureInput{FullyRead: true, BodyBytes: 1, Body: []byte("{"), ContentType: "multipart/form-data; boundary=x"}, NotJSON, ""},
-		{"invalid JSON", request(`{"a":}`), InvalidJSON, ""},
-		{"two documents", request(`{} {}`), InvalidJSON, ""},
-		{"type with parameter", FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "Application/JSON; charset=utf-8"}, "", `{}`},
-		{"type with broken parameter", FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "application/json; charset"}, "", `{}`},
-		{"structured suffix", FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("[]"), ContentType: "application/vnd.x+json"}, "", `[]`},
-		{"no type: the body decides", FailureInput{FullyRead: true, BodyBytes: 4, Body: []byte("null")}, "", `null`},
-		{"no type and no JSON", FailureInput{FullyRead: true, BodyBytes: 3, Body: []byte("a=b")}, InvalidJSON, ""},
+		{"not fully read comes first", calls.FailureInput{BodyBytes: 20_000, Body: []byte("x"), ContentType: "text/plain"}, calls.NotFullyRead, ""},
+		{"too large before its type", calls.FailureInput{FullyRead: true, BodyBytes: maxBody + 1, Body: []byte("x"), ContentType: "text/plain"}, calls.TooLarge, ""},
+		{"empty before its type", calls.FailureInput{FullyRead: true, ContentType: "text/plain"}, calls.Empty, ""},
+		{"not JSON by its type", calls.FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "text/plain"}, calls.NotJSON, ""},
+		{"not JSON before invalid", calls.FailureInput{FullyRead: true, BodyBytes: 1, Body: []byte("{"), ContentType: "multipart/form-data; boundary=x"}, calls.NotJSON, ""},
+		{"invalid JSON", request(`{"a":}`), calls.InvalidJSON, ""},
+		{"two documents", request(`{} {}`), calls.InvalidJSON, ""},
+		{"type with parameter", calls.FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "Application/JSON; charset=utf-8"}, "", `{}`},
+		{"type with broken parameter", calls.FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("{}"), ContentType: "application/json; charset"}, "", `{}`},
+		{"structured suffix", calls.FailureInput{FullyRead: true, BodyBytes: 2, Body: []byte("[]"), ContentType: "application/vnd.x+json"}, "", `[]`},
+		{"no type: the body decides", calls.FailureInput{FullyRead: true, BodyBytes: 4, Body: []byte("null")}, "", `null`},
+		{"no type and no JSON", calls.FailureInput{FullyRead: true, BodyBytes: 3, Body: []byte("a=b")}, calls.InvalidJSON, ""},
 	} {
-		f := NewFailure(c.in)
+		f := failure(c.in)
 		if f.BodyNote != c.note || string(f.RequestBody) != c.body || (f.RequestBody == nil) != (c.note != "") {
 			t.Errorf("%s: note %q, body %q", c.name, f.BodyNote, f.RequestBody)
 		}
 	}
 	exactly := request(`"` + strings.Repeat("x", maxBody-2) + `"`)
-	if f := NewFailure(exactly); f.BodyNote != "" {
+	if f := failure(exactly); f.BodyNote != "" {
 		t.Errorf("a body of exactly 16,384 bytes: %q", f.BodyNote)
 	}
 }
@@ -57,7 +59,7 @@ func TestBodyIsKeptAsSentApartFromWhiteSpace(t *testing.T) {
 		`[[[[[[[[]]]]]]]]`,
 		`0`,
 	} {
-		if f := NewFailure(request(body)); string(f.RequestBody) != body {
+		if f := failure(request(body)); string(f.RequestBody) != body {
 			t.Errorf("%s became %s (%s)", body, f.RequestBody, f.BodyNote)
 		}
 	}
@@ -69,7 +71,7 @@ func TestBoundsAreThoseOfTheContract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := NewFailure(request(string(raw)))
+		f := failure(request(string(raw)))
 		var kept any
 		if err := json.Unmarshal(f.RequestBody, &kept); err != nil {
 			t.Fatalf("%v: %s", err, f.RequestBody)
@@ -95,13 +97,13 @@ func TestBoundsAreThoseOfTheContract(t *testing.T) {
 	if got := body(wide).(map[string]any); len(got) != 101 || got["…"] != "…(+20)" {
 		t.Errorf("120 keys became %v", got)
 	}
-	if got := NewFailure(request(strings.Repeat("[", 9) + "1" + strings.Repeat("]", 9))); string(got.RequestBody) != `[[[[[[[["…"]]]]]]]]` {
+	if got := failure(request(strings.Repeat("[", 9) + "1" + strings.Repeat("]", 9))); string(got.RequestBody) != `[[[[[[[["…"]]]]]]]]` {
 		t.Errorf("nine levels became %s", got.RequestBody)
 	}
-	if got := NewFailure(request(strings.Repeat(`{"a":[`, 1500) + strings.Repeat("]}", 1500))); got.BodyNote != "" || len(got.RequestBody) > 100 {
+	if got := failure(request(strings.Repeat(`{"a":[`, 1500) + strings.Repeat("]}", 1500))); got.BodyNote != "" || len(got.RequestBody) > 100 {
 		t.Errorf("3000 levels became %s %s", got.BodyNote, got.RequestBody)
 	}
-	query := NewFailure(FailureInput{RawQuery: "q=" + strings.Repeat("x", 600) + "&r=" + strings.Repeat("y", 512)}).Query
+	query := failure(calls.FailureInput{RawQuery: "q=" + strings.Repeat("x", 600) + "&r=" + strings.Repeat("y", 512)}).Query
 	if want := `{"q":"` + strings.Repeat("x", 512) + `…(+88)","r":"` + strings.Repeat("y", 512) + `"}`; string(query) != want {
 		t.Errorf("query became %s", query)
 	}
@@ -117,7 +119,7 @@ func TestWhatIsKeptNeverExceedsSixteenKilobytes(t *testing.T) {
 		"one endless number":      strings.Repeat("1", maxBody),
 		"numbers":                 "[" + strings.TrimSuffix(strings.Repeat(strings.Repeat("1", 1000)+",", 16), ",") + "]",
 	} {
-		f := NewFailure(request(body))
+		f := failure(request(body))
 		if len(body) > maxBody {
 			t.Fatalf("%s: the test's body is too large", name)
 		}
@@ -129,7 +131,7 @@ func TestWhatIsKeptNeverExceedsSixteenKilobytes(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&long, "&p%d=%s", i, strings.Repeat("%00", 500))
 	}
-	if query := NewFailure(FailureInput{RawQuery: long.String()}).Query; len(query) > maxBody || !json.Valid(query) {
+	if query := failure(calls.FailureInput{RawQuery: long.String()}).Query; len(query) > maxBody || !json.Valid(query) {
 		t.Errorf("%d bytes of query kept", len(query))
 	}
 }
@@ -147,7 +149,7 @@ func TestQueryIsAnObjectOfStringsAndOfListsOfThem(t *testing.T) {
 		"a=%ff":                   `{"a":"` + "\uFFFD" + `"}`,
 		"key=abc&model=gpt-4&a=b": `{"key":"[REDACTED]","model":"gpt-4","a":"b"}`,
 	} {
-		if got := string(NewFailure(FailureInput{RawQuery: raw}).Query); got != want {
+		if got := string(failure(calls.FailureInput{RawQuery: raw}).Query); got != want {
 			t.Errorf("%q became %s, want %s", raw, got, want)
 		}
 	}
@@ -156,7 +158,7 @@ func TestQueryIsAnObjectOfStringsAndOfListsOfThem(t *testing.T) {
 // Of a query with more parameters than anybody sends the rest is not looked at.
 func TestAQueryIsLookedAtUpToAThousandParameters(t *testing.T) {
 	raw := "a=1" + strings.Repeat("&&b", 998) + "&a=2&a=3&password=x"
-	if got := string(NewFailure(FailureInput{RawQuery: raw}).Query); !strings.HasPrefix(got, `{"a":["1","2"],"b":["","",`) || !strings.HasSuffix(got, `"…(+948)"],"…":"…(+2)"}`) || strings.Contains(got, "password") {
+	if got := string(failure(calls.FailureInput{RawQuery: raw}).Query); !strings.HasPrefix(got, `{"a":["1","2"],"b":["","",`) || !strings.HasSuffix(got, `"…(+948)"],"…":"…(+2)"}`) || strings.Contains(got, "password") {
 		t.Errorf("became %s", got)
 	}
 }
@@ -193,21 +195,21 @@ func TestUpstreamErrorsYieldTheirJSONMessageOnly(t *testing.T) {
 		{"unknown encoding", "br", `{"message":"x"}`, ""},
 		{"long", "", `{"message":"` + strings.Repeat("长", 2000) + `"}`, strings.Repeat("长", 1024)},
 	} {
-		f := NewFailure(FailureInput{UpstreamBody: []byte(c.body), UpstreamEncoding: c.encoding})
+		f := failure(calls.FailureInput{UpstreamBody: []byte(c.body), UpstreamEncoding: c.encoding})
 		if f.Message != c.want {
 			t.Errorf("%s: %q", c.name, f.Message)
 		}
 	}
-	if f := NewFailure(FailureInput{Message: "our own", UpstreamBody: []byte(`{"message":"theirs"}`)}); f.Message != "our own" {
+	if f := failure(calls.FailureInput{Message: "our own", UpstreamBody: []byte(`{"message":"theirs"}`)}); f.Message != "our own" {
 		t.Errorf("message %q", f.Message)
 	}
 }
 
-func FuzzNewFailure(f *testing.F) {
+func FuzzFailure(f *testing.F) {
 	f.Add([]byte(`{"a":["sk-abcdefghijklmnop1234"]}`), "a=1&token=x", "/v1/x", []byte(`{"error":{"message":"x"}}`), "gzip")
 	f.Add([]byte(`"-----BEGIN "`), "%=%&&", "/%zz", []byte("\x1f\x8b"), "")
 	f.Fuzz(func(t *testing.T, body []byte, query, path string, upstream []byte, encoding string) {
-		got := NewFailure(FailureInput{
+		got := failure(calls.FailureInput{
 			Path: path, RawQuery: query, Body: body, BodyBytes: int64(len(body)), FullyRead: true,
 			UpstreamBody: upstream, UpstreamEncoding: encoding, Secrets: []string{"cafe"},
 		})
@@ -223,11 +225,11 @@ func FuzzNewFailure(f *testing.F) {
 	})
 }
 
-func BenchmarkNewFailure(b *testing.B) {
+func BenchmarkFailure(b *testing.B) {
 	in := request(`{"messages":[{"role":"user","content":"` + strings.Repeat("some ordinary text: with words, and so on. ", 360) + `"}]}`)
 	in.RawQuery = "model=gpt-4o"
 	b.ReportAllocs()
 	for range b.N {
-		NewFailure(in)
+		failure(in)
 	}
 }

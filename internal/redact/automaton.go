@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import "strings"
 
@@ -13,12 +13,12 @@ type matcher struct {
 
 // matched is what a state says about the name up to the present byte.
 type matched struct {
-	depth  int  // bytes of the word's beginning
-	has    bool // a word ends here that makes the name a credential's wherever it stands
-	secret bool // likewise, unless it goes on to a secretary
-	ends   bool // a word ends here that must be the name's end
-	is     bool // a word ends here that must be all of the name
-	not    bool // all of the name: no credential after all
+	depth           int  // bytes of the word's beginning
+	has             bool // a word ends here that makes the name a credential's wherever it stands
+	exceptSecretary bool // likewise, unless it goes on to "secretary"
+	ends            bool // a word ends here that must be the name's end
+	is              bool // a word ends here that must be all of the name
+	not             bool // all of the name: no credential after all
 }
 
 const (
@@ -64,7 +64,7 @@ func newMatcher() *matcher {
 	m.grow(0, int(count))
 	for _, word := range nameHas {
 		if at := m.insert(word, int(count)); word == "secret" {
-			at.secret = true
+			at.exceptSecretary = true
 		} else {
 			at.has = true
 		}
@@ -116,7 +116,7 @@ func (m *matcher) link() {
 		queue = queue[1:]
 		fall := falls[state]
 		at, shorter := &m.states[state], m.states[fall]
-		at.has, at.secret, at.ends = at.has || shorter.has, at.secret || shorter.secret, at.ends || shorter.ends
+		at.has, at.exceptSecretary, at.ends = at.has || shorter.has, at.exceptSecretary || shorter.exceptSecretary, at.ends || shorter.ends
 		for class, next := range m.next[state] {
 			if next == 0 {
 				m.next[state][class] = m.next[fall][class]
@@ -128,9 +128,9 @@ func (m *matcher) link() {
 	}
 }
 
-// match tells whether a name is a credential's; people says that it mentions a secretary, which has
+// match tells whether a name is a credential's; secretary says that it mentions a secretary, which has
 // to be left out first.
-func (m *matcher) match(name string) (found, people bool) {
+func (m *matcher) match(name string) (found, secretary bool) {
 	state, length := uint16(0), 0
 	for i := range len(name) {
 		class := m.classes[name[i]]
@@ -143,7 +143,7 @@ func (m *matcher) match(name string) (found, people bool) {
 		if at.has {
 			return true, false
 		}
-		if at.secret {
+		if at.exceptSecretary {
 			if !strings.HasPrefix(normalise(name[i+1:]), "ar") {
 				return true, false
 			}

@@ -1,4 +1,4 @@
-package calls
+package redact
 
 // traits of bytes, as bits.
 const (

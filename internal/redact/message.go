@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import (
 	"bytes"

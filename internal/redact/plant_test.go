@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"callgate/internal/calls"
 )
 
 // planter makes failures with one secret hidden in them, each from a seed of its own.
@@ -194,7 +196,7 @@ func (p *planter) percent(text string) string {
 	return b.String()
 }
 
-func (p *planter) failure() FailureInput {
+func (p *planter) failure() calls.FailureInput {
 	in := request(`{}`)
 	in.Secrets = []string{exactKey, exactHost}
 	switch p.IntN(8) {
@@ -236,7 +238,7 @@ func plant(seed uint64) error {
 	p := &planter{Rand: rand.New(rand.NewPCG(seed, 12))}
 	p.core = "z" + p.pick(letters+"0123456789", 22) + "7"
 	in := p.failure()
-	f := NewFailure(in)
+	f := failure(in)
 	shown := show(f)
 	unquoted := strings.NewReplacer(`\\`, "", `\n`, "", `\"`, "").Replace(shown)
 	for _, secret := range []string{p.core, exactKey, exactHost, base64.StdEncoding.EncodeToString([]byte("user:" + p.core))} {

@@ -1,4 +1,4 @@
-package calls
+package redact
 
 // A value may have its credential's name beside it, as in `"name":"password","value":…`: the field
 // that holds the name is its label.

@@ -1,4 +1,4 @@
-package calls
+package redact
 
 import (
 	"encoding/base64"
@@ -64,7 +64,7 @@ func TestKeysOfNoListAreHiddenWhereTextSpeaksOfOne(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if f := NewFailure(request(`{"some_key":"` + ofNoList["Mistral"][:20] + `","plain":"` + ofNoList["Mistral"][:20] + `"}`)); string(f.RequestBody) !=
+	if f := failure(request(`{"some_key":"` + ofNoList["Mistral"][:20] + `","plain":"` + ofNoList["Mistral"][:20] + `"}`)); string(f.RequestBody) !=
 		`{"some_key":"[REDACTED]","plain":"`+ofNoList["Mistral"][:20]+`"}` {
 		t.Errorf("by the name of a field: %s", f.RequestBody)
 	}

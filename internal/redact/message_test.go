@@ -1,8 +1,10 @@
-package calls
+package redact
 
 import (
 	"strings"
 	"testing"
+
+	"callgate/internal/calls"
 )
 
 // goldenErrors are error answers as providers send them, and the words that are kept of them.
@@ -46,7 +48,7 @@ var goldenErrors = []struct{ name, body, want string }{
 func TestWordsOfProvidersAreFound(t *testing.T) {
 	for _, c := range goldenErrors {
 		for kind, body := range map[string]string{"as it is": c.body, "in white space": "\r\n \t" + strings.TrimPrefix(c.body, "\uFEFF") + "\n"} {
-			if f := NewFailure(FailureInput{UpstreamBody: []byte(body)}); f.Message != c.want && (kind == "as it is" || !strings.Contains(c.body, "data")) {
+			if f := failure(calls.FailureInput{UpstreamBody: []byte(body)}); f.Message != c.want && (kind == "as it is" || !strings.Contains(c.body, "data")) {
 				t.Errorf("%s, %s: %q, want %q", c.name, kind, f.Message, c.want)
 			}
 		}
