@@ -79,7 +79,7 @@ func (sc *scanner) assigned(i int) (start, end int) {
 // leastCode is how long the value of a code is, where text and no JSON gives it.
 const leastCode = 4
 
-// isCode tells whether a name is that of a code that secretary type.
+// isCode tells whether a name is that of a code that people type.
 func isCode(name string) bool {
 	return strings.EqualFold(name, "pin") || strings.EqualFold(name, "otp")
 }

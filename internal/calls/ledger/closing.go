@@ -15,6 +15,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/days"
+	"callgate/internal/leader"
 )
 
 const (
@@ -109,7 +110,7 @@ func (c *Closer) run(ctx context.Context) {
 	tick := time.NewTicker(closingEvery)
 	defer tick.Stop()
 	for failed := 0; ; {
-		if err := turn(ctx, c.pool, closingLock, c.round); err == nil {
+		if err := leader.Turn(ctx, c.pool, closingLock, c.round); err == nil {
 			failed = 0
 		} else if ctx.Err() == nil {
 			if failed%30 == 0 {

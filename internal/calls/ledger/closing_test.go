@@ -18,6 +18,7 @@ import (
 	"callgate/internal/calls/callstest"
 	"callgate/internal/calls/spool"
 	"callgate/internal/days"
+	"callgate/internal/leader"
 )
 
 // rows is a DaySource that counts the calls themselves.
@@ -120,7 +121,7 @@ func (k *closing) settle() {
 func (k *closing) round() {
 	k.t.Helper()
 	k.settle()
-	if err := turn(k.t.Context(), k.pool, closingLock, k.c.round); err != nil {
+	if err := leader.Turn(k.t.Context(), k.pool, closingLock, k.c.round); err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -392,7 +393,7 @@ func closeChild(arguments []string) {
 	c.quiet = 0
 	for n := 1; ; n++ {
 		fmt.Printf("%d\n%d\n", n, n)
-		_ = turn(context.Background(), s.pool, closingLock, c.round) // another one's turn, or broken off
+		_ = leader.Turn(context.Background(), s.pool, closingLock, c.round) // another one's turn, or broken off
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"callgate/internal/leader"
 	"callgate/internal/retention"
 )
 
@@ -137,33 +138,9 @@ func (m *Maintenance) try(ctx context.Context, task string, run func(context.Con
 
 // takeTurn does what is due, if no other node is at it.
 func (m *Maintenance) takeTurn(ctx context.Context) error {
-	return turn(ctx, m.pool, maintenanceLock, func(ctx context.Context, _ *pgx.Conn) error {
+	return leader.Turn(ctx, m.pool, maintenanceLock, func(ctx context.Context, _ *pgx.Conn) error {
 		m.try(ctx, "sweep deleted applications", m.sweep)
 		m.try(ctx, "compare rollups", m.reconcile)
 		return nil
 	})
-}
-
-// turn runs a task while its connection holds an advisory lock of PostgreSQL, unless another one does.
-func turn(ctx context.Context, pool *pgxpool.Pool, lock int64, task func(context.Context, *pgx.Conn) error) error {
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	defer conn.Release()
-	var ours bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, lock).Scan(&ours); err != nil {
-		return fmt.Errorf("take the lock: %w", err)
-	}
-	if !ours {
-		return nil
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
-		defer cancel()
-		if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, lock); err != nil {
-			_ = conn.Conn().Close(ctx) // the lock goes with its connection
-		}
-	}()
-	return task(ctx, conn.Conn())
 }
