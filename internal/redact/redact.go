@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"callgate/internal/calls"
+	"callgate/internal/decompress"
 )
 
 // maxBody is the size in bytes up to which a request body is kept, raw and after redaction.
@@ -89,5 +90,5 @@ func (r *redactor) message(in calls.FailureInput) string {
 	if len(in.UpstreamBody) == 0 {
 		return ""
 	}
-	return cut(r.text(errorMessage(inflate(in.UpstreamBody, in.UpstreamEncoding))), maxMessage)
+	return cut(r.text(errorMessage(decompress.Whole(in.UpstreamBody, in.UpstreamEncoding))), maxMessage)
 }
