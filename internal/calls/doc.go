@@ -6,5 +6,5 @@
 // derived from them, so that anything can be sent again, by this process or the next, and still counts once.
 //
 //	calls/spool:   Add → redaction, if the call failed → ring (memory, bounded) → writer → segments (files)
-//	calls/ledger:  segments → shipper → ClickHouse, and a report of how far that is in PostgreSQL
+//	calls/ledger:  segments → shipper → ClickHouse (ledger/ship), and the account of how far that is in PostgreSQL
 package calls
