@@ -40,7 +40,7 @@ func TestChatsAndMailSayWhatHappened(t *testing.T) {
 	}
 	w.fire(r)
 	w.deliver(quick)
-	w.until("all channels", 10*time.Second, func() bool {
+	w.until("all channels", time.Minute, func() bool {
 		return w.Count(`SELECT count(*) FROM alert_deliveries WHERE status = 'delivered'`) == 5
 	})
 	mail := <-w.mails
@@ -76,7 +76,7 @@ func TestChatsAndMailSayWhatHappened(t *testing.T) {
 	if _, err := w.Test(w.Ctx, w.who, r.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	w.until("refusals", 10*time.Second, func() bool {
+	w.until("refusals", time.Minute, func() bool {
 		return w.Count(`SELECT count(*) FROM alert_deliveries d JOIN alert_events e ON e.id = d.event_id WHERE e.kind = 'test' AND d.error = 'refused'`) == 3
 	})
 }

@@ -97,7 +97,7 @@ func TestWhoAskedIsToldOfEachClosingAndReopeningOnce(t *testing.T) {
 		}
 	}
 	w.deliver(quick)
-	w.until("everything is delivered", 10*time.Second, func() bool {
+	w.until("everything is delivered", time.Minute, func() bool {
 		return w.Count(`SELECT count(*) FROM alert_deliveries WHERE status = 'delivered'`) == 12
 	})
 	var subjects []string

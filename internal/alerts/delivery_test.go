@@ -59,7 +59,7 @@ func TestSignaturesVerifyWithBothSecretsWhileOneRotates(t *testing.T) {
 		if _, err := w.Test(w.Ctx, w.who, r.ID, ""); err != nil {
 			t.Fatal(err)
 		}
-		w.until("a test", 5*time.Second, func() bool { return w.log(w.who, r)[0].Status == "delivered" })
+		w.until("a test", time.Minute, func() bool { return w.log(w.who, r)[0].Status == "delivered" })
 		if got := h.all(); len(got) != n {
 			t.Fatalf("%d requests, want %d", len(got), n)
 		}
@@ -106,7 +106,7 @@ func TestWebhooksReachNothingThatIsNotPublic(t *testing.T) {
 	}
 	w.fire(saved)
 	w.deliver(quick)
-	w.until("a refusal", 5*time.Second, func() bool { d := w.log(w.who, saved); return len(d) == 1 && d[0].Error != nil })
+	w.until("a refusal", time.Minute, func() bool { d := w.log(w.who, saved); return len(d) == 1 && d[0].Error != nil })
 	if d := w.log(w.who, saved)[0]; *d.Error != failAddress || d.LastStatus != nil {
 		t.Errorf("what was saved before: %+v", d)
 	}
@@ -171,7 +171,7 @@ func TestEndpointsThatAreGoneHoldUpNobodyElse(t *testing.T) {
 		if _, err := w.Test(w.Ctx, other, theirs.ID, ""); err != nil {
 			t.Fatal(err)
 		}
-		w.until("the other owner's", 3*time.Second, func() bool { return len(h.all()) > before && w.log(other, theirs)[0].Status == "delivered" })
+		w.until("the other owner's", time.Minute, func() bool { return len(h.all()) > before && w.log(other, theirs)[0].Status == "delivered" })
 	}
 	t.Logf("five deliveries of another owner beside 50 channels that are gone: %s", time.Since(began).Round(time.Millisecond))
 	busiest := w.Count(`SELECT count(*) FROM alert_deliveries d JOIN alert_events e ON e.id = d.event_id JOIN alert_rules r ON r.id = e.rule_id
@@ -179,7 +179,7 @@ func TestEndpointsThatAreGoneHoldUpNobodyElse(t *testing.T) {
 	if busiest > perOwner {
 		t.Errorf("%d attempts at a time for one owner", busiest)
 	}
-	w.until("a 2xx without end is an answer", 20*time.Second, func() bool {
+	w.until("a 2xx without end is an answer", time.Minute, func() bool {
 		return w.Count(`SELECT count(*) FROM alert_deliveries WHERE status = 'delivered' AND destination = $1`, bad[2].URL) > 0
 	})
 }
@@ -208,13 +208,13 @@ func TestADeliveryIsTriedForADayAndThenGivenUpAndSaidSo(t *testing.T) {
 	r := w.rule(w.who, draft(w.app, h.URL))
 	w.fire(r)
 	w.deliver(quick)
-	w.until("retries", 10*time.Second, func() bool { return len(h.all()) >= 3 })
+	w.until("retries", time.Minute, func() bool { return len(h.all()) >= 3 })
 	d := w.log(w.who, r)[0]
 	if d.Status != "pending" || d.Error == nil || *d.Error != failStatus || d.LastStatus == nil || *d.LastStatus != 503 || d.NextAttemptAt == nil {
 		t.Errorf("while it is tried: %+v", d)
 	}
 	w.Exec(`UPDATE alert_deliveries SET deadline = now(), next_at = now()`)
-	w.until("giving up", 10*time.Second, func() bool { return w.log(w.who, r)[0].Status == "given_up" })
+	w.until("giving up", time.Minute, func() bool { return w.log(w.who, r)[0].Status == "given_up" })
 	if rules, _, err := w.List(w.Ctx, w.who); err != nil || rules[0].Deliveries != (Counts{GivenUp: 1}) {
 		t.Errorf("%+v, %v", rules[0].Deliveries, err)
 	}
@@ -223,7 +223,7 @@ func TestADeliveryIsTriedForADayAndThenGivenUpAndSaidSo(t *testing.T) {
 	if _, err := w.Resend(w.Ctx, w.who, r.ID, d.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.until("sending again", 10*time.Second, func() bool { return w.log(w.who, r)[0].Status == "delivered" })
+	w.until("sending again", time.Minute, func() bool { return w.log(w.who, r)[0].Status == "delivered" })
 	ids := map[string]bool{}
 	for _, got := range h.all() {
 		ids[got.header.Get("webhook-id")] = true
@@ -237,7 +237,7 @@ func TestADeliveryIsTriedForADayAndThenGivenUpAndSaidSo(t *testing.T) {
 	if _, err := w.Test(w.Ctx, w.who, r.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	w.until("410", 10*time.Second, func() bool { return w.log(w.who, r)[0].Status == "given_up" })
+	w.until("410", time.Minute, func() bool { return w.log(w.who, r)[0].Status == "given_up" })
 }
 
 // TestARemovedChannelIsSentNothingMore, and what waited for it is given up and said so.

@@ -87,13 +87,13 @@ func TestManyOwnersWhoseEndpointsHangHoldUpNobodyElse(t *testing.T) {
 		return sum
 	}
 	w.deliver(patient)
-	w.until("what hangs", 20*time.Second, func() bool { return underWay() >= besideAtATime })
+	w.until("what hangs", time.Minute, func() bool { return underWay() >= besideAtATime })
 	other, app := w.owner("other@example.com")
 	h := newHook(t, nil)
 	theirs := w.rule(other, draft(app, h.URL))
 	for n := range 3 {
 		w.due(theirs)
-		w.until("the other owner's", 10*time.Second, func() bool { return len(h.all()) == n+1 && w.log(other, theirs)[0].Status == "delivered" })
+		w.until("the other owner's", time.Minute, func() bool { return len(h.all()) == n+1 && w.log(other, theirs)[0].Status == "delivered" })
 	}
 	if n := underWay(); n < besideAtATime || n > besideAtATime+1 {
 		t.Errorf("%d attempts hang, want %d", n, besideAtATime)
@@ -148,7 +148,7 @@ func TestOneDestinationIsAttemptedOnceAtATime(t *testing.T) {
 	for range 3 {
 		w.deliver(patient)
 	}
-	w.until("delivery", 20*time.Second, func() bool { return w.Count(`SELECT count(*) FROM alert_deliveries WHERE status <> 'delivered'`) == 0 })
+	w.until("delivery", time.Minute, func() bool { return w.Count(`SELECT count(*) FROM alert_deliveries WHERE status <> 'delivered'`) == 0 })
 	if _, most := g.read(); most != 1 || len(h.all()) != 24 {
 		t.Errorf("%d at a time, %d requests", most, len(h.all()))
 	}
@@ -202,9 +202,9 @@ func TestAMailServerThatHangsHoldsUpNoWebhook(t *testing.T) {
 	}
 	w.Exec(`UPDATE alert_events SET payload = '{"type":"alert.test"}'`)
 	w.run(s)
-	w.until("mails that hang", 20*time.Second, func() bool { now, _ := g.read(); return now == perDestination })
+	w.until("mails that hang", time.Minute, func() bool { now, _ := g.read(); return now == perDestination })
 	w.due(r)
-	w.until("the webhook", 10*time.Second, func() bool { return w.log(w.who, r)[0].Status == "delivered" })
+	w.until("the webhook", time.Minute, func() bool { return w.log(w.who, r)[0].Status == "delivered" })
 	if now, most := g.read(); now != perDestination || most != perDestination {
 		t.Errorf("%d mails at a time, at most %d, want %d", now, most, perDestination)
 	}

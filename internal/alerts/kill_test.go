@@ -191,7 +191,7 @@ func TestFromCauseToMessageInAMinute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.until("a first evaluation", 15*time.Second, func() bool { return w.state(r).EvaluatedAt != nil })
+	w.until("a first evaluation", time.Minute, func() bool { return w.state(r).EvaluatedAt != nil })
 	second, err := Start(w.config())
 	if err != nil {
 		t.Fatal(err)

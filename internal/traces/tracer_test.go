@@ -155,7 +155,7 @@ func TestACollectorThatHangsCostsNeitherCallsNorMemory(t *testing.T) {
 	for range many {
 		tracer.End(place, r, "POST", []byte("/v1/messages"))
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("%d calls waited %v", many, took)
 	}
 	if dropped := testutil.ToFloat64(tracer.metrics.dropped); dropped < many-queueSpans-batchSpans-1 || dropped > many-queueSpans {
@@ -166,7 +166,7 @@ func TestACollectorThatHangsCostsNeitherCallsNorMemory(t *testing.T) {
 	if err := tracer.Close(ctx); err == nil {
 		t.Error("the hanging collector is said to have taken all")
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the end took %v", took)
 	}
 }

@@ -73,13 +73,13 @@ func Mixed(start time.Time, i int) *calls.Record {
 	return Success(start)
 }
 
-// Eventually polls until what is true.
-func Eventually(t testing.TB, within time.Duration, what string, is func() bool) {
+// Eventually polls until what is true, for a minute at most.
+func Eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(within)
+	deadline := time.Now().Add(time.Minute)
 	for !is() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", within, what)
+			t.Fatalf("not within a minute: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond) // between two looks, not for something to happen
 	}

@@ -85,17 +85,17 @@ func TestThroughStaysBeforeWhatIsNotShippedAndNeverGoesBack(t *testing.T) {
 	first.Duration = 0
 	ended := first.Start
 	r.Add(first)
-	callstest.Eventually(t, 5*time.Second, "through waits for the call", func() bool {
+	callstest.Eventually(t, "through waits for the call", func() bool {
 		return s.Through(t).Equal(ended.Truncate(time.Millisecond))
 	})
 	r.Add(callstest.Success(time.Now().Add(-time.Hour))) // an old one comes late
-	callstest.Eventually(t, 5*time.Second, "it is spooled", func() bool { return r.Written() == 2 })
+	callstest.Eventually(t, "it is spooled", func() bool { return r.Written() == 2 })
 	time.Sleep(1200 * time.Millisecond) // more than one report
 	if through := s.Through(t); !through.Equal(ended.Truncate(time.Millisecond)) {
 		t.Errorf("through moved from %s to %s", ended, through)
 	}
 	link.Mend()
-	callstest.Eventually(t, 5*time.Second, "through goes on", func() bool { return time.Since(s.Through(t)) < 2*time.Second })
+	callstest.Eventually(t, "through goes on", func() bool { return time.Since(s.Through(t)) < 2*time.Second })
 }
 
 func TestADeadSpoolHoldsThroughBackUntilItIsAdoptedOrRetired(t *testing.T) {

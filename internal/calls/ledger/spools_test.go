@@ -60,13 +60,13 @@ func TestAGatewaysHeartbeatTellsWhoItIsAndWhatItHolds(t *testing.T) {
 		r.Add(callstest.Success(now.Add(-time.Second)))
 	}
 	r.Add(callstest.Success(now.Add(-24 * time.Hour)))
-	callstest.Eventually(t, 10*time.Second, "the heartbeat counts what is held", func() bool {
+	callstest.Eventually(t, "the heartbeat counts what is held", func() bool {
 		g := s.only(t).Gateway
 		return *g.Held() == 31 && g.HeldCalls[beijing.DayOf(now.Add(-24*time.Hour)).String()] == 1 && g.HeldBytes > 31*50 &&
 			g.OldestAt != nil && g.OldestAt.Before(time.Now().Add(-23*time.Hour)) && g.SeenAt.After(first.Gateway.SeenAt)
 	})
 	link.Mend()
-	callstest.Eventually(t, 20*time.Second, "and nothing once it is shipped", func() bool {
+	callstest.Eventually(t, "and nothing once it is shipped", func() bool {
 		g := s.only(t).Gateway
 		return *g.Held() == 0 && g.HeldBytes == 0 && g.OldestAt == nil
 	})
@@ -104,7 +104,7 @@ func TestASpoolInUseIsNotGivenUp(t *testing.T) {
 		}
 		return seen
 	}
-	callstest.Eventually(t, 20*time.Second, "both are told of", func() bool { return len(must(s.WaitedFor(t.Context()))) == 2 })
+	callstest.Eventually(t, "both are told of", func() bool { return len(must(s.WaitedFor(t.Context()))) == 2 })
 	// What was adopted never sent a heartbeat of its own: to be told from a live one, it gets an old one.
 	for _, one := range must(s.WaitedFor(t.Context())) {
 		if one.ID != r.ID() {
@@ -112,12 +112,12 @@ func TestASpoolInUseIsNotGivenUp(t *testing.T) {
 				VALUES ($1, 'gone', 'gateway', '1', now() - interval '1 hour', now() - interval '1 hour')`, one.ID)
 		}
 	}
-	callstest.Eventually(t, 10*time.Second, "one is live and one adopted", func() bool {
+	callstest.Eventually(t, "one is live and one adopted", func() bool {
 		seen := states()
 		return seen[ledger.Live] == 1 && seen[ledger.Adopted] == 1
 	})
 	link.Mend()
-	callstest.Eventually(t, 20*time.Second, "what was adopted is shipped", func() bool { return len(must(s.WaitedFor(t.Context()))) == 1 })
+	callstest.Eventually(t, "what was adopted is shipped", func() bool { return len(must(s.WaitedFor(t.Context()))) == 1 })
 	if n := s.Counted(t); n != 10 {
 		t.Errorf("%d calls of 10 are counted", n)
 	}
@@ -145,7 +145,7 @@ func TestWhatAGivenUpSpoolIsKnownToHoldIsMissedUntilItTurnsUp(t *testing.T) {
 		r.Add(callstest.Success(began))
 	}
 	r.Add(callstest.Success(began.Add(-24 * time.Hour)))
-	callstest.Eventually(t, 10*time.Second, "the heartbeat counts what is held", func() bool { return *s.only(t).Gateway.Held() == 21 })
+	callstest.Eventually(t, "the heartbeat counts what is held", func() bool { return *s.only(t).Gateway.Held() == 21 })
 	away.Cut()
 	s.silence(t)
 	if state := s.only(t).State; state != ledger.Silent {
@@ -175,11 +175,11 @@ func TestWhatAGivenUpSpoolIsKnownToHoldIsMissedUntilItTurnsUp(t *testing.T) {
 	}
 
 	away.Mend()
-	callstest.Eventually(t, 10*time.Second, "it is waited for again", func() bool {
+	callstest.Eventually(t, "it is waited for again", func() bool {
 		return s.only(t).State == ledger.Live && s.Missed(t, anybody, beijing.Range{Start: today - 1, End: today}) == 0 && s.Through(t).Equal(held)
 	})
 	clickhouse.Mend()
-	callstest.Eventually(t, 20*time.Second, "everything is counted", func() bool { return s.Through(t).After(held) })
+	callstest.Eventually(t, "everything is counted", func() bool { return s.Through(t).After(held) })
 	if n := s.Counted(t); n != 21 {
 		t.Errorf("%d calls are counted of 21", n)
 	}

@@ -53,7 +53,7 @@ func TestProcessesThatShareADirectoryAdoptOnlyWhatEndedOnesLeft(t *testing.T) {
 		s.Add(callstest.Success(time.Now()))
 	}
 	for _, s := range spools {
-		callstest.Eventually(t, 5*time.Second, "a segment is sealed", func() bool { return s.Backlog() == 1 })
+		callstest.Eventually(t, "a segment is sealed", func() bool { return s.Backlog() == 1 })
 	}
 	for _, s := range spools {
 		if err := s.adopt(); err != nil {
@@ -67,7 +67,7 @@ func TestProcessesThatShareADirectoryAdoptOnlyWhatEndedOnesLeft(t *testing.T) {
 	leave(t, left)
 	began := time.Now()
 	others := func() []uuid.UUID { return append(unsentOf(spools[1]), unsentOf(spools[2])...) }
-	callstest.Eventually(t, 10*time.Second, "what the first one left is adopted", func() bool { return slices.Contains(others(), left.id) })
+	callstest.Eventually(t, "what the first one left is adopted", func() bool { return slices.Contains(others(), left.id) })
 	t.Logf("adopted after %v", time.Since(began).Round(10*time.Millisecond))
 	for _, s := range spools[1:] {
 		if err := s.adopt(); err != nil {
@@ -196,7 +196,7 @@ func TestOfManyWhoAdoptAHomeAtOnceOneGetsIt(t *testing.T) {
 	for range rounds {
 		made = append(made, deadHome(t, dir))
 	}
-	callstest.Eventually(t, 30*time.Second, "all are adopted", func() bool {
+	callstest.Eventually(t, "all are adopted", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(got) >= rounds
@@ -216,7 +216,7 @@ func TestOfManyWhoAdoptAHomeAtOnceOneGetsIt(t *testing.T) {
 // awaitOnlyLive waits until homes of so many processes and their locks are left, and the directory's own lock.
 func awaitOnlyLive(t *testing.T, dir string, live int) {
 	t.Helper()
-	callstest.Eventually(t, 5*time.Second, "nothing is left of the ended", func() bool {
+	callstest.Eventually(t, "nothing is left of the ended", func() bool {
 		entries, err := os.ReadDir(dir)
 		return err == nil && len(entries) == 2*live+1
 	})

@@ -424,7 +424,7 @@ func TestOfSeveralConsolesOneCloses(t *testing.T) {
 		}
 		consoles = append(consoles, c)
 	}
-	callstest.Eventually(t, 20*time.Second, "three days are closed and exported", func() bool {
+	callstest.Eventually(t, "three days are closed and exported", func() bool {
 		var exported int
 		err := k.Pool.QueryRow(t.Context(), `SELECT count(*) FROM day_revisions WHERE exported_at IS NOT NULL AND day < $1`, (k.first + 3).UTC()).Scan(&exported)
 		return err == nil && exported == 3

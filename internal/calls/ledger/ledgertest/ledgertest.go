@@ -391,14 +391,14 @@ func Retained(t *testing.T) (s *Stores, engines *embedded.Engines, dir string) {
 	for i := range 100 {
 		r.Add(callstest.Mixed(time.Now(), i))
 	}
-	callstest.Eventually(t, 30*time.Second, "the calls are confirmed", func() bool { return len(Segments(t, dir, ".sent")) == 1 })
+	callstest.Eventually(t, "the calls are confirmed", func() bool { return len(Segments(t, dir, ".sent")) == 1 })
 	return s, engines, dir
 }
 
 // AwaitDeleted waits until no segment is left.
 func AwaitDeleted(t *testing.T, dir string) {
 	t.Helper()
-	callstest.Eventually(t, time.Minute, "the segment is deleted", func() bool {
+	callstest.Eventually(t, "the segment is deleted", func() bool {
 		return len(Segments(t, dir, ".sent")) == 0 && len(Segments(t, dir, ".segment")) == 0
 	})
 }

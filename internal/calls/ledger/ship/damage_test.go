@@ -89,8 +89,8 @@ func TestASegmentThatCannotBeReadHoldsBackNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.Record(t, spool.Config{Dir: dir})
-	callstest.Eventually(t, 30*time.Second, "all others are counted", func() bool { return s.Number(t, `SELECT toInt64(count()) FROM calls`) == 10 })
-	callstest.Eventually(t, 30*time.Second, "only the unreadable one waits", func() bool { return r.Backlog() == 1 })
+	callstest.Eventually(t, "all others are counted", func() bool { return s.Number(t, `SELECT toInt64(count()) FROM calls`) == 10 })
+	callstest.Eventually(t, "only the unreadable one waits", func() bool { return r.Backlog() == 1 })
 	if err := os.Remove(unreadable); err != nil {
 		t.Fatal(err)
 	}

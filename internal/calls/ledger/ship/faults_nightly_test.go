@@ -38,7 +38,7 @@ func TestAFullDiskDropsAndCountsButNeverBlocks(t *testing.T) {
 		t.Fatal("nothing was dropped")
 	}
 	today := ledgertest.RangeOfToday()
-	callstest.Eventually(t, 5*time.Second, "the ledger counts what was dropped", func() bool {
+	callstest.Eventually(t, "the ledger counts what was dropped", func() bool {
 		return s.Missed(t, []uuid.UUID{callstest.Application}, today) == int64(dropped)
 	})
 	link.Mend()

@@ -86,14 +86,14 @@ func TestOpensWhileBothStoresAreDownAndCatchesUp(t *testing.T) {
 	for i := range 1_000 {
 		r.Add(callstest.Mixed(time.Now(), i))
 	}
-	callstest.Eventually(t, 5*time.Second, "records are on disk", func() bool { return r.Written() == 1_000 && r.Backlog() > 0 })
+	callstest.Eventually(t, "records are on disk", func() bool { return r.Written() == 1_000 && r.Backlog() > 0 })
 	clickhouse.Mend()
 	postgres.Mend()
-	callstest.Eventually(t, 10*time.Second, "the backlog is shipped", func() bool { return r.Backlog() == 0 })
+	callstest.Eventually(t, "the backlog is shipped", func() bool { return r.Backlog() == 0 })
 	if n := s.Counted(t); n != 1_000 {
 		t.Errorf("%d of 1000 calls are counted", n)
 	}
-	callstest.Eventually(t, 10*time.Second, "the ledger knows the spool", func() bool {
+	callstest.Eventually(t, "the ledger knows the spool", func() bool {
 		spools, err := s.WaitedFor(t.Context())
 		return err == nil && len(spools) == 1
 	})

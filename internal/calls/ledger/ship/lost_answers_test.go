@@ -101,7 +101,7 @@ func cutAnswers(t *testing.T, s *stores, when string, cuts int, remembered time.
 		for i := range wave {
 			r.Add(callstest.Mixed(time.Now(), i))
 		}
-		callstest.Eventually(t, 30*time.Second, "the wave is shipped", func() bool {
+		callstest.Eventually(t, "the wave is shipped", func() bool {
 			return r.Written() == uint64(waves*wave+wave) && r.Pending().Oldest == spool.Never
 		})
 	}

@@ -21,7 +21,7 @@ func TestAnOutageLeavesFewSegmentsAndFewInserts(t *testing.T) {
 	dir := t.TempDir()
 	r := s.Record(t, spool.Config{Dir: dir, SealAfter: 10 * time.Millisecond})
 	r.Add(callstest.Success(time.Now()))
-	callstest.Eventually(t, 10*time.Second, "the first call is shipped", func() bool { return len(ledgertest.Segments(t, dir, ".sent")) == 1 })
+	callstest.Eventually(t, "the first call is shipped", func() bool { return len(ledgertest.Segments(t, dir, ".sent")) == 1 })
 	link.Cut()
 	count := int64(1)
 	outage := time.Duration(callstest.FromEnvironment("OUTAGE_SECONDS", 2)) * time.Second
@@ -42,11 +42,11 @@ func TestAnOutageLeavesFewSegmentsAndFewInserts(t *testing.T) {
 	last.Duration = 0
 	r.Add(last)
 	count++
-	callstest.Eventually(t, 10*time.Second, "the open segment is sealed and shipped", func() bool {
+	callstest.Eventually(t, "the open segment is sealed and shipped", func() bool {
 		return s.Number(t, `SELECT toInt64(count()) FROM calls`) == count
 	})
 	fresh := time.Since(mended)
-	callstest.Eventually(t, 10*time.Second, "the ledger is through", func() bool {
+	callstest.Eventually(t, "the ledger is through", func() bool {
 		through, err := ledger.New(s.Pool).Through(t.Context())
 		return err == nil && through.After(mended)
 	})

@@ -62,7 +62,7 @@ func TestAnInsertWhoseAnswerIsLostIsRetriedThroughTheOtherReplicaAndCountsOnce(t
 			for i := range wave {
 				recorder.Add(ledgertest.By(r.Applications, callstest.Mixed(time.Now(), i), i))
 			}
-			callstest.Eventually(t, time.Minute, "the wave is shipped", func() bool {
+			callstest.Eventually(t, "the wave is shipped", func() bool {
 				return recorder.Written() == uint64(waves*wave+wave) && recorder.Pending().Oldest == spool.Never
 			})
 		}

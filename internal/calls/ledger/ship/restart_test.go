@@ -12,7 +12,7 @@ func TestConfirmedRecordsThatARestartedServerLostAreSentAgain(t *testing.T) {
 	t.Parallel()
 	s, engines, dir := ledgertest.Retained(t)
 	s.FailPower(t, engines, ledgertest.Tables...)
-	callstest.Eventually(t, time.Minute, "the calls are counted again", func() bool {
+	callstest.Eventually(t, "the calls are counted again", func() bool {
 		var n uint64
 		return s.Conn.QueryRow(t.Context(), `SELECT count() FROM calls`).Scan(&n) == nil && n == 100
 	})

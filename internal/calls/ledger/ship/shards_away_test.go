@@ -29,12 +29,12 @@ func TestAShardThatIsAwayOrHangsHoldsUpItsOwnCallsAlone(t *testing.T) {
 			r := s.Record(t, spool.Config{})
 			r.Add(ledgertest.By(applications, callstest.Success(time.Now()), 0))
 			r.Add(ledgertest.By(applications, callstest.Success(time.Now()), 1))
-			callstest.Eventually(t, 20*time.Second, "both shards have a call", func() bool { return r.Pending().Oldest == spool.Never })
+			callstest.Eventually(t, "both shards have a call", func() bool { return r.Pending().Oldest == spool.Never })
 			back := stopShard(t, engines, state)
 			for i := range 20 {
 				r.Add(ledgertest.By(applications, callstest.Mixed(time.Now(), i/2), i))
 			}
-			callstest.Eventually(t, 10*time.Second, "the calls of the live shard are there", func() bool {
+			callstest.Eventually(t, "the calls of the live shard are there", func() bool {
 				n := other.Number(t, `SELECT toInt64(count()) FROM calls WHERE application_id IN ($1)`, []uuid.UUID{applications[0], applications[2], applications[4]})
 				return n == 11
 			})
@@ -42,7 +42,7 @@ func TestAShardThatIsAwayOrHangsHoldsUpItsOwnCallsAlone(t *testing.T) {
 				t.Error("the calls of the shard that is not there are confirmed")
 			}
 			back()
-			callstest.Eventually(t, 2*time.Minute, "everything is confirmed", func() bool { return r.Pending().Oldest == spool.Never })
+			callstest.Eventually(t, "everything is confirmed", func() bool { return r.Pending().Oldest == spool.Never })
 			if n := s.Counted(t); n != 22 {
 				t.Errorf("%d calls are counted of 22", n)
 			}
@@ -89,14 +89,14 @@ func TestAClusterThatIsAwayWhenAGatewayStartsGetsItsCallsWhenItComes(t *testing.
 	for i := range 10 {
 		r.Add(ledgertest.By(applications, callstest.Success(time.Now()), i))
 	}
-	callstest.Eventually(t, 5*time.Second, "they are on disk", func() bool { return r.Written() == 10 })
+	callstest.Eventually(t, "they are on disk", func() bool { return r.Written() == 10 })
 	time.Sleep(time.Second) // it looks for the shards meanwhile
 	for _, up := range ups {
 		if err := up(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	callstest.Eventually(t, 20*time.Second, "everything is confirmed", func() bool { return r.Pending().Oldest == spool.Never })
+	callstest.Eventually(t, "everything is confirmed", func() bool { return r.Pending().Oldest == spool.Never })
 	if n := s.Counted(t); n != 10 {
 		t.Errorf("%d calls are counted of 10", n)
 	}
@@ -111,10 +111,10 @@ func TestConfirmedCallsThatOneRestartedShardLostAreSentToItAgain(t *testing.T) {
 	for i := range 120 {
 		r.Add(ledgertest.By(applications, callstest.Mixed(time.Now(), i/len(applications)), i))
 	}
-	callstest.Eventually(t, 30*time.Second, "the calls are confirmed", func() bool { return len(ledgertest.Segments(t, dir, ".sent")) == 1 })
+	callstest.Eventually(t, "the calls are confirmed", func() bool { return len(ledgertest.Segments(t, dir, ".sent")) == 1 })
 	shard := connect(t, onlyNode(t, s.URL, 1), engines.DatabaseURL())
 	shard.FailPowerOf(t, engines, "clickhouse2", ledgertest.Tables...)
-	callstest.Eventually(t, time.Minute, "the calls are counted again", func() bool {
+	callstest.Eventually(t, "the calls are counted again", func() bool {
 		var n uint64
 		return s.Conn.QueryRow(t.Context(), `SELECT count() FROM calls`).Scan(&n) == nil && n == 120
 	})

@@ -32,12 +32,12 @@ func TestOfProcessesOnOneDirectoryAKilledOnesRecordsAreShippedOnceByTheOthers(t 
 	written := ledgertest.RunAndKill(t, fmt.Sprint(dir, " ", s.URL, " ", s.Pool.Config().ConnString()), 500*time.Millisecond)
 	killed := time.Now()
 	record()
-	callstest.Eventually(t, adoption, "the ledger waits for the living only", func() bool {
+	callstest.Eventually(t, "the ledger waits for the living only", func() bool {
 		spools, err := s.WaitedFor(t.Context())
 		return err == nil && len(spools) == 3
 	})
 	t.Logf("%d records of the killed process shipped %v after its end", written, time.Since(killed).Round(10*time.Millisecond))
-	callstest.Eventually(t, 5*time.Second, "through goes on", func() bool { return s.Through(t).After(killed) })
+	callstest.Eventually(t, "through goes on", func() bool { return s.Through(t).After(killed) })
 	for _, r := range living {
 		if err := ledgertest.Shut(r); err != nil {
 			t.Fatal(err)

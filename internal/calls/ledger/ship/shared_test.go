@@ -15,9 +15,6 @@ import (
 	"callgate/internal/embedded"
 )
 
-// adoption is within which time a living process has shipped what an ended one left, on a busy machine too.
-const adoption = 20 * time.Second
-
 func TestWhatAProcessLeavesOnASharedDirectoryALivingOneShips(t *testing.T) {
 	t.Parallel()
 	s := openStores(t)
@@ -39,7 +36,7 @@ func TestWhatAProcessLeavesOnASharedDirectoryALivingOneShips(t *testing.T) {
 		t.Fatal("nothing was left")
 	}
 	_, dropped := leaving.Lost()
-	callstest.Eventually(t, adoption, "the ledger waits for the living only", func() bool {
+	callstest.Eventually(t, "the ledger waits for the living only", func() bool {
 		spools, err := s.WaitedFor(t.Context())
 		return err == nil && len(spools) == 1 && spools[0].ID == living.ID()
 	})
@@ -69,7 +66,7 @@ func TestTheDirectoryOfAVersionThatSharedItWithNobodyIsShippedWhole(t *testing.T
 	for range 3 {
 		opened = append(opened, s.RecordRetaining(t, spool.Config{Dir: dir}, 100*time.Millisecond))
 	}
-	callstest.Eventually(t, adoption, "the ledger waits for the living only, and the ended ones' homes are removed", func() bool {
+	callstest.Eventually(t, "the ledger waits for the living only, and the ended ones' homes are removed", func() bool {
 		spools, err := s.WaitedFor(t.Context())
 		homes, _ := filepath.Glob(filepath.Join(dir, "*-*"))
 		return err == nil && len(spools) == 3 && len(homes) == 6

@@ -115,7 +115,7 @@ func refuse(t *testing.T, s *stores) {
 	ledgertest.Spooled(t, dir, ledgertest.Many(100)...)
 	r := s.Record(t, spool.Config{Dir: dir})
 	r.Add(callstest.Success(time.Now()))
-	callstest.Eventually(t, 30*time.Second, "all others are counted", func() bool { return s.Number(t, `SELECT toInt64(count()) FROM calls`) == 102 })
+	callstest.Eventually(t, "all others are counted", func() bool { return s.Number(t, `SELECT toInt64(count()) FROM calls`) == 102 })
 	if err := s.Conn.Exec(t.Context(), `ALTER TABLE calls DROP CONSTRAINT healthy`); err != nil {
 		t.Fatal(err)
 	}

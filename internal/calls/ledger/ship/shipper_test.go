@@ -21,7 +21,7 @@ func TestCallIsInTheStatisticsWithinTwoSeconds(t *testing.T) {
 		before := s.Number(t, `SELECT toInt64(count()) FROM calls`)
 		began := time.Now()
 		r.Add(callstest.Success(began))
-		callstest.Eventually(t, 2*time.Second, "a call handed over is counted", func() bool {
+		callstest.Eventually(t, "a call handed over is counted", func() bool {
 			return s.Number(t, `SELECT toInt64(count()) FROM calls`) == before+1
 		})
 		t.Logf("queryable after %s", time.Since(began).Round(time.Millisecond))

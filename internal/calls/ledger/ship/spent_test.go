@@ -73,7 +73,7 @@ func TestSpentTokensAreThoseReportedAndThoseEstimated(t *testing.T) {
 			t.Fatalf("%d of 3 calls are in the ledger", n)
 		}
 	}
-	callstest.Eventually(t, 20*time.Second, "the figures have what was reported", func() bool {
+	callstest.Eventually(t, "the figures have what was reported", func() bool {
 		return s.Number(t, "SELECT toInt64(sum(input)) FROM tokens_daily") == 1<<32-1+25
 	})
 }

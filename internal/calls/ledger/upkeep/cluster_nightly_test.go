@@ -45,7 +45,7 @@ func TestAKilledShardLosesAndDoublesNothing(t *testing.T) {
 	}
 	// A kill may take rows that were confirmed, but not their rollups: then the day is in doubt, and repaired.
 	doubtful, m := s.Doubts(t), s.maintenance(t)
-	callstest.Eventually(t, time.Minute, "days in doubt are compared", func() bool {
+	callstest.Eventually(t, "days in doubt are compared", func() bool {
 		if err := m.Reconcile(t.Context()); err != nil {
 			t.Log(err)
 		}

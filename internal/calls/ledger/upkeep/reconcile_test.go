@@ -17,7 +17,7 @@ import (
 // settled reconciles until no day is due.
 func (s *stores) settled(t testing.TB, m *Maintenance) {
 	t.Helper()
-	callstest.Eventually(t, time.Minute, "every due day is compared", func() bool {
+	callstest.Eventually(t, "every due day is compared", func() bool {
 		if err := m.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestSeveralNodesTakeTurnsAtMaintenance(t *testing.T) {
 		}
 		nodes = append(nodes, m)
 	}
-	callstest.Eventually(t, 30*time.Second, "two closed days and a deleted application are done", func() bool {
+	callstest.Eventually(t, "two closed days and a deleted application are done", func() bool {
 		var days, swept int
 		err := s.Pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM day_checks), (SELECT count(*) FROM deleted_applications WHERE swept_at IS NOT NULL)`).Scan(&days, &swept)
 		return err == nil && days >= 2 && swept == 1

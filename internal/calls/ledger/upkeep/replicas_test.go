@@ -95,7 +95,7 @@ func without(t *testing.T, r *ledgertest.Replicated, m *Maintenance, day beijing
 	t.Helper()
 	for shard := range r.Shards {
 		of := r.Node(t, shard, 1)
-		callstest.Eventually(t, time.Minute, "old calls are gone on the replica that lives", func() bool {
+		callstest.Eventually(t, "old calls are gone on the replica that lives", func() bool {
 			left := int64(0)
 			for _, table := range keptByTTL {
 				of.Statement(t, `SYSTEM START TTL MERGES `+table)
@@ -106,7 +106,7 @@ func without(t *testing.T, r *ledgertest.Replicated, m *Maintenance, day beijing
 		})
 		of.Statement(t, `ALTER TABLE usage_daily DELETE WHERE day = '`+day.String()+`' SETTINGS mutations_sync = 1`)
 	}
-	callstest.Eventually(t, time.Minute, "the rollups are repaired", func() bool {
+	callstest.Eventually(t, "the rollups are repaired", func() bool {
 		repaired, err := m.repair(t.Context(), day)
 		if err != nil {
 			t.Log(err)
@@ -117,7 +117,7 @@ func without(t *testing.T, r *ledgertest.Replicated, m *Maintenance, day beijing
 		r.Execute(t, tombstone, id, callstest.Owner, time.Now())
 	}
 	for _, task := range []func(context.Context) error{m.hide, m.sweep} {
-		callstest.Eventually(t, time.Minute, "deleted applications are hidden and swept", func() bool {
+		callstest.Eventually(t, "deleted applications are hidden and swept", func() bool {
 			err := task(t.Context())
 			if err != nil {
 				t.Log(err)

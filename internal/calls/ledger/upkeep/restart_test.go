@@ -16,7 +16,7 @@ func TestRollupsAndDetailsThatARestartedServerLostAreRepaired(t *testing.T) {
 	s.FailPower(t, engines, "usage_daily", "usage_hourly", "call_failures")
 	ledgertest.AwaitDeleted(t, dir)
 	m := s.maintenance(t)
-	callstest.Eventually(t, time.Minute, "the day is compared", func() bool {
+	callstest.Eventually(t, "the day is compared", func() bool {
 		if err := m.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
