@@ -2,7 +2,6 @@ package ship_test
 
 import (
 	"testing"
-	"time"
 
 	"callgate/internal/calls/callstest"
 	"callgate/internal/calls/ledger/ledgertest"
