@@ -19,6 +19,8 @@ const (
 	UsageReported     UsageState = "reported"   // the answer ended, and said what it used
 	UsagePartial      UsageState = "partial"    // it was interrupted: the last that it said, a lower bound, or nothing
 	UsageAbsent       UsageState = "absent"     // it ended and says nothing of tokens
+	UsageDeferred     UsageState = "deferred"   // what was asked for is done later, and its usage told elsewhere
+	UsageRepeated     UsageState = "repeated"   // the answer is one of before, whose usage was counted then
 	UsageUnreadable   UsageState = "unreadable" // what it says cannot be read
 )
 
