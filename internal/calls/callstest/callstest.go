@@ -74,10 +74,13 @@ func Refused(start time.Time, n int) *calls.Record {
 	return r
 }
 
-// Mixed is the i-th of a row of calls: every tenth fails.
+// Mixed is the i-th of a row of calls: every tenth fails, and every tenth has lines.
 func Mixed(start time.Time, i int) *calls.Record {
-	if i%10 == 9 {
+	switch i % 10 {
+	case 9:
 		return Failed(start)
+	case 4:
+		return Lined(start)
 	}
 	return Success(start)
 }

@@ -53,7 +53,8 @@ func (s *lane) send(ctx context.Context, b *batch, a *attempt) error {
 	if err := s.boundModels(ctx, b); err != nil {
 		return err
 	}
-	if err := s.shard.insert(ctx, insertCalls, token, s.columns.fill(b.rows, b.token)); err != nil {
+	statement, columns := s.columns.fill(b.rows, b.token)
+	if err := s.shard.insert(ctx, statement, token, columns); err != nil {
 		return fmt.Errorf("batch %s: %w", b.token, err)
 	}
 	if !uncertain {

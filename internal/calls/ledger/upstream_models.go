@@ -89,15 +89,37 @@ func (s *lane) unknownModels(b *batch) (capabilities []string) {
 	var last *spool.Row // whose name is known: rows of one kind come one after the other
 	for i := range b.rows {
 		r := &b.rows[i]
-		switch {
-		case !bounded(r.Usage.Model) || last != nil && r.Usage.Model == last.Usage.Model && r.Model == last.Model && r.Application == last.Application:
-		case s.models.has(b.day, r):
+		if len(r.Lines) == 0 && last != nil && r.Usage.Model == last.Usage.Model && r.Model == last.Model && r.Application == last.Application {
+			continue
+		}
+		known := true
+		eachName(r, func(name string, _ *string) { known = known && s.models.has(b.day, r, name) })
+		if known {
 			last = r
-		case !slices.Contains(capabilities, r.Model):
+		} else if !slices.Contains(capabilities, r.Model) {
 			capabilities = append(capabilities, strings.Clone(r.Model))
 		}
 	}
 	return capabilities
+}
+
+// ofTier stands before the name of a tier of service, which is bounded as those of models are, and together with them.
+const ofTier = "\x00"
+
+// eachName gives the names of a row that must count or become another, and where each stands.
+func eachName(r *spool.Row, take func(name string, at *string)) {
+	if bounded(r.Usage.Model) {
+		take(r.Usage.Model, &r.Usage.Model)
+	}
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		if bounded(l.Model) {
+			take(l.Model, &l.Model)
+		}
+		if bounded(l.Tier) {
+			take(ofTier+l.Tier, &l.Tier)
+		}
+	}
 }
 
 // learnModels takes the names of capabilities on a day as few, with those of the batch, or finds that they are many.
@@ -112,8 +134,7 @@ func (s *lane) learnModels(ctx context.Context, b *batch, capabilities []string)
 		return nil
 	}
 	more := strconv.Itoa(maxUpstreamModels + 1)
-	err := s.eachModel(ctx, `SELECT any(application_id), toString(model), toString(upstream_model) FROM tokens_daily
-		WHERE `+ofModels+` GROUP BY model, upstream_model LIMIT `+more+` BY model`, b.day, capabilities, nil, func(_ uuid.UUID, capability, name string) {
+	err := s.eachModel(ctx, `SELECT any(application_id), capability, name FROM (`+namesOfDay+`) GROUP BY capability, name LIMIT `+more+` BY capability`, b.day, capabilities, nil, func(_ uuid.UUID, capability, name string) {
 		if all[capability] != nil {
 			all[capability][name] = struct{}{}
 		}
@@ -122,10 +143,12 @@ func (s *lane) learnModels(ctx context.Context, b *batch, capabilities []string)
 		return err
 	}
 	for i := range b.rows {
-		if r := &b.rows[i]; bounded(r.Usage.Model) && all[r.Model] != nil {
-			if _, known := all[r.Model][r.Usage.Model]; !known {
-				all[r.Model][strings.Clone(r.Usage.Model)] = struct{}{}
-			}
+		if of := all[b.rows[i].Model]; of != nil {
+			eachName(&b.rows[i], func(name string, _ *string) {
+				if _, known := of[name]; !known {
+					of[strings.Clone(name)] = struct{}{}
+				}
+			})
 		}
 	}
 	for capability, few := range all {
@@ -145,15 +168,21 @@ func (s *lane) decideModels(ctx context.Context, b *batch, capabilities []string
 	if err := s.learnPriced(asked, b.day, capabilities); err != nil {
 		return err
 	}
-	undecided := func(r *spool.Row) bool {
-		return slices.Contains(capabilities, r.Model) && bounded(r.Usage.Model) && !s.models.has(b.day, r)
-	}
-	owners := map[uuid.UUID]uuid.UUID{} // of applications
-	for i := range b.rows {
-		if r := &b.rows[i]; undecided(r) {
-			owners[r.Application] = r.Application // one that nobody knows is on its own
+	undecided := func(take func(r *spool.Row, name string, at *string)) {
+		for i := range b.rows {
+			if r := &b.rows[i]; slices.Contains(capabilities, r.Model) {
+				eachName(r, func(name string, at *string) {
+					if !s.models.has(b.day, r, name) {
+						take(r, name, at)
+					}
+				})
+			}
 		}
 	}
+	owners := map[uuid.UUID]uuid.UUID{} // of applications
+	undecided(func(r *spool.Row, _ string, _ *string) {
+		owners[r.Application] = r.Application // one that nobody knows is on its own
+	})
 	if len(owners) == 0 {
 		return nil
 	}
@@ -188,24 +217,21 @@ func (s *lane) decideModels(ctx context.Context, b *batch, capabilities []string
 	for application := range owners {
 		applications = append(applications, application.String())
 	}
-	err := s.eachModel(ctx, `SELECT DISTINCT application_id, toString(model), toString(upstream_model) FROM tokens_daily
-		WHERE application_id IN {applications:Array(UUID)} AND `+ofModels, b.day, capabilities, applications, use)
+	err := s.eachModel(ctx, `SELECT DISTINCT application_id, capability, name FROM (`+namesOfDay+`) WHERE application_id IN {applications:Array(UUID)}`,
+		b.day, capabilities, applications, use)
 	if err != nil {
 		return err
 	}
-	for i := range b.rows {
-		r := &b.rows[i]
-		if !undecided(r) {
-			continue
-		}
-		share, name := shareOf(r.Application, r.Model), strings.Clone(r.Usage.Model)
+	undecided(func(r *spool.Row, name string, at *string) {
+		share := shareOf(r.Application, r.Model)
 		if _, known := share[name]; !known && len(share) >= maxUpstreamModels {
-			r.Usage.Model = otherModel
-			continue
+			*at = otherModel
+			return
 		}
+		name = strings.Clone(name)
 		share[name] = struct{}{}
 		s.models.of(b.day, r.Model).counts[named{r.Application, name}] = struct{}{}
-	}
+	})
 	return nil
 }
 
@@ -238,7 +264,15 @@ func (s *lane) findOwners(ctx context.Context, owners map[uuid.UUID]uuid.UUID) e
 	return err
 }
 
-const ofModels = `day = {day:Date} AND model IN {capabilities:Array(String)} AND upstream_model NOT IN ('', {other:String})`
+const ofModels = `day = {day:Date} AND model IN {capabilities:Array(String)}`
+
+// namesOfDay are the names that count on a day, of models and of tiers.
+const namesOfDay = `
+	SELECT application_id, toString(model) AS capability, toString(upstream_model) AS name FROM tokens_daily WHERE ` + ofModels + ` AND upstream_model NOT IN ('', {other:String})
+	UNION ALL
+	SELECT application_id, toString(model) AS capability, toString(upstream_model) AS name FROM meters_daily WHERE ` + ofModels + ` AND upstream_model NOT IN ('', {other:String})
+	UNION ALL
+	SELECT application_id, toString(model) AS capability, concat(char(0), toString(tier)) AS name FROM meters_daily WHERE ` + ofModels + ` AND tier NOT IN ('', {other:String})`
 
 // eachModel reads names that the shard has on a day, of applications if any are asked for.
 func (s *lane) eachModel(ctx context.Context, query string, day beijing.Day, capabilities, applications []string, each func(application uuid.UUID, capability, name string)) error {
@@ -273,9 +307,9 @@ func (m upstreamModels) of(day beijing.Day, capability string) *modelNames {
 	return m[key]
 }
 
-func (m upstreamModels) has(day beijing.Day, r *spool.Row) bool {
+func (m upstreamModels) has(day beijing.Day, r *spool.Row, name string) bool {
 	names := m[modelDay{day, r.Model}]
-	return names != nil && names.has(r.Application, r.Usage.Model)
+	return names != nil && names.has(r.Application, name)
 }
 
 // forget makes room where much is remembered: for days but today's, names are read again.
