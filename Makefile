@@ -97,7 +97,7 @@ fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (
 	  done; done
 	$(WITH_ENGINES) go test -count=1 -v -run TestRandomRequestsAreAnsweredWithinTheContract ./internal/console
 	USAGE_SPLITS=all go test -count=1 -v -run 'AtEverySplit' ./internal/usage
-	REDACTION_CASES=1000000 go test -count=1 -v -run TestNoSecretOfAnyKind ./internal/calls
+	REDACTION_CASES=1000000 go test -count=1 -v -run TestNoSecretOfAnyKind ./internal/redact
 
 .PHONY: chaos
 chaos: export CHAOS_KILLS ?= 10
@@ -136,7 +136,7 @@ replicas: export CHAOS_REPLICA_KILLS ?= 100
 replicas: export CHAOS_FETCHES_SECONDS ?= 60
 replicas: export CHAOS_FROZEN_SECONDS ?= 60
 replicas: programs ## one and two shards of two replicas each, with a real ZooKeeper: cut inserts (REPLICA_CUTS), kills (CHAOS_REPLICA_KILLS), stopped fetches, a frozen ZooKeeper
-	go test -p 1 -count=1 -v -timeout 60m -tags replicas -run 'Replica|ZooKeeper' ./clickhouse ./internal/calls/ledger ./cmd/callgate
+	go test -p 1 -count=1 -v -timeout 60m -tags replicas -run 'Replica|ZooKeeper' ./clickhouse ./internal/calls/ledger/... ./cmd/callgate
 
 .PHONY: soak
 soak: export SOAK_SECONDS ?= 1800
@@ -237,7 +237,7 @@ vet: ## go vet, with and without the embedded engines
 	go vet ./...
 	go vet -tags embedded,upgrade,nightly ./internal/boot ./cmd/callgate
 	go vet -tags nightly ./internal/bench/... ./internal/console ./internal/calls/...
-	go vet -tags replicas ./clickhouse ./internal/embedded ./internal/calls/ledger ./cmd/callgate
+	go vet -tags replicas ./clickhouse ./internal/embedded ./internal/calls/ledger/... ./cmd/callgate
 	$(IN_CHECKS) go vet ./...
 
 .PHONY: lint

@@ -28,17 +28,18 @@ CREATE TABLE IF NOT EXISTS meters_daily
     upstream_model LowCardinality(String) COMMENT 'Model that used it; other beyond 50 names without a price, an owner, capability and day',
     tier           LowCardinality(String) COMMENT 'Tier of service, as the answer names it; empty for the ordinary one',
     band           UInt32 COMMENT 'Input tokens that the input of the model was above, one of 128000, 200000, 256000, 272000 and 1000000; 0 for none',
+    extras         LowCardinality(String) COMMENT 'What the same calls used of the model besides tokens, such as pages or images,web_searches; empty for nothing',
     meter          LowCardinality(String) COMMENT 'What was used; calls counts those that used the model first, calls_beside those that used it beside another',
     amount         SimpleAggregateFunction(sum, Int64) COMMENT 'How much of it; together with that of tokens_daily, of which it is taken away where it stands here',
     PROJECTION of_models
     (
-        SELECT day, model, upstream_model, tier, band, meter, sum(amount)
-        GROUP BY day, model, upstream_model, tier, band, meter
+        SELECT day, model, upstream_model, tier, band, extras, meter, sum(amount)
+        GROUP BY day, model, upstream_model, tier, band, extras, meter
     )
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toYear(day)
-ORDER BY (application_id, day, model, upstream_model, tier, band, meter)
+ORDER BY (application_id, day, model, upstream_model, tier, band, extras, meter)
 TTL day + INTERVAL 434 DAY
 SETTINGS index_granularity = 256, min_age_to_force_merge_seconds = 3600, deduplicate_merge_projection_mode = 'rebuild',
     lightweight_mutation_projection_mode = 'rebuild', non_replicated_deduplication_window = 10000,
@@ -55,17 +56,18 @@ CREATE TABLE IF NOT EXISTS meters_hourly
     upstream_model LowCardinality(String) COMMENT 'Model that used it; other beyond 50 names without a price, an owner, capability and day',
     tier           LowCardinality(String) COMMENT 'Tier of service, as the answer names it; empty for the ordinary one',
     band           UInt32 COMMENT 'Input tokens that the input of the model was above, one of 128000, 200000, 256000, 272000 and 1000000; 0 for none',
+    extras         LowCardinality(String) COMMENT 'What the same calls used of the model besides tokens, such as pages or images,web_searches; empty for nothing',
     meter          LowCardinality(String) COMMENT 'What was used; calls counts those that used the model first, calls_beside those that used it beside another',
     amount         SimpleAggregateFunction(sum, Int64) COMMENT 'How much of it; together with that of tokens_hourly, of which it is taken away where it stands here',
     PROJECTION of_models
     (
-        SELECT hour, model, upstream_model, tier, band, meter, sum(amount)
-        GROUP BY hour, model, upstream_model, tier, band, meter
+        SELECT hour, model, upstream_model, tier, band, extras, meter, sum(amount)
+        GROUP BY hour, model, upstream_model, tier, band, extras, meter
     )
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(hour)
-ORDER BY (application_id, hour, model, upstream_model, tier, band, meter)
+ORDER BY (application_id, hour, model, upstream_model, tier, band, extras, meter)
 TTL toDate(hour) + INTERVAL 434 DAY
 SETTINGS index_granularity = 1024, min_age_to_force_merge_seconds = 3600, deduplicate_merge_projection_mode = 'rebuild',
     lightweight_mutation_projection_mode = 'rebuild', non_replicated_deduplication_window = 10000,
@@ -75,49 +77,59 @@ COMMENT 'What calls with usage lines used beyond tokens_hourly, per application,
 
 -- +goose StatementBegin
 CREATE MATERIALIZED VIEW IF NOT EXISTS calls_to_meters_daily TO meters_daily AS
-SELECT application_id, day, model, line.1 AS upstream_model, line.2 AS tier, line.3 AS band, line.4 AS meter, sum(line.5) AS amount
+SELECT application_id, day, model, line.1 AS upstream_model, line.2 AS tier, line.3 AS band, line.4 AS extras, line.5 AS meter, sum(line.6) AS amount
 FROM (
     SELECT application_id, toDate(start_time) AS day, model, arrayJoin(arrayConcat(
-        arrayMap((m, t, b, name, n) -> (toString(m), toString(t), b, toString(name), toInt64(n)), c.`used.model`, c.`used.tier`, c.`used.band`, c.`used.meter`, c.`used.amount`),
-        arrayMap((m, t, b, i) -> (toString(m), toString(t), b, if(i = 1, 'calls', 'calls_beside'),
+        arrayMap((m, t, b, extras, name, n) -> (toString(m), toString(t), b, extras, toString(name), toInt64(n)), c.`used.model`, c.`used.tier`, c.`used.band`, extras_of, c.`used.meter`, c.`used.amount`),
+        arrayMap((m, t, b, extras, i) -> (toString(m), toString(t), b, extras, if(i = 1, 'calls', 'calls_beside'),
                 toInt64(i = 1 OR m != c.`used.model`[i - 1] OR t != c.`used.tier`[i - 1] OR b != c.`used.band`[i - 1])),
-            c.`used.model`, c.`used.tier`, c.`used.band`, arrayEnumerate(c.`used.model`)),
+            c.`used.model`, c.`used.tier`, c.`used.band`, extras_of, arrayEnumerate(c.`used.model`)),
         [
-            (toString(c.upstream_model), '', toUInt32(0), 'calls', -toInt64(isNotNull(c.input_tokens) OR isNotNull(c.output_tokens))),
-            (toString(c.upstream_model), '', toUInt32(0), 'input', -toInt64(ifNull(c.input_tokens, 0))),
-            (toString(c.upstream_model), '', toUInt32(0), 'output', -toInt64(ifNull(c.output_tokens, 0))),
-            (toString(c.upstream_model), '', toUInt32(0), 'cached_input', -toInt64(ifNull(c.cached_tokens, 0))),
-            (toString(c.upstream_model), '', toUInt32(0), 'cache_write', -toInt64(ifNull(c.cache_write_tokens, 0))),
-            (toString(c.upstream_model), '', toUInt32(0), 'reasoning', -toInt64(ifNull(c.reasoning_tokens, 0)))
+            (toString(c.upstream_model), '', toUInt32(0), '', 'calls', -toInt64(isNotNull(c.input_tokens) OR isNotNull(c.output_tokens))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'input', -toInt64(ifNull(c.input_tokens, 0))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'output', -toInt64(ifNull(c.output_tokens, 0))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'cached_input', -toInt64(ifNull(c.cached_tokens, 0))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'cache_write', -toInt64(ifNull(c.cache_write_tokens, 0))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'reasoning', -toInt64(ifNull(c.reasoning_tokens, 0)))
         ])) AS line
-    FROM calls AS c
-    WHERE notEmpty(c.`used.meter`) AND c.usage_state NOT IN ('', 'none')
+    FROM (
+        SELECT *, arrayMap((m, t, b) -> arrayStringConcat(arraySort(arrayDistinct(arrayMap(name -> toString(name), arrayFilter(
+                (name, of_m, of_t, of_b) -> of_m = m AND of_t = t AND of_b = b AND NOT match(name, '^(input|output|cache|reasoning)'),
+                `used.meter`, `used.model`, `used.tier`, `used.band`)))), ','), `used.model`, `used.tier`, `used.band`) AS extras_of
+        FROM calls
+        WHERE notEmpty(`used.meter`) AND usage_state NOT IN ('', 'none')
+    ) AS c
 )
-GROUP BY application_id, day, model, upstream_model, tier, band, meter
+GROUP BY application_id, day, model, upstream_model, tier, band, extras, meter
 HAVING amount != 0;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
 CREATE MATERIALIZED VIEW IF NOT EXISTS calls_to_meters_hourly TO meters_hourly AS
-SELECT application_id, hour, model, line.1 AS upstream_model, line.2 AS tier, line.3 AS band, line.4 AS meter, sum(line.5) AS amount
+SELECT application_id, hour, model, line.1 AS upstream_model, line.2 AS tier, line.3 AS band, line.4 AS extras, line.5 AS meter, sum(line.6) AS amount
 FROM (
     SELECT application_id, toStartOfHour(start_time) AS hour, model, arrayJoin(arrayConcat(
-        arrayMap((m, t, b, name, n) -> (toString(m), toString(t), b, toString(name), toInt64(n)), c.`used.model`, c.`used.tier`, c.`used.band`, c.`used.meter`, c.`used.amount`),
-        arrayMap((m, t, b, i) -> (toString(m), toString(t), b, if(i = 1, 'calls', 'calls_beside'),
+        arrayMap((m, t, b, extras, name, n) -> (toString(m), toString(t), b, extras, toString(name), toInt64(n)), c.`used.model`, c.`used.tier`, c.`used.band`, extras_of, c.`used.meter`, c.`used.amount`),
+        arrayMap((m, t, b, extras, i) -> (toString(m), toString(t), b, extras, if(i = 1, 'calls', 'calls_beside'),
                 toInt64(i = 1 OR m != c.`used.model`[i - 1] OR t != c.`used.tier`[i - 1] OR b != c.`used.band`[i - 1])),
-            c.`used.model`, c.`used.tier`, c.`used.band`, arrayEnumerate(c.`used.model`)),
+            c.`used.model`, c.`used.tier`, c.`used.band`, extras_of, arrayEnumerate(c.`used.model`)),
         [
-            (toString(c.upstream_model), '', toUInt32(0), 'calls', -toInt64(isNotNull(c.input_tokens) OR isNotNull(c.output_tokens))),
-            (toString(c.upstream_model), '', toUInt32(0), 'input', -toInt64(ifNull(c.input_tokens, 0))),
-            (toString(c.upstream_model), '', toUInt32(0), 'output', -toInt64(ifNull(c.output_tokens, 0))),
-            (toString(c.upstream_model), '', toUInt32(0), 'cached_input', -toInt64(ifNull(c.cached_tokens, 0))),
-            (toString(c.upstream_model), '', toUInt32(0), 'cache_write', -toInt64(ifNull(c.cache_write_tokens, 0))),
-            (toString(c.upstream_model), '', toUInt32(0), 'reasoning', -toInt64(ifNull(c.reasoning_tokens, 0)))
+            (toString(c.upstream_model), '', toUInt32(0), '', 'calls', -toInt64(isNotNull(c.input_tokens) OR isNotNull(c.output_tokens))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'input', -toInt64(ifNull(c.input_tokens, 0))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'output', -toInt64(ifNull(c.output_tokens, 0))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'cached_input', -toInt64(ifNull(c.cached_tokens, 0))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'cache_write', -toInt64(ifNull(c.cache_write_tokens, 0))),
+            (toString(c.upstream_model), '', toUInt32(0), '', 'reasoning', -toInt64(ifNull(c.reasoning_tokens, 0)))
         ])) AS line
-    FROM calls AS c
-    WHERE notEmpty(c.`used.meter`) AND c.usage_state NOT IN ('', 'none')
+    FROM (
+        SELECT *, arrayMap((m, t, b) -> arrayStringConcat(arraySort(arrayDistinct(arrayMap(name -> toString(name), arrayFilter(
+                (name, of_m, of_t, of_b) -> of_m = m AND of_t = t AND of_b = b AND NOT match(name, '^(input|output|cache|reasoning)'),
+                `used.meter`, `used.model`, `used.tier`, `used.band`)))), ','), `used.model`, `used.tier`, `used.band`) AS extras_of
+        FROM calls
+        WHERE notEmpty(`used.meter`) AND usage_state NOT IN ('', 'none')
+    ) AS c
 )
-GROUP BY application_id, hour, model, upstream_model, tier, band, meter
+GROUP BY application_id, hour, model, upstream_model, tier, band, extras, meter
 HAVING amount != 0;
 -- +goose StatementEnd
 

@@ -200,7 +200,7 @@ func dayAppsOf(ctx context.Context, tx pgx.Tx, r *Rule, day beijing.Day, revisio
 	rows, err := tx.Query(ctx, `
 		SELECT a.id, a.name, f.figures FROM day_figures f JOIN applications a ON a.id = f.application_id
 		WHERE f.day = $1 AND f.revision = $2 AND ($3::uuid IS NULL OR f.owner_id = $3) ORDER BY lower(a.name), a.id`,
-		time.Unix(int64(day)*24*60*60, 0).UTC(), revision, r.Owner)
+		day.UTC(), revision, r.Owner)
 	if err != nil {
 		return nil, fmt.Errorf("figures of a day: %w", err)
 	}

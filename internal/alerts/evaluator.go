@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"callgate/internal/leader"
 )
 
 const (
@@ -71,58 +73,23 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // lead evaluates until something goes wrong, if nobody else does.
 func (e *evaluator) lead(ctx context.Context) error {
-	conn, err := e.takeLock(ctx)
-	if err != nil || conn == nil {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = conn.Close(ctx) // the lock goes with it
-	}()
-	e.metrics.leading.Set(1)
-	defer e.metrics.leading.Set(0)
-	for {
-		began := time.Now()
-		limited, cancel := context.WithTimeout(ctx, roundTimeout)
-		err := e.round(limited, conn)
-		cancel()
-		if err != nil {
-			return err
+	return leader.Lead(ctx, e.pool, evaluatorLock, roundTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+		e.metrics.leading.Set(1)
+		defer e.metrics.leading.Set(0)
+		for {
+			began := time.Now()
+			limited, cancel := context.WithTimeout(ctx, roundTimeout)
+			err := e.round(limited, conn)
+			cancel()
+			if err != nil {
+				return err
+			}
+			e.metrics.rounds.Inc()
+			if !sleep(ctx, max(0, e.pace.every-time.Since(began))) {
+				return nil
+			}
 		}
-		e.metrics.rounds.Inc()
-		if !sleep(ctx, max(0, e.pace.every-time.Since(began))) {
-			return nil
-		}
-	}
-}
-
-// takeLock gives a connection that holds the lock, or nil while another one does. A console whose host is gone, or that hangs, is
-// noticed by the server: its connection, and the lock, are ended.
-func (e *evaluator) takeLock(ctx context.Context) (*pgx.Conn, error) {
-	limited, cancel := context.WithTimeout(ctx, roundTimeout)
-	defer cancel()
-	held, err := e.pool.Acquire(limited)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	var ours bool
-	if err := held.QueryRow(limited, `SELECT pg_try_advisory_lock($1)`, int64(evaluatorLock)).Scan(&ours); err != nil {
-		held.Release()
-		return nil, fmt.Errorf("take the lock of alerts: %w", err)
-	}
-	if !ours {
-		held.Release()
-		return nil, nil
-	}
-	conn := held.Hijack()
-	_, err = conn.Exec(limited, `SET idle_session_timeout = '30s'; SET idle_in_transaction_session_timeout = '15s';
-		SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 12000`)
-	if err != nil {
-		_ = conn.Close(limited)
-		return nil, fmt.Errorf("set up the connection of alerts: %w", err)
-	}
-	return conn, nil
+	})
 }
 
 // round evaluates every rule once.

@@ -43,6 +43,9 @@ func (d Day) Start() time.Time {
 // End is the first instant after the day.
 func (d Day) End() time.Time { return (d + 1).Start() }
 
+// UTC is midnight UTC of the day, as the stores' drivers take a date.
+func (d Day) UTC() time.Time { return time.Unix(int64(d)*dayLength, 0).UTC() }
+
 // String gives YYYY-MM-DD.
 func (d Day) String() string { return d.Start().Format(time.DateOnly) }
 

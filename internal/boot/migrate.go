@@ -11,7 +11,7 @@ import (
 
 	"callgate/clickhouse"
 	"callgate/internal/beijing"
-	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/upkeep"
 	"callgate/internal/config"
 	"callgate/internal/progress"
 	"callgate/internal/retention"
@@ -56,7 +56,7 @@ func Migrate(ctx context.Context, c config.Config, shown progress.Output) error 
 // its own until it is back, as with migrations; what is noted then is the worst of those that answered.
 func retain(ctx context.Context, pool *pgxpool.Pool, clickhouseURL string, days retention.Days) error {
 	lived, err := clickhouse.Lived(ctx, clickhouseURL)
-	if noted := ledger.NoteRetention(ctx, pool, lived, days, beijing.Today(time.Now())); noted != nil {
+	if noted := upkeep.NoteRetention(ctx, pool, lived, days, beijing.Today(time.Now())); noted != nil {
 		return errors.Join(err, noted)
 	}
 	return errors.Join(err, clickhouse.Retain(ctx, clickhouseURL, days))

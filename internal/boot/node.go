@@ -21,7 +21,9 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
-	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
+	"callgate/internal/calls/ledger/ship"
+	"callgate/internal/calls/ledger/upkeep"
 	"callgate/internal/calls/spool"
 	"callgate/internal/catalog"
 	"callgate/internal/config"
@@ -50,7 +52,7 @@ type Node struct {
 	redis        redis.UniversalClient
 	resolver     *access.Resolver
 	spool        *spool.Spool
-	shipper      *ledger.Shipper
+	shipper      *ship.Shipper
 	limits       *limits.Limiter
 	gateway      *gateway.Gateway
 	reports      *reports
@@ -61,8 +63,8 @@ type Node struct {
 	catalog      *catalog.Store
 	stats        *stats.Reader
 	standing     *stats.Reader // for alerts and the closing of days
-	maintenance  *ledger.Maintenance
-	days         *ledger.Closer
+	maintenance  *upkeep.Maintenance
+	days         *days.Closer
 	alerts       *alerts.Service
 	guard        *guard
 	fit          *fit

@@ -11,6 +11,9 @@ import (
 	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
+	"callgate/internal/calls/ledger/ship"
+	"callgate/internal/calls/ledger/upkeep"
 	"callgate/internal/calls/spool"
 	"callgate/internal/catalog"
 	"callgate/internal/config"
@@ -39,7 +42,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		return fmt.Errorf("recording: %w", err)
 	}
 	host, _ := os.Hostname()
-	n.shipper, err = ledger.Ship(ctx, ledger.Config{
+	n.shipper, err = ship.Start(ctx, ship.Config{
 		Node: host, Role: string(c.Role), Version: Version, WatchTLS: func(c *tls.Config) { n.certificates.Watch("clickhouse", c) },
 	}, n.spool, n.pool, c.ClickHouseURL, n.logger, n.registry)
 	if err != nil {
@@ -139,7 +142,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	}
 	n.standing.Keep(c.Retention())
 	n.standing.Expect(c.CallTimeout)
-	if n.maintenance, err = ledger.Maintain(n.pool, c.ClickHouseURL, c.Retention(), c.CallTimeout, n.logger, n.registry); err != nil {
+	if n.maintenance, err = upkeep.Start(n.pool, c.ClickHouseURL, c.Retention(), c.CallTimeout, n.logger, n.registry); err != nil {
 		return fmt.Errorf("maintenance: %w", err)
 	}
 	n.applications = application.New(n.pool, n.keyring, n.pepper)
@@ -166,6 +169,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Pool:              n.pool,
 		Stats:             n.stats,
 		Ledger:            deps.Ledger,
+		Days:              days.New(n.pool),
 		Report:            report.New(deps),
 		Guard:             n.guard.Guard,
 		Announcer:         access.NewAnnouncer(n.pool, n.redis, n.logger),
@@ -179,7 +183,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	}).Register(n.app)
 	deps.Stats = n.standing
 	standing := report.New(deps)
-	if n.days, err = ledger.CloseDays(ledger.ClosingConfig{
+	if n.days, err = days.Start(days.Config{
 		Pool: n.pool, ClickHouse: c.ClickHouseURL, Source: standing.DaySource(), Logger: n.logger, Registry: n.registry,
 	}); err != nil {
 		return fmt.Errorf("closing of days: %w", err)

@@ -13,6 +13,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
 	"callgate/internal/config"
 	"callgate/internal/pricing"
@@ -28,7 +29,7 @@ import (
 // days; account is the e-mail address of the only account looked at, empty: all. Differences are lines
 // on out, and an error; shown tells how far it is. It needs the stores only, no secrets.
 func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, shown progress.Output, logger *slog.Logger) error {
-	days, err := beijing.ParseRange(from, to, beijing.Today(time.Now()))
+	asked, err := beijing.ParseRange(from, to, beijing.Today(time.Now()))
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 		return fmt.Errorf("statistics: %w", err)
 	}
 	reader.Keep(stores.Retention())
-	if days, err = recountable(ctx, ledger.New(pool), stores.Retention(), days, out); err != nil {
+	if asked, err = recountable(ctx, ledger.New(pool), stores.Retention(), asked, out); err != nil {
 		return errors.Join(err, reader.Close())
 	}
 	applications := application.New(pool, nil, nil) // no key is opened
@@ -51,7 +52,7 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 		return errors.Join(err, reader.Close())
 	}
 	deps := verify.Deps{
-		Applications: applications, Catalog: catalog.New(pool, nil, false), Pricing: pricing.New(pool), Stats: reader, Ledger: ledger.New(pool),
+		Applications: applications, Catalog: catalog.New(pool, nil, false), Pricing: pricing.New(pool), Stats: reader, Ledger: ledger.New(pool), Days: days.New(pool),
 	}
 	deps.Answers = report.New(report.Deps{
 		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(),
@@ -59,7 +60,7 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 	deps.Everyone = account == ""
 	meter := shown.Begin("accounts verified", int64(len(owners)))
 	deps.Verified = func() { meter.Add(1) }
-	verified, err := verify.Run(ctx, deps, owners, days, out)
+	verified, err := verify.Run(ctx, deps, owners, asked, out)
 	meter.End()
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return err

@@ -22,7 +22,7 @@ const (
 // metrics. Nothing waits for it, and nothing is decided by it.
 type watch struct {
 	stores map[string]func(context.Context) error
-	ledger func(context.Context) (ledger.Standing, error) // nil: not this process's to tell
+	ledger func(context.Context) (ledger.Status, error) // nil: not this process's to tell
 
 	up      *prometheus.GaugeVec
 	through atomic.Int64 // Unix milliseconds; 0: not known yet
@@ -54,7 +54,7 @@ func (n *Node) startWatch() *watch {
 	}
 	if n.stats != nil {
 		w.stores["clickhouse"] = n.stats.Ping
-		w.ledger = ledger.New(n.pool).Standing
+		w.ledger = ledger.New(n.pool).Status
 		n.registry.MustRegister(w.ledgerMetrics()...)
 	}
 	ctx, stop := context.WithCancel(context.Background())

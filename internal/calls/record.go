@@ -40,7 +40,7 @@ type Record struct {
 	Attempts      int    // upstreams it was sent to; 0 when it was refused before
 	FailedAttempt FailedAttempt
 	Failure       *Failure // nil for a success
-	// Unredacted is what the failure's detail is to be made of (Redact does it, in spool); nil for a
+	// Unredacted is what the failure's detail is to be made of (redact.Record does it, in spool); nil for a
 	// success. It never leaves memory.
 	Unredacted *FailureInput
 }
@@ -155,7 +155,7 @@ const (
 	AddressNotAllowed   ReasonCode = "address_not_allowed"
 )
 
-// Failure is the detail kept of a failed call: already redacted and bounded (NewFailure).
+// Failure is the detail kept of a failed call: already redacted and bounded (internal/redact).
 type Failure struct {
 	Message     string // readable; for upstream errors the extracted message or none, <= 1,024 characters
 	Method      string
@@ -195,4 +195,19 @@ func NewCallID(start time.Time) uuid.UUID {
 	id[6] = id[6]&0x0f | 0x70 // version 7
 	id[8] = id[8]&0x3f | 0x80 // the variant of RFC 9562
 	return id
+}
+
+// cut returns the first limit characters of s.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i]
+		}
+		n++
+	}
+	return s
 }

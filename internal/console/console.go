@@ -17,6 +17,7 @@ import (
 	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
 	"callgate/internal/identity"
 	"callgate/internal/limits"
@@ -39,6 +40,7 @@ type Deps struct {
 	Report       *report.Report
 	Stats        *stats.Reader // nil: last calls and last uses of keys are not known
 	Ledger       *ledger.Ledger
+	Days         *days.Store
 	Announcer    *access.Announcer
 	// Guard, if set, tells whether PostgreSQL answers: an error when not, else a context that ends
 	// when it stops to, and what releases it.

@@ -5,16 +5,17 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/calls/ledger"
+	closings "callgate/internal/calls/ledger/days"
 	"callgate/internal/days"
 	"callgate/internal/openapi"
 )
 
 func (c *Console) listDays(ctx *fiber.Ctx) (any, error) {
-	found, err := c.Ledger.Days(ctx.UserContext(), c.Now())
+	found, err := c.Days.List(ctx.UserContext(), c.Now())
 	return openapi.ClosedDayItems{Items: openapi.Each(found, dayView)}, err
 }
 
-func dayView(d ledger.Day) openapi.ClosedDay {
+func dayView(d closings.Day) openapi.ClosedDay {
 	view := openapi.ClosedDay{
 		Day: d.Day, State: string(d.State), Since: timeView(d.Since), Revision: int64(d.Revision), ClosedAt: timeView(d.ClosedAt),
 		WaitsFor: openapi.TextOrNull(d.WaitsFor), HeldBy: openapi.Each(d.HeldBy, holderView), Spools: []openapi.MissingSpool{},

@@ -23,6 +23,7 @@ import (
 	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
 	"callgate/internal/demo"
 	"callgate/internal/embedded"
@@ -83,6 +84,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),
 		Ledger:       ledger.New(pool),
+		Days:         days.New(pool),
 		Logger:       log,
 	})), log)
 	m.admin = m.signIn(identity.Admin, managingAdmin)

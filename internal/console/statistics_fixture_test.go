@@ -19,6 +19,7 @@ import (
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
 	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
 	"callgate/internal/cluster"
 	"callgate/internal/embedded"
@@ -76,6 +77,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Pool:         m.pool,
 		Stats:        reader,
 		Ledger:       ledger.New(m.pool),
+		Days:         days.New(m.pool),
 		Announcer:    access.NewAnnouncer(m.pool, rdb, log),
 		Logger:       log,
 	}))

@@ -22,6 +22,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/calls"
 	"callgate/internal/http1"
+	"callgate/internal/redact"
 )
 
 func TestMain(m *testing.M) {
@@ -96,7 +97,7 @@ func newRigOn(t *testing.T, answer script, front http1.ListenerConfig, changes .
 		},
 		OpenKey: func(*access.Capability) ([]byte, error) { return []byte(upstreamKey), nil },
 		Record: func(record *calls.Record) {
-			if err := record.Redact(); err != nil {
+			if err := redact.Record(record); err != nil {
 				t.Error(err)
 			}
 			r.records <- record

@@ -7,23 +7,24 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/calls/ledger"
 	"callgate/internal/days"
 	"callgate/internal/stats"
 )
 
-// daySource answers for the figures that days are closed with, from the rooms that have them.
-type daySource struct{ r *Report }
+// DaySource answers for the figures that days are closed with.
+type DaySource struct{ r *Report }
 
 // DaySource is what days are closed with: the figures of each application that exists and called.
-func (r *Report) DaySource() ledger.DaySource { return daySource{r} }
+func (r *Report) DaySource() DaySource { return DaySource{r} }
 
-func (s daySource) Through(ctx context.Context) (time.Time, error) {
+// Through is before which everything that ended is in the figures.
+func (s DaySource) Through(ctx context.Context) (time.Time, error) {
 	standing, err := alertSource(s).Standing(ctx)
 	return standing.Through, err
 }
 
-func (s daySource) Day(ctx context.Context, day beijing.Day) ([]days.Application, error) {
+// Day gives the figures of every application that exists and has calls on the day.
+func (s DaySource) Day(ctx context.Context, day beijing.Day) ([]days.Application, error) {
 	all, _, err := s.r.Applications.Everyones(ctx)
 	if err != nil {
 		return nil, err

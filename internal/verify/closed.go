@@ -12,7 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
-	"callgate/internal/calls/ledger"
+	closings "callgate/internal/calls/ledger/days"
 	"callgate/internal/days"
 	"callgate/internal/stats"
 )
@@ -30,7 +30,7 @@ const (
 // PostgreSQL has it, whose owners were told of it, and as data teams see it. only are the applications that are looked
 // at; nil: all. Days that are open, reopened, or to be looked at again have nothing to be compared with.
 func (v *verifier) compareClosed(ctx context.Context, days beijing.Range, only []uuid.UUID) error {
-	left, err := v.Ledger.Closings(ctx, days)
+	left, err := v.Days.Closings(ctx, days)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (v *verifier) compareClosed(ctx context.Context, days beijing.Range, only [
 
 // addCertain adds what was found of the days that are still what they were closed as, now that everything is confirmed that was
 // stored until now: calls that came late are seen before their day is put into doubt.
-func (v *verifier) addCertain(ctx context.Context, differ []ledger.Closing, found map[beijing.Day]*findings) error {
+func (v *verifier) addCertain(ctx context.Context, differ []closings.Closing, found map[beijing.Day]*findings) error {
 	if len(differ) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (v *verifier) addCertain(ctx context.Context, differ []ledger.Closing, foun
 	if err != nil {
 		return err
 	}
-	now, err := v.Ledger.Closings(ctx, beijing.Range{Start: differ[0].Day, End: differ[len(differ)-1].Day})
+	now, err := v.Days.Closings(ctx, beijing.Range{Start: differ[0].Day, End: differ[len(differ)-1].Day})
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ type closedFigures struct {
 
 // compareClosedDay reads in an order in which applications that are deleted meanwhile are no difference: the rows, what data teams
 // see, what was kept, and then who exists.
-func (v *verifier) compareClosedDay(ctx context.Context, found *findings, c ledger.Closing, only []uuid.UUID) (err error) {
+func (v *verifier) compareClosedDay(ctx context.Context, found *findings, c closings.Closing, only []uuid.UUID) (err error) {
 	f := closedFigures{kept: map[uuid.UUID]days.Application{}, seen: map[uuid.UUID]seenFigures{}}
 	if f.repriced, err = v.Pricing.ChangedSince(ctx, c.ClosedAt.Add(-looked), c.Day); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (v *verifier) compareClosedDay(ctx context.Context, found *findings, c ledg
 	if err != nil {
 		return err
 	}
-	kept, err := v.Ledger.ClosedFigures(ctx, c)
+	kept, err := v.Days.Figures(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (t *tokens) close(f *days.Figures) {
 }
 
 // wholeDay compares what stands for the day itself: the sum, and what may be anybody's.
-func (f *findings) wholeDay(c ledger.Closing, kept []days.Application, seen []seenFigures) {
+func (f *findings) wholeDay(c closings.Closing, kept []days.Application, seen []seenFigures) {
 	where := fmt.Sprintf("closed day %s", c.Day)
 	if len(kept) > c.Applications {
 		f.differ(where, "%d applications have figures, of %d that it was closed with", len(kept), c.Applications)
@@ -253,7 +253,7 @@ func (f *findings) wholeDay(c ledger.Closing, kept []days.Application, seen []se
 }
 
 // closed compares each application, and tells whether cost differs where prices have changed.
-func (f *findings) closed(c ledger.Closing, of *closedFigures) (repriced bool) {
+func (f *findings) closed(c closings.Closing, of *closedFigures) (repriced bool) {
 	for _, id := range keys(of.kept) {
 		kept := of.kept[id]
 		if _, counted := of.rows[id]; !counted {
@@ -290,7 +290,7 @@ func sameCosts(a, b days.Application) bool {
 }
 
 // seen compares what data teams see of each application.
-func (f *findings) seen(c ledger.Closing, of *closedFigures) {
+func (f *findings) seen(c closings.Closing, of *closedFigures) {
 	for _, id := range keys(of.rows) {
 		want := of.rows[id]
 		where := fmt.Sprintf("live_days_closed of %s, application %s", c.Day, id)

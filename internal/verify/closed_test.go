@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
 	"callgate/internal/embedded"
 	"callgate/internal/report"
 )
@@ -53,7 +53,7 @@ func (w *world) closing(until func() bool) {
 	w.T.Helper()
 	source := w.deps.Answers.(*report.Report).DaySource()
 	for range 100 {
-		closer, err := ledger.CloseDays(ledger.ClosingConfig{Pool: w.Pool, ClickHouse: w.url, Source: source, Logger: slog.New(slog.DiscardHandler)})
+		closer, err := days.Start(days.Config{Pool: w.Pool, ClickHouse: w.url, Source: source, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			w.T.Fatal(err)
 		}

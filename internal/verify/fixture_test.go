@@ -13,6 +13,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
 	"callgate/internal/cluster"
 	"callgate/internal/embedded"
@@ -48,7 +49,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = reader.Close() })
 	deps := Deps{
 		Applications: application.New(room.Pool, room.Ring, secret.Pepper("a pepper of thirty-two bytes long")),
-		Catalog:      catalog.New(room.Pool, room.Ring, true), Pricing: pricing.New(room.Pool), Stats: reader, Ledger: ledger.New(room.Pool),
+		Catalog:      catalog.New(room.Pool, room.Ring, true), Pricing: pricing.New(room.Pool), Stats: reader, Ledger: ledger.New(room.Pool), Days: days.New(room.Pool),
 	}
 	deps.Answers = report.New(report.Deps{
 		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Stats: reader, Ledger: deps.Ledger,

@@ -19,7 +19,7 @@ func (v *verifier) compareHours(ctx context.Context, found *findings, where stri
 	var err error
 	asked := v.hourDifferences(ctx, id, days, func(d hourDifference) {
 		if rebuilding == nil && err == nil {
-			rebuilding, err = v.Ledger.Rebuilding(ctx, days)
+			rebuilding, err = v.Days.Rebuilding(ctx, days)
 		}
 		if day := beijing.DayOf(d.Hour); rebuilding[day] {
 			v.beingRebuilt(day)
@@ -64,11 +64,11 @@ type billedSum struct {
 // compareInvoices compares what invoices of a provider are held against on each day of UTC that lies within the days, month by
 // month: one month's lines are held.
 func (v *verifier) compareInvoices(ctx context.Context, found *findings, e *everyone, days beijing.Range) error {
-	rebuilding, err := v.Ledger.Rebuilding(ctx, days)
+	rebuilding, err := v.Days.Rebuilding(ctx, days)
 	if err != nil {
 		return err
 	}
-	first, last := utc(days.Start), utc(days.End) // that of Start begins within it, that of End ends after it
+	first, last := days.Start.UTC(), days.End.UTC() // that of Start begins within it, that of End ends after it
 	for month := first.AddDate(0, 0, 1-first.Day()); month.Before(last); month = month.AddDate(0, 1, 0) {
 		from, until := first, last
 		if from.Before(month) {
@@ -83,9 +83,6 @@ func (v *verifier) compareInvoices(ctx context.Context, found *findings, e *ever
 	}
 	return nil
 }
-
-// utc is when the day of UTC with the same date begins.
-func utc(day beijing.Day) time.Time { return time.Unix(int64(day)*24*60*60, 0).UTC() }
 
 // compareInvoice compares the lines of the days of a month from one on until another.
 func (v *verifier) compareInvoice(ctx context.Context, found *findings, e *everyone, month, from, until time.Time, rebuilding map[beijing.Day]bool) error {

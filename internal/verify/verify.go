@@ -16,6 +16,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
 	"callgate/internal/fault"
 	"callgate/internal/openapi"
@@ -60,6 +61,7 @@ type Deps struct {
 	Pricing      *pricing.Store
 	Stats        *stats.Reader // of the rows
 	Ledger       *ledger.Ledger
+	Days         *days.Store
 	Everyone     bool   // the accounts are all there are: administrators' figures are compared too
 	Verified     func() // called after each account, by several goroutines; nil: nobody counts them
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/calls"
+	"callgate/internal/redact"
 )
 
 // Quiet is a logger that says nothing.
@@ -54,10 +55,13 @@ func Failed(start time.Time) *calls.Record {
 	r := Success(start)
 	r.StatusCode, r.Success, r.UpstreamCode, r.Usage = 502, false, 0, calls.Usage{State: calls.UsageNone}
 	r.FirstByte, r.EndedBy, r.ReasonType, r.ReasonCode = -1, calls.UpstreamAbort, calls.ConnectionFailed, calls.UpstreamUnreachable
-	r.Failure = calls.NewFailure(calls.FailureInput{
+	r.Unredacted = &calls.FailureInput{
 		Message: "the upstream could not be reached", Method: "POST", Path: "/v1/chat/completions", RawQuery: "model=gpt-4o-mini&a=1",
 		Body: []byte(`{"messages":[{"role":"user","content":"hello"}]}`), BodyBytes: 48, FullyRead: true, ContentType: "application/json",
-	})
+	}
+	if err := redact.Record(r); err != nil {
+		panic(err)
+	}
 	return r
 }
 

@@ -1,9 +1,10 @@
-// Package ledger brings the calls of the spool into ClickHouse, each once, and keeps account of how complete
-// they are there.
+// Package ledger is the account, in PostgreSQL, of how complete the calls in ClickHouse are: up to when each gateway's spool
+// is confirmed, what is known to be missing, and how long what is stored is kept. The statistics are answered with it.
 //
-// A Shipper cuts sealed segments into batches by Beijing day and inserts each under a token that any process
-// derives alike, so that it can be sent again and still counts once; what ClickHouse lost in a power
-// failure is sent again. It reports to PostgreSQL up to when everything is confirmed, and what is known to
-// be missing: that is the ledger, which the statistics are answered with. Maintenance repairs rollups that
-// disagree with their calls, and sweeps the calls of deleted applications.
+// Who writes it are the packages below:
+//
+//	ledger/ship:    segments of the spool into ClickHouse, each call once, and the report of how far that is
+//	ledger/upkeep:  rollups that disagree with their calls are repaired, those of deleted applications swept
+//	ledger/days:    Beijing days are closed, and copied to data teams
+//	ledger/shards:  the servers of ClickHouse that they all write to
 package ledger

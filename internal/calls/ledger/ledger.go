@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"callgate/internal/beijing"
@@ -27,7 +28,7 @@ func (l *Ledger) Through(ctx context.Context) (time.Time, error) {
 	now := time.Now()
 	var through *time.Time
 	if err := l.pool.QueryRow(ctx, `SELECT min(through) FROM spools WHERE NOT retired`).Scan(&through); err != nil {
-		return time.Time{}, unavailable(err)
+		return time.Time{}, Unavailable(err)
 	}
 	if through == nil {
 		return now, nil
@@ -63,9 +64,9 @@ func (l *Ledger) coverage(ctx context.Context, r beijing.Range, whose string, mo
 			(SELECT coalesce(sum(calls), 0)::bigint FROM dropped_calls
 			 WHERE day BETWEEN $1 AND $2 AND (application_id = $3 OR `+whose+`)),
 			started_at, `+keepingColumns+` FROM collection`,
-		append([]any{date(r.Start), date(r.End), uuid.Nil}, more...)...).Scan(append([]any{&through, &c.Missed, &c.Since}, kept.fields()...)...)
+		append([]any{r.Start.UTC(), r.End.UTC(), uuid.Nil}, more...)...).Scan(append([]any{&through, &c.Missed, &c.Since}, kept.fields()...)...)
 	if err != nil {
-		return Coverage{}, unavailable(err)
+		return Coverage{}, Unavailable(err)
 	}
 	c.Through, c.Left = now, kept.left(beijing.Today(now))
 	if through != nil {
@@ -83,9 +84,27 @@ func bare(ids []uuid.UUID) [][16]byte {
 	return bare
 }
 
-func unavailable(err error) error {
-	return fault.Wrap(fault.Unavailable, fmt.Errorf("read the ledger: %w", err), "the call ledger is unavailable")
+// Known tells of applications whether they exist, true, or were deleted, false; those that never were are left out.
+// Faults: Unavailable.
+func (l *Ledger) Known(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]bool, error) {
+	rows, err := l.pool.Query(ctx, `
+		SELECT id, false FROM deleted_applications WHERE id = ANY($1) UNION ALL SELECT id, true FROM applications WHERE id = ANY($1)`, bare(applications))
+	if err != nil {
+		return nil, Unavailable(err)
+	}
+	known := map[uuid.UUID]bool{}
+	var id uuid.UUID
+	var exists bool
+	if _, err := pgx.ForEachRow(rows, []any{&id, &exists}, func() error {
+		known[id] = exists
+		return nil
+	}); err != nil {
+		return nil, Unavailable(err)
+	}
+	return known, nil
 }
 
-// date is a day as PostgreSQL's driver takes it.
-func date(d beijing.Day) time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
+// Unavailable is the fault of a ledger that cannot be read.
+func Unavailable(err error) error {
+	return fault.Wrap(fault.Unavailable, fmt.Errorf("read the ledger: %w", err), "the call ledger is unavailable")
+}

@@ -21,15 +21,15 @@ type State string
 const (
 	Live    State = "live"    // its gateway reports
 	Adopted State = "adopted" // its gateway has ended, another one ships what it left
-	Silent  State = "silent"  // nobody has reported it for silentAfter: it holds the statistics back
+	Silent  State = "silent"  // nobody has reported it for SilentAfter: it holds the statistics back
 	GivenUp State = "retired" // given up by command
 )
 
 const (
-	// silentAfter is how long a spool that is in use may go without a report; one is made every second.
-	silentAfter = 10 * time.Second
-	// keepRetired is how long one that was given up is listed, and a gateway that has ended remembered.
-	keepRetired = 90 * 24 * time.Hour
+	// SilentAfter is how long a spool that is in use may go without a report; one is made every second.
+	SilentAfter = 10 * time.Second
+	// KeepRetired is how long one that was given up is listed, and a gateway that has ended remembered.
+	KeepRetired = 90 * 24 * time.Hour
 )
 
 // Spool is one gateway's spool as the ledger knows it.
@@ -81,16 +81,16 @@ const spoolColumns = `
 // lately; and how many there are. page counts from 1.
 func (l *Ledger) Spools(ctx context.Context, page, size int) (spools []Spool, total int, err error) {
 	const listed = ` WHERE NOT s.retired OR s.given_up_at > now() - make_interval(secs => $1)`
-	if err := l.pool.QueryRow(ctx, `SELECT count(*) FROM spools s`+listed, keepRetired.Seconds()).Scan(&total); err != nil {
-		return nil, 0, unavailable(err)
+	if err := l.pool.QueryRow(ctx, `SELECT count(*) FROM spools s`+listed, KeepRetired.Seconds()).Scan(&total); err != nil {
+		return nil, 0, Unavailable(err)
 	}
 	rows, err := l.pool.Query(ctx, `SELECT `+spoolColumns+listed+`
-		ORDER BY s.retired, s.given_up_at DESC, s.through, s.id LIMIT $2 OFFSET $3`, keepRetired.Seconds(), size, int64(page-1)*int64(size))
+		ORDER BY s.retired, s.given_up_at DESC, s.through, s.id LIMIT $2 OFFSET $3`, KeepRetired.Seconds(), size, int64(page-1)*int64(size))
 	if err != nil {
-		return nil, 0, unavailable(err)
+		return nil, 0, Unavailable(err)
 	}
 	if spools, err = pgx.CollectRows(rows, scanSpool); err != nil {
-		return nil, 0, unavailable(err)
+		return nil, 0, Unavailable(err)
 	}
 	return spools, total, nil
 }
@@ -112,7 +112,7 @@ func (l *Ledger) Retire(ctx context.Context, id uuid.UUID, actor string) (s Spoo
 	})
 	var ours *fault.Error
 	if err != nil && !errors.As(err, &ours) {
-		err = unavailable(err)
+		err = Unavailable(err)
 	}
 	return s, err
 }
@@ -162,7 +162,7 @@ func miss(ctx context.Context, tx pgx.Tx, spool uuid.UUID, day string, calls int
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO dropped_calls (day, application_id, spool_id, calls) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (day, application_id, spool_id) DO UPDATE SET calls = excluded.calls`, date(parsed), uuid.Nil, spool, calls)
+		ON CONFLICT (day, application_id, spool_id) DO UPDATE SET calls = excluded.calls`, parsed.UTC(), uuid.Nil, spool, calls)
 	if err != nil {
 		return fmt.Errorf("count the calls held: %w", err)
 	}
@@ -182,7 +182,7 @@ func scanSpool(row pgx.CollectableRow) (s Spool, err error) {
 	if err != nil {
 		return s, err
 	}
-	reported := now.Sub(s.UpdatedAt) < silentAfter
+	reported := now.Sub(s.UpdatedAt) < SilentAfter
 	if host != nil {
 		s.Gateway = &Heartbeat{*host, *role, *version, *startedAt, *seenAt, oldestAt, *heldBytes, heldCalls}
 	}
@@ -193,10 +193,33 @@ func scanSpool(row pgx.CollectableRow) (s Spool, err error) {
 		s.State, s.GivenUp = GivenUp, nil
 	case !reported:
 		s.State = Silent
-	case seenAt != nil && now.Sub(*seenAt) >= silentAfter:
+	case seenAt != nil && now.Sub(*seenAt) >= SilentAfter:
 		s.State = Adopted
 	default:
 		s.State = Live
 	}
 	return s, nil
+}
+
+// Holder is a spool whose records of a day may not all be confirmed.
+type Holder struct {
+	ID      uuid.UUID
+	Node    string
+	Through time.Time
+	Silent  bool // nobody has reported it for a while: it waits for its gateway, or for an administrator to give it up
+}
+
+// Holders are the spools that are waited for, the one furthest behind first. Faults: Unavailable.
+func (l *Ledger) Holders(ctx context.Context) ([]Holder, error) {
+	rows, err := l.pool.Query(ctx, `
+		SELECT s.id, coalesce(nullif(g.host, ''), s.node), s.through, s.updated_at <= now() - make_interval(secs => $1)
+		FROM spools s LEFT JOIN gateways g ON g.spool_id = s.id WHERE NOT s.retired ORDER BY s.through, s.id`, SilentAfter.Seconds())
+	if err != nil {
+		return nil, Unavailable(err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Holder])
+	if err != nil {
+		return nil, Unavailable(err)
+	}
+	return found, nil
 }

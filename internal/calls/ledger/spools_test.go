@@ -1,7 +1,6 @@
-package ledger
+package ledger_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -10,26 +9,18 @@ import (
 	"callgate/internal/audit"
 	"callgate/internal/beijing"
 	"callgate/internal/calls/callstest"
+	"callgate/internal/calls/ledger"
+	"callgate/internal/calls/ledger/ledgertest"
+	"callgate/internal/calls/ledger/ship"
 	"callgate/internal/calls/spool"
 	"callgate/internal/embedded"
 	"callgate/internal/fault"
 )
 
-// waitedFor are the spools that hold Through back.
-func (s *stores) waitedFor(ctx context.Context) (waited []Spool, err error) {
-	all, _, err := New(s.pool).Spools(ctx, 1, 100)
-	for _, one := range all {
-		if one.State != GivenUp {
-			waited = append(waited, one)
-		}
-	}
-	return waited, err
-}
-
 // only is the one spool there is.
-func (s *stores) only(t *testing.T) Spool {
+func (s *stores) only(t *testing.T) ledger.Spool {
 	t.Helper()
-	all, total, err := New(s.pool).Spools(t.Context(), 1, 10)
+	all, total, err := ledger.New(s.Pool).Spools(t.Context(), 1, 10)
 	if err != nil || total != 1 || len(all) != 1 {
 		t.Fatalf("%d spools: %+v, %v", total, all, err)
 	}
@@ -42,7 +33,7 @@ func (s *stores) silence(t *testing.T) {
 	for _, statement := range []string{
 		`UPDATE spools SET updated_at = now() - interval '1 minute'`, `UPDATE gateways SET seen_at = now() - interval '1 minute'`,
 	} {
-		if _, err := s.pool.Exec(t.Context(), statement); err != nil {
+		if _, err := s.Pool.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,15 +44,15 @@ func TestAGatewaysHeartbeatTellsWhoItIsAndWhatItHolds(t *testing.T) {
 	link := embedded.NewLink(t, embedded.ClickHouse(t))
 	s := connect(t, link.URL(), embedded.Postgres(t))
 	link.Cut()
-	from := openSpool(t, spool.Config{SealAfter: 50 * time.Millisecond})
-	shipper, err := Ship(t.Context(), Config{Node: "host-1", Role: "gateway", Version: "1.2.3"}, from, s.pool, link.URL(), callstest.Quiet, nil)
+	from := ledgertest.OpenSpool(t, spool.Config{SealAfter: 50 * time.Millisecond})
+	shipper, err := ship.Start(t.Context(), ship.Config{Node: "host-1", Role: "gateway", Version: "1.2.3"}, from, s.Pool, link.URL(), callstest.Quiet, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{from, shipper}
-	t.Cleanup(func() { _ = shut(r) })
+	r := &ledgertest.Recorder{Spool: from, Shipper: shipper}
+	t.Cleanup(func() { _ = ledgertest.Shut(r) })
 	first := s.only(t)
-	if g := first.Gateway; first.State != Live || g == nil || g.Host != "host-1" || g.Role != "gateway" || g.Version != "1.2.3" || g.OldestAt != nil || *g.Held() != 0 {
+	if g := first.Gateway; first.State != ledger.Live || g == nil || g.Host != "host-1" || g.Role != "gateway" || g.Version != "1.2.3" || g.OldestAt != nil || *g.Held() != 0 {
 		t.Fatalf("at its start: %+v, %+v", first, first.Gateway)
 	}
 	now := time.Now()
@@ -79,14 +70,14 @@ func TestAGatewaysHeartbeatTellsWhoItIsAndWhatItHolds(t *testing.T) {
 		g := s.only(t).Gateway
 		return *g.Held() == 0 && g.HeldBytes == 0 && g.OldestAt == nil
 	})
-	if err := shut(r); err != nil {
+	if err := ledgertest.Shut(r); err != nil {
 		t.Fatal(err)
 	}
 	var ended bool
-	if err := s.pool.QueryRow(t.Context(), `SELECT ended_at IS NOT NULL FROM gateways`).Scan(&ended); err != nil || !ended {
+	if err := s.Pool.QueryRow(t.Context(), `SELECT ended_at IS NOT NULL FROM gateways`).Scan(&ended); err != nil || !ended {
 		t.Errorf("it has not told that it ends: %v", err)
 	}
-	if left, total, err := New(s.pool).Spools(t.Context(), 1, 10); err != nil || total != 0 || len(left) != 0 {
+	if left, total, err := ledger.New(s.Pool).Spools(t.Context(), 1, 10); err != nil || total != 0 || len(left) != 0 {
 		t.Errorf("one that has ended in order is listed: %+v, %v", left, err)
 	}
 }
@@ -97,37 +88,37 @@ func TestASpoolInUseIsNotGivenUp(t *testing.T) {
 	s := connect(t, link.URL(), embedded.Postgres(t))
 	link.Cut()
 	dir := t.TempDir()
-	spooled(t, dir, many(10)...)
-	r := s.open(t, spool.Config{Dir: dir})
-	states := func() map[State]int {
-		seen := map[State]int{}
-		all, err := s.waitedFor(t.Context())
+	ledgertest.Spooled(t, dir, ledgertest.Many(10)...)
+	r := s.Record(t, spool.Config{Dir: dir})
+	states := func() map[ledger.State]int {
+		seen := map[ledger.State]int{}
+		all, err := s.WaitedFor(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, one := range all {
 			seen[one.State]++
-			if _, err := New(s.pool).Retire(t.Context(), one.ID, "root@example.com"); one.State != Silent && fault.KindOf(err) != fault.Conflict {
+			if _, err := ledger.New(s.Pool).Retire(t.Context(), one.ID, "root@example.com"); one.State != ledger.Silent && fault.KindOf(err) != fault.Conflict {
 				t.Errorf("a spool that is %s: %v", one.State, err)
 			}
 		}
 		return seen
 	}
-	callstest.Eventually(t, 20*time.Second, "both are told of", func() bool { return len(must(s.waitedFor(t.Context()))) == 2 })
+	callstest.Eventually(t, 20*time.Second, "both are told of", func() bool { return len(must(s.WaitedFor(t.Context()))) == 2 })
 	// What was adopted never sent a heartbeat of its own: to be told from a live one, it gets an old one.
-	for _, one := range must(s.waitedFor(t.Context())) {
+	for _, one := range must(s.WaitedFor(t.Context())) {
 		if one.ID != r.ID() {
-			s.execute(t, `INSERT INTO gateways (spool_id, host, role, version, started_at, seen_at)
+			s.Execute(t, `INSERT INTO gateways (spool_id, host, role, version, started_at, seen_at)
 				VALUES ($1, 'gone', 'gateway', '1', now() - interval '1 hour', now() - interval '1 hour')`, one.ID)
 		}
 	}
 	callstest.Eventually(t, 10*time.Second, "one is live and one adopted", func() bool {
 		seen := states()
-		return seen[Live] == 1 && seen[Adopted] == 1
+		return seen[ledger.Live] == 1 && seen[ledger.Adopted] == 1
 	})
 	link.Mend()
-	callstest.Eventually(t, 20*time.Second, "what was adopted is shipped", func() bool { return len(must(s.waitedFor(t.Context()))) == 1 })
-	if n := s.counted(t); n != 10 {
+	callstest.Eventually(t, 20*time.Second, "what was adopted is shipped", func() bool { return len(must(s.WaitedFor(t.Context()))) == 1 })
+	if n := s.Counted(t); n != 10 {
 		t.Errorf("%d calls of 10 are counted", n)
 	}
 }
@@ -148,7 +139,7 @@ func TestWhatAGivenUpSpoolIsKnownToHoldIsMissedUntilItTurnsUp(t *testing.T) {
 	away := embedded.NewLink(t, postgres)
 	cut := connect(t, clickhouse.URL(), away.URL())
 	clickhouse.Cut()
-	r := cut.open(t, spool.Config{SealAfter: 50 * time.Millisecond})
+	r := cut.Record(t, spool.Config{SealAfter: 50 * time.Millisecond})
 	began := time.Now().Add(-time.Second)
 	for range 20 {
 		r.Add(callstest.Success(began))
@@ -157,39 +148,39 @@ func TestWhatAGivenUpSpoolIsKnownToHoldIsMissedUntilItTurnsUp(t *testing.T) {
 	callstest.Eventually(t, 10*time.Second, "the heartbeat counts what is held", func() bool { return *s.only(t).Gateway.Held() == 21 })
 	away.Cut()
 	s.silence(t)
-	if state := s.only(t).State; state != Silent {
+	if state := s.only(t).State; state != ledger.Silent {
 		t.Fatalf("cut off it is %s", state)
 	}
 
-	ledger, anybody := New(s.pool), ids(uuid.New())
-	held := s.through(t)
-	given, err := ledger.Retire(t.Context(), r.ID(), "root@example.com")
-	if err != nil || given.State != GivenUp || given.GivenUp.By != "root@example.com" || *given.GivenUp.Calls != 21 {
+	known, anybody := ledger.New(s.Pool), []uuid.UUID{uuid.New()}
+	held := s.Through(t)
+	given, err := known.Retire(t.Context(), r.ID(), "root@example.com")
+	if err != nil || given.State != ledger.GivenUp || given.GivenUp.By != "root@example.com" || *given.GivenUp.Calls != 21 {
 		t.Fatalf("%+v, %+v, %v", given, given.GivenUp, err)
 	}
-	if through := s.through(t); time.Since(through) > 5*time.Second || !through.After(held) {
+	if through := s.Through(t); time.Since(through) > 5*time.Second || !through.After(held) {
 		t.Errorf("the statistics wait on, through %v", through)
 	}
 	today := beijing.DayOf(began)
 	for want, days := range map[int64]beijing.Range{21: {Start: today - 1, End: today}, 20: {Start: today, End: today}, 1: {Start: today - 1, End: today - 1}} {
-		if missed := s.missed(t, anybody, days); missed != want {
+		if missed := s.Missed(t, anybody, days); missed != want {
 			t.Errorf("%d are missed in %v, want %d", missed, days, want)
 		}
 	}
-	if _, err := ledger.Retire(t.Context(), r.ID(), "other@example.com"); err != nil || s.only(t).GivenUp.By != "root@example.com" {
+	if _, err := known.Retire(t.Context(), r.ID(), "other@example.com"); err != nil || s.only(t).GivenUp.By != "root@example.com" {
 		t.Errorf("again: %v", err)
 	}
-	if entries, total, err := audit.List(t.Context(), s.pool, audit.Filter{}, 1, 10); err != nil || total != 1 || entries[0].Action != "spool.retire" || entries[0].TargetID != r.ID().String() {
+	if entries, total, err := audit.List(t.Context(), s.Pool, audit.Filter{}, 1, 10); err != nil || total != 1 || entries[0].Action != "spool.retire" || entries[0].TargetID != r.ID().String() {
 		t.Errorf("the audit has %+v, %v", entries, err)
 	}
 
 	away.Mend()
 	callstest.Eventually(t, 10*time.Second, "it is waited for again", func() bool {
-		return s.only(t).State == Live && s.missed(t, anybody, beijing.Range{Start: today - 1, End: today}) == 0 && s.through(t).Equal(held)
+		return s.only(t).State == ledger.Live && s.Missed(t, anybody, beijing.Range{Start: today - 1, End: today}) == 0 && s.Through(t).Equal(held)
 	})
 	clickhouse.Mend()
-	callstest.Eventually(t, 20*time.Second, "everything is counted", func() bool { return s.through(t).After(held) })
-	if n := s.counted(t); n != 21 {
+	callstest.Eventually(t, 20*time.Second, "everything is counted", func() bool { return s.Through(t).After(held) })
+	if n := s.Counted(t); n != 21 {
 		t.Errorf("%d calls are counted of 21", n)
 	}
 }
@@ -198,24 +189,24 @@ func TestAGivenUpSpoolWhoseDiskTurnsUpIsShippedByWhoFindsIt(t *testing.T) {
 	t.Parallel()
 	s := openStores(t)
 	dir, lost, day := t.TempDir(), uuid.New(), beijing.Today(time.Now())
-	spooled(t, dir, many(10)...)
-	rename(t, dir, lost)
-	s.execute(t, `INSERT INTO spools (id, node, through, updated_at) VALUES ($1, 'dead', now() - interval '1 hour', now() - interval '1 hour')`, lost)
-	s.execute(t, `INSERT INTO gateways (spool_id, host, role, version, started_at, seen_at, oldest_at, held_bytes, held_calls)
+	ledgertest.Spooled(t, dir, ledgertest.Many(10)...)
+	ledgertest.Rename(t, dir, lost)
+	s.Execute(t, `INSERT INTO spools (id, node, through, updated_at) VALUES ($1, 'dead', now() - interval '1 hour', now() - interval '1 hour')`, lost)
+	s.Execute(t, `INSERT INTO gateways (spool_id, host, role, version, started_at, seen_at, oldest_at, held_bytes, held_calls)
 		VALUES ($1, 'dead', 'gateway', '1', now(), now() - interval '1 hour', now() - interval '1 hour', 1000, jsonb_build_object($2::text, 10))`, lost, day.String())
-	if given, err := New(s.pool).Retire(t.Context(), lost, "root@example.com"); err != nil || *given.GivenUp.Calls != 10 {
+	if given, err := ledger.New(s.Pool).Retire(t.Context(), lost, "root@example.com"); err != nil || *given.GivenUp.Calls != 10 {
 		t.Fatalf("%+v, %v", given, err)
 	}
-	if missed := s.missed(t, ids(uuid.New()), rangeOfToday()); missed != 10 {
+	if missed := s.Missed(t, []uuid.UUID{uuid.New()}, ledgertest.RangeOfToday()); missed != 10 {
 		t.Fatalf("%d are missed", missed)
 	}
-	if err := shut(s.open(t, spool.Config{Dir: dir})); err != nil {
+	if err := ledgertest.Shut(s.Record(t, spool.Config{Dir: dir})); err != nil {
 		t.Fatal(err)
 	}
-	if n, missed := s.counted(t), s.missed(t, ids(uuid.New()), rangeOfToday()); n != 10 || missed != 0 {
+	if n, missed := s.Counted(t), s.Missed(t, []uuid.UUID{uuid.New()}, ledgertest.RangeOfToday()); n != 10 || missed != 0 {
 		t.Errorf("%d are counted, %d missed", n, missed)
 	}
-	if all, _, err := New(s.pool).Spools(t.Context(), 1, 10); err != nil || len(all) != 0 {
+	if all, _, err := ledger.New(s.Pool).Spools(t.Context(), 1, 10); err != nil || len(all) != 0 {
 		t.Errorf("it is listed still: %+v, %v", all, err)
 	}
 }
@@ -225,14 +216,14 @@ func TestHowMuchASpoolOfAVersionBeforeHeldIsNotKnown(t *testing.T) {
 	t.Parallel()
 	s := openStores(t)
 	lost := uuid.New()
-	s.execute(t, `INSERT INTO spools (id, node, through, updated_at) VALUES ($1, 'dead', now() - interval '1 hour', now() - interval '1 hour')`, lost)
-	if one := s.only(t); one.State != Silent || one.Gateway != nil {
+	s.Execute(t, `INSERT INTO spools (id, node, through, updated_at) VALUES ($1, 'dead', now() - interval '1 hour', now() - interval '1 hour')`, lost)
+	if one := s.only(t); one.State != ledger.Silent || one.Gateway != nil {
 		t.Fatalf("%+v", one)
 	}
-	if given, err := New(s.pool).Retire(t.Context(), lost, "root@example.com"); err != nil || given.GivenUp.Calls != nil {
+	if given, err := ledger.New(s.Pool).Retire(t.Context(), lost, "root@example.com"); err != nil || given.GivenUp.Calls != nil {
 		t.Fatalf("%+v, %v", given.GivenUp, err)
 	}
-	if one := s.only(t); one.State != GivenUp || one.GivenUp.Calls != nil {
+	if one := s.only(t); one.State != ledger.GivenUp || one.GivenUp.Calls != nil {
 		t.Errorf("%+v, %+v", one, one.GivenUp)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"callgate/internal/calls"
+	"callgate/internal/redact"
 )
 
 const (
@@ -68,7 +69,7 @@ func (q *redactionQueue) queue(record *calls.Record, size int) bool {
 
 // redact makes a record's detail and hands the record to the ring.
 func (q *redactionQueue) redact(record *calls.Record) {
-	if err := record.Redact(); err != nil {
+	if err := redact.Record(record); err != nil {
 		q.log.Error("cannot make a failure's detail", "call", record.CallID, "error", err)
 	}
 	q.ring.add(record)
