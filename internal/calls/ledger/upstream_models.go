@@ -211,7 +211,7 @@ func (s *lane) decideModels(ctx context.Context, b *batch, capabilities []string
 
 // learnPriced reads the names of capabilities that the price book has, of whatever day.
 func (s *lane) learnPriced(ctx context.Context, day beijing.Day, capabilities []string) error {
-	rows, err := s.reporter.pool.Query(ctx, `SELECT DISTINCT capability_id, upstream_model FROM prices WHERE capability_id = ANY($1) AND upstream_model <> ''`, capabilities)
+	rows, err := s.reporter.pool.Query(ctx, `SELECT DISTINCT capability_id, upstream_model FROM every_price WHERE capability_id = ANY($1) AND upstream_model <> ''`, capabilities)
 	if err != nil {
 		return err
 	}
