@@ -326,6 +326,9 @@ type AlertTarget struct {
 	Type string  `json:"type"`
 }
 
+// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does: each cache_write_ what cacheWrite does, reasoning, output_audio and output_image what output does, input_audio, input_image and input_video what input does. Calls that used anything else that is left out are unpriced.
+type Amounts = map[string]string
+
 // Application defines model for Application.
 type Application struct {
 	// Embedded struct due to allOf(#/components/schemas/ApplicationFields)
@@ -513,6 +516,9 @@ type AuditPage struct {
 	// Embedded fields due to inline allOf schema
 	Items []AuditEntry `json:"items"`
 }
+
+// Band Holds for calls of more input tokens than this; 0: of any.
+type Band = int64
 
 // Binding defines model for Binding.
 type Binding struct {
@@ -1051,7 +1057,7 @@ type Cost struct {
 	// PricedCalls Calls in the amount.
 	PricedCalls int64 `json:"pricedCalls"`
 
-	// UnpricedCalls Calls that reported tokens for which no price held; the same number in each currency.
+	// UnpricedCalls Calls that used something for which no price held; the same number in each currency.
 	UnpricedCalls int64 `json:"unpricedCalls"`
 }
 
@@ -1930,6 +1936,9 @@ type PageFields struct {
 type Price struct {
 	ID ID `json:"id"`
 
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does: each cache_write_ what cacheWrite does, reasoning, output_audio and output_image what output does, input_audio, input_image and input_video what input does. Calls that used anything else that is left out are unpriced.
+	Amounts Amounts `json:"amounts"`
+
 	// CacheWrite Of input that was written to a cache; null where it costs what other input does.
 	CacheWrite *string `json:"cacheWrite"`
 
@@ -1951,11 +1960,17 @@ type Price struct {
 	// From A Beijing day.
 	From Date `json:"from"`
 
-	// Input Units of the currency for a million tokens, as a decimal.
+	// FromBand Holds for calls of more input tokens than this; 0: of any.
+	FromBand Band `json:"fromBand"`
+
+	// Input Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Input Rate `json:"input"`
 
-	// Output Units of the currency for a million tokens, as a decimal.
+	// Output Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Output Rate `json:"output"`
+
+	// Tier The service tier that the upstream's answers name, such as flex or priority; null for any that has no price of its own.
+	Tier *string `json:"tier"`
 
 	// UpdatedAt Beijing time with milliseconds.
 	UpdatedAt Time `json:"updatedAt"`
@@ -1969,8 +1984,14 @@ type Price struct {
 
 // PriceDraft defines model for PriceDraft.
 type PriceDraft struct {
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does: each cache_write_ what cacheWrite does, reasoning, output_audio and output_image what output does, input_audio, input_image and input_video what input does. Calls that used anything else that is left out are unpriced.
+	Amounts map[string]string `json:"amounts,omitempty"`
+
 	// CacheWrite Of input that was written to a cache; null or left out: as other input.
 	CacheWrite *string `json:"cacheWrite,omitempty"`
+
+	// CacheWrite1H Short for cache_write_1h in amounts.
+	CacheWrite1H *string `json:"cacheWrite1h,omitempty"`
 
 	// Cached Of input that was read from a cache; null or left out: as other input.
 	Cached *string `json:"cached,omitempty"`
@@ -1984,11 +2005,17 @@ type PriceDraft struct {
 	// From The first Beijing day that it holds on; days to come too.
 	From string `json:"from"`
 
-	// Input Units of the currency for a million tokens, as a decimal.
+	// FromBand Holds for calls of more input tokens than this; 0: of any.
+	FromBand *Band `json:"fromBand,omitempty"`
+
+	// Input Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Input Rate `json:"input"`
 
-	// Output Units of the currency for a million tokens, as a decimal.
+	// Output Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Output Rate `json:"output"`
+
+	// Tier At most 64 characters; null or left out: any.
+	Tier *string `json:"tier,omitempty"`
 
 	// UpstreamModel At most 256 characters; null or left out: any.
 	UpstreamModel *string `json:"upstreamModel,omitempty"`
@@ -2012,7 +2039,10 @@ type PriceSource struct {
 // PriceSuggestion defines model for PriceSuggestion.
 type PriceSuggestion struct {
 	// Model As the catalogue names it.
-	Model      string  `json:"model"`
+	Model string `json:"model"`
+
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does: each cache_write_ what cacheWrite does, reasoning, output_audio and output_image what output does, input_audio, input_image and input_video what input does. Calls that used anything else that is left out are unpriced.
+	Amounts    Amounts `json:"amounts"`
 	CacheWrite *string `json:"cacheWrite"`
 	Cached     *string `json:"cached"`
 
@@ -2025,13 +2055,16 @@ type PriceSuggestion struct {
 	// From The day it counts from, where the catalogue tells.
 	From *string `json:"from"`
 
-	// Input Units of the currency for a million tokens, as a decimal.
+	// FromBand Holds for calls of more input tokens than this; 0: of any.
+	FromBand Band `json:"fromBand"`
+
+	// Input Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Input Rate `json:"input"`
 
-	// Notes What it leaves out: tiered (longer prompts cost more), hourly (some hours cost more), rounded (to four decimals), other_units (such as sound and images).
+	// Notes What it leaves out: tiered (prompts above a length that is no band cost more), hourly (some hours cost more), rounded (to twelve decimals), other_units (what there is no meter for), per_request (each call costs something besides), standard_tier (other service tiers of the provider, such as batch, flex or priority, cost something else).
 	Notes []string `json:"notes"`
 
-	// Output Units of the currency for a million tokens, as a decimal.
+	// Output Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Output   Rate   `json:"output"`
 	Provider string `json:"provider"`
 }
@@ -2044,7 +2077,7 @@ type PriceSuggestions struct {
 	Source PriceSource `json:"source"`
 }
 
-// Rate Units of the currency for a million tokens, as a decimal.
+// Rate Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 type Rate = string
 
 // Reason defines model for Reason.

@@ -135,8 +135,10 @@ func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openap
 		l := at(of)
 		l.add(t)
 		if t.Calls != 0 {
-			sums[of].Add(book.Charge(pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls,
-				Input: t.Input, Cached: t.Cached, CacheWrite: t.CacheWrite, Output: t.Output}))
+			sums[of].Add(book.Charge(pricing.Usage{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls, Meters: pricing.Meters{
+				pricing.Input: t.Input, pricing.CachedInput: t.Cached, pricing.CacheWrite: t.CacheWrite,
+				pricing.Output: t.Output, pricing.Reasoning: t.Reasoning,
+			}}))
 		}
 		calls[stats.SlotModel{Slot: t.Slot, Model: t.Model}] -= t.Reported + t.Partial + t.Absent + t.Unreadable
 	}

@@ -36,10 +36,10 @@ func newPricedBy[K comparable](book *pricing.Book) pricedBy[K] {
 
 // chargeOf is what a row costs.
 func chargeOf(book *pricing.Book, row *stats.ModelTokens) pricing.Charge {
-	return book.Charge(pricing.DayTokens{
-		Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
-		Input: row.Input.N, Cached: row.Cached.N, CacheWrite: row.CacheWrite.N, Output: row.Output.N,
-	})
+	return book.Charge(pricing.Usage{Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls, Meters: pricing.Meters{
+		pricing.Input: row.Input.N, pricing.CachedInput: row.Cached.N, pricing.CacheWrite: row.CacheWrite.N,
+		pricing.Output: row.Output.N, pricing.Reasoning: row.Reasoning.N,
+	}})
 }
 
 // at is those of a key, empty at first.

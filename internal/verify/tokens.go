@@ -93,7 +93,7 @@ func deref(text *string) string {
 	return *text
 }
 
-// amountOf is what a row costs, by rates for a million tokens.
+// amountOf is what a row costs, by amounts for a million tokens.
 func amountOf(row tokenRow, rates pricing.Rates) decimal.Decimal {
 	n := func(count *int64) decimal.Decimal {
 		if count == nil {
@@ -108,8 +108,13 @@ func amountOf(row tokenRow, rates pricing.Rates) decimal.Decimal {
 	if rates.CacheWrite != nil {
 		written = *rates.CacheWrite
 	}
+	reasoned, given := rates.Amounts[pricing.Reasoning]
+	if !given {
+		reasoned = rates.Output
+	}
 	return n(row.Input).Sub(n(row.Cached)).Sub(n(row.CacheWrite)).Mul(rates.Input).
-		Add(n(row.Cached).Mul(cached)).Add(n(row.CacheWrite).Mul(written)).Add(n(row.Output).Mul(rates.Output)).Shift(-6)
+		Add(n(row.Cached).Mul(cached)).Add(n(row.CacheWrite).Mul(written)).
+		Add(n(row.Output).Sub(n(row.Reasoning)).Mul(rates.Output)).Add(n(row.Reasoning).Mul(reasoned)).Shift(-6)
 }
 
 func addTokens(to *rowTokens, of rowTokens) {

@@ -236,15 +236,21 @@ func (w *worker) decideModels(ctx context.Context, b *batch, capabilities []stri
 	return nil
 }
 
-// learnPriced reads the names of capabilities that the price book has, of whatever day.
+// learnPriced reads the names of capabilities, of models and of tiers, that the price book has, of whatever day.
 func (w *worker) learnPriced(ctx context.Context, day beijing.Day, capabilities []string) error {
-	rows, err := w.reporter.pool.Query(ctx, `SELECT DISTINCT capability_id, upstream_model FROM prices WHERE capability_id = ANY($1) AND upstream_model <> ''`, capabilities)
+	rows, err := w.reporter.pool.Query(ctx, `SELECT DISTINCT capability_id, upstream_model, tier FROM every_price WHERE capability_id = ANY($1)`, capabilities)
 	if err != nil {
 		return err
 	}
-	var capability, name string
-	_, err = pgx.ForEachRow(rows, []any{&capability, &name}, func() error {
-		w.models.of(day, capability).counts[named{uuid.Nil, name}] = struct{}{}
+	var capability, model, tier string
+	_, err = pgx.ForEachRow(rows, []any{&capability, &model, &tier}, func() error {
+		counts := w.models.of(day, capability).counts
+		if model != "" {
+			counts[named{uuid.Nil, model}] = struct{}{}
+		}
+		if tier != "" {
+			counts[named{uuid.Nil, ofTier + tier}] = struct{}{}
+		}
 		return nil
 	})
 	return err
