@@ -20,6 +20,7 @@ type Usage struct {
 	Band          int64  // of the bands of prices the largest that the call's input is above
 	Day           beijing.Day
 	Calls         int64 // whose usage was reported, whole or in part
+	Beside        int64 // calls that used it beside another model, and are counted there: here only where it has no price
 	Meters        Meters
 }
 
@@ -59,7 +60,7 @@ const unpriced = -1
 func (b *Book) Charge(u Usage) Charge {
 	price := b.find(&u)
 	if price == nil || !price.complete(&u.Meters) {
-		return Charge{calls: u.Calls, currency: unpriced}
+		return Charge{calls: u.Calls + u.Beside, currency: unpriced}
 	}
 	c := Charge{amount: new(big.Int), calls: u.Calls, currency: price.currency}
 	var n, part big.Int

@@ -33,7 +33,7 @@ func (b *Book) Unpriced(rows []Usage) []Unpriced {
 			found = append(found, Unpriced{Capability: row.Capability, UpstreamModel: row.UpstreamModel, LastDay: row.Day})
 		}
 		u := &found[i]
-		u.Calls, u.Input, u.Output = u.Calls+row.Calls, u.Input+row.Meters[Input], u.Output+row.Meters[Output]
+		u.Calls, u.Input, u.Output = u.Calls+row.Calls+row.Beside, u.Input+row.Meters[Input], u.Output+row.Meters[Output]
 		u.LastDay = max(u.LastDay, row.Day)
 	}
 	// Repairs of a rollup are added rows: what they took back was no call.
