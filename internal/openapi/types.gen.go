@@ -585,6 +585,9 @@ type CallFields struct {
 	// Model Empty for a call without a capability.
 	Model string `json:"model"`
 
+	// AnswerID The id that the answer gives itself; null when it has none, or it was not collected.
+	AnswerID *string `json:"answerId"`
+
 	// AttemptList The attempts of a call that was sent to more than one upstream, in their order; empty for others, and of versions that did not keep them.
 	AttemptList []CallAttempt `json:"attemptList"`
 
@@ -592,7 +595,10 @@ type CallFields struct {
 	Attempts         int64  `json:"attempts"`
 	CacheWriteTokens *int64 `json:"cacheWriteTokens"`
 	CachedTokens     *int64 `json:"cachedTokens"`
-	DurationMs       Count  `json:"durationMs"`
+
+	// Cost What it cost, by the prices of now: one for each currency, and empty where it used nothing.
+	Cost       []Cost `json:"cost"`
+	DurationMs Count  `json:"durationMs"`
 
 	// EndedBy revoked: an administrator disabled its application or capability and ended what ran.
 	EndedBy string `json:"endedBy"`
@@ -607,9 +613,15 @@ type CallFields struct {
 	InputTokens *int64 `json:"inputTokens"`
 
 	// KeyID The key of the application that the call was made with; null: not collected.
-	KeyID           *uuid.UUID `json:"keyId"`
+	KeyID *uuid.UUID `json:"keyId"`
+
+	// Lines What it used, the line of the model that answered first; a call mostly has one. The five numbers above are the sums over all lines.
+	Lines           []CallLine `json:"lines"`
 	OutputTokens    *int64     `json:"outputTokens"`
 	ReasoningTokens *int64     `json:"reasoningTokens"`
+
+	// ReportedCost What the provider says that it charges for the call; null when it does not. No sum has it.
+	ReportedCost *ReportedCost `json:"reportedCost"`
 
 	// StartTime Beijing time with milliseconds.
 	StartTime  Time  `json:"startTime"`
@@ -623,8 +635,23 @@ type CallFields struct {
 	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names that have no price of their own, an owner, capability and day.
 	UpstreamModel *string `json:"upstreamModel"`
 
-	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
+	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; deferred: what was asked for is done later, and its usage told elsewhere; repeated: the answer is one of before, whose usage was counted then; none: no answer of status 2xx to a POST; null: not collected.
 	UsageState *string `json:"usageState"`
+}
+
+// CallLine defines model for CallLine.
+type CallLine struct {
+	// Model The model that was used, as the answer names it; null when it names none.
+	Model *string `json:"model"`
+
+	// Band The largest of these numbers of tokens that its input is above.
+	Band int64 `json:"band"`
+
+	// Meters Numbers by their names: input (everything read) with its parts cached_input, cache_write (itself with cache_write_5m, cache_write_30m, cache_write_1h and cache_write_12h), input_audio, input_image and input_video; output with reasoning, output_audio and output_image; search_units, web_searches, tool_calls, images, pages, characters and milliseconds.
+	Meters map[string]int64 `json:"meters"`
+
+	// Tier The tier of service, as the answer names it; null for the ordinary one.
+	Tier *string `json:"tier"`
 }
 
 // CallPage defines model for CallPage.
@@ -2121,6 +2148,15 @@ type RecentHours struct {
 
 	// Until When the last hour ends; it is no hour of the clock.
 	Until Time `json:"until"`
+}
+
+// ReportedCost defines model for ReportedCost.
+type ReportedCost struct {
+	// Amount A decimal.
+	Amount string `json:"amount"`
+
+	// Currency As the provider names it; null when it does not.
+	Currency *string `json:"currency"`
 }
 
 // SecretRotation defines model for SecretRotation.

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+
+	"callgate/internal/beijing"
+	"callgate/internal/calls"
+	"callgate/internal/openapi"
+	"callgate/internal/pricing"
+	"callgate/internal/stats"
+)
+
+// linesOf are what a call used: its lines, or that of its five numbers.
+func linesOf(c stats.Call) []calls.Line {
+	if len(c.Lines) > 0 {
+		return c.Lines
+	}
+	line := calls.Line{Model: c.UpstreamModel}
+	for i, n := range []*uint32{c.Input, c.Output, c.Cached, c.CacheWrite, c.Reasoning} {
+		if n != nil {
+			line.Meters = append(line.Meters, calls.Meter{Name: calls.MeterNames[i], Amount: uint64(*n)})
+		}
+	}
+	if len(line.Meters) == 0 {
+		return nil
+	}
+	return []calls.Line{line}
+}
+
+// costOf is what a call costs by a book.
+func costOf(book *pricing.Book, c stats.Call) []pricing.Cost {
+	if len(c.Lines) == 0 && c.Input == nil && c.Output == nil {
+		return nil
+	}
+	day, _ := beijing.ParseDay(c.StartTime[:len("2006-01-02")]) // stats made it
+	sum := book.Sum()
+	for i, line := range linesOf(c) {
+		u := pricing.Usage{Capability: c.Model, UpstreamModel: line.Model, Tier: line.Tier, Band: int64(line.Band), Day: day, Calls: 1}
+		if i > 0 {
+			u.Calls, u.Beside = 0, 1
+		}
+		for _, m := range line.Meters {
+			if meter, known := pricing.MeterNamed(m.Name); known {
+				u.Meters[meter] += int64(m.Amount) //nolint:gosec // the spool bounds it
+			}
+		}
+		sum.Add(book.Charge(u))
+	}
+	return sum.Costs()
+}
+
+func lineViews(lines []calls.Line) []openapi.CallLine {
+	return openapi.Each(lines, func(l calls.Line) openapi.CallLine {
+		view := openapi.CallLine{Model: openapi.TextOrNull(l.Model), Tier: openapi.TextOrNull(l.Tier), Band: int64(l.Band), Meters: map[string]int64{}}
+		for _, m := range l.Meters {
+			view.Meters[m.Name] += int64(m.Amount) //nolint:gosec // the spool bounds it
+		}
+		return view
+	})
+}
+
+func reportedCost(c stats.Call) *openapi.ReportedCost {
+	if c.ReportedCost == nil {
+		return nil
+	}
+	return &openapi.ReportedCost{Amount: c.ReportedCost.String(), Currency: openapi.TextOrNull(c.ReportedCurrency)}
+}
+
+// costCells are what CallColumns has of a call's lines and cost. Costs of several currencies stand one after the other.
+func costCells(book *pricing.Book, c stats.Call) []string {
+	var amounts, currencies []string
+	for _, cost := range costOf(book, c) {
+		if cost.Currency != "" {
+			amounts, currencies = append(amounts, cost.Amount.String()), append(currencies, cost.Currency)
+		}
+	}
+	reported, currency, lines := "", "", ""
+	if c.ReportedCost != nil {
+		reported, currency = c.ReportedCost.String(), c.ReportedCurrency
+	}
+	if len(c.Lines) > 0 {
+		text, _ := json.Marshal(lineViews(c.Lines)) // texts and numbers
+		lines = string(text)
+	}
+	return []string{c.AnswerID, reported, currency, strings.Join(amounts, " "), strings.Join(currencies, " "), lines}
+}
