@@ -135,7 +135,7 @@ replicas: export REPLICA_CUTS ?= 200
 replicas: export CHAOS_REPLICA_KILLS ?= 100
 replicas: export CHAOS_FETCHES_SECONDS ?= 60
 replicas: export CHAOS_FROZEN_SECONDS ?= 60
-replicas: programs ## one and two shards of two replicas each, with a real ZooKeeper: cut inserts (REPLICA_CUTS), kills (CHAOS_REPLICA_KILLS), stopped fetches, a frozen ZooKeeper
+replicas: programs ## one and two shards of two replicas each, of clickhouse-server where it is on the PATH, with a real ZooKeeper: cut inserts (REPLICA_CUTS), kills (CHAOS_REPLICA_KILLS), stopped fetches, a frozen ZooKeeper
 	go test -p 1 -count=1 -v -timeout 60m -tags replicas -run 'Replica|ZooKeeper' ./clickhouse ./internal/calls/ledger/... ./cmd/callgate
 
 .PHONY: soak
@@ -237,7 +237,7 @@ vet: ## go vet, with and without the embedded engines
 	go vet ./...
 	go vet -tags embedded,upgrade,nightly ./internal/boot ./cmd/callgate
 	go vet -tags nightly ./internal/bench/... ./internal/console ./internal/calls/...
-	go vet -tags replicas ./clickhouse ./internal/embedded ./internal/calls/ledger/... ./cmd/callgate
+	go vet -tags replicas ./clickhouse ./internal/embedded/... ./internal/calls/ledger/... ./cmd/callgate
 	$(IN_CHECKS) go vet ./...
 
 .PHONY: lint

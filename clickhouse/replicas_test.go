@@ -8,6 +8,7 @@ import (
 
 	"callgate/clickhouse"
 	"callgate/internal/embedded"
+	_ "callgate/internal/embedded/replicapatch"
 )
 
 // TestAReplacedReplicaGetsItsTablesAndFetchesItsRowsWhileAnotherNodeIsAway: that one is named, and migrated later.

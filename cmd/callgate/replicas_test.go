@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"callgate/internal/embedded"
+	_ "callgate/internal/embedded/replicapatch"
 )
 
 // onReplicas runs an experiment on the real product over one shard of two replicas, and over two shards of two, and

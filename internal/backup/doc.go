@@ -16,7 +16,7 @@
 //
 // A record that is in both parts has the batch id of its segment, day and number in ClickHouse, and an insert is
 // atomic: a day's rows are read by one query, so it holds the whole batch or nothing of it. A restored segment is an
-// adopted one, last written longer ago than tokens are remembered (internal/calls/ledger, dedupWindow): before such a
+// adopted one, last written longer ago than tokens are remembered (internal/calls/ledger/ship, dedupWindow): before such a
 // batch is sent its rows are looked for. A segment that was still being written is copied as far as it went, which
 // is the beginning of each of its batches, and is recognised in the same way. Details are sent before their calls,
 // and are read after them, so that a call that is there has its detail. The cut of batches depends on the number of

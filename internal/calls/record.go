@@ -74,7 +74,7 @@ const (
 	MaxStart = 4_133_980_800_000
 )
 
-// maxModel bounds the capability id of a record, in characters.
+// maxModel bounds the names of a record, in characters.
 const maxModel = 256
 
 // MakeStorable makes r one that can always be stored: its start inside the years ClickHouse keeps, its
@@ -84,12 +84,12 @@ func (r *Record) MakeStorable(maxDetail int) {
 		r.Start = time.Now()
 	}
 	r.StatusCode, r.UpstreamCode = min(r.StatusCode, math.MaxUint16), min(r.UpstreamCode, math.MaxUint16)
-	r.Model = cut(strings.ToValidUTF8(r.Model, "\uFFFD"), maxModel)
-	r.UpstreamID = cut(strings.ToValidUTF8(r.UpstreamID, "\uFFFD"), maxModel)
+	r.Model = storable(r.Model)
+	r.UpstreamID = storable(r.UpstreamID)
 	f := &r.FailedAttempt
-	f.UpstreamID, f.Status = cut(strings.ToValidUTF8(f.UpstreamID, "\uFFFD"), maxModel), min(f.Status, math.MaxUint16)
+	f.UpstreamID, f.Status = storable(f.UpstreamID), min(f.Status, math.MaxUint16)
 	r.Attempts = min(max(r.Attempts, 0), math.MaxUint8)
-	r.Usage.Model = cut(strings.ToValidUTF8(r.Usage.Model, "\uFFFD"), maxModel)
+	r.Usage.Model = storable(r.Usage.Model)
 	r.makeLinesStorable()
 	if f := r.Failure; f != nil && f.Size() > maxDetail {
 		r.Failure = nil
@@ -197,17 +197,18 @@ func NewCallID(start time.Time) uuid.UUID {
 	return id
 }
 
-// cut returns the first limit characters of s.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
+// storable is a name in valid UTF-8, of at most maxModel characters.
+func storable(name string) string {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if len(name) <= maxModel {
+		return name
 	}
 	n := 0
-	for i := range s {
-		if n == limit {
-			return s[:i]
+	for i := range name {
+		if n == maxModel {
+			return name[:i]
 		}
 		n++
 	}
-	return s
+	return name
 }

@@ -82,14 +82,20 @@ func (c *clickHouse) command() (*exec.Cmd, error) {
 			return nil, err
 		}
 	}
-	self, err := selfExecutable()
+	config := filepath.Join(c.dir, "config.xml")
+	cmd, err := c.replica.command(c.lib, config, c.ports)
 	if err != nil {
-		return nil, fmt.Errorf("own executable: %w", err)
+		return nil, err
 	}
-	cmd := exec.Command(self)
-	cmd.Args = []string{"callgate-clickhouse", c.lib, filepath.Join(c.dir, "config.xml")}
-	cmd.Env = append(os.Environ(), roleVariable+"="+roleClickHouse)
-	cmd.Env = append(cmd.Env, c.replica.environment(c.ports.of(c.name+"_http"))...)
+	if cmd == nil {
+		self, err := selfExecutable()
+		if err != nil {
+			return nil, fmt.Errorf("own executable: %w", err)
+		}
+		cmd = exec.Command(self)
+		cmd.Args = []string{"callgate-clickhouse", c.lib, config}
+		cmd.Env = append(os.Environ(), roleVariable+"="+roleClickHouse)
+	}
 	cmd.Dir = c.dir
 	cmd.SysProcAttr = childAttributes(syscall.SIGKILL, nil)
 	return cmd, nil
@@ -172,15 +178,18 @@ func queryClickHouse(ctx context.Context, dsn, statement string) error {
 
 // serveClickHouse is the child's whole life: it turns this process into a ClickHouse server until
 // its standard input is closed, which the parent's end does too. It must run on the main thread,
-// whose stack is as large as the engine expects.
-func serveClickHouse(lib, config string) error {
+// whose stack is as large as the engine expects. loaded, if
+// there is one, is called before the engine starts.
+func serveClickHouse(lib, config string, loaded func() error) error {
 	runtime.LockOSThread()
 	handle, err := purego.Dlopen(lib, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
 		return fmt.Errorf("load %s: %w", lib, err)
 	}
-	if err := replicate(); err != nil {
-		return err
+	if loaded != nil {
+		if err := loaded(); err != nil {
+			return err
+		}
 	}
 	var setSignalHandlers func(enabled int32)
 	var queryCommandLine func(argc int32, argv unsafe.Pointer) unsafe.Pointer

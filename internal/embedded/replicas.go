@@ -7,9 +7,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"sync"
 	"text/template"
@@ -17,15 +19,15 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// The embedded engine has all of replication but the port on which replicas fetch parts from each other, so that
-// its Replicated tables are read-only. `make replicas` changes the engine's code in the memory of its processes
-// (replicas_patch.go): its HTTP port then serves fetches, and queries go over the native port alone. ON CLUSTER
-// and the Replicated database stay out of reach. Nothing of this is in the product or in `make test`.
+// Replicas are made of a clickhouse-server on the PATH, or else of the embedded engine, changed by package replicapatch, which
+// a test then imports. Nothing of this is in the product or in `make test`.
 
 // replica is what makes an engine one of several replicas.
 type replica struct {
 	shard, name string // its macros
 	keeper      string // the part whose port ZooKeeper has
+	server      string // path of clickhouse-server; empty: the embedded engine
+	fetches     string // the part whose port others fetch from
 }
 
 // OwnReplicas is Own with ClickHouse in shards of several replicas each, beside a ZooKeeper. The engines of the
@@ -47,9 +49,15 @@ func (e *Engines) ClickHouseDSNOf(name, database string) string {
 
 func (e *Engines) placeReplicas(shards [][]string) {
 	engines := e.shards()
+	server, _ := exec.LookPath("clickhouse-server")
 	for i, names := range shards {
 		for range names {
-			engines[0].replica = &replica{shard: strconv.Itoa(i + 1), name: engines[0].name, keeper: zooKeeperName}
+			name := engines[0].name
+			fetches := name + "_http" // what it serves instead of queries
+			if server != "" {
+				fetches = name + "_interserver"
+			}
+			engines[0].replica = &replica{shard: strconv.Itoa(i + 1), name: name, keeper: zooKeeperName, server: server, fetches: fetches}
 			engines = engines[1:]
 		}
 	}
@@ -59,6 +67,9 @@ func (e *Engines) placeReplicas(shards [][]string) {
 // own keeps each from ending those of others. A dead replica's session ends after four seconds.
 var replicaConfig = template.Must(template.New("replica").Parse(`
   <interserver_http_host>127.0.0.1</interserver_http_host>
+  {{- if .Server}}
+  <interserver_http_port>{{.Fetches}}</interserver_http_port>
+  {{- end}}
   <zookeeper>
     <node><host>127.0.0.1</host><port>{{.Port}}</port></node>
     <sessions_path>/clickhouse/sessions/{{.Name}}</sessions_path>
@@ -71,7 +82,7 @@ func (r *replica) config(of *ports) string {
 		return ""
 	}
 	var text bytes.Buffer
-	if err := replicaConfig.Execute(&text, map[string]any{"Port": of.of(r.keeper), "Name": r.name, "Shard": r.shard}); err != nil {
+	if err := replicaConfig.Execute(&text, map[string]any{"Port": of.of(r.keeper), "Name": r.name, "Shard": r.shard, "Server": r.server, "Fetches": of.of(r.fetches)}); err != nil {
 		panic(err) // the template is a constant
 	}
 	return text.String()
@@ -80,11 +91,44 @@ func (r *replica) config(of *ports) string {
 // interserverVariable tells an engine's process that it is a replica, and the port on which others fetch from it.
 const interserverVariable = "CALLGATE_EMBEDDED_INTERSERVER"
 
-func (r *replica) environment(port int) []string {
-	if r == nil {
-		return nil
+// command is what runs a replica with a configuration; nil for an engine that is none.
+func (r *replica) command(lib, config string, of *ports) (*exec.Cmd, error) {
+	switch {
+	case r == nil:
+		return nil, nil
+	case r.server != "":
+		return exec.Command(r.server, "--config-file="+config), nil
 	}
-	return []string{interserverVariable + "=" + strconv.Itoa(port)}
+	self, err := selfExecutable()
+	if err != nil {
+		return nil, fmt.Errorf("own executable: %w", err)
+	}
+	cmd := exec.Command(self)
+	cmd.Args = []string{"callgate-clickhouse", lib, config}
+	cmd.Env = append(os.Environ(), interserverVariable+"="+strconv.Itoa(of.of(r.fetches)))
+	return cmd, nil
+}
+
+// patched is the SHA-256 of the engine that is changed; empty where nobody changes it.
+var patched string
+
+// PatchReplicas is told what makes the engine, loaded into a process of its own and not started yet, one of several replicas
+// that fetch from it on a port, and which engine that is. It does not return in such a process.
+func PatchReplicas(sha256 string, patch func(port uint16) error) {
+	patched = sha256
+	told := os.Getenv(interserverVariable)
+	if told == "" {
+		return
+	}
+	port, err := strconv.ParseUint(told, 10, 16)
+	if err == nil {
+		err = serveClickHouse(os.Args[1], os.Args[2], func() error { return patch(uint16(port)) })
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // readyNatively is ready over the native port, with the password. It makes what tells callgate migrate that there is
@@ -99,7 +143,11 @@ func (c *clickHouse) readyNatively(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	for _, statement := range []string{"CREATE TABLE IF NOT EXISTS system.zookeeper (name String) ENGINE = Null", "CREATE DATABASE IF NOT EXISTS " + account} {
+	statements := []string{"CREATE DATABASE IF NOT EXISTS " + account}
+	if c.replica.server == "" {
+		statements = append(statements, "CREATE TABLE IF NOT EXISTS system.zookeeper (name String) ENGINE = Null")
+	}
+	for _, statement := range statements {
 		if err := conn.Exec(ctx, statement); err != nil {
 			return err
 		}
@@ -107,11 +155,11 @@ func (c *clickHouse) readyNatively(ctx context.Context) error {
 	return nil
 }
 
-// patched is the engine whose code replicas_patch.go knows: libchdb 26.7.3-stable.1 for Linux on x86-64.
-const patched = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
-
-// knownEngine fails when the engine is another one.
+// knownEngine fails when the engine is another one than that which is changed.
 var knownEngine = sync.OnceValue(func() error {
+	if patched == "" {
+		return errors.New("replicas need a clickhouse-server on the PATH, or a test that imports internal/embedded/replicapatch")
+	}
 	dir, err := enginesDir("")
 	if err != nil {
 		return err
@@ -127,7 +175,7 @@ var knownEngine = sync.OnceValue(func() error {
 		return fmt.Errorf("look at the engine: %w", err)
 	}
 	if found := hex.EncodeToString(sum.Sum(nil)); found != patched {
-		return fmt.Errorf("%s is another engine (sha256 %s) than the one whose code internal/embedded/replicas_patch.go changes: find its places anew", path, found)
+		return fmt.Errorf("%s is another engine (sha256 %s) than the one whose code internal/embedded/replicapatch changes: find its places anew", path, found)
 	}
 	return nil
 })

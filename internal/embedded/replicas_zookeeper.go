@@ -29,8 +29,14 @@ func (e *Engines) startKeeper(ctx context.Context) error {
 	if e.ch.replica == nil {
 		return nil
 	}
-	if err := knownEngine(); err != nil {
-		return err
+	for _, c := range e.shards() {
+		if c.replica.server == "" {
+			if err := knownEngine(); err != nil {
+				return err
+			}
+		} else if err := e.state.ports.settle(c.replica.fetches); err != nil {
+			return err
+		}
 	}
 	if err := e.state.ports.settle(zooKeeperName); err != nil {
 		return err

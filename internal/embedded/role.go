@@ -30,7 +30,7 @@ func init() {
 func play(role string, arguments []string) error {
 	switch {
 	case role == roleClickHouse && len(arguments) == 2:
-		return serveClickHouse(arguments[0], arguments[1])
+		return serveClickHouse(arguments[0], arguments[1], nil)
 	case role == roleHost && len(arguments) == 1:
 		return host(arguments[0])
 	}

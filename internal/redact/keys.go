@@ -117,14 +117,14 @@ func beginsAt(s string, i int) bool {
 // bounded number of times, so that no text costs more than a constant per byte. What makes it so is
 // said at each step that looks beyond the byte it stands on.
 type scanner struct {
-	text   string
-	noJWT  int // up to where no token can begin any more
-	runs   [prefixClasses]run
-	ran    bool // runs hold something
-	labels labels
-	shaped []span // keys by their shape
-	judged int    // end of the last word that has the shape of one
-	said   saying // of it
+	text     string
+	noJWT    int // up to where no token can begin any more
+	runs     [prefixClasses]run
+	ran      bool // runs hold something
+	labels   labels
+	shaped   []span // keys by their shape
+	wordEnd  int    // end of the last word that has the shape of one
+	wordSaid saying // of it
 }
 
 // hideKeys replaces every recognisable key inside text: known prefixes, JWTs, Bearer and Basic

@@ -27,12 +27,12 @@ const (
 // its length and nothing else: a caller chooses the input, and must not choose what it costs. A
 // redactor works for one input at a time; its memory is for reuse.
 type redactor struct {
-	exact   exact
-	scanner scanner
-	nodes   []node
-	out     []byte         // what is written of them
-	places  map[string]int // of a query's names in parameters
-	asked   []parameter
+	exact      exact
+	scanner    scanner
+	nodes      []node
+	out        []byte         // what is written of them
+	places     map[string]int // of a query's names in parameters
+	parameters []parameter    // of a query
 }
 
 // redactors are idle ones. What they worked on is not kept in them.
@@ -49,7 +49,7 @@ func (r *redactor) release() {
 	}
 	r.exact.forget()
 	clear(r.nodes[:cap(r.nodes)])
-	clear(r.asked[:cap(r.asked)])
+	clear(r.parameters[:cap(r.parameters)])
 	clear(r.out[:cap(r.out)])
 	clear(r.places)
 	r.scanner.text = ""
@@ -130,7 +130,7 @@ type parameter struct {
 // query returns a JSON object of the redacted parameters: strings, and an array of them where a name is
 // repeated. What is not validly encoded is kept as it stands.
 func (r *redactor) query(raw string) []byte {
-	r.asked = r.asked[:0]
+	r.parameters = r.parameters[:0]
 	clear(r.places)
 	left := 0 // parameters of names that are not kept
 	for count := 0; raw != "" && count < maxParameters; {
@@ -145,9 +145,9 @@ func (r *redactor) query(raw string) []byte {
 	if raw != "" {
 		left += 1 + strings.Count(raw, "&")
 	}
-	r.nodes = append(r.nodes[:0], node{kind: objectNode, total: len(r.asked) + left})
-	for i := range r.asked {
-		r.parameterNodes(&r.asked[i])
+	r.nodes = append(r.nodes[:0], node{kind: objectNode, total: len(r.parameters) + left})
+	for i := range r.parameters {
+		r.parameterNodes(&r.parameters[i])
 	}
 	r.nodes[0].next = len(r.nodes)
 	for l := (limits{maxQueryValue, maxItems, maxKeys}); ; l = l.halved() {
@@ -184,11 +184,11 @@ func (r *redactor) parameter(pair string) bool {
 	plain := unescape(rawName, true)
 	name := r.text(plain)
 	at, known := r.places[name]
-	if !known && len(r.asked) >= maxKeys {
+	if !known && len(r.parameters) >= maxKeys {
 		return false
 	}
-	if known && len(r.asked[at].more) >= maxItems {
-		r.asked[at].values++
+	if known && len(r.parameters[at].more) >= maxItems {
+		r.parameters[at].values++
 		return true
 	}
 	value := redacted
@@ -197,7 +197,7 @@ func (r *redactor) parameter(pair string) bool {
 		value = r.value(plain, unescape(rawValue, true))
 	}
 	if known {
-		p := &r.asked[at]
+		p := &r.parameters[at]
 		p.more = append(p.more, value)
 		p.values++
 		return true
@@ -205,8 +205,8 @@ func (r *redactor) parameter(pair string) bool {
 	if r.places == nil {
 		r.places = map[string]int{}
 	}
-	r.places[name] = len(r.asked)
-	r.asked = append(r.asked, parameter{name: name, value: value, values: 1})
+	r.places[name] = len(r.parameters)
+	r.parameters = append(r.parameters, parameter{name: name, value: value, values: 1})
 	return true
 }
 

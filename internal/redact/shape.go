@@ -72,7 +72,7 @@ func (w *shape) isUnlike() bool {
 // findShapes finds the keys of a text by their shape. name is the field's that the text stands in.
 func (sc *scanner) findShapes(name string) {
 	s := sc.text
-	sc.shaped, sc.judged = sc.shaped[:0], -1
+	sc.shaped, sc.wordEnd = sc.shaped[:0], -1
 	for i := 0; i < len(s); i++ {
 		if traits[s[i]]&keyTrait == 0 {
 			continue
@@ -119,7 +119,7 @@ func (sc *scanner) shapeOf(word span, name string) (key span) {
 	}
 	is := false
 	said := sc.saidBefore(key.start, name)
-	sc.judged, sc.said = key.end, said
+	sc.wordEnd, sc.wordSaid = key.end, said
 	switch {
 	case key == word && w.isUnlike() && key.end-key.start <= mostAlone && !strings.HasPrefix(s[key.end:], "="):
 		is = true
@@ -213,8 +213,8 @@ func (sc *scanner) saidBefore(at int, name string) saying {
 			i--
 		}
 		end := i
-		if end == sc.judged {
-			return sc.said // what is said of one is said of all in a row
+		if end == sc.wordEnd {
+			return sc.wordSaid // what is said of one is said of all in a row
 		}
 		for i > least && wordByte(s[i-1]) && s[i-1] < utf8.RuneSelf == (s[end-1] < utf8.RuneSelf) {
 			i--

@@ -176,9 +176,9 @@ func climb(redact func(calls.FailureInput) *calls.Failure, number uint64, long t
 	return worst, most
 }
 
-// dear tells whether an input costs more than it may: over a millisecond, and not because the machine
+// tooCostly tells whether an input costs more than it may: over a millisecond, and not because the machine
 // is slow, which a plain input of the same size tells.
-func dear(most time.Duration) (plain time.Duration, is bool) {
+func tooCostly(most time.Duration) (plain time.Duration, is bool) {
 	text := "some ordinary text: with words, and so on. "
 	ordinary := hostile{body: []string{text}, query: []string{"text=", "words+and+so+on", "&"}, path: []string{"v1/chat/"}, shape: 3}
 	plain = cost(failure, ordinary.input(hostileBody), 30)
@@ -190,7 +190,7 @@ func dear(most time.Duration) (plain time.Duration, is bool) {
 func TestNoInputCostsTheRedactionMoreThanAMillisecond(t *testing.T) {
 	long := time.Duration(numberFrom("REDACTION_SECONDS", 2)) * time.Second
 	worst, most := climb(failure, uint64(numberFrom("REDACTION_SEED", 1)), long)
-	plain, is := dear(most)
+	plain, is := tooCostly(most)
 	t.Logf("%s at most, %s for ordinary text: %s", most, plain, worst)
 	if is {
 		t.Errorf("%s costs %s", worst, most)
@@ -201,7 +201,7 @@ func FuzzNoInputCostsTheRedactionMoreThanAMillisecond(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		worst, most := climb(failure, seed, 200*time.Millisecond)
-		if _, is := dear(most); is {
+		if _, is := tooCostly(most); is {
 			t.Errorf("%s costs %s", worst, most)
 		}
 	})

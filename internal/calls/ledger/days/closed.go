@@ -33,7 +33,7 @@ func (s *Store) Closings(ctx context.Context, r beijing.Range) ([]Closing, error
 	rows, err := s.pool.Query(ctx, `
 		SELECT d.day, d.revision, v.closed_at, v.applications, v.figures, v.missing, v.exported_at IS NOT NULL
 		FROM days d JOIN day_revisions v ON v.day = d.day AND v.revision = d.revision JOIN day_checks c ON c.day = d.day
-		WHERE d.day BETWEEN $1 AND $2 AND d.state = 'closed' AND c.checked_at <= d.checked_at AND d.missed = `+missedNow+` AND `+undoubted+`
+		WHERE d.day BETWEEN $1 AND $2 AND d.state = 'closed' AND c.checked_at <= d.checked_at AND d.missed = `+missedNow+` AND `+notInDoubt+`
 		ORDER BY d.day`, r.Start.UTC(), r.End.UTC())
 	if err != nil {
 		return nil, ledger.Unavailable(err)

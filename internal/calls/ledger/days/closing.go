@@ -186,14 +186,14 @@ func snapshots(ctx context.Context, conn *pgx.Conn, query string, args ...any) (
 	return found, nil
 }
 
-// undoubted is the condition that a day of day_checks was compared as it is.
-const undoubted = ` NOT EXISTS (SELECT FROM rollup_doubts r WHERE r.day = c.day) `
+// notInDoubt is the condition that a day of day_checks was compared as it is.
+const notInDoubt = ` NOT EXISTS (SELECT FROM rollup_doubts r WHERE r.day = c.day) `
 
 // closeDue closes the days up to last that are due, the oldest first.
 func (c *Closer) closeDue(ctx context.Context, conn *pgx.Conn, last beijing.Day) (closed int, err error) {
 	due, err := snapshots(ctx, conn, `
 		SELECT c.day, coalesce(d.revision, 0), c.checked_at FROM day_checks c LEFT JOIN days d ON d.day = c.day
-		WHERE c.day BETWEEN (SELECT days_from FROM collection) AND $1 AND c.rollups >= $2 AND `+undoubted+`
+		WHERE c.day BETWEEN (SELECT days_from FROM collection) AND $1 AND c.rollups >= $2 AND `+notInDoubt+`
 		  AND (d.day IS NULL OR d.state = 'reopened' AND c.checked_at > d.since AND d.since <= now() - make_interval(secs => $3))
 		ORDER BY c.day LIMIT $4`, last.UTC(), ledger.Rollups, c.quiet.Seconds(), closedAtOnce)
 	if err != nil {
@@ -246,7 +246,7 @@ func (c *Closer) closeDay(ctx context.Context, conn *pgx.Conn, s snapshot) (clos
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
 			INSERT INTO days AS d (day, state, revision, checked_at, missed)
-			SELECT c.day, 'closed', 1, c.checked_at, $4 FROM day_checks c WHERE c.day = $1 AND c.checked_at = $3 AND `+undoubted+`
+			SELECT c.day, 'closed', 1, c.checked_at, $4 FROM day_checks c WHERE c.day = $1 AND c.checked_at = $3 AND `+notInDoubt+`
 			ON CONFLICT (day) DO UPDATE SET state = 'closed', since = now(), revision = d.revision + 1, checked_at = excluded.checked_at, missed = excluded.missed
 			WHERE d.state = 'reopened' AND d.revision = $2`, s.day.UTC(), s.revision, s.checkedAt, missing.Calls)
 		if err != nil || tag.RowsAffected() == 0 {
@@ -296,7 +296,7 @@ func tell(ctx context.Context, tx pgx.Tx, day beijing.Day, revision int, kind st
 func (c *Closer) reopenChanged(ctx context.Context, conn *pgx.Conn) error {
 	changed, err := snapshots(ctx, conn, `
 		SELECT c.day, d.revision, c.checked_at FROM days d JOIN day_checks c ON c.day = d.day
-		WHERE d.state = 'closed' AND `+undoubted+` AND (c.checked_at > d.checked_at
+		WHERE d.state = 'closed' AND `+notInDoubt+` AND (c.checked_at > d.checked_at
 			OR d.missed <> `+missedNow+`)
 		ORDER BY c.day LIMIT $1`, closedAtOnce)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"callgate/internal/cluster"
 	"callgate/internal/embedded"
+	_ "callgate/internal/embedded/replicapatch" // without a clickhouse-server
 )
 
 // OnReplicas runs a test on one shard of two replicas and on two shards of two.

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	dialTimeout   = 3 * time.Second
-	InsertTimeout = time.Minute // of one batch; what it leaves uncertain is settled by its token
+	dialTimeout = 3 * time.Second
+	// InsertTimeout bounds an insert; what it leaves uncertain is made certain by its token.
+	InsertTimeout = time.Minute
 	lookTimeout   = 30 * time.Second
 )
 

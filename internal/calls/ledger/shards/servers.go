@@ -24,9 +24,9 @@ type Servers struct {
 	options *clickhouse.Options
 	name    string // of the cluster; empty: a single server
 
-	mu    sync.Mutex
-	found []*Shard
-	asked time.Time
+	mu      sync.Mutex
+	found   []*Shard
+	askedAt time.Time
 }
 
 // Open prepares connections; it dials nothing.
@@ -50,11 +50,11 @@ func Open(address string) (*Servers, error) {
 func (s *Servers) Shards(ctx context.Context) ([]*Shard, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.name == "" || len(s.found) > 0 && time.Since(s.asked) < RefreshEvery {
+	if s.name == "" || len(s.found) > 0 && time.Since(s.askedAt) < RefreshEvery {
 		return s.found, nil
 	}
 	layout, err := cluster.Discover(ctx, s.options, s.name)
-	s.asked = time.Now()
+	s.askedAt = time.Now()
 	if err != nil {
 		if len(s.found) > 0 {
 			return s.found, nil // those that are known may answer

@@ -80,8 +80,8 @@ const (
 
 // liveReplicas is how many replicas of a shard kept up, and when that was asked.
 type liveReplicas struct {
-	count int
-	asked time.Time
+	count   int
+	askedAt time.Time
 }
 
 // quorum is how many replicas must have a batch: most of three and more, both of two unless one is away or does not
@@ -96,7 +96,7 @@ func (s *Shard) quorum(ctx context.Context) string {
 	case replicas > 2:
 		return "auto"
 	}
-	if time.Since(live.asked) > liveFor {
+	if time.Since(live.askedAt) > liveFor {
 		live = liveReplicas{s.keepingUp(ctx), time.Now()}
 		s.mu.Lock()
 		s.live = live
@@ -195,15 +195,15 @@ func (s *Shard) Started(ctx context.Context) (latest time.Time, err error) {
 	return latest, nil
 }
 
-// ErrNotSettled means that something could not be told for certain because calls kept arriving, or a replica or a
+// ErrNotCertain means that something could not be told for certain because calls kept arriving, or a replica or a
 // spool is behind.
-var ErrNotSettled = errors.New("differences are not certain yet")
+var ErrNotCertain = errors.New("differences are not certain yet")
 
 // catchUpWithin is how long a replica may take to fetch what others have before it is said to be behind.
 const catchUpWithin = 3 * time.Second
 
 // CaughtUp waits until the replica that is used has what others have of some tables: they arrive there one after
-// the other, and would seem to disagree. ErrNotSettled when it does not get that far.
+// the other, and would seem to disagree. ErrNotCertain when it does not get that far.
 func (s *Shard) CaughtUp(ctx context.Context, tables ...string) error {
 	if len(s.all()) < 2 {
 		return nil
@@ -219,7 +219,7 @@ func (s *Shard) CaughtUp(ctx context.Context, tables ...string) error {
 				break
 			}
 			if time.Now().After(until) {
-				return fmt.Errorf("%w: the replica lacks parts of %s that others have", ErrNotSettled, table)
+				return fmt.Errorf("%w: the replica lacks parts of %s that others have", ErrNotCertain, table)
 			}
 			select {
 			case <-ctx.Done():

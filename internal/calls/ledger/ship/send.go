@@ -77,7 +77,7 @@ func (w *worker) alreadyStored(ctx context.Context, b *batch) (bool, error) {
 		return false, err
 	}
 	w.log.Warn("call records of uncertain fate are there; their day's rollups are to be compared", "batch", b.token, "day", b.day, "sent", len(b.rows), "found", found)
-	w.metrics.settled.Inc()
+	w.metrics.alreadyStored.Inc()
 	w.reporter.doubt(b.day)
 	return true, nil
 }

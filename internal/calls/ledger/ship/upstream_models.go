@@ -164,9 +164,9 @@ func (w *worker) learnModels(ctx context.Context, b *batch, capabilities []strin
 // decideModels decides the names of capabilities that have many: those with a price count, and as many others of an owner
 // as may be.
 func (w *worker) decideModels(ctx context.Context, b *batch, capabilities []string) error {
-	asked, cancel := context.WithTimeout(ctx, reportTimeout)
+	asking, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
-	if err := w.learnPriced(asked, b.day, capabilities); err != nil {
+	if err := w.learnPriced(asking, b.day, capabilities); err != nil {
 		return err
 	}
 	undecided := func(take func(r *spool.Row, name string, at *string)) {
@@ -187,7 +187,7 @@ func (w *worker) decideModels(ctx context.Context, b *batch, capabilities []stri
 	if len(owners) == 0 {
 		return nil
 	}
-	if err := w.findOwners(asked, owners); err != nil {
+	if err := w.findOwners(asking, owners); err != nil {
 		return err
 	}
 	type share struct {

@@ -134,7 +134,7 @@ func (m *Maintenance) try(ctx context.Context, task string, run func(context.Con
 	m.mu.Lock()
 	m.putOff[task] = time.Now().Add(maintenanceRetry)
 	m.mu.Unlock()
-	if errors.Is(err, shards.ErrNotSettled) {
+	if errors.Is(err, shards.ErrNotCertain) {
 		m.log.Info("maintenance of call records waits for calls that arrive", "task", task, "error", err)
 		return
 	}

@@ -38,14 +38,14 @@ func (m *Maintenance) Reconcile(ctx context.Context) error {
 	var at, began time.Time
 	err = m.pool.QueryRow(ctx, `
 		SELECT day, now() FROM (
-			(SELECT day, 1 AS turn FROM rollup_doubts ORDER BY day LIMIT 1)
+			(SELECT day, 1 AS rank FROM rollup_doubts ORDER BY day LIMIT 1)
 			UNION ALL
 			(SELECT d::date, 2 FROM generate_series(
 				greatest($1::date, (SELECT (started_at AT TIME ZONE 'Asia/Shanghai')::date FROM collection)), $2::date, interval '1 day') AS d
 			 WHERE NOT EXISTS (SELECT FROM day_checks c WHERE c.day = d::date) ORDER BY d LIMIT 1)
 			UNION ALL
 			(SELECT day, 3 FROM day_checks WHERE rollups < $3 AND day >= $1 ORDER BY day DESC LIMIT 1)
-		) AS due ORDER BY turn LIMIT 1`, first.UTC(), closed.UTC(), len(rollups)).Scan(&at, &began)
+		) AS due ORDER BY rank LIMIT 1`, first.UTC(), closed.UTC(), len(rollups)).Scan(&at, &began)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -166,14 +166,14 @@ func (m *Maintenance) repairOn(ctx context.Context, on *shards.Shard, day beijin
 		repaired += writer.added
 	}
 	if repaired == 0 {
-		return 0, shards.ErrNotSettled
+		return 0, shards.ErrNotCertain
 	}
 	return repaired, nil
 }
 
 // awaitConfirmed waits until everything handed over before until is confirmed.
 func (m *Maintenance) awaitConfirmed(ctx context.Context, until time.Time) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, confirmWithin, shards.ErrNotSettled)
+	ctx, cancel := context.WithTimeoutCause(ctx, confirmWithin, shards.ErrNotCertain)
 	defer cancel()
 	for {
 		through, err := m.ledger.Through(ctx)

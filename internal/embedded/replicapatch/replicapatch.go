@@ -1,6 +1,13 @@
 //go:build replicas
 
-package embedded
+// Package replicapatch makes engines of internal/embedded replicas of each other, for tests alone: it writes into the code of
+// libchdb, in the memory of an engine's process. A test of replicas imports it for that; where a real clickhouse-server is
+// on the PATH, that is used and nothing is written.
+//
+// The embedded engine has all of replication but the port on which replicas fetch parts from each other, so that its
+// Replicated tables are read-only. Changed, its HTTP port serves fetches, and queries go over the native port alone. ON
+// CLUSTER and the Replicated database stay out of reach.
+package replicapatch
 
 import (
 	"bufio"
@@ -13,7 +20,14 @@ import (
 	"strings"
 	"syscall"
 	"unsafe"
+
+	"callgate/internal/embedded"
 )
+
+// library is the engine whose code is known here: libchdb 26.7.3-stable.1 for Linux on x86-64, by its SHA-256.
+const library = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
+
+func init() { embedded.PatchReplicas(library, patch) }
 
 // place is code of the engine that is overwritten: at an offset from where the library was loaded.
 type place struct {
@@ -23,17 +37,9 @@ type place struct {
 	after  []byte
 }
 
-// replicate makes this process, which has loaded the engine and not started it, one of several replicas, if it
-// was told to be one. It fails when the code is not what it must be.
-func replicate() error {
-	told := os.Getenv(interserverVariable)
-	if told == "" {
-		return nil
-	}
-	port, err := strconv.ParseUint(told, 10, 16)
-	if err != nil {
-		return fmt.Errorf("%s: %w", interserverVariable, err)
-	}
+// patch makes this process, which has loaded the engine and not started it, a replica from which others fetch on a port.
+// It fails when the code is not what it must be.
+func patch(port uint16) error {
 	base, err := loadedAt("libchdb.so")
 	if err != nil {
 		return err
@@ -46,7 +52,7 @@ func replicate() error {
 		{
 			what: "the address others fetch from", offset: 0x1417c9c0,
 			before: []byte{0x41, 0x56, 0x53, 0x48, 0x83, 0xec, 0x48},
-			after:  returnAddress("127.0.0.1", uint16(port)),
+			after:  returnAddress("127.0.0.1", port),
 		}, {
 			what: "the protocol others fetch by", offset: 0x1417cac0,
 			before: []byte{0x48, 0x8b, 0x06, 0x80, 0xb8},
