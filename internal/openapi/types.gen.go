@@ -326,7 +326,7 @@ type AlertTarget struct {
 	Type string  `json:"type"`
 }
 
-// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does: each cache_write_ what cacheWrite does, reasoning, output_audio and output_image what output does, input_audio, input_image and input_video what input does. Calls that used anything else that is left out are unpriced.
+// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
 type Amounts = map[string]string
 
 // Application defines model for Application.
@@ -1963,7 +1963,7 @@ type PageFields struct {
 type Price struct {
 	ID ID `json:"id"`
 
-	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does: each cache_write_ what cacheWrite does, reasoning, output_audio and output_image what output does, input_audio, input_image and input_video what input does. Calls that used anything else that is left out are unpriced.
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
 	Amounts Amounts `json:"amounts"`
 
 	// CacheWrite Of input that was written to a cache; null where it costs what other input does.
@@ -2011,7 +2011,7 @@ type Price struct {
 
 // PriceDraft defines model for PriceDraft.
 type PriceDraft struct {
-	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does: each cache_write_ what cacheWrite does, reasoning, output_audio and output_image what output does, input_audio, input_image and input_video what input does. Calls that used anything else that is left out are unpriced.
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
 	Amounts map[string]string `json:"amounts,omitempty"`
 
 	// CacheWrite Of input that was written to a cache; null or left out: as other input.
@@ -2068,7 +2068,7 @@ type PriceSuggestion struct {
 	// Model As the catalogue names it.
 	Model string `json:"model"`
 
-	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does: each cache_write_ what cacheWrite does, reasoning, output_audio and output_image what output does, input_audio, input_image and input_video what input does. Calls that used anything else that is left out are unpriced.
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
 	Amounts    Amounts `json:"amounts"`
 	CacheWrite *string `json:"cacheWrite"`
 	Cached     *string `json:"cached"`

@@ -158,7 +158,7 @@ func populated(t *testing.T) (w *world, busy uuid.UUID) {
 			if(state IN ('reported', 'partial'), number * 100 + 7, NULL), if(state = 'reported', number, NULL), if(state = 'reported' AND number % 2 = 0, 5, NULL)
 		FROM numbers(57)`, busy, time.Now().UnixMilli()) // 22 days, most of them today
 	w.price("gpt", "", -30, "USD", "2.5")
-	w.price("gpt", "gpt-x", -3, "CNY", "0.111")
+	w.price("gpt", "gpt-x", -3, "CNY", "0.11100000001")
 	w.succeeded(theirs, "gpt")
 	w.succeeded(gone, "gpt")
 	if err := w.deps.Applications.Delete(w.Ctx, eve, gone); err != nil {

@@ -11,7 +11,12 @@ const { name, version, license } = JSON.parse(readFileSync(join(home, 'package.j
 const source = { package: name, version, license, notice: readFileSync(join(home, 'LICENSE'), 'utf8').trim() };
 
 // Where a rate stands in a price, and how many of the package's units a unit of the book's is.
-const fields = { input: ['input_mtok', 1], cached: ['cache_read_mtok', 1], cacheWrite: ['cache_write_mtok', 1], output: ['output_mtok', 1] };
+const fields = {
+  input: ['input_mtok', 1],
+  cached: ['cache_read_mtok', 1],
+  cacheWrite: ['cache_write_mtok', 1],
+  output: ['output_mtok', 1],
+};
 const meters = {
   cache_write_1h: ['cache_write_1h_mtok', 1],
   input_audio: ['input_audio_mtok', 1],
