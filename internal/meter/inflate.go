@@ -1,0 +1,130 @@
+package meter
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+)
+
+// Bounds on what is inflated: an upstream chooses the bytes.
+const (
+	inputStep   = 1 << 10
+	inflateStep = 4 << 10
+	// maxRatio is how many bytes one of the answer may become, over the first freeBytes: text of a model does not
+	// come near it, and what a call costs stays in proportion to what it brought.
+	maxRatio  = 64
+	freeBytes = 256 << 10
+	// maxWindow is how far back a Zstandard stream may point, in bytes (RFC 9659 allows as much).
+	maxWindow = 8 << 20
+)
+
+var (
+	errStopped  = errors.New("the answer is over")
+	errInflated = errors.New("the answer becomes too large")
+	errEncoding = errors.New("the answer is compressed in a way that is not known")
+	errMemory   = errors.New("there is no memory for the answer's decoder")
+)
+
+// inflater undoes the compression of an answer that comes in pieces. The decoders of the libraries ask for their
+// input; this one runs such a decoder as a coroutine, which stands still while there is none.
+type inflater struct {
+	input  []byte
+	closed bool // no more will come
+	next   func() (struct{}, bool)
+	stop   func()
+	sink   func([]byte)
+	budget func(bytes int64) bool
+	held   int64 // bytes of the budget
+	err    error
+	taken  int64
+	given  int64
+}
+
+// newInflater gives the bytes of an encoding to sink. budget is asked for the bytes of memory that the decoder
+// takes at most, before it is made, and given them back as a negative number.
+func newInflater(encoding string, budget func(bytes int64) bool, sink func([]byte)) *inflater {
+	f := &inflater{sink: sink, budget: budget}
+	f.next, f.stop = iter.Pull(func(yield func(struct{}) bool) { f.err = f.run(strings.ToLower(encoding), yield) })
+	return f
+}
+
+// write gives the decoder a piece, and what it makes of it to sink. An error ends it.
+func (f *inflater) write(p []byte) error {
+	f.input = p
+	f.taken += int64(len(p))
+	f.next()
+	f.input = nil
+	return f.err
+}
+
+// end lets the decoder end, and tells whether the answer was whole.
+func (f *inflater) end() error {
+	defer func() {
+		f.stop()
+		f.budget(-f.held)
+	}()
+	f.closed = true
+	f.next()
+	return f.err
+}
+
+// run is the coroutine: it decodes until the end.
+func (f *inflater) run(encoding string, yield func(struct{}) bool) error {
+	source := &source{inflater: f, yield: yield}
+	if !source.wait() {
+		return nil // nothing came at all
+	}
+	decoder, done, err := f.open(encoding, bufio.NewReaderSize(source, inputStep))
+	if err != nil {
+		return err
+	}
+	defer done()
+	buffer := make([]byte, inflateStep)
+	for {
+		n, err := decoder.Read(buffer)
+		if f.given += int64(n); f.given > freeBytes+maxRatio*f.taken {
+			return errInflated
+		}
+		f.sink(buffer[:n])
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// source is what a decoder reads.
+type source struct {
+	*inflater
+	yield func(struct{}) bool
+}
+
+// wait waits for input. It reports false at the end.
+func (s *source) wait() bool {
+	for len(s.input) == 0 {
+		if s.closed || !s.yield(struct{}{}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if !s.wait() {
+		return 0, s.over()
+	}
+	n := copy(p, s.input)
+	s.input = s.input[n:]
+	return n, nil
+}
+
+func (s *source) over() error {
+	if s.closed {
+		return io.EOF
+	}
+	return errStopped
+}
