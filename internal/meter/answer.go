@@ -105,6 +105,7 @@ type answer struct {
 	isMarked   bool // by Perplexity
 	begun      bool // the last that was told is what was used by then
 	unreadable bool
+	heard      int // how often it was told something that the same text could tell again
 
 	// Of the text being read.
 	told      tally
@@ -157,6 +158,7 @@ func (a *answer) tells(via uint8, bit uint64) bool {
 		a.forget()
 		a.opened = 0
 	}
+	a.heard++
 	a.via = via
 	a.opened |= bit
 	return true
@@ -185,8 +187,6 @@ func (a *answer) opens(n *node, depth uint8) bool {
 		a.part, a.partDepth = &partial{of: n.of}, depth
 	case n.is == chat:
 		a.isChat = true
-	case n.is == perplexity:
-		a.isMarked = true
 	}
 	if n.kinds {
 		a.memberKind, a.memberField = "", nothing
@@ -297,6 +297,7 @@ func (a *answer) name(n *node, text []byte) {
 	case n.under == itself:
 		a.names.set(n.is, text)
 	default:
+		a.heard++
 		if a.hasNames && a.namesVia != n.under {
 			a.wrapped.reset()
 		}
@@ -339,6 +340,9 @@ func (a *answer) textEnds() {
 		a.unreadable = a.unreadable || a.bad
 	}
 	if a.hasNames && a.counts(a.namesVia) {
+		if len(a.wrapped.get(fallbackModel)) > 0 {
+			a.whole.said = 0 // what was told by then is of an attempt that was declined, and is not charged
+		}
 		for f := model; f <= currency; f++ {
 			a.names.set(f, a.wrapped.get(f))
 		}

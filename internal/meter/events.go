@@ -9,6 +9,7 @@ type events struct {
 	hasText bool  // the event has data
 	wasCR   bool  // a line feed that follows belongs to the end of the line before
 	matched uint8 // bytes of dataField at the line's beginning
+	seen    pattern
 }
 
 type lineStep uint8
@@ -21,6 +22,12 @@ const (
 
 const dataField = "data:"
 
+var eventBreak = []byte("\n\n")
+
+func (e *events) reset() {
+	e.line, e.hasText, e.wasCR, e.matched, e.seen.n = lineStart, false, false, 0, 0
+}
+
 // write hands the data of what one piece brings to s.
 func (e *events) write(p []byte, s *scanner) {
 	for len(p) > 0 {
@@ -30,10 +37,23 @@ func (e *events) write(p []byte, s *scanner) {
 				continue
 			}
 		}
+		isFirst := e.line == lineStart && e.matched == 0 && !e.hasText
+		if isFirst {
+			if n := e.seen.passes(p); n > 0 {
+				p = p[n:]
+				continue
+			}
+		}
 		end := lineEnd(p)
 		if end < 0 {
 			e.take(p, s)
 			return
+		}
+		if isFirst && bytes.HasPrefix(p[end:], eventBreak) && bytes.HasPrefix(p, []byte(dataField)) {
+			end += len(eventBreak)
+			e.seen.learn(p[:end], s)
+			p = p[end:]
+			continue
 		}
 		e.take(p[:end], s)
 		e.wasCR = p[end] == '\r'
@@ -93,6 +113,7 @@ func (e *events) endLine(s *scanner) {
 func (e *events) end(s *scanner) {
 	if e.hasText {
 		s.eventEnds()
+		e.seen.n = 0 // it is the one before, always
 	}
 	e.hasText = false
 }

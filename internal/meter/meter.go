@@ -8,6 +8,8 @@
 // nothing is taken: what no place leads to is passed over unread.
 package meter
 
+import "math/bits"
+
 // State tells what is known of what a call used.
 type State string
 
@@ -88,11 +90,12 @@ func (m *Meters) IsZero() bool { return m.known == 0 }
 // Add adds the numbers of a line, but for those whose sum nothing can count, and tells whether it could add all.
 func (m *Meters) Add(of *Meters) (all bool) {
 	all = true
-	for i, n := range of.counts {
-		if sum := uint64(m.counts[i]) + uint64(n); sum > maxCount {
+	for known := of.known; known != 0; known &= known - 1 {
+		i := Meter(bits.TrailingZeros32(known))
+		if sum := uint64(m.counts[i]) + uint64(of.counts[i]); sum > maxCount {
 			all = false
-		} else if of.known&(1<<i) != 0 {
-			m.Set(Meter(i), uint32(sum))
+		} else {
+			m.Set(i, uint32(sum))
 		}
 	}
 	return all

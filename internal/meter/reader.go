@@ -63,7 +63,8 @@ func (r *Reader) Begin(head Head, budget func(bytes int64) bool) {
 	r.head, r.format, r.fault, r.firstLen, r.inflater, r.passed = head, unknown, false, 0, nil, passed{}
 	r.answer.reset()
 	r.scanner.reset(&r.answer)
-	r.events, r.frames.n, r.frames.step = events{}, 0, inPrelude
+	r.events.reset()
+	r.frames.n, r.frames.step = 0, inPrelude
 	var isBinary bool
 	r.declared, r.isLines, isBinary = kindOf(head.ContentType)
 	if encoding := bytes.TrimSpace(head.Encoding); len(encoding) > 0 && !bytes.EqualFold(encoding, []byte("identity")) {
@@ -162,11 +163,15 @@ func (r *Reader) tellFormat(p []byte) []byte {
 	if r.firstLen == 0 {
 		p = bytes.TrimLeft(p, " \r\n\t") // some send it to keep a connection open, before the answer or between
 	}
-	if n := copy(r.first[r.firstLen:], p); len(p) > 0 {
-		r.firstLen += n
+	first := p
+	if r.firstLen > 0 || len(p) < len(r.first) {
+		n := copy(r.first[r.firstLen:], p)
 		p = p[n:]
+		r.firstLen += n
+		first = r.first[:r.firstLen]
+	} else {
+		p = nil
 	}
-	first := r.first[:r.firstLen]
 	is := formatOf(first)
 	if is == unknown {
 		return nil

@@ -46,6 +46,8 @@ type scanner struct {
 	digits  digits
 	wrapped *wrapped // made where it is needed
 	isInner bool     // it reads a text that is wrapped, in which none is
+	pattern *pattern // is made of the text that is read at once; nil: none is
+	size    int      // of that text
 }
 
 func (s *scanner) reset(a *answer) {
@@ -59,15 +61,7 @@ func (s *scanner) write(p []byte) {
 		case inside:
 			p = s.passOver(p)
 		case inText, insideIn:
-			var ended bool
-			if p, ended = s.passText(p); !ended {
-				return
-			}
-			if s.step == insideIn {
-				s.step = inside
-			} else {
-				s.valueEnds()
-			}
+			p = s.readText(p)
 		case inKey:
 			p = s.readKey(p)
 		case inName:
@@ -89,25 +83,33 @@ func (s *scanner) write(p []byte) {
 	}
 }
 
-// between takes bytes between values until one begins. What is met most is told here.
+// between takes bytes between values until one begins.
 func (s *scanner) between(p []byte) (rest []byte) {
 	for i, b := range p {
-		switch {
-		case b == ' ' || b == '\n' || b == '\r' || b == '\t':
-		case b == '"' && (s.step == nextKey || s.step == firstKey):
-			s.step = inKey
-			s.text.reset()
-			return s.readKey(p[i+1:])
-		case b == ':' && s.step == colon:
-			s.step = value
-		case b == ',' && s.step == afterValue:
-			if s.step = nextKey; s.inArray() {
-				s.step, s.next = value, s.path[s.depth]
+		switch b {
+		case ' ', '\n', '\r', '\t':
+			continue
+		case ':':
+			if s.step == colon {
+				s.step = value
+				continue
 			}
-		default:
-			if s.structure(b); !s.step.isBetween() {
-				return p[i+1:]
+		case ',':
+			if s.step == afterValue {
+				if s.step = nextKey; s.inArray() {
+					s.step, s.next = value, s.path[s.depth]
+				}
+				continue
 			}
+		case '"':
+			if s.step == nextKey || s.step == firstKey {
+				s.step = inKey
+				s.text.reset()
+				return s.readKey(p[i+1:])
+			}
+		}
+		if s.structure(b); !s.step.isBetween() {
+			return p[i+1:]
 		}
 	}
 	return nil
@@ -115,22 +117,22 @@ func (s *scanner) between(p []byte) (rest []byte) {
 
 func (s *scanner) inArray() bool { return s.arrays&(1<<s.depth) != 0 }
 
-// structure takes a byte between values that begins or ends one, or does not belong there.
+// structure takes a byte that begins or ends a value, or does not belong there.
 func (s *scanner) structure(b byte) {
 	switch {
+	case s.step == value:
+		s.begin(b)
+	case b == '}' && (s.step == firstKey || s.step == afterValue && !s.inArray()), b == ']' && (s.step == firstMember || s.step == afterValue && s.inArray()):
+		s.close()
+	case s.step == firstMember:
+		s.next = s.path[s.depth]
+		s.begin(b)
 	case s.step == beforeText && b == '[' && !s.listed && s.answer.form == anywhere:
 		s.listed = true
 	case s.step == beforeText && (s.listed && (b == ',' || b == ']') || b == 0x1e): // the separator of application/json-seq
 	case s.step == beforeText:
 		s.next = root
 		s.begin(b)
-	case s.step == value:
-		s.begin(b)
-	case s.step == firstMember && b != ']':
-		s.next = s.path[s.depth]
-		s.begin(b)
-	case b == '}' && (s.step == firstKey || s.step == afterValue && !s.inArray()), b == ']' && (s.step == firstMember || s.step == afterValue && s.inArray()):
-		s.close()
 	default:
 		s.step = broken
 	}
@@ -203,15 +205,48 @@ func (s *scanner) valueEnds() {
 	}
 }
 
+// readKey reads a key to its end, and what follows as far as its value is of no interest and came with it: as mostly.
 func (s *scanner) readKey(p []byte) (rest []byte) {
-	rest, key, ended := s.text.whole(p)
-	if !ended {
-		return rest
-	}
-	s.next, s.step = nodes[s.path[s.depth]].child(key), colon
-	if len(rest) > 1 && rest[0] == ':' && rest[1] > ' ' { // the value begins at once, as mostly
+	for {
+		rest, key, ended := s.text.whole(p)
+		if !ended {
+			return rest
+		}
+		s.next, s.step = nodes[s.path[s.depth]].child(key), colon
+		if len(rest) < 2 || rest[0] != ':' || rest[1] <= ' ' {
+			return rest
+		}
 		s.begin(rest[1])
-		return rest[2:]
+		if rest = rest[2:]; s.next != 0 || s.step != inText && s.step != inOther {
+			return rest
+		}
+		if s.step == inText {
+			rest = s.readText(rest)
+		} else {
+			rest = s.readLiteral(rest)
+		}
+		if s.step != afterValue || len(rest) < 2 || rest[0] != ',' || rest[1] != '"' {
+			return rest
+		}
+		p = rest[2:]
+		s.step = inKey
+		s.text.reset()
+	}
+}
+
+// readText passes over a string that is not kept.
+func (s *scanner) readText(p []byte) (rest []byte) {
+	rest, ended, escapes := passText(p, s.escaped)
+	if s.escaped = escapes; !ended {
+		return nil
+	}
+	if s.pattern != nil && (s.next == 0 || s.step == insideIn) {
+		s.pattern.note(s.size-len(p), s.size-len(rest)-1)
+	}
+	if s.step == insideIn {
+		s.step = inside
+	} else {
+		s.valueEnds()
 	}
 	return rest
 }
@@ -219,7 +254,7 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 // readLiteral reads a number, true, false or null to its end.
 func (s *scanner) readLiteral(p []byte) (rest []byte) {
 	for i, b := range p {
-		if b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b == '.' || b == '-' || b == '+' || b == 'E' {
+		if isLiteral[b] {
 			if s.step == inNumber {
 				s.digits.add(b)
 			}
@@ -227,6 +262,8 @@ func (s *scanner) readLiteral(p []byte) (rest []byte) {
 		}
 		if s.step == inNumber {
 			s.answer.number(&nodes[s.next], s.digits.text())
+		} else if s.pattern != nil && s.next == 0 {
+			s.pattern.note(s.size-len(p)-1, s.size-len(p)+i)
 		}
 		s.valueEnds()
 		return p[i:]
@@ -264,16 +301,27 @@ func (s *scanner) passOver(p []byte) (rest []byte) {
 				s.step, s.escaped = insideIn, false
 				return p[i+1:]
 			}
+			if s.pattern != nil {
+				s.pattern.note(s.size-len(p)+i+1, s.size-len(p)+i+1+end)
+			}
 			i += end + 1
 		}
 	}
 	return nil
 }
 
-// passText takes what a piece brings of a string that is not kept.
-func (s *scanner) passText(p []byte) (rest []byte, ended bool) {
-	if s.escaped {
-		s.escaped = false
+// isLiteral tells whether a byte is of a number, true, false or null.
+var isLiteral = func() (is [256]bool) {
+	for _, b := range "0123456789.+-Eabcdefghijklmnopqrstuvwxyz" {
+		is[b] = true
+	}
+	return is
+}()
+
+// passText looks for the end of a string of which a part was passed. escaped tells that the last byte before p escapes the
+// first of it; the same is told of p's own last byte when the string goes on behind p.
+func passText(p []byte, escaped bool) (rest []byte, ended, escapes bool) {
+	if escaped {
 		p = p[1:]
 	}
 	for {
@@ -286,13 +334,12 @@ func (s *scanner) passText(p []byte) (rest []byte, ended bool) {
 		for n > 0 && before[n-1] == '\\' {
 			n--
 		}
-		escapes := (len(before)-n)%2 == 1 // the next byte, for the others escape each other
+		escapes = (len(before)-n)%2 == 1 // for the others escape each other
 		switch {
 		case quote < 0:
-			s.escaped = escapes
-			return nil, false
+			return nil, false, escapes
 		case !escapes:
-			return p[quote+1:], true
+			return p[quote+1:], true, false
 		}
 		p = p[quote+1:]
 	}

@@ -32,8 +32,12 @@ func (t *shortText) reset() { t.n, t.step = 0, plain }
 // whole is read that gives the text when it ended, without a copy where it can.
 func (t *shortText) whole(p []byte) (rest, text []byte, ended bool) {
 	if t.n == 0 && t.step == plain {
-		if end := bytes.IndexByte(p[:min(len(p), maxName+1)], '"'); end >= 0 && bytes.IndexByte(p[:end], '\\') < 0 {
-			return p[end+1:], p[:end], true
+		for i, b := range p[:min(len(p), maxName+1)] {
+			if b == '"' {
+				return p[i+1:], p[:i], true
+			} else if b == '\\' {
+				break
+			}
 		}
 	}
 	rest, ended = t.read(p)
