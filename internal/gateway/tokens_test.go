@@ -16,7 +16,7 @@ import (
 
 const reportedJSON = `{"model":"gpt-5","choices":[{"message":{"content":"\"usage\":{\"prompt_tokens\":1}"}}],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}`
 
-const (
+var (
 	storedJSON = `{"id":"chatcmpl-1",` + reportedJSON[1:]
 	twoModels  = `{"model":"gpt-5","usage":{"input_tokens":9,"output_tokens":4},"tool_usage":{"image_gen":{"input_tokens":3,"output_tokens":100}}}`
 )
