@@ -251,7 +251,7 @@ func (a *answer) number(n *node, text []byte) {
 	var v uint32
 	var ok bool
 	if n.is == seconds || n.is == audioSeconds {
-		v, ok = fraction(text, 1000)
+		v, ok = thousandths(text, 1000)
 	} else {
 		v, ok = count(text)
 	}
@@ -289,10 +289,10 @@ func (a *answer) name(n *node, text []byte) {
 	case n.is == perplexity:
 		a.isMarked = true
 	case n.is == partKind:
-		a.part.kind = string(text)
+		a.part.kind = printable(text)
 	case a.part != nil:
 		if n.is == model {
-			a.part.name = string(text)
+			a.part.name = printable(text)
 		}
 	case n.under == itself:
 		a.names.set(n.is, text)

@@ -22,13 +22,13 @@ func decoded(body []byte) (s said, valid bool) {
 	}
 	places := map[string]bool{"usage": true, "usageMetadata": true, "model": true, "modelVersion": true, "id": true, "choices": true, "type": true}
 	for key := range all {
-		if nodes[root].child([]byte(key)) != 0 && !places[key] {
+		if nodes[root].keys[key] != 0 && !places[key] {
 			return s, false
 		}
 	}
 	for _, named := range []any{all["model"], all["modelVersion"]} {
 		if text, is := named.(string); is && len(text) <= maxName {
-			s.model = printable(text)
+			s.model = printable([]byte(text))
 		} else if named != nil {
 			return s, false
 		}

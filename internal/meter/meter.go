@@ -2,7 +2,7 @@
 // for, estimated or changed: a number is what the upstream said, at the place where its format has it, and what is not
 // said stays unknown.
 //
-// In the order of a byte: reader.go tells by the first bytes how an answer is read, inflate.go undoes its compression,
+// In the order of a byte: reader.go tells by the first bytes how an answer is read,
 // events.go and frames.go find the JSON in a stream, scanner.go walks through it, places.go says where each provider has
 // its numbers and names, answer.go what counts of one text and of the next, and report.go what it all means. Of content
 // nothing is taken: what no place leads to is passed over unread.

@@ -3,6 +3,8 @@ package meter
 import (
 	"bytes"
 	"hash/crc32"
+
+	"callgate/internal/decompress"
 )
 
 // Head is what is to be known of an answer before its body.
@@ -49,7 +51,7 @@ type Reader struct {
 	scanner  scanner
 	events   events
 	frames   frames
-	inflater *inflater
+	inflater *decompress.Decoder
 	passed   passed
 }
 
@@ -72,7 +74,7 @@ func (r *Reader) Begin(head Head, budget func(bytes int64) bool) {
 			r.format = unread
 			return
 		}
-		r.inflater = newInflater(string(encoding), budget, r.read)
+		r.inflater = decompress.New(string(encoding), budget, r.read)
 	}
 }
 
@@ -120,9 +122,9 @@ func (r *Reader) Write(p []byte) {
 	defer r.guard()
 	if r.inflater == nil {
 		r.read(p)
-	} else if r.inflater.write(p) != nil {
+	} else if r.inflater.Write(p) != nil {
 		r.fault = true
-		if r.inflater.given == 0 {
+		if r.inflater.Given() == 0 {
 			r.passed.addRaw(p)
 		}
 	}
@@ -266,7 +268,7 @@ func (r *Reader) End(complete bool) (report Report) {
 func (r *Reader) finish(complete bool) {
 	defer r.guard()
 	if r.inflater != nil {
-		err := r.inflater.end()
+		err := r.inflater.End()
 		r.inflater = nil
 		r.fault = r.fault || err != nil && complete
 	}

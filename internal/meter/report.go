@@ -138,12 +138,12 @@ func (v *amount) tell(m *Meters, is Meter) {
 // report is what the texts have said. It leaves the state to the reader, but for numbers that cannot be read.
 func (a *answer) report(r *Report) (readable bool) {
 	readable = a.whole.add(&a.before) && !a.unreadable
-	first := Line{Model: intern(a.names.get(model)), Tier: intern(a.names.get(tier))}
+	first := Line{Model: printable(a.names.get(model)), Tier: printable(a.names.get(tier))}
 	if served := a.names.get(fallbackModel); len(served) > 0 {
-		first.Model = intern(served)
+		first.Model = printable(served)
 	}
 	if fast := a.names.get(speed); string(fast) == "fast" {
-		first.Tier = intern(fast)
+		first.Tier = printable(fast)
 	}
 	var ok bool
 	first.Meters, ok = a.line(&a.whole)
@@ -155,9 +155,9 @@ func (a *answer) report(r *Report) (readable bool) {
 		if p.of == drawingItem && slices.ContainsFunc(a.parts, func(other partial) bool { return other.of == drawing }) {
 			continue // all of them stand beside usage
 		}
-		next := Line{Model: intern([]byte(p.name)), Tier: first.Tier}
+		next := Line{Model: p.name, Tier: first.Tier}
 		if p.of == imageTool && next.Model == "" {
-			next.Model = intern(a.names.get(imageModel))
+			next.Model = printable(a.names.get(imageModel))
 		}
 		next.Meters, ok = a.line(&p.tally)
 		readable = readable && ok
@@ -178,7 +178,7 @@ func (a *answer) report(r *Report) (readable bool) {
 	if len(lines) > 1 || !lines[0].IsZero() || lines[0].Model != "" || lines[0].Tier != "" {
 		r.Lines = lines
 	}
-	r.AnswerID = printable(string(a.names.get(answerID)))
+	r.AnswerID = printable(a.names.get(answerID))
 	if readable {
 		r.ReportedCost, r.Currency = a.cost()
 	}

@@ -43,7 +43,6 @@ type scanner struct {
 	outside int             // brackets open inside a value of no interest
 	next    int16           // node of the value to come
 	text    shortText
-	digits  digits
 	wrapped *wrapped // made where it is needed
 	isInner bool     // it reads a text that is wrapped, in which none is
 	pattern *pattern // is made of the text that is read at once; nil: none is
@@ -67,7 +66,7 @@ func (s *scanner) write(p []byte) {
 		case inName:
 			var text []byte
 			var ended bool
-			if p, text, ended = s.text.whole(p); ended {
+			if p, text, ended = s.text.read(p); ended {
 				s.answer.name(&nodes[s.next], text)
 				s.valueEnds()
 			}
@@ -166,8 +165,8 @@ func (s *scanner) begin(b byte) {
 	case b == '-' || b >= '0' && b <= '9':
 		if s.step = inOther; n.isNumber() {
 			s.step = inNumber
-			s.digits.reset()
-			s.digits.add(b)
+			s.text.reset()
+			s.text.add([]byte{b})
 		}
 	case b == 'n' || b == 't' || b == 'f':
 		if b != 'n' {
@@ -208,11 +207,11 @@ func (s *scanner) valueEnds() {
 // readKey reads a key to its end, and what follows as far as its value is of no interest and came with it: as mostly.
 func (s *scanner) readKey(p []byte) (rest []byte) {
 	for {
-		rest, key, ended := s.text.whole(p)
+		rest, key, ended := s.text.read(p)
 		if !ended {
 			return rest
 		}
-		s.next, s.step = nodes[s.path[s.depth]].child(key), colon
+		s.next, s.step = nodes[s.path[s.depth]].keys[string(key)], colon
 		if len(rest) < 2 || rest[0] != ':' || rest[1] <= ' ' {
 			return rest
 		}
@@ -253,22 +252,23 @@ func (s *scanner) readText(p []byte) (rest []byte) {
 
 // readLiteral reads a number, true, false or null to its end.
 func (s *scanner) readLiteral(p []byte) (rest []byte) {
-	for i, b := range p {
-		if isLiteral[b] {
-			if s.step == inNumber {
-				s.digits.add(b)
-			}
-			continue
-		}
-		if s.step == inNumber {
-			s.answer.number(&nodes[s.next], s.digits.text())
-		} else if s.pattern != nil && s.next == 0 {
-			s.pattern.note(s.size-len(p)-1, s.size-len(p)+i)
-		}
-		s.valueEnds()
-		return p[i:]
+	n := 0
+	for n < len(p) && isLiteral[p[n]] {
+		n++
 	}
-	return nil
+	if s.step == inNumber {
+		s.text.add(p[:n])
+	}
+	switch {
+	case n == len(p):
+		return nil
+	case s.step == inNumber:
+		s.answer.number(&nodes[s.next], s.text.bytes())
+	case s.pattern != nil && s.next == 0:
+		s.pattern.note(s.size-len(p)-1, s.size-len(p)+n)
+	}
+	s.valueEnds()
+	return p[n:]
 }
 
 // readWrapped reads a text that is wrapped to its end.
@@ -317,33 +317,6 @@ var isLiteral = func() (is [256]bool) {
 	}
 	return is
 }()
-
-// passText looks for the end of a string of which a part was passed. escaped tells that the last byte before p escapes the
-// first of it; the same is told of p's own last byte when the string goes on behind p.
-func passText(p []byte, escaped bool) (rest []byte, ended, escapes bool) {
-	if escaped {
-		p = p[1:]
-	}
-	for {
-		quote := bytes.IndexByte(p, '"')
-		before := p
-		if quote >= 0 {
-			before = p[:quote]
-		}
-		n := len(before)
-		for n > 0 && before[n-1] == '\\' {
-			n--
-		}
-		escapes = (len(before)-n)%2 == 1 // for the others escape each other
-		switch {
-		case quote < 0:
-			return nil, false, escapes
-		case !escapes:
-			return p[quote+1:], true, false
-		}
-		p = p[quote+1:]
-	}
-}
 
 // complete reports whether no text was cut off.
 func (s *scanner) complete() bool { return s.step == beforeText || s.depth == 0 && s.step == inOther }

@@ -2,137 +2,108 @@ package meter
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
-	"unicode/utf8"
+	"strings"
+	"unicode"
 )
 
-// maxName bounds the texts that are kept, in bytes.
-const maxName = 100
-
-// shortText is a JSON string that comes in pieces, as far as it is of interest.
-type shortText struct {
-	bytes [maxName + 1]byte
-	n     int // maxName+1: it is longer
-	step  uint8
-	code  uint16
-}
-
-// Steps of a shortText: an escape is a backslash and a letter, or \u and four digits.
 const (
-	plain uint8 = iota
-	letter
-	digit1
-	digit2
-	digit3
-	digit4
+	maxName = 100         // bytes of a text that is kept
+	maxRaw  = 6 * maxName // of one with escapes, or in pieces
 )
 
-func (t *shortText) reset() { t.n, t.step = 0, plain }
-
-// whole is read that gives the text when it ended, without a copy where it can.
-func (t *shortText) whole(p []byte) (rest, text []byte, ended bool) {
-	if t.n == 0 && t.step == plain {
-		for i, b := range p[:min(len(p), maxName+1)] {
-			if b == '"' {
-				return p[i+1:], p[:i], true
-			} else if b == '\\' {
-				break
-			}
-		}
-	}
-	rest, ended = t.read(p)
-	return rest, t.bytes[:t.n], ended
+// shortText is a string, or a number, that comes in pieces, as far as it is of interest.
+type shortText struct {
+	raw     [maxRaw]byte
+	n       int // more than maxRaw: it is longer
+	escaped bool
 }
 
-// read takes a piece; what is behind the end of the string is the rest.
-func (t *shortText) read(p []byte) (rest []byte, ended bool) {
-	for i, b := range p {
+func (t *shortText) reset() { t.n, t.escaped = 0, false }
+
+func (t *shortText) add(p []byte) {
+	if t.n <= maxRaw {
+		t.n += min(copy(t.raw[t.n:], p), len(p))
+		if t.n == maxRaw {
+			t.n = maxRaw + 1
+		}
+	}
+}
+
+func (t *shortText) bytes() []byte { return t.raw[:min(t.n, maxRaw)] }
+
+// read takes a piece of a string, and gives the string when it ended. What is behind it is the rest.
+func (t *shortText) read(p []byte) (rest, text []byte, ended bool) {
+	rest, ended, escapes := passText(p, t.escaped)
+	t.escaped = escapes
+	text = p[:len(p)-len(rest)]
+	if ended {
+		text = text[:len(text)-1]
+	}
+	if t.n > 0 || !ended {
+		t.add(text)
+		text = t.bytes()
+	}
+	if ended && bytes.IndexByte(text, '\\') >= 0 {
+		var plain string
+		_ = json.Unmarshal([]byte(`"`+string(text)+`"`), &plain) // what is none is no key and no name
+		text = []byte(plain)
+	}
+	return rest, text, ended
+}
+
+// passText looks for the end of a string of which a part was passed. escaped tells that the last byte before p escapes the
+// first of it; the same is told of p's own last byte when the string goes on behind p.
+func passText(p []byte, escaped bool) (rest []byte, ended, escapes bool) {
+	if escaped && len(p) > 0 {
+		p = p[1:]
+	}
+	for {
+		quote := bytes.IndexByte(p, '"')
+		before := p
+		if quote >= 0 {
+			before = p[:quote]
+		}
+		n := len(before)
+		for n > 0 && before[n-1] == '\\' {
+			n--
+		}
+		escapes = (len(before)-n)%2 == 1 // for the others escape each other
 		switch {
-		case t.step >= digit1:
-			t.hex(b)
-		case t.step == letter:
-			t.escape(b)
-		case b == '\\':
-			t.step = letter
-		case b == '"':
-			return p[i+1:], true
-		default:
-			t.add(b)
+		case quote < 0:
+			return nil, false, escapes
+		case !escapes:
+			return p[quote+1:], true, false
 		}
-	}
-	return nil, false
-}
-
-func (t *shortText) add(of ...byte) {
-	if t.n+len(of) > maxName {
-		t.n = maxName + 1
-		return
-	}
-	t.n += copy(t.bytes[t.n:], of)
-}
-
-func (t *shortText) escape(b byte) {
-	t.step = plain
-	if b == 'u' {
-		t.step, t.code = digit1, 0
-		return
-	}
-	if at := bytes.IndexByte([]byte("nrtbf"), b); at >= 0 {
-		b = "\n\r\t\b\f"[at]
-	}
-	t.add(b)
-}
-
-func (t *shortText) hex(b byte) {
-	d, err := strconv.ParseUint(string(b), 16, 4)
-	if err != nil {
-		d = 0
-	}
-	t.code = t.code<<4 | uint16(d)
-	if t.step++; t.step > digit4 {
-		t.step = plain
-		t.add(utf8.AppendRune(nil, rune(t.code))...)
+		p = p[quote+1:]
 	}
 }
 
-// digits is a JSON number that comes in pieces.
-type digits struct {
-	of [24]byte
-	n  int
+// printable is a text without what no name has.
+func printable(text []byte) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, string(text)))
 }
 
-func (d *digits) reset() { d.n = 0 }
-
-func (d *digits) add(b byte) {
-	if d.n < len(d.of) {
-		d.of[d.n] = b
-	}
-	d.n++
-}
-
-// text is the number as it was written, nil for one that is too long to be any.
-func (d *digits) text() []byte {
-	if d.n > len(d.of) {
-		return nil
-	}
-	return d.of[:d.n]
-}
-
-// count reads a whole number that a meter can count.
+// count reads a whole number that a meter can count. Some upstreams write one as 12.0.
 func count(text []byte) (v uint32, ok bool) {
 	var n uint64
 	for _, b := range text {
 		if b < '0' || b > '9' {
-			return fraction(text, 1)
+			return thousandths(text, 1)
 		}
 		n = min(n*10+uint64(b-'0'), maxCount+1)
 	}
 	return uint32(n), n <= maxCount && len(text) > 0
 }
 
-// fraction reads a number with a point or an exponent: some upstreams write counts as 12.0. Seconds, which are no whole
-// numbers always, become milliseconds by a factor, and are rounded.
-func fraction(text []byte, factor float64) (v uint32, ok bool) {
+// thousandths reads a number by a factor: of seconds, which need not be whole, the milliseconds, rounded.
+func thousandths(text []byte, factor float64) (v uint32, ok bool) {
 	f, err := strconv.ParseFloat(string(text), 64)
 	if f *= factor; err != nil || !(f >= 0 && f <= maxCount) {
 		return 0, false

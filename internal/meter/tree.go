@@ -1,9 +1,6 @@
 package meter
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // node is where a path of the table leads, or passes. The tree of them is made once.
 type node struct {
@@ -12,18 +9,10 @@ type node struct {
 	opens  bool // the object says nothing but what was used
 	kinds  bool // the object tells a kind and how many
 	of     part
-	under  uint8     // wrapper
-	member int16     // node of an array's members; 0: none
-	number uint8     // of those that open: a bit of its own
-	first  [64]uint8 // by their hash, which of keys to begin with: one more than its position
-	keys   []edge
-}
-
-// edge is a key of an object.
-type edge struct {
-	key  string
-	to   int16
-	next uint8 // of the same hash, likewise
+	under  uint8 // wrapper
+	member int16 // node of an array's members; 0: none
+	number uint8 // of those that open: a bit of its own
+	keys   map[string]int16
 }
 
 // nodes begin with the one that leads nowhere and the root.
@@ -31,26 +20,8 @@ var nodes = makeTree()
 
 const root = 1
 
-// hash spreads the keys of an object, none of which is empty.
-func hash[text string | []byte](key text) uint8 {
-	return (key[0] + key[len(key)-1]<<2 + uint8(len(key))*5) & 63
-}
-
-// child is the node of a key, 0 for one that leads nowhere.
-func (n *node) child(key []byte) int16 {
-	if len(key) == 0 {
-		return 0
-	}
-	for i := n.first[hash(key)]; i != 0; i = n.keys[i-1].next {
-		if e := &n.keys[i-1]; string(key) == e.key {
-			return e.to
-		}
-	}
-	return 0
-}
-
 func makeTree() []node {
-	t := tree{make([]node, root+1)}
+	t := tree{[]node{{}, {keys: map[string]int16{}}}}
 	t.put("", texts)
 	for _, path := range usages {
 		t.at(path).opens = true
@@ -71,7 +42,9 @@ func makeTree() []node {
 	number := uint8(0)
 	for i := range t.nodes {
 		n := &t.nodes[i]
-		n.kinds = slices.ContainsFunc(n.keys, func(e edge) bool { return t.nodes[e.to].is == memberKind })
+		for _, to := range n.keys {
+			n.kinds = n.kinds || t.nodes[to].is == memberKind
+		}
 		if n.opens {
 			n.number = number
 			number++
@@ -110,13 +83,10 @@ func (t *tree) find(path string) int16 {
 	at := int16(root)
 	for key := range strings.SplitSeq(path, ".") {
 		name, isArray := strings.CutSuffix(key, "[]")
-		to := t.nodes[at].child([]byte(name))
+		to := t.nodes[at].keys[name]
 		if to == 0 {
 			to = t.grow()
-			n := &t.nodes[at]
-			h := hash(name)
-			n.keys = append(n.keys, edge{name, to, n.first[h]})
-			n.first[h] = uint8(len(n.keys))
+			t.nodes[at].keys[name] = to
 		}
 		if at = to; !isArray {
 			continue
@@ -131,7 +101,7 @@ func (t *tree) find(path string) int16 {
 }
 
 func (t *tree) grow() int16 {
-	t.nodes = append(t.nodes, node{})
+	t.nodes = append(t.nodes, node{keys: map[string]int16{}})
 	return int16(len(t.nodes) - 1)
 }
 
@@ -139,8 +109,8 @@ func (t *tree) grow() int16 {
 func (t *tree) mark(at int16, under uint8) {
 	n := &t.nodes[at]
 	n.under = under
-	for _, e := range n.keys {
-		t.mark(e.to, under)
+	for _, to := range n.keys {
+		t.mark(to, under)
 	}
 	if n.member != 0 {
 		t.mark(n.member, under)

@@ -1,4 +1,4 @@
-package meter
+package decompress
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 const deflated = 64 << 10
 
 // hold takes bytes of the budget for a decoder.
-func (f *inflater) hold(bytes int64) error {
+func (f *Decoder) hold(bytes int64) error {
 	if !f.budget(bytes) {
 		return errMemory
 	}
@@ -24,7 +24,7 @@ func (f *inflater) hold(bytes int64) error {
 }
 
 // open makes the decoder of an encoding; done is for when it is not used any more.
-func (f *inflater) open(encoding string, from *bufio.Reader) (decoder io.Reader, done func(), err error) {
+func (f *Decoder) open(encoding string, from *bufio.Reader) (decoder io.Reader, done func(), err error) {
 	done = func() {}
 	switch encoding {
 	case "gzip", "x-gzip":
@@ -72,7 +72,7 @@ func brotliWindow(from *bufio.Reader) int64 {
 	return 1 << 17
 }
 
-func (f *inflater) openZstd(from *bufio.Reader) (io.Reader, func(), error) {
+func (f *Decoder) openZstd(from *bufio.Reader) (io.Reader, func(), error) {
 	var header zstd.Header
 	head, _ := from.Peek(zstd.HeaderMaxSize)
 	if err := header.Decode(head); err != nil {

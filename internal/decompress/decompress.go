@@ -1,4 +1,6 @@
-package meter
+// Package decompress undoes the compression of an answer that passes, piece by piece and within bounds: of memory, which is
+// asked for, and of what the bytes of an upstream may become.
+package decompress
 
 import (
 	"bufio"
@@ -27,9 +29,9 @@ var (
 	errMemory   = errors.New("there is no memory for the answer's decoder")
 )
 
-// inflater undoes the compression of an answer that comes in pieces. The decoders of the libraries ask for their
+// Decoder undoes the compression of an answer that comes in pieces. The decoders of the libraries ask for their
 // input; this one runs such a decoder as a coroutine, which stands still while there is none.
-type inflater struct {
+type Decoder struct {
 	input  []byte
 	closed bool // no more will come
 	next   func() (struct{}, bool)
@@ -42,16 +44,16 @@ type inflater struct {
 	given  int64
 }
 
-// newInflater gives the bytes of an encoding to sink. budget is asked for the bytes of memory that the decoder
+// New gives the bytes of an encoding to sink. budget is asked for the bytes of memory that the decoder
 // takes at most, before it is made, and given them back as a negative number.
-func newInflater(encoding string, budget func(bytes int64) bool, sink func([]byte)) *inflater {
-	f := &inflater{sink: sink, budget: budget}
+func New(encoding string, budget func(bytes int64) bool, sink func([]byte)) *Decoder {
+	f := &Decoder{sink: sink, budget: budget}
 	f.next, f.stop = iter.Pull(func(yield func(struct{}) bool) { f.err = f.run(strings.ToLower(encoding), yield) })
 	return f
 }
 
-// write gives the decoder a piece, and what it makes of it to sink. An error ends it.
-func (f *inflater) write(p []byte) error {
+// Write gives the decoder a piece, and what it makes of it to sink. An error ends it.
+func (f *Decoder) Write(p []byte) error {
 	f.input = p
 	f.taken += int64(len(p))
 	f.next()
@@ -59,8 +61,8 @@ func (f *inflater) write(p []byte) error {
 	return f.err
 }
 
-// end lets the decoder end, and tells whether the answer was whole.
-func (f *inflater) end() error {
+// End lets the decoder end, and tells whether the answer was whole.
+func (f *Decoder) End() error {
 	defer func() {
 		f.stop()
 		f.budget(-f.held)
@@ -70,9 +72,12 @@ func (f *inflater) end() error {
 	return f.err
 }
 
+// Given is how many bytes it became by now.
+func (f *Decoder) Given() int64 { return f.given }
+
 // run is the coroutine: it decodes until the end.
-func (f *inflater) run(encoding string, yield func(struct{}) bool) error {
-	source := &source{inflater: f, yield: yield}
+func (f *Decoder) run(encoding string, yield func(struct{}) bool) error {
+	source := &source{Decoder: f, yield: yield}
 	if !source.wait() {
 		return nil // nothing came at all
 	}
@@ -99,7 +104,7 @@ func (f *inflater) run(encoding string, yield func(struct{}) bool) error {
 
 // source is what a decoder reads.
 type source struct {
-	*inflater
+	*Decoder
 	yield func(struct{}) bool
 }
 
