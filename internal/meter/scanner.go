@@ -211,7 +211,7 @@ func (s *scanner) readKey(p []byte) (rest []byte) {
 		if !ended {
 			return rest
 		}
-		s.next, s.step = nodes[s.path[s.depth]].keys[string(key)], colon
+		s.next, s.step = nodes[s.path[s.depth]].child(key), colon
 		if len(rest) < 2 || rest[0] != ':' || rest[1] <= ' ' {
 			return rest
 		}

@@ -35,6 +35,15 @@ func (t *shortText) bytes() []byte { return t.raw[:min(t.n, maxRaw)] }
 
 // read takes a piece of a string, and gives the string when it ended. What is behind it is the rest.
 func (t *shortText) read(p []byte) (rest, text []byte, ended bool) {
+	if t.n == 0 && !t.escaped {
+		for i, b := range p[:min(len(p), 32)] { // as mostly
+			if b == '"' {
+				return p[i+1:], p[:i], true
+			} else if b == '\\' {
+				break
+			}
+		}
+	}
 	rest, ended, escapes := passText(p, t.escaped)
 	t.escaped = escapes
 	text = p[:len(p)-len(rest)]
@@ -82,6 +91,9 @@ func passText(p []byte, escaped bool) (rest []byte, ended, escapes bool) {
 
 // printable is a text without what no name has.
 func printable(text []byte) string {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return string(text)
+	}
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
 			return -1

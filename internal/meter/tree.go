@@ -13,12 +13,25 @@ type node struct {
 	member int16 // node of an array's members; 0: none
 	number uint8 // of those that open: a bit of its own
 	keys   map[string]int16
+	hashes uint64 // of keys, a bit for each: most that are met are none of them
 }
 
 // nodes begin with the one that leads nowhere and the root.
 var nodes = makeTree()
 
 const root = 1
+
+// child is the node of a key, 0 for one that leads nowhere.
+func (n *node) child(key []byte) int16 {
+	if len(key) == 0 || n.hashes&hash(key) == 0 {
+		return 0
+	}
+	return n.keys[string(key)]
+}
+
+func hash(key []byte) uint64 {
+	return 1 << ((key[0] + key[len(key)-1]<<2 + uint8(len(key))*5) & 63)
+}
 
 func makeTree() []node {
 	t := tree{[]node{{}, {keys: map[string]int16{}}}}
@@ -87,6 +100,7 @@ func (t *tree) find(path string) int16 {
 		if to == 0 {
 			to = t.grow()
 			t.nodes[at].keys[name] = to
+			t.nodes[at].hashes |= hash([]byte(name))
 		}
 		if at = to; !isArray {
 			continue
