@@ -53,12 +53,9 @@ var ordinaryTiers = []string{"default", "standard", "auto", "on_demand", "on-dem
 // these do not say all. A meter of 0 is known, and in no line.
 func (r *Record) SetLines(lines []Line) {
 	u := &r.Usage
-	r.Lines = nil
-	if len(lines) == 0 {
-		return
+	if r.Lines = KeptLines(lines); len(lines) > 0 {
+		u.Model = cutBytes(lines[0].Model, maxLineName)
 	}
-	u.Model = cutBytes(lines[0].Model, maxLineName)
-	kept := make([]Line, 0, min(len(lines), maxLines))
 	for i := range lines {
 		for _, m := range lines[i].Meters {
 			if field := usageFieldOf(m.Name); field != 0 {
@@ -66,13 +63,20 @@ func (r *Record) SetLines(lines []Line) {
 				u.Set(field, uint32(min(uint64(n)+m.Amount, math.MaxUint32)))
 			}
 		}
+	}
+}
+
+// KeptLines are the lines of a call as its record has them; none where the sums of their tokens say all.
+func KeptLines(lines []Line) (kept []Line) {
+	for i := range lines {
 		if line := lines[i].normal(); len(line.Meters) > 0 {
 			kept = addLine(kept, line)
 		}
 	}
-	if len(kept) > 1 || len(kept) == 1 && !kept[0].ordinary(u.Model) {
-		r.Lines = kept
+	if len(kept) == 1 && kept[0].ordinary(cutBytes(lines[0].Model, maxLineName)) {
+		return nil
 	}
+	return kept
 }
 
 // normal is a line with its tier and band as they are kept, without meters of 0.

@@ -635,7 +635,7 @@ type CallFields struct {
 	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names that have no price of their own, an owner, capability and day.
 	UpstreamModel *string `json:"upstreamModel"`
 
-	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; deferred: what was asked for is done later, and its usage told elsewhere; repeated: the answer is one of before, whose usage was counted then; none: no answer of status 2xx to a POST; null: not collected.
+	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; deferred: what was asked for was still to be done, and its usage is told elsewhere; repeated: an answer of before was handed out again, and was counted then; none: no answer of status 2xx to a POST; null: not collected.
 	UsageState *string `json:"usageState"`
 }
 
@@ -1553,7 +1553,7 @@ type InvoiceCount struct {
 	// Input Tokens, cached and cache-written ones included.
 	Input int64 `json:"input"`
 
-	// OtherCalls Calls without a 2xx answer to a POST.
+	// OtherCalls Calls without a 2xx answer to a POST, and those whose answers had nothing to report: deferred or repeated.
 	OtherCalls int64 `json:"otherCalls"`
 	Output     int64 `json:"output"`
 

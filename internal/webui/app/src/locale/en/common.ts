@@ -191,6 +191,8 @@ const common: Same<typeof zh> = {
       reported: 'As the answer reports it',
       partial: 'The answer was interrupted before it told its usage',
       absent: 'The answer reports no usage',
+      deferred: 'What was asked for was still to be done; its usage is told elsewhere',
+      repeated: 'An earlier answer, handed out again and counted then',
       unreadable: 'The answer’s usage cannot be read',
       none: 'There was no successful answer',
       unknown: 'Not collected',

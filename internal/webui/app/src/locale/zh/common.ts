@@ -176,6 +176,8 @@ const common = {
       reported: '应答中报告的数值',
       partial: '应答在报告用量之前中断',
       absent: '应答没有报告用量',
+      deferred: '任务尚未完成，用量在别处报告',
+      repeated: '再次返回的历史应答，此前已经计入',
       unreadable: '无法读取应答的用量',
       none: '没有成功的应答',
       unknown: '未采集',
