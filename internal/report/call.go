@@ -1,8 +1,11 @@
 package report
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
@@ -84,4 +87,39 @@ func costCells(book *pricing.Book, c stats.Call) []string {
 		lines = string(text)
 	}
 	return []string{c.AnswerID, reported, currency, strings.Join(amounts, " "), strings.Join(currencies, " "), lines}
+}
+
+// Told gives what the caller of a call is told of it: never a body. Faults: NotFound, Unavailable.
+func Told(ctx context.Context, reader *stats.Reader, prices *pricing.Store, application, call uuid.UUID) (told openapi.ToldCall, err error) {
+	c, err := reader.Own(ctx, application, call)
+	if err != nil {
+		return told, err
+	}
+	book, err := prices.Book(ctx)
+	if err != nil {
+		return told, err
+	}
+	f := callFields(book, c)
+	told = openapi.ToldCall{
+		CallID: f.CallID, StartTime: f.StartTime, Model: f.Model, Success: f.Success, StatusCode: f.StatusCode, DurationMs: f.DurationMs, Reason: callReason(c.Reason),
+		UsageState: f.UsageState, UpstreamModel: f.UpstreamModel, InputTokens: f.InputTokens, OutputTokens: f.OutputTokens, CachedTokens: f.CachedTokens,
+		CacheWriteTokens: f.CacheWriteTokens, ReasoningTokens: f.ReasoningTokens,
+		Lines: f.Lines, AnswerID: f.AnswerID, ReportedCost: f.ReportedCost, Cost: f.Cost, Attempts: f.AttemptList,
+	}
+	if len(told.Attempts) == 0 && c.Attempts > 0 {
+		told.Attempts = append(told.Attempts, onlyAttempt(c))
+	}
+	return told, nil
+}
+
+// onlyAttempt is that of a call that was sent to one upstream, or of whose attempts the last one is known.
+func onlyAttempt(c stats.Call) openapi.CallAttempt {
+	attempt := openapi.CallAttempt{DurationMs: int64(c.DurationMs)}
+	switch {
+	case c.Success:
+		attempt.Status = widened(&c.StatusCode)
+	case c.Reason != nil:
+		attempt.Status, attempt.Reason = widened(c.Reason.UpstreamStatus), &c.Reason.Code
+	}
+	return attempt
 }
