@@ -187,6 +187,9 @@ const common: Same<typeof zh> = {
     estimated: 'Estimated for limits',
     estimatedWhy: 'Charged to limits beyond what the answer reports, as it does not tell all; in no figure of tokens',
     upstreamModel: 'Model that answered',
+    reportedCost: 'The provider charges',
+    line: 'Used',
+    band: 'input above {{n}}',
     state: {
       reported: 'As the answer reports it',
       partial: 'The answer was interrupted before it told its usage',

@@ -172,6 +172,9 @@ const common = {
     estimated: '限额估算',
     estimatedWhy: '应答没有报告全部用量，超出报告的部分按估算计入限额；不计入任何 Token 统计',
     upstreamModel: '应答的模型',
+    reportedCost: '服务商报告的费用',
+    line: '用量明细',
+    band: '输入超过 {{n}}',
     state: {
       reported: '应答中报告的数值',
       partial: '应答在报告用量之前中断',
