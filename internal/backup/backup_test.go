@@ -129,6 +129,10 @@ func (s *site) contents(since string) map[string]string {
 			(SELECT application_id, day, model, upstream_model, sum(reported), sum(absent), sum(input), sum(input_calls) FROM tokens_daily GROUP BY ALL)`,
 		"tokens_hourly": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, hour, model, upstream_model, sum(reported), sum(absent), sum(input), sum(output) FROM tokens_hourly GROUP BY ALL)`,
+		"meters_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
+			(SELECT application_id, day, model, upstream_model, tier, band, extras, meter, sum(amount) FROM meters_daily GROUP BY ALL)`,
+		"meters_hourly": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
+			(SELECT application_id, hour, model, upstream_model, tier, band, extras, meter, sum(amount) FROM meters_hourly GROUP BY ALL)`,
 		"days_closed": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM days_closed FINAL`,
 		"failures_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, day, model, status_code, reason_type, reason_code, upstream_status, sum(calls) FROM failures_daily GROUP BY ALL)`,
