@@ -54,7 +54,7 @@ var ordinaryTiers = []string{"default", "standard", "auto", "on_demand", "on-dem
 func (r *Record) SetLines(lines []Line) {
 	u := &r.Usage
 	if r.Lines = KeptLines(lines); len(lines) > 0 {
-		u.Model = cutBytes(lines[0].Model, maxLineName)
+		u.Model = cutBytes(lines[0].Model)
 	}
 	for i := range lines {
 		for _, m := range lines[i].Meters {
@@ -73,7 +73,7 @@ func KeptLines(lines []Line) (kept []Line) {
 			kept = addLine(kept, line)
 		}
 	}
-	if len(kept) == 1 && kept[0].ordinary(cutBytes(lines[0].Model, maxLineName)) {
+	if len(kept) == 1 && kept[0].ordinary(cutBytes(lines[0].Model)) {
 		return nil
 	}
 	return kept
@@ -81,8 +81,8 @@ func KeptLines(lines []Line) (kept []Line) {
 
 // normal is a line with its tier and band as they are kept, without meters of 0.
 func (l Line) normal() Line {
-	l.Model = cutBytes(l.Model, maxLineName)
-	if l.Tier = cutBytes(strings.ToLower(l.Tier), maxLineName); slices.Contains(ordinaryTiers, l.Tier) {
+	l.Model = cutBytes(l.Model)
+	if l.Tier = cutBytes(strings.ToLower(l.Tier)); slices.Contains(ordinaryTiers, l.Tier) {
 		l.Tier = ""
 	}
 	l.Meters = slices.DeleteFunc(slices.Clone(l.Meters), func(m Meter) bool { return m.Amount == 0 })
@@ -153,14 +153,14 @@ func (r *Record) makeLinesStorable() {
 	r.Lines = r.Lines[:min(len(r.Lines), maxLines)]
 	for i := range r.Lines {
 		l := &r.Lines[i]
-		l.Model, l.Tier = cutBytes(l.Model, maxLineName), cutBytes(l.Tier, maxLineName)
+		l.Model, l.Tier = cutBytes(l.Model), cutBytes(l.Tier)
 		l.Meters = l.Meters[:min(len(l.Meters), len(MeterNames))]
 	}
-	r.AnswerID = cutBytes(r.AnswerID, maxLineName)
+	r.AnswerID = cutBytes(r.AnswerID)
 	if len(r.Charged.Amount) > maxLineName || len(r.Charged.Currency) > maxLineName {
 		r.Charged = Charge{}
 	}
 }
 
-// cutBytes is the beginning of a text, valid, of so many bytes at most.
-func cutBytes(s string, most int) string { return strings.ToValidUTF8(s[:min(len(s), most)], "") }
+// cutBytes is the beginning of a name, valid, of as many bytes as one may have.
+func cutBytes(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxLineName)], "") }

@@ -8,27 +8,29 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/calls"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
 )
 
+// fiveMeters are the names of a call's five numbers as meters.
+var fiveMeters = [...]string{"input", "output", "cached_input", "cache_write", "reasoning"}
+
 // linesOf are what a call used: its lines, or that of its five numbers.
-func linesOf(c stats.Call) []calls.Line {
+func linesOf(c stats.Call) []stats.Line {
 	if len(c.Lines) > 0 {
 		return c.Lines
 	}
-	line := calls.Line{Model: c.UpstreamModel}
+	line := stats.Line{Model: c.UpstreamModel}
 	for i, n := range []*uint32{c.Input, c.Output, c.Cached, c.CacheWrite, c.Reasoning} {
 		if n != nil {
-			line.Meters = append(line.Meters, calls.Meter{Name: calls.MeterNames[i], Amount: uint64(*n)})
+			line.Meters = append(line.Meters, stats.Meter{Name: fiveMeters[i], Amount: uint64(*n)})
 		}
 	}
 	if len(line.Meters) == 0 {
 		return nil
 	}
-	return []calls.Line{line}
+	return []stats.Line{line}
 }
 
 // costOf is what a call costs by a book.
@@ -53,8 +55,8 @@ func costOf(book *pricing.Book, c stats.Call) []pricing.Cost {
 	return sum.Costs()
 }
 
-func lineViews(lines []calls.Line) []openapi.CallLine {
-	return openapi.Each(lines, func(l calls.Line) openapi.CallLine {
+func lineViews(lines []stats.Line) []openapi.CallLine {
+	return openapi.Each(lines, func(l stats.Line) openapi.CallLine {
 		view := openapi.CallLine{Model: openapi.TextOrNull(l.Model), Tier: openapi.TextOrNull(l.Tier), Band: int64(l.Band), Meters: map[string]int64{}}
 		for _, m := range l.Meters {
 			view.Meters[m.Name] += int64(m.Amount) //nolint:gosec // the spool bounds it

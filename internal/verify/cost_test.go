@@ -276,6 +276,7 @@ func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
+	defer func() { _ = insert.Close() }()
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
 	for range n {
 		var r calls.Record

@@ -83,7 +83,7 @@ func (e *everyone) add(found *findings) {
 			continue
 		}
 		addTokens(&sum.rowTokens, row.rowTokens)
-		sum.shape.add(row.shape)
+		sum.add(row.shape)
 		sum.Counted += row.Counted
 		e.rows[of] = sum
 	}
