@@ -96,7 +96,7 @@ fuzz: ## every fuzz target in turn, FUZZTIME (60s) each, and API_FUZZ_REQUESTS (
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \
 	  done; done
 	$(WITH_ENGINES) go test -count=1 -v -run TestRandomRequestsAreAnsweredWithinTheContract ./internal/console
-	USAGE_SPLITS=all go test -count=1 -v -run 'AtEverySplit' ./internal/usage
+	METER_SPLITS=all go test -count=1 -v -run 'AtEverySplit' ./internal/meter
 	REDACTION_CASES=1000000 go test -count=1 -v -run TestNoSecretOfAnyKind ./internal/redact
 
 .PHONY: chaos

@@ -65,6 +65,7 @@ var readable = []struct {
 		"key_id",
 		"upstream_id", "attempts", "estimated_tokens",
 		"failed_upstream_id", "failed_status", "failed_ms", "failed_reason",
+		"used_models", "used_tiers", "used_bands", "used_meters", "used_amounts", "answer_id", "reported_cost", "reported_currency",
 	}},
 	{"live_failures", []string{"application_id", "call_id", "start_time", "day", "message", "method", "body_note"}},
 	{"live_usage_daily", []string{"application_id", "day", "model", "calls", "successes", "failures", "duration_ms"}},
@@ -73,6 +74,7 @@ var readable = []struct {
 		"application_id", "day", "model", "upstream_model", "reported", "partial", "absent", "unreadable", "streamed", "streamed_absent", "counted",
 		"input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
 	}},
+	{"live_meters_daily", []string{"application_id", "day", "model", "upstream_model", "tier", "band", "meter", "amount"}},
 	{"live_durations", []string{"application_id", "day", "model", "from_ms", "below_ms", "middle_ms", "calls"}},
 	{"live_days_closed", []string{
 		"application_id", "day", "revision", "user_id", "closed_at", "calls", "successes", "failures", "duration_ms", "reported", "partial", "absent", "unreadable",

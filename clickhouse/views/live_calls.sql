@@ -18,7 +18,7 @@ CREATE OR REPLACE VIEW live_calls
     request_bytes      UInt64 COMMENT 'Request body bytes read from the caller',
     response_bytes     UInt64 COMMENT 'Response body bytes accepted by the caller',
     trace_id           String COMMENT 'W3C trace id, 32 hexadecimal digits; empty when the call belongs to no trace',
-    usage_state        LowCardinality(String) COMMENT 'reported, partial (interrupted, or ended before the last of its usage: a lower bound), absent, unreadable, none (no 2xx answer to a POST); empty when not collected',
+    usage_state        LowCardinality(String) COMMENT 'reported, partial (interrupted, or ended before the last of its usage: a lower bound), absent, deferred (what was asked for is done later, and its usage told elsewhere), repeated (an answer of before, counted then), unreadable, none (no 2xx answer to a POST); empty when not collected',
     upstream_model     LowCardinality(String) COMMENT 'Model that answered, as the answer names it; other beyond 50 names without a price, an owner, capability and day',
     input_tokens       Nullable(UInt32) COMMENT 'Input tokens the answer reports, cached and cache-written ones included; null when it does not',
     output_tokens      Nullable(UInt32) COMMENT 'Output tokens the answer reports, reasoning included; null when it does not',
@@ -32,7 +32,15 @@ CREATE OR REPLACE VIEW live_calls
     failed_upstream_id LowCardinality(String) COMMENT 'Named upstream that the call was sent to before the last one, and that failed; empty when there was none',
     failed_status      UInt16 COMMENT 'HTTP status it answered; 0 when it did not',
     failed_ms          UInt32 COMMENT 'Milliseconds from the start of the call until it had failed, part of duration_ms',
-    failed_reason      LowCardinality(String) COMMENT 'Why it failed, a word of reason_code; empty when there was none'
+    failed_reason      LowCardinality(String) COMMENT 'Why it failed, a word of reason_code; empty when there was none',
+    used_models        Array(LowCardinality(String)) COMMENT 'Models that it used, one for each meter of each line; empty where upstream_model and the five numbers of tokens say all',
+    used_tiers         Array(LowCardinality(String)) COMMENT 'Tier of service of each, as the answer names it; empty for the ordinary one',
+    used_bands         Array(UInt32) COMMENT 'The largest of 128000, 200000, 256000, 272000 and 1000000 that the input of the line is above; 0 for none',
+    used_meters        Array(LowCardinality(String)) COMMENT 'What was used of each, as in live_meters_daily',
+    used_amounts       Array(UInt64) COMMENT 'How much of it',
+    answer_id          String COMMENT 'The id that the answer gives itself; empty when it has none, or it was not collected',
+    reported_cost      Nullable(Decimal(38, 12)) COMMENT 'What the provider says that it charges for the call; null when it does not',
+    reported_currency  LowCardinality(String) COMMENT 'Currency of reported_cost, as the provider names it'
 )
 DEFINER = CURRENT_USER SQL SECURITY DEFINER
 AS SELECT
@@ -40,7 +48,9 @@ AS SELECT
     duration_ms, status_code, success, streamed, first_byte_ms, ended_by,
     reason_type, reason_code, upstream_status, request_bytes, response_bytes, trace_id,
     usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id,
-    upstream_id, attempts, estimated_tokens, failed_upstream_id, failed_status, failed_ms, failed_reason
+    upstream_id, attempts, estimated_tokens, failed_upstream_id, failed_status, failed_ms, failed_reason,
+    `used.model` AS used_models, `used.tier` AS used_tiers, `used.band` AS used_bands, `used.meter` AS used_meters, `used.amount` AS used_amounts,
+    answer_id, reported_cost, reported_currency
 FROM calls
 WHERE application_id NOT IN (SELECT application_id FROM deleted_applications)
 COMMENT 'Calls of existing applications; day is the Beijing day of the start';

@@ -104,12 +104,14 @@ func (s *site) fill() {
 	s.exec(`INSERT INTO audit_log (actor, action, target_type, target_id, changes) SELECT 'a', 'b', 'c', g::text, '[{"field":"x","to":null}]' FROM generate_series(1, 1000) g`)
 	s.exec(`UPDATE collection SET started_at = now() - interval '600 days'`)
 	s.insert(`INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed, first_byte_ms, ended_by,
-			reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id, usage_state, upstream_model, input_tokens, key_id)
+			reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id, usage_state, upstream_model, input_tokens, key_id,
+			used.model, used.tier, used.band, used.meter, used.amount)
 		SELECT if(number % 3 = 0, toUUID('` + app + `'), toUUID('01920000-0000-7000-8000-0000000000' || leftPad(toString(number % 17), 2, '0'))), now64(3) - toIntervalMillisecond(number * 2808000), generateUUIDv4(number), generateUUIDv4(),
 			['a', '', 'ü'][1 + number % 3], number * 37 % 100000, 200 + number % 300, number % 4 != 0, number % 2, if(number % 5 = 0, NULL, number), 'complete',
 			'', '', 0, number, number * 1000, 'batch/' || toString(number % 100), number % 2, if(number % 7 = 0, repeat('ab', 16), ''),
 			['reported', 'absent', 'none', ''][1 + number % 4], 'gpt', if(number % 4 = 0, number, NULL),
-			toUUID('01920000-0000-7000-8000-00000000010' || toString(number % 3)) FROM numbers(4000)`)
+			toUUID('01920000-0000-7000-8000-00000000010' || toString(number % 3)),
+			if(number % 8 = 0, ['gpt'], []), if(number % 8 = 0, ['flex'], []), if(number % 8 = 0, [toUInt32(200000)], []), if(number % 8 = 0, ['input'], []), if(number % 8 = 0, [number], []) FROM numbers(4000)`)
 	s.insert(`INSERT INTO days_closed (application_id, day, revision, calls, currencies, amounts) SELECT application_id, toDate(start_time), 1, count(), ['USD'], [toDecimal128(count(), 10)] FROM calls GROUP BY 1, 2`)
 	s.insert(`INSERT INTO call_failures SELECT application_id, start_time, call_id, 'm', 'POST', '/v1', repeat('x', 3000), '{}', '', batch_id FROM calls WHERE NOT success`)
 }
@@ -129,6 +131,10 @@ func (s *site) contents(since string) map[string]string {
 			(SELECT application_id, day, model, upstream_model, sum(reported), sum(absent), sum(input), sum(input_calls) FROM tokens_daily GROUP BY ALL)`,
 		"tokens_hourly": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, hour, model, upstream_model, sum(reported), sum(absent), sum(input), sum(output) FROM tokens_hourly GROUP BY ALL)`,
+		"meters_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
+			(SELECT application_id, day, model, upstream_model, tier, band, extras, meter, sum(amount) FROM meters_daily GROUP BY ALL)`,
+		"meters_hourly": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
+			(SELECT application_id, hour, model, upstream_model, tier, band, extras, meter, sum(amount) FROM meters_hourly GROUP BY ALL)`,
 		"days_closed": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM days_closed FINAL`,
 		"failures_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, day, model, status_code, reason_type, reason_code, upstream_status, sum(calls) FROM failures_daily GROUP BY ALL)`,
@@ -191,8 +197,8 @@ func TestARestoredInstallationHoldsWhatWasBackedUpInEveryTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, to.contents(since), want)
-	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 10 {
-		t.Errorf("%d tables hold rows: contents compares eight", tables)
+	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 12 {
+		t.Errorf("%d tables hold rows: contents compares twelve", tables)
 	}
 	if older := number(to, `SELECT count() FROM calls WHERE toDate(start_time) < '`+since+`'`); older != 0 {
 		t.Errorf("%d calls that had expired", older)

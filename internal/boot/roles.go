@@ -3,9 +3,12 @@ package boot
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
+
+	"github.com/google/uuid"
 
 	"callgate/internal/access"
 	"callgate/internal/alerts"
@@ -18,6 +21,7 @@ import (
 	"callgate/internal/catalog"
 	"callgate/internal/config"
 	"callgate/internal/console"
+	"callgate/internal/fault"
 	"callgate/internal/gateway"
 	"callgate/internal/identity"
 	"callgate/internal/limits"
@@ -60,7 +64,14 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Gateway: n.spool.ID(), Snapshot: limits.New(n.pool).ReadSnapshot, Pool: n.pool, Redis: n.redis, Spent: n.shipper.Spent,
 		OwnerSpent: n.shipper.OwnerSpent, Logger: n.logger, Registry: n.registry,
 	})
+	// Questions about calls have connections of their own, to the calls' database and nothing else.
+	if n.told, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
+		return fmt.Errorf("calls: %w", err)
+	}
+	n.told.Keep(c.Retention())
+	n.told.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
 	n.gateway = gateway.New(gateway.Config{
+		Tell:             n.tell(pricing.New(n.pool)),
 		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
@@ -88,6 +99,20 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	n.resolver.OnEnding(n.gateway.End)
 	n.reports = startReports(catalog.New(n.pool, n.keyring, c.AllowPrivate), n.spool.ID(), n.gateway.Upstreams, n.logger)
 	return nil
+}
+
+// tell gives callers what is kept of their calls.
+func (n *Node) tell(prices *pricing.Store) func(ctx context.Context, application, call uuid.UUID) ([]byte, error) {
+	return func(ctx context.Context, application, call uuid.UUID) ([]byte, error) {
+		told, err := report.Told(ctx, n.told, prices, application, call)
+		if fault.KindOf(err) == fault.NotFound {
+			return nil, gateway.ErrNoCall
+		}
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(told)
+	}
 }
 
 // newTracer returns nil where OTEL_EXPORTER_OTLP_ENDPOINT is unset.

@@ -32,6 +32,9 @@ type Record struct {
 	RequestBytes  int64
 	ResponseBytes int64
 	Usage         Usage
+	Lines         []Line // what it used, where Usage does not say all (SetLines)
+	AnswerID      string // the answer's own id; empty: it has none
+	Charged       Charge // by the provider's own account
 	Estimated     uint32 // tokens that limits were charged beyond those of Usage, whose answer did not say all
 	UpstreamID    string // named upstream that the call went to last; empty: the capability's own, or none
 	Attempts      int    // upstreams it was sent to; 0 when it was refused before
@@ -87,6 +90,7 @@ func (r *Record) MakeStorable(maxDetail int) {
 	f.UpstreamID, f.Status = storable(f.UpstreamID), min(f.Status, math.MaxUint16)
 	r.Attempts = min(max(r.Attempts, 0), math.MaxUint8)
 	r.Usage.Model = storable(r.Usage.Model)
+	r.makeLinesStorable()
 	if f := r.Failure; f != nil && f.Size() > maxDetail {
 		r.Failure = nil
 	}

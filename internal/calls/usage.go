@@ -1,6 +1,6 @@
 package calls
 
-// Usage is what the answer to a call reports of its tokens (internal/usage reads it). A number
+// Usage is what the answer to a call reports of its tokens (internal/meter reads it). A number
 // counts only where Known has its field. Cached and CacheWrite are part of Input, Reasoning of Output.
 type Usage struct {
 	State                                        UsageState
@@ -19,6 +19,8 @@ const (
 	UsageReported     UsageState = "reported"   // the answer ended, and said what it used
 	UsagePartial      UsageState = "partial"    // it was interrupted: the last that it said, a lower bound, or nothing
 	UsageAbsent       UsageState = "absent"     // it ended and says nothing of tokens
+	UsageDeferred     UsageState = "deferred"   // it ended, and what was asked for is still to be done: what it uses is told elsewhere
+	UsageRepeated     UsageState = "repeated"   // it is an answer of before, handed out again, and was counted then
 	UsageUnreadable   UsageState = "unreadable" // what it says cannot be read
 )
 

@@ -291,6 +291,10 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 			return pick(f, []string{"0", "2.5", "0.0001"}), true
 		case "cached", "cacheWrite":
 			return pick(f, []any{nil, "0.25"}), true
+		case "cacheWrite1h", "tier":
+			return pick(f, []any{nil, "6"}), true
+		case "amounts":
+			return pick(f, []any{map[string]any{}, map[string]any{"images": "0.04", "reasoning": "0.000000000001"}}), true
 		case "capability", "capabilityId":
 			return pick(f, f.capabilities), true
 		case "start":

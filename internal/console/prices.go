@@ -1,6 +1,8 @@
 package console
 
 import (
+	"maps"
+
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 	"github.com/shopspring/decimal"
@@ -21,7 +23,7 @@ func (c *Console) listPrices(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) putPrice(ctx *fiber.Ctx) (any, error) {
-	body, seen, err := editOf[openapi.PriceDraft](ctx, "upstreamModel", "cached", "cacheWrite")
+	body, seen, err := editOf[openapi.PriceDraft](ctx, "upstreamModel", "tier", "cached", "cacheWrite", "cacheWrite1h")
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +45,18 @@ func (c *Console) listUnpriced(ctx *fiber.Ctx) (any, error) {
 
 func priceView(p pricing.Price) openapi.Price {
 	view := openapi.Price{
-		ID: p.ID, CapabilityID: p.CapabilityID, From: p.From, Currency: p.Currency,
-		Input: p.Input.String(), Cached: rateView(p.Cached), CacheWrite: rateView(p.CacheWrite), Output: p.Output.String(),
+		ID: p.ID, CapabilityID: p.CapabilityID, FromBand: p.FromBand, From: p.From, Currency: p.Currency,
+		Input: p.Input.String(), Cached: rateView(p.Cached), CacheWrite: rateView(p.CacheWrite), Output: p.Output.String(), Amounts: map[string]string{},
 		CreatedBy: p.CreatedBy, CreatedAt: beijing.Format(p.CreatedAt), UpdatedBy: p.UpdatedBy, UpdatedAt: beijing.Format(p.UpdatedAt),
 	}
 	if p.UpstreamModel != pricing.AnyModel {
 		view.UpstreamModel = &p.UpstreamModel
+	}
+	if p.Tier != pricing.AnyTier {
+		view.Tier = &p.Tier
+	}
+	for m, amount := range p.Amounts {
+		view.Amounts[m.String()] = amount.String()
 	}
 	return view
 }
@@ -63,9 +71,10 @@ func rateView(rate *decimal.Decimal) *string {
 
 func suggestionView(s pricing.Suggestion) openapi.PriceSuggestion {
 	view := openapi.PriceSuggestion{
-		Provider: s.Provider, Model: s.Model, Exact: s.Exact, Currency: s.Currency,
-		Input: s.Input, Cached: s.Cached, CacheWrite: s.CacheWrite, Output: s.Output, Notes: openapi.Each(s.Notes, func(n string) string { return n }),
+		Provider: s.Provider, Model: s.Model, Exact: s.Exact, FromBand: s.FromBand, Currency: s.Currency,
+		Input: s.Input, Cached: s.Cached, CacheWrite: s.CacheWrite, Output: s.Output, Amounts: map[string]string{}, Notes: openapi.Each(s.Notes, func(n string) string { return n }),
 	}
+	maps.Copy(view.Amounts, s.Amounts)
 	if s.From != nil {
 		day := s.From.String()
 		view.From = &day

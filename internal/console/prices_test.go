@@ -64,12 +64,35 @@ func TestPricesAreEnteredCorrectedListedAndTakenOut(t *testing.T) {
 	}
 }
 
+func TestAPriceIsOfATierALengthAndMoreMeters(t *testing.T) {
+	m := newManager(t)
+	m.seed("chat")
+	const path = "/api/admin/prices"
+	const base = `"capabilityId":"chat","from":"2026-08-01","currency":"USD","input":"3","output":"15"`
+	general := dataOf[openapi.Price](t, m.admin.must(200, "PUT", path, `{`+base+`,"tier":null,"cacheWrite1h":null}`))
+	if general.Tier != nil || general.FromBand != 0 || general.Amounts == nil || len(general.Amounts) != 0 {
+		t.Errorf("of any %+v", general)
+	}
+	made := dataOf[openapi.Price](t, m.admin.must(200, "PUT", path, `{`+base+`,"tier":"flex","fromBand":200000,"cacheWrite1h":"6.00","amounts":{"images":"0.04","milliseconds":"0.000000000001"}}`))
+	if made.ID == general.ID || *made.Tier != "flex" || made.FromBand != 200_000 || fmt.Sprint(made.Amounts) != "map[cache_write_1h:6 images:0.04 milliseconds:0.000000000001]" {
+		t.Errorf("made %+v", made)
+	}
+	if listed := dataOf[openapi.PriceItems](t, m.admin.must(200, "GET", path+"?capability=chat", "")).Items; len(listed) != 2 || fmt.Sprint(listed[1].Amounts) != fmt.Sprint(made.Amounts) {
+		t.Errorf("listed %+v", listed)
+	}
+	m.admin.mustRefuse("PUT", path, `{`+base+`,"tier":"","fromBand":1,"amounts":{"images":"-1","output":"2"}}`, "tier", "fromBand", "amounts.images", "amounts.output")
+	m.admin.mustRefuse("PUT", path, `{`+base+`,"amounts":{"images":0.04}}`, "amounts")
+	m.admin.mustRefuse("PUT", path, `{`+base+`,"amounts":{"thoughts":"1"},"fromBand":null}`, "fromBand")
+	m.admin.mustRefuse("PUT", path, `{`+base+`,"amounts":{"thoughts":"1"}}`, "amounts")
+	m.admin.must(200, "DELETE", path+"/"+made.ID.String(), "")
+}
+
 func TestAWrongPriceIsRefusedFieldByField(t *testing.T) {
 	m := newManager(t)
 	m.seed("chat")
 	const path = "/api/admin/prices"
 	m.admin.mustRefuse("PUT", path, `{}`, "capabilityId", "from", "currency", "input", "output")
-	m.admin.mustRefuse("PUT", path, `{"capabilityId":"chat","from":"2026-01-01","currency":"usd","input":"-1","cached":"","cacheWrite":"0.00001","output":"1e3","upstreamModel":""}`,
+	m.admin.mustRefuse("PUT", path, `{"capabilityId":"chat","from":"2026-01-01","currency":"usd","input":"-1","cached":"","cacheWrite":"0.0000000000001","output":"1e3","upstreamModel":""}`,
 		"currency", "input", "cached", "cacheWrite", "output", "upstreamModel")
 	m.admin.mustRefuse("PUT", path, `{"capabilityId":null,"from":"2026-01-01","currency":null,"input":2,"output":"8"}`, "capabilityId", "currency", "input")
 	m.admin.mustRefuse("PUT", path, `{"capabilityId":"none","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`, "capabilityId")

@@ -251,7 +251,7 @@ func TestTheExportIsTheWholeCallFlow(t *testing.T) {
 		return strings.Split(strings.TrimSuffix(r.raw, "\n"), "\n"), r.header
 	}
 	lines, header := export("")
-	if len(lines) != 26 || lines[0] != "\ufeff"+strings.Join(report.CallColumns, ",") || !strings.HasSuffix(lines[25], ",gpt,true,200,10,complete,false,,,,,,,,,,,,,") {
+	if len(lines) != 26 || lines[0] != "\ufeff"+strings.Join(report.CallColumns, ",") || !strings.HasSuffix(lines[25], ",gpt,true,200,10,complete,false,,,,,,,,,,,,,,,,,,,") {
 		t.Errorf("%d lines: %q … %q", len(lines), lines[0], lines[len(lines)-1])
 	}
 	if header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment;") {

@@ -9,7 +9,7 @@ import (
 
 	"callgate/internal/demo"
 	"callgate/internal/embedded"
-	"callgate/internal/usage"
+	"callgate/internal/meter"
 )
 
 // formats are one question in the words of each provider: four words for the system, three and two of a user's.
@@ -17,7 +17,7 @@ var formats = map[string]struct {
 	path, streamed string // the path that streams, where it is another
 	body           string
 	absent         bool // its stream reports no usage
-	want           usage.Report
+	want           said
 }{
 	"chat": {path: "/v1/chat/completions", body: `{"model":"demo","stream_options":{"include_usage":true},"reasoning_effort":"low","messages":[
 		{"role":"system","content":"be kind and brief"},{"role":"user","content":"one two three"},{"role":"user","content":[{"type":"text","text":"four five"}]}]}`,
@@ -41,13 +41,18 @@ var formats = map[string]struct {
 const google = `{"systemInstruction":{"parts":[{"text":"be kind and brief"}]},"generationConfig":{"thinkingConfig":{"thinkingBudget":9}},
 	"contents":[{"role":"user","parts":[{"text":"one two three"}]},{"role":"user","parts":[{"text":"four five"}]}]}`
 
+// said is what a report says in the five numbers that every call has, as far as they are known and not 0.
+type said struct {
+	state meter.State
+	model string
+	five  [5]uint32
+}
+
 // report is what an answer says; -1 is what it does not.
-func report(numbers ...int) usage.Report {
-	r := usage.Report{State: usage.Reported, Model: "demo"}
-	for i, to := range []*uint32{&r.Input, &r.Output, &r.Cached, &r.CacheWrite, &r.Reasoning} {
-		if numbers[i] >= 0 {
-			*to, r.Known = uint32(numbers[i]), r.Known|1<<i
-		}
+func report(numbers ...int) said {
+	r := said{state: meter.Reported, model: "demo"}
+	for i, n := range numbers {
+		r.five[i] = uint32(max(n, 0))
 	}
 	return r
 }
@@ -64,14 +69,13 @@ func TestTheDemoUpstreamReportsItsUsageInEveryFormatStreamedAndNot(t *testing.T)
 				body = `{"stream":true,` + body[1:]
 			}
 			if inStream && format.absent {
-				want = usage.Report{State: usage.Absent, Model: "demo"}
+				want = said{state: meter.Absent, model: "demo"}
 			}
 			if path == "/v2/chat" { // Cohere's answers do not name their model
-				want.Model = ""
+				want.model = ""
 			}
 			got, text := reported(t, upstream, path, body)
-			// What is not said, and what is said to be none, are the same to who counts.
-			if got.Known &= want.Known; got != want {
+			if got != want {
 				t.Errorf("%s, streamed %v: %+v, want %+v: %s", name, inStream, got, want, text)
 			}
 			if inStream == (strings.Count(text, "You") == strings.Count(text, "You said: four five")) {
@@ -79,22 +83,27 @@ func TestTheDemoUpstreamReportsItsUsageInEveryFormatStreamedAndNot(t *testing.T)
 			}
 		}
 	}
-	if got, text := reported(t, upstream, "/v1/embeddings", `{"model":"demo","input":["one two","three"]}`); got.Input != 3 || got.State != usage.Reported {
+	if got, text := reported(t, upstream, "/v1/embeddings", `{"model":"demo","input":["one two","three"]}`); got.five[meter.Input] != 3 || got.state != meter.Reported {
 		t.Errorf("embeddings: %+v: %s", got, text)
 	}
 }
 
 // reported is what the gateway would read of an answer.
-func reported(t *testing.T, upstream *demo.Upstream, path, body string) (usage.Report, string) {
+func reported(t *testing.T, upstream *demo.Upstream, path, body string) (said, string) {
 	t.Helper()
 	response, text, err := ask(t, upstream, "POST", path, body)
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s, %v", path, response.StatusCode, text, err)
 	}
-	var reader usage.Reader
-	reader.Begin([]byte(response.Header.Get("Content-Type")), nil, func(int64) bool { return true })
+	var reader meter.Reader
+	reader.Begin(meter.Head{ContentType: []byte(response.Header.Get("Content-Type"))}, func(int64) bool { return true })
 	reader.Write([]byte(text))
-	return reader.End(true), text
+	r := reader.End(true)
+	got, sum := said{state: r.State, model: r.Model()}, r.Sum()
+	for m := range meter.Meter(len(got.five)) {
+		got.five[m], _ = sum.Count(m)
+	}
+	return got, text
 }
 
 func TestTheDemoUpstreamWordsErrorsAsTheProviderDoes(t *testing.T) {

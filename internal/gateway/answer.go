@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"callgate/internal/http1"
+	"callgate/internal/meter"
 )
 
 // appendAnswer adds the head of the upstream's answer for the caller: the upstream's own lines byte for byte
@@ -82,7 +83,7 @@ type guard struct {
 	private  bool // Cache-Control forbids shared caches to keep it
 	document bool // a browser could run it as a page
 
-	contentType, encoding []byte // as they pass
+	answer meter.Head // what its meters are read by, as it passes
 }
 
 var (
@@ -103,7 +104,7 @@ func (g *guard) passes(name, value []byte, hop bool) bool {
 		}
 	case len("content-type"):
 		if http1.EqualFold(name, "content-type") { // named by Connection or not: the body cannot be read without it
-			g.contentType = value
+			g.answer.ContentType = value
 			g.document = g.document || isDocument(value)
 			return true
 		}
@@ -113,7 +114,7 @@ func (g *guard) passes(name, value []byte, hop bool) bool {
 		}
 	case len("content-encoding"):
 		if http1.EqualFold(name, "content-encoding") { // likewise
-			g.encoding = value
+			g.answer.Encoding = value
 			return true
 		}
 	case len("x-accel-buffering"):
@@ -121,6 +122,7 @@ func (g *guard) passes(name, value []byte, hop bool) bool {
 			return !hop && http1.EqualFold(value, "no")
 		}
 	}
+	g.answer.Count(name, value)
 	return !hop && !removedOut.has(name)
 }
 

@@ -12,8 +12,8 @@ import (
 	"callgate/internal/calls"
 	"callgate/internal/http1"
 	"callgate/internal/limits"
+	"callgate/internal/meter"
 	"callgate/internal/traces"
-	"callgate/internal/usage"
 )
 
 // phase is where a call is; it says which timeout counts and what is cut to end it.
@@ -78,7 +78,7 @@ type call struct {
 	responseBytes int64
 	tail          int // bytes of framing written behind the last byte of the body
 	errorAnswer   errorAnswer
-	usage         *usage.Reader // reads the answer; nil: it is not looked at
+	meter         *meter.Reader // reads the answer; nil: it is not looked at
 	passed        int64         // about how many tokens the answer's text is worth
 	streamed      bool
 	awaits        bool             // recordAnswered is still to be called

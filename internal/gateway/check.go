@@ -68,6 +68,8 @@ func (c *call) check() *refusal {
 		return &refusedDiffers
 	case count == 0 && c.asksForModels():
 		return &modelsAsked
+	case count == 0 && c.asksForCall():
+		return &callAsked
 	case model == "":
 		return &refusedNoModel
 	case c.capability == nil:

@@ -86,6 +86,7 @@ func (c *call) finish(o outcome) {
 	defer c.gateway.supervisor.remove(c)
 	c.endProbe()
 	duration := time.Since(c.start)
+	used := c.used(o.success)
 	record := calls.TakeRecord()
 	*record = calls.Record{
 		ApplicationID: c.grant.ApplicationID,
@@ -104,7 +105,10 @@ func (c *call) finish(o outcome) {
 		UpstreamCode:  c.status,
 		RequestBytes:  c.request.size.Load(),
 		ResponseBytes: c.responseBytes,
-		Usage:         c.tokens(o.success),
+		Usage:         tokensOf(&used),
+		Lines:         linesOf(&used),
+		AnswerID:      used.AnswerID,
+		Charged:       calls.Charge{Amount: used.ReportedCost, Currency: used.Currency},
 		Attempts:      c.attempts,
 		FailedAttempt: c.failedFirst,
 	}

@@ -32,6 +32,7 @@ type Gateway struct {
 	supervisor *supervisor
 	origins    origins
 	shares     shares
+	told       *told
 	stopping   atomic.Bool // no time is left for new calls
 	closed     atomic.Bool
 }
@@ -40,6 +41,7 @@ type Gateway struct {
 func New(config Config) *Gateway {
 	config.defaults()
 	g := &Gateway{
+		told:   newTold(),
 		config: config,
 		logger: config.Logger, origins: newOrigins(config.Origins),
 		upstreams: upstreams{

@@ -19,6 +19,8 @@ func (c *call) handle() (again bool) {
 	switch refused := c.prepare(); {
 	case refused == &modelsAsked:
 		return c.tellModels()
+	case refused == &callAsked:
+		return c.tellCall()
 	case refused != nil:
 		return c.refuse(*refused)
 	}

@@ -29,7 +29,7 @@ var reasons = []calls.ReasonCode{
 }
 
 // usageStates are those of calls whose tokens are collected.
-var usageStates = []calls.UsageState{calls.UsageNone, calls.UsageReported, calls.UsagePartial, calls.UsageAbsent, calls.UsageUnreadable}
+var usageStates = []calls.UsageState{calls.UsageNone, calls.UsageReported, calls.UsagePartial, calls.UsageAbsent, calls.UsageDeferred, calls.UsageRepeated, calls.UsageUnreadable}
 
 func newMetrics(registry prometheus.Registerer, g *Gateway) *metrics {
 	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 1800}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -135,7 +136,7 @@ func TestEveryRefusalHasItsStatusItsCodeAndItsRecord(t *testing.T) {
 				want := calls.Record{ApplicationID: application, UserID: owner, CallID: record.CallID, Model: test.model,
 					Start: record.Start, Duration: record.Duration, StatusCode: test.status, FirstByte: -1, EndedBy: cmp.Or(test.endedBy, calls.Denied),
 					ReasonType: test.reason, ReasonCode: test.exact, RequestBytes: record.RequestBytes, Failure: record.Failure, Attempts: test.sent}
-				if *record != want {
+				if !reflect.DeepEqual(*record, want) {
 					t.Errorf("record %+v\nwant   %+v", *record, want)
 				}
 				if record.Start.Before(began.Add(-time.Second)) || record.Duration < 0 || record.Duration > 5*time.Second {
@@ -233,7 +234,7 @@ func TestSuccessIsRecordedWithoutABody(t *testing.T) {
 	want := calls.Record{ApplicationID: application, UserID: owner, CallID: record.CallID, Model: "m", Start: record.Start,
 		Duration: record.Duration, StatusCode: 200, Success: true, FirstByte: record.FirstByte, EndedBy: calls.Complete,
 		UpstreamCode: 200, RequestBytes: 7, ResponseBytes: 2, Attempts: 1}
-	if *record != want || record.FirstByte < 0 || record.FirstByte > record.Duration {
+	if !reflect.DeepEqual(*record, want) || record.FirstByte < 0 || record.FirstByte > record.Duration {
 		t.Errorf("record %+v\nwant   %+v", *record, want)
 	}
 }

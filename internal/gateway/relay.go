@@ -50,14 +50,15 @@ func (c *call) nextPiece(conn *upstreamConn, large bool) (http1.Piece, error) {
 
 // describe keeps what the record needs of the answer's head.
 func (c *call) describe(g *guard) {
-	kind := g.contentType
+	kind := g.answer.ContentType
 	c.streamed = len(kind) >= 17 && http1.EqualFold(kind[:17], "text/event-stream")
 	if c.counts() {
-		c.usage = takeReader()
-		c.usage.Begin(kind, g.encoding, c.budget)
+		g.answer.Path = c.path
+		c.meter = takeReader()
+		c.meter.Begin(g.answer, c.budget)
 	}
 	if c.status/100 != 2 {
-		c.errorAnswer = errorAnswer{copies: true, encoding: string(g.encoding)}
+		c.errorAnswer = errorAnswer{copies: true, encoding: string(g.answer.Encoding)}
 	}
 }
 

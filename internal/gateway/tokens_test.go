@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -14,6 +15,11 @@ import (
 )
 
 const reportedJSON = `{"model":"gpt-5","choices":[{"message":{"content":"\"usage\":{\"prompt_tokens\":1}"}}],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}`
+
+var (
+	storedJSON = `{"id":"chatcmpl-1",` + reportedJSON[1:]
+	twoModels  = `{"model":"gpt-5","usage":{"input_tokens":9,"output_tokens":4},"tool_usage":{"image_gen":{"input_tokens":3,"output_tokens":100}}}`
+)
 
 var reported = calls.Usage{State: calls.UsageReported, Model: "gpt-5", Known: calls.UsageInput | calls.UsageOutput | calls.UsageCached, Input: 9, Output: 4, Cached: 2}
 
@@ -37,7 +43,9 @@ func TestTheTokensAnAnswerReportsAreRecorded(t *testing.T) {
 	counted := func(c *Config) { c.TokenUsage = true }
 	for name, c := range map[string]struct {
 		answer, request string
+		path            string // empty: /v1
 		off             bool
+		streamed        bool
 		body            string
 		want            calls.Usage
 	}{
@@ -48,7 +56,17 @@ func TestTheTokensAnAnswerReportsAreRecorded(t *testing.T) {
 		"nothing said":      {answer: jsonAnswer("200 OK", "", `{"model":"m"}`), body: `{"model":"m"}`, want: calls.Usage{State: calls.UsageAbsent, Model: "m"}},
 		"an error":          {answer: jsonAnswer("400 Bad Request", "", reportedJSON), body: reportedJSON, want: calls.Usage{State: calls.UsageNone}},
 		"fetched again":     {answer: jsonAnswer("200 OK", "", reportedJSON), request: "GET", body: reportedJSON, want: calls.Usage{State: calls.UsageNone}},
-		"not collected":     {answer: jsonAnswer("200 OK", "", reportedJSON), off: true, body: reportedJSON, want: calls.Usage{}},
+		"events without a type": {answer: "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(reportedJSON)+8) + "\r\n\r\ndata: " + reportedJSON + "\n\n",
+			body: "data: " + reportedJSON + "\n\n", want: reported, streamed: true},
+		"counts in the head": {answer: jsonAnswer("200 OK", "X-Amzn-Bedrock-Input-Token-Count: 9\r\nx-amzn-bedrock-output-token-count: 4\r\n", `{"outputs":[]}`), body: `{"outputs":[]}`,
+			want: calls.Usage{State: calls.UsageReported, Known: calls.UsageInput | calls.UsageOutput, Input: 9, Output: 4}},
+		"two models": {answer: jsonAnswer("200 OK", "", twoModels), body: twoModels,
+			want: calls.Usage{State: calls.UsageReported, Model: "gpt-5", Known: calls.UsageInput | calls.UsageOutput, Input: 12, Output: 104}},
+		"an answer of before": {answer: jsonAnswer("200 OK", "", storedJSON), path: "/v1/chat/completions/chatcmpl-1", body: storedJSON, want: calls.Usage{State: calls.UsageRepeated, Model: "gpt-5"}},
+		"the same, made":      {answer: jsonAnswer("200 OK", "", storedJSON), path: "/v1/chat/completions", body: storedJSON, want: reported},
+		"of a cancel":         {answer: jsonAnswer("200 OK", "", storedJSON), path: "/v1/responses/resp_1/cancel", body: storedJSON, want: calls.Usage{State: calls.UsageRepeated, Model: "gpt-5"}},
+		"still to be made":    {answer: jsonAnswer("200 OK", "", `{"id":"r","model":"m","status":"queued","usage":null}`), body: `{"id":"r","model":"m","status":"queued","usage":null}`, want: calls.Usage{State: calls.UsageDeferred, Model: "m"}},
+		"not collected":       {answer: jsonAnswer("200 OK", "", reportedJSON), off: true, body: reportedJSON, want: calls.Usage{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			change := counted
@@ -56,7 +74,7 @@ func TestTheTokensAnAnswerReportsAreRecorded(t *testing.T) {
 				change = func(*Config) {}
 			}
 			r := newRig(t, answers(c.answer), change)
-			request := post("/gateway/v1?model=m", goodKey, "{}")
+			request := post("/gateway"+cmp.Or(c.path, "/v1")+"?model=m", goodKey, "{}")
 			if c.request != "" {
 				request = fmt.Sprintf("%s /gateway/v1?model=m HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", c.request, goodKey)
 			}
@@ -64,8 +82,8 @@ func TestTheTokensAnAnswerReportsAreRecorded(t *testing.T) {
 			if body != c.body {
 				t.Errorf("relayed %q", body)
 			}
-			if got := r.record().Usage; got != c.want {
-				t.Errorf("%+v, want %+v", got, c.want)
+			if got := r.record(); got.Usage != c.want || got.Streamed != c.streamed {
+				t.Errorf("%+v, streamed %v, want %+v", got.Usage, got.Streamed, c.want)
 			}
 		})
 	}

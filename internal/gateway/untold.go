@@ -15,7 +15,7 @@ func (c *call) toldAll(u *calls.Usage, o *outcome) bool {
 	switch u.State {
 	case calls.UsagePartial, calls.UsageUnreadable:
 		return false
-	case calls.UsageAbsent:
+	case calls.UsageAbsent, calls.UsageDeferred:
 		return endsWithAny(c.path, withoutTokens[:])
 	case calls.UsageNone: // nothing was answered, but the upstream has the request, and was left or is at work
 		given := c.method == "POST" && c.status == 0 && c.attempts > 0 && !c.unconnected && c.request.complete.Load()

@@ -43,6 +43,10 @@ func untoldAnswers(t *testing.T) script {
 			text = jsonAnswer("200 OK", "Content-Encoding: x\r\n", strings.Repeat("x", 2000))
 		case "/packed":
 			text = jsonAnswer("200 OK", "Content-Encoding: gzip\r\n", gzipped(t, body(130_000)))
+		case "/deferred":
+			text = jsonAnswer("200 OK", "", `{"model":"m","status":"queued","background":true}`)
+		case "/v1/responses/r/cancel":
+			text = jsonAnswer("200 OK", "", `{"model":"m","usage":{"input_tokens":4000,"output_tokens":4000}}`)
 		case "/refused":
 			text = jsonAnswer("429 Too Many Requests", "", body(2000))
 		case "/broken":
@@ -88,6 +92,8 @@ func TestWhatAnAnswerDoesNotTellIsEstimatedAndKeptOnTheCall(t *testing.T) {
 		{path: "closed", state: calls.UsageNone},
 		{path: "silent", method: "GET", state: calls.UsageNone},
 		{path: "told", state: calls.UsageReported},
+		{path: "deferred", state: calls.UsageDeferred, least: 800, most: 800},
+		{path: "v1/responses/r/cancel", state: calls.UsageRepeated},
 	} {
 		request := post("/gateway/"+c.path+"?model=m", goodKey, c.body)
 		if c.method != "" {

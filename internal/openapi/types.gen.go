@@ -326,6 +326,9 @@ type AlertTarget struct {
 	Type string  `json:"type"`
 }
 
+// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
+type Amounts = map[string]string
+
 // Application defines model for Application.
 type Application struct {
 	// Embedded struct due to allOf(#/components/schemas/ApplicationFields)
@@ -514,6 +517,9 @@ type AuditPage struct {
 	Items []AuditEntry `json:"items"`
 }
 
+// Band Holds for calls of more input tokens than this; 0: of any.
+type Band = int64
+
 // Binding defines model for Binding.
 type Binding struct {
 	ID     ID                `json:"id"`
@@ -579,6 +585,9 @@ type CallFields struct {
 	// Model Empty for a call without a capability.
 	Model string `json:"model"`
 
+	// AnswerID The id that the answer gives itself; null when it has none, or it was not collected.
+	AnswerID *string `json:"answerId"`
+
 	// AttemptList The attempts of a call that was sent to more than one upstream, in their order; empty for others, and of versions that did not keep them.
 	AttemptList []CallAttempt `json:"attemptList"`
 
@@ -586,7 +595,10 @@ type CallFields struct {
 	Attempts         int64  `json:"attempts"`
 	CacheWriteTokens *int64 `json:"cacheWriteTokens"`
 	CachedTokens     *int64 `json:"cachedTokens"`
-	DurationMs       Count  `json:"durationMs"`
+
+	// Cost What it cost, by the prices of now: one for each currency, and empty where it used nothing.
+	Cost       []Cost `json:"cost"`
+	DurationMs Count  `json:"durationMs"`
 
 	// EndedBy revoked: an administrator disabled its application or capability and ended what ran.
 	EndedBy string `json:"endedBy"`
@@ -601,9 +613,15 @@ type CallFields struct {
 	InputTokens *int64 `json:"inputTokens"`
 
 	// KeyID The key of the application that the call was made with; null: not collected.
-	KeyID           *uuid.UUID `json:"keyId"`
+	KeyID *uuid.UUID `json:"keyId"`
+
+	// Lines What it used, the line of the model that answered first; a call mostly has one. The five numbers above are the sums over all lines.
+	Lines           []CallLine `json:"lines"`
 	OutputTokens    *int64     `json:"outputTokens"`
 	ReasoningTokens *int64     `json:"reasoningTokens"`
+
+	// ReportedCost What the provider says that it charges for the call; null when it does not. No sum has it.
+	ReportedCost *ReportedCost `json:"reportedCost"`
 
 	// StartTime Beijing time with milliseconds.
 	StartTime  Time  `json:"startTime"`
@@ -617,8 +635,23 @@ type CallFields struct {
 	// UpstreamModel The model that answered, as the answer names it; other beyond 50 names that have no price of their own, an owner, capability and day.
 	UpstreamModel *string `json:"upstreamModel"`
 
-	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; none: no answer of status 2xx to a POST; null: not collected.
+	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; deferred: what was asked for was still to be done, and its usage is told elsewhere; repeated: an answer of before was handed out again, and was counted then; none: no answer of status 2xx to a POST; null: not collected.
 	UsageState *string `json:"usageState"`
+}
+
+// CallLine defines model for CallLine.
+type CallLine struct {
+	// Model The model that was used, as the answer names it; null when it names none.
+	Model *string `json:"model"`
+
+	// Band The largest of these numbers of tokens that its input is above.
+	Band int64 `json:"band"`
+
+	// Meters Numbers by their names: input (everything read) with its parts cached_input, cache_write (itself with cache_write_5m, cache_write_30m, cache_write_1h and cache_write_12h), input_audio, input_image and input_video; output with reasoning, output_audio and output_image; search_units, web_searches, tool_calls, images, pages, characters and milliseconds.
+	Meters map[string]int64 `json:"meters"`
+
+	// Tier The tier of service, as the answer names it; null for the ordinary one.
+	Tier *string `json:"tier"`
 }
 
 // CallPage defines model for CallPage.
@@ -1051,7 +1084,7 @@ type Cost struct {
 	// PricedCalls Calls in the amount.
 	PricedCalls int64 `json:"pricedCalls"`
 
-	// UnpricedCalls Calls that reported tokens for which no price held; the same number in each currency.
+	// UnpricedCalls Calls that used something for which no price held; the same number in each currency.
 	UnpricedCalls int64 `json:"unpricedCalls"`
 }
 
@@ -1520,7 +1553,7 @@ type InvoiceCount struct {
 	// Input Tokens, cached and cache-written ones included.
 	Input int64 `json:"input"`
 
-	// OtherCalls Calls without a 2xx answer to a POST.
+	// OtherCalls Calls without a 2xx answer to a POST, and those whose answers had nothing to report: deferred or repeated.
 	OtherCalls int64 `json:"otherCalls"`
 	Output     int64 `json:"output"`
 
@@ -1930,6 +1963,9 @@ type PageFields struct {
 type Price struct {
 	ID ID `json:"id"`
 
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
+	Amounts Amounts `json:"amounts"`
+
 	// CacheWrite Of input that was written to a cache; null where it costs what other input does.
 	CacheWrite *string `json:"cacheWrite"`
 
@@ -1951,11 +1987,17 @@ type Price struct {
 	// From A Beijing day.
 	From Date `json:"from"`
 
-	// Input Units of the currency for a million tokens, as a decimal.
+	// FromBand Holds for calls of more input tokens than this; 0: of any.
+	FromBand Band `json:"fromBand"`
+
+	// Input Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Input Rate `json:"input"`
 
-	// Output Units of the currency for a million tokens, as a decimal.
+	// Output Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Output Rate `json:"output"`
+
+	// Tier The service tier that the upstream's answers name, such as flex or priority; null for any that has no price of its own.
+	Tier *string `json:"tier"`
 
 	// UpdatedAt Beijing time with milliseconds.
 	UpdatedAt Time `json:"updatedAt"`
@@ -1969,8 +2011,14 @@ type Price struct {
 
 // PriceDraft defines model for PriceDraft.
 type PriceDraft struct {
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
+	Amounts map[string]string `json:"amounts,omitempty"`
+
 	// CacheWrite Of input that was written to a cache; null or left out: as other input.
 	CacheWrite *string `json:"cacheWrite,omitempty"`
+
+	// CacheWrite1H Short for cache_write_1h in amounts.
+	CacheWrite1H *string `json:"cacheWrite1h,omitempty"`
 
 	// Cached Of input that was read from a cache; null or left out: as other input.
 	Cached *string `json:"cached,omitempty"`
@@ -1984,11 +2032,17 @@ type PriceDraft struct {
 	// From The first Beijing day that it holds on; days to come too.
 	From string `json:"from"`
 
-	// Input Units of the currency for a million tokens, as a decimal.
+	// FromBand Holds for calls of more input tokens than this; 0: of any.
+	FromBand *Band `json:"fromBand,omitempty"`
+
+	// Input Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Input Rate `json:"input"`
 
-	// Output Units of the currency for a million tokens, as a decimal.
+	// Output Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Output Rate `json:"output"`
+
+	// Tier At most 64 characters; null or left out: any.
+	Tier *string `json:"tier,omitempty"`
 
 	// UpstreamModel At most 256 characters; null or left out: any.
 	UpstreamModel *string `json:"upstreamModel,omitempty"`
@@ -2012,7 +2066,10 @@ type PriceSource struct {
 // PriceSuggestion defines model for PriceSuggestion.
 type PriceSuggestion struct {
 	// Model As the catalogue names it.
-	Model      string  `json:"model"`
+	Model string `json:"model"`
+
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
+	Amounts    Amounts `json:"amounts"`
 	CacheWrite *string `json:"cacheWrite"`
 	Cached     *string `json:"cached"`
 
@@ -2025,13 +2082,16 @@ type PriceSuggestion struct {
 	// From The day it counts from, where the catalogue tells.
 	From *string `json:"from"`
 
-	// Input Units of the currency for a million tokens, as a decimal.
+	// FromBand Holds for calls of more input tokens than this; 0: of any.
+	FromBand Band `json:"fromBand"`
+
+	// Input Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Input Rate `json:"input"`
 
-	// Notes What it leaves out: tiered (longer prompts cost more), hourly (some hours cost more), rounded (to four decimals), other_units (such as sound and images).
+	// Notes What it leaves out: tiered (prompts above a length that is no band cost more), hourly (some hours cost more), rounded (to twelve decimals), other_units (what there is no meter for), per_request (each call costs something besides), standard_tier (other service tiers of the provider, such as batch, flex or priority, cost something else).
 	Notes []string `json:"notes"`
 
-	// Output Units of the currency for a million tokens, as a decimal.
+	// Output Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 	Output   Rate   `json:"output"`
 	Provider string `json:"provider"`
 }
@@ -2044,7 +2104,7 @@ type PriceSuggestions struct {
 	Source PriceSource `json:"source"`
 }
 
-// Rate Units of the currency for a million tokens, as a decimal.
+// Rate Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
 type Rate = string
 
 // Reason defines model for Reason.
@@ -2088,6 +2148,15 @@ type RecentHours struct {
 
 	// Until When the last hour ends; it is no hour of the clock.
 	Until Time `json:"until"`
+}
+
+// ReportedCost defines model for ReportedCost.
+type ReportedCost struct {
+	// Amount A decimal.
+	Amount string `json:"amount"`
+
+	// Currency As the provider names it; null when it does not.
+	Currency *string `json:"currency"`
 }
 
 // SecretRotation defines model for SecretRotation.
@@ -2226,6 +2295,43 @@ type Tokens struct {
 
 	// UnreadableCalls Calls whose answer's report cannot be read.
 	UnreadableCalls int64 `json:"unreadableCalls"`
+}
+
+// ToldCall defines model for ToldCall.
+type ToldCall struct {
+	CallID ID `json:"callId"`
+
+	// Model Empty for a call without a capability.
+	Model    string  `json:"model"`
+	AnswerID *string `json:"answerId"`
+
+	// Attempts In their order; of a version that kept none but the last, that one.
+	Attempts         []CallAttempt `json:"attempts"`
+	CacheWriteTokens *int64        `json:"cacheWriteTokens"`
+	CachedTokens     *int64        `json:"cachedTokens"`
+	Cost             []Cost        `json:"cost"`
+	DurationMs       Count         `json:"durationMs"`
+
+	// InputTokens Null when not reported; the others likewise.
+	InputTokens  *int64     `json:"inputTokens"`
+	Lines        []CallLine `json:"lines"`
+	OutputTokens *int64     `json:"outputTokens"`
+
+	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
+	Reason          *CallReason   `json:"reason"`
+	ReasoningTokens *int64        `json:"reasoningTokens"`
+	ReportedCost    *ReportedCost `json:"reportedCost"`
+
+	// StartTime Beijing time with milliseconds.
+	StartTime  Time  `json:"startTime"`
+	StatusCode int64 `json:"statusCode"`
+	Success    bool  `json:"success"`
+
+	// UpstreamModel The model that answered, as the answer names it.
+	UpstreamModel *string `json:"upstreamModel"`
+
+	// UsageState As in the call's page.
+	UsageState *string `json:"usageState"`
 }
 
 // TracedCall defines model for TracedCall.

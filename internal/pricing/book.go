@@ -2,83 +2,139 @@ package pricing
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 	"sort"
-
-	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
 )
 
 // Book is the price book as it was at one moment. It never changes and may be asked by many at once.
 type Book struct {
-	prices     map[subject][]priced // of each subject by their first day, ascending
-	currencies []string             // codes, in order
+	prices     map[subject][]band
+	currencies []string // codes, in order
 }
 
-// priced is a price with its rates as integers: of uncached input, cached input, input written to a cache, and
-// output, in ten-thousandths, below 10^13.
+// subject is what has prices by band and day.
+type subject struct{ capability, upstreamModel, tier string }
+
+// band is the history of a subject's prices for calls of some length, by their first day, ascending. Those for longer
+// calls come before those for shorter ones.
+type band struct {
+	from    int64
+	history []priced
+}
+
+// priced is a price as costs are made of it.
 type priced struct {
 	Price
-	rates    [4]int64
-	currency int // where its code stands in the book
+	weights  []weight
+	missing  []Meter // that are no part of tokens and have no amount
+	currency int     // where its code stands in the book
 }
 
-// subject is what has one price a day.
-type subject struct{ capability, upstreamModel string }
+// weight is what a unit of a meter adds to a cost, in 1e-18: of a part, how much more than its whole it costs, which may
+// be below 0.
+type weight struct {
+	meter Meter
+	unit  *big.Int
+}
 
-// NewBook returns the book of these prices. Of two of the same capability, model and day the later one in
-// prices counts; the database holds no such two.
+// NewBook returns the book of these prices. Of two of the same subject, band and day the later one in prices counts; the
+// database holds no such two.
 func NewBook(prices []Price) *Book {
-	b := &Book{prices: map[subject][]priced{}}
+	b := &Book{prices: map[subject][]band{}}
 	for _, p := range prices {
 		b.currencies = append(b.currencies, p.Currency)
 	}
 	slices.Sort(b.currencies)
 	b.currencies = slices.Compact(b.currencies)
 	for _, p := range prices {
-		of := subject{p.CapabilityID, p.UpstreamModel}
+		of := subject{p.CapabilityID, p.UpstreamModel, p.Tier}
+		at := slices.IndexFunc(b.prices[of], func(l band) bool { return l.from == p.FromBand })
+		if at < 0 {
+			at = len(b.prices[of])
+			b.prices[of] = append(b.prices[of], band{from: p.FromBand})
+		}
+		in := &b.prices[of][at]
 		currency, _ := slices.BinarySearch(b.currencies, p.Currency)
-		b.prices[of] = append(b.prices[of], priced{p, p.integers(), currency})
+		weights, missing := p.weights()
+		in.history = append(in.history, priced{p, weights, missing, currency})
 	}
-	for _, history := range b.prices {
-		slices.SortStableFunc(history, func(a, b priced) int { return cmp.Compare(a.From, b.From) })
+	for _, of := range b.prices {
+		slices.SortFunc(of, func(a, b band) int { return cmp.Compare(b.from, a.from) })
+		for _, in := range of {
+			slices.SortStableFunc(in.history, func(a, b priced) int { return cmp.Compare(a.From, b.From) })
+		}
 	}
 	return b
 }
 
-// integers are the rates that a cost is made of.
-func (r Rates) integers() (integers [4]int64) {
-	rates := [4]decimal.Decimal{r.Input, r.Input, r.Input, r.Output}
-	if r.Cached != nil {
-		rates[1] = *r.Cached
+// weights are what costs are made of, and the meters for which there is nothing.
+func (r *Rates) weights() (weights []weight, missing []Meter) {
+	var of [meters]*big.Int // what a unit costs
+	for m := range meters { // a whole comes before its parts
+		amount, has := r.amount(m)
+		whole := table[m].whole
+		switch {
+		case has:
+			of[m] = amount.Shift(-amountExponent - table[m].per).BigInt()
+		case whole == none:
+			missing = append(missing, m)
+			continue
+		default:
+			of[m] = of[whole]
+		}
+		more := new(big.Int).Set(of[m])
+		if whole != none {
+			more.Sub(more, of[whole])
+		}
+		if more.Sign() != 0 {
+			weights = append(weights, weight{m, more})
+		}
 	}
-	if r.CacheWrite != nil {
-		rates[2] = *r.CacheWrite
-	}
-	for i, rate := range rates {
-		integers[i] = rate.Shift(-rateExponent).IntPart()
-	}
-	return integers
+	return weights, missing
 }
 
-// Price gives the price that holds on a Beijing day: the newest one of the upstream model that had begun by
-// then, else the newest one of any model; false: the day is unpriced.
+// Price gives the price that holds on a Beijing day for calls of any tier and length: the newest one of the upstream
+// model that had begun by then, else the newest one of any model; false: the day is unpriced.
 func (b *Book) Price(capability, upstreamModel string, day beijing.Day) (Price, bool) {
-	p := b.find(capability, upstreamModel, day)
+	return b.PriceOf(Usage{Capability: capability, UpstreamModel: upstreamModel, Day: day})
+}
+
+// PriceOf gives the price that holds for what was used; false: none does.
+func (b *Book) PriceOf(u Usage) (Price, bool) {
+	p := b.find(&u)
 	if p == nil {
 		return Price{}, false
 	}
 	return p.Price, true
 }
 
-func (b *Book) find(capability, upstreamModel string, day beijing.Day) *priced {
-	if upstreamModel != AnyModel {
-		if p := newest(b.prices[subject{capability, upstreamModel}], day); p != nil {
-			return p
+// find gives the price that holds, or nil.
+func (b *Book) find(u *Usage) *priced {
+	for _, model := range own(u.UpstreamModel, AnyModel) {
+		for _, tier := range own(u.Tier, AnyTier) {
+			for _, in := range b.prices[subject{u.Capability, model, tier}] {
+				if in.from > u.Band {
+					continue
+				}
+				if p := newest(in.history, u.Day); p != nil {
+					return p
+				}
+			}
 		}
 	}
-	return newest(b.prices[subject{capability, AnyModel}], day)
+	return nil
+}
+
+// own gives in which order names are looked for.
+func own(name, whatever string) []string {
+	both := [...]string{name, whatever}
+	if name == whatever {
+		return both[1:]
+	}
+	return both[:]
 }
 
 // newest gives the last price of a history that had begun by day, or nil.
@@ -90,26 +146,59 @@ func newest(history []priced, day beijing.Day) *priced {
 	return &history[n-1]
 }
 
+// complete tells whether the price has an amount for all that was used.
+func (p *priced) complete(used *Meters) bool {
+	return !slices.ContainsFunc(p.missing, func(m Meter) bool { return used[m] != 0 })
+}
+
 // UpstreamModels are the models of upstreams that have a price of their own, of any capability, in order.
 func (b *Book) UpstreamModels() []string {
-	models := []string{}
-	for of := range b.prices {
-		if of.upstreamModel != AnyModel {
-			models = append(models, of.upstreamModel)
+	return b.each(func(p *priced) (string, bool) { return p.UpstreamModel, p.UpstreamModel != AnyModel })
+}
+
+// Tiers are the service tiers that have a price of their own, of any capability, in order: what was used in another one
+// costs what it costs in AnyTier.
+func (b *Book) Tiers() []string {
+	return b.each(func(p *priced) (string, bool) { return p.Tier, p.Tier != AnyTier })
+}
+
+// Bands are the bands that have a price of their own, of any capability, ascending, without 0: what was used in another
+// one costs what it costs in the largest of these that is not above it, or in 0.
+func (b *Book) Bands() []int64 {
+	froms := []int64{}
+	for _, of := range b.prices {
+		for _, in := range of {
+			if in.from > 0 {
+				froms = append(froms, in.from)
+			}
 		}
 	}
-	slices.Sort(models)
-	return slices.Compact(models)
+	slices.Sort(froms)
+	return slices.Compact(froms)
+}
+
+// each gives what the prices of the book name, in order.
+func (b *Book) each(name func(*priced) (string, bool)) []string {
+	names := []string{}
+	for _, of := range b.prices {
+		if named, has := name(&of[0].history[0]); has { // a subject's prices name the same
+			names = append(names, named)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Spans cuts a range of days wherever any price of the book begins, so that within one span every price stays
-// what it is: tokens may be summed over a span, under any of its days, and cost what they cost day by day.
+// what it is: what was used may be summed over a span, under any of its days, and cost what it costs day by day.
 func (b *Book) Spans(r beijing.Range) []beijing.Range {
 	var begins []beijing.Day
-	for _, history := range b.prices {
-		for _, p := range history {
-			if r.Start < p.From && p.From <= r.End {
-				begins = append(begins, p.From)
+	for _, of := range b.prices {
+		for _, in := range of {
+			for _, p := range in.history {
+				if r.Start < p.From && p.From <= r.End {
+					begins = append(begins, p.From)
+				}
 			}
 		}
 	}

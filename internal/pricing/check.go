@@ -1,7 +1,9 @@
 package pricing
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 
 	"github.com/shopspring/decimal"
 	"golang.org/x/text/currency"
@@ -14,20 +16,25 @@ import (
 const (
 	maxIdentifier = 64
 	maxModel      = 256
+	maxTier       = 64
 )
 
-// rateForm is a decimal below a thousand million with at most four decimals, the column's numeric(13, 4).
-var rateForm = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,4})?$`)
+// amountForm is a decimal below a thousand million with at most twelve decimals.
+var amountForm = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,12})?$`)
 
-// Draft is a price as an administrator enters it.
+// Draft is a price as an administrator enters it. Amounts are decimals, at least 0, with at most twelve decimals.
 type Draft struct {
-	CacheWrite    *string // nil: as Input
-	Cached        *string // nil: as Input
+	Amounts       map[string]string // of other meters, by their names
+	CacheWrite    *string           // nil: as Input
+	CacheWrite1H  *string           // short for that of Amounts
+	Cached        *string           // nil: as Input
 	CapabilityID  string
 	Currency      string // ISO 4217, upper case
 	From          string // YYYY-MM-DD, 2000 to 2100; days to come too
-	Input         string // decimals per million tokens, at least 0, at most four decimals
+	FromBand      *int64 // nil: 0
+	Input         string
 	Output        string
+	Tier          *string // nil: any
 	UpstreamModel *string // nil: any model
 }
 
@@ -48,12 +55,45 @@ func (d Draft) check() (Price, error) {
 		p.UpstreamModel = *d.UpstreamModel
 		wrong.Name("upstreamModel", p.UpstreamModel, 1, maxModel)
 	}
+	if d.Tier != nil {
+		p.Tier = *d.Tier
+		wrong.Name("tier", p.Tier, 1, maxTier)
+	}
+	if d.FromBand != nil {
+		if p.FromBand = *d.FromBand; !slices.Contains(bands, p.FromBand) {
+			wrong.Add("fromBand", "must be 0, 128000, 200000, 256000, 272000 or 1000000")
+		}
+	}
 	checkCurrency(wrong, d.Currency)
-	p.Input = rate(wrong, "input", d.Input)
-	p.Cached = optionalRate(wrong, "cached", d.Cached)
-	p.CacheWrite = optionalRate(wrong, "cacheWrite", d.CacheWrite)
-	p.Output = rate(wrong, "output", d.Output)
+	p.Input = amount(wrong, "input", d.Input)
+	p.Cached = optionalAmount(wrong, "cached", d.Cached)
+	p.CacheWrite = optionalAmount(wrong, "cacheWrite", d.CacheWrite)
+	p.Output = amount(wrong, "output", d.Output)
+	p.Amounts = d.amounts(wrong)
 	return p, wrong.Err()
+}
+
+// amounts are those of meters that have no field of their own.
+func (d Draft) amounts(wrong fault.Fields) map[Meter]decimal.Decimal {
+	of := map[Meter]decimal.Decimal{}
+	for _, name := range slices.Sorted(maps.Keys(d.Amounts)) {
+		m, known := MeterNamed(name)
+		switch {
+		case !known:
+			wrong.Add("amounts", "names a meter that there is not; the contract lists those that there are")
+		case m == Input, m == CachedInput, m == CacheWrite, m == Output:
+			wrong.Add("amounts."+name, "has a field of its own: input, cached, cacheWrite or output")
+		default:
+			of[m] = amount(wrong, "amounts."+name, d.Amounts[name])
+		}
+	}
+	if d.CacheWrite1H != nil {
+		if _, twice := of[CacheWrite1h]; twice {
+			wrong.Add("cacheWrite1h", "is given in amounts as well; leave one of them out")
+		}
+		of[CacheWrite1h] = amount(wrong, "cacheWrite1h", *d.CacheWrite1H)
+	}
+	return of
 }
 
 func checkCurrency(wrong fault.Fields, code string) {
@@ -66,22 +106,22 @@ func checkCurrency(wrong fault.Fields, code string) {
 	}
 }
 
-func rate(wrong fault.Fields, field, text string) decimal.Decimal {
+func amount(wrong fault.Fields, field, text string) decimal.Decimal {
 	switch {
 	case text == "":
 		wrong.Add(field, "is required")
-	case !rateForm.MatchString(text):
-		wrong.Add(field, "must be a decimal such as 2.5, at least 0, below 1000000000, with at most four decimals")
+	case !amountForm.MatchString(text):
+		wrong.Add(field, "must be a decimal such as 2.5, at least 0, below 1000000000, with at most twelve decimals")
 	default:
 		return decimal.RequireFromString(text)
 	}
 	return decimal.Zero
 }
 
-func optionalRate(wrong fault.Fields, field string, text *string) *decimal.Decimal {
+func optionalAmount(wrong fault.Fields, field string, text *string) *decimal.Decimal {
 	if text == nil {
 		return nil
 	}
-	value := rate(wrong, field, *text)
+	value := amount(wrong, field, *text)
 	return &value
 }

@@ -1,7 +1,6 @@
 package pricing
 
 import (
-	"cmp"
 	"math/big"
 
 	"github.com/shopspring/decimal"
@@ -9,23 +8,20 @@ import (
 	"callgate/internal/beijing"
 )
 
-// Rates are counted in ten-thousandths and are of a million tokens, so amounts are in units of 1e-10.
-const (
-	rateExponent   = -4
-	amountExponent = rateExponent - 6
-)
+// amountExponent is the unit of amounts, 1e-18: amounts of prices have twelve decimals and are of a million units at most.
+const amountExponent = -18
 
-// DayTokens are the tokens that calls of one capability and upstream model reported on one Beijing day, or
-// over a span of Book.Spans under one of its days. Input is at least Cached and CacheWrite together.
-type DayTokens struct {
+// Usage is what calls of one capability, upstream model, tier and band used on one Beijing day, or over a span of
+// Book.Spans under one of its days.
+type Usage struct {
 	Capability    string
 	UpstreamModel string // "": the answers named none
+	Tier          string // "": the answers named none
+	Band          int64  // of the bands of prices the largest that the call's input is above
 	Day           beijing.Day
 	Calls         int64 // whose usage was reported, whole or in part
-	Input         int64 // with Cached and CacheWrite
-	Cached        int64
-	CacheWrite    int64
-	Output        int64 // with what was spent on reasoning
+	Beside        int64 // calls that used it beside another model, and are counted there: here only where it has no price
+	Meters        Meters
 }
 
 // Cost is what calls cost in one currency; the costs of several currencies are never added up.
@@ -33,17 +29,17 @@ type Cost struct {
 	// Currency is an ISO 4217 code; "" when none of the calls has a price, and then Amount is not known,
 	// which is not 0.
 	Currency string
-	// Amount is exact, with at most ten decimals.
+	// Amount is exact, with at most eighteen decimals.
 	Amount decimal.Decimal
 	// PricedCalls are the calls in Amount.
 	PricedCalls int64
-	// UnpricedCalls reported tokens for which no price held. They have no currency, so each cost of a sum
+	// UnpricedCalls used something for which no price held. They have no currency, so each cost of a sum
 	// tells the same number.
 	UnpricedCalls int64
 }
 
 // Cost is the cost of all rows, as Sum.Costs tells it.
-func (b *Book) Cost(rows []DayTokens) []Cost {
+func (b *Book) Cost(rows []Usage) []Cost {
 	sum := b.Sum()
 	for _, row := range rows {
 		sum.Add(b.Charge(row))
@@ -53,27 +49,30 @@ func (b *Book) Cost(rows []DayTokens) []Cost {
 
 // Charge is what one row costs by a book, for the sums of the same book that the row belongs to.
 type Charge struct {
-	amount   int128
+	amount   *big.Int
 	calls    int64
 	currency int // of the book; unpriced: none
 }
 
 const unpriced = -1
 
-// Charge prices the tokens of a row.
-func (b *Book) Charge(row DayTokens) Charge {
-	price := b.find(row.Capability, row.UpstreamModel, row.Day)
-	if price == nil {
-		return Charge{calls: row.Calls, currency: unpriced}
+// Charge prices what was used.
+func (b *Book) Charge(u Usage) Charge {
+	price := b.find(&u)
+	if price == nil || !price.complete(&u.Meters) {
+		return Charge{calls: u.Calls + u.Beside, currency: unpriced}
 	}
-	c := Charge{calls: row.Calls, currency: price.currency}
-	for kind, n := range [4]int64{row.Input - row.Cached - row.CacheWrite, row.Cached, row.CacheWrite, row.Output} {
-		c.amount, _ = c.amount.plus(product(price.rates[kind], n)) // four products below 2^107
+	c := Charge{amount: new(big.Int), calls: u.Calls, currency: price.currency}
+	var n, part big.Int
+	for _, w := range price.weights {
+		if used := u.Meters[w.meter]; used != 0 {
+			c.amount.Add(c.amount, part.Mul(w.unit, n.SetInt64(used)))
+		}
 	}
 	return c
 }
 
-// Sum adds up what tokens cost by one book. It is for one goroutine.
+// Sum adds up what was used by one book. It is for one goroutine.
 type Sum struct {
 	book     *Book
 	parts    []part // by currency of the book
@@ -83,8 +82,7 @@ type Sum struct {
 // part is what was charged in one currency.
 type part struct {
 	calls  int64
-	amount int128
-	more   *big.Int // what no 128 bits hold; nil: 0
+	amount big.Int
 }
 
 // Sum returns an empty sum.
@@ -96,21 +94,15 @@ func (s *Sum) Add(c Charge) {
 		s.unpriced += c.calls
 		return
 	}
-	p := s.part(c.currency)
-	p.calls += c.calls
-	p.add(c.amount)
+	s.part(c.currency).add(c.calls, c.amount)
 }
 
 // AddSum takes in all that another sum of the same book took in.
 func (s *Sum) AddSum(of *Sum) {
 	s.unpriced += of.unpriced
 	for currency := range of.parts {
-		other, p := &of.parts[currency], s.part(currency)
-		p.calls += other.calls
-		p.add(other.amount)
-		if other.more != nil {
-			p.more = new(big.Int).Add(cmp.Or(p.more, new(big.Int)), other.more)
-		}
+		other := &of.parts[currency]
+		s.part(currency).add(other.calls, &other.amount)
 	}
 }
 
@@ -121,21 +113,9 @@ func (s *Sum) part(currency int) *part {
 	return &s.parts[currency]
 }
 
-func (p *part) add(amount int128) {
-	sum, fits := p.amount.plus(amount)
-	if !fits {
-		p.more = new(big.Int).Add(cmp.Or(p.more, new(big.Int)), p.amount.big())
-		sum = amount
-	}
-	p.amount = sum
-}
-
-func (p *part) total() *big.Int {
-	total := p.amount.big()
-	if p.more != nil {
-		total.Add(total, p.more)
-	}
-	return total
+func (p *part) add(calls int64, amount *big.Int) {
+	p.calls += calls
+	p.amount.Add(&p.amount, amount)
 }
 
 // Costs tells the sum in each currency, by its code. Without any call it is empty; when no call has a price it
@@ -144,12 +124,11 @@ func (s *Sum) Costs() []Cost {
 	var costs []Cost
 	for currency := range s.parts {
 		p := &s.parts[currency]
-		amount := p.total()
-		if p.calls == 0 && amount.Sign() == 0 { // none, or a repair of a rollup took back what was no call
+		if p.calls == 0 && p.amount.Sign() == 0 { // none, or a repair of a rollup took back what was no call
 			continue
 		}
 		costs = append(costs, Cost{
-			Currency: s.book.currencies[currency], Amount: decimal.NewFromBigInt(amount, amountExponent),
+			Currency: s.book.currencies[currency], Amount: decimal.NewFromBigInt(&p.amount, amountExponent),
 			PricedCalls: p.calls, UnpricedCalls: s.unpriced,
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,19 +16,19 @@ import (
 	"callgate/internal/fault"
 )
 
-// List gives the prices of a capability, or of all for "": by capability, those of any model first, each
+// List gives the prices of a capability, or of all for "": by capability, those of any model, tier and band first, each
 // history newest first. An unknown capability has none.
 func (s *Store) List(ctx context.Context, capability string) ([]Price, error) {
 	prices, err := query(ctx, s.pool, `WHERE $1 = '' OR capability_id = $1
-		ORDER BY capability_id, upstream_model, from_day DESC`, capability)
+		ORDER BY capability_id, upstream_model, tier, from_band, from_day DESC`, capability)
 	if err != nil {
 		return nil, fmt.Errorf("list prices: %w", err)
 	}
 	return prices, nil
 }
 
-// Put enters a price, or replaces the one of the same capability, upstream model and first day; actor, an
-// e-mail address, is recorded. seen, if given, is the precondition of what is replaced; when it does not hold
+// Put enters a price, or replaces the one of the same capability, upstream model, tier, band and first day;
+// actor, an e-mail address, is recorded. seen, if given, is the precondition of what is replaced; when it does not hold
 // the price as it is comes with the Changed fault, and when there is none the fault is NotFound.
 func (s *Store) Put(ctx context.Context, actor string, draft Draft, seen ...time.Time) (p Price, err error) {
 	if p, err = draft.check(); err != nil {
@@ -63,7 +65,7 @@ func (s *Store) Delete(ctx context.Context, actor string, id uuid.UUID) error {
 		case len(found) == 0:
 			return fault.Absent()
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM prices WHERE id = $1`, id); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM `+found[0].table()+` WHERE id = $1`, id); err != nil {
 			return fmt.Errorf("delete price: %w", err)
 		}
 		entry := entryOf(actor, "price.delete", found[0])
@@ -94,20 +96,29 @@ func existing(ctx context.Context, tx pgx.Tx, p Price) (*Price, error) {
 	case err != nil:
 		return nil, fmt.Errorf("capability of a price: %w", err)
 	}
-	found, err := query(ctx, tx, `WHERE capability_id = $1 AND upstream_model = $2 AND from_day = date '1970-01-01' + $3::integer`,
-		p.CapabilityID, p.UpstreamModel, int32(p.From))
+	found, err := query(ctx, tx, `WHERE capability_id = $1 AND upstream_model = $2 AND tier = $3 AND from_band = $4 AND from_day = date '1970-01-01' + $5::integer`,
+		p.CapabilityID, p.UpstreamModel, p.Tier, p.FromBand, int32(p.From))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return &found[0], nil
 }
 
+// table is where the price stands: apart where the version before must not take it for one of any call.
+func (p *Price) table() string {
+	if p.Tier == AnyTier && p.FromBand == 0 {
+		return "prices"
+	}
+	return "tier_prices"
+}
+
 func create(ctx context.Context, tx pgx.Tx, actor string, p *Price) error {
 	p.ID, p.CreatedBy, p.UpdatedBy = uuid.New(), actor, actor
+	input, cached, cacheWrite, output, more := p.written()
 	err := tx.QueryRow(ctx, `
-		INSERT INTO prices (id, capability_id, upstream_model, from_day, currency, input, cached, cache_write, output, created_by, updated_by)
-		VALUES ($1, $2, $3, date '1970-01-01' + $4::integer, $5, $6, $7, $8, $9, $10, $10) RETURNING created_at, updated_at`,
-		p.ID, p.CapabilityID, p.UpstreamModel, int32(p.From), p.Currency, p.Input, p.Cached, p.CacheWrite, p.Output, actor).
+		INSERT INTO `+p.table()+` (id, capability_id, upstream_model, tier, from_band, from_day, currency, input, cached, cache_write, output, amounts, created_by, updated_by)
+		VALUES ($1, $2, $3, $4, $5, date '1970-01-01' + $6::integer, $7, $8, $9, $10, $11, $12, $13, $13) RETURNING created_at, updated_at`,
+		p.ID, p.CapabilityID, p.UpstreamModel, p.Tier, p.FromBand, int32(p.From), p.Currency, input, cached, cacheWrite, output, more, actor).
 		Scan(&p.CreatedAt, &p.UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("insert price: %w", err)
@@ -119,22 +130,19 @@ func create(ctx context.Context, tx pgx.Tx, actor string, p *Price) error {
 
 // replace writes what p has in place of before; the same again changes nothing.
 func replace(ctx context.Context, tx pgx.Tx, actor string, before, p *Price) error {
-	var changes audit.Changes
-	was := fieldsOf(*before)
-	for i, is := range fieldsOf(*p) {
-		changes.Add(is.Field, was[i].To, is.To)
-	}
+	changes := changesOf(before, p)
 	p.ID, p.CreatedBy, p.CreatedAt = before.ID, before.CreatedBy, before.CreatedAt
 	p.UpdatedBy, p.UpdatedAt = before.UpdatedBy, before.UpdatedAt
 	if len(changes) == 0 {
 		return nil
 	}
 	p.UpdatedBy = actor
+	input, cached, cacheWrite, output, more := p.written()
 	err := tx.QueryRow(ctx, `
-		UPDATE prices SET currency = $2, input = $3, cached = $4, cache_write = $5, output = $6,
-		       updated_by = $7, updated_at = clock_timestamp()
+		UPDATE `+p.table()+` SET currency = $2, input = $3, cached = $4, cache_write = $5, output = $6, amounts = $7,
+		       updated_by = $8, updated_at = clock_timestamp()
 		WHERE id = $1 RETURNING updated_at`,
-		p.ID, p.Currency, p.Input, p.Cached, p.CacheWrite, p.Output, actor).Scan(&p.UpdatedAt)
+		p.ID, p.Currency, input, cached, cacheWrite, output, more, actor).Scan(&p.UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("update price: %w", err)
 	}
@@ -150,22 +158,48 @@ func entryOf(actor, action string, p Price) audit.Entry {
 	if p.UpstreamModel != AnyModel {
 		name += " (" + p.UpstreamModel + ")"
 	}
+	if p.Tier != AnyTier {
+		name += " " + p.Tier
+	}
+	if p.FromBand != 0 {
+		name += fmt.Sprintf(" >%d", p.FromBand)
+	}
 	return audit.Entry{Actor: actor, Action: action, TargetType: "price", TargetID: p.ID.String(), TargetName: name + " " + p.From.String()}
 }
 
 // fieldsOf are the fields of a new price as the audit log tells them.
 func fieldsOf(p Price) audit.Changes {
-	optional := func(rate *decimal.Decimal) any {
-		if rate == nil {
+	optional := func(amount *decimal.Decimal) any {
+		if amount == nil {
 			return nil
 		}
-		return rate.String()
+		return amount.String()
 	}
-	return audit.Changes{
+	fields := audit.Changes{
 		{Field: "currency", To: p.Currency},
 		{Field: "input", To: p.Input.String()},
 		{Field: "cached", To: optional(p.Cached)},
 		{Field: "cacheWrite", To: optional(p.CacheWrite)},
 		{Field: "output", To: p.Output.String()},
 	}
+	for _, m := range slices.Sorted(maps.Keys(p.Amounts)) {
+		fields = append(fields, audit.Change{Field: "amounts." + m.String(), To: p.Amounts[m].String()})
+	}
+	return fields
+}
+
+// changesOf tells in what two prices differ.
+func changesOf(before, p *Price) (changes audit.Changes) {
+	was := map[string]any{}
+	for _, f := range fieldsOf(*before) {
+		was[f.Field] = f.To
+	}
+	for _, f := range fieldsOf(*p) {
+		changes.Add(f.Field, was[f.Field], f.To)
+		delete(was, f.Field)
+	}
+	for _, field := range slices.Sorted(maps.Keys(was)) {
+		changes.Add(field, was[field], nil)
+	}
+	return changes
 }

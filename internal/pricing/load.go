@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
 )
@@ -70,9 +71,9 @@ type querier interface {
 }
 
 const selectPrices = `
-	SELECT id, capability_id, upstream_model, from_day - date '1970-01-01', currency, input, cached, cache_write, output,
+	SELECT id, capability_id, upstream_model, tier, from_band, from_day - date '1970-01-01', currency, input, cached, cache_write, output, amounts,
 	       created_by, updated_by, created_at, updated_at
-	FROM prices `
+	FROM every_price `
 
 // query reads the prices that a condition leaves.
 func query(ctx context.Context, db querier, condition string, args ...any) ([]Price, error) {
@@ -81,16 +82,63 @@ func query(ctx context.Context, db querier, condition string, args ...any) ([]Pr
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Price, err error) {
-		err = row.Scan(&p.ID, &p.CapabilityID, &p.UpstreamModel, &p.From, &p.Currency, &p.Input, &p.Cached, &p.CacheWrite, &p.Output,
+		var more map[string]decimal.Decimal
+		err = row.Scan(&p.ID, &p.CapabilityID, &p.UpstreamModel, &p.Tier, &p.FromBand, &p.From, &p.Currency, &p.Input, &p.Cached, &p.CacheWrite, &p.Output, &more,
 			&p.CreatedBy, &p.UpdatedBy, &p.CreatedAt, &p.UpdatedAt)
+		p.read(more)
 		return p, err
 	})
+}
+
+// columnDecimals are those of the columns input, cached, cache_write and output.
+const columnDecimals = 4
+
+// columns are the four amounts that have columns, each by its meter; nil: it is left out.
+func (r *Rates) columns() map[Meter]*decimal.Decimal {
+	return map[Meter]*decimal.Decimal{Input: &r.Input, CachedInput: r.Cached, CacheWrite: r.CacheWrite, Output: &r.Output}
+}
+
+// read takes in what the column amounts has besides the four that were scanned. Of these it has those that their columns
+// cut off, which count while the column is their beginning: the version before writes the columns alone.
+func (r *Rates) read(more map[string]decimal.Decimal) {
+	r.Amounts = map[Meter]decimal.Decimal{}
+	columns := r.columns()
+	for name, amount := range more {
+		m, known := MeterNamed(name)
+		column, four := columns[m]
+		switch {
+		case !known: // a later version's
+		case !four:
+			r.Amounts[m] = amount
+		case column != nil && amount.Truncate(columnDecimals).Equal(*column):
+			*column = amount
+		}
+	}
+}
+
+// written is read the other way round: what the columns hold, and the column amounts.
+func (r *Rates) written() (input decimal.Decimal, cached, cacheWrite *decimal.Decimal, output decimal.Decimal, more map[string]decimal.Decimal) {
+	more = map[string]decimal.Decimal{}
+	for m, amount := range r.Amounts {
+		more[m.String()] = amount
+	}
+	cut := map[Meter]*decimal.Decimal{}
+	for m, amount := range r.columns() {
+		if amount == nil {
+			continue
+		}
+		short := amount.Truncate(columnDecimals)
+		if cut[m] = &short; !short.Equal(*amount) {
+			more[m.String()] = *amount
+		}
+	}
+	return *cut[Input], cut[CachedInput], cut[CacheWrite], *cut[Output], more
 }
 
 // ChangedSince tells whether a price that may hold on a Beijing day was entered, replaced or deleted after an instant.
 func (s *Store) ChangedSince(ctx context.Context, at time.Time, day beijing.Day) (changed bool, err error) {
 	err = s.pool.QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM prices WHERE updated_at > $1 AND from_day <= date '1970-01-01' + $2::integer)
+		SELECT EXISTS (SELECT FROM every_price WHERE updated_at > $1 AND from_day <= date '1970-01-01' + $2::integer)
 			OR EXISTS (SELECT FROM audit_log WHERE at > $1 AND action = 'price.delete')`, at, int32(day)).Scan(&changed)
 	if err != nil {
 		return false, fmt.Errorf("changes of prices: %w", err)

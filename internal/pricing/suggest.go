@@ -39,13 +39,15 @@ type Suggestion struct {
 	Provider   string
 	Model      string       // as the catalogue names it
 	Exact      bool         // the name is the model's; else the model's is how it begins
+	FromBand   int64        // it is for calls of more input tokens
 	From       *beijing.Day // the day it counts from; nil: not told
 	Currency   string
-	Input      string // decimals per million tokens, as a Draft takes them
+	Input      string // decimals, as a Draft takes them
 	Cached     *string
 	CacheWrite *string
 	Output     string
-	Notes      []string // what it leaves out: tiered, hourly, rounded, other_units
+	Amounts    map[string]string // of other meters
+	Notes      []string          // what it leaves out: tiered, hourly, rounded, other_units, per_request, standard_tier
 }
 
 type catalogue struct {
@@ -66,9 +68,11 @@ type model struct {
 	ID     string
 	Names  []string // other ones; one that ends in * is a beginning
 	Prices []struct {
+		Band               int64
 		From               *beijing.Day
 		Input, Output      string
 		Cached, CacheWrite *string
+		Amounts            map[string]string
 		Notes              []string
 	}
 }
@@ -138,8 +142,8 @@ func (c catalogue) suggest(name, baseURL string) (suggestions []Suggestion) {
 				return suggestions
 			}
 			suggestions = append(suggestions, Suggestion{
-				Provider: f.Name, Model: f.model.ID, Exact: f.match == exactly, From: p.From, Currency: "USD",
-				Input: p.Input, Cached: p.Cached, CacheWrite: p.CacheWrite, Output: p.Output, Notes: p.Notes,
+				Provider: f.Name, Model: f.model.ID, Exact: f.match == exactly, FromBand: p.Band, From: p.From, Currency: "USD",
+				Input: p.Input, Cached: p.Cached, CacheWrite: p.CacheWrite, Output: p.Output, Amounts: p.Amounts, Notes: p.Notes,
 			})
 		}
 	}

@@ -21,7 +21,10 @@ func TestWhatIsSuggestedCanBeEntered(t *testing.T) {
 				if s.From != nil {
 					from = s.From.String()
 				}
-				if _, err := (Draft{s.CacheWrite, s.Cached, "chat", s.Currency, from, s.Input, s.Output, nil}).check(); err != nil {
+				if _, err := (Draft{
+					CapabilityID: "chat", FromBand: &s.FromBand, From: from, Currency: s.Currency,
+					Input: s.Input, Cached: s.Cached, CacheWrite: s.CacheWrite, Output: s.Output, Amounts: s.Amounts,
+				}).check(); err != nil {
 					t.Errorf("%s %s: %+v: %v", p.ID, m.ID, s, err)
 				}
 				prices++
@@ -75,6 +78,50 @@ func TestAPriceThatChangedOnADayIsSuggestedWithIt(t *testing.T) {
 	}
 	if got := fmt.Sprint(days); got != "[nil0.14[hourly] 2026-08-170.22[hourly]]" {
 		t.Errorf("suggested %s", got)
+	}
+}
+
+// TestSuggestionsHaveAllThatTheCatalogueKnowsAndSayWhatTheyLeaveOut: times of cache writes, lengths, searches, pages, seconds,
+// and notes of the rest.
+func TestSuggestionsHaveAllThatTheCatalogueKnowsAndSayWhatTheyLeaveOut(t *testing.T) {
+	for _, c := range []struct{ name, baseURL, want string }{
+		{"claude-opus-4-8", "https://api.anthropic.com", "above 0: 5/0.5/6.25/25 map[cache_write_1h:10 web_searches:10] [standard_tier]"},
+		{"gemini-2.5-pro", "https://generativelanguage.googleapis.com/v1beta", "above 0: 1.25/0.125/-/10 map[] [standard_tier], above 200000: 2.5/0.25/-/15 map[] [standard_tier]"},
+		{"gpt-5", "https://api.openai.com/v1", "above 0: 1.25/0.125/-/10 map[web_searches:10] [other_units standard_tier]"},
+		{"whisper-1", "https://api.openai.com/v1", "above 0: 0/-/-/0 map[milliseconds:0.0001] [standard_tier]"},
+		{"whisper-large-v3", "https://api.groq.com/openai/v1", "above 0: 0/-/-/0 map[milliseconds:0.000030833333] [rounded standard_tier]"},
+		{"mistral-ocr-2505", "https://api.mistral.ai", "above 0: 0/-/-/0 map[pages:0.001] [other_units standard_tier]"},
+		{"sonar-pro", "https://api.perplexity.ai", "above 0: 3/-/-/15 map[] [per_request]"},
+	} {
+		var got []string
+		for _, s := range known().suggest(c.name, c.baseURL) {
+			if s.Provider != known().suggest(c.name, c.baseURL)[0].Provider || s.Model != c.name {
+				continue
+			}
+			or := func(text *string) string {
+				if text == nil {
+					return "-"
+				}
+				return *text
+			}
+			got = append(got, fmt.Sprintf("above %d: %s/%s/%s/%s %v %v", s.FromBand, s.Input, or(s.Cached), or(s.CacheWrite), s.Output, s.Amounts, s.Notes))
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, text, c.want)
+		}
+	}
+	hours := 0
+	for _, p := range known().Providers {
+		for _, m := range p.Models {
+			for _, price := range m.Prices {
+				if price.Amounts["cache_write_1h"] != "" {
+					hours++
+				}
+			}
+		}
+	}
+	if hours < 25 {
+		t.Errorf("%d prices of an hour's cache writes", hours)
 	}
 }
 

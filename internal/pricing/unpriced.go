@@ -7,7 +7,7 @@ import (
 	"callgate/internal/beijing"
 )
 
-// Unpriced is what calls reported on days on which no price held.
+// Unpriced is what calls used for which no price held.
 type Unpriced struct {
 	Capability    string
 	UpstreamModel string // "": the answers named none
@@ -18,14 +18,14 @@ type Unpriced struct {
 }
 
 // Unpriced gives what no price holds for, by capability and upstream model, the most calls first.
-func (b *Book) Unpriced(rows []DayTokens) []Unpriced {
-	at := map[subject]int{}
+func (b *Book) Unpriced(rows []Usage) []Unpriced {
+	at := map[[2]string]int{}
 	var found []Unpriced
 	for _, row := range rows {
-		if b.find(row.Capability, row.UpstreamModel, row.Day) != nil {
+		if b.Charge(row).currency != unpriced {
 			continue
 		}
-		of := subject{row.Capability, row.UpstreamModel}
+		of := [2]string{row.Capability, row.UpstreamModel}
 		i, known := at[of]
 		if !known {
 			i = len(found)
@@ -33,7 +33,7 @@ func (b *Book) Unpriced(rows []DayTokens) []Unpriced {
 			found = append(found, Unpriced{Capability: row.Capability, UpstreamModel: row.UpstreamModel, LastDay: row.Day})
 		}
 		u := &found[i]
-		u.Calls, u.Input, u.Output = u.Calls+row.Calls, u.Input+row.Input, u.Output+row.Output
+		u.Calls, u.Input, u.Output = u.Calls+row.Calls+row.Beside, u.Input+row.Meters[Input], u.Output+row.Meters[Output]
 		u.LastDay = max(u.LastDay, row.Day)
 	}
 	// Repairs of a rollup are added rows: what they took back was no call.

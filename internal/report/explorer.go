@@ -36,7 +36,11 @@ func (r *Report) FindCall(ctx context.Context, owner, call uuid.UUID) (answer op
 	if err != nil {
 		return answer, err
 	}
-	answer = openapi.FoundCall{CallFields: callFields(found.Call), Application: nameOf(all[of])}
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return answer, err
+	}
+	answer = openapi.FoundCall{CallFields: callFields(book, found.Call), Application: nameOf(all[of])}
 	if !found.Success {
 		failure := failureView(found.Failure)
 		answer.Failure = &failure
@@ -57,9 +61,13 @@ func (r *Report) FindCalls(ctx context.Context, owner uuid.UUID, days beijing.Ra
 	if err != nil {
 		return answer, err
 	}
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return answer, err
+	}
 	answer.More = len(found) > maxTraced
 	answer.Items = openapi.Each(found[:min(maxTraced, len(found))], func(o stats.OwnedCall) openapi.TracedCall {
-		return openapi.TracedCall{CallFields: callFields(o.Call), Reason: callReason(o.Reason), Application: nameOf(all[o.Application])}
+		return openapi.TracedCall{CallFields: callFields(book, o.Call), Reason: callReason(o.Reason), Application: nameOf(all[o.Application])}
 	})
 	return answer, nil
 }

@@ -13,13 +13,17 @@ import (
 // CallColumns are the headings of WriteCalls.
 var CallColumns = []string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
 	"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId",
-	"reasonType", "reasonCode", "upstreamStatus", "message"}
+	"reasonType", "reasonCode", "upstreamStatus", "message", "answerId", "reportedCost", "reportedCurrency", "cost", "currency", "lines"}
 
 // messagesAtOnce is how many lines have their messages asked for together.
 const messagesAtOnce = 1000
 
 // WriteCalls writes the calls that exportCalls answers as a Sheet, in the order of CallPage, at the pace of to.
 func (r *Report) WriteCalls(ctx context.Context, to io.Writer, q stats.CallsQuery) error {
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return err
+	}
 	file, err := NewSheet(to, CallColumns)
 	if err != nil {
 		return err
@@ -30,7 +34,7 @@ func (r *Report) WriteCalls(ctx context.Context, to io.Writer, q stats.CallsQuer
 			return err
 		}
 		for _, call := range block {
-			if err := file.Line(exportLine(call)); err != nil {
+			if err := file.Line(append(exportLine(call), costCells(book, call)...)); err != nil {
 				return err
 			}
 		}
@@ -49,7 +53,7 @@ func (r *Report) WriteCalls(ctx context.Context, to io.Writer, q stats.CallsQuer
 	return flush()
 }
 
-// exportLine is a call under CallColumns.
+// exportLine is a call under CallColumns, without what costCells has.
 func exportLine(c stats.Call) []string {
 	line := []string{c.CallID.String(), c.StartTime, c.Model, strconv.FormatBool(c.Success),
 		strconv.FormatUint(uint64(c.StatusCode), 10), strconv.FormatUint(uint64(c.DurationMs), 10),

@@ -8,6 +8,7 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
+	"callgate/internal/pricing"
 	"callgate/internal/stats"
 )
 
@@ -34,7 +35,14 @@ func (r *Report) CallFacts(ctx context.Context, call uuid.UUID) (answer openapi.
 		return answer, err
 	}
 	names, err := r.upstreamNames(ctx)
-	return callFacts(all, names)(found), err
+	if err != nil {
+		return answer, err
+	}
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return answer, err
+	}
+	return callFacts(book, all, names)(found), nil
 }
 
 // TraceFacts answers lookUpCalls: the facts of the calls of a trace, whichever applications made them, newest first, a
@@ -56,15 +64,19 @@ func (r *Report) TraceFacts(ctx context.Context, days beijing.Range, trace strin
 	if err != nil {
 		return answer, err
 	}
-	answer.Items = openapi.Each(found[:min(maxTraced, len(found))], callFacts(all, names))
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return answer, err
+	}
+	answer.Items = openapi.Each(found[:min(maxTraced, len(found))], callFacts(book, all, names))
 	return answer, nil
 }
 
-func callFacts(all map[uuid.UUID]application.Owned, names map[string]string) func(stats.OwnedCall) openapi.CallFacts {
+func callFacts(book *pricing.Book, all map[uuid.UUID]application.Owned, names map[string]string) func(stats.OwnedCall) openapi.CallFacts {
 	return func(o stats.OwnedCall) openapi.CallFacts {
 		a := all[o.Application]
 		return openapi.CallFacts{
-			CallFields: callFields(o.Call), Reason: callReason(o.Reason),
+			CallFields: callFields(book, o.Call), Reason: callReason(o.Reason),
 			Application: openapi.ApplicationName{ID: a.ID, Name: a.Name, Status: a.Status}, Owner: openapi.User{ID: a.OwnerID, Email: a.Email},
 			AttemptUpstreams: attemptUpstreams(o.Call, names),
 		}

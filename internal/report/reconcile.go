@@ -134,9 +134,13 @@ func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openap
 		of := line{t.Slot, t.Model, t.UpstreamModel}
 		l := at(of)
 		l.add(t)
-		if t.Calls != 0 {
-			sums[of].Add(book.Charge(pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls,
-				Input: t.Input, Cached: t.Cached, CacheWrite: t.CacheWrite, Output: t.Output}))
+		if t.Calls != 0 || t.Meters != nil {
+			u := pricing.Usage{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls, Meters: pricing.Meters{
+				pricing.Input: t.Input, pricing.CachedInput: t.Cached, pricing.CacheWrite: t.CacheWrite,
+				pricing.Output: t.Output, pricing.Reasoning: t.Reasoning,
+			}}
+			metered(&u, t.Metered)
+			sums[of].Add(book.Charge(u))
 		}
 		calls[stats.SlotModel{Slot: t.Slot, Model: t.Model}] -= t.Reported + t.Partial + t.Absent + t.Unreadable
 	}
@@ -147,7 +151,8 @@ func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openap
 	}
 	found := make([]countedLine, 0, len(lines))
 	for of, l := range lines {
-		if l.costs = sums[of].Costs(); l.all != 0 {
+		// A model that was used beside another has calls of its own nowhere.
+		if l.costs = sums[of].Costs(); l.all != 0 || l.Input != 0 || l.Output != 0 || len(l.costs) > 0 {
 			found = append(found, *l)
 		}
 	}

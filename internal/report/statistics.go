@@ -101,8 +101,12 @@ func (r *Report) CallPage(ctx context.Context, q stats.CallsQuery) (answer opena
 	if err != nil {
 		return answer, err
 	}
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return answer, err
+	}
 	answer.PageFields, answer.Until = openapi.PageOf(page.Page, stats.PageSize, int(page.Total)), beijing.Format(page.Until)
-	answer.Items, answer.Summary, answer.Models = openapi.Each(page.Items, callView), openapi.CallsSummary(page.Summary), page.Models
+	answer.Items, answer.Summary, answer.Models = openapi.Each(page.Items, callView(book)), openapi.CallsSummary(page.Summary), page.Models
 	return answer, nil
 }
 
@@ -112,7 +116,11 @@ func (r *Report) FailedCall(ctx context.Context, application, call uuid.UUID) (o
 	if err != nil {
 		return openapi.FailedCall{}, err
 	}
-	return failedCallView(found), nil
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return openapi.FailedCall{}, err
+	}
+	return failedCallView(book, found), nil
 }
 
 // usage asks for the usage of applications, fills in what is known about its completeness, and

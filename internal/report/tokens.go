@@ -19,7 +19,7 @@ type priced struct {
 
 func (p *priced) add(row *stats.ModelTokens, charge pricing.Charge) {
 	p.Add(&row.Tokens)
-	if row.Calls != 0 {
+	if row.Calls != 0 || row.Meters != nil {
 		p.sum.Add(charge)
 	}
 }
@@ -36,10 +36,25 @@ func newPricedBy[K comparable](book *pricing.Book) pricedBy[K] {
 
 // chargeOf is what a row costs.
 func chargeOf(book *pricing.Book, row *stats.ModelTokens) pricing.Charge {
-	return book.Charge(pricing.DayTokens{
-		Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls,
-		Input: row.Input.N, Cached: row.Cached.N, CacheWrite: row.CacheWrite.N, Output: row.Output.N,
-	})
+	u := pricing.Usage{Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls, Meters: pricing.Meters{
+		pricing.Input: row.Input.N, pricing.CachedInput: row.Cached.N, pricing.CacheWrite: row.CacheWrite.N,
+		pricing.Output: row.Output.N, pricing.Reasoning: row.Reasoning.N,
+	}}
+	metered(&u, row.Metered)
+	return book.Charge(u)
+}
+
+// metered makes u what lines add, where they add anything: tokens are 0 then.
+func metered(u *pricing.Usage, of stats.Metered) {
+	if of.Meters == nil {
+		return
+	}
+	u.Tier, u.Band, u.Beside, u.Meters = of.Tier, of.Band, of.Beside, pricing.Meters{}
+	for name, n := range of.Meters {
+		if meter, known := pricing.MeterNamed(name); known {
+			u.Meters[meter] = n
+		}
+	}
 }
 
 // at is those of a key, empty at first.

@@ -27,8 +27,13 @@ func (r *Report) Unpriced(ctx context.Context) (answer openapi.Unpriced, err err
 	if err != nil {
 		return answer, err
 	}
-	found := book.Unpriced(openapi.Each(reported, func(t stats.ReportedTokens) pricing.DayTokens {
-		return pricing.DayTokens{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls, Input: t.Input, Output: t.Output}
+	found := book.Unpriced(openapi.Each(reported, func(t stats.ReportedTokens) pricing.Usage {
+		u := pricing.Usage{
+			Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls,
+			Meters: pricing.Meters{pricing.Input: t.Input, pricing.Output: t.Output},
+		}
+		metered(&u, t.Metered)
+		return u
 	}))
 	total := int64(len(found))
 	return openapi.Unpriced{Start: days.Start, End: days.End, Total: total, Items: openapi.Each(found[:min(total, unpricedSize)], unpricedView)}, nil

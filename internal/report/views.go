@@ -17,7 +17,7 @@ func metricsFields(m stats.Metrics, t stats.Tokens, cost []pricing.Cost) openapi
 	}
 }
 
-func callFields(c stats.Call) openapi.CallFields {
+func callFields(book *pricing.Book, c stats.Call) openapi.CallFields {
 	return openapi.CallFields{
 		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: widened(c.FirstByteMs),
@@ -25,6 +25,7 @@ func callFields(c stats.Call) openapi.CallFields {
 		UpstreamID: openapi.TextOrNull(c.UpstreamID), Attempts: int64(c.Attempts), AttemptList: attemptViews(c),
 		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
 		EstimatedTokens: estimatedTokens(c.Estimated), KeyID: idOrNull(c.KeyID),
+		Lines: lineViews(linesOf(c)), AnswerID: openapi.TextOrNull(c.AnswerID), ReportedCost: reportedCost(c), Cost: openapi.Each(costOf(book, c), costView),
 	}
 }
 
@@ -66,8 +67,10 @@ func estimatedTokens(n uint32) *int64 {
 	return widened(&n)
 }
 
-func callView(c stats.Call) openapi.Call {
-	return openapi.Call{CallFields: callFields(c), Reason: callReason(c.Reason)}
+func callView(book *pricing.Book) func(stats.Call) openapi.Call {
+	return func(c stats.Call) openapi.Call {
+		return openapi.Call{CallFields: callFields(book, c), Reason: callReason(c.Reason)}
+	}
 }
 
 func callReason(r *stats.FailureReason) *openapi.CallReason {
@@ -84,8 +87,8 @@ func reasonView(r *stats.FailureReason) *openapi.FailureReason {
 	return &openapi.FailureReason{Type: r.Type, Code: r.Code, Message: r.Message, UpstreamStatus: widened(r.UpstreamStatus)}
 }
 
-func failedCallView(c stats.FailedCall) openapi.FailedCall {
-	return openapi.FailedCall{CallFields: callFields(c.Call), Failure: failureView(c.Failure)}
+func failedCallView(book *pricing.Book, c stats.FailedCall) openapi.FailedCall {
+	return openapi.FailedCall{CallFields: callFields(book, c.Call), Failure: failureView(c.Failure)}
 }
 
 func failureView(f stats.FailureDetail) openapi.Failure {

@@ -36,10 +36,7 @@ func (r *Reader) DayCalls(ctx context.Context, day beijing.Day) (found []DayCall
 	return found, err
 }
 
-const tokensOfDayQuery = `
-SELECT t.application_id, toInt32(t.day),` + namedModel + reportedSums + `
-WHERE t.day = {day:Date}
-GROUP BY t.application_id, t.day, t.model, named_model`
+var tokensOfDayQuery = withMeters(`t.application_id, toInt32(t.day),`+namedModel, `t.day = {day:Date}`, `t.application_id, t.day, t.model, named_model`)
 
 // TokensOfDay is DayTokens of every application by itself, whoever it is, on one day. Faults: Unavailable.
 func (r *Reader) TokensOfDay(ctx context.Context, day beijing.Day, named []string, take func(*ModelTokens)) error {

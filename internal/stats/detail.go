@@ -45,11 +45,33 @@ type FailureRequest struct {
 // expired is the note for a detail past its time to live.
 const expired = "expired"
 
-const failedCallQuery = `
+const oneCallQuery = `
 SELECT` + callColumns + `
 FROM calls
 WHERE application_id = {application:UUID} AND start_time = fromUnixTimestamp64Milli({start:Int64}, 'Asia/Shanghai') AND call_id = {call:UUID}
 LIMIT 1`
+
+// Own gives a call of an application, whatever became of it, without details. Faults: NotFound, Unavailable.
+func (r *Reader) Own(ctx context.Context, application, callID uuid.UUID) (Call, error) {
+	start, ok := startOf(callID)
+	if !ok || beijing.DayOf(start) < r.days.CallsFrom(beijing.Today(r.now())) {
+		return Call{}, fault.Absent()
+	}
+	var found *Call
+	parameters := args("application", application, "start", start.UnixMilli(), "call", callID)
+	err := r.each(inOneThread(ctx), "own call", oneCallQuery, parameters, func(rows driver.Rows) error {
+		c, err := scanCall(rows)
+		found = &c
+		return err
+	})
+	if err != nil {
+		return Call{}, err
+	}
+	if found == nil {
+		return Call{}, fault.Absent()
+	}
+	return *found, nil
+}
 
 // Call gives one failed call of an application. Faults: NotFound for a call that is not there,
 // NoFailureDetail for a successful one, Unavailable.
@@ -61,7 +83,7 @@ func (r *Reader) Call(ctx context.Context, application, callID uuid.UUID) (Faile
 	}
 	parameters := args("application", application, "start", start.UnixMilli(), "call", callID)
 	var found *FailedCall
-	err := r.each(ctx, "call", failedCallQuery, parameters, func(rows driver.Rows) (err error) {
+	err := r.each(ctx, "call", oneCallQuery, parameters, func(rows driver.Rows) (err error) {
 		found, err = scanFailedCall(rows)
 		return err
 	})

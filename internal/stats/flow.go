@@ -99,13 +99,6 @@ type FailedAttempt struct {
 	Reason     string // code
 }
 
-// CallTokens are what the answer to a call reported; nil is not known.
-type CallTokens struct {
-	UsageState                                   string // as in calls.UsageState
-	UpstreamModel                                string // empty when the answer named none
-	Input, Output, Cached, CacheWrite, Reasoning *uint32
-}
-
 // CallsSummary counts the calls of a query, whatever their result: those it would list without Result.
 type CallsSummary struct {
 	Calls     int64
@@ -181,7 +174,8 @@ const callColumns = `
     toString(ended_by), streamed, first_byte_ms,
     toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
     estimated_tokens, toString(upstream_id), attempts,
-    toString(failed_upstream_id), failed_status, failed_ms, toString(failed_reason), key_id, toString(reason_type), toString(reason_code), upstream_status`
+    toString(failed_upstream_id), failed_status, failed_ms, toString(failed_reason), key_id, toString(reason_type), toString(reason_code), upstream_status,
+    used.model, used.tier, used.band, used.meter, used.amount, answer_id, reported_cost, toString(reported_currency)`
 
 // selectCalls is the call flow of a query in some buckets, the given order and no limit.
 func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
@@ -252,14 +246,17 @@ func scanCall(rows driver.Rows, more ...any) (Call, error) {
 	var startMs int64
 	var reason FailureReason
 	var upstreamStatus uint16
+	var used usedColumns
 	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs,
 		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning,
 		&c.Estimated, &c.UpstreamID, &c.Attempts,
-		&c.Failed.UpstreamID, &c.Failed.Status, &c.Failed.DurationMs, &c.Failed.Reason, &c.KeyID, &reason.Type, &reason.Code, &upstreamStatus}
+		&c.Failed.UpstreamID, &c.Failed.Status, &c.Failed.DurationMs, &c.Failed.Reason, &c.KeyID, &reason.Type, &reason.Code, &upstreamStatus,
+		&used.model, &used.tier, &used.band, &used.meter, &used.amount, &c.AnswerID, &c.ReportedCost, &c.ReportedCurrency}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return Call{}, unavailable(err, "read calls")
 	}
 	c.StartTime = beijing.Format(time.UnixMilli(startMs))
+	c.Lines = used.lines()
 	if upstreamStatus != 0 {
 		reason.UpstreamStatus = &upstreamStatus
 	}

@@ -17,13 +17,22 @@ type SlotTokens struct {
 	Reported, Partial, Absent, Unreadable        int64 // calls by what their answers report
 	Calls                                        int64 // with input or output tokens
 	Input, Output, Cached, CacheWrite, Reasoning int64
+	Metered                                      // of those meters that are tokens the sums have it as well
 }
 
 const slotOfHour = `toInt32(arrayCount(start -> start <= toInt64(toUnixTimestamp(hour)), {starts:Array(Int64)})) - 1`
 
+const ofSlot = `toInt32(` + slotOfHour + `) AS slot, toInt32(intDiv(toInt64(toUnixTimestamp(hour)) + 28800, 86400)) AS of_day, toString(t.model) AS of_model, toString(t.upstream_model) AS of_upstream,`
+
+// slotMetersQuery is answered from the projection of_models of meters_hourly.
+const slotMetersQuery = `
+SELECT ` + ofSlot + ` toString(t.tier), t.band, toString(t.extras), toString(t.meter), sum(t.amount)
+FROM meters_hourly AS t
+WHERE t.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND t.hour < toDateTime({until:Int64}, 'Asia/Shanghai')`
+
 // slotTokensQuery is answered from the projection of_models of tokens_hourly.
 const slotTokensQuery = `
-SELECT toInt32(` + slotOfHour + `) AS slot, toInt32(intDiv(toInt64(toUnixTimestamp(hour)) + 28800, 86400)) AS of_day, toString(t.model) AS of_model, toString(t.upstream_model) AS of_upstream,
+SELECT ` + ofSlot + `
     sum(t.reported), sum(t.partial), sum(t.absent), sum(t.unreadable), sum(t.counted) AS counted_calls,
     sum(t.input), sum(t.output), sum(t.cached), sum(t.cache_write), sum(t.reasoning)
 FROM tokens_hourly AS t
@@ -37,15 +46,12 @@ WHERE u.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND u.hour < toDateTim
 // SlotTokens gives what calls of everyone reported, by spans of whole hours that begin at starts, ascending; the last ends at
 // until. Faults: Unavailable.
 func (r *Reader) SlotTokens(ctx context.Context, who Everyone, starts []time.Time, until time.Time) ([]SlotTokens, error) {
-	type group struct {
-		slot, day       int32
-		model, upstream string
-	}
-	sums := map[group]*SlotTokens{}
+	sums, lines := map[slotGroup]*SlotTokens{}, map[slotGroup]map[string]int64{}
 	err := who.twice(func(condition string, pairs []any, sign int64) error {
+		pairs = append(pairs, slotPairs(starts, until)...)
 		query := slotTokensQuery + condition + " GROUP BY slot, of_day, of_model, of_upstream"
-		return r.each(fromProjections(ctx), "tokens by hour", query, args(append(pairs, slotPairs(starts, until)...)...), func(rows driver.Rows) error {
-			var g group
+		err := r.each(fromProjections(ctx), "tokens by hour", query, args(pairs...), func(rows driver.Rows) error {
+			var g slotGroup
 			var n [10]int64
 			columns := []any{&g.slot, &g.day, &g.model, &g.upstream}
 			for i := range n {
@@ -64,12 +70,47 @@ func (r *Reader) SlotTokens(ctx context.Context, who Everyone, starts []time.Tim
 			}
 			return nil
 		})
+		if err != nil {
+			return err
+		}
+		return r.addSlotMeters(ctx, lines, slotMetersQuery+condition+" GROUP BY slot, of_day, of_model, of_upstream"+meteredGroups+", t.meter", args(pairs...), sign)
 	})
-	found := make([]SlotTokens, 0, len(sums))
+	found := make([]SlotTokens, 0, len(sums)+len(lines))
 	for _, sum := range sums {
 		found = append(found, *sum)
 	}
+	for g, meters := range lines {
+		t := SlotTokens{Slot: int(g.slot), Day: beijing.Day(g.day), Model: g.model, UpstreamModel: g.upstream,
+			Input: meters["input"], Output: meters["output"], Cached: meters["cached_input"], CacheWrite: meters["cache_write"], Reasoning: meters["reasoning"]}
+		t.Calls = t.take(g.tier, g.band, meters)
+		found = append(found, t)
+	}
 	return found, err
+}
+
+// slotGroup is what a SlotTokens is of.
+type slotGroup struct {
+	slot, day       int32
+	model, upstream string
+	tier            string
+	band            uint32
+	extras          string
+}
+
+func (r *Reader) addSlotMeters(ctx context.Context, lines map[slotGroup]map[string]int64, query string, parameters []any, sign int64) error {
+	return r.each(fromProjections(ctx), "meters by hour", query, parameters, func(rows driver.Rows) error {
+		var g slotGroup
+		var meter string
+		var amount int64
+		if err := rows.Scan(&g.slot, &g.day, &g.model, &g.upstream, &g.tier, &g.band, &g.extras, &meter, &amount); err != nil {
+			return unavailable(err, "read meters by hour")
+		}
+		if lines[g] == nil {
+			lines[g] = map[string]int64{}
+		}
+		lines[g][meter] += sign * amount
+		return nil
+	})
 }
 
 // SlotModel is a capability in a span of hours.

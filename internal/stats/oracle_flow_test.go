@@ -83,7 +83,8 @@ func (m *model) export(a registered, start, end string, ofModel *string, result 
 	text := bytes.NewBufferString("\ufeff")
 	w := csv.NewWriter(text)
 	_ = w.Write([]string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
-		"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId", "reasonType", "reasonCode", "upstreamStatus", "message"})
+		"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId", "reasonType", "reasonCode", "upstreamStatus", "message",
+		"answerId", "reportedCost", "reportedCurrency", "cost", "currency", "lines"})
 	matching, _ := m.flow(a, start, end, ofModel, result, n)
 	for _, r := range matching {
 		first := ""
@@ -93,7 +94,7 @@ func (m *model) export(a registered, start, end string, ofModel *string, result 
 		shown := r.shown()
 		key, _ := shown["keyId"].(string)
 		_ = w.Write(append([]string{r.id.String(), shown["startTime"].(string), r.model, fmt.Sprint(r.success), fmt.Sprint(r.status), fmt.Sprint(r.took),
-			r.endedBy, fmt.Sprint(r.streamed), first}, append(append(r.reported.line(), key), m.reasonLine(r)...)...))
+			r.endedBy, fmt.Sprint(r.streamed), first}, append(append(append(r.reported.line(), key), m.reasonLine(r)...), "", "", "", "", "", "")...))
 	}
 	w.Flush()
 	return text.String()

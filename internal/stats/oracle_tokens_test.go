@@ -87,11 +87,16 @@ func (r reported) shown() object {
 	if r.upstream != "" {
 		block["upstreamModel"] = r.upstream
 	}
+	meters := object{}
 	for i, name := range tokenNames {
 		block[name+"Tokens"] = nil
 		if n := r.numbers[i]; n != nil {
 			block[name+"Tokens"] = *n
+			meters[[5]string{"input", "output", "cached_input", "cache_write", "reasoning"}[i]] = *n
 		}
+	}
+	if block["lines"] = []any{}; len(meters) > 0 {
+		block["lines"] = []any{object{"model": block["upstreamModel"], "tier": nil, "band": 0, "meters": meters}}
 	}
 	return block
 }

@@ -61,12 +61,19 @@ func (r *Reader) GroupTotals(ctx context.Context, groups [][]uuid.UUID, days bei
 }
 
 const everyonesSpent = `
-SELECT t.application_id, toInt32({spans:Array(Date)}[arrayCount(first -> first <= t.day, {spans:Array(Date)})]) AS span,` + namedModel + `
-    sum(t.counted) AS counted, sum(t.input), sum(t.cached), sum(t.cache_write), sum(t.output)
+SELECT ` + ofSpan + namedModel + `
+    sum(t.counted) AS counted, sum(t.input), sum(t.cached), sum(t.cache_write), sum(t.output), sum(t.reasoning),` + withoutMeters + `
 FROM tokens_daily AS t
 WHERE t.day BETWEEN {start:Date} AND {end:Date}
 GROUP BY t.application_id, span, t.model, named_model
-HAVING counted != 0`
+HAVING counted != 0
+UNION ALL
+SELECT ` + ofSpan + namedModel + `
+    toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0),` + meteredColumns + `
+FROM meters_daily AS t
+WHERE t.day BETWEEN {start:Date} AND {end:Date}
+GROUP BY t.application_id, span, t.model, named_model` + meteredGroups + `
+`
 
 // EveryonesSpent gives what is priced of the tokens of each application, whoever it is, as SpanTokens does it of those that
 // are named. What take is given is overwritten after it returns. Faults: Unavailable.
@@ -80,12 +87,16 @@ func (r *Reader) EveryonesSpent(ctx context.Context, days beijing.Range, spans [
 	}
 	var m ModelTokens
 	var day int32
+	var tier string
+	var band uint32
+	var meters map[string]int64
 	parameters := args("start", days.Start, "end", days.End, "spans", first, "named", named)
 	return r.each(ctx, "what everyone spent", everyonesSpent, parameters, func(rows driver.Rows) error {
-		if err := rows.Scan(&m.Application, &day, &m.Model, &m.UpstreamModel, &m.Calls, &m.Input.N, &m.Cached.N, &m.CacheWrite.N, &m.Output.N); err != nil {
+		if err := rows.Scan(&m.Application, &day, &m.Model, &m.UpstreamModel, &m.Calls, &m.Input.N, &m.Cached.N, &m.CacheWrite.N, &m.Output.N, &m.Reasoning.N, &tier, &band, &meters); err != nil {
 			return unavailable(err, "read what everyone spent")
 		}
 		m.Day = beijing.Day(day)
+		m.Calls += m.take(tier, band, meters)
 		take(&m)
 		return nil
 	})

@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -94,15 +95,25 @@ const wholeProjection = ` SETTINGS use_primary_key = 0`
 
 // everyonesTokens is answered from the projection of_models of tokens_daily.
 const everyonesTokens = `
-SELECT toInt32(t.day),` + namedModel + reportedSums + `
+SELECT toInt32(t.day),` + namedModel + reportedColumns + `
+FROM tokens_daily AS t
 WHERE t.day BETWEEN {start:Date} AND {end:Date}`
 
-// tokenSums are the columns of reportedSums.
+// everyonesMeters is answered from the projection of_models of meters_daily.
+const everyonesMeters = `
+SELECT toInt32(t.day),` + namedModel + ` toString(t.tier), t.band, toString(t.extras), toString(t.meter), sum(t.amount)
+FROM meters_daily AS t
+WHERE t.day BETWEEN {start:Date} AND {end:Date}`
+
+// tokenSums are the columns of reportedColumns.
 type tokenSums [17]int64
 
 type tokenGroup struct {
 	day          int32
 	model, named string
+	tier         string
+	band         uint32
+	extras       string
 }
 
 // EveryonesTokens is DayTokens of everyone, of one capability or, model nil, of all. Faults: Unavailable.
@@ -110,17 +121,20 @@ func (r *Reader) EveryonesTokens(ctx context.Context, who Everyone, days beijing
 	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return nil
 	}
-	groups := map[tokenGroup]*tokenSums{}
+	groups, lines := map[tokenGroup]*tokenSums{}, map[tokenGroup]map[string]int64{}
 	err := who.twice(func(condition string, pairs []any, sign int64) error {
 		pairs = append(pairs, "start", days.Start, "end", days.End, "named", named)
 		if model != nil {
 			condition, pairs = condition+" AND "+ofModel, append(pairs, "model", *model)
 		}
-		query := everyonesTokens + condition + " GROUP BY t.day, t.model, named_model"
+		tokens, meters := everyonesTokens+condition+" GROUP BY t.day, t.model, named_model", everyonesMeters+condition+" GROUP BY t.day, t.model, named_model"+meteredGroups+", t.meter"
 		if sign > 0 {
-			query += wholeProjection
+			tokens, meters = tokens+wholeProjection, meters+wholeProjection
 		}
-		return r.addTokens(ctx, groups, query, args(pairs...), sign)
+		if err := r.addTokens(ctx, groups, tokens, args(pairs...), sign); err != nil {
+			return err
+		}
+		return r.addMeters(ctx, lines, meters, args(pairs...), sign)
 	})
 	if err != nil {
 		return err
@@ -130,7 +144,28 @@ func (r *Reader) EveryonesTokens(ctx context.Context, who Everyone, days beijing
 		m.Day, m.Model, m.UpstreamModel = beijing.Day(of.day), of.model, of.named
 		take(&m)
 	}
+	for _, of := range inOrder(lines) {
+		m := ModelTokens{Day: beijing.Day(of.day), Model: of.model, UpstreamModel: of.named}
+		m.Calls = m.take(of.tier, of.band, lines[of])
+		take(&m)
+	}
 	return nil
+}
+
+func (r *Reader) addMeters(ctx context.Context, lines map[tokenGroup]map[string]int64, query string, parameters []any, sign int64) error {
+	return r.each(fromProjections(ctx), "meters of everyone", query, parameters, func(rows driver.Rows) error {
+		var of tokenGroup
+		var meter string
+		var amount int64
+		if err := rows.Scan(&of.day, &of.model, &of.named, &of.tier, &of.band, &of.extras, &meter, &amount); err != nil {
+			return unavailable(err, "read meters of everyone")
+		}
+		if lines[of] == nil {
+			lines[of] = map[string]int64{}
+		}
+		lines[of][meter] += sign * amount
+		return nil
+	})
 }
 
 func (r *Reader) addTokens(ctx context.Context, groups map[tokenGroup]*tokenSums, query string, parameters []any, sign int64) error {
@@ -156,15 +191,11 @@ func (r *Reader) addTokens(ctx context.Context, groups map[tokenGroup]*tokenSums
 	})
 }
 
-func inOrder(groups map[tokenGroup]*tokenSums) []tokenGroup {
-	ordered := make([]tokenGroup, 0, len(groups))
-	for of := range groups {
-		ordered = append(ordered, of)
-	}
-	slices.SortFunc(ordered, func(a, b tokenGroup) int {
-		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.model, b.model), cmp.Compare(a.named, b.named))
+func inOrder[V any](groups map[tokenGroup]V) []tokenGroup {
+	return slices.SortedFunc(maps.Keys(groups), func(a, b tokenGroup) int {
+		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.model, b.model), cmp.Compare(a.named, b.named),
+			cmp.Compare(a.tier, b.tier), cmp.Compare(a.band, b.band), cmp.Compare(a.extras, b.extras))
 	})
-	return ordered
 }
 
 func (s *tokenSums) tokens() ModelTokens {

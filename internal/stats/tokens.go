@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
@@ -64,26 +65,61 @@ type ModelTokens struct {
 	Model, UpstreamModel string
 	Calls                int64 // with input or output tokens
 	Tokens
+	Metered
 }
 
-// reportedSums are the columns every query of tokens takes from the rollup rows of a group, in the order of
-// modelTokens; the table's alias must be t. They are read once for all that an answer needs: reading them is most of
-// what a question costs.
-const reportedSums = `
+// Metered is what of calls with usage lines must be added to the tokens of the same capability and day to be exact by tier of
+// service and band of input, by meter and with its sign: what they used, or, of no tier and band, what of it stands among those
+// tokens. Cost is linear, so that of both together is right.
+type Metered struct {
+	Tier   string
+	Band   int64
+	Beside int64            // calls that used it beside another model
+	Meters map[string]int64 // nil: there is nothing of it
+}
+
+// take makes it what a row of meters has, and gives the calls.
+func (m *Metered) take(tier string, band uint32, meters map[string]int64) (calls int64) {
+	*m = Metered{Tier: tier, Band: int64(band), Beside: meters["calls_beside"]}
+	calls = meters["calls"]
+	delete(meters, "calls")
+	delete(meters, "calls_beside")
+	if len(meters) > 0 || calls != 0 || m.Beside != 0 {
+		m.Meters = meters
+	}
+	return calls
+}
+
+// meteredColumns are those behind reportedColumns, and withoutMeters what rows of tokens have in their place. What calls used
+// besides tokens stands apart, for one price may hold for all of it and another for none.
+const (
+	meteredColumns = ` toString(t.tier), t.band, sumMap(map(toString(t.meter), toInt64(t.amount)))`
+	withoutMeters  = ` '', toUInt32(0), CAST(map(), 'Map(String, Int64)')`
+	meteredGroups  = `, t.tier, t.band, t.extras`
+)
+
+// zeroColumns are reportedColumns of rows of meters.
+var zeroColumns = strings.TrimSuffix(strings.Repeat(" toInt64(0),", len(tokenSums{})), ",")
+
+// withMeters asks for tokens and for meters by the same columns, in one question.
+func withMeters(columns, condition, by string) string {
+	return "SELECT " + columns + reportedColumns + "," + withoutMeters + " FROM tokens_daily AS t WHERE " + condition + " GROUP BY " + by +
+		" UNION ALL SELECT " + columns + zeroColumns + "," + meteredColumns + " FROM meters_daily AS t WHERE " + condition + " GROUP BY " + by + meteredGroups
+}
+
+// reportedColumns are what every query of tokens takes from the rollup rows of a group, in the order of modelTokens; the
+// table's alias must be t. They are read once for all that an answer needs: reading them is most of what a question costs.
+const reportedColumns = `
     sum(t.counted), sum(t.input), sum(t.output), sum(t.cached), sum(t.cache_write), sum(t.reasoning),
     sum(t.input_calls), sum(t.output_calls), sum(t.cached_calls), sum(t.cache_write_calls), sum(t.reasoning_calls),
-    sum(t.reported), sum(t.partial), sum(t.absent), sum(t.unreadable), sum(t.streamed), sum(t.streamed_absent)
-FROM tokens_daily AS t`
+    sum(t.reported), sum(t.partial), sum(t.absent), sum(t.unreadable), sum(t.streamed), sum(t.streamed_absent)`
 
-const reportedFigures = reportedSums + `
-WHERE t.application_id IN {applications:Array(UUID)} AND t.day BETWEEN {start:Date} AND {end:Date}`
+const inDays = `t.application_id IN {applications:Array(UUID)} AND t.day BETWEEN {start:Date} AND {end:Date}`
 
 // namedModel tells the models that answered apart only where a price does.
 const namedModel = ` toString(t.model), toString(if(t.upstream_model IN {named:Array(String)}, t.upstream_model, '')) AS named_model,`
 
-const dayTokensQuery = `
-SELECT toUUID('00000000-0000-0000-0000-000000000000'), toInt32(t.day),` + namedModel + reportedFigures + `
-GROUP BY t.day, t.model, named_model`
+var dayTokensQuery = withMeters(`toUUID('00000000-0000-0000-0000-000000000000'), toInt32(t.day),`+namedModel, inDays, `t.day, t.model, named_model`)
 
 // DayTokens gives the tokens of one application, or of several together, by day, capability and model that answered;
 // models that are not named are one, the empty one. Days that are no longer kept are empty. What take is given is
@@ -92,10 +128,9 @@ func (r *Reader) DayTokens(ctx context.Context, applications []uuid.UUID, days b
 	return r.modelTokens(ctx, "tokens by day", dayTokensQuery, take, applications, days, named)
 }
 
-const spanTokensQuery = `
-SELECT t.application_id, toInt32({spans:Array(Date)}[arrayCount(first -> first <= t.day, {spans:Array(Date)})]) AS span,` +
-	namedModel + reportedFigures + `
-GROUP BY t.application_id, span, t.model, named_model`
+const ofSpan = `t.application_id, toInt32({spans:Array(Date)}[arrayCount(first -> first <= t.day, {spans:Array(Date)})]) AS span,`
+
+var spanTokensQuery = withMeters(ofSpan+namedModel, inDays, `t.application_id, span, t.model, named_model`)
 
 // SpanTokens is DayTokens of each application by itself, by spans of days of which these are the first, ascending.
 // Faults: Unavailable.
@@ -116,7 +151,7 @@ func (r *Reader) modelTokens(ctx context.Context, what, query string, take func(
 	return r.scanTokens(ctx, what, query, parameters, take)
 }
 
-// scanTokens hands the rows of a query of reportedSums by application, day, capability and model that answered to take.
+// scanTokens hands the rows of a query withMeters by application, day, capability and model that answered to take.
 func (r *Reader) scanTokens(ctx context.Context, what, query string, parameters []any, take func(*ModelTokens)) error {
 	var m ModelTokens
 	var day int32
@@ -129,7 +164,10 @@ func (r *Reader) scanTokens(ctx context.Context, what, query string, parameters 
 	for i := range calls {
 		columns = append(columns, &calls[i])
 	}
-	columns = append(columns, &m.Reported, &m.Partial, &m.Absent, &m.Unreadable, &m.Streamed, &m.StreamedAbsent)
+	var tier string
+	var band uint32
+	var meters map[string]int64
+	columns = append(columns, &m.Reported, &m.Partial, &m.Absent, &m.Unreadable, &m.Streamed, &m.StreamedAbsent, &tier, &band, &meters)
 	return r.each(ctx, what, query, parameters, func(rows driver.Rows) error {
 		if err := rows.Scan(columns...); err != nil {
 			return unavailable(err, "read tokens")
@@ -141,6 +179,7 @@ func (r *Reader) scanTokens(ctx context.Context, what, query string, parameters 
 				sum.N = 0
 			}
 		}
+		m.Calls += m.take(tier, band, meters)
 		take(&m)
 		return nil
 	})

@@ -45,14 +45,14 @@ func (v *verifier) compareApplication(ctx context.Context, found *findings, owne
 	if err := v.compareExport(ctx, found, where, id, days, recount, flow); err != nil {
 		return err
 	}
-	if err := v.compareFlow(ctx, found, where, id, days, flow); err != nil {
+	if err := v.compareFlow(ctx, found, where, id, days, flow, counted); err != nil {
 		return err
 	}
 	if err := v.compareReasons(ctx, found, where, id, days, flow.reasons.of(days)); err != nil {
 		return err
 	}
 	why.merge(flow.reasons)
-	return v.compareFailures(ctx, found, where, id, flow)
+	return v.compareFailures(ctx, found, where, id, flow, counted)
 }
 
 // flow is what the rows say about the call flow: for every filter how many calls there are and the
@@ -182,7 +182,7 @@ func (v *verifier) compareExport(ctx context.Context, found *findings, where str
 }
 
 // compareFlow asks the first page of every filter, and all calls also in the middle and at the end.
-func (v *verifier) compareFlow(ctx context.Context, found *findings, where string, id uuid.UUID, days beijing.Range, f *flow) error {
+func (v *verifier) compareFlow(ctx context.Context, found *findings, where string, id uuid.UUID, days beijing.Range, f *flow, counted *tokens) error {
 	var mu sync.Mutex // guards found
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(flowsAtOnce)
@@ -197,7 +197,7 @@ func (v *verifier) compareFlow(ctx context.Context, found *findings, where strin
 			return err
 		}
 		want := got
-		want.Items, want.Total, want.Summary = each(items, callLine), f.lists[by].total(by.result), openapi.CallsSummary(f.lists[by].summary)
+		want.Items, want.Total, want.Summary = each(items, counted.callLine), f.lists[by].total(by.result), openapi.CallsSummary(f.lists[by].summary)
 		want.Models = slices.Clone(got.Models) // models of expired calls stay; those of rows must be there
 		for known := range f.lists {
 			if !known.anyModel && !slices.Contains(want.Models, known.model) {
@@ -221,7 +221,7 @@ func (v *verifier) compareFlow(ctx context.Context, found *findings, where strin
 }
 
 // compareFailures asks for the newest failed calls one by one.
-func (v *verifier) compareFailures(ctx context.Context, found *findings, where string, id uuid.UUID, f *flow) error {
+func (v *verifier) compareFailures(ctx context.Context, found *findings, where string, id uuid.UUID, f *flow, counted *tokens) error {
 	for _, row := range f.failures {
 		got, err := v.Answers.FailedCall(ctx, id, row.CallID)
 		if fault.KindOf(err) == fault.NotFound {
@@ -232,7 +232,7 @@ func (v *verifier) compareFailures(ctx context.Context, found *findings, where s
 			return err
 		}
 		want := got
-		want.CallFields = callFigures(row.Call)
+		want.CallFields = counted.call(row.Call)
 		want.Failure.Reason = failureReasonOf(row.Reason)
 		if want.Failure.Reason != nil && got.Failure.Reason != nil {
 			want.Failure.Reason.Message = got.Failure.Reason.Message // not in the row

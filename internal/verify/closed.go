@@ -18,6 +18,8 @@ import (
 )
 
 const (
+	// seenDecimals are those of an amount in live_days_closed; more are cut off.
+	seenDecimals = 10
 	// looked is how long before its closing a day's prices may have been read.
 	looked = 2 * time.Minute
 	// skew is by how much clocks of gateways may differ.
@@ -301,7 +303,7 @@ func (f *findings) seen(c closings.Closing, of *closedFigures) {
 		}
 		bare := make([]days.Cost, 0, len(want.Costs)) // how many calls a price held for is not told
 		for _, cost := range want.Costs {
-			bare = append(bare, days.Cost{Currency: cost.Currency, Amount: cost.Amount})
+			bare = append(bare, days.Cost{Currency: cost.Currency, Amount: cost.Amount.Truncate(seenDecimals)})
 		}
 		want.Costs = bare
 		f.compare(where, got, seenFigures{Revision: c.Revision, Application: want})

@@ -4,15 +4,19 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/report"
@@ -26,16 +30,24 @@ type bookRow struct {
 	currency          string
 	input, output     int64
 	cached, write     int64 // -1: as input
+	tier              string
+	band              int64
+	more              map[string]int64 // of other meters
 }
 
-// A year with three changes, two currencies, a model with a price of its own, and a capability without any.
+// A year with three changes, two currencies, a model with a price of its own, a tier, a band, other meters, and a capability
+// without any.
 var yearOfPrices = []bookRow{
-	{"gpt", "", 20, "USD", 25_000, 100_000, 12_500, -1},
-	{"gpt", "", 120, "USD", 19_999, 80_001, 1, 24_999},
-	{"gpt", "", 250, "CNY", 143_333, 571_111, -1, -1},
-	{"gpt", "gpt-mini", 60, "CNY", 10_500, 42_000, 5_250, 0},
-	{"claude", "", 0, "CNY", 210_000, 1_050_000, 21_000, 262_500},
-	{"claude", "", 300, "USD", 30_000, 150_000, 3_000, 37_500},
+	{capability: "gpt", tier: "flex", from: 40, currency: "USD", input: 12_500, output: 50_000, cached: 6_250, write: -1},
+	{capability: "gpt", band: 200_000, from: 100, currency: "CNY", input: 250_000, output: 800_000, cached: -1, write: -1, more: map[string]int64{"web_searches": 700_000}},
+	{capability: "claude", tier: "flex", band: 1_000_000, from: 10, currency: "CNY", input: 7, output: 9, cached: 1, write: 8, more: map[string]int64{"cache_write_1h": 11, "pages": 25}},
+	{capability: "claude", from: 150, currency: "USD", input: 30_000, output: 150_000, cached: 3_000, write: 37_500, more: map[string]int64{"cache_write_1h": 60_000, "web_searches": 100_000, "reasoning": 7}},
+	{capability: "gpt", model: "", from: 20, currency: "USD", input: 25_000, output: 100_000, cached: 12_500, write: -1},
+	{capability: "gpt", model: "", from: 120, currency: "USD", input: 19_999, output: 80_001, cached: 1, write: 24_999},
+	{capability: "gpt", model: "", from: 250, currency: "CNY", input: 143_333, output: 571_111, cached: -1, write: -1},
+	{capability: "gpt", model: "gpt-mini", from: 60, currency: "CNY", input: 10_500, output: 42_000, cached: 5_250, write: 0},
+	{capability: "claude", model: "", from: 0, currency: "CNY", input: 210_000, output: 1_050_000, cached: 21_000, write: 262_500},
+	{capability: "claude", model: "", from: 300, currency: "USD", input: 30_000, output: 150_000, cached: 3_000, write: 37_500},
 }
 
 // countedCall is what a row of calls says of a call's tokens.
@@ -45,6 +57,14 @@ type countedCall struct {
 	capability, model            string
 	known                        bool
 	input, output, cached, write int64
+	lines                        []countedLine // nil: the numbers above say all
+}
+
+// countedLine is one of a call's lines.
+type countedLine struct {
+	model, tier string
+	band        int64
+	meters      map[string]int64
 }
 
 // costs are amounts by currency in units of 1e-10, and the calls in them.
@@ -55,40 +75,72 @@ type costs struct {
 }
 
 func (c *costs) add(call countedCall) {
-	if !call.known {
-		return
+	lines := call.lines
+	if lines == nil {
+		if !call.known {
+			return
+		}
+		lines = []countedLine{{model: call.model, meters: map[string]int64{"input": call.input, "output": call.output, "cached_input": call.cached, "cache_write": call.write}}}
 	}
-	price := priceOf(call)
-	if price == nil {
-		c.unpriced++
-		return
-	}
-	if c.amount == nil {
-		c.amount, c.calls = map[string]*big.Int{}, map[string]int64{}
-	}
-	if c.amount[price.currency] == nil {
-		c.amount[price.currency] = new(big.Int)
-	}
-	cached, write := price.cached, price.write
-	if cached < 0 {
-		cached = price.input
-	}
-	if write < 0 {
-		write = price.input
-	}
-	n := (call.input-call.cached-call.write)*price.input + call.cached*cached + call.write*write + call.output*price.output
-	c.amount[price.currency].Add(c.amount[price.currency], big.NewInt(n))
-	c.calls[price.currency]++
-}
-
-// priceOf walks through the whole book: that of the model itself counts first, then the newest.
-func priceOf(call countedCall) (best *bookRow) {
-	for i := range yearOfPrices {
-		row := &yearOfPrices[i]
-		if row.capability != call.capability || row.from > call.day || row.model != "" && row.model != call.model {
+	for i, line := range lines {
+		price := priceOf(call, line)
+		if price == nil || line.meters["web_searches"] > 0 && price.more["web_searches"] == 0 || line.meters["pages"] > 0 && price.more["pages"] == 0 {
+			c.unpriced++
 			continue
 		}
-		if best == nil || row.model != "" && best.model == "" || (row.model == "") == (best.model == "") && row.from > best.from {
+		if c.amount == nil {
+			c.amount, c.calls = map[string]*big.Int{}, map[string]int64{}
+		}
+		if c.amount[price.currency] == nil {
+			c.amount[price.currency] = new(big.Int)
+		}
+		c.amount[price.currency].Add(c.amount[price.currency], big.NewInt(price.of(line.meters)))
+		if i == 0 {
+			c.calls[price.currency]++
+		}
+	}
+}
+
+// of is what meters cost, in units of 1e-10.
+func (p *bookRow) of(n map[string]int64) int64 {
+	cached, write := p.cached, p.write
+	if cached < 0 {
+		cached = p.input
+	}
+	if write < 0 {
+		write = p.input
+	}
+	hour, has := p.more["cache_write_1h"]
+	if !has {
+		hour = write
+	}
+	thought, has := p.more["reasoning"]
+	if !has {
+		thought = p.output
+	}
+	return (n["input"]-n["cached_input"]-n["cache_write"])*p.input + n["cached_input"]*cached + (n["cache_write"]-n["cache_write_1h"])*write + n["cache_write_1h"]*hour +
+		(n["output"]-n["reasoning"])*p.output + n["reasoning"]*thought + n["web_searches"]*p.more["web_searches"]*1_000 + n["pages"]*p.more["pages"]*1_000_000
+}
+
+// priceOf walks through the whole book: that of the model itself counts first, then that of the tier, then that of the
+// longest calls, then the newest.
+func priceOf(call countedCall, line countedLine) (best *bookRow) {
+	rank := func(row *bookRow) []int64 {
+		of := []int64{0, 0, row.band, int64(row.from)}
+		if row.model != "" {
+			of[0] = 1
+		}
+		if row.tier != "" {
+			of[1] = 1
+		}
+		return of
+	}
+	for i := range yearOfPrices {
+		row := &yearOfPrices[i]
+		if row.capability != call.capability || row.from > call.day || row.band > line.band || row.model != "" && row.model != line.model || row.tier != "" && row.tier != line.tier {
+			continue
+		}
+		if best == nil || slices.Compare(rank(row), rank(best)) > 0 {
 			best = row
 		}
 	}
@@ -151,14 +203,16 @@ func TestEveryCostIsThatOfItsRows(t *testing.T) {
 		n = more
 	}
 	w.randomYear(applications, first, n)
+	w.linedYear(applications, first, n/20)
 	if compared := w.compareCosts(t, owner, applications, first); compared < 2000 {
 		t.Errorf("only %d costs were compared", compared)
 	}
 
-	corrected := yearOfPrices[1]
-	defer func() { yearOfPrices[1] = corrected }()
-	yearOfPrices[1].output = 79_990
-	w.put(first, yearOfPrices[1])
+	const at = 5
+	corrected := yearOfPrices[at]
+	defer func() { yearOfPrices[at] = corrected }()
+	yearOfPrices[at].output = 79_990
+	w.put(first, yearOfPrices[at])
 	w.compareCosts(t, owner, applications, first)
 }
 
@@ -177,6 +231,18 @@ func (w *world) put(first beijing.Day, row bookRow) {
 	if row.model != "" {
 		draft.UpstreamModel = &row.model
 	}
+	if row.tier != "" {
+		draft.Tier = &row.tier
+	}
+	if row.band != 0 {
+		draft.FromBand = &row.band
+	}
+	for meter, amount := range row.more {
+		if draft.Amounts == nil {
+			draft.Amounts = map[string]string{}
+		}
+		draft.Amounts[meter] = text(amount)
+	}
 	if _, err := w.deps.Pricing.Put(w.Ctx, "root@example.com", draft); err != nil {
 		w.T.Fatal(err)
 	}
@@ -194,6 +260,68 @@ func (w *world) randomYear(applications []uuid.UUID, first beijing.Day, n int) {
 				if(kind < 8, 'reported', 'absent'), ['', 'gpt-mini', 'gpt-max'][rand(8) % 3 + 1],
 				input, if(kind < 8, rand(9) % 20000, NULL), cached, if(kind < 3, rand(10) % (assumeNotNull(input) - assumeNotNull(cached) + 1), NULL)
 			FROM numbers($4) SETTINGS max_partitions_per_insert_block = 1000`, applications, first.Start().UnixMilli(), month*30, n/12)
+	}
+}
+
+// linedYear stores n calls of a year that have lines: of two models, tiers, bands, parts of cache writes, searches and pages.
+func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
+	w.T.Helper()
+	random := rand.New(rand.NewPCG(7, 8))
+	tx, err := w.clickhouse.BeginTx(clickhouse.Context(w.Ctx, clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 1000})), nil)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	insert, err := tx.PrepareContext(clickhouse.Context(w.Ctx, clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 1000})), "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, "+
+		"input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`)")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	defer func() { _ = insert.Close() }()
+	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	for range n {
+		var r calls.Record
+		lines := []calls.Line{{Model: pick("", "gpt-mini", "gpt-max"), Tier: pick("", "", "flex", "priority")}}
+		if random.IntN(3) == 0 {
+			lines = append(lines, calls.Line{Model: pick("gpt-mini", "gpt-nano"), Tier: pick("", "flex")})
+		}
+		for i := range lines {
+			cached, hour, five := random.Uint64N(1000), random.Uint64N(1000), random.Uint64N(1000)
+			meters := map[string]uint64{"input": 3000 + random.Uint64N(1_200_000), "cached_input": cached, "cache_write": hour + five, "cache_write_1h": hour, "cache_write_5m": five,
+				"output": 500 + random.Uint64N(9000), "reasoning": random.Uint64N(500)}
+			switch random.IntN(5) {
+			case 0:
+				meters["web_searches"] = 1 + random.Uint64N(9)
+			case 1:
+				meters = map[string]uint64{"pages": 1 + random.Uint64N(50)}
+			}
+			for name, n := range meters {
+				lines[i].Meters = append(lines[i].Meters, calls.Meter{Name: name, Amount: n})
+			}
+		}
+		r.SetLines(lines)
+		var models, tiers, meters []string
+		var bands []uint32
+		var amounts []uint64
+		for _, l := range r.Lines {
+			for _, m := range l.Meters {
+				models, tiers, bands, meters, amounts = append(models, l.Model), append(tiers, l.Tier), append(bands, l.Band), append(meters, m.Name), append(amounts, m.Amount)
+			}
+		}
+		number := func(field calls.UsageFields) *uint32 {
+			if n, known := r.Usage.Number(field); known {
+				return &n
+			}
+			return nil
+		}
+		start := first.Start().Add(time.Duration(random.Int64N(365*86_400_000)) * time.Millisecond)
+		if _, err := insert.ExecContext(w.Ctx, applications[random.IntN(5)], start, uuid.New(), pick("gpt", "claude", "free", ""), uint32(10), uint16(200), true, "complete", pick("reported", "partial"), r.Usage.Model,
+			number(calls.UsageInput), number(calls.UsageOutput), number(calls.UsageCached), number(calls.UsageCacheWrite), number(calls.UsageReasoning),
+			models, tiers, bands, meters, amounts); err != nil {
+			w.T.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -264,7 +392,8 @@ func (w *world) eachCounted(first beijing.Day, take func(countedCall)) {
 	w.T.Helper()
 	rows, err := w.clickhouse.QueryContext(context.Background(), `SELECT application_id, toUnixTimestamp64Milli(start_time), toString(model), toString(upstream_model),
 		input_tokens IS NOT NULL OR output_tokens IS NOT NULL, toInt64(coalesce(input_tokens, 0)), toInt64(coalesce(output_tokens, 0)),
-		toInt64(coalesce(cached_tokens, 0)), toInt64(coalesce(cache_write_tokens, 0)) FROM calls`)
+		toInt64(coalesce(cached_tokens, 0)), toInt64(coalesce(cache_write_tokens, 0)),
+		used.model, used.tier, used.band, used.meter, used.amount FROM calls`)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -272,11 +401,23 @@ func (w *world) eachCounted(first beijing.Day, take func(countedCall)) {
 	for rows.Next() {
 		var call countedCall
 		var ms int64
-		if err := rows.Scan(&call.application, &ms, &call.capability, &call.model, &call.known, &call.input, &call.output, &call.cached, &call.write); err != nil {
+		var models, tiers, meters []string
+		var bands []uint32
+		var amounts []uint64
+		if err := rows.Scan(&call.application, &ms, &call.capability, &call.model, &call.known, &call.input, &call.output, &call.cached, &call.write,
+			&models, &tiers, &bands, &meters, &amounts); err != nil {
 			w.T.Fatal(err)
 		}
 		const hour = 3_600_000
 		call.day = int((ms+8*hour)/(24*hour)) - int(first)
+		for i, meter := range meters {
+			last := len(call.lines) - 1
+			if last < 0 || call.lines[last].model != models[i] || call.lines[last].tier != tiers[i] || call.lines[last].band != int64(bands[i]) {
+				call.lines = append(call.lines, countedLine{models[i], tiers[i], int64(bands[i]), map[string]int64{}})
+				last++
+			}
+			call.lines[last].meters[meter] += int64(amounts[i])
+		}
 		take(call)
 	}
 	if err := rows.Err(); err != nil {

@@ -29,8 +29,8 @@ type everyone struct {
 
 // tokensOf is what tokens of several applications are added up by: little, however many there are.
 type tokensOf struct {
-	day             beijing.Day
-	model, upstream string
+	day                   beijing.Day
+	model, upstream, form string
 }
 
 // dailyReasons are reasons by Beijing day.
@@ -76,13 +76,14 @@ func (e *everyone) add(found *findings) {
 	e.recount.merge(found.recount)
 	e.counted.book = found.counted.book
 	for _, row := range found.counted.rows {
-		of := tokensOf{row.Day, row.Model, row.UpstreamModel}
+		of := tokensOf{row.Day, row.Model, row.UpstreamModel, row.form()}
 		sum, there := e.rows[of]
 		if !there {
 			e.rows[of] = row
 			continue
 		}
 		addTokens(&sum.rowTokens, row.rowTokens)
+		sum.add(row.shape)
 		sum.Counted += row.Counted
 		e.rows[of] = sum
 	}

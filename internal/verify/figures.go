@@ -2,9 +2,11 @@ package verify
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
+	"callgate/internal/beijing"
 	"callgate/internal/openapi"
 	"callgate/internal/stats"
 )
@@ -28,7 +30,7 @@ func (v *verifier) named(ctx context.Context, usage []stats.ModelMetrics, counte
 	return each(usage, func(m stats.ModelMetrics) openapi.ModelMetrics { return counted.model(m, names[m.Model]) }), nil
 }
 
-func callFigures(c stats.Call) openapi.CallFields {
+func (t *tokens) call(c stats.Call) openapi.CallFields {
 	figures := openapi.CallFields{
 		CallID: c.CallID, StartTime: c.StartTime, Model: c.Model, Success: c.Success, StatusCode: int64(c.StatusCode),
 		DurationMs: int64(c.DurationMs), EndedBy: c.EndedBy, Streamed: c.Streamed, FirstByteMs: wide(c.FirstByteMs),
@@ -36,6 +38,7 @@ func callFigures(c stats.Call) openapi.CallFields {
 		CachedTokens: wide(c.Cached), CacheWriteTokens: wide(c.CacheWrite), ReasoningTokens: wide(c.Reasoning),
 		UpstreamID: orNull(c.UpstreamID), Attempts: int64(c.Attempts), AttemptList: []openapi.CallAttempt{},
 	}
+	t.lines(&figures, c)
 	if c.Estimated != 0 {
 		figures.EstimatedTokens = wide(&c.Estimated)
 	}
@@ -58,8 +61,8 @@ func callFigures(c stats.Call) openapi.CallFields {
 	return figures
 }
 
-func callLine(c stats.Call) openapi.Call {
-	return openapi.Call{CallFields: callFigures(c), Reason: reasonOf(c.Reason)}
+func (t *tokens) callLine(c stats.Call) openapi.Call {
+	return openapi.Call{CallFields: t.call(c), Reason: reasonOf(c.Reason)}
 }
 
 func reasonOf(r *stats.FailureReason) *openapi.CallReason {
@@ -90,4 +93,42 @@ func orNull(text string) *string {
 		return nil
 	}
 	return &text
+}
+
+// lines fills in what a call used, and what that costs: as a row of one call does.
+func (t *tokens) lines(f *openapi.CallFields, c stats.Call) {
+	day, _ := time.ParseInLocation(time.DateOnly, c.StartTime[:len(time.DateOnly)], time.UTC)
+	row := tokenRow{Day: beijing.Date(day.Date()), Model: c.Model, UpstreamModel: c.UpstreamModel,
+		rowTokens: rowTokens{Input: wide(c.Input), Output: wide(c.Output), Cached: wide(c.Cached), CacheWrite: wide(c.CacheWrite), Reasoning: wide(c.Reasoning)}}
+	if c.Input != nil || c.Output != nil {
+		row.Counted = 1
+	}
+	f.Lines = []openapi.CallLine{}
+	for _, l := range c.Lines {
+		line := openapi.CallLine{Model: orNull(l.Model), Tier: orNull(l.Tier), Band: int64(l.Band), Meters: map[string]int64{}}
+		row.Lined = 1
+		for _, m := range l.Meters {
+			line.Meters[m.Name] = int64(m.Amount) //nolint:gosec // bounded when it was kept
+			row.Models, row.Tiers, row.Bands = append(row.Models, l.Model), append(row.Tiers, l.Tier), append(row.Bands, l.Band)
+			row.Meters, row.Amounts = append(row.Meters, m.Name), append(row.Amounts, m.Amount)
+		}
+		f.Lines = append(f.Lines, line)
+	}
+	if row.Lined == 0 {
+		meters := map[string]int64{}
+		for name, n := range map[string]*uint32{"input": c.Input, "output": c.Output, "cached_input": c.Cached, "cache_write": c.CacheWrite, "reasoning": c.Reasoning} {
+			if n != nil {
+				meters[name] = int64(*n)
+			}
+		}
+		if len(meters) > 0 {
+			f.Lines = append(f.Lines, openapi.CallLine{Model: orNull(c.UpstreamModel), Meters: meters})
+		}
+	}
+	one := tokens{book: t.book, rows: []tokenRow{row}}
+	f.Cost = one.summary(stats.Metrics{}).Cost
+	f.AnswerID = orNull(c.AnswerID)
+	if c.ReportedCost != nil {
+		f.ReportedCost = &openapi.ReportedCost{Amount: c.ReportedCost.String(), Currency: orNull(c.ReportedCurrency)}
+	}
 }

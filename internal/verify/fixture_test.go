@@ -158,11 +158,27 @@ func populated(t *testing.T) (w *world, busy uuid.UUID) {
 			if(state IN ('reported', 'partial'), number * 100 + 7, NULL), if(state = 'reported', number, NULL), if(state = 'reported' AND number % 2 = 0, 5, NULL)
 		FROM numbers(57)`, busy, time.Now().UnixMilli()) // 22 days, most of them today
 	w.price("gpt", "", -30, "USD", "2.5")
-	w.price("gpt", "gpt-x", -3, "CNY", "0.111")
+	w.price("gpt", "gpt-x", -3, "CNY", "0.11100000001")
 	w.succeeded(theirs, "gpt")
 	w.succeeded(gone, "gpt")
 	if err := w.deps.Applications.Delete(w.Ctx, eve, gone); err != nil {
 		t.Fatal(err)
 	}
 	return w, busy
+}
+
+// lined stores twenty calls of an application that have lines: of two models, a tier, a band, and with pages, which have no price.
+func (w *world) lined(application uuid.UUID) {
+	w.T.Helper()
+	w.exec("INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, input_tokens, output_tokens, cache_write_tokens, "+
+		"`used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`) "+`
+		WITH number % 4 AS kind, 300000 + number AS input
+		SELECT $1, fromUnixTimestamp64Milli($2 - number * 20000000) AS start, generateUUIDv7(number), if(number < 16, 'gpt', 'claude'), 9, 200, true, 'complete', 'reported', 'gpt-x',
+			if(kind = 3, NULL, if(kind = 2, input + 40, input)), if(kind = 3, NULL, 7), if(kind = 1, 90, NULL),
+			[['gpt-x', 'gpt-x'], ['gpt-x', 'gpt-x', 'gpt-x', 'gpt-x'], ['gpt-x', 'gpt-x', 'gpt-y'], ['gpt-x']][kind + 1],
+			[['flex', 'flex'], ['', '', '', ''], ['', '', ''], ['']][kind + 1],
+			[[272000, 272000], [272000, 272000, 272000, 272000], [272000, 272000, 0], [0]][kind + 1],
+			[['input', 'output'], ['input', 'cache_write', 'cache_write_1h', 'output'], ['input', 'output', 'input'], ['pages']][kind + 1],
+			[[input, 7], [input, 90, 60, 7], [input, 7, 40], [3]][kind + 1]
+		FROM numbers(20)`, application, time.Now().UnixMilli())
 }

@@ -137,13 +137,36 @@ func (v *verifier) partRebuilt(at time.Time, rebuilding map[beijing.Day]bool) bo
 
 func (v *verifier) recountInvoice(ctx context.Context, applications []uuid.UUID, from, until time.Time) (map[billedLine]*billedSum, error) {
 	sums := map[billedLine]*billedSum{}
-	err := v.recountUTC(ctx, applications, from, until, func(row utcRow) {
-		of := billedLine{row.Date, row.Model, row.UpstreamModel}
+	at := func(of billedLine) *billedSum {
 		if sums[of] == nil {
 			sums[of] = &billedSum{}
 		}
-		sums[of].calls += row.Calls
-		sums[of].rows = append(sums[of].rows, row.tokenRow)
+		return sums[of]
+	}
+	err := v.recountUTC(ctx, applications, from, until, func(row utcRow) {
+		sum := at(billedLine{row.Date, row.Model, row.UpstreamModel})
+		sum.calls += row.Calls
+		if row.Lined == 0 {
+			sum.rows = append(sum.rows, row.tokenRow)
+			return
+		}
+		// The calls are of the model that answered, and what they used is of the models that their lines say.
+		sum.rows = append(sum.rows, tokenRow{rowTokens: rowTokens{TokenStates: row.TokenStates}})
+		for i := range row.Models {
+			of := tokenRow{Day: row.Day, Model: row.Model, UpstreamModel: row.UpstreamModel}
+			n := int64(row.Amounts[i]) //nolint:gosec // sums of numbers of calls
+			for name, to := range map[string]**int64{"input": &of.Input, "output": &of.Output, "cached_input": &of.Cached, "cache_write": &of.CacheWrite, "reasoning": &of.Reasoning} {
+				if row.Meters[i] == name {
+					*to = &n
+				}
+			}
+			line := at(billedLine{row.Date, row.Model, row.Models[i]})
+			line.rows = append(line.rows, of)
+		}
+		for _, l := range row.lines() {
+			line := at(billedLine{row.Date, row.Model, l.model})
+			line.rows = append(line.rows, tokenRow{Day: row.Day, Model: row.Model, one: &l})
+		}
 	})
 	return sums, err
 }

@@ -86,7 +86,8 @@ func (w wrongInvoice) CountedForInvoice(ctx context.Context, month time.Time) (o
 }
 
 func TestVerifyFindsNothingInHoursAndInvoicesThatAreRight(t *testing.T) {
-	w, _ := bordered(t)
+	w, busy := bordered(t)
+	w.lined(busy)
 	if got, out := w.verifyDays(40); got.Differences != 0 {
 		t.Errorf("%+v\n%s", got, out)
 	}

@@ -24,10 +24,10 @@ const reportedOfRows = `
     toInt64(sumIf(input_tokens IS NOT NULL OR output_tokens IS NOT NULL, is_reported)),
     toInt64(sumIf(input_tokens, is_reported)), toInt64(sumIf(output_tokens, is_reported)), toInt64(sumIf(cached_tokens, is_reported)),
     toInt64(sumIf(cache_write_tokens, is_reported)), toInt64(sumIf(reasoning_tokens, is_reported)),
-    toInt64(sum(usage_state = 'reported')), toInt64(sum(usage_state = 'partial')), toInt64(sum(usage_state = 'absent')), toInt64(sum(usage_state = 'unreadable'))`
+    toInt64(sum(usage_state = 'reported')), toInt64(sum(usage_state = 'partial')), toInt64(sum(usage_state = 'absent')), toInt64(sum(usage_state = 'unreadable')),` + usedOfRows
 
 func (t *tokenRow) reportedFields() []any {
-	return []any{&t.Counted, &t.Input, &t.Output, &t.Cached, &t.CacheWrite, &t.Reasoning, &t.Reported, &t.Partial, &t.Absent, &t.Unreadable}
+	return append([]any{&t.Counted, &t.Input, &t.Output, &t.Cached, &t.CacheWrite, &t.Reasoning, &t.Reported, &t.Partial, &t.Absent, &t.Unreadable}, t.fields()...)
 }
 
 var recountDayQuery = `
@@ -40,7 +40,7 @@ WHERE ` + between
 // one application is handed out in one piece. It reads every row of the day. Faults: Unavailable.
 func (v *verifier) callsOfDay(ctx context.Context, day beijing.Day, applications []uuid.UUID, take func(callRow)) error {
 	return ofSome(applications, func(condition string, pairs []any) error {
-		query := recountDayQuery + condition + " GROUP BY application_id, of_model, of_upstream ORDER BY application_id"
+		query := recountDayQuery + condition + " GROUP BY application_id, of_model, of_upstream" + usedGroups + " ORDER BY application_id"
 		parameters := append(pairs, "from", day.Start().Unix(), "to", day.End().Unix())
 		return v.Stats.Stream(ctx, "recount a day", query, parameters, func(scan func(...any) error) error {
 			c := callRow{tokenRow: tokenRow{Day: day}}

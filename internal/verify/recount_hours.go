@@ -122,7 +122,7 @@ WHERE ` + between
 // every row. Faults: Unavailable.
 func (v *verifier) recountUTC(ctx context.Context, applications []uuid.UUID, from, until time.Time, take func(utcRow)) error {
 	return ofSome(append([]uuid.UUID{}, applications...), func(condition string, pairs []any) error {
-		query := recountUTCQuery + condition + " GROUP BY of_date, of_day, of_model, of_upstream"
+		query := recountUTCQuery + condition + " GROUP BY of_date, of_day, of_model, of_upstream" + usedGroups
 		parameters := append(pairs, "from", from.Unix(), "to", until.Unix())
 		return v.Stats.Stream(ctx, "recount days of UTC", query, parameters, func(scan func(...any) error) error {
 			var row utcRow

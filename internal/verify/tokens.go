@@ -45,16 +45,21 @@ func (t *tokens) figures(m stats.Metrics, of func(tokenRow) bool) openapi.Metric
 			continue
 		}
 		addTokens(&sum, row.rowTokens)
-		price, found := t.book.Price(row.Model, row.UpstreamModel, row.Day)
-		if !found {
-			unpriced += row.Counted
-			continue
+		for _, line := range row.lines() {
+			price, found := t.book.PriceOf(pricing.Usage{Capability: row.Model, UpstreamModel: line.model, Tier: line.tier, Band: int64(line.band), Day: row.Day})
+			amount, complete := amountOf(line, price.Rates)
+			if !found || !complete {
+				unpriced += line.calls
+				continue
+			}
+			if costs[price.Currency] == nil {
+				costs[price.Currency] = &openapi.Cost{Currency: &price.Currency}
+			}
+			if line.first {
+				costs[price.Currency].PricedCalls += line.calls
+			}
+			amounts[price.Currency] = amounts[price.Currency].Add(amount)
 		}
-		if costs[price.Currency] == nil {
-			costs[price.Currency] = &openapi.Cost{Currency: &price.Currency}
-		}
-		costs[price.Currency].PricedCalls += row.Counted
-		amounts[price.Currency] = amounts[price.Currency].Add(amountOf(row, price.Rates))
 	}
 	return openapi.MetricsFields{
 		Calls: m.Calls, Successes: m.Successes, Failures: m.Failures, SuccessRate: m.SuccessRate, AvgDurationMs: m.AvgDurationMs,
@@ -72,7 +77,7 @@ func (t *tokens) figures(m stats.Metrics, of func(tokenRow) bool) openapi.Metric
 func listed(costs map[string]*openapi.Cost, amounts map[string]decimal.Decimal, unpriced int64) []openapi.Cost {
 	all := []openapi.Cost{}
 	for currency, cost := range costs {
-		if cost.PricedCalls == 0 {
+		if cost.PricedCalls == 0 && amounts[currency].IsZero() {
 			continue
 		}
 		amount := amounts[currency].String()
@@ -93,23 +98,62 @@ func deref(text *string) string {
 	return *text
 }
 
-// amountOf is what a row costs, by rates for a million tokens.
-func amountOf(row tokenRow, rates pricing.Rates) decimal.Decimal {
-	n := func(count *int64) decimal.Decimal {
-		if count == nil {
-			return decimal.Zero
+// parts are the meters that are part of another, by it, and perMeter of how many units an amount of the others is, as a power
+// of ten.
+var (
+	parts = map[string][]string{
+		"input":       {"cached_input", "cache_write", "input_audio", "input_image", "input_video"},
+		"cache_write": {"cache_write_5m", "cache_write_30m", "cache_write_1h", "cache_write_12h"},
+		"output":      {"reasoning", "output_audio", "output_image"},
+	}
+	perMeter = map[string]int32{"input": 6, "output": 6, "search_units": 3, "web_searches": 3, "tool_calls": 3, "images": 0, "pages": 0, "characters": 6, "milliseconds": 3}
+)
+
+// amountOf is what a line costs; false: there is no amount for something of it.
+func amountOf(line usedLine, rates pricing.Rates) (sum decimal.Decimal, complete bool) {
+	for meter, per := range perMeter {
+		amount, given := amountFor(meter, rates)
+		if !given && !line.meters[meter].IsZero() {
+			return sum, false
 		}
-		return decimal.NewFromInt(*count)
+		sum = sum.Add(line.cost(meter, amount, rates).Shift(-per))
 	}
-	cached, written := rates.Input, rates.Input
-	if rates.Cached != nil {
-		cached = *rates.Cached
+	return sum, true
+}
+
+// cost is what a meter costs by an amount for each: its parts by their own where they have one, and the rest.
+func (l *usedLine) cost(meter string, amount decimal.Decimal, rates pricing.Rates) (sum decimal.Decimal) {
+	rest := l.meters[meter]
+	for _, part := range parts[meter] {
+		own, given := amountFor(part, rates)
+		if !given {
+			own = amount
+		}
+		rest, sum = rest.Sub(l.meters[part]), sum.Add(l.cost(part, own, rates))
 	}
-	if rates.CacheWrite != nil {
-		written = *rates.CacheWrite
+	return sum.Add(rest.Mul(amount))
+}
+
+func amountFor(name string, rates pricing.Rates) (decimal.Decimal, bool) {
+	optional := func(amount *decimal.Decimal) (decimal.Decimal, bool) {
+		if amount == nil {
+			return decimal.Zero, false
+		}
+		return *amount, true
 	}
-	return n(row.Input).Sub(n(row.Cached)).Sub(n(row.CacheWrite)).Mul(rates.Input).
-		Add(n(row.Cached).Mul(cached)).Add(n(row.CacheWrite).Mul(written)).Add(n(row.Output).Mul(rates.Output)).Shift(-6)
+	switch name {
+	case "input":
+		return rates.Input, true
+	case "output":
+		return rates.Output, true
+	case "cached_input":
+		return optional(rates.Cached)
+	case "cache_write":
+		return optional(rates.CacheWrite)
+	}
+	meter, _ := pricing.MeterNamed(name)
+	amount, given := rates.Amounts[meter]
+	return amount, given
 }
 
 func addTokens(to *rowTokens, of rowTokens) {

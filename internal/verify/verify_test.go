@@ -16,9 +16,10 @@ import (
 )
 
 func TestVerifyFindsNothingWhereEveryStatisticIsRight(t *testing.T) {
-	w, _ := populated(t)
+	w, busy := populated(t)
+	w.lined(busy)
 	got, out := w.verify()
-	if want := (Result{Accounts: 2, Applications: 3, Calls: 58}); got != want {
+	if want := (Result{Accounts: 2, Applications: 3, Calls: 78}); got != want {
 		t.Errorf("%+v, want %+v\n%s", got, want, out)
 	}
 }
@@ -37,6 +38,8 @@ func TestVerifyNamesEveryStatisticThatIsWrong(t *testing.T) {
 			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'gpt', 'gpt-x', 5)`, ".tokens.input: "},
 		"a cost too high": {`INSERT INTO tokens_daily (application_id, day, model, upstream_model, output)
 			VALUES ($1, toDate(now(), 'Asia/Shanghai') - 5, 'gpt', '', 1)`, ".amount: "},
+		"a meter too much": {`INSERT INTO meters_daily (application_id, day, model, upstream_model, tier, meter, amount)
+			VALUES ($1, toDate(now(), 'Asia/Shanghai') - 5, 'gpt', 'gpt-x', 'flex', 'cached_input', 1), ($1, toDate(now(), 'Asia/Shanghai') - 5, 'gpt', 'gpt-x', 'flex', 'output', 1)`, ".amount: "},
 		"a state counted twice": {`INSERT INTO tokens_daily (application_id, day, model, upstream_model, absent)
 			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'claude', '', 1)`, ".tokens.absentCalls: "},
 		"a failure under another reason": {`INSERT INTO failures_daily

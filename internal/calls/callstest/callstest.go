@@ -37,6 +37,19 @@ func Success(start time.Time) *calls.Record {
 	}
 }
 
+// Lined is a call that used two models at two tiers, cache writes of two kinds, and a tool, as its provider told it.
+func Lined(start time.Time) *calls.Record {
+	r := Success(start)
+	r.Usage = calls.Usage{State: calls.UsageReported}
+	r.AnswerID, r.Charged = "msg_01", calls.Charge{Amount: "1.250000000001", Currency: "USD"}
+	r.SetLines([]calls.Line{
+		{Model: "claude-x", Tier: "priority", Meters: []calls.Meter{{Name: "input", Amount: 250_000}, {Name: "cached_input", Amount: 1000}, {Name: "cache_write", Amount: 700},
+			{Name: "cache_write_5m", Amount: 300}, {Name: "cache_write_1h", Amount: 400}, {Name: "output", Amount: 90}, {Name: "web_searches", Amount: 2}, {Name: "pages", Amount: 0}}},
+		{Model: "adviser", Tier: "Standard", Meters: []calls.Meter{{Name: "input", Amount: 30}, {Name: "output", Amount: 7}, {Name: "reasoning", Amount: 0}}},
+	})
+	return r
+}
+
 // Failed is a call whose upstream could not be reached, with its detail.
 func Failed(start time.Time) *calls.Record {
 	r := Success(start)
@@ -65,10 +78,13 @@ func Refused(start time.Time, n int) *calls.Record {
 	return r
 }
 
-// Mixed is the i-th of a row of calls: every tenth fails.
+// Mixed is the i-th of a row of calls: every tenth fails, and every tenth has lines.
 func Mixed(start time.Time, i int) *calls.Record {
-	if i%10 == 9 {
+	switch i % 10 {
+	case 9:
 		return Failed(start)
+	case 4:
+		return Lined(start)
 	}
 	return Success(start)
 }

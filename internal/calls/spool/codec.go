@@ -65,7 +65,7 @@ func appendPayload(b []byte, r *calls.Record) []byte {
 	if r.Trace != (calls.TraceID{}) {
 		flags |= flagTrace
 	}
-	if r.Usage.State != "" || r.KeyID != uuid.Nil || r.Attempts != 0 || r.Estimated != 0 || r.FailedAttempt.UpstreamID != "" {
+	if hasMore(r) {
 		flags |= flagMore
 	}
 	b = append(b, flags)

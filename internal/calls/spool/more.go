@@ -19,6 +19,8 @@ const (
 	partUpstream      = 3
 	partEstimated     = 4
 	partFailedAttempt = 5
+	partLines         = 6
+	partAnswer        = 7
 )
 
 func appendMore(b []byte, r *calls.Record) []byte {
@@ -53,8 +55,26 @@ func appendMore(b []byte, r *calls.Record) []byte {
 		b = appendCode(b, reasonCodeCodes, string(f.Reason))
 		endLength(b, part)
 	}
+	if len(r.Lines) > 0 {
+		var part int
+		b, part = beginLength(append(b, partLines))
+		b = appendLines(b, r.Lines)
+		endLength(b, part)
+	}
+	if r.AnswerID != "" || r.Charged != (calls.Charge{}) {
+		var part int
+		b, part = beginLength(append(b, partAnswer))
+		b = appendText(appendText(appendText(b, r.AnswerID), r.Charged.Amount), r.Charged.Currency)
+		endLength(b, part)
+	}
 	endLength(b, list)
 	return b
+}
+
+// hasMore tells whether a record has any part.
+func hasMore(r *calls.Record) bool {
+	return r.Usage.State != "" || r.KeyID != uuid.Nil || r.Attempts != 0 || r.Estimated != 0 || r.FailedAttempt.UpstreamID != "" ||
+		len(r.Lines) > 0 || r.AnswerID != "" || r.Charged != (calls.Charge{})
 }
 
 func beginLength(b []byte) (grown []byte, at int) { return append(b, 0, 0), len(b) }
@@ -69,6 +89,19 @@ func appendUsage(b []byte, u *calls.Usage) []byte {
 		}
 	}
 	return appendText(b, u.Model)
+}
+
+func appendLines(b []byte, lines []calls.Line) []byte {
+	b = append(b, byte(len(lines)))
+	for i := range lines {
+		l := &lines[i]
+		b = appendText(appendText(b, l.Model), l.Tier)
+		b = append(binary.AppendUvarint(b, uint64(l.Band)), byte(len(l.Meters)))
+		for _, m := range l.Meters {
+			b = binary.AppendUvarint(appendCode(b, calls.MeterNames, m.Name), m.Amount)
+		}
+	}
+	return b
 }
 
 // more reads the parts of r that are known.
@@ -88,6 +121,10 @@ func (d *decoder) more(r *Row) {
 			r.Estimated = uint32(part.number(math.MaxUint32))
 		case partFailedAttempt:
 			r.FailedAttempt = FailedAttemptRow{part.text(), uint16(part.number(math.MaxUint16)), part.number(math.MaxInt64), part.code(reasonCodeCodes)}
+		case partLines:
+			r.Lines = part.lines()
+		case partAnswer:
+			r.AnswerID, r.Charged = part.text(), calls.Charge{Amount: part.text(), Currency: part.text()}
 		}
 		parts.failed = parts.failed || part.failed
 	}
@@ -110,4 +147,17 @@ func (d *decoder) usage(u *calls.Usage) {
 		}
 	}
 	u.Model = d.text()
+}
+
+func (d *decoder) lines() []calls.Line {
+	lines := make([]calls.Line, d.octet())
+	for i := range lines {
+		l := &lines[i]
+		l.Model, l.Tier, l.Band = d.text(), d.text(), uint32(d.number(math.MaxUint32))
+		l.Meters = make([]calls.Meter, d.octet())
+		for j := range l.Meters {
+			l.Meters[j] = calls.Meter{Name: d.code(calls.MeterNames), Amount: d.number(math.MaxInt64)}
+		}
+	}
+	return lines
 }

@@ -21,6 +21,9 @@ type Row struct {
 	EndedBy, ReasonType, ReasonCode, Model      string
 	Trace                                       calls.TraceID
 	Usage                                       calls.Usage
+	Lines                                       []calls.Line
+	AnswerID                                    string
+	Charged                                     calls.Charge
 	Estimated                                   uint32
 	UpstreamID                                  string
 	Attempts                                    uint8
@@ -71,6 +74,7 @@ func decodePayload(payload string, r *Row) error {
 		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
 	}
 	r.Key, r.UpstreamID, r.Attempts, r.Estimated, r.FailedAttempt = uuid.Nil, "", 0, 0, FailedAttemptRow{}
+	r.Lines, r.AnswerID, r.Charged = nil, "", calls.Charge{}
 	if r.Usage = (calls.Usage{}); flags&flagMore != 0 {
 		d.more(r)
 	}

@@ -168,6 +168,25 @@ func (s *Stores) Counted(t testing.TB) int64 {
 			t.Errorf("%s of calls is %d, but %s of tokens_daily %d", ofCalls, want, ofRollup, n)
 		}
 	}
+	for _, table := range []string{"meters_daily", "meters_hourly"} {
+		ofCalls := s.Number(t, `SELECT toInt64(sum(cityHash64(application_id, model, m, tier, band, meter, amount))) FROM
+			(SELECT application_id, toString(model) AS model, toString(m) AS m, toString(tier) AS tier, band, toString(meter) AS meter, toInt64(sum(amount)) AS amount
+				FROM calls ARRAY JOIN used.model AS m, used.tier AS tier, used.band AS band, used.meter AS meter, used.amount AS amount WHERE tier != '' GROUP BY ALL)`)
+		n := s.Number(t, `SELECT toInt64(sum(cityHash64(application_id, model, m, tier, band, meter, amount))) FROM
+			(SELECT application_id, toString(model) AS model, toString(upstream_model) AS m, toString(tier) AS tier, band, toString(meter) AS meter, sum(amount) AS amount
+				FROM `+table+` WHERE tier != '' AND meter NOT IN ('calls', 'calls_beside') GROUP BY ALL HAVING amount != 0)`)
+		if n != ofCalls {
+			t.Errorf("lines of calls come to %d, those of %s to %d", ofCalls, table, n)
+		}
+		lined := s.Number(t, `SELECT toInt64(countIf(notEmpty(used.meter))) FROM calls`)
+		if first, beside := s.Number(t, `SELECT sumIf(amount, meter = 'calls' AND tier = 'priority') FROM `+table), s.Number(t, `SELECT sumIf(amount, meter = 'calls_beside') FROM `+table); first != lined || beside != lined {
+			t.Errorf("%d calls have two lines each, %s has %d first and %d others", lined, table, first, beside)
+		}
+		if moved := s.Number(t, `SELECT toInt64(count()) FROM (SELECT 1 FROM `+table+` WHERE meter IN ('calls', 'input', 'output', 'cached_input', 'cache_write', 'reasoning')
+				GROUP BY application_id, model, meter HAVING sum(amount) != 0)`); moved != 0 {
+			t.Errorf("%s adds to %d sums of tokens instead of moving them to their lines", table, moved)
+		}
+	}
 	if failed, details := s.Number(t, `SELECT toInt64(countIf(NOT success)) FROM calls`), s.Number(t, `SELECT toInt64(count()) FROM call_failures`); details > failed {
 		t.Errorf("%d failed calls, but %d details", failed, details)
 	}
@@ -442,7 +461,7 @@ func (s *Stores) Statement(t *testing.T, statement string) {
 }
 
 // Tables are all that an insert of calls writes to, or that hold an application's calls.
-var Tables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "failures_daily", "app_models", "app_keys", "days_closed"}
+var Tables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "failures_daily", "app_models", "app_keys", "days_closed"}
 
 const childVariable = "CALLGATE_CALLS_CHILD"
 

@@ -2,6 +2,7 @@ package ship
 
 import (
 	"math"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -12,7 +13,10 @@ import (
 const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed,
 	first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id,
 	usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id, upstream_id, attempts, estimated_tokens,
-	failed_upstream_id, failed_status, failed_ms, failed_reason)`
+	failed_upstream_id, failed_status, failed_ms, failed_reason`
+
+// insertLines are what insertCalls has beside, where a row has any of it.
+const insertLines = ", `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`, answer_id, reported_cost, reported_currency"
 
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
@@ -33,6 +37,7 @@ type callColumns struct {
 	failedUpstreamID, failedReason         []any
 	failedStatus                           []uint16
 	tokens                                 [len(calls.AllUsageFields)]tokenColumn
+	lines                                  lineColumns
 }
 
 // tokenColumn is a column of numbers that may be unknown.
@@ -47,7 +52,8 @@ func (c *tokenColumn) set(i int, n uint32, known bool) {
 	}
 }
 
-func (c *callColumns) fill(rows []spool.Row, token string) []any {
+// fill gives the statement that inserts rows, and its columns.
+func (c *callColumns) fill(rows []spool.Row, token string) (statement string, columns []any) {
 	c.firstByteOf = resize(c.firstByteOf, len(rows))
 	for _, column := range []*[]uuid.UUID{&c.application, &c.call, &c.user, &c.key} {
 		*column = resize(*column, len(rows))
@@ -92,11 +98,15 @@ func (c *callColumns) fill(rows []spool.Row, token string) []any {
 			c.tokens[f].set(i, n, known)
 		}
 	}
-	return []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
+	columns = []any{c.application, c.start, c.call, c.user, c.model, c.duration, c.status, c.success, c.streamed,
 		c.firstByte, c.endedBy, c.reasonType, c.reasonCode, c.upstream, c.requestBytes, c.responseBytes, c.batch, c.stamped, c.trace,
 		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known,
 		c.key, c.upstreamID, c.attempts, c.estimated,
 		c.failedUpstreamID, c.failedStatus, c.failedDuration, c.failedReason}
+	if !slices.ContainsFunc(rows, hasLines) {
+		return insertCalls + ")", columns
+	}
+	return insertCalls + insertLines + ")", append(columns, c.lines.fill(rows)...)
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver

@@ -53,7 +53,8 @@ func (w *worker) send(ctx context.Context, b *batch, a *attempt) error {
 	if err := w.boundModels(ctx, b); err != nil {
 		return err
 	}
-	if err := w.shard.Insert(ctx, insertCalls, token, w.columns.fill(b.rows, b.token)); err != nil {
+	statement, columns := w.columns.fill(b.rows, b.token)
+	if err := w.shard.Insert(ctx, statement, token, columns); err != nil {
 		return fmt.Errorf("batch %s: %w", b.token, err)
 	}
 	if !uncertain {

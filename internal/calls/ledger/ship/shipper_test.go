@@ -1,6 +1,7 @@
 package ship_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -99,6 +100,45 @@ func TestEveryFieldArrivesAsItWasHandedOver(t *testing.T) {
 	if got.message != detail.Message || got.method != "POST" || got.path != detail.Path || got.note != "" ||
 		got.body != string(detail.RequestBody) || got.query != string(detail.Query) {
 		t.Errorf("detail %+v", got)
+	}
+}
+
+func TestLinesArriveAsTheyWereHandedOver(t *testing.T) {
+	t.Parallel()
+	s := openStores(t)
+	r := s.Record(t, spool.Config{})
+	at := time.Now()
+	dear, odd := callstest.Lined(at), callstest.Success(at)
+	dear.AnswerID, odd.Charged, odd.Usage = "dear", calls.Charge{Amount: "1e30", Currency: "EUR"}, calls.Usage{State: calls.UsageDeferred}
+	dear.Charged.Amount = "99999999999999999999999999.1234567890126"
+	for _, record := range []*calls.Record{callstest.Lined(at), callstest.Success(at), dear, odd} {
+		r.Add(record)
+	}
+	if err := ledgertest.Shut(r); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	rows, err := s.Conn.Query(t.Context(), `SELECT line FROM (SELECT concat(answer_id, ' ', ifNull(toString(reported_cost), '-'), ' ', reported_currency, ' ', usage_state, ' ', upstream_model, ' ', toString(input_tokens), ' ',
+		arrayStringConcat(arrayMap((m, t, b, name, n) -> concat(m, '/', t, '/', toString(b), '/', name, '=', toString(n)), used.model, used.tier, used.band, used.meter, used.amount), ' ')) AS line
+		FROM calls WHERE input_tokens IS NOT NULL
+		UNION ALL SELECT concat('no tokens: ', ifNull(toString(reported_cost), '-'), ' ', reported_currency, ' ', usage_state) AS line FROM calls WHERE input_tokens IS NULL) ORDER BY line`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, line)
+	}
+	const lines = " USD reported claude-x 250030 claude-x/priority/200000/input=250000 claude-x/priority/200000/cached_input=1000 claude-x/priority/200000/cache_write=700 " +
+		"claude-x/priority/200000/cache_write_5m=300 claude-x/priority/200000/cache_write_1h=400 claude-x/priority/200000/output=90 claude-x/priority/200000/web_searches=2 " +
+		"adviser//0/input=30 adviser//0/output=7"
+	want := []string{" -  reported gpt-4o-mini-2024-07-18 1200 ", "dear 99999999999999999999999999.123456789013" + lines, "msg_01 1.250000000001" + lines, "no tokens: - EUR deferred"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

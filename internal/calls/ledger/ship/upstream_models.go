@@ -91,15 +91,37 @@ func (w *worker) unknownModels(b *batch) (capabilities []string) {
 	var last *spool.Row // whose name is known: rows of one kind come one after the other
 	for i := range b.rows {
 		r := &b.rows[i]
-		switch {
-		case !bounded(r.Usage.Model) || last != nil && r.Usage.Model == last.Usage.Model && r.Model == last.Model && r.Application == last.Application:
-		case w.models.has(b.day, r):
+		if len(r.Lines) == 0 && last != nil && r.Usage.Model == last.Usage.Model && r.Model == last.Model && r.Application == last.Application {
+			continue
+		}
+		known := true
+		eachName(r, func(name string, _ *string) { known = known && w.models.has(b.day, r, name) })
+		if known {
 			last = r
-		case !slices.Contains(capabilities, r.Model):
+		} else if !slices.Contains(capabilities, r.Model) {
 			capabilities = append(capabilities, strings.Clone(r.Model))
 		}
 	}
 	return capabilities
+}
+
+// ofTier stands before the name of a tier of service, which is bounded as those of models are, and together with them.
+const ofTier = "\x00"
+
+// eachName gives the names of a row that must count or become another, and where each stands.
+func eachName(r *spool.Row, take func(name string, at *string)) {
+	if bounded(r.Usage.Model) {
+		take(r.Usage.Model, &r.Usage.Model)
+	}
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		if bounded(l.Model) {
+			take(l.Model, &l.Model)
+		}
+		if bounded(l.Tier) {
+			take(ofTier+l.Tier, &l.Tier)
+		}
+	}
 }
 
 // learnModels takes the names of capabilities on a day as few, with those of the batch, or finds that they are many.
@@ -114,8 +136,7 @@ func (w *worker) learnModels(ctx context.Context, b *batch, capabilities []strin
 		return nil
 	}
 	more := strconv.Itoa(maxUpstreamModels + 1)
-	err := w.eachModel(ctx, `SELECT any(application_id), toString(model), toString(upstream_model) FROM tokens_daily
-		WHERE `+ofModels+` GROUP BY model, upstream_model LIMIT `+more+` BY model`, b.day, capabilities, nil, func(_ uuid.UUID, capability, name string) {
+	err := w.eachModel(ctx, `SELECT any(application_id), capability, name FROM (`+namesOfDay+`) GROUP BY capability, name LIMIT `+more+` BY capability`, b.day, capabilities, nil, func(_ uuid.UUID, capability, name string) {
 		if all[capability] != nil {
 			all[capability][name] = struct{}{}
 		}
@@ -124,10 +145,12 @@ func (w *worker) learnModels(ctx context.Context, b *batch, capabilities []strin
 		return err
 	}
 	for i := range b.rows {
-		if r := &b.rows[i]; bounded(r.Usage.Model) && all[r.Model] != nil {
-			if _, known := all[r.Model][r.Usage.Model]; !known {
-				all[r.Model][strings.Clone(r.Usage.Model)] = struct{}{}
-			}
+		if of := all[b.rows[i].Model]; of != nil {
+			eachName(&b.rows[i], func(name string, _ *string) {
+				if _, known := of[name]; !known {
+					of[strings.Clone(name)] = struct{}{}
+				}
+			})
 		}
 	}
 	for capability, few := range all {
@@ -147,15 +170,21 @@ func (w *worker) decideModels(ctx context.Context, b *batch, capabilities []stri
 	if err := w.learnPriced(asking, b.day, capabilities); err != nil {
 		return err
 	}
-	undecided := func(r *spool.Row) bool {
-		return slices.Contains(capabilities, r.Model) && bounded(r.Usage.Model) && !w.models.has(b.day, r)
-	}
-	owners := map[uuid.UUID]uuid.UUID{} // of applications
-	for i := range b.rows {
-		if r := &b.rows[i]; undecided(r) {
-			owners[r.Application] = r.Application // one that nobody knows is on its own
+	undecided := func(take func(r *spool.Row, name string, at *string)) {
+		for i := range b.rows {
+			if r := &b.rows[i]; slices.Contains(capabilities, r.Model) {
+				eachName(r, func(name string, at *string) {
+					if !w.models.has(b.day, r, name) {
+						take(r, name, at)
+					}
+				})
+			}
 		}
 	}
+	owners := map[uuid.UUID]uuid.UUID{} // of applications
+	undecided(func(r *spool.Row, _ string, _ *string) {
+		owners[r.Application] = r.Application // one that nobody knows is on its own
+	})
 	if len(owners) == 0 {
 		return nil
 	}
@@ -190,36 +219,39 @@ func (w *worker) decideModels(ctx context.Context, b *batch, capabilities []stri
 	for application := range owners {
 		applications = append(applications, application.String())
 	}
-	err := w.eachModel(ctx, `SELECT DISTINCT application_id, toString(model), toString(upstream_model) FROM tokens_daily
-		WHERE application_id IN {applications:Array(UUID)} AND `+ofModels, b.day, capabilities, applications, use)
+	err := w.eachModel(ctx, `SELECT DISTINCT application_id, capability, name FROM (`+namesOfDay+`) WHERE application_id IN {applications:Array(UUID)}`,
+		b.day, capabilities, applications, use)
 	if err != nil {
 		return err
 	}
-	for i := range b.rows {
-		r := &b.rows[i]
-		if !undecided(r) {
-			continue
-		}
-		share, name := shareOf(r.Application, r.Model), strings.Clone(r.Usage.Model)
+	undecided(func(r *spool.Row, name string, at *string) {
+		share := shareOf(r.Application, r.Model)
 		if _, known := share[name]; !known && len(share) >= maxUpstreamModels {
-			r.Usage.Model = otherModel
-			continue
+			*at = otherModel
+			return
 		}
+		name = strings.Clone(name)
 		share[name] = struct{}{}
 		w.models.of(b.day, r.Model).counts[named{r.Application, name}] = struct{}{}
-	}
+	})
 	return nil
 }
 
-// learnPriced reads the names of capabilities that the price book has, of whatever day.
+// learnPriced reads the names of capabilities, of models and of tiers, that the price book has, of whatever day.
 func (w *worker) learnPriced(ctx context.Context, day beijing.Day, capabilities []string) error {
-	rows, err := w.reporter.pool.Query(ctx, `SELECT DISTINCT capability_id, upstream_model FROM prices WHERE capability_id = ANY($1) AND upstream_model <> ''`, capabilities)
+	rows, err := w.reporter.pool.Query(ctx, `SELECT DISTINCT capability_id, upstream_model, tier FROM every_price WHERE capability_id = ANY($1)`, capabilities)
 	if err != nil {
 		return err
 	}
-	var capability, name string
-	_, err = pgx.ForEachRow(rows, []any{&capability, &name}, func() error {
-		w.models.of(day, capability).counts[named{uuid.Nil, name}] = struct{}{}
+	var capability, model, tier string
+	_, err = pgx.ForEachRow(rows, []any{&capability, &model, &tier}, func() error {
+		counts := w.models.of(day, capability).counts
+		if model != "" {
+			counts[named{uuid.Nil, model}] = struct{}{}
+		}
+		if tier != "" {
+			counts[named{uuid.Nil, ofTier + tier}] = struct{}{}
+		}
 		return nil
 	})
 	return err
@@ -240,7 +272,15 @@ func (w *worker) findOwners(ctx context.Context, owners map[uuid.UUID]uuid.UUID)
 	return err
 }
 
-const ofModels = `day = {day:Date} AND model IN {capabilities:Array(String)} AND upstream_model NOT IN ('', {other:String})`
+const ofModels = `day = {day:Date} AND model IN {capabilities:Array(String)}`
+
+// namesOfDay are the names that count on a day, of models and of tiers.
+const namesOfDay = `
+	SELECT application_id, toString(model) AS capability, toString(upstream_model) AS name FROM tokens_daily WHERE ` + ofModels + ` AND upstream_model NOT IN ('', {other:String})
+	UNION ALL
+	SELECT application_id, toString(model) AS capability, toString(upstream_model) AS name FROM meters_daily WHERE ` + ofModels + ` AND upstream_model NOT IN ('', {other:String})
+	UNION ALL
+	SELECT application_id, toString(model) AS capability, concat(char(0), toString(tier)) AS name FROM meters_daily WHERE ` + ofModels + ` AND tier NOT IN ('', {other:String})`
 
 // eachModel reads names that the shard has on a day, of applications if any are asked for.
 func (w *worker) eachModel(ctx context.Context, query string, day beijing.Day, capabilities, applications []string, each func(application uuid.UUID, capability, name string)) error {
@@ -275,9 +315,9 @@ func (m upstreamModels) of(day beijing.Day, capability string) *modelNames {
 	return m[key]
 }
 
-func (m upstreamModels) has(day beijing.Day, r *spool.Row) bool {
+func (m upstreamModels) has(day beijing.Day, r *spool.Row, name string) bool {
 	names := m[modelDay{day, r.Model}]
-	return names != nil && names.has(r.Application, r.Usage.Model)
+	return names != nil && names.has(r.Application, name)
 }
 
 // forget makes room where much is remembered: for days but today's, names are read again.

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type rollup struct {
 	within string // condition that a row of the rollup is of the day
 
 	counted   string      // condition of the calls that it holds
+	lines     string      // array of tuples, in each of which a call counts by itself, as line; empty: it counts as one
 	labels    []label     // what it tells apart besides the model
 	seen      bool        // it has the start of the first and of the last call
 	sums      []rollupSum // all but the histogram
@@ -37,7 +39,8 @@ type rollup struct {
 // label is a column that a rollup has of calls.
 type label struct {
 	column string
-	number bool // UInt16; else text
+	bits   int    // of a number; 0: text
+	of     string // of calls, where it is not of the same name
 }
 
 // rollupSum is a column that adds up, and what it adds up of calls, as Int64.
@@ -79,9 +82,39 @@ var rollups = [ledger.Rollups]rollup{
 		own:     "toInt64(u.day) * 86400 - 28800",
 		within:  "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
 		counted: "success = 0", sums: usageSums[:1], seen: true,
-		labels: []label{{"status_code", true}, {column: "reason_type"}, {column: "reason_code"}, {"upstream_status", true}},
+		labels: []label{{column: "status_code", bits: 16}, {column: "reason_type"}, {column: "reason_code"}, {column: "upstream_status", bits: 16}},
+	},
+	{
+		table: "meters_daily", column: "day", slots: slotOfDay,
+		own:     "toInt64(u.day) * 86400 - 28800",
+		within:  "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
+		counted: lined, lines: linesOfCall, labels: lineLabels, sums: lineSums,
+	},
+	{
+		table: "meters_hourly", column: "hour", slots: slotOfHour, own: ownHour, within: hoursWithin,
+		counted: lined, lines: linesOfCall, labels: lineLabels, sums: lineSums,
 	},
 }
+
+// A call with lines counts with each number of each of them, as a call of each, and, taken away, with what the rollups of
+// tokens have of it.
+const (
+	lined       = "length(used.meter) > 0 AND usage_state != '' AND usage_state != 'none'"
+	linesOfCall = `arrayConcat(
+            arrayMap(i -> (toString(used.model[i]), toString(used.tier[i]), used.band[i], ` + extrasOfLine + `, toString(used.meter[i]), toInt64(used.amount[i])), range(1, length(used.meter) + 1)),
+            arrayMap(i -> (toString(used.model[i]), toString(used.tier[i]), used.band[i], ` + extrasOfLine + `, if(i = 1, 'calls', 'calls_beside'), toInt64(1)), arrayFilter(
+                i -> i = 1 OR (used.model[i], used.tier[i], used.band[i]) != (used.model[i - 1], used.tier[i - 1], used.band[i - 1]), range(1, length(used.meter) + 1))),
+            arrayMap((meter, n) -> (toString(upstream_model), '', toUInt32(0), '', meter, -toInt64(n)), ['calls', 'input', 'output', 'cached_input', 'cache_write', 'reasoning'],
+                arrayMap(n -> coalesce(n, 0), [toUInt32(coalesce(input_tokens, output_tokens) IS NOT NULL), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens])))`
+	extrasOfLine = `arrayStringConcat(arraySort(arrayDistinct(arrayMap(j -> toString(used.meter[j]), arrayFilter(
+                j -> (used.model[j], used.tier[j], used.band[j]) = (used.model[i], used.tier[i], used.band[i])
+                    AND used.meter[j] NOT LIKE 'input%' AND used.meter[j] NOT LIKE 'output%' AND used.meter[j] NOT LIKE 'cache%' AND used.meter[j] != 'reasoning', range(1, length(used.meter) + 1))))), ',')`
+)
+
+var (
+	lineLabels = []label{{column: "upstream_model", of: "line.1"}, {column: "tier", of: "line.2"}, {column: "band", bits: 32, of: "line.3"}, {column: "extras", of: "line.4"}, {column: "meter", of: "line.5"}}
+	lineSums   = []rollupSum{{"amount", "sum(line.6)"}}
+)
 
 var tokenSums = []rollupSum{
 	{"reported", "sum(usage_state = 'reported')"}, {"partial", "sum(usage_state = 'partial')"},
@@ -138,11 +171,15 @@ func (r rollup) query() string {
 	for i, sum := range r.sums {
 		ofCalls[i], ofRollup[i] = "toInt64("+sum.of+")", "-sum(u."+sum.column+")"
 	}
-	labels := make([]string, len(r.labels))
+	labels, callLabels := make([]string, len(r.labels)), make([]string, len(r.labels))
 	for i, l := range r.labels {
-		labels[i] = "toString(" + l.column + ")"
+		labels[i], callLabels[i] = "toString("+l.column+")", "toString("+cmp.Or(l.of, l.column)+")"
 	}
-	ofLabels := "CAST([" + strings.Join(labels, ", ") + "], 'Array(String)')"
+	ofLabels, ofCallLabels := "CAST(["+strings.Join(labels, ", ")+"], 'Array(String)')", "CAST(["+strings.Join(callLabels, ", ")+"], 'Array(String)')"
+	from := "calls WHERE " + between + " AND (" + r.counted + ")"
+	if r.lines != "" {
+		from = "(SELECT *, arrayJoin(" + r.lines + ") AS line FROM " + from + ")"
+	}
 	histogram, taken := "CAST(([], []), 'Tuple(Array(UInt16), Array(Int64))')", "CAST(([], []), 'Tuple(Array(UInt16), Array(Int64))')"
 	if r.histogram {
 		histogram = "sumMap([toUInt16(32 * shift + bitShiftRight(duration_ms, shift))], [toInt64(1)])"
@@ -153,10 +190,10 @@ WITH toUInt8(greatest(ceil(log2(toUInt64(duration_ms) + 1)) - 6, 0)) AS shift
 SELECT application_id, of_model, labels, slot, sum(is_row), min(first) AS first_start, max(last) AS last_start, sumForEach(numbers) AS sums,
     tupleElement(sumMap(histogram.1, histogram.2) AS durations, 1), tupleElement(durations, 2) AS counts
 FROM (
-    SELECT application_id, toString(model) AS of_model, ` + ofLabels + ` AS labels, toInt64(` + r.slots + `) AS slot, toInt64(count()) AS is_row,
+    SELECT application_id, toString(model) AS of_model, ` + ofCallLabels + ` AS labels, toInt64(` + r.slots + `) AS slot, toInt64(count()) AS is_row,
         min(toUnixTimestamp64Milli(start_time)) AS first, max(toUnixTimestamp64Milli(start_time)) AS last,
         [` + strings.Join(ofCalls, ", ") + `] AS numbers, ` + histogram + ` AS histogram
-    FROM calls WHERE ` + between + ` AND (` + r.counted + `)
+    FROM ` + from + `
     GROUP BY application_id, of_model, labels, slot
     UNION ALL
     SELECT application_id, toString(model) AS of_model, ` + ofLabels + ` AS labels, ` + r.own + ` AS slot, toInt64(0),
@@ -293,9 +330,12 @@ func (r rollup) row(d *difference) []any {
 
 // value is a label as its column takes it.
 func (l label) value(text string) any {
-	if !l.number {
-		return text
+	number, _ := strconv.ParseUint(text, 10, 32) // ClickHouse made it of a number
+	switch l.bits {
+	case 16:
+		return uint16(number)
+	case 32:
+		return uint32(number)
 	}
-	number, _ := strconv.ParseUint(text, 10, 16) // ClickHouse made it of a UInt16
-	return uint16(number)
+	return text
 }

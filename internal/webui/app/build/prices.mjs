@@ -1,5 +1,5 @@
-// Writes what internal/pricing suggests prices from: what @pydantic/genai-prices, pinned in package.json, knows of
-// tokens, as one line a model. The package's other units (searches, pages, hours) have no place in a price book.
+// Writes what internal/pricing suggests prices from: what @pydantic/genai-prices, pinned in package.json, knows, as one
+// line a model. What a price book has no meter for is told of as a note.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -10,42 +10,85 @@ const home = join(dirname(createRequire(import.meta.url).resolve('@pydantic/gena
 const { name, version, license } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
 const source = { package: name, version, license, notice: readFileSync(join(home, 'LICENSE'), 'utf8').trim() };
 
-// Of a model's rates those of text; the others are told of as a note.
-const rates = { input: 'input_mtok', cached: 'cache_read_mtok', cacheWrite: 'cache_write_mtok', output: 'output_mtok' };
-const besides = /audio|image|video|kpages|hours|requests|messages|reasoning|citation/;
+// Where a rate stands in a price, and how many of the package's units a unit of the book's is.
+const fields = {
+  input: ['input_mtok', 1],
+  cached: ['cache_read_mtok', 1],
+  cacheWrite: ['cache_write_mtok', 1],
+  output: ['output_mtok', 1],
+};
+const meters = {
+  cache_write_1h: ['cache_write_1h_mtok', 1],
+  input_audio: ['input_audio_mtok', 1],
+  input_image: ['input_image_mtok', 1],
+  input_video: ['input_video_mtok', 1],
+  output_audio: ['output_audio_mtok', 1],
+  output_image: ['output_image_mtok', 1],
+  reasoning: ['output_reasoning_mtok', 1],
+  web_searches: ['web_searches_kcount', 1],
+  pages: ['input_document_kpages', 1000],
+  milliseconds: ['audio_hours', 3600],
+};
+// Of audio_hours, told twice.
+const again = 'input_audio_hours';
+const perRequest = ['requests_kcount', 'input_text_messages_kcount'];
 
-// A decimal of at most four places, as the price book holds; what has more of them is told.
+// Above how many input tokens a price of the book may begin; the package says of some the last token below.
+const bands = [128000, 200000, 256000, 272000, 1000000];
+const bandOf = (start) => bands.find((band) => band === start || band === start + 1);
+
+// Providers whose answers name service tiers, which the package does not know.
+const tiers = ['anthropic', 'aws', 'azure', 'google', 'groq', 'mistral', 'openai', 'x-ai'];
+
+// A decimal of at most twelve places, as the price book holds.
 function decimal(value, notes) {
-  const rounded = value.toFixed(4);
-  if (Math.abs(Number(rounded) - value) > 1e-9) notes.add('rounded');
+  const rounded = value.toFixed(12);
+  if (Math.abs(Number(rounded) - value) > value * 1e-9) notes.add('rounded');
   return rounded.replace(/\.?0+$/, '');
 }
 
-function price(conditional, notes) {
-  const given = conditional.prices;
-  const made = conditional.constraint ? { from: conditional.constraint.start_date } : {};
-  for (const [field, key] of Object.entries(rates)) {
-    const rate = given[key];
-    if (rate === undefined) continue;
-    if (typeof rate === 'object') notes.add('tiered');
-    made[field] = decimal(typeof rate === 'object' ? rate.base : rate, notes);
-  }
-  if (Object.keys(given).some((key) => besides.test(key))) notes.add('other_units');
-  return made;
+// What a rate is for calls of a band.
+function rateOf(rate, band) {
+  if (typeof rate !== 'object') return rate;
+  return rate.tiers.reduce((held, tier) => (bandOf(tier.start) <= band ? tier.price : held), rate.base);
 }
 
-function prices(model) {
+// A price for each band of which there is one.
+function priced({ prices: given, constraint }, known) {
+  const tiered = Object.values(given).flatMap((rate) => (typeof rate === 'object' ? rate.tiers : []));
+  const notes = new Set(known);
+  if (tiered.some(({ start }) => bandOf(start) === undefined)) notes.add('tiered');
+  const told = new Set([again, ...[...Object.values(fields), ...Object.values(meters)].map(([key]) => key)]);
+  for (const key of Object.keys(given)) if (!told.has(key)) notes.add(perRequest.includes(key) ? 'per_request' : 'other_units');
+  const from = constraint ? { from: constraint.start_date } : {};
+  const all = [...new Set([0, ...tiered.map(({ start }) => bandOf(start) ?? 0)])].sort((a, b) => a - b);
+  return all.map((band) => {
+    const of = new Set(notes);
+    const amounts = (names) =>
+      Object.fromEntries(
+        Object.entries(names)
+          .filter(([, [key]]) => given[key] !== undefined)
+          .map(([name, [key, units]]) => [name, decimal(rateOf(given[key], band) / units, of)]),
+      );
+    const made = { ...(band > 0 && { band }), ...from, input: '0', output: '0', ...amounts(fields) };
+    const more = amounts(meters);
+    return {
+      ...made,
+      ...(Object.keys(more).length > 0 && { amounts: more }),
+      ...(of.size > 0 && { notes: [...of].sort() }),
+    };
+  });
+}
+
+const usable = ['input_mtok', 'input_document_kpages', 'audio_hours'];
+
+function prices(provider, model) {
   const all = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }];
-  const hourly = all.some((one) => one.constraint?.type === 'time_of_date');
+  const known = tiers.includes(provider.id) ? ['standard_tier'] : [];
+  if (all.some((one) => one.constraint?.type === 'time_of_date')) known.push('hourly');
   return all
-    .filter((one) => one.constraint?.type !== 'time_of_date')
-    .map((one) => {
-      const notes = new Set(hourly ? ['hourly'] : []);
-      const made = price(one, notes);
-      return notes.size > 0 ? { ...made, notes: [...notes].sort() } : made;
-    })
-    .filter((one) => one.input !== undefined)
-    .map((one) => ({ ...one, output: one.output ?? '0' }));
+    .filter((one) => one.constraint?.type !== 'time_of_date' && usable.some((key) => one.prices[key] !== undefined))
+    .flatMap((one) => priced(one, known));
 }
 
 // The other names a model goes by; one that ends in * is a beginning. Rules beyond that are left out.
@@ -58,7 +101,7 @@ function names(match, id) {
 
 const lines = (await waitForUpdate()).map((provider) => {
   const models = provider.models
-    .map((model) => ({ id: model.id, names: names(model.match, model.id), prices: prices(model) }))
+    .map((model) => ({ id: model.id, names: names(model.match, model.id), prices: prices(provider, model) }))
     .filter((model) => model.prices.length > 0)
     .map((model) => '   ' + JSON.stringify(model));
   // Who makes models stands for them, before those who resell them.

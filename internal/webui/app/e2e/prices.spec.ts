@@ -151,6 +151,84 @@ test('public prices are suggested by the upstream model, fill the form only when
   await expect(row(page, 'no-model-anybody-knows')).toContainText('1.25');
 });
 
+test('a price of a tier, of long calls and of more meters is entered, listed, corrected and told in the audit', async ({
+  page,
+  administrator,
+  expected,
+}) => {
+  expected.push(/ 400 /);
+  const id = await priced(administrator);
+  await put(administrator, id);
+  await page.goto(`/admin/prices?capability=${id}`);
+  await page.getByRole('button', { name: 'New price' }).click();
+  await field(page, 'Service tier').fill('flex');
+  await field(page, 'Length of calls').selectOption('over 200,000 input tokens');
+  await field(page, 'From').fill('2026-01-01');
+  await expect(page.getByText('This replaces the price of that day')).toHaveCount(0);
+  for (const [name, text] of [
+    ['Currency', 'USD'],
+    ['Input', '0.000000000001'],
+    ['Output', '9'],
+  ] as const)
+    await field(page, name).fill(text);
+  const meters = page.getByRole('group', { name: 'Add a meter' });
+  for (const [n, [meter, amount]] of [
+    ['Cache write, 1 hour', '6'],
+    ['Web searches', 'ten'],
+    ['Images', '0.04'],
+  ].entries()) {
+    await meters.getByRole('button', { name: 'Add a meter' }).click();
+    await meters.getByLabel('Meter', { exact: true }).nth(n).selectOption(meter!);
+    await meters.getByLabel('Amount', { exact: true }).nth(n).fill(amount!);
+  }
+  await expect(meters.getByText('per image')).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText(/must be a decimal such as 2.5/)).toHaveCount(1);
+  await expect(meters.getByLabel('Amount', { exact: true }).nth(1)).toBeFocused();
+  await meters.getByLabel('Amount', { exact: true }).nth(1).fill('10');
+  await meters.getByRole('button', { name: 'Remove Images' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  const entered = row(page, 'tier flex');
+  await expect(entered).toContainText('over 200,000 input tokens');
+  await expect(entered).toContainText('Cache write, 1 hour 6 per million tokens');
+  await expect(entered).toContainText('Web searches 10 per thousand');
+  await expect(entered).toContainText('0.000000000001');
+  expect((await listed(administrator, id)).map(({ tier, fromBand, amounts }) => [tier, fromBand, amounts])).toEqual([
+    [null, 0, {}],
+    ['flex', 200_000, { cache_write_1h: '6', web_searches: '10' }],
+  ]);
+  await page.getByRole('button', { name: `Correct the price of ${id} tier flex · over 200,000 input tokens from 2026-01-01` }).click();
+  await expect(field(page, 'Service tier')).toHaveAttribute('readonly', '');
+  await expect(field(page, 'Length of calls')).toBeDisabled();
+  await meters.getByLabel('Amount', { exact: true }).first().fill('7');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(entered).toContainText('Cache write, 1 hour 7 per million tokens');
+  await page.goto('/admin/audit');
+  await expect(
+    page
+      .getByRole('row')
+      .filter({ hasText: `${id} flex >200000 2026-01-01` })
+      .first(),
+  ).toContainText('Cache write, 1 hour');
+});
+
+test('a suggestion of long calls and an hour’s cache writes fills in both', async ({ page, administrator }) => {
+  const id = await priced(administrator, 'gemini-2.5-pro');
+  await page.goto(`/admin/prices?capability=${id}`);
+  await page.getByRole('button', { name: 'New price' }).click();
+  const suggested = page.getByRole('region', { name: 'Public list prices' });
+  const long = suggested.getByRole('listitem').filter({ hasText: 'over 200,000 input tokens' }).first();
+  await long.getByRole('button').click();
+  await expect(field(page, 'Length of calls')).toHaveValue('200000');
+  await expect(field(page, 'Input')).toHaveValue('2.5');
+  await field(page, 'Upstream model').fill('claude-opus-4-8');
+  await suggested.getByRole('button', { name: 'Use the price of claude-opus-4-8 by Anthropic' }).first().click();
+  await expect(field(page, 'Length of calls')).toHaveValue('0');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(row(page, 'claude-opus-4-8')).toContainText('Cache write, 1 hour 10 per million tokens');
+});
+
 test('what was used this week without a price is listed, and priced from there', async ({ page, administrator }) => {
   const id = await priced(administrator);
   const start = addDays(today(), -6);
@@ -199,6 +277,11 @@ test('prices fit every width and theme in both languages', async ({ page, admini
   });
   await put(administrator, id);
   await put(administrator, id, { from: '2026-02-01', cached: '0.1', cacheWrite: '2.5' });
+  await put(administrator, id, {
+    tier: 'priority',
+    fromBand: 1_000_000,
+    amounts: { cache_write_30m: '1.123456789012', milliseconds: '0.0001' },
+  });
   for (const width of [390, 768, 1024, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`/admin/prices?capability=${id}`);
@@ -210,6 +293,7 @@ test('prices fit every width and theme in both languages', async ({ page, admini
         await expectAccessible(page);
         await page.getByRole('button', { name: /^(New price|新建价格)$/ }).click();
         await expect(page.getByText('OpenAI').first()).toBeVisible();
+        await page.getByRole('button', { name: /^(Add a meter|添加计量项)$/ }).click();
         await expectNoSidewaysScroll(page);
         await expectAccessible(page);
       },

@@ -14,6 +14,7 @@ import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { AuditFilters } from './AuditFilters';
 import { anyEntry, auditFilter, targetPath } from './auditFilter';
+import { METERS, type Meter } from './prices';
 import { AUDIT_SIZE, officeQueries } from './queries';
 import { folded, membersOf, moves } from './trail';
 
@@ -124,7 +125,12 @@ const SECRET = '(changed)'; // what the trail says of a key
 function Change({ change: { field, from, to }, created }: { change: Schemas['AuditChange']; created: boolean }) {
   const { t, i18n } = useTranslation(['admin', 'common', 'alerts']);
   const format = useFormat();
-  const name = i18n.exists(`admin:audit.fields.${field}`) ? t(`audit.fields.${field as Field}`) : field;
+  const meter = field.replace(/^amounts\./, '');
+  const name = i18n.exists(`admin:audit.fields.${field}`)
+    ? t(`audit.fields.${field as Field}`)
+    : meter in METERS
+      ? t(`prices.meters.${meter as Meter}`)
+      : field;
   const { data: groups } = useQuery(officeQueries.groups());
   if (field === 'order' && isIds(from) && isIds(to)) {
     const all = moves(from, to);

@@ -16,7 +16,7 @@ import { Tag } from '../ui/Tag';
 import { useSearch } from '../ui/useSearch';
 import { useTitle } from '../ui/useTitle';
 import { PriceForm } from './PriceForm';
-import { histories, type Held, type Price } from './prices';
+import { histories, listed, METERS, type Held, type Price } from './prices';
 import { officeQueries, useDeletePrice } from './queries';
 
 const columns = ['capability', 'from', 'currency', 'input', 'cached', 'cacheWrite', 'output'] as const;
@@ -182,13 +182,31 @@ function Table({ held, onCorrect }: { held: readonly Held[]; onCorrect: (price: 
 
 function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void }) {
   const { t } = useTranslation('admin');
-  const name = price.upstreamModel === null ? price.capabilityId : `${price.capabilityId} (${price.upstreamModel})`;
+  const format = useFormat();
+  const calls = [
+    ...(price.tier === null ? [] : [t('prices.ofTier', { tier: price.tier })]),
+    ...(price.fromBand === 0 ? [] : [t('prices.above', { n: format.count(price.fromBand) })]),
+  ].join(' · ');
+  const name = [
+    price.capabilityId,
+    ...(price.upstreamModel === null ? [] : [`(${price.upstreamModel})`]),
+    ...(calls === '' ? [] : [calls]),
+  ].join(' ');
+  const more = listed(price.amounts).map(
+    ({ meter, amount }) => `${t(`prices.meters.${meter}`)} ${amount} ${t(`prices.per.${METERS[meter]}`)}`,
+  );
   const asInput = <span className="meta">{t('prices.asInput')}</span>;
   return (
     <tr data-state={state}>
       <td>
         <strong>{price.capabilityId}</strong>
         <span className="meta record-line">{price.upstreamModel === null ? t('prices.any') : <code>{price.upstreamModel}</code>}</span>
+        {calls !== '' && <span className="meta record-line">{calls}</span>}
+        {more.map((line) => (
+          <span key={line} className="meta record-line">
+            {line}
+          </span>
+        ))}
       </td>
       <Cell label={t('prices.from')}>
         <span className="number">{price.from}</span> <Tag kind={kinds[state]}>{t(`prices.states.${state}`)}</Tag>

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Block } from '../ui/Block';
-import type { Suggestion } from './prices';
+import { useFormat } from '../format/useFormat';
+import { listed, type Suggestion } from './prices';
 import { officeQueries } from './queries';
 
 /** What a public catalogue says such a model costs; a press fills the form with it, nothing more. */
@@ -41,6 +42,7 @@ export function Suggestions({ capability, model, onUse }: { capability: string; 
 
 function Line({ one, onUse }: { one: Suggestion; onUse: () => void }) {
   const { t } = useTranslation('admin');
+  const format = useFormat();
   const rates = (
     [
       ['input', one.input],
@@ -50,6 +52,7 @@ function Line({ one, onUse }: { one: Suggestion; onUse: () => void }) {
     ] as const
   ).filter(([, rate]) => rate !== null);
   const notes = [
+    ...(one.fromBand === 0 ? [] : [t('prices.above', { n: format.count(one.fromBand) })]),
     ...(one.exact ? [] : [t('prices.suggested.similar')]),
     ...(one.from === null ? [] : [t('prices.suggested.since', { day: one.from })]),
     ...one.notes.map((note) => t(`prices.notes.${note}`)),
@@ -59,7 +62,11 @@ function Line({ one, onUse }: { one: Suggestion; onUse: () => void }) {
       <span className="grow">
         <strong>{one.provider}</strong> <code>{one.model}</code>
         <span className="meta record-line">
-          {rates.map(([name, rate]) => `${t(`prices.${name}`)} ${rate}`).join(' · ')} {one.currency}
+          {[
+            ...rates.map(([name, rate]) => `${t(`prices.${name}`)} ${rate}`),
+            ...listed(one.amounts).map(({ meter, amount }) => `${t(`prices.meters.${meter}`)} ${amount}`),
+          ].join(' · ')}{' '}
+          {one.currency}
           {notes.length > 0 && ` · ${notes.join(' · ')}`}
         </span>
       </span>

@@ -1,6 +1,8 @@
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
+import { linesToShow } from './lines';
+import { Money } from './Money';
 
 /** What the answer to one call reported, as entries of a list of facts; or why nothing is known, and what limits were charged then. */
 export function TokenFacts({
@@ -16,6 +18,9 @@ export function TokenFacts({
     | 'cacheWriteTokens'
     | 'reasoningTokens'
     | 'estimatedTokens'
+    | 'lines'
+    | 'reportedCost'
+    | 'cost'
   >;
 }) {
   const { t } = useTranslation();
@@ -57,6 +62,37 @@ export function TokenFacts({
           </dd>
         </div>
       )}
+      {call.cost.length > 0 && (
+        <div>
+          <dt>{t('tokens.cost')}</dt>
+          <dd className="number">
+            <Money cost={call.cost} />
+          </dd>
+        </div>
+      )}
+      {call.reportedCost !== null && (
+        <div>
+          <dt>{t('tokens.reportedCost')}</dt>
+          <dd className="number">
+            {call.reportedCost.currency} {call.reportedCost.amount}
+          </dd>
+        </div>
+      )}
+      {linesToShow(call).map((line, i) => (
+        <div key={i} className="across">
+          <dt>{t('tokens.line')}</dt>
+          <dd>
+            {[
+              line.model,
+              line.tier,
+              line.band > 0 ? t('tokens.band', { n: format.count(line.band) }) : null,
+              ...Object.entries(line.meters).map(([meter, n]) => `${meter} ${format.count(n)}`),
+            ]
+              .filter(Boolean)
+              .join(' · ')}
+          </dd>
+        </div>
+      ))}
       {call.upstreamModel !== null && (
         <div>
           <dt>{t('tokens.upstreamModel')}</dt>

@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ErrNoCall is what Config.Tell answers for a call that the application has not made, or that is not shipped yet.
+var ErrNoCall = errors.New("no such call")
+
+const (
+	callsPath = "/v1/calls/"
+	// toldASecond bounds the questions about calls that a key may ask in one second, toldAtOnce those that all keys ask at a
+	// time: the calls' database is asked.
+	toldASecond = 5
+	toldAtOnce  = 8
+	toldWithin  = 5 * time.Second
+)
+
+// callAsked stands for the answers to questions about a call, as modelsAsked does.
+var callAsked refusal
+
+var (
+	refusedNoCall = refusal{status: 404, code: "call_not_found", kind: "invalid_request_error",
+		message: "The application has made no call with this identifier, or it is not stored yet. Ask again a few seconds after the call has ended."}
+	refusedOften = refusal{status: 429, code: "rate_limited", kind: "rate_limit_error", retryAfter: "1",
+		message: "The Access Key asks about calls more than 5 times a second. Try again in 1 s."}
+	refusedUntold = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "2",
+		message: "What is stored of calls cannot be read at the moment. Try again in 2 s."}
+)
+
+// told bounds questions about calls.
+type told struct {
+	places chan struct{}
+
+	mu     sync.Mutex
+	second int64
+	asked  map[uuid.UUID]int // in that second, by key
+}
+
+func newTold() *told { return &told{places: make(chan struct{}, toldAtOnce)} }
+
+// allows counts a question of a key.
+func (t *told) allows(key uuid.UUID, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if second := now.Unix(); second != t.second || t.asked == nil {
+		t.second, t.asked = second, map[uuid.UUID]int{}
+	}
+	t.asked[key]++
+	return t.asked[key] <= toldASecond
+}
+
+// asksForCall tells whether a request that names no capability asks about a call, and about which one.
+func (c *call) asksForCall() bool {
+	_, ok := c.callOf()
+	return ok && !c.via && c.gateway.config.Tell != nil && (c.method == http.MethodGet || c.method == http.MethodHead) && !c.shown
+}
+
+func (c *call) callOf() (uuid.UUID, bool) {
+	id, ok := bytes.CutPrefix(c.path, []byte(callsPath))
+	if !ok || len(id) != len(uuid.Nil.String()) {
+		return uuid.Nil, false
+	}
+	of, err := uuid.ParseBytes(id)
+	return of, err == nil
+}
+
+// tellCall answers with what is kept of a call of the key's application, without what was sent. It is no call: nothing is
+// recorded, and it gives back its place before the database is asked, so that a slow one holds up no call.
+func (c *call) tellCall() (again bool) {
+	c.request.drain()
+	whole := c.request.complete.Load()
+	again = whole && !c.x.Last()
+	id, _ := c.callOf()
+	application, key, old, head, cors := c.grant.ApplicationID, c.grant.KeyID, c.x.Old, c.method == http.MethodHead, c.cors
+	c.dismiss()
+	text, refused := c.gateway.tell(application, key, id)
+	out := make([]byte, 0, 1024)
+	if refused != nil {
+		out = refused.append(out, answering{again: again, old: old, head: head, cors: cors})
+	} else {
+		out = appendInt(append(out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n"+
+			"X-Content-Type-Options: nosniff\r\nContent-Length: "...), int64(len(text)))
+		out = append(append(out, "\r\n"...), cors...)
+		out = append(appendConnection(out, again, old), "\r\n"...)
+		if !head {
+			out = append(out, text...)
+		}
+	}
+	c.unhurry()
+	_, err := c.client.Write(out)
+	if err == nil && !whole {
+		c.x.Linger()
+	}
+	return again && err == nil
+}
+
+func (g *Gateway) tell(application, key, id uuid.UUID) ([]byte, *refusal) {
+	if !g.told.allows(key, time.Now()) {
+		return nil, &refusedOften
+	}
+	select {
+	case g.told.places <- struct{}{}:
+		defer func() { <-g.told.places }()
+	default:
+		return nil, &refusedUntold
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), toldWithin)
+	defer cancel()
+	text, err := g.config.Tell(ctx, application, id)
+	switch {
+	case errors.Is(err, ErrNoCall):
+		return nil, &refusedNoCall
+	case err != nil:
+		g.config.Logger.Warn("a call cannot be told about", "error", err)
+		return nil, &refusedUntold
+	}
+	return text, nil
+}
