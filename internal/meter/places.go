@@ -115,7 +115,7 @@ var wrappers = []wrapper{
 	{path: "delta", when: []string{"message-end"}},                 // Cohere v2
 	{path: "interaction", when: []string{"interaction.*"}},         // Gemini interactions
 	{path: "x_groq"},                       // Groq: the only place in the types; with include_usage it is at the root too
-	{path: "choices[]", in: inEvents},      // Moonshot: of the chunk that finishes a choice
+	{path: "choices[]"},                    // Moonshot: of the chunk that finishes a choice
 	{path: "metadata.usage", in: inFrames}, // Amazon Nova in InvokeModelWithResponseStream; unverified
 }
 

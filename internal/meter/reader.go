@@ -66,7 +66,7 @@ func (r *Reader) Begin(head Head, budget func(bytes int64) bool) {
 	r.answer.reset()
 	r.scanner.reset(&r.answer)
 	r.events.reset()
-	r.frames.n, r.frames.step = 0, inPrelude
+	r.frames = frames{}
 	var isBinary bool
 	r.declared, r.isLines, isBinary = kindOf(head.ContentType)
 	if encoding := bytes.TrimSpace(head.Encoding); len(encoding) > 0 && !bytes.EqualFold(encoding, []byte("identity")) {
@@ -153,9 +153,8 @@ func (r *Reader) read(p []byte) {
 	case eventStream:
 		r.events.write(p, &r.scanner)
 	case frameStream:
-		if !r.frames.write(p, &r.scanner) {
-			r.fault = true
-		}
+		r.fault = !r.frames.write(p, &r.scanner)
+		r.passed.lines = 2 * r.frames.done // as events of a stream are
 	}
 }
 
@@ -163,7 +162,7 @@ func (r *Reader) read(p []byte) {
 // gives what is to be read, nothing while more is needed.
 func (r *Reader) tellFormat(p []byte) []byte {
 	if r.firstLen == 0 {
-		p = bytes.TrimLeft(p, " \r\n\t") // some send it to keep a connection open, before the answer or between
+		p = bytes.TrimLeft(p, space) // some send it to keep a connection open, before the answer or between
 	}
 	first := p
 	if r.firstLen > 0 || len(p) < len(r.first) {
@@ -175,10 +174,10 @@ func (r *Reader) tellFormat(p []byte) []byte {
 		p = nil
 	}
 	is := formatOf(first)
-	if is == unknown {
+	if is == unknown && r.firstLen < len(r.first) {
 		return nil
 	}
-	if is == unread {
+	if is == unread || is == unknown {
 		is = r.declared
 	}
 	if r.format = is; is == eventStream {
@@ -195,6 +194,8 @@ func (r *Reader) tellFormat(p []byte) []byte {
 	return p
 }
 
+const space = " \r\n\t"
+
 // mark is the byte order mark that a text may begin with.
 var mark = []byte("\xef\xbb\xbf")
 
@@ -203,7 +204,7 @@ func formatOf(first []byte) format {
 	if len(first) < len(mark) && bytes.HasPrefix(mark, first) {
 		return unknown
 	}
-	first = bytes.TrimPrefix(first, mark)
+	first = bytes.TrimLeft(bytes.TrimPrefix(first, mark), space)
 	if len(first) == 0 {
 		return unknown
 	}
@@ -261,6 +262,7 @@ func (r *Reader) End(complete bool) (report Report) {
 	if report.State != Reported && report.State != Partial {
 		report.countNothing()
 	}
+	r.head = Head{}
 	return report
 }
 
