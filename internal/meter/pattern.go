@@ -15,7 +15,7 @@ type pattern struct {
 	text  [maxPattern]byte
 }
 
-const maxPattern = 1 << 10
+const maxPattern = 512
 
 // passes tells how long the event is that a piece begins with, if it is as the pattern has it but for holes; 0 for any other.
 func (m *pattern) passes(p []byte) int {
