@@ -375,7 +375,7 @@ var (
 
 // countHeaders are what Bedrock's InvokeModel tells in the head of the answer of any model. Those of the cache are
 // unverified.
-var countHeaders = []struct {
+var countHeaders = [...]struct {
 	name string
 	is   field
 }{

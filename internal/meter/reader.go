@@ -12,15 +12,15 @@ type Head struct {
 	ContentType, Encoding []byte
 	// Path is the one that was asked for. It must stay as it is until the answer's end.
 	Path   []byte
-	counts tally
+	counts [len(countHeaders)]uint32 // one more than was told; 0: nothing was
 }
 
 // Count takes a field of the answer's head that may tell what was used.
 func (h *Head) Count(name, value []byte) {
-	for _, header := range countHeaders {
+	for i, header := range countHeaders {
 		if len(name) == len(header.name) && bytes.EqualFold(name, []byte(header.name)) {
-			if v, ok := count(bytes.TrimSpace(value)); ok {
-				h.counts.set(header.is, v)
+			if v, ok := count(bytes.TrimSpace(value)); ok && v < maxCount {
+				h.counts[i] = v + 1
 			}
 		}
 	}
@@ -37,7 +37,7 @@ const (
 	frameStream
 )
 
-// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds some four kilobytes, and for
+// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds some two kilobytes, and for
 // an answer that is compressed what its decoder needs, which is asked for.
 type Reader struct {
 	head     Head
@@ -239,8 +239,12 @@ func (r *Reader) End(complete bool) (report Report) {
 	a := &r.answer
 	readable := a.report(&report)
 	used := report.Sum()
-	if used.IsZero() && readable && r.head.counts.said != 0 { // what the body says counts before the head
-		a.whole.later(&r.head.counts)
+	if used.IsZero() && readable && r.head.counts != [len(countHeaders)]uint32{} { // what the body says counts before the head
+		for i, n := range r.head.counts {
+			if n > 0 {
+				a.whole.set(countHeaders[i].is, n-1)
+			}
+		}
 		readable = a.report(&report)
 		used = report.Sum()
 	}
