@@ -1,8 +1,8 @@
 // Package decompress undoes the Content-Encoding of what an upstream sends. The upstream chooses the bytes: what they may
 // cost is bounded, in memory, in time and in what comes out.
 //
-// Whole is for a short body that is there in one piece. Open is for one that is read as it comes, by whoever counts the
-// memory of many.
+// Whole is for a short body that is there in one piece, Stream for one that passes in pieces, Open for whoever reads it
+// alone. The memory of many is counted by who asks for them.
 package decompress
 
 import (

@@ -67,30 +67,22 @@ const maxParts = 100
 
 // names are texts that are kept, by the fields from model to currency. The first one that is told of the model and the id
 // counts, the last of the others.
-type names struct {
-	n  [currency + 1 - model]uint8
-	of [currency + 1 - model][maxName]byte
-}
+type names [currency + 1 - model]string
 
-func (t *names) get(f field) []byte { return t.of[f-model][:t.n[f-model]] }
+func (t *names) get(f field) string { return t[f-model] }
 
 // set keeps a text that is not empty, or OtherModel for one that is too long.
 func (t *names) set(f field, text []byte) {
-	at := f - model
-	switch isTold := t.n[at] > 0; {
-	case len(text) == 0, isTold && (f == model || f == answerID):
+	to := &t[f-model]
+	switch isTold := *to != ""; {
+	case len(text) == 0, *to == string(text), isTold && (f == model || f == answerID):
 	case isTold && (f == cost || f == costTicks) && !bytes.ContainsAny(text, "123456789"): // no zero replaces a number
-	default:
-		if len(text) > maxName && f == answerID {
-			return
-		} else if len(text) > maxName {
-			text = []byte(OtherModel)
-		}
-		t.n[at] = uint8(copy(t.of[at][:], text))
+	case len(text) <= maxName:
+		*to = printable(text)
+	case f != answerID:
+		*to = OtherModel
 	}
 }
-
-func (t *names) reset() { t.n = [len(t.n)]uint8{} }
 
 // answer is what the texts of an answer have said so far.
 type answer struct {
@@ -98,7 +90,7 @@ type answer struct {
 
 	whole      tally     // of all texts
 	parts      []partial // of the last text that told any; none is kept of most answers
-	before     tally     // of interactions that ended before the one that whole is of
+	before     *tally    // of interactions that ended before the one that whole is of; nil: none did
 	hop        string    // the interaction that whole is of
 	names      names
 	isChat     bool
@@ -112,6 +104,7 @@ type answer struct {
 	toldParts []partial
 	opened    uint64 // a bit for each object that says what was used, and one for numbers outside of them
 	via       uint8  // the wrapper of what it told
+	types     uint16 // a bit for each wrapper that is one in a text of its type
 	bad       bool   // a number of it is none
 	wrapped   names
 	hasNames  bool
@@ -129,17 +122,17 @@ type answer struct {
 // lines.
 func (a *answer) reset() {
 	a.form = anywhere
-	a.whole.said, a.before.said, a.hop, a.parts = 0, 0, "", nil
-	a.names.reset()
+	a.whole.said, a.before, a.hop, a.parts, a.names = 0, nil, "", nil, names{}
 	a.isChat, a.isMarked, a.begun, a.unreadable = false, false, false, false
 	a.textBegins()
 }
 
 func (a *answer) textBegins() {
 	a.forget()
-	a.opened, a.part, a.hasNames = 0, nil, false
-	a.wrapped.reset()
-	a.names.n[eventType-model] = 0
+	a.opened, a.part, a.types = 0, nil, 0
+	if a.hasNames {
+		a.wrapped, a.hasNames = names{}, false
+	}
 }
 
 // forget drops what the text has told.
@@ -294,12 +287,14 @@ func (a *answer) name(n *node, text []byte) {
 		if n.is == model {
 			a.part.name = printable(text)
 		}
+	case n.is == eventType:
+		a.types = wrappersIn(text)
 	case n.under == itself:
 		a.names.set(n.is, text)
 	default:
 		a.heard++
 		if a.hasNames && a.namesVia != n.under {
-			a.wrapped.reset()
+			a.wrapped = names{}
 		}
 		a.wrapped.set(n.is, text)
 		a.hasNames, a.namesVia = true, n.under
@@ -309,23 +304,29 @@ func (a *answer) name(n *node, text []byte) {
 // counts tells whether a text of this type, in this form, wraps what counts so.
 func (a *answer) counts(via uint8) bool {
 	w := &wrappers[via]
-	if w.in != anywhere && w.in != a.form {
-		return false
-	}
-	kind := a.names.get(eventType)
-	for _, when := range w.when {
-		if begins, open := strings.CutSuffix(when, "*"); string(kind) == when || open && bytes.HasPrefix(kind, []byte(begins)) && len(kind) > len(begins) {
-			return true
+	return (w.in == anywhere || w.in == a.form) && (len(w.when) == 0 || a.types>>via&1 == 1)
+}
+
+// wrappersIn are those of a type of texts.
+func wrappersIn(kind []byte) (types uint16) {
+	for i := range wrappers {
+		for _, when := range wrappers[i].when {
+			if begins, open := strings.CutSuffix(when, "*"); string(kind) == when || open && len(kind) > len(begins) && string(kind[:len(begins)]) == begins {
+				types |= 1 << i
+			}
 		}
 	}
-	return len(w.when) == 0
+	return types
 }
 
 // textEnds takes over what a text says.
 func (a *answer) textEnds() {
 	if a.opened != 0 && a.counts(a.via) {
-		if hop := string(a.wrapped.get(answerID)); a.via == ofInteraction && a.told.said != 0 && hop != "" {
+		if hop := a.wrapped.get(answerID); a.via == ofInteraction && a.told.said != 0 && hop != "" {
 			if a.hop != "" && a.hop != hop {
+				if a.before == nil {
+					a.before = new(tally)
+				}
 				a.unreadable = !a.before.add(&a.whole) || a.unreadable
 				a.whole.said = 0
 			}
@@ -340,11 +341,11 @@ func (a *answer) textEnds() {
 		a.unreadable = a.unreadable || a.bad
 	}
 	if a.hasNames && a.counts(a.namesVia) {
-		if len(a.wrapped.get(fallbackModel)) > 0 {
+		if a.wrapped.get(fallbackModel) != "" {
 			a.whole.said = 0 // what was told by then is of an attempt that was declined, and is not charged
 		}
 		for f := model; f <= currency; f++ {
-			a.names.set(f, a.wrapped.get(f))
+			a.names.set(f, []byte(a.wrapped.get(f)))
 		}
 	}
 	a.textBegins()

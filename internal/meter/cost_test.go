@@ -161,3 +161,41 @@ func TestAnAnswerOfBeforeIsRepeated(t *testing.T) {
 		}
 	}
 }
+
+// TestTheFirstBytesTellTheFormat, whatever stands before them, in whatever pieces they come.
+func TestTheFirstBytesTellTheFormat(t *testing.T) {
+	const text = `{"usage":{"prompt_tokens":9}}`
+	for _, kind := range []string{"", "text/plain", "text/html", "application/json", "text/event-stream", "application/octet-stream", "audio/mpeg", "application/vnd.amazon.eventstream"} {
+		for body, want := range map[string]State{
+			text: Reported, "\n\n  \t" + text: Reported, "\xef\xbb\xbf" + text: Reported, "\xef\xbb\xbf \r\n" + text: Reported, "[" + text + "]": Reported, text + "\n" + text + "\n": Reported, "\x1e" + text + "\n": Reported,
+			"data:" + text + "\n\n": Reported, "\n\ndata: " + text: Reported, "event: x\ndata: " + text + "\n\n": Reported, "id: 1\ndata: " + text + "\n\n": Reported, ": x\r\n\r\ndata: " + text: Reported,
+			"retry: 1\rdata: " + text + "\r\r": Reported, "\xef\xbb\xbfdata: " + text: Reported, string(frame("metadata", text)): Reported, "": Absent,
+		} {
+			g := golden{head: Head{ContentType: []byte(kind)}}
+			for cut := range len(body) + 1 {
+				if got := g.read("", true, []byte(body[:cut]), []byte(body[cut:])); got.State != want {
+					t.Fatalf("%q as %q, split at %d: %+v", body, kind, cut, got)
+				}
+			}
+		}
+	}
+	for body, kinds := range map[string][2][]string{ // absent as, unreadable as
+		"ID3\x04":                                {{"", "audio/mpeg", "text/event-stream"}, {"application/json", "application/vnd.amazon.eventstream"}},
+		"<html>" + text:                          {{"", "text/html", "text/event-stream"}, {"application/json"}},
+		"\x00\x00\x00\x20ftypisom\x00\x00":       {{"", "video/mp4"}, {"application/json", "application/vnd.amazon.eventstream"}},
+		"dat":                                    {{"", "text/plain", "text/event-stream"}, {"application/json"}},
+		"\xef\xbb\xbf" + strings.Repeat(" ", 40): {{"", "text/plain", "application/json", "text/event-stream"}, nil},
+	} {
+		for i, want := range []State{Absent, Unreadable} {
+			for _, kind := range kinds[i] {
+				g := golden{head: Head{ContentType: []byte(kind)}}
+				for cut := range len(body) + 1 {
+					if got := g.read("", true, []byte(body[:cut]), []byte(body[cut:])); got.State != want {
+						t.Errorf("%q as %q, split at %d: %+v, want %s", body, kind, cut, got, want)
+						break
+					}
+				}
+			}
+		}
+	}
+}

@@ -64,7 +64,7 @@ func object(v any) (of map[string]any, other bool) {
 
 func TestTheMemoryOfAReaderIsBounded(t *testing.T) {
 	var r Reader
-	if size := unsafe.Sizeof(r); size > 8192 {
+	if size := unsafe.Sizeof(r); size > 2048 {
 		t.Errorf("a reader takes %d bytes", size)
 	}
 	r.Begin(Head{ContentType: []byte(streamType)}, unlimited)

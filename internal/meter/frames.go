@@ -13,6 +13,7 @@ type frames struct {
 	n    int // bytes of the prelude that were taken; of another step, that are still to come
 	rest int // bytes of the payload, while its headers come
 	head [prelude]byte
+	done int64 // frames that ended
 }
 
 type frameStep uint8
@@ -70,6 +71,7 @@ func (f *frames) next(s *scanner) {
 		f.step, f.n = inSum, frameSum
 	default:
 		f.step, f.n = inPrelude, 0
+		f.done++
 	}
 }
 

@@ -17,8 +17,8 @@ func TestWhatPassedIsMeasuredWhereAnAnswerIsText(t *testing.T) {
 		}
 		return b.String()
 	}
-	frame := `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"`
-	event := frame + `word"},"finish_reason":null}]}` + "\n\n"
+	chunkHead := `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"`
+	event := chunkHead + `word"},"finish_reason":null}]}` + "\n\n"
 	dear := `{"choices":[{"message":{"content":"` + strings.Repeat("ha! ", 130_000) + `"}}],"usage":{"prompt_tokens":20,"completion_tokens":130000}}`
 	for name, c := range map[string]struct {
 		kind, encoding, body string
@@ -27,8 +27,10 @@ func TestWhatPassedIsMeasuredWhereAnAnswerIsText(t *testing.T) {
 		"nothing":                     {"application/json", "", "", 0, 0},
 		"a document":                  {"application/json", "", `{"text":"` + strings.Repeat("four", 1000) + `"}`, 1000, 1010},
 		"a stream of words":           {"text/event-stream", "", strings.Repeat(event, 500), 500, 510},
-		"a stream of one long event":  {"text/event-stream", "", frame + strings.Repeat("four", 1000) + `"}}]}` + "\n\n", 900, 1010},
+		"a stream of one long event":  {"text/event-stream", "", chunkHead + strings.Repeat("four", 1000) + `"}}]}` + "\n\n", 900, 1010},
 		"lines":                       {"application/x-ndjson", "", strings.Repeat(`{"message":{"content":"word"},"done":false}`+"\n", 100), 50, 50},
+		"frames":                      {"application/vnd.amazon.eventstream", "", strings.Repeat(string(frame("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"word"},"p":"abcdefghijklm"}`)), 500), 500, 510},
+		"events without a type":       {"", "", strings.Repeat(event, 500), 500, 510},
 		"compressed":                  {"application/json", "gzip", packed(`{"text":"` + strings.Repeat("four", 1000) + `"}`), 1000, 1010},
 		"compressed beyond a measure": {"application/json", "gzip", packed(dear), 64 << 10, 130_100},
 		"compressed in no known way":  {"application/json", "x", strings.Repeat("x", 1000), 1000, 1000},

@@ -11,11 +11,11 @@ import (
 type pattern struct {
 	n     int // bytes of it; 0: there is none
 	holes int
-	hole  [12]struct{ from, to int } // texts, without their quotes, and numbers, where another one would do
+	hole  [12]struct{ from, to uint16 } // texts, without their quotes, and numbers, where another one would do
 	text  [maxPattern]byte
 }
 
-const maxPattern = 1 << 10
+const maxPattern = 512
 
 // passes tells how long the event is that a piece begins with, if it is as the pattern has it but for holes; 0 for any other.
 func (m *pattern) passes(p []byte) int {
@@ -25,15 +25,15 @@ func (m *pattern) passes(p []byte) int {
 		if at, from = at+same, from+same; from == m.n {
 			return at
 		}
-		for hole < m.holes && m.hole[hole].to < from {
+		for hole < m.holes && int(m.hole[hole].to) < from {
 			hole++
 		}
-		if hole == m.holes || m.hole[hole].from > from {
+		if hole == m.holes || int(m.hole[hole].from) > from {
 			return 0
 		}
-		h := m.hole[hole]
-		at -= from - h.from
-		if m.text[h.from-1] == '"' {
+		begins, ends := int(m.hole[hole].from), int(m.hole[hole].to)
+		at -= from - begins
+		if m.text[begins-1] == '"' {
 			text := p[at:min(len(p), at+maxPattern)]
 			rest, ended, _ := passText(text, false)
 			if at += len(text) - len(rest) - 1; !ended || bytes.IndexByte(text[:len(text)-len(rest)], '\n') >= 0 {
@@ -44,7 +44,7 @@ func (m *pattern) passes(p []byte) int {
 				at++
 			}
 		}
-		from = h.to
+		from = ends
 		hole++
 	}
 	return 0
@@ -66,8 +66,8 @@ func (m *pattern) learn(event []byte, s *scanner) {
 
 // note notes a hole.
 func (m *pattern) note(from, to int) {
-	if m.holes < len(m.hole) && from > 0 {
-		m.hole[m.holes].from, m.hole[m.holes].to = from, to
+	if m.holes < len(m.hole) && from > 0 && to < maxPattern {
+		m.hole[m.holes].from, m.hole[m.holes].to = uint16(from), uint16(to)
 		m.holes++
 	}
 }

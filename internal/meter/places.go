@@ -115,7 +115,7 @@ var wrappers = []wrapper{
 	{path: "delta", when: []string{"message-end"}},                 // Cohere v2
 	{path: "interaction", when: []string{"interaction.*"}},         // Gemini interactions
 	{path: "x_groq"},                       // Groq: the only place in the types; with include_usage it is at the root too
-	{path: "choices[]", in: inEvents},      // Moonshot: of the chunk that finishes a choice
+	{path: "choices[]"},                    // Moonshot: of the chunk that finishes a choice
 	{path: "metadata.usage", in: inFrames}, // Amazon Nova in InvokeModelWithResponseStream; unverified
 }
 
@@ -375,7 +375,7 @@ var (
 
 // countHeaders are what Bedrock's InvokeModel tells in the head of the answer of any model. Those of the cache are
 // unverified.
-var countHeaders = []struct {
+var countHeaders = [...]struct {
 	name string
 	is   field
 }{

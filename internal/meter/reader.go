@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"hash/crc32"
 
-	"callgate/internal/inflate"
+	"callgate/internal/decompress"
 )
 
 // Head is what is to be known of an answer before its body.
@@ -12,15 +12,15 @@ type Head struct {
 	ContentType, Encoding []byte
 	// Path is the one that was asked for. It must stay as it is until the answer's end.
 	Path   []byte
-	counts tally
+	counts [len(countHeaders)]uint32 // one more than was told; 0: nothing was
 }
 
 // Count takes a field of the answer's head that may tell what was used.
 func (h *Head) Count(name, value []byte) {
-	for _, header := range countHeaders {
+	for i, header := range countHeaders {
 		if len(name) == len(header.name) && bytes.EqualFold(name, []byte(header.name)) {
-			if v, ok := count(bytes.TrimSpace(value)); ok {
-				h.counts.set(header.is, v)
+			if v, ok := count(bytes.TrimSpace(value)); ok && v < maxCount {
+				h.counts[i] = v + 1
 			}
 		}
 	}
@@ -37,7 +37,7 @@ const (
 	frameStream
 )
 
-// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds some four kilobytes, and for
+// Reader reads one answer as it passes. The zero Reader reads nothing, until Begin. It holds some two kilobytes, and for
 // an answer that is compressed what its decoder needs, which is asked for.
 type Reader struct {
 	head     Head
@@ -51,7 +51,7 @@ type Reader struct {
 	scanner  scanner
 	events   events
 	frames   frames
-	inflater *inflate.Decoder
+	inflater *decompress.Stream
 	passed   passed
 }
 
@@ -66,7 +66,7 @@ func (r *Reader) Begin(head Head, budget func(bytes int64) bool) {
 	r.answer.reset()
 	r.scanner.reset(&r.answer)
 	r.events.reset()
-	r.frames.n, r.frames.step = 0, inPrelude
+	r.frames = frames{}
 	var isBinary bool
 	r.declared, r.isLines, isBinary = kindOf(head.ContentType)
 	if encoding := bytes.TrimSpace(head.Encoding); len(encoding) > 0 && !bytes.EqualFold(encoding, []byte("identity")) {
@@ -74,7 +74,7 @@ func (r *Reader) Begin(head Head, budget func(bytes int64) bool) {
 			r.format = unread
 			return
 		}
-		r.inflater = inflate.New(string(encoding), budget, r.read)
+		r.inflater = decompress.NewStream(string(encoding), budget, r.read)
 	}
 }
 
@@ -153,9 +153,8 @@ func (r *Reader) read(p []byte) {
 	case eventStream:
 		r.events.write(p, &r.scanner)
 	case frameStream:
-		if !r.frames.write(p, &r.scanner) {
-			r.fault = true
-		}
+		r.fault = !r.frames.write(p, &r.scanner)
+		r.passed.lines = 2 * r.frames.done // as events of a stream are
 	}
 }
 
@@ -163,7 +162,7 @@ func (r *Reader) read(p []byte) {
 // gives what is to be read, nothing while more is needed.
 func (r *Reader) tellFormat(p []byte) []byte {
 	if r.firstLen == 0 {
-		p = bytes.TrimLeft(p, " \r\n\t") // some send it to keep a connection open, before the answer or between
+		p = bytes.TrimLeft(p, space) // some send it to keep a connection open, before the answer or between
 	}
 	first := p
 	if r.firstLen > 0 || len(p) < len(r.first) {
@@ -175,10 +174,10 @@ func (r *Reader) tellFormat(p []byte) []byte {
 		p = nil
 	}
 	is := formatOf(first)
-	if is == unknown {
+	if is == unknown && r.firstLen < len(r.first) {
 		return nil
 	}
-	if is == unread {
+	if is == unread || is == unknown {
 		is = r.declared
 	}
 	if r.format = is; is == eventStream {
@@ -195,6 +194,8 @@ func (r *Reader) tellFormat(p []byte) []byte {
 	return p
 }
 
+const space = " \r\n\t"
+
 // mark is the byte order mark that a text may begin with.
 var mark = []byte("\xef\xbb\xbf")
 
@@ -203,7 +204,7 @@ func formatOf(first []byte) format {
 	if len(first) < len(mark) && bytes.HasPrefix(mark, first) {
 		return unknown
 	}
-	first = bytes.TrimPrefix(first, mark)
+	first = bytes.TrimLeft(bytes.TrimPrefix(first, mark), space)
 	if len(first) == 0 {
 		return unknown
 	}
@@ -238,8 +239,12 @@ func (r *Reader) End(complete bool) (report Report) {
 	a := &r.answer
 	readable := a.report(&report)
 	used := report.Sum()
-	if used.IsZero() && readable && r.head.counts.said != 0 { // what the body says counts before the head
-		a.whole.later(&r.head.counts)
+	if used.IsZero() && readable && r.head.counts != [len(countHeaders)]uint32{} { // what the body says counts before the head
+		for i, n := range r.head.counts {
+			if n > 0 {
+				a.whole.set(countHeaders[i].is, n-1)
+			}
+		}
 		readable = a.report(&report)
 		used = report.Sum()
 	}
@@ -261,6 +266,7 @@ func (r *Reader) End(complete bool) (report Report) {
 	if report.State != Reported && report.State != Partial {
 		report.countNothing()
 	}
+	r.head = Head{}
 	return report
 }
 

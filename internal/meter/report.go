@@ -137,13 +137,13 @@ func (v *amount) tell(m *Meters, is Meter) {
 
 // report is what the texts have said. It leaves the state to the reader, but for numbers that cannot be read.
 func (a *answer) report(r *Report) (readable bool) {
-	readable = a.whole.add(&a.before) && !a.unreadable
-	first := Line{Model: printable(a.names.get(model)), Tier: printable(a.names.get(tier))}
-	if served := a.names.get(fallbackModel); len(served) > 0 {
-		first.Model = printable(served)
+	readable = (a.before == nil || a.whole.add(a.before)) && !a.unreadable
+	first := Line{Model: a.names.get(model), Tier: a.names.get(tier)}
+	if served := a.names.get(fallbackModel); served != "" {
+		first.Model = served
 	}
-	if fast := a.names.get(speed); string(fast) == "fast" {
-		first.Tier = printable(fast)
+	if fast := a.names.get(speed); fast == "fast" {
+		first.Tier = fast
 	}
 	var ok bool
 	first.Meters, ok = a.line(&a.whole)
@@ -157,7 +157,7 @@ func (a *answer) report(r *Report) (readable bool) {
 		}
 		next := Line{Model: p.name, Tier: first.Tier}
 		if p.of == imageTool && next.Model == "" {
-			next.Model = printable(a.names.get(imageModel))
+			next.Model = a.names.get(imageModel)
 		}
 		next.Meters, ok = a.line(&p.tally)
 		readable = readable && ok
@@ -178,7 +178,7 @@ func (a *answer) report(r *Report) (readable bool) {
 	if len(lines) > 1 || !lines[0].IsZero() || lines[0].Model != "" || lines[0].Tier != "" {
 		r.Lines = lines
 	}
-	r.AnswerID = printable(a.names.get(answerID))
+	r.AnswerID = a.names.get(answerID)
 	if readable {
 		r.ReportedCost, r.Currency = a.cost()
 	}
@@ -223,13 +223,13 @@ func (a *answer) cost() (amount, in string) {
 	if len(said) == 0 {
 		return "", ""
 	}
-	about, err := strconv.ParseFloat(string(said), 64)
-	exact, ok := new(big.Rat).SetString(string(said))
+	about, err := strconv.ParseFloat(said, 64)
+	exact, ok := new(big.Rat).SetString(said)
 	if err != nil || !ok || about/float64(per) > maxCost {
 		return "", ""
 	}
 	in = "USD"
-	if c := strings.ToUpper(string(a.names.get(currency))); len(c) == 3 {
+	if c := strings.ToUpper(a.names.get(currency)); len(c) == 3 {
 		in = c
 	}
 	text := exact.Quo(exact, big.NewRat(per, 1)).FloatString(costDigits)
@@ -243,7 +243,7 @@ func (a *answer) isRepeated(path []byte) bool {
 		return true
 	}
 	id := a.names.get(answerID)
-	if len(id) == 0 {
+	if id == "" {
 		return false
 	}
 	for segment := range bytes.SplitSeq(path, []byte("/")) {
@@ -252,7 +252,7 @@ func (a *answer) isRepeated(path []byte) bool {
 				segment = []byte(text)
 			}
 		}
-		if bytes.Equal(segment, id) {
+		if string(segment) == id {
 			return true
 		}
 	}
@@ -260,7 +260,7 @@ func (a *answer) isRepeated(path []byte) bool {
 }
 
 // isUnfinished tells whether what was asked for is still to be done.
-func (a *answer) isUnfinished() bool { return unfinished[strings.ToLower(string(a.names.get(status)))] }
+func (a *answer) isUnfinished() bool { return unfinished[strings.ToLower(a.names.get(status))] }
 
 func endsWithAny(path []byte, ends []string) bool {
 	for _, end := range ends {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxName = 100         // bytes of a text that is kept
-	maxRaw  = 6 * maxName // of one with escapes, or in pieces
+	maxName = 100 // bytes of a text that is kept
+	maxRaw  = 160 // of one with escapes, or in pieces
 )
 
 // shortText is a string, or a number, that comes in pieces, as far as it is of interest.

@@ -34,7 +34,7 @@ func hash(key []byte) uint64 {
 }
 
 func makeTree() []node {
-	t := tree{[]node{{}, {keys: map[string]int16{}}}}
+	t := tree{make([]node, root+1, 4096)}
 	t.put("", texts)
 	for _, path := range usages {
 		t.at(path).opens = true
@@ -99,6 +99,9 @@ func (t *tree) find(path string) int16 {
 		to := t.nodes[at].keys[name]
 		if to == 0 {
 			to = t.grow()
+			if t.nodes[at].keys == nil {
+				t.nodes[at].keys = map[string]int16{}
+			}
 			t.nodes[at].keys[name] = to
 			t.nodes[at].hashes |= hash([]byte(name))
 		}
@@ -115,7 +118,7 @@ func (t *tree) find(path string) int16 {
 }
 
 func (t *tree) grow() int16 {
-	t.nodes = append(t.nodes, node{keys: map[string]int16{}})
+	t.nodes = append(t.nodes, node{})
 	return int16(len(t.nodes) - 1)
 }
 

@@ -1,13 +1,10 @@
-// Package inflate undoes the compression of an answer that passes, piece by piece and within bounds: of memory, which is
-// asked for, and of what the bytes of an upstream may become.
-package inflate
+package decompress
 
 import (
 	"bufio"
 	"errors"
 	"io"
 	"iter"
-	"strings"
 )
 
 // Bounds on what is inflated: an upstream chooses the bytes.
@@ -18,20 +15,16 @@ const (
 	// come near it, and what a call costs stays in proportion to what it brought.
 	maxRatio  = 64
 	freeBytes = 256 << 10
-	// maxWindow is how far back a Zstandard stream may point, in bytes (RFC 9659 allows as much).
-	maxWindow = 8 << 20
 )
 
 var (
 	errStopped  = errors.New("the answer is over")
 	errInflated = errors.New("the answer becomes too large")
-	errEncoding = errors.New("the answer is compressed in a way that is not known")
-	errMemory   = errors.New("there is no memory for the answer's decoder")
 )
 
-// Decoder undoes the compression of an answer that comes in pieces. The decoders of the libraries ask for their
+// Stream undoes the compression of an answer that comes in pieces. The decoders of the libraries ask for their
 // input; this one runs such a decoder as a coroutine, which stands still while there is none.
-type Decoder struct {
+type Stream struct {
 	input  []byte
 	closed bool // no more will come
 	next   func() (struct{}, bool)
@@ -44,16 +37,16 @@ type Decoder struct {
 	given  int64
 }
 
-// New gives the bytes of an encoding to sink. budget is asked for the bytes of memory that the decoder
+// NewStream gives the bytes of an encoding to sink. budget is asked for the bytes of memory that the decoder
 // takes at most, before it is made, and given them back as a negative number.
-func New(encoding string, budget func(bytes int64) bool, sink func([]byte)) *Decoder {
-	f := &Decoder{sink: sink, budget: budget}
-	f.next, f.stop = iter.Pull(func(yield func(struct{}) bool) { f.err = f.run(strings.ToLower(encoding), yield) })
+func NewStream(encoding string, budget func(bytes int64) bool, sink func([]byte)) *Stream {
+	f := &Stream{sink: sink, budget: budget}
+	f.next, f.stop = iter.Pull(func(yield func(struct{}) bool) { f.err = f.run(encoding, yield) })
 	return f
 }
 
 // Write gives the decoder a piece, and what it makes of it to sink. An error ends it.
-func (f *Decoder) Write(p []byte) error {
+func (f *Stream) Write(p []byte) error {
 	f.input = p
 	f.taken += int64(len(p))
 	f.next()
@@ -62,7 +55,7 @@ func (f *Decoder) Write(p []byte) error {
 }
 
 // End lets the decoder end, and tells whether the answer was whole.
-func (f *Decoder) End() error {
+func (f *Stream) End() error {
 	defer func() {
 		f.stop()
 		f.budget(-f.held)
@@ -73,15 +66,15 @@ func (f *Decoder) End() error {
 }
 
 // Given is how many bytes it became by now.
-func (f *Decoder) Given() int64 { return f.given }
+func (f *Stream) Given() int64 { return f.given }
 
 // run is the coroutine: it decodes until the end.
-func (f *Decoder) run(encoding string, yield func(struct{}) bool) error {
-	source := &source{Decoder: f, yield: yield}
+func (f *Stream) run(encoding string, yield func(struct{}) bool) error {
+	source := &source{Stream: f, yield: yield}
 	if !source.wait() {
 		return nil // nothing came at all
 	}
-	decoder, done, err := f.open(encoding, bufio.NewReaderSize(source, inputStep))
+	decoder, done, err := Open(encoding, bufio.NewReaderSize(source, inputStep), f.reserve)
 	if err != nil {
 		return err
 	}
@@ -102,9 +95,18 @@ func (f *Decoder) run(encoding string, yield func(struct{}) bool) error {
 	}
 }
 
+// reserve takes bytes of the budget for the decoder.
+func (f *Stream) reserve(bytes int64) bool {
+	if !f.budget(bytes) {
+		return false
+	}
+	f.held = bytes
+	return true
+}
+
 // source is what a decoder reads.
 type source struct {
-	*Decoder
+	*Stream
 	yield func(struct{}) bool
 }
 
