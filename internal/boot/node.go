@@ -62,7 +62,7 @@ type Node struct {
 	applications *application.Store
 	catalog      *catalog.Store
 	stats        *stats.Reader
-	told         *stats.Reader // for callers who ask about their calls
+	lookups      *stats.Reader // for callers who ask about their calls
 	standing     *stats.Reader // for alerts and the closing of days
 	maintenance  *upkeep.Maintenance
 	days         *days.Closer
@@ -239,8 +239,8 @@ func (n *Node) Stop() error {
 	if n.stats != nil {
 		failed("close statistics", n.stats.Close())
 	}
-	if n.told != nil {
-		failed("close calls", n.told.Close())
+	if n.lookups != nil {
+		failed("close calls", n.lookups.Close())
 	}
 	if n.standing != nil {
 		failed("close statistics", n.standing.Close())

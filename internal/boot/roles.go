@@ -65,13 +65,13 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		OwnerSpent: n.shipper.OwnerSpent, Logger: n.logger, Registry: n.registry,
 	})
 	// Questions about calls have connections of their own, to the calls' database and nothing else.
-	if n.told, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
+	if n.lookups, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
 		return fmt.Errorf("calls: %w", err)
 	}
-	n.told.Keep(c.Retention())
-	n.told.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
+	n.lookups.Keep(c.Retention())
+	n.lookups.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
 	n.gateway = gateway.New(gateway.Config{
-		Tell:             n.tell(pricing.New(n.pool)),
+		LookUpCall:       n.lookUpCall(pricing.New(n.pool)),
 		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
@@ -101,17 +101,17 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	return nil
 }
 
-// tell gives callers what is kept of their calls.
-func (n *Node) tell(prices *pricing.Store) func(ctx context.Context, application, call uuid.UUID) ([]byte, error) {
+// lookUpCall gives callers what is kept of their calls.
+func (n *Node) lookUpCall(prices *pricing.Store) func(ctx context.Context, application, call uuid.UUID) ([]byte, error) {
 	return func(ctx context.Context, application, call uuid.UUID) ([]byte, error) {
-		told, err := report.Told(ctx, n.told, prices, application, call)
+		found, err := report.LookUp(ctx, n.lookups, prices, application, call)
 		if fault.KindOf(err) == fault.NotFound {
 			return nil, gateway.ErrNoCall
 		}
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(told)
+		return json.Marshal(found)
 	}
 }
 

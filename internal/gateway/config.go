@@ -32,8 +32,8 @@ type Config struct {
 	CallerAddress func(*http1.Exchange) netip.Addr
 	// OpenUpstreamKey unseals the key of a named upstream, likewise.
 	OpenUpstreamKey func(*access.Upstream) ([]byte, error)
-	// Tell gives what is kept of a call of an application as JSON, or ErrNoCall; nil: nobody is told.
-	Tell func(ctx context.Context, application, call uuid.UUID) ([]byte, error)
+	// LookUpCall gives what is kept of a call of an application as JSON, or ErrNoCall; nil: nobody can ask.
+	LookUpCall func(ctx context.Context, application, call uuid.UUID) ([]byte, error)
 	// Record takes a finished record and never blocks.
 	Record func(*calls.Record)
 	// Log writes a line for each call; nil: none.

@@ -32,7 +32,7 @@ type Gateway struct {
 	supervisor *supervisor
 	origins    origins
 	shares     shares
-	told       *told
+	lookups    *lookups
 	stopping   atomic.Bool // no time is left for new calls
 	closed     atomic.Bool
 }
@@ -41,9 +41,9 @@ type Gateway struct {
 func New(config Config) *Gateway {
 	config.defaults()
 	g := &Gateway{
-		told:   newTold(),
-		config: config,
-		logger: config.Logger, origins: newOrigins(config.Origins),
+		lookups: newLookups(),
+		config:  config,
+		logger:  config.Logger, origins: newOrigins(config.Origins),
 		upstreams: upstreams{
 			allowPrivate: config.AllowPrivate, timeout: config.ConnectTimeout, limit: config.MaxUpstreamConns, share: config.OwnerShare, quiet: (*probe).quiet,
 			watchTLS: config.WatchTLS, sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},

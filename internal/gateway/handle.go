@@ -20,7 +20,7 @@ func (c *call) handle() (again bool) {
 	case refused == &modelsAsked:
 		return c.tellModels()
 	case refused == &callAsked:
-		return c.tellCall()
+		return c.answerLookup()
 	case refused != nil:
 		return c.refuse(*refused)
 	}

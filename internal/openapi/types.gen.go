@@ -654,6 +654,43 @@ type CallLine struct {
 	Tier *string `json:"tier"`
 }
 
+// CallLookup defines model for CallLookup.
+type CallLookup struct {
+	CallID ID `json:"callId"`
+
+	// Model Empty for a call without a capability.
+	Model    string  `json:"model"`
+	AnswerID *string `json:"answerId"`
+
+	// Attempts In their order; of a version that kept none but the last, that one.
+	Attempts         []CallAttempt `json:"attempts"`
+	CacheWriteTokens *int64        `json:"cacheWriteTokens"`
+	CachedTokens     *int64        `json:"cachedTokens"`
+	Cost             []Cost        `json:"cost"`
+	DurationMs       Count         `json:"durationMs"`
+
+	// InputTokens Null when not reported; the others likewise.
+	InputTokens  *int64     `json:"inputTokens"`
+	Lines        []CallLine `json:"lines"`
+	OutputTokens *int64     `json:"outputTokens"`
+
+	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
+	Reason          *CallReason   `json:"reason"`
+	ReasoningTokens *int64        `json:"reasoningTokens"`
+	ReportedCost    *ReportedCost `json:"reportedCost"`
+
+	// StartTime Beijing time with milliseconds.
+	StartTime  Time  `json:"startTime"`
+	StatusCode int64 `json:"statusCode"`
+	Success    bool  `json:"success"`
+
+	// UpstreamModel The model that answered, as the answer names it.
+	UpstreamModel *string `json:"upstreamModel"`
+
+	// UsageState As in the call's page.
+	UsageState *string `json:"usageState"`
+}
+
 // CallPage defines model for CallPage.
 type CallPage struct {
 	// Embedded struct due to allOf(#/components/schemas/PageFields)
@@ -2295,43 +2332,6 @@ type Tokens struct {
 
 	// UnreadableCalls Calls whose answer's report cannot be read.
 	UnreadableCalls int64 `json:"unreadableCalls"`
-}
-
-// ToldCall defines model for ToldCall.
-type ToldCall struct {
-	CallID ID `json:"callId"`
-
-	// Model Empty for a call without a capability.
-	Model    string  `json:"model"`
-	AnswerID *string `json:"answerId"`
-
-	// Attempts In their order; of a version that kept none but the last, that one.
-	Attempts         []CallAttempt `json:"attempts"`
-	CacheWriteTokens *int64        `json:"cacheWriteTokens"`
-	CachedTokens     *int64        `json:"cachedTokens"`
-	Cost             []Cost        `json:"cost"`
-	DurationMs       Count         `json:"durationMs"`
-
-	// InputTokens Null when not reported; the others likewise.
-	InputTokens  *int64     `json:"inputTokens"`
-	Lines        []CallLine `json:"lines"`
-	OutputTokens *int64     `json:"outputTokens"`
-
-	// Reason Why it failed; null when it succeeded, or failed before reasons were recorded.
-	Reason          *CallReason   `json:"reason"`
-	ReasoningTokens *int64        `json:"reasoningTokens"`
-	ReportedCost    *ReportedCost `json:"reportedCost"`
-
-	// StartTime Beijing time with milliseconds.
-	StartTime  Time  `json:"startTime"`
-	StatusCode int64 `json:"statusCode"`
-	Success    bool  `json:"success"`
-
-	// UpstreamModel The model that answered, as the answer names it.
-	UpstreamModel *string `json:"upstreamModel"`
-
-	// UsageState As in the call's page.
-	UsageState *string `json:"usageState"`
 }
 
 // TracedCall defines model for TracedCall.

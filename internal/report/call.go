@@ -91,27 +91,27 @@ func costCells(book *pricing.Book, c stats.Call) []string {
 	return []string{c.AnswerID, reported, currency, strings.Join(amounts, " "), strings.Join(currencies, " "), lines}
 }
 
-// Told gives what the caller of a call is told of it: never a body. Faults: NotFound, Unavailable.
-func Told(ctx context.Context, reader *stats.Reader, prices *pricing.Store, application, call uuid.UUID) (told openapi.ToldCall, err error) {
+// LookUp gives what the caller of a call may know of it: never a body. Faults: NotFound, Unavailable.
+func LookUp(ctx context.Context, reader *stats.Reader, prices *pricing.Store, application, call uuid.UUID) (found openapi.CallLookup, err error) {
 	c, err := reader.Own(ctx, application, call)
 	if err != nil {
-		return told, err
+		return found, err
 	}
 	book, err := prices.Book(ctx)
 	if err != nil {
-		return told, err
+		return found, err
 	}
 	f := callFields(book, c)
-	told = openapi.ToldCall{
+	found = openapi.CallLookup{
 		CallID: f.CallID, StartTime: f.StartTime, Model: f.Model, Success: f.Success, StatusCode: f.StatusCode, DurationMs: f.DurationMs, Reason: callReason(c.Reason),
 		UsageState: f.UsageState, UpstreamModel: f.UpstreamModel, InputTokens: f.InputTokens, OutputTokens: f.OutputTokens, CachedTokens: f.CachedTokens,
 		CacheWriteTokens: f.CacheWriteTokens, ReasoningTokens: f.ReasoningTokens,
 		Lines: f.Lines, AnswerID: f.AnswerID, ReportedCost: f.ReportedCost, Cost: f.Cost, Attempts: f.AttemptList,
 	}
-	if len(told.Attempts) == 0 && c.Attempts > 0 {
-		told.Attempts = append(told.Attempts, onlyAttempt(c))
+	if len(found.Attempts) == 0 && c.Attempts > 0 {
+		found.Attempts = append(found.Attempts, onlyAttempt(c))
 	}
-	return told, nil
+	return found, nil
 }
 
 // onlyAttempt is that of a call that was sent to one upstream, or of whose attempts the last one is known.

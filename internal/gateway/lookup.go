@@ -11,16 +11,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// ErrNoCall is what Config.Tell answers for a call that the application has not made, or that is not shipped yet.
+// ErrNoCall is what Config.LookUpCall answers for a call that the application has not made, or that is not shipped yet.
 var ErrNoCall = errors.New("no such call")
 
 const (
 	callsPath = "/v1/calls/"
-	// toldASecond bounds the questions about calls that a key may ask in one second, toldAtOnce those that all keys ask at a
+	// lookupsASecond bounds the questions about calls that a key may ask in one second, lookupsAtOnce those that all keys ask at a
 	// time: the calls' database is asked.
-	toldASecond = 5
-	toldAtOnce  = 8
-	toldWithin  = 5 * time.Second
+	lookupsASecond = 5
+	lookupsAtOnce  = 8
+	lookupTimeout  = 5 * time.Second
 )
 
 // callAsked stands for the answers to questions about a call, as modelsAsked does.
@@ -31,12 +31,12 @@ var (
 		message: "The application has made no call with this identifier, or it is not stored yet. Ask again a few seconds after the call has ended."}
 	refusedOften = refusal{status: 429, code: "rate_limited", kind: "rate_limit_error", retryAfter: "1",
 		message: "The Access Key asks about calls more than 5 times a second. Try again in 1 s."}
-	refusedUntold = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "2",
+	refusedUnreadable = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "2",
 		message: "What is stored of calls cannot be read at the moment. Try again in 2 s."}
 )
 
-// told bounds questions about calls.
-type told struct {
+// lookups bounds questions about calls.
+type lookups struct {
 	places chan struct{}
 
 	mu     sync.Mutex
@@ -44,23 +44,23 @@ type told struct {
 	asked  map[uuid.UUID]int // in that second, by key
 }
 
-func newTold() *told { return &told{places: make(chan struct{}, toldAtOnce)} }
+func newLookups() *lookups { return &lookups{places: make(chan struct{}, lookupsAtOnce)} }
 
 // allows counts a question of a key.
-func (t *told) allows(key uuid.UUID, now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if second := now.Unix(); second != t.second || t.asked == nil {
-		t.second, t.asked = second, map[uuid.UUID]int{}
+func (l *lookups) allows(key uuid.UUID, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if second := now.Unix(); second != l.second || l.asked == nil {
+		l.second, l.asked = second, map[uuid.UUID]int{}
 	}
-	t.asked[key]++
-	return t.asked[key] <= toldASecond
+	l.asked[key]++
+	return l.asked[key] <= lookupsASecond
 }
 
 // asksForCall tells whether a request that names no capability asks about a call, and about which one.
 func (c *call) asksForCall() bool {
 	_, ok := c.callOf()
-	return ok && !c.via && c.gateway.config.Tell != nil && (c.method == http.MethodGet || c.method == http.MethodHead) && !c.shown
+	return ok && !c.via && c.gateway.config.LookUpCall != nil && (c.method == http.MethodGet || c.method == http.MethodHead) && !c.shown
 }
 
 func (c *call) callOf() (uuid.UUID, bool) {
@@ -72,16 +72,16 @@ func (c *call) callOf() (uuid.UUID, bool) {
 	return of, err == nil
 }
 
-// tellCall answers with what is kept of a call of the key's application, without what was sent. It is no call: nothing is
+// answerLookup answers with what is kept of a call of the key's application, without what was sent. It is no call: nothing is
 // recorded, and it gives back its place before the database is asked, so that a slow one holds up no call.
-func (c *call) tellCall() (again bool) {
+func (c *call) answerLookup() (again bool) {
 	c.request.drain()
 	whole := c.request.complete.Load()
 	again = whole && !c.x.Last()
 	id, _ := c.callOf()
 	application, key, old, head, cors := c.grant.ApplicationID, c.grant.KeyID, c.x.Old, c.method == http.MethodHead, c.cors
 	c.dismiss()
-	text, refused := c.gateway.tell(application, key, id)
+	text, refused := c.gateway.lookUp(application, key, id)
 	out := make([]byte, 0, 1024)
 	if refused != nil {
 		out = refused.append(out, answering{again: again, old: old, head: head, cors: cors})
@@ -102,25 +102,25 @@ func (c *call) tellCall() (again bool) {
 	return again && err == nil
 }
 
-func (g *Gateway) tell(application, key, id uuid.UUID) ([]byte, *refusal) {
-	if !g.told.allows(key, time.Now()) {
+func (g *Gateway) lookUp(application, key, id uuid.UUID) ([]byte, *refusal) {
+	if !g.lookups.allows(key, time.Now()) {
 		return nil, &refusedOften
 	}
 	select {
-	case g.told.places <- struct{}{}:
-		defer func() { <-g.told.places }()
+	case g.lookups.places <- struct{}{}:
+		defer func() { <-g.lookups.places }()
 	default:
-		return nil, &refusedUntold
+		return nil, &refusedUnreadable
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), toldWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
-	text, err := g.config.Tell(ctx, application, id)
+	text, err := g.config.LookUpCall(ctx, application, id)
 	switch {
 	case errors.Is(err, ErrNoCall):
 		return nil, &refusedNoCall
 	case err != nil:
 		g.config.Logger.Warn("a call cannot be told about", "error", err)
-		return nil, &refusedUntold
+		return nil, &refusedUnreadable
 	}
 	return text, nil
 }

@@ -21,7 +21,7 @@ func aboutCall(method, path, key string) string {
 func TestACallIsToldToItsApplicationAndIsNoCall(t *testing.T) {
 	const told = `{"callId":"0198a000-0000-7000-8000-00000000000a"}`
 	r := newRig(t, answers(okAnswer), func(c *Config) {
-		c.Tell = func(_ context.Context, of, call uuid.UUID) ([]byte, error) {
+		c.LookUpCall = func(_ context.Context, of, call uuid.UUID) ([]byte, error) {
 			switch {
 			case of != application:
 				t.Errorf("asked for %s", of)
@@ -35,7 +35,7 @@ func TestACallIsToldToItsApplicationAndIsNoCall(t *testing.T) {
 	})
 	ask := func(method, path string, status int, body string) http.Header {
 		t.Helper()
-		r.gateway.told.second = 0 // as in another second
+		r.gateway.lookups.second = 0 // as in another second
 		a := r.ask(aboutCall(method, path, goodKey))
 		if a.StatusCode != status || body != "" && string(a.body) != body || a.Header.Get("X-Call-Id") != "" || a.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s %s: %d %v %s", method, path, a.StatusCode, a.Header, a.body)
@@ -69,18 +69,18 @@ func TestACallIsToldToItsApplicationAndIsNoCall(t *testing.T) {
 
 // TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall while the store hangs.
 func TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall(t *testing.T) {
-	asked, answer := make(chan struct{}, toldAtOnce), make(chan struct{})
+	asked, answer := make(chan struct{}, lookupsAtOnce), make(chan struct{})
 	r := newRig(t, answers(okAnswer), func(c *Config) {
-		c.Tell = func(context.Context, uuid.UUID, uuid.UUID) ([]byte, error) {
+		c.LookUpCall = func(context.Context, uuid.UUID, uuid.UUID) ([]byte, error) {
 			asked <- struct{}{}
 			<-answer
 			return []byte("{}"), nil
 		}
 	})
-	done := make(chan int, toldAtOnce)
-	for range toldAtOnce {
+	done := make(chan int, lookupsAtOnce)
+	for range lookupsAtOnce {
 		go func() {
-			_, refused := r.gateway.tell(application, uuid.New(), askedCall)
+			_, refused := r.gateway.lookUp(application, uuid.New(), askedCall)
 			if refused != nil {
 				done <- refused.status
 				return
@@ -88,7 +88,7 @@ func TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall(t *testing.T) {
 			done <- 200
 		}()
 	}
-	for range toldAtOnce {
+	for range lookupsAtOnce {
 		<-asked
 	}
 	if a := r.ask(aboutCall("GET", "/v1/calls/"+askedCall.String(), goodKey)); a.StatusCode != 503 || a.Header.Get("Retry-After") != "2" {
@@ -99,14 +99,14 @@ func TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall(t *testing.T) {
 	}
 	r.record()
 	close(answer)
-	for range toldAtOnce {
+	for range lookupsAtOnce {
 		if status := <-done; status != 200 {
 			t.Errorf("answered %d", status)
 		}
 	}
-	limit, key, now := newTold(), uuid.New(), time.Unix(1_800_000_000, 0)
-	for i := range toldASecond + 1 {
-		if limit.allows(key, now) != (i < toldASecond) {
+	limit, key, now := newLookups(), uuid.New(), time.Unix(1_800_000_000, 0)
+	for i := range lookupsASecond + 1 {
+		if limit.allows(key, now) != (i < lookupsASecond) {
 			t.Errorf("question %d of a second", i+1)
 		}
 	}
