@@ -168,7 +168,7 @@ func TestReplicatedTablesAreMadeByStatementsTheEngineKnows(t *testing.T) {
 			}
 		}
 	}
-	if tables != 11 {
+	if tables != 13 {
 		t.Errorf("%d tables", tables)
 	}
 }
