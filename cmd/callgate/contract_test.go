@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestWhatStandsBesideTheAPIAnswersAsDocumented asks the real binary for the operations that the
@@ -14,11 +16,21 @@ func TestWhatStandsBesideTheAPIAnswersAsDocumented(t *testing.T) {
 	p := startDev(t, map[string]string{})
 	p.administrator().capability("chat", up.URL, upstreamKey)
 	_, key := p.developer("dev@example.com").application("Documented", "chat")
+	j := &journey{process: p, key: key}
+	_, header, _ := j.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`))
+	called := header.Get("X-Call-Id")
+	eventually(t, time.Minute, "the call can be looked up", func() error {
+		if status, body := p.lookUp(key, called); status != http.StatusOK {
+			time.Sleep(300 * time.Millisecond) // a key may ask five times a second
+			return fmt.Errorf("%d %s", status, body)
+		}
+		return nil
+	})
 	for _, op := range documented.Operations("/") {
 		if strings.HasPrefix(op.Path, "/api/") {
 			continue
 		}
-		path, query := strings.NewReplacer("{path}", "v1/json", "{capability}", "chat", "{id}", "chat").Replace(op.Path), ""
+		path, query := strings.NewReplacer("{path}", "v1/json", "{capability}", "chat", "/calls/{id}", "/calls/"+called, "{id}", "chat").Replace(op.Path), ""
 		if op.Path == "/gateway/{path}" {
 			query = "?model=chat"
 		}
@@ -45,4 +57,18 @@ func TestWhatStandsBesideTheAPIAnswersAsDocumented(t *testing.T) {
 			t.Errorf("%s %s: %d %.200s, %v", op.Method, path, response.StatusCode, body, err)
 		}
 	}
+}
+
+// lookUp asks a gateway about a call.
+func (p *process) lookUp(key, call string) (status int, body string) {
+	p.t.Helper()
+	request, _ := http.NewRequestWithContext(p.t.Context(), "GET", p.base+"/gateway/v1/calls/"+call, nil)
+	request.Header.Set("Authorization", "Bearer "+key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, _ := io.ReadAll(response.Body)
+	return response.StatusCode, string(text)
 }
