@@ -183,8 +183,8 @@ func TestALogRowAndACSVRowSayWhy(t *testing.T) {
 	for text, in := range map[string]string{
 		`"reason":{"code":"upstream_status","type":"upstream_http_error","upstreamStatus":429}`: page.raw,
 		`"reason":null`: page.raw,
-		",upstream_http_error,upstream_status,429,'=quota of the month is used up\n": file,
-		",,,,\n": file,
+		",upstream_http_error,upstream_status,429,'=quota of the month is used up,,,,,,\n": file,
+		",,,,,,,,,,\n": file,
 	} {
 		if !strings.Contains(in, text) {
 			t.Errorf("%s is not in %s", text, in)

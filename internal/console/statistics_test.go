@@ -114,7 +114,7 @@ func TestTheCallFlowFiltersAndExplainsFailures(t *testing.T) {
 	same(t, all, map[string]string{"total": "3", "page": "1", "size": "10", "summary": `{"calls":3,"successes":1,"failures":2}`,
 		"models": `["","claude","gpt","old"]`})
 	want := fmt.Sprintf(`{"callId":"%s","startTime":"%s","model":"gpt","success":true,"statusCode":200,"durationMs":10,"endedBy":"complete","streamed":false,"firstByteMs":null,
-		"upstreamId":null,"attempts":0,"attemptList":[],"usageState":null,"upstreamModel":null,"inputTokens":null,"outputTokens":null,"cachedTokens":null,"cacheWriteTokens":null,"reasoningTokens":null,"estimatedTokens":null,"keyId":null,"reason":null}`,
+		"upstreamId":null,"attempts":0,"attemptList":[],"usageState":null,"upstreamModel":null,"inputTokens":null,"outputTokens":null,"cachedTokens":null,"cacheWriteTokens":null,"reasoningTokens":null,"estimatedTokens":null,"lines":[],"answerId":null,"reportedCost":null,"cost":[],"keyId":null,"reason":null}`,
 		good, beijing.Format(w.now.Add(-3*time.Minute)))
 	if items := field[[]json.RawMessage](t, all, "items"); len(items) != 3 || !sameJSON(items[2], want) {
 		t.Errorf("oldest item %s, want %s", items[2], want)
