@@ -82,9 +82,7 @@ func KeptLines(lines []Line) (kept []Line) {
 // normal is a line with its tier and band as they are kept, without meters of 0.
 func (l Line) normal() Line {
 	l.Model = cutBytes(l.Model)
-	if l.Tier = cutBytes(strings.ToLower(l.Tier)); slices.Contains(ordinaryTiers, l.Tier) {
-		l.Tier = ""
-	}
+	l.Tier = TierOf(l.Tier)
 	l.Meters = slices.DeleteFunc(slices.Clone(l.Meters), func(m Meter) bool { return m.Amount == 0 })
 	l.Band = 0
 	for _, m := range l.Meters {
@@ -93,6 +91,14 @@ func (l Line) normal() Line {
 		}
 	}
 	return l
+}
+
+// TierOf is a tier of service as calls and prices have it: in lower case, at most 100 bytes, and empty for the ordinary one.
+func TierOf(name string) string {
+	if name = cutBytes(strings.ToLower(name)); slices.Contains(ordinaryTiers, name) {
+		return ""
+	}
+	return name
 }
 
 // BandOf is the largest of Bands that input is above, or 0.

@@ -123,6 +123,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	// The price book.
 	"must be an ISO 4217 code in capitals, such as CNY or USD":                                  "必须是大写的 ISO 4217 货币代码，例如 CNY 或 USD",
 	"must be a decimal such as 2.5, at least 0, below 1000000000, with at most twelve decimals": "必须是不小于 0、小于 1000000000、最多十二位小数的十进制数，例如 2.5",
+	"is the ordinary tier: leave it out":                                                        "是普通服务等级：请留空",
 	"must be 0, 128000, 200000, 256000, 272000 or 1000000":                                      "必须是 0、128000、200000、256000、272000 或 1000000",
 	"names a meter that there is not; the contract lists those that there are":                  "含有不存在的计量项；可用的计量项见接口约定",
 	"has a field of its own: input, cached, cacheWrite or output":                               "有单独的字段：input、cached、cacheWrite 或 output",

@@ -86,7 +86,7 @@ func ordinary(r *meter.Report) bool {
 		return true
 	}
 	line := &r.Lines[0]
-	if len(r.Lines) > 1 || line.Tier != "" && line.Tier != "default" && line.Tier != "standard" {
+	if len(r.Lines) > 1 || calls.TierOf(line.Tier) != "" {
 		return false
 	}
 	if input, _ := line.Count(meter.Input); calls.BandOf(uint64(input)) != 0 {

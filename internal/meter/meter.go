@@ -8,7 +8,11 @@
 // nothing is taken: what no place leads to is passed over unread.
 package meter
 
-import "math/bits"
+import (
+	"callgate/internal/calls"
+	"math/bits"
+	"slices"
+)
 
 // State tells what is known of what a call used.
 type State string
@@ -30,7 +34,8 @@ const (
 type Meter uint8
 
 // The meters. Cached input and cache writes are part of Input, what is written for a time part of CacheWrite, Reasoning
-// of Output, sounds and pictures of Input and Output, whatever the provider's own way to say it.
+// of Output, sounds and pictures of Input and Output, whatever the provider's own way to say it. In the order of
+// calls.MeterNames: a whole comes before its parts.
 const (
 	Input Meter = iota
 	Output
@@ -57,13 +62,14 @@ const (
 	NumMeters = iota
 )
 
-var meterNames = [NumMeters]string{
-	"input", "output", "cached_input", "cache_write", "reasoning", "cache_write_5m", "cache_write_30m", "cache_write_1h", "cache_write_12h",
-	"input_audio", "input_image", "input_video", "output_audio", "output_image", "search_units", "web_searches", "tool_calls", "images",
-	"pages", "characters", "milliseconds",
-}
+// String is the name under which contract, ledger and price book have the meter.
+func (m Meter) String() string { return calls.MeterNames[m] }
 
-func (m Meter) String() string { return meterNames[m] }
+// Named gives the meter of a name.
+func Named(name string) (Meter, bool) {
+	m := slices.Index(calls.MeterNames, name)
+	return Meter(max(m, 0)), m >= 0 //nolint:gosec // there are few
+}
 
 // maxCount bounds what a meter counts: more is nothing that one call used, and would make sums overflow that hold the
 // calls of others.

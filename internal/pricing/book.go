@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 )
 
 // Book is the price book as it was at one moment. It never changes and may be asked by many at once.
@@ -29,14 +30,14 @@ type band struct {
 type priced struct {
 	Price
 	weights  []weight
-	missing  []Meter // that are no part of tokens and have no amount
-	currency int     // where its code stands in the book
+	missing  []meter.Meter // that are no part of tokens and have no amount
+	currency int           // where its code stands in the book
 }
 
 // weight is what a unit of a meter adds to a cost, in 1e-18: of a part, how much more than its whole it costs, which may
 // be below 0.
 type weight struct {
-	meter Meter
+	meter meter.Meter
 	unit  *big.Int
 }
 
@@ -71,9 +72,9 @@ func NewBook(prices []Price) *Book {
 }
 
 // weights are what costs are made of, and the meters for which there is nothing.
-func (r *Rates) weights() (weights []weight, missing []Meter) {
-	var of [meters]*big.Int // what a unit costs
-	for m := range meters { // a whole comes before its parts
+func (r *Rates) weights() (weights []weight, missing []meter.Meter) {
+	var of [meter.NumMeters]*big.Int              // what a unit costs
+	for m := range meter.Meter(meter.NumMeters) { // a whole comes before its parts
 		amount, has := r.amount(m)
 		whole := table[m].whole
 		switch {
@@ -148,7 +149,7 @@ func newest(history []priced, day beijing.Day) *priced {
 
 // complete tells whether the price has an amount for all that was used.
 func (p *priced) complete(used *Meters) bool {
-	return !slices.ContainsFunc(p.missing, func(m Meter) bool { return used[m] != 0 })
+	return !slices.ContainsFunc(p.missing, func(m meter.Meter) bool { return used[m] != 0 })
 }
 
 // UpstreamModels are the models of upstreams that have a price of their own, of any capability, in order.

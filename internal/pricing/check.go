@@ -9,7 +9,9 @@ import (
 	"golang.org/x/text/currency"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls"
 	"callgate/internal/fault"
+	"callgate/internal/meter"
 )
 
 // Bounds in characters, as those of a capability.
@@ -56,11 +58,13 @@ func (d Draft) check() (Price, error) {
 		wrong.Name("upstreamModel", p.UpstreamModel, 1, maxModel)
 	}
 	if d.Tier != nil {
-		p.Tier = *d.Tier
-		wrong.Name("tier", p.Tier, 1, maxTier)
+		wrong.Name("tier", *d.Tier, 1, maxTier)
+		if p.Tier = calls.TierOf(*d.Tier); p.Tier == "" && *d.Tier != "" {
+			wrong.Add("tier", "is the ordinary tier: leave it out")
+		}
 	}
 	if d.FromBand != nil {
-		if p.FromBand = *d.FromBand; !slices.Contains(bands, p.FromBand) {
+		if p.FromBand = *d.FromBand; p.FromBand != 0 && !slices.ContainsFunc(calls.Bands, func(b uint32) bool { return int64(b) == p.FromBand }) {
 			wrong.Add("fromBand", "must be 0, 128000, 200000, 256000, 272000 or 1000000")
 		}
 	}
@@ -74,24 +78,24 @@ func (d Draft) check() (Price, error) {
 }
 
 // amounts are those of meters that have no field of their own.
-func (d Draft) amounts(wrong fault.Fields) map[Meter]decimal.Decimal {
-	of := map[Meter]decimal.Decimal{}
+func (d Draft) amounts(wrong fault.Fields) map[meter.Meter]decimal.Decimal {
+	of := map[meter.Meter]decimal.Decimal{}
 	for _, name := range slices.Sorted(maps.Keys(d.Amounts)) {
-		m, known := MeterNamed(name)
+		m, known := meter.Named(name)
 		switch {
 		case !known:
 			wrong.Add("amounts", "names a meter that there is not; the contract lists those that there are")
-		case m == Input, m == CachedInput, m == CacheWrite, m == Output:
+		case m == meter.Input, m == meter.CachedInput, m == meter.CacheWrite, m == meter.Output:
 			wrong.Add("amounts."+name, "has a field of its own: input, cached, cacheWrite or output")
 		default:
 			of[m] = amount(wrong, "amounts."+name, d.Amounts[name])
 		}
 	}
 	if d.CacheWrite1H != nil {
-		if _, twice := of[CacheWrite1h]; twice {
+		if _, twice := of[meter.CacheWrite1h]; twice {
 			wrong.Add("cacheWrite1h", "is given in amounts as well; leave one of them out")
 		}
-		of[CacheWrite1h] = amount(wrong, "cacheWrite1h", *d.CacheWrite1H)
+		of[meter.CacheWrite1h] = amount(wrong, "cacheWrite1h", *d.CacheWrite1H)
 	}
 	return of
 }

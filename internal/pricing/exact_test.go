@@ -12,6 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 )
 
 // call is one call as the ledger keeps it.
@@ -22,7 +23,7 @@ type call struct {
 }
 
 func (c call) meters() Meters {
-	return Meters{Input: c.input, CachedInput: c.cached, CacheWrite: c.cacheWrite, Output: c.output}
+	return Meters{meter.Input: c.input, meter.CachedInput: c.cached, meter.CacheWrite: c.cacheWrite, meter.Output: c.output}
 }
 
 // entry is a price as it was written on paper.
@@ -232,7 +233,7 @@ func TestSumsThatNoIntegerHoldsStayExact(t *testing.T) {
 	sum := book.Sum()
 	want := new(big.Rat)
 	for range 5 {
-		sum.Add(book.Charge(Usage{Capability: "a", Day: 20_001, Calls: 1, Meters: Meters{Input: huge, CachedInput: 7, Output: huge}}))
+		sum.Add(book.Charge(Usage{Capability: "a", Day: 20_001, Calls: 1, Meters: Meters{meter.Input: huge, meter.CachedInput: 7, meter.Output: huge}}))
 		for tokens, rate := range map[int64]string{huge - 7: "999999999.9999", 7: "0.0001", huge: "1"} {
 			r, _ := new(big.Rat).SetString(rate)
 			want.Add(want, r.Mul(r, big.NewRat(tokens, 1_000_000)))
@@ -263,10 +264,10 @@ func TestNothingReportedCostsNothingAndUnpricedIsNotZero(t *testing.T) {
 	if costs := book.Cost(nil); len(costs) != 0 {
 		t.Errorf("no calls cost %+v", costs)
 	}
-	if costs := book.Cost([]Usage{{Capability: "other", Day: 20_001, Calls: 3, Meters: Meters{Input: 5}}}); len(costs) != 1 || costs[0].Currency != "" || costs[0].UnpricedCalls != 3 {
+	if costs := book.Cost([]Usage{{Capability: "other", Day: 20_001, Calls: 3, Meters: Meters{meter.Input: 5}}}); len(costs) != 1 || costs[0].Currency != "" || costs[0].UnpricedCalls != 3 {
 		t.Errorf("an unpriced capability costs %+v", costs)
 	}
-	costs := book.Cost([]Usage{{Capability: "free", Day: 20_001, Calls: 3, Meters: Meters{Input: 5}}, {Capability: "free", Day: 19_999, Calls: 2, Meters: Meters{Input: 5}}})
+	costs := book.Cost([]Usage{{Capability: "free", Day: 20_001, Calls: 3, Meters: Meters{meter.Input: 5}}, {Capability: "free", Day: 19_999, Calls: 2, Meters: Meters{meter.Input: 5}}})
 	if len(costs) != 1 || costs[0].Currency != "USD" || !costs[0].Amount.Equal(decimal.Zero) || costs[0].PricedCalls != 3 || costs[0].UnpricedCalls != 2 {
 		t.Errorf("what is free costs %+v", costs)
 	}
@@ -286,7 +287,7 @@ func BenchmarkAYearOfAnOverview(b *testing.B) {
 		for day := range 366 {
 			for m := range 3 {
 				rows = append(rows, Usage{Capability: fmt.Sprint("capability-", c), UpstreamModel: fmt.Sprint("model-", m), Day: beijing.Day(day), Calls: 1000,
-					Meters: Meters{Input: 1e9, CachedInput: 1e8, CacheWrite: 1e7, Output: 1e8}})
+					Meters: Meters{meter.Input: 1e9, meter.CachedInput: 1e8, meter.CacheWrite: 1e7, meter.Output: 1e8}})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
+	"callgate/internal/meter"
 	"callgate/internal/roomtest"
 )
 
@@ -80,9 +81,9 @@ func TestTheVersionBeforeWorksOnBesideThisOne(t *testing.T) {
 	if got := w.said(newYear-1, "flex", 200_000); got != "1.5 map[]" {
 		t.Errorf("what the version before entered: %s", got)
 	}
-	flex, long := "flex", int64(200_000)
+	loud, long := "Flex", int64(200_000) // the ledger has tiers in lower case
 	made := w.put(chat(func(d *Draft) { d.Input, d.Amounts = "2.000012345678", map[string]string{"web_searches": "10"} }))
-	w.put(chat(func(d *Draft) { d.Input, d.Tier = "1", &flex }))
+	w.put(chat(func(d *Draft) { d.Input, d.Tier = "1", &loud }))
 	w.put(chat(func(d *Draft) { d.Input, d.FromBand = "4", &long }))
 	if got, want := old.book(), "chat/ 2025-12-31 1.5/-/-/1, chat/ 2026-01-01 2/-/-/8"; got != want {
 		t.Errorf("the version before has %s, want %s", got, want)
@@ -147,7 +148,7 @@ func TestPricesOfTiersAndBandsAreEnteredCorrectedListedAuditedAndTakenOut(t *tes
 	}
 	current, err := w.Put(w.Ctx, admin, of(), made.UpdatedAt)
 	roomtest.MustFail(t, err, fault.Changed)
-	if current.Tier != "flex" || current.FromBand != long || current.Amounts[Images].String() != "0.04" {
+	if current.Tier != "flex" || current.FromBand != long || current.Amounts[meter.Images].String() != "0.04" {
 		t.Errorf("told %+v", current)
 	}
 	if changed, err := w.ChangedSince(w.Ctx, made.UpdatedAt, newYear); err != nil || !changed {
@@ -166,12 +167,13 @@ func TestPricesOfTiersAndBandsAreEnteredCorrectedListedAuditedAndTakenOut(t *tes
 
 func TestEveryWrongMeterTierAndBandIsNamed(t *testing.T) {
 	w := newWorld(t)
-	none, hour := "", "6"
+	none, hour, ordinary := "", "6", "Standard"
 	for _, c := range []struct {
 		change func(*Draft)
 		field  string
 	}{
 		{func(d *Draft) { d.Tier = &none }, "tier"},
+		{func(d *Draft) { d.Tier = &ordinary }, "tier"},
 		{func(d *Draft) { long := strings.Repeat("t", 65); d.Tier = &long }, "tier"},
 		{func(d *Draft) { band := int64(100_000); d.FromBand = &band }, "fromBand"},
 		{func(d *Draft) { band := int64(-1); d.FromBand = &band }, "fromBand"},

@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 )
 
 // holder keeps the book that was loaded last, with its version.
@@ -94,17 +95,17 @@ func query(ctx context.Context, db querier, condition string, args ...any) ([]Pr
 const columnDecimals = 4
 
 // columns are the four amounts that have columns, each by its meter; nil: it is left out.
-func (r *Rates) columns() map[Meter]*decimal.Decimal {
-	return map[Meter]*decimal.Decimal{Input: &r.Input, CachedInput: r.Cached, CacheWrite: r.CacheWrite, Output: &r.Output}
+func (r *Rates) columns() map[meter.Meter]*decimal.Decimal {
+	return map[meter.Meter]*decimal.Decimal{meter.Input: &r.Input, meter.CachedInput: r.Cached, meter.CacheWrite: r.CacheWrite, meter.Output: &r.Output}
 }
 
 // read takes in what the column amounts has besides the four that were scanned. Of these it has those that their columns
 // cut off, which count while the column is their beginning: the version before writes the columns alone.
 func (r *Rates) read(more map[string]decimal.Decimal) {
-	r.Amounts = map[Meter]decimal.Decimal{}
+	r.Amounts = map[meter.Meter]decimal.Decimal{}
 	columns := r.columns()
 	for name, amount := range more {
-		m, known := MeterNamed(name)
+		m, known := meter.Named(name)
 		column, four := columns[m]
 		switch {
 		case !known: // a later version's
@@ -122,7 +123,7 @@ func (r *Rates) written() (input decimal.Decimal, cached, cacheWrite *decimal.De
 	for m, amount := range r.Amounts {
 		more[m.String()] = amount
 	}
-	cut := map[Meter]*decimal.Decimal{}
+	cut := map[meter.Meter]*decimal.Decimal{}
 	for m, amount := range r.columns() {
 		if amount == nil {
 			continue
@@ -132,7 +133,7 @@ func (r *Rates) written() (input decimal.Decimal, cached, cacheWrite *decimal.De
 			more[m.String()] = *amount
 		}
 	}
-	return *cut[Input], cut[CachedInput], cut[CacheWrite], *cut[Output], more
+	return *cut[meter.Input], cut[meter.CachedInput], cut[meter.CacheWrite], *cut[meter.Output], more
 }
 
 // ChangedSince tells whether a price that may hold on a Beijing day was entered, replaced or deleted after an instant.

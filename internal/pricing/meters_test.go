@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 )
 
 // written is a price of any field, as it is entered.
@@ -65,7 +66,7 @@ func TestWhatHoldsIsTheModelsThenTheTiersThenTheLongestBandsThenTheNewest(t *tes
 		{"large", "priority", 0, 7, "7"}, {"large", "priority", 0, 8, "9"}, {"large", "priority", 1_000_000, 8, "9"}, // the tier's own before a longer band of any tier
 		{"other", "flex", 256_000, 0, "5"}, {"other", "flex", 272_000, 0, "10"}, {"other", "", 1_000_000, 0, "1"},
 	} {
-		u := Usage{Capability: "chat", UpstreamModel: c.model, Tier: c.tier, Band: c.band, Day: first + beijing.Day(c.after), Calls: 1, Meters: Meters{Input: 1_000_000}}
+		u := Usage{Capability: "chat", UpstreamModel: c.model, Tier: c.tier, Band: c.band, Day: first + beijing.Day(c.after), Calls: 1, Meters: Meters{meter.Input: 1_000_000}}
 		got := "none"
 		if costs := book.Cost([]Usage{u}); costs[0].Currency != "" {
 			got = costs[0].Amount.String()
@@ -96,24 +97,24 @@ func TestWhatEachMeterCosts(t *testing.T) {
 		used          Meters
 		want          string
 	}{
-		{nil, nil, plain, Meters{Input: m, Output: m}, "9"},
-		{nil, nil, plain, Meters{Input: 3 * m, CachedInput: m, CacheWrite: 2 * m, CacheWrite1h: m, InputAudio: 0}, "3"},
-		{text("0.1"), nil, plain, Meters{Input: 3 * m, CachedInput: m, CacheWrite: m}, "2.1"},
-		{nil, text("1.25"), plain, Meters{Input: 3 * m, CacheWrite: 2 * m, CacheWrite5m: m, CacheWrite1h: m}, "3.5"},
-		{nil, text("1.25"), map[string]string{"cache_write_1h": "2"}, Meters{Input: 3 * m, CacheWrite: 2 * m, CacheWrite5m: m, CacheWrite1h: m}, "4.25"},
-		{nil, nil, map[string]string{"cache_write_1h": "2", "cache_write_5m": "0"}, Meters{Input: 3 * m, CacheWrite: 2 * m, CacheWrite5m: m, CacheWrite1h: m}, "3"},
-		{nil, text("1.25"), map[string]string{"cache_write_30m": "1.5", "cache_write_12h": "4"}, Meters{Input: 4 * m, CacheWrite: 4 * m, CacheWrite30m: m, CacheWrite12h: m}, "8"},
-		{text("0.1"), nil, map[string]string{"input_audio": "10", "input_image": "5", "input_video": "7"}, Meters{Input: 5 * m, CachedInput: m, InputAudio: m, InputImage: m, InputVideo: m}, "23.1"},
-		{nil, nil, plain, Meters{Input: 2 * m, InputAudio: m}, "2"},
-		{nil, nil, plain, Meters{Output: 2 * m, Reasoning: m, OutputAudio: m}, "16"},
-		{nil, nil, map[string]string{"reasoning": "3", "output_audio": "64", "output_image": "30"}, Meters{Output: 4 * m, Reasoning: m, OutputAudio: m, OutputImage: m}, "105"},
-		{nil, nil, map[string]string{"reasoning": "0"}, Meters{Output: m, Reasoning: m}, "0"},
-		{nil, nil, map[string]string{"search_units": "2", "web_searches": "10", "tool_calls": "0.5"}, Meters{SearchUnits: 1, WebSearches: 3, ToolCalls: 7}, "0.0355"},
-		{nil, nil, map[string]string{"images": "0.04", "pages": "0.001"}, Meters{Images: 2, Pages: 3}, "0.083"},
-		{nil, nil, map[string]string{"characters": "15", "milliseconds": "0.0001"}, Meters{Characters: 100, Milliseconds: 1500}, "0.00165"},
-		{nil, nil, map[string]string{"web_searches": "10"}, Meters{Images: 1}, "none"},
-		{nil, nil, plain, Meters{Input: m, WebSearches: 1}, "none"},
-		{nil, nil, map[string]string{"web_searches": "0"}, Meters{Input: m, WebSearches: 1}, "1"},
+		{nil, nil, plain, Meters{meter.Input: m, meter.Output: m}, "9"},
+		{nil, nil, plain, Meters{meter.Input: 3 * m, meter.CachedInput: m, meter.CacheWrite: 2 * m, meter.CacheWrite1h: m, meter.InputAudio: 0}, "3"},
+		{text("0.1"), nil, plain, Meters{meter.Input: 3 * m, meter.CachedInput: m, meter.CacheWrite: m}, "2.1"},
+		{nil, text("1.25"), plain, Meters{meter.Input: 3 * m, meter.CacheWrite: 2 * m, meter.CacheWrite5m: m, meter.CacheWrite1h: m}, "3.5"},
+		{nil, text("1.25"), map[string]string{"cache_write_1h": "2"}, Meters{meter.Input: 3 * m, meter.CacheWrite: 2 * m, meter.CacheWrite5m: m, meter.CacheWrite1h: m}, "4.25"},
+		{nil, nil, map[string]string{"cache_write_1h": "2", "cache_write_5m": "0"}, Meters{meter.Input: 3 * m, meter.CacheWrite: 2 * m, meter.CacheWrite5m: m, meter.CacheWrite1h: m}, "3"},
+		{nil, text("1.25"), map[string]string{"cache_write_30m": "1.5", "cache_write_12h": "4"}, Meters{meter.Input: 4 * m, meter.CacheWrite: 4 * m, meter.CacheWrite30m: m, meter.CacheWrite12h: m}, "8"},
+		{text("0.1"), nil, map[string]string{"input_audio": "10", "input_image": "5", "input_video": "7"}, Meters{meter.Input: 5 * m, meter.CachedInput: m, meter.InputAudio: m, meter.InputImage: m, meter.InputVideo: m}, "23.1"},
+		{nil, nil, plain, Meters{meter.Input: 2 * m, meter.InputAudio: m}, "2"},
+		{nil, nil, plain, Meters{meter.Output: 2 * m, meter.Reasoning: m, meter.OutputAudio: m}, "16"},
+		{nil, nil, map[string]string{"reasoning": "3", "output_audio": "64", "output_image": "30"}, Meters{meter.Output: 4 * m, meter.Reasoning: m, meter.OutputAudio: m, meter.OutputImage: m}, "105"},
+		{nil, nil, map[string]string{"reasoning": "0"}, Meters{meter.Output: m, meter.Reasoning: m}, "0"},
+		{nil, nil, map[string]string{"search_units": "2", "web_searches": "10", "tool_calls": "0.5"}, Meters{meter.SearchUnits: 1, meter.WebSearches: 3, meter.ToolCalls: 7}, "0.0355"},
+		{nil, nil, map[string]string{"images": "0.04", "pages": "0.001"}, Meters{meter.Images: 2, meter.Pages: 3}, "0.083"},
+		{nil, nil, map[string]string{"characters": "15", "milliseconds": "0.0001"}, Meters{meter.Characters: 100, meter.Milliseconds: 1500}, "0.00165"},
+		{nil, nil, map[string]string{"web_searches": "10"}, Meters{meter.Images: 1}, "none"},
+		{nil, nil, plain, Meters{meter.Input: m, meter.WebSearches: 1}, "none"},
+		{nil, nil, map[string]string{"web_searches": "0"}, Meters{meter.Input: m, meter.WebSearches: 1}, "1"},
 		{nil, nil, plain, Meters{}, "0"},
 	} {
 		price := written(t, Draft{CapabilityID: "chat", From: "2026-01-01", Currency: "USD", Input: "1", Cached: c.cached, CacheWrite: c.write, Output: "8", Amounts: c.amounts})
@@ -134,7 +135,7 @@ func TestTwelveDecimalsOfAMillionMillionTokensAreExact(t *testing.T) {
 	price := written(t, Draft{CapabilityID: "chat", From: "2026-01-01", Currency: "USD", Input: "0.000000000001", Cached: text("999999999.999999999999"), Output: "0.333333333333",
 		Amounts: map[string]string{"reasoning": "0.000000000007", "images": "0.000000000003"}})
 	cost := NewBook([]Price{price}).Cost([]Usage{{Capability: "chat", Day: price.From, Calls: 1, Meters: Meters{
-		Input: 1_000_000_000_001, CachedInput: 1_000_000_000_000, Output: 1_000_000_000_003, Reasoning: 1, Images: 999_999_999_999,
+		meter.Input: 1_000_000_000_001, meter.CachedInput: 1_000_000_000_000, meter.Output: 1_000_000_000_003, meter.Reasoning: 1, meter.Images: 999_999_999_999,
 	}}})
 	// 1 * 1e-18 + 1e12 * 999999999.999999999999e-6 + 1000000000002 * 0.333333333333e-6 + 7e-18 + 999999999999 * 3e-12
 	if want := "1000000000333336.333332666663666674"; len(cost) != 1 || cost[0].Amount.String() != want {
@@ -150,7 +151,7 @@ func TestOfAllMetersASumCostsWhatItsCallsCostInFractions(t *testing.T) {
 		"cache_write_12h": "cache_write", "input_audio": "input", "input_image": "input", "input_video": "input", "reasoning": "output", "output_audio": "output", "output_image": "output"}
 	per := map[string]int64{"search_units": 1e3, "web_searches": 1e3, "tool_calls": 1e3, "images": 1, "pages": 1, "milliseconds": 1e3}
 	var names []string
-	for m := range meters {
+	for m := range meter.Meter(meter.NumMeters) {
 		names = append(names, m.String())
 	}
 	for range 200 {
@@ -221,7 +222,7 @@ func TestOfAllMetersASumCostsWhatItsCallsCostInFractions(t *testing.T) {
 				rows[lacks] = &Usage{Capability: "chat", Day: price.From}
 			}
 			rows[lacks].Calls++
-			for m := range meters {
+			for m := range meter.Meter(meter.NumMeters) {
 				rows[lacks].Meters[m] += used[m.String()]
 			}
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 )
 
 // AnyModel as a price's upstream model means every model that has no price of its own.
@@ -60,20 +61,20 @@ type Rates struct {
 	Cached     *decimal.Decimal // nil: as Input
 	CacheWrite *decimal.Decimal // nil: as Input
 	Output     decimal.Decimal
-	Amounts    map[Meter]decimal.Decimal // of meters besides these four
+	Amounts    map[meter.Meter]decimal.Decimal // of meters besides these four
 }
 
 // amount is what the price itself has for a meter.
-func (r *Rates) amount(m Meter) (decimal.Decimal, bool) {
+func (r *Rates) amount(m meter.Meter) (decimal.Decimal, bool) {
 	var optional *decimal.Decimal
 	switch m {
-	case Input:
+	case meter.Input:
 		return r.Input, true
-	case Output:
+	case meter.Output:
 		return r.Output, true
-	case CachedInput:
+	case meter.CachedInput:
 		optional = r.Cached
-	case CacheWrite:
+	case meter.CacheWrite:
 		optional = r.CacheWrite
 	default:
 		amount, has := r.Amounts[m]

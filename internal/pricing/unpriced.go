@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 )
 
 // Unpriced is what calls used for which no price held.
@@ -33,7 +34,7 @@ func (b *Book) Unpriced(rows []Usage) []Unpriced {
 			found = append(found, Unpriced{Capability: row.Capability, UpstreamModel: row.UpstreamModel, LastDay: row.Day})
 		}
 		u := &found[i]
-		u.Calls, u.Input, u.Output = u.Calls+row.Calls+row.Beside, u.Input+row.Meters[Input], u.Output+row.Meters[Output]
+		u.Calls, u.Input, u.Output = u.Calls+row.Calls+row.Beside, u.Input+row.Meters[meter.Input], u.Output+row.Meters[meter.Output]
 		u.LastDay = max(u.LastDay, row.Day)
 	}
 	// Repairs of a rollup are added rows: what they took back was no call.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -46,8 +47,8 @@ func costOf(book *pricing.Book, c stats.Call) []pricing.Cost {
 			u.Calls, u.Beside = 0, 1
 		}
 		for _, m := range line.Meters {
-			if meter, known := pricing.MeterNamed(m.Name); known {
-				u.Meters[meter] += int64(m.Amount) //nolint:gosec // the spool bounds it
+			if of, known := meter.Named(m.Name); known {
+				u.Meters[of] += int64(m.Amount) //nolint:gosec // the spool bounds it
 			}
 		}
 		sum.Add(book.Charge(u))

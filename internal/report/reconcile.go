@@ -13,6 +13,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/invoice"
+	"callgate/internal/meter"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -136,8 +137,8 @@ func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openap
 		l.add(t)
 		if t.Calls != 0 || t.Meters != nil {
 			u := pricing.Usage{Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls, Meters: pricing.Meters{
-				pricing.Input: t.Input, pricing.CachedInput: t.Cached, pricing.CacheWrite: t.CacheWrite,
-				pricing.Output: t.Output, pricing.Reasoning: t.Reasoning,
+				meter.Input: t.Input, meter.CachedInput: t.Cached, meter.CacheWrite: t.CacheWrite,
+				meter.Output: t.Output, meter.Reasoning: t.Reasoning,
 			}}
 			metered(&u, t.Metered)
 			sums[of].Add(book.Charge(u))

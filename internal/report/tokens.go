@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -37,8 +38,8 @@ func newPricedBy[K comparable](book *pricing.Book) pricedBy[K] {
 // chargeOf is what a row costs.
 func chargeOf(book *pricing.Book, row *stats.ModelTokens) pricing.Charge {
 	u := pricing.Usage{Capability: row.Model, UpstreamModel: row.UpstreamModel, Day: row.Day, Calls: row.Calls, Meters: pricing.Meters{
-		pricing.Input: row.Input.N, pricing.CachedInput: row.Cached.N, pricing.CacheWrite: row.CacheWrite.N,
-		pricing.Output: row.Output.N, pricing.Reasoning: row.Reasoning.N,
+		meter.Input: row.Input.N, meter.CachedInput: row.Cached.N, meter.CacheWrite: row.CacheWrite.N,
+		meter.Output: row.Output.N, meter.Reasoning: row.Reasoning.N,
 	}}
 	metered(&u, row.Metered)
 	return book.Charge(u)
@@ -51,8 +52,8 @@ func metered(u *pricing.Usage, of stats.Metered) {
 	}
 	u.Tier, u.Band, u.Beside, u.Meters = of.Tier, of.Band, of.Beside, pricing.Meters{}
 	for name, n := range of.Meters {
-		if meter, known := pricing.MeterNamed(name); known {
-			u.Meters[meter] = n
+		if of, known := meter.Named(name); known {
+			u.Meters[of] = n
 		}
 	}
 }

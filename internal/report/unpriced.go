@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -30,7 +31,7 @@ func (r *Report) Unpriced(ctx context.Context) (answer openapi.Unpriced, err err
 	found := book.Unpriced(openapi.Each(reported, func(t stats.ReportedTokens) pricing.Usage {
 		u := pricing.Usage{
 			Capability: t.Model, UpstreamModel: t.UpstreamModel, Day: t.Day, Calls: t.Calls,
-			Meters: pricing.Meters{pricing.Input: t.Input, pricing.Output: t.Output},
+			Meters: pricing.Meters{meter.Input: t.Input, meter.Output: t.Output},
 		}
 		metered(&u, t.Metered)
 		return u

@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -151,9 +152,9 @@ func amountFor(name string, rates pricing.Rates) (decimal.Decimal, bool) {
 	case "cache_write":
 		return optional(rates.CacheWrite)
 	}
-	meter, _ := pricing.MeterNamed(name)
-	amount, given := rates.Amounts[meter]
-	return amount, given
+	of, known := meter.Named(name)
+	amount, given := rates.Amounts[of]
+	return amount, known && given
 }
 
 func addTokens(to *rowTokens, of rowTokens) {
