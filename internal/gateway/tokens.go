@@ -62,11 +62,8 @@ func tokensOf(r *meter.Report) calls.Usage {
 	return u
 }
 
-// linesOf are the lines that the record of a call has: mostly none, for its five numbers say all.
+// linesOf are the lines that the record of a call has: mostly none, for its five numbers say all, which KeptLines tells.
 func linesOf(r *meter.Report) []calls.Line {
-	if ordinary(r) {
-		return nil
-	}
 	lines := make([]calls.Line, len(r.Lines))
 	for i := range r.Lines {
 		of := &r.Lines[i]
@@ -78,24 +75,4 @@ func linesOf(r *meter.Report) []calls.Line {
 		}
 	}
 	return calls.KeptLines(lines)
-}
-
-// ordinary tells of most answers at once that they have no lines to be kept.
-func ordinary(r *meter.Report) bool {
-	if len(r.Lines) == 0 {
-		return true
-	}
-	line := &r.Lines[0]
-	if len(r.Lines) > 1 || calls.TierOf(line.Tier) != "" {
-		return false
-	}
-	if input, _ := line.Count(meter.Input); calls.BandOf(uint64(input)) != 0 {
-		return false
-	}
-	for m := meter.Reasoning + 1; m < meter.NumMeters; m++ {
-		if n, _ := line.Count(m); n != 0 {
-			return false
-		}
-	}
-	return true
 }
