@@ -282,6 +282,7 @@ test('an edit changes only what was edited, an empty key keeps the stored one, a
     expect(server.seen.at(-1)).toMatchObject({ authorization: `Bearer ${KEY}` });
     await page.getByRole('link', { name: 'Audit' }).click();
     await expect(page).toHaveURL('/admin/audit');
+    await page.goto(`/admin/audit?target=${id}`);
     await expect(row(page, `Name ${id} → Renamed`).locator('.changes li')).toHaveText([`Name: Name ${id} → Renamed`]);
     await page.goto(`/admin/capabilities/${id}`);
     await field(page, 'Upstream key').fill('another-key-nobody-sees');
@@ -347,7 +348,7 @@ test('a stored key goes to a new host only once the administrator was asked', as
   await ask.getByRole('button', { name: 'Keep the key and save' }).click();
   await expect(page.getByText('Saved; in effect within 2 s.')).toBeVisible();
   expect((await stored()).upstreamBaseUrl).toBe('http://127.0.0.1:10/base');
-  await page.goto('/admin/audit');
+  await page.goto(`/admin/audit?target=${id}`);
   await expect(
     row(page, 'Edited capability')
       .filter({ hasText: `Name ${id}` })
@@ -363,7 +364,7 @@ test('the audit trail tells who did what, and of a key only that it changed', as
     upstreamKey: 'another-key-of-the-upstream',
     defaultPath: '/v2/chat',
   });
-  await page.goto('/admin/audit');
+  await page.goto(`/admin/audit?target=${id}`);
   const entry = row(page, 'Edited capability')
     .filter({ hasText: `Name ${id}` })
     .first();

@@ -67,7 +67,7 @@ test('a price is entered for a capability, counts from its day, and another day 
     [later, 'USD'],
     [today(), 'CNY'],
   ]);
-  await page.goto('/admin/audit');
+  await page.goto(`/admin/audit?target=${id}`);
   await expect(page.getByRole('row').filter({ hasText: `${id} ${later}` })).toContainText('Entered price');
 });
 
@@ -204,7 +204,7 @@ test('a price of a tier, of long calls and of more meters is entered, listed, co
   await meters.getByLabel('Amount', { exact: true }).first().fill('7');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(entered).toContainText('Cache write, 1 hour 7 per million tokens');
-  await page.goto('/admin/audit');
+  await page.goto(`/admin/audit?target=${id}`);
   await expect(
     page
       .getByRole('row')

@@ -11,12 +11,15 @@ export async function held(page: Page, url: RegExp): Promise<() => void> {
   return arrive;
 }
 
-/** Waits until nothing moves; what is about to move begins within two frames. */
+/** Waits until nothing has moved for ten frames: on a busy machine a motion begins some frames after its element is there. */
 export const settled = (page: Page): Promise<unknown> =>
   page.evaluate(async () => {
-    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-    const moving = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity);
-    await Promise.allSettled(moving.map((one) => one.finished));
+    for (let still = 0; still < 10; still++) {
+      await new Promise((drawn) => requestAnimationFrame(drawn));
+      const moving = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity);
+      if (moving.length > 0) still = 0;
+      await Promise.allSettled(moving.map((one) => one.finished));
+    }
   });
 
 /** Where each cell of a table stands, in whole pixels. */

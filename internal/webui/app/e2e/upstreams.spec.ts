@@ -82,7 +82,7 @@ test('an upstream is created once its key works, rotated in one step, and has it
     await row.getByRole('button', { name: 'Check' }).click();
     await expect(page.getByText('The connection does not work')).toBeVisible();
     expect(await page.content()).not.toMatch(/sk-(first|second)/);
-    await page.goto('/admin/audit');
+    await page.goto(`/admin/audit?target=Provider%20${mark}`);
     await expect(
       page
         .getByRole('row')
