@@ -1,6 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-import { paletteSheet } from './src/ui/palette';
+import { paletteSheet } from './src/ui/page/palette';
 
 // The server fills these into every page it sends; `npm run dev` has no such server.
 const placeholders: Plugin = {

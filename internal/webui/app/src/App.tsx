@@ -4,10 +4,10 @@ import { createBrowserRouter, Outlet, RouterProvider, useNavigate } from 'react-
 import { FiringBadge } from './alerts/FiringBadge';
 import { Guard } from './session/Guard';
 import { FindButton, Finder, type Opened } from './find/Finder';
-import { FrameBones } from './ui/Block';
-import { Crash, NotFound } from './ui/Failures';
+import { FrameBones } from './ui/page/Block';
+import { Crash, NotFound } from './ui/page/Failures';
 import paths from './routes.json';
-import { Shell, type Place } from './ui/Shell';
+import { Shell, type Place } from './ui/page/Shell';
 
 function Frame() {
   const { t } = useTranslation();

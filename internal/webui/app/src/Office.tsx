@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
 import { FiringBadge } from './alerts/FiringBadge';
 import { Guard } from './session/Guard';
-import { FrameBones } from './ui/Block';
-import { Crash, NotFound } from './ui/Failures';
-import { Shell, type Place } from './ui/Shell';
+import { FrameBones } from './ui/page/Block';
+import { Crash, NotFound } from './ui/page/Failures';
+import { Shell, type Place } from './ui/page/Shell';
 
 function Frame() {
   const { t } = useTranslation('admin');
@@ -40,7 +40,7 @@ function Frame() {
 const OfficeCrash = () => <Crash home="/admin" />;
 
 const routes = () => [
-  { path: '/admin/sign-in', lazy: () => import('./admin/SignInPage'), ErrorBoundary: OfficeCrash, HydrateFallback: () => null },
+  { path: '/admin/sign-in', lazy: () => import('./office/people/SignInPage'), ErrorBoundary: OfficeCrash, HydrateFallback: () => null },
   {
     Component: Frame,
     ErrorBoundary: OfficeCrash, // of the frame itself
@@ -51,22 +51,22 @@ const routes = () => [
         children: [
           { path: '/admin', lazy: () => import('./figures/HealthPage') },
           { path: '/admin/usage', lazy: () => import('./figures/UsagePage') },
-          { path: '/admin/groups', lazy: () => import('./admin/GroupsPage') },
-          { path: '/admin/capabilities', lazy: () => import('./admin/CapabilitiesPage') },
-          { path: '/admin/capabilities/new', lazy: () => import('./admin/EditorPage') },
-          { path: '/admin/capabilities/:id', lazy: () => import('./admin/EditorPage') },
+          { path: '/admin/groups', lazy: () => import('./office/catalog/GroupsPage') },
+          { path: '/admin/capabilities', lazy: () => import('./office/catalog/CapabilitiesPage') },
+          { path: '/admin/capabilities/new', lazy: () => import('./office/catalog/EditorPage') },
+          { path: '/admin/capabilities/:id', lazy: () => import('./office/catalog/EditorPage') },
           { path: '/admin/capabilities/:id/figures', lazy: () => import('./figures/CapabilityFiguresPage') },
-          { path: '/admin/upstreams', lazy: () => import('./admin/UpstreamsPage') },
-          { path: '/admin/prices', lazy: () => import('./admin/PricesPage') },
-          { path: '/admin/reconcile', lazy: () => import('./admin/ReconcilePage') },
-          { path: '/admin/limits', lazy: () => import('./admin/LimitsPage') },
-          { path: '/admin/applications', lazy: () => import('./admin/ApplicationsPage') },
-          { path: '/admin/users', lazy: () => import('./admin/UsersPage') },
-          { path: '/admin/calls', lazy: () => import('./admin/LookUpPage') },
-          { path: '/admin/calls/:callId', lazy: () => import('./admin/LookUpPage') },
+          { path: '/admin/upstreams', lazy: () => import('./office/catalog/UpstreamsPage') },
+          { path: '/admin/prices', lazy: () => import('./office/money/PricesPage') },
+          { path: '/admin/reconcile', lazy: () => import('./office/money/ReconcilePage') },
+          { path: '/admin/limits', lazy: () => import('./office/operations/LimitsPage') },
+          { path: '/admin/applications', lazy: () => import('./office/people/ApplicationsPage') },
+          { path: '/admin/users', lazy: () => import('./office/people/UsersPage') },
+          { path: '/admin/calls', lazy: () => import('./office/people/LookUpPage') },
+          { path: '/admin/calls/:callId', lazy: () => import('./office/people/LookUpPage') },
           { path: '/admin/alerts', lazy: () => import('./alerts/OfficeAlertsPage') },
-          { path: '/admin/spools', lazy: () => import('./admin/SpoolsPage') },
-          { path: '/admin/audit', lazy: () => import('./admin/AuditPage') },
+          { path: '/admin/spools', lazy: () => import('./office/operations/SpoolsPage') },
+          { path: '/admin/audit', lazy: () => import('./office/operations/AuditPage') },
           { path: '/admin/whats-new', lazy: () => import('./news/OfficeNewsPage') },
           { path: '*', element: <NotFound home="/admin" /> },
         ],

@@ -1,4 +1,4 @@
 import { Office } from './Office';
-import { start } from './ui/start';
+import { start } from './ui/page/start';
 
 void start('office', <Office />);

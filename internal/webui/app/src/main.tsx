@@ -1,4 +1,4 @@
 import { App } from './App';
-import { start } from './ui/start';
+import { start } from './ui/page/start';
 
 void start('console', <App />);

@@ -7,8 +7,8 @@ import { applicationQueries } from '../applications/queries';
 import { LIMITS } from '../limits/limits';
 import { today } from '../range/days';
 import { lastDays } from '../range/range';
-import { Decide, Form, Input, Refused, Select, useDraft, useTyped } from '../ui/Form';
-import { notify } from '../ui/notice';
+import { Decide, Form, Input, Refused, Select, useDraft, useTyped } from '../ui/form/Form';
+import { notify } from '../ui/page/notice';
 import { ChannelFields } from './ChannelFields';
 import {
   counted,

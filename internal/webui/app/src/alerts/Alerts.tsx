@@ -1,26 +1,26 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import './alerts.css';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
-import { Block, Empty } from '../ui/Block';
+import { Block, Empty } from '../ui/page/Block';
 import { Button } from '../ui/Button';
-import { useTellFault } from '../ui/faultText';
+import { useTellFault } from '../ui/page/faultText';
 import { Icon } from '../ui/Icon';
 import { Menu } from '../ui/Menu';
-import { notify } from '../ui/notice';
+import { notify } from '../ui/page/notice';
 import { Tag } from '../ui/Tag';
-import { useSearch } from '../ui/useSearch';
-import { useTitle } from '../ui/useTitle';
+import { useSearch } from '../ui/table/useSearch';
+import { useTitle } from '../ui/page/useTitle';
 import { AlertForm } from './AlertForm';
 import { Deliveries } from './Deliveries';
 import { isSilenced } from './firing';
 import { alertQueries, calls, useAlertWrite, type Alert, type Site } from './queries';
 import { useQuantity } from './useQuantity';
 
-const Confirm = lazy(() => import('../ui/Confirm'));
+const Confirm = lazy(() => import('../ui/form/Confirm'));
 
 /** The alerts of a site, how each stands, and beneath the one that the URL names what was sent of it. */
 export function Alerts({ site }: { site: Site }) {

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/faultText';
-import { notify } from '../ui/notice';
+import { useTellFault } from '../ui/page/faultText';
+import { notify } from '../ui/page/notice';
 import { calls, useAlertWrite, type Alert, type Channel, type Site } from './queries';
 
 /** The secrets that webhooks are signed with: shown on request, and replaced while the former one signs too. */

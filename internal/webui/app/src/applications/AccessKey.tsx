@@ -1,13 +1,13 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import { lazy, Suspense, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/faultText';
-import { notify } from '../ui/notice';
+import { useTellFault } from '../ui/page/faultText';
+import { notify } from '../ui/page/notice';
 import { useSecret } from './useSecret';
 import { useWrites } from './writes';
 
-const Confirm = lazy(() => import('../ui/Confirm'));
+const Confirm = lazy(() => import('../ui/form/Confirm'));
 
 /** For how many hours the old key may stay valid. Programs need time to take the new one, so it stays for a day unless said otherwise. */
 const OVERLAPS = [0, 1, 24, 72];

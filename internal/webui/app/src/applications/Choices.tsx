@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { capabilityQueries } from '../capabilities/queries';
 import { sections } from '../capabilities/search';
-import { Block, Bones } from '../ui/Block';
+import { Block, Bones } from '../ui/page/Block';
 import { StatusTag } from '../ui/Tag';
 import { useCapabilities } from './useCapabilities';
 

@@ -1,4 +1,4 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useSearchParams } from 'react-router';
@@ -6,7 +6,7 @@ import type { Schemas } from '../api/client';
 import { carried } from '../range/range';
 import { Button } from '../ui/Button';
 import { Code, Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/faultText';
+import { useTellFault } from '../ui/page/faultText';
 import { AccessKey } from './AccessKey';
 import FirstCall from './FirstCall';
 import { useCapabilities } from './useCapabilities';

@@ -3,9 +3,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useController, type ResolverResult } from 'react-hook-form';
 import { ApiError } from '../api/error';
-import { useFaultText } from '../ui/faultText';
-import { Form, useDraft, useField, useTyped } from '../ui/Form';
-import { RequestId } from '../ui/RequestId';
+import { useFaultText } from '../ui/page/faultText';
+import { Form, useDraft, useField, useTyped } from '../ui/form/Form';
+import { RequestId } from '../ui/page/RequestId';
 import { Choices } from './Choices';
 import { check, isDirty, lengthOf, MOST_CAPABILITIES, MOST_DESCRIPTION, MOST_NAME, oneLine, type Draft, type Field } from './form';
 

@@ -1,7 +1,7 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import { useTranslation } from 'react-i18next';
-import { UrlSearch } from '../ui/SearchField';
-import { useSearch } from '../ui/useSearch';
+import { UrlSearch } from '../ui/form/SearchField';
+import { useSearch } from '../ui/table/useSearch';
 import { SORTS, type Wanted } from './queries';
 
 const nothing: Wanted = { q: '', status: '', sort: 'newest' };

@@ -7,7 +7,7 @@ import { useFormat } from '../format/useFormat';
 import { today } from '../range/days';
 import { useBase } from '../session/Base';
 import { Icon } from '../ui/Icon';
-import { PageLink } from '../ui/PageLink';
+import { PageLink } from '../ui/page/PageLink';
 
 /** Waits for an application's first call of today, and says how the newest one went: what it took, or why it failed and what to do. */
 export default function FirstCall({ applicationId }: { applicationId: string }) {

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { changedMeanwhile } from '../api/error';
-import { Area, Decide, Form, Input, Refused, useDraft, useTyped } from '../ui/Form';
-import { notify } from '../ui/notice';
+import { Area, Decide, Form, Input, Refused, useDraft, useTyped } from '../ui/form/Form';
+import { notify } from '../ui/page/notice';
 import { draft, fresh, stored, type Key, type Typed } from './keys';
 import { useWrites } from './writes';
 

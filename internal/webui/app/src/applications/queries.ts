@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, dated, unwrap } from '../api/client';
-import { following, freshness, keepWithin } from '../ui/queries';
+import { following, freshness, keepWithin } from '../ui/page/queries';
 
 interface Period {
   start: string;

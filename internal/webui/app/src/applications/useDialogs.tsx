@@ -1,13 +1,13 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useTellFault } from '../ui/faultText';
-import { notify } from '../ui/notice';
-import { useEscape } from '../ui/useEscape';
+import { useTellFault } from '../ui/page/faultText';
+import { notify } from '../ui/page/notice';
+import { useEscape } from '../ui/keys/useEscape';
 import type { Status } from './status';
 import { useWrites } from './writes';
 
 const CallDrawer = lazy(() => import('../calls/CallDrawer'));
-const Confirm = lazy(() => import('../ui/Confirm'));
+const Confirm = lazy(() => import('../ui/form/Confirm'));
 const FormDrawer = lazy(() => import('./FormDrawer'));
 
 interface Named {

@@ -1,13 +1,13 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import './calls.css';
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import Drawer from 'antd/es/drawer';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useNavigate } from 'react-router';
-import { Antd } from '../ui/Antd';
-import { OwnEntry } from '../ui/PageLink';
-import { useEscape } from '../ui/useEscape';
-import { useFocusReturn } from '../ui/useFocusReturn';
+import { Antd } from '../ui/page/Antd';
+import { OwnEntry } from '../ui/page/PageLink';
+import { useEscape } from '../ui/keys/useEscape';
+import { useFocusReturn } from '../ui/keys/useFocusReturn';
 import { CallLog } from './CallLog';
 
 /**

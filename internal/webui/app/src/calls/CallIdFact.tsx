@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
-import { PageLink } from '../ui/PageLink';
+import { PageLink } from '../ui/page/PageLink';
 
 /** A call's id as an entry of a list of facts, with the page that a link can name; `here`: this is that page. */
 export function CallIdFact({ applicationId, callId, here = false }: { applicationId: string; callId: string; here?: boolean }) {

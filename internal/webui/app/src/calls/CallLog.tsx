@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type Dispatch, type SetSta
 import { useTranslation } from 'react-i18next';
 import { firstDay, unrecorded } from '../range/coverage';
 import { addDays, today as beijingToday } from '../range/days';
-import { Empty } from '../ui/Block';
+import { Empty } from '../ui/page/Block';
 import { Icon } from '../ui/Icon';
 import { CallList } from './CallList';
 import { CallTable } from './CallTable';

@@ -1,12 +1,12 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import './calls.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import { clockOf, dayOf } from '../range/days';
-import { Block } from '../ui/Block';
-import { Crumb } from '../ui/Crumb';
-import { useTitle } from '../ui/useTitle';
+import { Block } from '../ui/page/Block';
+import { Crumb } from '../ui/page/Crumb';
+import { useTitle } from '../ui/page/useTitle';
 import { callsPath, ofDay } from './filter';
 import { Gone, isGone, OwnCallDetail } from './OwnCallPanel';
 import { callQueries, type OwnCall } from './queries';

@@ -4,7 +4,7 @@ import { Link, useNavigate } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { TokenFacts } from '../tokens/TokenFacts';
 import { UpstreamFacts } from './UpstreamFacts';
-import { TableBones } from '../ui/Block';
+import { TableBones } from '../ui/page/Block';
 import { Tag } from '../ui/Tag';
 import { CallIdFact } from './CallIdFact';
 import { KeyFact } from './KeyFact';

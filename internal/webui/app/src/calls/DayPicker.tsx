@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { Antd } from '../ui/Antd';
+import { Antd } from '../ui/page/Antd';
 import { DatePicker, fromDay, toDay } from '../range/picker';
 
 /** One day of the calendar up to today; loaded when it is first asked for. */

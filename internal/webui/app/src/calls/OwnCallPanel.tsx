@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Navigate, useLocation } from 'react-router';
 import { ApiError } from '../api/error';
 import { useFormat } from '../format/useFormat';
-import { Block, Empty } from '../ui/Block';
+import { Block, Empty } from '../ui/page/Block';
 import { Icon } from '../ui/Icon';
 import { Facts } from './CallTable';
 import { Detail } from './FailurePanel';

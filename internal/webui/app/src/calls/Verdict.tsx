@@ -9,9 +9,9 @@ import { capabilityQueries, useBind } from '../capabilities/queries';
 import { firstDraft } from '../playground/request';
 import { sample } from '../playground/samples';
 import { Copy } from '../ui/Copy';
-import { useTellFault } from '../ui/faultText';
+import { useTellFault } from '../ui/page/faultText';
 import { Icon } from '../ui/Icon';
-import { PageLink } from '../ui/PageLink';
+import { PageLink } from '../ui/page/PageLink';
 import { askedFor, closest, fixOf } from './reason';
 
 type Reason = NonNullable<Schemas['Failure']['reason']>;

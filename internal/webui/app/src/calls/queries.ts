@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, dated, type Dated, type Schemas } from '../api/client';
 import { ApiError } from '../api/error';
 import { exact, member, type Exact } from '../json/exact';
-import { freshness, keepWithin } from '../ui/queries';
+import { freshness, keepWithin } from '../ui/page/queries';
 import type { Filter } from './filter';
 
 export type Call = Schemas['Call'];

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState, type RefObject } from 'react';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import { useTellFault } from '../ui/faultText';
-import { useKeys } from '../ui/useKeys';
+import { useTellFault } from '../ui/page/faultText';
+import { useKeys } from '../ui/keys/useKeys';
 import type { Filter } from './filter';
 import { callQueries, type Call, type CallPage, type Place } from './queries';
 import { rowAt } from './timeOfDay';

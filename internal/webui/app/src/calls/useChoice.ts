@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
-import { notify } from '../ui/notice';
-import { useSearch } from '../ui/useSearch';
+import { notify } from '../ui/page/notice';
+import { useSearch } from '../ui/table/useSearch';
 import { agreeing, chosen, read, type Choice } from './filter';
 
 /** What the URL of the calls chooses, and how another choice gets there; what it says wrongly is left out, with a notice. */

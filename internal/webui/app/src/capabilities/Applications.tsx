@@ -1,13 +1,13 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
-import { Block, Empty } from '../ui/Block';
-import { useTellFault } from '../ui/faultText';
-import { notify } from '../ui/notice';
-import { SearchField } from '../ui/SearchField';
+import { Block, Empty } from '../ui/page/Block';
+import { useTellFault } from '../ui/page/faultText';
+import { notify } from '../ui/page/notice';
+import { SearchField } from '../ui/form/SearchField';
 import { StatusTag, Tag } from '../ui/Tag';
 import { capabilityQueries, useBind } from './queries';
 

@@ -1,17 +1,17 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import './capabilities.css';
 import { useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
-import { Block, Empty } from '../ui/Block';
-import { composing } from '../ui/composing';
+import { Block, Empty } from '../ui/page/Block';
+import { composing } from '../ui/form/composing';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
-import { useKeys } from '../ui/useKeys';
-import { useTitle } from '../ui/useTitle';
-import { useUrlText } from '../ui/useUrlText';
+import { useKeys } from '../ui/keys/useKeys';
+import { useTitle } from '../ui/page/useTitle';
+import { useUrlText } from '../ui/table/useUrlText';
 import { capabilityQueries } from './queries';
 import { sections } from './search';
 

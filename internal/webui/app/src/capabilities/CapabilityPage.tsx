@@ -1,4 +1,4 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import './capabilities.css';
 import { lazy, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
@@ -6,13 +6,13 @@ import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Based } from '../session/Base';
-import { Block, Bones } from '../ui/Block';
+import { Block, Bones } from '../ui/page/Block';
 import { Copy } from '../ui/Copy';
-import { Crumb } from '../ui/Crumb';
+import { Crumb } from '../ui/page/Crumb';
 import { Icon } from '../ui/Icon';
 import { StatusTag } from '../ui/Tag';
-import { useSearch } from '../ui/useSearch';
-import { useTitle } from '../ui/useTitle';
+import { useSearch } from '../ui/table/useSearch';
+import { useTitle } from '../ui/page/useTitle';
 import { Applications } from './Applications';
 import { capabilityQueries } from './queries';
 

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { together } from '../tokens/tokens';
-import { palettes, useDark } from '../ui/theme';
+import { palettes, useDark } from '../ui/page/theme';
 import { init, type EChartsType } from './echarts';
 import { option, type Look, type Measure } from './option';
 import type { Bucket } from './series';

@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Money } from '../tokens/Money';
 import { reported, together } from '../tokens/tokens';
-import { Bones } from '../ui/Block';
-import { Counted } from '../ui/Counted';
+import { Bones } from '../ui/page/Block';
+import { Counted } from '../ui/table/Counted';
 import type { Measure } from './option';
 import { byDay, byWeek, needsWeeks, sum, type Bucket, type Day } from './series';
 

@@ -1,7 +1,7 @@
 import type { EChartsCoreOption } from 'echarts/core';
 import { failedPercent } from '../format/format';
 import { together } from '../tokens/tokens';
-import type { palettes } from '../ui/theme';
+import type { palettes } from '../ui/page/theme';
 import type { Bucket } from './series';
 
 export type Measure = 'calls' | 'rate' | 'duration' | 'firstByte' | 'tokens';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import { officeQueries, upstreamQueries } from '../admin/queries';
+import { officeQueries, upstreamQueries } from '../office/queries';
 import { alertQueries } from '../alerts/queries';
 import { useFormat } from '../format/useFormat';
 import { late, type Coverage } from '../range/coverage';

@@ -7,7 +7,7 @@ import { useFormat } from '../format/useFormat';
 import { carried } from '../range/range';
 import type { RangeState } from '../range/useRange';
 import { money } from '../tokens/tokens';
-import { SLOW_RHYTHM } from '../ui/queries';
+import { SLOW_RHYTHM } from '../ui/page/queries';
 import { figuresQueries, type Sort } from './queries';
 
 const nobody = { q: '', page: 1 };

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import { Health } from '../admin/Health';
-import { upstreamQueries } from '../admin/queries';
+import { Health } from '../office/operations/Health';
+import { upstreamQueries } from '../office/queries';
 
 /** The named upstreams of a capability, and which of them the gateways find in trouble; without any, its own address. */
 export function UpstreamLinks({ id, name }: { id: string; name: string }) {

@@ -5,7 +5,7 @@ import { useLocation } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useReasonText } from '../calls/useReasonText';
 import { useFormat } from '../format/useFormat';
-import { useAnchor } from '../ui/useScroll';
+import { useAnchor } from '../ui/page/useScroll';
 
 /** The name of this block in a URL's hash. */
 const WHY = 'why';

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, dated, type Schemas } from '../api/client';
-import { following, freshness, keepWithin } from '../ui/queries';
+import { following, freshness, keepWithin } from '../ui/page/queries';
 
 export type FailureNow = Schemas['FiguresFailureNow'];
 export type CapabilityLine = Schemas['CapabilityFiguresLine'];

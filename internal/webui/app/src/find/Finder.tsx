@@ -1,9 +1,9 @@
 import { lazy, Suspense, useEffectEvent, useLayoutEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { composing } from '../ui/composing';
+import { composing } from '../ui/form/composing';
 import { Icon } from '../ui/Icon';
 import { commandKey } from './commandKey';
-import { singleKeysOn } from '../ui/preferences';
+import { singleKeysOn } from '../ui/page/preferences';
 import { standing } from '../ui/standing';
 
 const Palette = lazy(() => import('./Palette'));

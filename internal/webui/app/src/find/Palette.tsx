@@ -1,4 +1,4 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import './find.css';
 import { useDeferredValue, useId, useState, type KeyboardEvent } from 'react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -7,7 +7,7 @@ import { useNavigate } from 'react-router';
 import { capabilityQueries } from '../capabilities/queries';
 import { sections } from '../capabilities/search';
 import { useFormat } from '../format/useFormat';
-import { composing } from '../ui/composing';
+import { composing } from '../ui/form/composing';
 import { Icon, type IconName } from '../ui/Icon';
 import { read } from './asked';
 import { findQueries } from './queries';

@@ -1,7 +1,7 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import './find.css';
 import { useTranslation } from 'react-i18next';
-import { chooseSingleKeys, useSingleKeys } from '../ui/preferences';
+import { chooseSingleKeys, useSingleKeys } from '../ui/page/preferences';
 import { commandKey } from './commandKey';
 import { useModal } from './useModal';
 

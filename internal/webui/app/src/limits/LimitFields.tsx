@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { Input } from '../ui/Form';
+import { Input } from '../ui/form/Form';
 import { LIMITS, parse, type LimitName, type Typed } from './limits';
 
 const Line = Input<Typed>;

@@ -1,4 +1,4 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import './limits.css';
 import { useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
@@ -7,9 +7,9 @@ import type { Schemas } from '../api/client';
 import { applicationQueries } from '../applications/queries';
 import { ABSENT } from '../format/format';
 import { useFormat } from '../format/useFormat';
-import { Block } from '../ui/Block';
+import { Block } from '../ui/page/Block';
 import { Tag } from '../ui/Tag';
-import { useAnchor } from '../ui/useScroll';
+import { useAnchor } from '../ui/page/useScroll';
 import { level, type LimitUsage } from './limits';
 import { LimitsForm } from './LimitsForm';
 

@@ -2,7 +2,7 @@ import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import type { Language } from '../format/format';
 import type { Site } from '../session/session';
-import { remember } from '../ui/preferences';
+import { remember } from '../ui/page/preferences';
 
 // The console has no use for the words of the back office.
 const load = {

@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { configQueries } from '../session/queries';
-import { markNewsSeen } from '../ui/preferences';
-import { useTitle } from '../ui/useTitle';
+import { markNewsSeen } from '../ui/page/preferences';
+import { useTitle } from '../ui/page/useTitle';
 import { news, type Item } from './news';
 import { NEWEST } from './newest';
 

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { Bones, RowBones } from '../ui/Block';
+import { Bones, RowBones } from '../ui/page/Block';
 
 /** Figures, chart and usage of a period before they are read. */
 export function FiguresBones({ tiles }: { tiles: number }) {

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useCurl } from '../applications/useCurl';
 import { capabilityQueries } from '../capabilities/queries';
-import { Bones } from '../ui/Block';
+import { Bones } from '../ui/page/Block';
 import { Code } from '../ui/Copy';
 
 /** What to do before there is an application, or before there is a call. */

@@ -8,10 +8,10 @@ import { dayOf } from '../range/days';
 import { firstDay, late, unrecorded, whole, type Coverage } from '../range/coverage';
 import type { Change } from '../format/format';
 import { useFormat } from '../format/useFormat';
-import { Empty } from '../ui/Block';
-import { Counted } from '../ui/Counted';
+import { Empty } from '../ui/page/Block';
+import { Counted } from '../ui/table/Counted';
 import { Icon } from '../ui/Icon';
-import { Updated } from '../ui/Updated';
+import { Updated } from '../ui/page/Updated';
 
 /** Two periods over the same closed days, and how to say which. */
 export interface Comparison {

@@ -5,7 +5,7 @@ import type { Schemas } from '../api/client';
 import { sum } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { Money } from '../tokens/Money';
-import { Counted } from '../ui/Counted';
+import { Counted } from '../ui/table/Counted';
 import { add, addCosts, together } from '../tokens/tokens';
 
 const MOST_ROWS = 8;

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, dated } from '../api/client';
-import { following, freshness } from '../ui/queries';
+import { following, freshness } from '../ui/page/queries';
 
 export interface Period {
   start: string;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useTellFault } from '../ui/faultText';
+import { useTellFault } from '../ui/page/faultText';
 import type { Draft } from './request';
 import { send, type Attempt } from './send';
 

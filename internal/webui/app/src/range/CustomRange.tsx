@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Dayjs } from 'dayjs';
 import { configQueries } from '../session/queries';
-import { Antd } from '../ui/Antd';
+import { Antd } from '../ui/page/Antd';
 import { addDays } from './days';
 import { DatePicker, fromDay, toDay } from './picker';
 import { custom, MOST_DAYS, type Range } from './range';

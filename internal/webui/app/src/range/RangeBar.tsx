@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ComponentType, type R
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Icon } from '../ui/Icon';
-import { useKeys } from '../ui/useKeys';
+import { useKeys } from '../ui/keys/useKeys';
 import { lastDays, shift } from './range';
 import type { RangeState } from './useRange';
 

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { notify } from '../ui/notice';
-import { useSearch } from '../ui/useSearch';
+import { notify } from '../ui/page/notice';
+import { useSearch } from '../ui/table/useSearch';
 import { today as beijingToday } from './days';
 import { before, lastDays, read, written, type Range } from './range';
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { Block } from '../ui/Block';
+import { Block } from '../ui/page/Block';
 import { configQueries } from './queries';
 
 /** Where the gateway is called, without a slash at its end; undefined until the server said so: a guess would be copied. */

@@ -1,7 +1,7 @@
 import './session.css';
 import Modal from 'antd/es/modal';
 import { useTranslation } from 'react-i18next';
-import { Antd } from '../ui/Antd';
+import { Antd } from '../ui/page/Antd';
 import { Company } from './Company';
 import { SignInForm } from './SignInForm';
 import { currentSite, useSession } from './session';

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Navigate, useLocation } from 'react-router';
-import { FrameBones } from '../ui/Block';
+import { FrameBones } from '../ui/page/Block';
 import { Button } from '../ui/Button';
 import { renew, useSession } from './session';
 

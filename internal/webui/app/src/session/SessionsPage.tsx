@@ -3,16 +3,16 @@ import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
-import { Block, TableBones } from '../ui/Block';
+import { Block, TableBones } from '../ui/page/Block';
 import { Button } from '../ui/Button';
-import { notify } from '../ui/notice';
-import { Cell } from '../ui/Records';
+import { notify } from '../ui/page/notice';
+import { Cell } from '../ui/table/Records';
 import { Tag } from '../ui/Tag';
-import { useTitle } from '../ui/useTitle';
+import { useTitle } from '../ui/page/useTitle';
 import { agentOf } from './agent';
 import { sessionQueries, useEnd, type LiveSession } from './liveSessions';
 
-const Confirm = lazy(() => import('../ui/Confirm'));
+const Confirm = lazy(() => import('../ui/form/Confirm'));
 
 const columns = ['agent', 'created', 'lastUsed'] as const;
 

@@ -1,11 +1,11 @@
-import '../ui/field.css';
+import '../ui/form/field.css';
 import { useEffect, useId, useState, type FormEvent } from 'react';
 import Input from 'antd/es/input';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/error';
 import { Button } from '../ui/Button';
-import { Antd } from '../ui/Antd';
-import { faultSentence, useFaultText } from '../ui/faultText';
+import { Antd } from '../ui/page/Antd';
+import { faultSentence, useFaultText } from '../ui/page/faultText';
 import { sendCode, signIn } from './session';
 
 const RESEND_SECONDS = 60;

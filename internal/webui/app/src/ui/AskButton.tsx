@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState, type ComponentProps } from 'react';
 
-const Confirm = lazy(() => import('./Confirm'));
+const Confirm = lazy(() => import('./form/Confirm'));
 
 /** A quiet button of a row that asks before it does what it says. `of` names the row for a screen reader. */
 export function AskButton({

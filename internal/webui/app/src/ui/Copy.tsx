@@ -1,8 +1,8 @@
 import { useEffect, useState, type MouseEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ByHand } from './ByHand';
+import { ByHand } from './form/ByHand';
 import { copyText } from './clipboard';
-import { useTellFault } from './faultText';
+import { useTellFault } from './page/faultText';
 import { Icon } from './Icon';
 
 /** Copies text; for a moment its own words say so. Where the browser refuses, the text is shown to be copied by hand. */

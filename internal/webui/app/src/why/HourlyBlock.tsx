@@ -6,8 +6,8 @@ import { useNavigate } from 'react-router';
 import type { Bucket } from '../chart/series';
 import { Legend } from '../chart/DailyBlock';
 import { useFormat } from '../format/useFormat';
-import { Block, Bones } from '../ui/Block';
-import { Counted } from '../ui/Counted';
+import { Block, Bones } from '../ui/page/Block';
+import { Counted } from '../ui/table/Counted';
 import { boundsOf, byHour } from './hours';
 import { whyQueries, type Hour } from './queries';
 

@@ -7,9 +7,9 @@ import { callsPath } from '../calls/filter';
 import { useReasonText } from '../calls/useReasonText';
 import { useFormat } from '../format/useFormat';
 import { whileLeaving, type RangeState } from '../range/useRange';
-import { Block } from '../ui/Block';
-import { useSearch } from '../ui/useSearch';
-import { useAnchor } from '../ui/useScroll';
+import { Block } from '../ui/page/Block';
+import { useSearch } from '../ui/table/useSearch';
+import { useAnchor } from '../ui/page/useScroll';
 import { reasonOf, whyQueries, type Reason } from './queries';
 
 /** The name of this block in a URL's hash; `why` in its query is the capability whose failures alone are told. */

@@ -1,5 +1,0 @@
-import { SignIn } from '../session/SignInPage';
-
-export function Component() {
-  return <SignIn office />;
-}

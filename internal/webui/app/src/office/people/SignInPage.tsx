@@ -1,0 +1,5 @@
+import { SignIn } from '../../session/SignInPage';
+
+export function Component() {
+  return <SignIn office />;
+}
