@@ -97,7 +97,7 @@ type answer struct {
 	isMarked   bool // by Perplexity
 	begun      bool // the last that was told is what was used by then
 	unreadable bool
-	heard      int // how often it was told something that the same text could tell again
+	hasDelta   bool // an event of the stream that brought a piece of the answer was read
 
 	// Of the text being read.
 	told      tally
@@ -123,7 +123,7 @@ type answer struct {
 func (a *answer) reset() {
 	a.form = anywhere
 	a.whole.said, a.before, a.hop, a.parts, a.names = 0, nil, "", nil, names{}
-	a.isChat, a.isMarked, a.begun, a.unreadable = false, false, false, false
+	a.isChat, a.isMarked, a.begun, a.unreadable, a.hasDelta = false, false, false, false, false
 	a.textBegins()
 }
 
@@ -151,7 +151,6 @@ func (a *answer) tells(via uint8, bit uint64) bool {
 		a.forget()
 		a.opened = 0
 	}
-	a.heard++
 	a.via = via
 	a.opened |= bit
 	return true
@@ -292,7 +291,6 @@ func (a *answer) name(n *node, text []byte) {
 	case n.under == itself:
 		a.names.set(n.is, text)
 	default:
-		a.heard++
 		if a.hasNames && a.namesVia != n.under {
 			a.wrapped = names{}
 		}

@@ -9,7 +9,6 @@ type events struct {
 	hasText bool  // the event has data
 	wasCR   bool  // a line feed that follows belongs to the end of the line before
 	matched uint8 // bytes of dataField at the line's beginning
-	seen    pattern
 }
 
 type lineStep uint8
@@ -25,7 +24,7 @@ const dataField = "data:"
 var eventBreak = []byte("\n\n")
 
 func (e *events) reset() {
-	e.line, e.hasText, e.wasCR, e.matched, e.seen.n = lineStart, false, false, 0, 0
+	e.line, e.hasText, e.wasCR, e.matched = lineStart, false, false, 0
 }
 
 // write hands the data of what one piece brings to s.
@@ -37,22 +36,14 @@ func (e *events) write(p []byte, s *scanner) {
 				continue
 			}
 		}
-		isFirst := e.line == lineStart && e.matched == 0 && !e.hasText
-		if isFirst {
-			if n := e.seen.passes(p); n > 0 {
-				p = p[n:]
-				continue
-			}
-		}
 		end := lineEnd(p)
 		if end < 0 {
 			e.take(p, s)
 			return
 		}
-		if isFirst && bytes.HasPrefix(p[end:], eventBreak) && bytes.HasPrefix(p, []byte(dataField)) {
-			end += len(eventBreak)
-			e.seen.learn(p[:end], s)
-			p = p[end:]
+		isEvent := e.line == lineStart && e.matched == 0 && !e.hasText && bytes.HasPrefix(p, []byte(dataField)) && bytes.HasPrefix(p[end:], eventBreak)
+		if isEvent && !s.answer.mayTell(p[:end]) {
+			p = p[end+len(eventBreak):]
 			continue
 		}
 		e.take(p[:end], s)
@@ -113,7 +104,6 @@ func (e *events) endLine(s *scanner) {
 func (e *events) end(s *scanner) {
 	if e.hasText {
 		s.eventEnds()
-		e.seen.n = 0 // it is the one before, always
 	}
 	e.hasText = false
 }

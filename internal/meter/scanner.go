@@ -45,8 +45,6 @@ type scanner struct {
 	text    shortText
 	wrapped *wrapped // made where it is needed
 	isInner bool     // it reads a text that is wrapped, in which none is
-	pattern *pattern // is made of the text that is read at once; nil: none is
-	size    int      // of that text
 }
 
 func (s *scanner) reset(a *answer) {
@@ -239,9 +237,6 @@ func (s *scanner) readText(p []byte) (rest []byte) {
 	if s.escaped = escapes; !ended {
 		return nil
 	}
-	if s.pattern != nil && (s.next == 0 || s.step == insideIn) {
-		s.pattern.note(s.size-len(p), s.size-len(rest)-1)
-	}
 	if s.step == insideIn {
 		s.step = inside
 	} else {
@@ -259,13 +254,11 @@ func (s *scanner) readLiteral(p []byte) (rest []byte) {
 	if s.step == inNumber {
 		s.text.add(p[:n])
 	}
-	switch {
-	case n == len(p):
+	if n == len(p) {
 		return nil
-	case s.step == inNumber:
+	}
+	if s.step == inNumber {
 		s.answer.number(&nodes[s.next], s.text.bytes())
-	case s.pattern != nil && s.next == 0:
-		s.pattern.note(s.size-len(p)-1, s.size-len(p)+n)
 	}
 	s.valueEnds()
 	return p[n:]
@@ -300,9 +293,6 @@ func (s *scanner) passOver(p []byte) (rest []byte) {
 			if end < 0 || end > 0 && p[i+end] == '\\' {
 				s.step, s.escaped = insideIn, false
 				return p[i+1:]
-			}
-			if s.pattern != nil {
-				s.pattern.note(s.size-len(p)+i+1, s.size-len(p)+i+1+end)
 			}
 			i += end + 1
 		}
