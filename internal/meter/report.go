@@ -25,7 +25,10 @@ func (a *answer) line(t *tally) (m Meters, ok bool) {
 	}
 	out.plus(t, thoughts)
 	thought := max(t.get(reasoning), t.get(reasoningFlat))
-	if thought > out.n || t.totalIs(in.n+out.n+thought) || t.get(reasoningFlat) > 0 && a.isPerplexity(t) {
+	switch rest := t.get(total) - in.n; {
+	case thought > out.n && thought <= rest && rest < out.n+thought: // inside all the same: some count it apart, and more of it than of all
+		out.add(thought - out.n)
+	case thought > out.n || t.totalIs(in.n+out.n+thought) || t.get(reasoningFlat) > 0 && a.isPerplexity(t):
 		out.add(thought)
 	}
 	if more := t.get(total) - in.n - out.n; t.has(total) && more > 0 {
