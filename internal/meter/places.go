@@ -156,11 +156,12 @@ var usage = []place{
 	{"cost.total_cost", cost},
 	{"cost.currency", currency},
 	{"cost", cost}, // OpenRouter
-	// xAI.
+	// xAI. mcp_calls are left out: they cost their tokens alone; unverified.
 	{"cost_in_usd_ticks", costTicks},
 	{"server_side_tool_usage_details.web_search_calls", webSearches},
-	{"server_side_tool_usage_details.x_search_calls", toolCalls}, // unverified, as the two below
+	{"server_side_tool_usage_details.x_search_calls", toolCalls},
 	{"server_side_tool_usage_details.code_interpreter_calls", toolCalls},
+	{"server_side_tool_usage_details.file_search_calls", toolCalls},
 	{"server_side_tool_usage_details.document_search_calls", toolCalls},
 	// Mistral: what tools brought, inside the total only; how often each was called; audio.
 	{"connector_tokens", toolUse},
@@ -350,7 +351,8 @@ var summed = map[string]bool{
 	"predictions[].embeddings.statistics.token_count": true, "results[].tokenCount": true,
 	"connectors.web_search": true, "connectors.web_search_premium": true, "connectors.code_interpreter": true, "connectors.image_generation": true,
 	"connectors.document_library": true, "server_side_tool_usage_details.x_search_calls": true,
-	"server_side_tool_usage_details.code_interpreter_calls": true, "server_side_tool_usage_details.document_search_calls": true,
+	"server_side_tool_usage_details.code_interpreter_calls": true, "server_side_tool_usage_details.file_search_calls": true,
+	"server_side_tool_usage_details.document_search_calls": true,
 }
 
 // members are what a kind of member counts as, in small letters.
