@@ -31,6 +31,7 @@ const (
 	thoughts      // beside output
 	toolUse       // read, beside prompt
 	billedInput   // Cohere: what is charged of it; counts alone
+	billedImage   // beside billedInput
 	billedOutput
 
 	// Parts of them, and other units. What is no number here is passed over.
@@ -177,9 +178,11 @@ var usage = []place{
 	{"tokens.input_tokens", prompt},
 	{"tokens.output_tokens", output},
 	{"billed_units.input_tokens", billedInput},
+	{"billed_units.image_tokens", billedImage},
 	{"billed_units.output_tokens", billedOutput},
 	{"billed_units.search_units", searchUnits},
 	{"billed_units.images", images},
+	{"billed_units.pages", pages},
 	// Alibaba: of the multimodal models. duration and characters are of speech; unverified.
 	{"image_tokens", imageIn},
 	{"video_tokens", videoIn},
