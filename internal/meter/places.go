@@ -373,9 +373,11 @@ var unfinished = map[string]bool{
 }
 
 // tasks are the ends of paths where something is begun whose answer may have but a name; cancels those where it is ended.
+// A path with kept in it is of a cache of Gemini's, which told what was used when it was made and names itself in no id.
 var (
 	tasks   = []string{"/batches", "/videos", "/contents/generations/tasks", ":predictLongRunning", ":batchGenerateContent", ":asyncBatchEmbedContent", "/async-invoke"}
 	cancels = []string{"/cancel", ":cancel"}
+	kept    = []byte("/cachedContents/")
 )
 
 // countHeaders are what Bedrock's InvokeModel tells in the head of the answer of any model. Those of the cache are

@@ -243,7 +243,7 @@ func (a *answer) cost() (amount, in string) {
 // isRepeated tells whether the answer to a request at a path is one that was given before: it is that of what the path
 // names, or tells what a cancelled call used by then.
 func (a *answer) isRepeated(path []byte) bool {
-	if endsWithAny(path, cancels) {
+	if endsWithAny(path, cancels) || bytes.Contains(path, kept) {
 		return true
 	}
 	id := a.names.get(answerID)
