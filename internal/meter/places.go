@@ -31,6 +31,7 @@ const (
 	thoughts      // beside output
 	toolUse       // read, beside prompt
 	billedInput   // Cohere: what is charged of it; counts alone
+	billedImage   // beside billedInput
 	billedOutput
 
 	// Parts of them, and other units. What is no number here is passed over.
@@ -156,11 +157,12 @@ var usage = []place{
 	{"cost.total_cost", cost},
 	{"cost.currency", currency},
 	{"cost", cost}, // OpenRouter
-	// xAI.
+	// xAI. mcp_calls are left out: they cost their tokens alone; unverified.
 	{"cost_in_usd_ticks", costTicks},
 	{"server_side_tool_usage_details.web_search_calls", webSearches},
-	{"server_side_tool_usage_details.x_search_calls", toolCalls}, // unverified, as the two below
+	{"server_side_tool_usage_details.x_search_calls", toolCalls},
 	{"server_side_tool_usage_details.code_interpreter_calls", toolCalls},
+	{"server_side_tool_usage_details.file_search_calls", toolCalls},
 	{"server_side_tool_usage_details.document_search_calls", toolCalls},
 	// Mistral: what tools brought, inside the total only; how often each was called; audio.
 	{"connector_tokens", toolUse},
@@ -176,9 +178,11 @@ var usage = []place{
 	{"tokens.input_tokens", prompt},
 	{"tokens.output_tokens", output},
 	{"billed_units.input_tokens", billedInput},
+	{"billed_units.image_tokens", billedImage},
 	{"billed_units.output_tokens", billedOutput},
 	{"billed_units.search_units", searchUnits},
 	{"billed_units.images", images},
+	{"billed_units.pages", pages},
 	// Alibaba: of the multimodal models. duration and characters are of speech; unverified.
 	{"image_tokens", imageIn},
 	{"video_tokens", videoIn},
@@ -350,7 +354,8 @@ var summed = map[string]bool{
 	"predictions[].embeddings.statistics.token_count": true, "results[].tokenCount": true,
 	"connectors.web_search": true, "connectors.web_search_premium": true, "connectors.code_interpreter": true, "connectors.image_generation": true,
 	"connectors.document_library": true, "server_side_tool_usage_details.x_search_calls": true,
-	"server_side_tool_usage_details.code_interpreter_calls": true, "server_side_tool_usage_details.document_search_calls": true,
+	"server_side_tool_usage_details.code_interpreter_calls": true, "server_side_tool_usage_details.file_search_calls": true,
+	"server_side_tool_usage_details.document_search_calls": true,
 }
 
 // members are what a kind of member counts as, in small letters.
@@ -368,9 +373,11 @@ var unfinished = map[string]bool{
 }
 
 // tasks are the ends of paths where something is begun whose answer may have but a name; cancels those where it is ended.
+// A path with kept in it is of a cache of Gemini's, which told what was used when it was made and names itself in no id.
 var (
 	tasks   = []string{"/batches", "/videos", "/contents/generations/tasks", ":predictLongRunning", ":batchGenerateContent", ":asyncBatchEmbedContent", "/async-invoke"}
 	cancels = []string{"/cancel", ":cancel"}
+	kept    = []byte("/cachedContents/")
 )
 
 // countHeaders are what Bedrock's InvokeModel tells in the head of the answer of any model. Those of the cache are

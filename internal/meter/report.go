@@ -11,12 +11,13 @@ import (
 
 // line brings what was said of one model to the meters. It reports false where that is no count of what one call used.
 func (a *answer) line(t *tally) (m Meters, ok bool) {
-	if t.has(billedInput) || t.has(billedOutput) { // Cohere: what else it tells is what the model processed, not what is charged
-		t = &tally{said: t.said & (1<<billedInput | 1<<billedOutput | 1<<searchUnits | 1<<images), value: t.value}
+	if t.has(billedInput) || t.has(billedImage) || t.has(billedOutput) { // Cohere: what else it tells is what the model processed, not what is charged
+		t = &tally{said: t.said & (1<<billedInput | 1<<billedImage | 1<<billedOutput | 1<<searchUnits | 1<<images | 1<<pages), value: t.value}
 	}
 	var in, out amount
 	in.first(t, prompt, input, billedInput)
 	in.plus(t, toolUse)
+	in.plus(t, billedImage)
 	out.first(t, output, billedOutput)
 	read, wrote := max(t.get(cached), t.get(cacheRead)), max(t.get(written), t.get(cacheCreation), t.get(written5m)+t.get(written30m)+t.get(written1h)+t.get(written12h))
 	isBeside := t.has(cacheRead) || t.has(cacheCreation)
@@ -25,7 +26,10 @@ func (a *answer) line(t *tally) (m Meters, ok bool) {
 	}
 	out.plus(t, thoughts)
 	thought := max(t.get(reasoning), t.get(reasoningFlat))
-	if thought > out.n || t.totalIs(in.n+out.n+thought) || t.get(reasoningFlat) > 0 && a.isPerplexity(t) {
+	switch rest := t.get(total) - in.n; {
+	case thought > out.n && thought <= rest && rest < out.n+thought: // inside all the same: some count it apart, and more of it than of all
+		out.add(thought - out.n)
+	case thought > out.n || t.totalIs(in.n+out.n+thought) || t.get(reasoningFlat) > 0 && a.isPerplexity(t):
 		out.add(thought)
 	}
 	if more := t.get(total) - in.n - out.n; t.has(total) && more > 0 {
@@ -70,7 +74,7 @@ var units = []struct {
 	is Meter
 }{
 	{written5m, CacheWrite5m}, {written30m, CacheWrite30m}, {written1h, CacheWrite1h}, {written12h, CacheWrite12h},
-	{audioIn, InputAudio}, {imageIn, InputImage}, {videoIn, InputVideo}, {audioOut, OutputAudio}, {imageOut, OutputImage},
+	{audioIn, InputAudio}, {imageIn, InputImage}, {billedImage, InputImage}, {videoIn, InputVideo}, {audioOut, OutputAudio}, {imageOut, OutputImage},
 	{searchUnits, SearchUnits}, {webSearches, WebSearches}, {searchQueries, WebSearches}, {toolCalls, ToolCalls}, {images, Images},
 	{pages, Pages}, {characters, Characters}, {seconds, Milliseconds}, {audioSeconds, Milliseconds},
 }
@@ -239,7 +243,7 @@ func (a *answer) cost() (amount, in string) {
 // isRepeated tells whether the answer to a request at a path is one that was given before: it is that of what the path
 // names, or tells what a cancelled call used by then.
 func (a *answer) isRepeated(path []byte) bool {
-	if endsWithAny(path, cancels) {
+	if endsWithAny(path, cancels) || bytes.Contains(path, kept) {
 		return true
 	}
 	id := a.names.get(answerID)
