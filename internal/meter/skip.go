@@ -3,7 +3,7 @@ package meter
 import "bytes"
 
 var (
-	deltaWord   = []byte("delta")
+	deltaKey    = []byte(`"delta":`) // a key: in a text its quotes are escaped
 	usageWord   = []byte("usage")
 	isNull      = []byte(`":null`)
 	hiddenInKey = []byte(`\u00`) // how a letter of a key may be written
@@ -12,7 +12,7 @@ var (
 // mayTell tells whether an event may say what is not known yet. One that brings a piece of the answer says nothing that the
 // first of them did not, unless it has an object of usage: hundreds of a stream need not be read.
 func (a *answer) mayTell(event []byte) bool {
-	if !bytes.Contains(event, deltaWord) {
+	if !bytes.Contains(event, deltaKey) {
 		return true
 	}
 	if !a.hasDelta {
