@@ -26,6 +26,20 @@ type KeyEdit struct {
 	Name         *string
 	AllowedCIDRs *[]string // addresses and CIDRs, the complete list
 	ExpiresAt    *string   // RFC 3339; empty: never
+	// Limits sets them, in the transaction of the edit, and gives what was changed; whoever keeps limits knows how.
+	Limits func(ctx context.Context, tx pgx.Tx, application, key uuid.UUID) (audit.Changes, error)
+}
+
+func (e KeyEdit) isEmpty() bool {
+	return e.Name == nil && e.AllowedCIDRs == nil && e.ExpiresAt == nil && e.Limits == nil
+}
+
+// setLimits does what the edit says of limits.
+func (e KeyEdit) setLimits(ctx context.Context, tx pgx.Tx, application, key uuid.UUID) (audit.Changes, error) {
+	if e.Limits == nil {
+		return nil, nil
+	}
+	return e.Limits(ctx, tx, application, key)
 }
 
 // wanted is an edit that was read: expiresAt and allowed count where the edit has them.
@@ -122,12 +136,14 @@ func (w wanted) applied(k Key) Key {
 	return k
 }
 
-// noteKey records what differs between two states of a key, of which one may hold nothing but the id.
-func noteKey(ctx context.Context, tx pgx.Tx, actor, action string, id uuid.UUID, application string, before, after Key) error {
+// noteKey records what differs between two states of a key, of which one may hold nothing but the id, and what was
+// changed beside it.
+func noteKey(ctx context.Context, tx pgx.Tx, actor, action string, id uuid.UUID, application string, before, after Key, beside ...audit.Change) error {
 	changes := audit.Changes{{Field: "keyId", To: after.ID.String()}}
 	changes.Add("keyName", textOrNil(before.Name), textOrNil(after.Name))
 	changes.Add("expiresAt", expiry(before), expiry(after))
 	changes.Add("allowedCidrs", networks(before), networks(after))
+	changes = append(changes, beside...)
 	if len(changes) == 1 {
 		return nil // nothing is different
 	}

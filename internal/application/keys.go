@@ -116,10 +116,14 @@ func (s *Store) CreateKey(ctx context.Context, owner, id uuid.UUID, actor string
 		if err := s.insertAdditional(ctx, tx, id, k, key, time.Time{}); err != nil {
 			return err
 		}
+		limits, err := e.setLimits(ctx, tx, id, k.ID)
+		if err != nil {
+			return err
+		}
 		if k, err = keyOf(ctx, tx, owner, id, k.ID); err != nil {
 			return err
 		}
-		return noteKey(ctx, tx, actor, "access_key.create", id, held.name, Key{ID: k.ID}, k)
+		return noteKey(ctx, tx, actor, "access_key.create", id, held.name, Key{ID: k.ID}, k, limits...)
 	})
 	if err != nil {
 		return Key{}, "", err
@@ -203,7 +207,7 @@ func (s *Store) UpdateKey(ctx context.Context, owner, id, keyID uuid.UUID, actor
 		if refused := fault.Unchanged(before.UpdatedAt, seen...); refused != nil {
 			return refused
 		}
-		if e == (KeyEdit{}) {
+		if e.isEmpty() {
 			return nil
 		}
 		after := want.applied(before)
@@ -213,10 +217,14 @@ func (s *Store) UpdateKey(ctx context.Context, owner, id, keyID uuid.UUID, actor
 		if err != nil {
 			return fmt.Errorf("update key: %w", err)
 		}
+		limits, err := e.setLimits(ctx, tx, id, keyID)
+		if err != nil {
+			return err
+		}
 		if k, err = keyOf(ctx, tx, owner, id, keyID); err != nil {
 			return err
 		}
-		return noteKey(ctx, tx, actor, "access_key.update", id, held.name, before, k)
+		return noteKey(ctx, tx, actor, "access_key.update", id, held.name, before, k, limits...)
 	})
 	return k, err
 }

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"time"
 
 	"github.com/google/uuid"
 
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/beijing"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/calls/ledger/ship"
@@ -61,8 +63,8 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	}
 	n.callLog = telemetry.NewCallLog(os.Stderr, telemetry.CallsLogged(c.CallLog), n.registry)
 	n.limits = limits.Open(ctx, limits.Config{
-		Gateway: n.spool.ID(), Snapshot: limits.New(n.pool).ReadSnapshot, Pool: n.pool, Redis: n.redis, Spent: n.shipper.Spent,
-		OwnerSpent: n.shipper.OwnerSpent, Logger: n.logger, Registry: n.registry,
+		Gateway: n.spool.ID(), Snapshot: limits.New(n.pool).ReadSnapshot, Pool: n.pool, Redis: n.redis, Spent: n.spent,
+		Logger: n.logger, Registry: n.registry,
 	})
 	// Questions about calls have connections of their own, to the calls' database and nothing else.
 	if n.lookups, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
@@ -72,6 +74,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	n.lookups.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
 	n.gateway = gateway.New(gateway.Config{
 		LookUpCall:       n.lookUpCall(pricing.New(n.pool)),
+		TellUsage:        n.tellUsage,
 		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
 		OpenKey:          n.openUpstreamKey,
@@ -113,6 +116,23 @@ func (n *Node) lookUpCall(prices *pricing.Store) func(ctx context.Context, appli
 		}
 		return json.Marshal(found)
 	}
+}
+
+// spent asks the ledger for what quotas have to count of a day.
+func (n *Node) spent(ctx context.Context, of limits.Subject, except []uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
+	switch of.Scope {
+	case limits.ForOwner:
+		return n.shipper.OwnerSpent(ctx, of.ID, except, day, counted)
+	case limits.ForKey:
+		return n.shipper.KeySpent(ctx, of.Application, of.ID, day, counted)
+	}
+	return n.shipper.Spent(ctx, of.ID, day, counted)
+}
+
+// tellUsage gives callers the limits that hold for their key, and what is used of them.
+func (n *Node) tellUsage(ctx context.Context, application, owner, key uuid.UUID) ([]byte, error) {
+	uses := n.limits.Uses(ctx, limits.Caller{Key: key, Application: application, Owner: owner})
+	return json.Marshal(report.OwnUsage(key, uses, time.Now()))
 }
 
 // newTracer returns nil where OTEL_EXPORTER_OTLP_ENDPOINT is unset.

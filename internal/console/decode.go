@@ -36,12 +36,17 @@ func nullsOf[T any](ctx *fiber.Ctx, nullable ...string) (body T, nulls []string,
 	if err = decodeObject(sent, &body, nullable); err != nil {
 		return body, nil, err
 	}
-	for _, m := range knownMembers(bytes.Trim(sent, " \t\r\n"), nullable) {
+	return body, nullsIn(bytes.Trim(sent, " \t\r\n"), nullable), nil
+}
+
+// nullsIn are the fields named that an object, valid JSON, gives as null.
+func nullsIn(object []byte, names []string) (nulls []string) {
+	for _, m := range knownMembers(object, names) {
 		if string(m.value) == "null" {
 			nulls = append(nulls, m.name)
 		}
 	}
-	return body, nulls, nil
+	return nulls
 }
 
 // optionalBodyOf is bodyOf where there need be no body; null is none.

@@ -3,7 +3,10 @@ package console
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -12,7 +15,9 @@ import (
 	"callgate/internal/application"
 	"callgate/internal/beijing"
 	"callgate/internal/fault"
+	"callgate/internal/limits"
 	"callgate/internal/openapi"
+	"callgate/internal/report"
 )
 
 // revealAccessKey answers with no-store, as every management answer does.
@@ -51,8 +56,34 @@ func (c *Console) listKeys(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	uses, known := c.lastUses(ctx.UserContext(), id)
-	return openapi.KeyItems{LastUseKnown: known, Items: openapi.Each(keys, keyView(uses))}, nil
+	of, err := c.aboutKeys(ctx.UserContext(), id)
+	if err != nil {
+		return nil, err
+	}
+	of.uses, of.usesKnown = c.lastUses(ctx.UserContext(), id)
+	return openapi.KeyItems{LastUseKnown: of.usesKnown, Items: openapi.Each(keys, of.view)}, nil
+}
+
+// aboutKeys is what is known of an application's keys beside themselves; without their uses where nobody asked for them.
+type aboutKeys struct {
+	uses      map[uuid.UUID]string // when each was used last
+	usesKnown bool
+	limits    map[uuid.UUID]limits.Limits
+	used      map[uuid.UUID]limits.Usage // of those that have limits
+	now       time.Time
+}
+
+func (c *Console) aboutKeys(ctx context.Context, application uuid.UUID) (about aboutKeys, err error) {
+	about.now = c.Now()
+	if about.limits, err = c.Limits.OfKeys(ctx, application); err != nil {
+		return about, err
+	}
+	if len(about.limits) > 0 && c.LimitsUsage != nil {
+		if about.used, err = c.LimitsUsage.Usages(ctx, slices.Collect(maps.Keys(about.limits))...); err != nil {
+			c.Logger.LogAttrs(ctx, slog.LevelDebug, "usage of keys' limits is not known", slog.Any("error", err))
+		}
+	}
+	return about, nil
 }
 
 // lastUsesWait is how long a list of keys waits for the statistics: they are needed to find an unused key, and must
@@ -71,21 +102,26 @@ func (c *Console) lastUses(ctx context.Context, application uuid.UUID) (uses map
 
 // createKey is the one answer about a key with the key in full.
 func (c *Console) createKey(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	edit, err := keyEdit(ctx)
+	who := principal(ctx)
+	edit, err := keyEdit(ctx, who.Email)
 	if err != nil {
 		return nil, err
 	}
-	who := principal(ctx)
 	k, key, err := c.Applications.CreateKey(ctx.UserContext(), who.UserID, id, who.Email, edit)
 	if err != nil {
 		return nil, err
 	}
 	c.Announcer.ApplicationChanged(ctx.UserContext(), id)
-	return created{openapi.NewKey{KeyFields: keyFields(k, nil), AccessKeyField: openapi.AccessKeyField{AccessKey: key}}}, nil
+	about, err := c.aboutKeys(ctx.UserContext(), id)
+	if err != nil { // the key is made, and is told this once
+		c.Logger.LogAttrs(ctx.UserContext(), slog.LevelWarn, "limits of a new key are not known", slog.Any("error", err))
+	}
+	return created{openapi.NewKey{KeyFields: about.fields(k), AccessKeyField: openapi.AccessKeyField{AccessKey: key}}}, nil
 }
 
 func (c *Console) updateKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
-	edit, err := keyEdit(ctx)
+	who := principal(ctx)
+	edit, err := keyEdit(ctx, who.Email)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +129,6 @@ func (c *Console) updateKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	who := principal(ctx)
 	k, err := c.Applications.UpdateKey(ctx.UserContext(), who.UserID, id, key, who.Email, edit, seen...)
 	switch {
 	case err == nil:
@@ -101,8 +136,12 @@ func (c *Console) updateKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
 	case fault.KindOf(err) != fault.Changed:
 		return nil, err
 	}
-	uses, _ := c.lastUses(ctx.UserContext(), id)
-	return shown(keyView(uses))(k, err)
+	about, unknown := c.aboutKeys(ctx.UserContext(), id)
+	if unknown != nil {
+		return nil, unknown
+	}
+	about.uses, _ = c.lastUses(ctx.UserContext(), id)
+	return shown(about.view)(k, err)
 }
 
 func (c *Console) deleteKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
@@ -119,25 +158,31 @@ func (c *Console) revealKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
 	return shown(accessKeyView)(c.Applications.RevealOneKey(ctx.UserContext(), who.UserID, id, key, who.Email))
 }
 
-// keyEdit reads what a key is to be: an end of null is none.
-func keyEdit(ctx *fiber.Ctx) (application.KeyEdit, error) {
+// keyEdit reads what a key is to be: an end of null is none, and so is a limit.
+func keyEdit(ctx *fiber.Ctx, actor string) (edit application.KeyEdit, err error) {
 	body, nulls, err := nullsOf[openapi.KeyEdit](ctx, "expiresAt")
-	if len(nulls) > 0 {
-		body.ExpiresAt = new(string)
+	if err != nil {
+		return edit, err
 	}
-	return application.KeyEdit(body), err
+	edit = application.KeyEdit{Name: body.Name, AllowedCIDRs: body.AllowedCIDRs, ExpiresAt: body.ExpiresAt}
+	if len(nulls) > 0 {
+		edit.ExpiresAt = new(string)
+	}
+	given, err := limitsWithin("limits", body.Limits)
+	if len(given) > 0 {
+		edit.Limits = limits.SetKey(given, actor)
+	}
+	return edit, err
 }
 
-// keyView shows keys with when they were used last.
-func keyView(uses map[uuid.UUID]string) func(application.Key) openapi.Key {
-	return func(k application.Key) openapi.Key { return openapi.Key{KeyFields: keyFields(k, uses)} }
-}
+func (a aboutKeys) view(k application.Key) openapi.Key { return openapi.Key{KeyFields: a.fields(k)} }
 
-func keyFields(k application.Key, uses map[uuid.UUID]string) openapi.KeyFields {
+func (a aboutKeys) fields(k application.Key) openapi.KeyFields {
 	view := openapi.KeyFields{
-		ID: k.ID, First: k.First, Name: k.Name, MaskedAccessKey: k.Mask, LastUsedAt: openapi.TextOrNull(uses[k.ID]),
+		ID: k.ID, First: k.First, Name: k.Name, MaskedAccessKey: k.Mask, LastUsedAt: openapi.TextOrNull(a.uses[k.ID]),
 		AllowedCIDRs: openapi.Each(k.AllowedCIDRs, netip.Prefix.String),
 		CreatedAt:    beijing.Format(k.CreatedAt), UpdatedAt: beijing.Format(k.UpdatedAt),
+		Limits: limitsView(a.limits[k.ID]), LimitsUsage: report.KeyUsage(a.limits[k.ID], a.used[k.ID], a.now),
 	}
 	if k.ExpiresAt != nil {
 		view.ExpiresAt = openapi.TextOrNull(beijing.Format(*k.ExpiresAt))

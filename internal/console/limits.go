@@ -13,6 +13,7 @@ import (
 	"callgate/internal/fault"
 	"callgate/internal/limits"
 	"callgate/internal/openapi"
+	"callgate/internal/report"
 )
 
 // limitNames are the fields of a body that are limits; each may be null.
@@ -39,6 +40,21 @@ func (c *Console) setApplicationLimits(ctx *fiber.Ctx, id uuid.UUID) (any, error
 	return c.applicationShown(ctx.UserContext())(a, err)
 }
 
+// limitsWithin reads the limits that stand in a field of a body, those given as null included.
+func limitsWithin(field string, sent []byte) (limits.Edit, error) {
+	if len(sent) == 0 {
+		return nil, nil
+	}
+	if sent[0] != '{' {
+		return nil, fault.InvalidFields(map[string]string{field: "must be an object of limits"})
+	}
+	var body openapi.LimitsEdit
+	if err := decodeObject(sent, &body, limitNames); err != nil {
+		return nil, err
+	}
+	return limitsGiven(body, nullsIn(sent, limitNames)), nil
+}
+
 // limitsGiven are the limits that a body names, those given as null included.
 func limitsGiven(body openapi.LimitsEdit, nulls []string) limits.Edit {
 	given := limits.Edit{
@@ -61,8 +77,6 @@ func (c *Console) getLimitsUsage(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	midnight := beijing.Format(beijing.Today(c.Now()).End())
-	const minute = int64(time.Minute / time.Millisecond)
 	used := c.limitsUsed(ctx.UserContext(), id, standings[id])
 	view := openapi.LimitsUsage{}
 	for i, h := range standings[id].Holding() {
@@ -70,13 +84,7 @@ func (c *Console) getLimitsUsage(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 		if item.Limit != nil {
 			item.Used = used[i]
 		}
-		switch h.Name {
-		case "requestsPerMinute", "tokensPerMinute":
-			window := minute
-			item.WindowMs = &window
-		case "callsPerDay", "tokensPerDay":
-			item.ResetsAt = &midnight
-		}
+		item.WindowMs, item.ResetsAt = report.LimitSpan(h.Name, c.Now())
 		if h.Name == "tokensPerDay" && item.Used != nil {
 			item.Estimated = c.estimatedToday(ctx.UserContext(), id, *item.Used)
 		}

@@ -189,3 +189,83 @@ func TestTheEstimatesOfADayAreToldApartFromWhatIsUsed(t *testing.T) {
 		t.Errorf("the call's detail has %v", detail)
 	}
 }
+
+// TestAKeyHasLimitsOfItsOwnBeneathTheCeilings: set with the key and changed with it, shown with what is used of them, kept
+// where the key is replaced, and recorded.
+func TestAKeyHasLimitsOfItsOwnBeneathTheCeilings(t *testing.T) {
+	w := newWatcher(t)
+	sameDay(t, w)
+	dev := w.developer("dev")
+	app := w.application(dev, "app")
+	keys := "/api/applications/" + app + "/keys"
+	told := func(of openapi.KeyFields) (line string) {
+		for _, u := range of.LimitsUsage {
+			line += fmt.Sprint(u.Name, " ", u.Limit)
+			if u.Used != nil {
+				line += fmt.Sprint(" used ", *u.Used, " left ", *u.Left)
+			}
+			line += "; "
+		}
+		return line
+	}
+	list := func() []openapi.Key {
+		t.Helper()
+		return dataOf[openapi.KeyItems](t, dev.must(200, "GET", keys, "")).Items
+	}
+	if first := list()[0]; told(first.KeyFields) != "" || first.Limits != (openapi.Limits{}) {
+		t.Errorf("a key of before: %+v", first)
+	}
+	w.admin.must(200, "PUT", "/api/admin/limits", `{"scope":"all","callsPerDay":100}`)
+	for body, sentence := range map[string]string{
+		`{"name":"x","limits":{"callsPerDay":101}}`:                "must be at most 100, the ceiling that an administrator has set for all applications",
+		`{"name":"x","limits":{"callsPerDay":0,"concurrency":-1}}`: `"concurrency":"must be an integer from 1 to 1000000000000"`,
+		`{"name":"x","limits":{"concurrency":"5"}}`:                `"concurrency":"must not be a string"`,
+		`{"name":"x","limits":[]}`:                                 `"limits":"must be an object of limits"`,
+		`{"name":"x","limits":null}`:                               `"limits":"must not be null`,
+	} {
+		if refused := dev.must(400, "POST", keys, body); !strings.Contains(refused.raw, sentence) {
+			t.Errorf("%s: %s does not say %q", body, refused.raw, sentence)
+		}
+	}
+	made := dataOf[openapi.NewKey](t, dev.must(201, "POST", keys, `{"name":"Batch","limits":{"callsPerDay":20,"requestsPerMinute":4,"tokensPerDay":null}}`))
+	if got := told(made.KeyFields); got != "requestsPerMinute 4 used 0 left 4; callsPerDay 20; " {
+		t.Errorf("made with %s", got)
+	}
+	w.redis.HSet(t.Context(), "callgate:limit:{"+made.ID.String()+"}:day-calls", fmt.Sprint(int64(beijing.Today(w.now))), 25)
+	dev.must(200, "PATCH", keys+"/"+made.ID.String(), `{"limits":{"requestsPerMinute":null,"concurrency":3}}`)
+	if got := told(list()[1].KeyFields); got != "concurrency 3 used 0 left 3; callsPerDay 20 used 25 left 0; " {
+		t.Errorf("listed with %s", got)
+	}
+	if got := dataOf[openapi.Key](t, dev.must(200, "PATCH", keys+"/"+made.ID.String(), `{"name":"Night"}`)); *got.Limits.CallsPerDay != 20 {
+		t.Errorf("renamed: %+v", got.Limits)
+	}
+
+	first := list()[0].ID.String()
+	dev.must(200, "PATCH", keys+"/"+first, `{"limits":{"callsPerDay":7}}`)
+	dev.must(200, "POST", "/api/applications/"+app+"/access-key/rotate", `{"overlapHours":1}`)
+	limited := map[bool]int{}
+	for _, k := range list() {
+		if k.Limits.CallsPerDay != nil && *k.Limits.CallsPerDay == 7 {
+			limited[k.First]++
+		}
+	}
+	if limited[true] != 1 || limited[false] != 1 {
+		t.Errorf("after a rotation with an overlap: %v", limited)
+	}
+
+	var trail []string
+	for _, e := range dataOf[openapi.AuditPage](t, w.admin.must(200, "GET", "/api/admin/audit?size=20", "")).Items {
+		if strings.HasPrefix(e.Action, "access_key.") {
+			for _, c := range e.Changes {
+				if c.Field == "callsPerDay" || c.Field == "requestsPerMinute" {
+					trail = append(trail, fmt.Sprint(e.Action, " ", c))
+				}
+			}
+		}
+	}
+	want := []string{"access_key.update {callsPerDay <nil> 7}", "access_key.update {requestsPerMinute 4 <nil>}",
+		"access_key.create {requestsPerMinute <nil> 4}", "access_key.create {callsPerDay <nil> 20}"}
+	if fmt.Sprint(trail) != fmt.Sprint(want) {
+		t.Errorf("recorded %q\nwant %q", trail, want)
+	}
+}

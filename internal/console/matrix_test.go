@@ -59,8 +59,8 @@ var matrix = []route{
 	{"GET", "/api/applications/{app}/access-key", developer, "", 200},
 	{"POST", "/api/applications/{app}/access-key/rotate", developer, "", 200},
 	{"GET", "/api/applications/{app}/keys", developer, "", 200},
-	{"POST", "/api/applications/{app}/keys", developer, `{"name":"More"}`, 201},
-	{"PATCH", "/api/applications/{app}/keys/{key}", developer, `{"name":"Renamed"}`, 200},
+	{"POST", "/api/applications/{app}/keys", developer, `{"name":"More","limits":{"callsPerDay":5}}`, 201},
+	{"PATCH", "/api/applications/{app}/keys/{key}", developer, `{"name":"Renamed","limits":{"callsPerDay":6,"concurrency":null}}`, 200},
 	{"DELETE", "/api/applications/{app}/keys/{key}", developer, "", 200},
 	{"GET", "/api/applications/{app}/keys/{key}/secret", developer, "", 200},
 	{"PATCH", "/api/applications/{app}/status", developer, `{"status":"disabled"}`, 200},
@@ -263,7 +263,7 @@ func TestForeignObjectsAnswerAsAbsentAndMalformedOnes(t *testing.T) {
 	foreign := c.place(route{path: "{key}"}).replacement["{key}"]
 	mine := "/api/applications/" + c.application(c.otherClient, "Mine") + "/keys/"
 	nobodys := uuid.Must(uuid.NewV7()).String()
-	for _, with := range []struct{ method, after, body string }{{"PATCH", "", `{"name":"x"}`}, {"DELETE", "", ""}, {"GET", "/secret", ""}} {
+	for _, with := range []struct{ method, after, body string }{{"PATCH", "", `{"name":"x"}`}, {"PATCH", "", `{"limits":{"callsPerDay":0}}`}, {"DELETE", "", ""}, {"GET", "/secret", ""}} {
 		compare(with.method, mine+foreign+with.after, mine+nobodys+with.after, with.body, bearerOf(c.other.Token.Value))
 	}
 

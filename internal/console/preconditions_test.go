@@ -49,7 +49,7 @@ func edits(m *manager) map[string]guarded {
 	keys := app + "/keys"
 	key := guarded{by: dev, read: keys, only: true, meanwhile: `{"name":%q}`,
 		also: "PATCH " + keys + "/" + dataOf[openapi.KeyItems](m.t, dev.must(200, "GET", keys, "")).Items[0].ID.String()}
-	all["updateKey"] = with(key, strings.TrimPrefix(key.also, "PATCH "), `{"allowedCidrs":["192.0.2.7"]}`)
+	all["updateKey"] = with(key, strings.TrimPrefix(key.also, "PATCH "), `{"allowedCidrs":["192.0.2.7"],"limits":{"callsPerDay":7}}`)
 	price := guarded{by: m.admin, read: "/api/admin/prices?capability=a", also: "PUT /api/admin/prices", only: true,
 		meanwhile: `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"3","output":"8","note":%q}`}
 	m.admin.must(200, "PUT", "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)

@@ -63,6 +63,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"malformed JSON at byte %d":                          "JSON 在第 {1} 字节处格式错误",
 	"must not be null; leave it out to keep it unset":    "不能为 null；不设置时请省略该字段",
 	"must not be a %s":                                   "类型不能是 {1}",
+	"must be an object of limits":                        "必须是由限额组成的对象",
 	"must be an integer from %d to %d":                   "必须是 {1} 到 {2} 之间的整数",
 	"must be an integer from 1 to %d":                    "必须是 1 到 {1} 之间的整数",
 	"is required":                                        "必填",

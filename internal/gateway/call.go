@@ -63,10 +63,10 @@ type call struct {
 	capability  *access.Capability                // nil until the model was found to name one
 	named       atomic.Pointer[access.Capability] // the same, for those who end its calls
 
-	share  *share        // of the application
-	limits *limits.State // its limits; nil where nobody has any
-	ticket limits.Ticket // what the call took of them
-	place  *poolStake    // of its owner, what the call uses of a pool; nil while it uses none
+	share  *share         // of the application
+	limits *limits.Scopes // what the call is counted in; nil where nothing limits it
+	ticket limits.Ticket  // what the call took of them
+	place  *poolStake     // of its owner, what the call uses of a pool; nil while it uses none
 
 	request     requestBody
 	attempt                         // the last one, or the one to be made

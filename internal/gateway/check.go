@@ -70,6 +70,8 @@ func (c *call) check() *refusal {
 		return &modelsAsked
 	case count == 0 && c.asksForCall():
 		return &callAsked
+	case count == 0 && c.asksForUsage():
+		return &usageAsked
 	case model == "":
 		return &refusedNoModel
 	case c.capability == nil:

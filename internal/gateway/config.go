@@ -34,6 +34,8 @@ type Config struct {
 	OpenUpstreamKey func(*access.Upstream) ([]byte, error)
 	// LookUpCall gives what is kept of a call of an application as JSON, or ErrNoCall; nil: nobody can ask.
 	LookUpCall func(ctx context.Context, application, call uuid.UUID) ([]byte, error)
+	// TellUsage gives as JSON what holds for a key, and how much of it is used; nil: nobody can ask.
+	TellUsage func(ctx context.Context, application, owner, key uuid.UUID) ([]byte, error)
 	// Record takes a finished record and never blocks.
 	Record func(*calls.Record)
 	// Log writes a line for each call; nil: none.

@@ -20,7 +20,9 @@ func (c *call) handle() (again bool) {
 	case refused == &modelsAsked:
 		return c.tellModels()
 	case refused == &callAsked:
-		return c.answerLookup()
+		return c.answerQuestion(c.callQuestion())
+	case refused == &usageAsked:
+		return c.answerQuestion(c.usageQuestion())
 	case refused != nil:
 		return c.refuse(*refused)
 	}

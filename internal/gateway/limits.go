@@ -10,17 +10,18 @@ import (
 	"callgate/internal/limits"
 )
 
-// findLimits finds out what limits the call's application has.
+// findLimits finds out what limits hold for the call: its key's, its application's and its owner's.
 func (c *call) findLimits() {
 	if l := c.gateway.config.Limits; l != nil {
 		before := c.share.limited.Load()
-		if c.limits = l.Of(before, c.grant.ApplicationID, c.grant.OwnerID); c.limits != before {
-			c.share.limited.Store(c.limits)
+		state, scopes := l.Of(before, limits.Caller{Key: c.grant.KeyID, Application: c.grant.ApplicationID, Owner: c.grant.OwnerID})
+		if c.limits = scopes; state != before {
+			c.share.limited.Store(state)
 		}
 	}
 }
 
-// takeLimits takes of the application's limits what the call needs, or refuses it.
+// takeLimits takes of its limits what the call needs, or refuses it.
 func (c *call) takeLimits() *refusal {
 	if c.limits == nil {
 		return nil
@@ -52,7 +53,7 @@ func (c *call) endLimits(u *calls.Usage, o *outcome) (estimated uint32) {
 	return uint32(min(max(0, counted-told), math.MaxUint32))
 }
 
-// appendLimits tells the caller what is left to it of its application's limits.
+// appendLimits tells the caller what is left to it of its limits.
 func (c *call) appendLimits(out []byte) []byte {
 	if c.limits == nil {
 		return out
@@ -64,7 +65,7 @@ func (c *call) appendLimits(out []byte) []byte {
 // then again, would only hang and be refused more often.
 const longestWait = time.Minute
 
-// refusedLimit says which limit is reached, and when to come again.
+// refusedLimit says which limit is reached, whose it is, and when to come again.
 func refusedLimit(reached *limits.Reached) *refusal {
 	seconds := int64((min(reached.RetryAfter, longestWait) + time.Second - 1) / time.Second)
 	again := fmt.Sprintf("Try again in %d s.", seconds)
@@ -72,10 +73,7 @@ func refusedLimit(reached *limits.Reached) *refusal {
 	if reached.Code != limits.QuotaExhausted || reached.RetryAfter <= longestWait {
 		r.retryAfter = strconv.FormatInt(seconds, 10)
 	}
-	may, has := "The application may", "has"
-	if reached.Owner {
-		may, has = "All applications of the owner together may, by an administrator's ceiling for the owner,", "have"
-	}
+	may, has := whose(reached)
 	switch reached.Limit {
 	case limits.RequestsPerMinute:
 		r.message = fmt.Sprintf("%s make %d calls a minute, and %s. %s", may, reached.Value, has, again)
@@ -89,4 +87,20 @@ func refusedLimit(reached *limits.Reached) *refusal {
 		r.message = fmt.Sprintf("%s have %d calls in flight, and %s. Try again when one of them has ended.", may, reached.Value, has)
 	}
 	return &r
+}
+
+// whose begins and continues the sentence about a limit: who may use so much, and has.
+func whose(reached *limits.Reached) (may, has string) {
+	switch reached.Scope {
+	case limits.ForKey:
+		if reached.KeyName == "" {
+			return "The application's first key may, by its own limit,", "has"
+		}
+		return "The application's key “" + reached.KeyName + "” may, by its own limit,", "has"
+	case limits.ForOwner:
+		return "All applications of the owner together may, by an administrator's ceiling for the owner,", "have"
+	case limits.ForAll:
+		return "Every application may, by an administrator's ceiling for all,", "this one has"
+	}
+	return "The application may", "has"
 }

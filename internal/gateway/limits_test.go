@@ -116,6 +116,26 @@ func TestRetryAfterIsTheTrueTimeUpToAMinute(t *testing.T) {
 	}
 }
 
+// TestARefusalSaysWhoseLimitItIs.
+func TestARefusalSaysWhoseLimitItIs(t *testing.T) {
+	for _, c := range []struct {
+		scope      limits.Scope
+		key, limit string
+		want       string
+	}{
+		{limits.ForKey, "Batch", limits.RequestsPerMinute, "The application's key “Batch” may, by its own limit, make 5 calls a minute, and has. Try again in 12 s."},
+		{limits.ForKey, "", limits.TokensPerDay, "The application's first key may, by its own limit, use 5 tokens a day, and has. The day ends at midnight in Beijing."},
+		{limits.ForApplication, "", limits.CallsPerDay, "The application may make 5 calls a day, and has. The day ends at midnight in Beijing."},
+		{limits.ForOwner, "", limits.Concurrency, "All applications of the owner together may, by an administrator's ceiling for the owner, have 5 calls in flight, and have. Try again when one of them has ended."},
+		{limits.ForAll, "", limits.TokensPerMinute, "Every application may, by an administrator's ceiling for all, use 5 tokens a minute, and this one has. Try again in 12 s."},
+	} {
+		got := refusedLimit(&limits.Reached{Code: limits.RateLimited, Scope: c.scope, KeyName: c.key, Limit: c.limit, Value: 5, RetryAfter: 12 * time.Second})
+		if got.message != c.want {
+			t.Errorf("%s", got.message)
+		}
+	}
+}
+
 // TestTokensOfACallAreChargedWhenItEnds: of one that failed none, and the next is refused once they are used.
 func TestTokensOfACallAreChargedWhenItEnds(t *testing.T) {
 	r := limitedRig(t, answers(jsonAnswer("200 OK", "", reportedJSON)), "tokens_per_minute", "13")

@@ -16,26 +16,27 @@ var ErrNoCall = errors.New("no such call")
 
 const (
 	callsPath = "/v1/calls/"
-	// lookupsASecond bounds the questions about calls that a key may ask in one second, lookupsAtOnce those that all keys ask at a
-	// time: the calls' database is asked.
+	usagePath = "/v1/usage"
+	// lookupsASecond bounds the questions about calls and limits that a key may ask in one second, lookupsAtOnce those
+	// that all keys ask at a time: databases are asked.
 	lookupsASecond = 5
 	lookupsAtOnce  = 8
 	lookupTimeout  = 5 * time.Second
 )
 
-// callAsked stands for the answers to questions about a call, as modelsAsked does.
-var callAsked refusal
+// callAsked and usageAsked stand for the answers to questions about a call, and about limits, as modelsAsked does.
+var callAsked, usageAsked refusal
 
 var (
 	refusedNoCall = refusal{status: 404, code: "call_not_found", kind: "invalid_request_error",
 		message: "The application has made no call with this identifier, or it is not stored yet. Ask again a few seconds after the call has ended."}
 	refusedOften = refusal{status: 429, code: "rate_limited", kind: "rate_limit_error", retryAfter: "1",
-		message: "The Access Key asks about calls more than 5 times a second. Try again in 1 s."}
+		message: "The Access Key asks about calls and limits more than 5 times a second. Try again in 1 s."}
 	refusedUnreadable = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "2",
-		message: "What is stored of calls cannot be read at the moment. Try again in 2 s."}
+		message: "What is stored cannot be read at the moment. Try again in 2 s."}
 )
 
-// lookups bounds questions about calls.
+// lookups bounds questions about calls and limits.
 type lookups struct {
 	places chan struct{}
 
@@ -72,16 +73,36 @@ func (c *call) callOf() (uuid.UUID, bool) {
 	return of, err == nil
 }
 
-// answerLookup answers with what is kept of a call of the key's application, without what was sent. It is no call: nothing is
-// recorded, and it gives back its place before the database is asked, so that a slow one holds up no call.
-func (c *call) answerLookup() (again bool) {
+// asksForUsage tells whether a request that names no capability asks for the limits of its key.
+func (c *call) asksForUsage() bool {
+	return string(c.path) == usagePath && !c.via && c.gateway.config.TellUsage != nil && (c.method == http.MethodGet || c.method == http.MethodHead) && !c.shown
+}
+
+// question asks a database for an answer.
+type question func(ctx context.Context) ([]byte, error)
+
+// callQuestion asks for what is kept of a call of the key's application, without what was sent.
+func (c *call) callQuestion() question {
+	id, _ := c.callOf()
+	ask, application := c.gateway.config.LookUpCall, c.grant.ApplicationID
+	return func(ctx context.Context) ([]byte, error) { return ask(ctx, application, id) }
+}
+
+// usageQuestion asks for what limits the key, and what is used of that.
+func (c *call) usageQuestion() question {
+	ask, application, owner, key := c.gateway.config.TellUsage, c.grant.ApplicationID, c.grant.OwnerID, c.grant.KeyID
+	return func(ctx context.Context) ([]byte, error) { return ask(ctx, application, owner, key) }
+}
+
+// answerQuestion answers what is no call: nothing is recorded, and it gives back its place before a database is asked, so
+// that a slow one holds up no call.
+func (c *call) answerQuestion(ask question) (again bool) {
 	c.request.drain()
 	whole := c.request.complete.Load()
 	again = whole && !c.x.Last()
-	id, _ := c.callOf()
-	application, key, old, head, cors := c.grant.ApplicationID, c.grant.KeyID, c.x.Old, c.method == http.MethodHead, c.cors
+	key, old, head, cors := c.grant.KeyID, c.x.Old, c.method == http.MethodHead, c.cors
 	c.dismiss()
-	text, refused := c.gateway.lookUp(application, key, id)
+	text, refused := c.gateway.lookUp(key, ask)
 	out := make([]byte, 0, 1024)
 	if refused != nil {
 		out = refused.append(out, answering{again: again, old: old, head: head, cors: cors})
@@ -102,7 +123,8 @@ func (c *call) answerLookup() (again bool) {
 	return again && err == nil
 }
 
-func (g *Gateway) lookUp(application, key, id uuid.UUID) ([]byte, *refusal) {
+// lookUp asks for a key, as often as it may.
+func (g *Gateway) lookUp(key uuid.UUID, ask question) ([]byte, *refusal) {
 	if !g.lookups.allows(key, time.Now()) {
 		return nil, &refusedOften
 	}
@@ -114,12 +136,12 @@ func (g *Gateway) lookUp(application, key, id uuid.UUID) ([]byte, *refusal) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
-	text, err := g.config.LookUpCall(ctx, application, id)
+	text, err := ask(ctx)
 	switch {
 	case errors.Is(err, ErrNoCall):
 		return nil, &refusedNoCall
 	case err != nil:
-		g.config.Logger.Warn("a call cannot be told about", "error", err)
+		g.config.Logger.Warn("a question of a caller cannot be answered", "error", err)
 		return nil, &refusedUnreadable
 	}
 	return text, nil

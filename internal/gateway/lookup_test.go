@@ -80,7 +80,9 @@ func TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall(t *testing.T) {
 	done := make(chan int, lookupsAtOnce)
 	for range lookupsAtOnce {
 		go func() {
-			_, refused := r.gateway.lookUp(application, uuid.New(), askedCall)
+			_, refused := r.gateway.lookUp(uuid.New(), func(ctx context.Context) ([]byte, error) {
+				return r.gateway.config.LookUpCall(ctx, application, askedCall)
+			})
 			if refused != nil {
 				done <- refused.status
 				return
@@ -112,6 +114,52 @@ func TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall(t *testing.T) {
 	}
 	if !limit.allows(uuid.New(), now) || !limit.allows(key, now.Add(time.Second)) {
 		t.Error("another key, or another second, was refused")
+	}
+}
+
+// TestTheLimitsOfAKeyAreToldToItAndThatIsNoCall, when its day is used up too.
+func TestTheLimitsOfAKeyAreToldToItAndThatIsNoCall(t *testing.T) {
+	const told = `{"limits":[]}`
+	r := limitedRig(t, answers(okAnswer), "calls_per_day", "1")
+	r.gateway.config.TellUsage = func(_ context.Context, of, _, _ uuid.UUID) ([]byte, error) {
+		if of != application {
+			t.Errorf("asked for %s", of)
+		}
+		return []byte(told), nil
+	}
+	r.ask(post("/gateway/v1?model=m", goodKey, "{}"))
+	r.record()
+	if a := r.ask(post("/gateway/v1?model=m", goodKey, "{}")); a.StatusCode != 429 {
+		t.Errorf("the day is not used up: %d", a.StatusCode)
+	}
+	r.record()
+	for range lookupsASecond + 1 {
+		a := r.ask(aboutCall("GET", "/v1/usage", goodKey))
+		if a.StatusCode != 200 || string(a.body) != told || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("X-Call-Id") != "" {
+			t.Errorf("%d %v %s", a.StatusCode, a.Header, a.body)
+		}
+		r.gateway.lookups.second = 0 // as in another second
+	}
+	r.gateway.lookups.places = make(chan struct{}) // all are in use
+	if a := r.ask(aboutCall("GET", "/v1/usage", goodKey)); a.StatusCode != 503 || a.Header.Get("Retry-After") != "2" {
+		t.Errorf("one too many: %d %v", a.StatusCode, a.Header)
+	}
+	if len(r.records) != 0 || r.gateway.supervisor.len() != 0 {
+		t.Errorf("%d records, %d in flight", len(r.records), r.gateway.supervisor.len())
+	}
+	for raw, status := range map[string]int{ // these are calls
+		aboutCall("GET", "/v1/usage?model=m", goodKey): 429,
+		aboutCall("POST", "/v1/usage", goodKey):        400,
+		aboutCall("GET", "/v1/usage/x", goodKey):       400,
+		aboutCall("GET", "/v1/usage", "cg-disabled"):   403,
+	} {
+		if a := r.ask(raw); a.StatusCode != status {
+			t.Errorf("%q: %d %s", raw, a.StatusCode, a.body)
+		}
+		r.record()
+	}
+	if a := r.ask(aboutCall("GET", "/v1/usage", "cg-made-up")); a.StatusCode != 401 {
+		t.Errorf("a made-up key: %d", a.StatusCode)
 	}
 }
 

@@ -1,6 +1,9 @@
 package limits
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Codes of what is reached; the gateway answers 429 with them.
 const (
@@ -22,107 +25,129 @@ const (
 type Reached struct {
 	Code       string
 	Limit      string        // which one
-	Owner      bool          // it is the ceiling of the owner, for all applications together
+	Scope      Scope         // whose it is; ForAll is each application's, by a ceiling
+	KeyName    string        // of a key's; empty: the application's first one, which nobody has named
 	Value      int64         // of it
 	RetryAfter time.Duration // at least 1 s; of a day, until it ends
 }
 
 // Ticket is what a call has taken; End ends it. The zero Ticket took nothing.
 type Ticket struct {
-	state    *State
 	estimate int64 // of tokens
-	own      hold
-	owner    hold // of the owner's ceiling, if any
+	holds    [maxLevels]hold
+	levels   int
 }
 
-// hold is what a call has taken of the limits of a state.
+// taken are what it has taken of each scope.
+func (t *Ticket) taken() []hold { return t.holds[:t.levels] }
+
+// hold is what a call has taken of the limits of a scope.
 type hold struct {
-	state                 *State
+	tally                 *tally
 	requestIn, callIn     int64 // buckets
 	tokensIn, dayTokensIn int64
 	tokens, dayTokens     int64 // 0: none
 	request, call, slot   bool
 }
 
-// Admit takes of every limit of an application what a call needs. A warm call asks nobody: it spends what is leased.
-// start is when the call began.
-func (l *Limiter) Admit(s *State, start time.Time) (t Ticket, reached *Reached) {
-	if !s.limited {
+// Admit takes of every limit of every scope what a call needs, the narrowest first, so that a call refused by a key's
+// takes nothing of its application's. A warm call asks nobody: it spends what is leased. start is when the call began.
+func (l *Limiter) Admit(s *Scopes, start time.Time) (t Ticket, reached *Reached) {
+	if s == nil {
 		return Ticket{}, nil
 	}
 	now := start.Sub(l.began)
-	t = Ticket{state: s, estimate: s.perCall.Load(), own: hold{state: s}}
-	owner := s.owner.Load()
-	if t.estimate == 0 && owner != nil { // what is known of its owner's other applications
-		t.estimate = owner.perCall.Load()
-	}
-	t.estimate = max(1, t.estimate)
-	reached = l.take(&t.own, allLimits, t.estimate, start, now)
-	if owner != nil && reached == nil {
-		t.owner.state = owner.State
-		if reached = l.take(&t.owner, owner.limits, t.estimate, start, now); reached != nil {
-			reached.Owner = true
-			t.own.refund()
+	t.estimate, t.levels = s.estimate(), len(s.levels)
+	for i := range s.levels {
+		if reached = l.take(&t.holds[i], &s.levels[i], t.estimate, start, now); reached == nil {
+			continue
 		}
-	}
-	if reached != nil {
+		for i := range t.holds[:i] {
+			t.holds[i].refund()
+		}
+		reached = l.tightest(s, reached)
 		l.metrics.refused.WithLabelValues(reached.Limit).Inc()
 		return Ticket{}, reached
 	}
 	return t, nil
 }
 
-// allLimits concern every call of a state.
-var allLimits = Limits{RequestsPerMinute: 1, TokensPerMinute: 1, Concurrency: 1, CallsPerDay: 1, TokensPerDay: 1}
+// estimate is how many tokens a call is likely to use, by those before it: of the narrowest scope that knows any.
+func (s *Scopes) estimate() int64 {
+	for i := range s.levels {
+		if n := s.levels[i].perCall.Load(); n > 0 {
+			return n
+		}
+	}
+	return 1
+}
 
-// take takes for a call of those limits of h's state that concern it, or nothing.
-func (l *Limiter) take(h *hold, concern Limits, estimate int64, start time.Time, now time.Duration) (reached *Reached) {
-	s := h.state
-	if concern.RequestsPerMinute != 0 {
-		h.requestIn, h.request, reached = l.spend(s, s.requests, RequestsPerMinute, RateLimited, 1, now)
+// tightest gives the one of the limits that are used up which is so for longest: who comes again when another one
+// allows it is refused once more. Of those that end together it is the narrowest scope's. Nothing is taken to find out.
+func (l *Limiter) tightest(s *Scopes, reached *Reached) *Reached {
+	const together = time.Second
+	for i := range s.levels {
+		of := &s.levels[i]
+		for _, name := range meterNames {
+			m := of.meter(name)
+			if of.limits.Get(name) == 0 || m.left() > 0 {
+				continue
+			}
+			if other := l.reached(of, m, name); other.RetryAfter > reached.RetryAfter+together {
+				reached = other
+			}
+		}
 	}
-	if reached == nil && concern.CallsPerDay != 0 {
-		s.calls.countsFrom(start)
-		h.callIn, h.call, reached = l.spend(s, s.calls, CallsPerDay, QuotaExhausted, 1, now)
+	return reached
+}
+
+// take takes for a call what it needs of the limits of a level, or nothing.
+func (l *Limiter) take(h *hold, of *level, estimate int64, start time.Time, now time.Duration) (reached *Reached) {
+	h.tally = of.tally
+	if of.limits.RequestsPerMinute != 0 {
+		h.requestIn, h.request, reached = l.spend(of, of.requests, RequestsPerMinute, 1, now)
 	}
-	if reached == nil && concern.TokensPerMinute != 0 {
-		h.tokensIn, h.tokens, reached = l.reserve(s, s.tokens, TokensPerMinute, RateLimited, estimate, now)
+	if reached == nil && of.limits.TokensPerMinute != 0 {
+		h.tokensIn, h.tokens, reached = l.reserve(of, of.tokens, TokensPerMinute, estimate, now)
 	}
-	if reached == nil && concern.TokensPerDay != 0 {
-		s.dayTokens.countsFrom(start)
-		h.dayTokensIn, h.dayTokens, reached = l.reserve(s, s.dayTokens, TokensPerDay, QuotaExhausted, estimate, now)
+	if reached == nil && of.limits.CallsPerDay != 0 {
+		of.calls.countsFrom(start)
+		h.callIn, h.call, reached = l.spend(of, of.calls, CallsPerDay, 1, now)
 	}
-	if reached == nil && concern.Concurrency != 0 {
-		h.slot, reached = l.occupy(s, now)
+	if reached == nil && of.limits.TokensPerDay != 0 {
+		of.dayTokens.countsFrom(start)
+		h.dayTokensIn, h.dayTokens, reached = l.reserve(of, of.dayTokens, TokensPerDay, estimate, now)
+	}
+	if reached == nil && of.limits.Concurrency != 0 {
+		h.slot, reached = l.occupy(of, now)
 	}
 	if reached != nil {
 		h.refund()
 	}
-	touch(&s.slots.lastUse, now) // also of a state whose limits do not concern the call: it is in use
+	touch(&of.slots.lastUse, now) // also where no limit of calls in flight concerns the call: the tally is in use
 	return reached
 }
 
 // reserve takes an estimate of tokens, which is not used yet. It gives how many were taken.
-func (l *Limiter) reserve(s *State, m *meter, name, code string, estimate int64, now time.Duration) (bucket, n int64, reached *Reached) {
+func (l *Limiter) reserve(of *level, m *meter, name string, estimate int64, now time.Duration) (bucket, n int64, reached *Reached) {
 	limit := m.limit.Load()
-	bucket, taken, reached := l.spend(s, m, name, code, estimate, now)
+	bucket, taken, reached := l.spend(of, m, name, estimate, now)
 	if !taken {
 		return 0, 0, reached
 	}
 	n = min(estimate, limit)
 	m.reserve(bucket, n)
-	s.reserving.Add(1)
+	of.reserving.Add(1)
 	return bucket, n, nil
 }
 
 // refund gives everything back.
 func (h *hold) refund() {
-	s := h.state
 	if h.request {
-		s.requests.giveBack(h.requestIn, 1)
+		h.tally.requests.giveBack(h.requestIn, 1)
 	}
 	if h.call {
-		s.calls.giveBack(h.callIn, 1)
+		h.tally.calls.giveBack(h.callIn, 1)
 	}
 	h.free()
 	h.settle(0, 0)
@@ -131,32 +156,29 @@ func (h *hold) refund() {
 // free gives the slot back.
 func (h *hold) free() {
 	if h.slot {
-		h.state.slots.release()
+		h.tally.slots.release()
 	}
 }
 
 // settle counts so many tokens instead of the estimate.
 func (h *hold) settle(tokens int64, now time.Duration) {
-	s := h.state
 	if h.tokens > 0 {
-		s.tokens.settle(h.tokensIn, h.tokens, tokens, now)
-		s.reserving.Add(-1)
+		h.tally.tokens.settle(h.tokensIn, h.tokens, tokens, now)
+		h.tally.reserving.Add(-1)
 	}
 	if h.dayTokens > 0 {
-		s.dayTokens.settle(h.dayTokensIn, h.dayTokens, tokens, now)
-		s.reserving.Add(-1)
+		h.tally.dayTokens.settle(h.dayTokensIn, h.dayTokens, tokens, now)
+		h.tally.reserving.Add(-1)
 	}
 }
 
 // learn notes what a call used, for the estimates of later ones.
 func (h *hold) learn(tokens int64) {
-	if h.state != nil {
-		average := h.state.perCall.Load()
-		if average == 0 {
-			average = tokens
-		}
-		h.state.perCall.Store(average + (tokens-average)/8)
+	average := h.tally.perCall.Load()
+	if average == 0 {
+		average = tokens
 	}
+	h.tally.perCall.Store(average + (tokens-average)/8)
 }
 
 // countsTokens tells whether a limit of tokens holds.
@@ -166,25 +188,26 @@ func (h *hold) countsTokens() bool { return h.tokens > 0 || h.dayTokens > 0 }
 // they are; else they are a lower bound, of which what was estimated stays counted where that is more: a caller that
 // leaves before the end saves nothing by it. It gives how many are counted, 0 where no limit of tokens holds.
 func (l *Limiter) End(t Ticket, tokens int64, all bool) (counted int64) {
-	if t.state == nil {
+	taken, charges := t.taken(), false
+	for i := range taken {
+		taken[i].free()
+		charges = charges || taken[i].countsTokens()
+	}
+	if !charges {
 		return 0
 	}
-	t.own.free()
-	t.owner.free()
-	if !t.own.countsTokens() && !t.owner.countsTokens() {
-		return 0
-	}
-	switch {
-	case !all:
+	learns := all && tokens > 0 // a call that failed used none, which says nothing of the others
+	if !all {
 		tokens = max(tokens, t.estimate)
 		l.metrics.estimated.Inc()
-	case tokens > 0: // a call that failed used none, which says nothing of the others
-		t.own.learn(tokens)
-		t.owner.learn(tokens)
 	}
 	now := l.elapsed()
-	t.own.settle(tokens, now)
-	t.owner.settle(tokens, now)
+	for i := range taken {
+		if learns {
+			taken[i].learn(tokens)
+		}
+		taken[i].settle(tokens, now)
+	}
 	return tokens
 }
 
@@ -199,7 +222,7 @@ func (m *meter) settle(bucket, taken, n int64, now time.Duration) {
 }
 
 // spend takes n of a limit where there is one.
-func (l *Limiter) spend(s *State, m *meter, name, code string, n int64, now time.Duration) (bucket int64, taken bool, reached *Reached) {
+func (l *Limiter) spend(of *level, m *meter, name string, n int64, now time.Duration) (bucket int64, taken bool, reached *Reached) {
 	limit := m.limit.Load()
 	if limit == 0 {
 		return 0, false, nil
@@ -210,18 +233,37 @@ func (l *Limiter) spend(s *State, m *meter, name, code string, n int64, now time
 		return bucket, true, nil
 	}
 	m.waiting.Add(n)
-	bucket, taken = l.spendMore(s, m, n)
+	bucket, taken = l.spendMore(of.tally, m, n)
 	m.waiting.Add(-n)
 	if taken {
 		return bucket, true, nil
 	}
 	m.vain.Add(n)
+	return 0, false, l.reached(of, m, name)
+}
+
+// reached tells that a limit which a meter counts is used up.
+func (l *Limiter) reached(of *level, m *meter, name string) *Reached {
 	after := time.Duration(m.frees(l.elapsed())) * time.Millisecond
-	return 0, false, &Reached{Code: code, Limit: name, Value: limit, RetryAfter: max(after, time.Second)}
+	return of.reached(name, m.limit.Load(), max(after, time.Second))
+}
+
+func (v *level) reached(name string, limit int64, after time.Duration) *Reached {
+	r := &Reached{Code: RateLimited, Limit: name, Scope: v.Scope, KeyName: v.keyName, Value: limit, RetryAfter: after}
+	switch name {
+	case CallsPerDay, TokensPerDay:
+		r.Code = QuotaExhausted
+	case Concurrency:
+		r.Code = ConcurrencyLimited
+	}
+	if v.sources[slices.Index(limitNames[:], name)] == Source(ForAll) {
+		r.Scope = ForAll
+	}
+	return r
 }
 
 // spendMore asks the count for more, or spends of the gateway's share while it cannot be asked.
-func (l *Limiter) spendMore(s *State, m *meter, n int64) (bucket int64, taken bool) {
+func (l *Limiter) spendMore(t *tally, m *meter, n int64) (bucket int64, taken bool) {
 	if int64(l.elapsed()) < m.emptyTo.Load() {
 		return 0, false
 	}
@@ -238,7 +280,7 @@ func (l *Limiter) spendMore(s *State, m *meter, n int64) (bucket int64, taken bo
 	}
 	answered := false
 	if asks && !l.link.sharing(now) && !m.lost.Load() {
-		bucket, taken, answered = l.exchange(s, m, m.demand(n, now, l.pace.life), n)
+		bucket, taken, answered = l.exchange(t, m, m.demand(n, now, l.pace.life), n)
 	}
 	// A count that turns out to have lost everything grants nothing: until it is whole again, the share is spent.
 	if !answered || !taken && l.link.sharing(l.elapsed()) {
@@ -260,42 +302,42 @@ func (m *meter) demand(n int64, now, life time.Duration) int64 {
 }
 
 // occupy takes a slot where calls in flight are limited.
-func (l *Limiter) occupy(s *State, now time.Duration) (taken bool, reached *Reached) {
-	limit := s.slots.limit.Load()
+func (l *Limiter) occupy(of *level, now time.Duration) (taken bool, reached *Reached) {
+	limit := of.slots.limit.Load()
 	if limit == 0 {
 		return false, nil
 	}
-	touch(&s.slots.lastUse, now)
-	if s.slots.take() || l.occupyMore(s) {
+	touch(&of.slots.lastUse, now)
+	if of.slots.take() || l.occupyMore(of.tally) {
 		return true, nil
 	}
-	s.slots.wanted.Add(1)
-	return false, &Reached{Code: ConcurrencyLimited, Limit: Concurrency, Value: limit, RetryAfter: time.Second}
+	of.slots.wanted.Add(1)
+	return false, of.reached(Concurrency, limit, time.Second)
 }
 
-func (l *Limiter) occupyMore(s *State) bool {
-	asks := s.slots.exchange.LockWithin(l.pace.timeout)
+func (l *Limiter) occupyMore(t *tally) bool {
+	asks := t.slots.exchange.LockWithin(l.pace.timeout)
 	if asks {
-		defer s.slots.exchange.Unlock()
+		defer t.slots.exchange.Unlock()
 	}
 	now := l.elapsed()
 	switch {
-	case s.slots.take():
+	case t.slots.take():
 		return true
-	case int64(now) < s.slots.emptyTo.Load():
+	case int64(now) < t.slots.emptyTo.Load():
 		return false
 	}
 	taken, answered := false, false
 	if asks && !l.link.sharing(now) {
-		taken, answered = l.exchangeSlots(s, 8)
+		taken, answered = l.exchangeSlots(t, 8)
 	}
 	if !answered {
-		s.slots.share(*l.peers.Load(), now, l.pace.window)
-		taken = s.slots.take()
+		t.slots.share(*l.peers.Load(), now, l.pace.window)
+		taken = t.slots.take()
 	}
 	if taken {
 		return true
 	}
-	s.slots.emptyTo.Store(int64(l.elapsed() + l.pace.tick))
+	t.slots.emptyTo.Store(int64(l.elapsed() + l.pace.tick))
 	return false
 }

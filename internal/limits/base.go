@@ -25,7 +25,7 @@ const baseTimeout = 20 * time.Second
 
 // rebase adds to the count of a day what nobody who is there would tell of it: calls of gateways that have ended, and
 // of the time before there was a limit. It waits until all who are there have told theirs.
-func (l *Limiter) rebase(s *State, m *meter, now time.Duration) {
+func (l *Limiter) rebase(t *tally, m *meter, now time.Duration) {
 	m.mu.Lock()
 	needed := m.span == beijingDay && !m.based && m.epoch != "" && now-m.first >= l.pace.resume && !m.basing
 	m.basing = m.basing || needed
@@ -36,9 +36,9 @@ func (l *Limiter) rebase(s *State, m *meter, now time.Duration) {
 	l.running.Go(func() {
 		ctx, cancel := context.WithTimeout(l.work, baseTimeout)
 		defer cancel()
-		if err := l.base(ctx, s, m); err != nil {
+		if err := l.base(ctx, t, m); err != nil {
 			l.metrics.exchanges.WithLabelValues("base_error").Inc()
-			l.log.Warn("what the ledger has of a day cannot be added to a quota yet", "application", s.application, "error", err)
+			l.log.Warn("what the ledger has of a day cannot be added to a quota yet", "scope", t.Scope, "id", t.ID, "error", err)
 		}
 		m.mu.Lock()
 		m.basing, m.first = false, l.elapsed() // with an error: once more, later
@@ -46,8 +46,8 @@ func (l *Limiter) rebase(s *State, m *meter, now time.Duration) {
 	})
 }
 
-func (l *Limiter) base(ctx context.Context, s *State, m *meter) error {
-	key, bucket := keyOf(s.application, m.name), m.bucket(l.elapsed())
+func (l *Limiter) base(ctx context.Context, t *tally, m *meter) error {
+	key, bucket := keyOf(t.ID, m.name), m.bucket(l.elapsed())
 	fields, err := l.config.Redis.HGetAll(ctx, key).Result()
 	if err != nil {
 		return err
@@ -61,24 +61,25 @@ func (l *Limiter) base(ctx context.Context, s *State, m *meter) error {
 			counted[id] = time.UnixMilli(ms)
 		}
 	}
-	calls, tokens, err := l.ledgers(ctx, s, m, beijing.Day(bucket), counted)
+	calls, tokens, err := l.ledgers(ctx, t, m, beijing.Day(bucket), counted)
 	if err != nil {
 		return err
 	}
-	if m == s.dayTokens {
+	if m == t.dayTokens {
 		calls = tokens
 	}
 	return baseScript.Run(ctx, l.config.Redis, []string{key}, bucket, calls).Err()
 }
 
 // ledgers asks the ledger what it has of a day.
-func (l *Limiter) ledgers(ctx context.Context, s *State, m *meter, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
-	if !s.isOwner.Load() {
-		return l.config.Spent(ctx, s.application, day, counted)
+func (l *Limiter) ledgers(ctx context.Context, t *tally, m *meter, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
+	var except []uuid.UUID
+	if t.Scope == ForOwner {
+		at := slices.Index(limitNames[:], CallsPerDay)
+		if m == t.dayTokens {
+			at = slices.Index(limitNames[:], TokensPerDay)
+		}
+		except = l.snapshot.Load().raised(t.ID, at)
 	}
-	at := slices.Index(limitNames[:], CallsPerDay)
-	if m == s.dayTokens {
-		at = slices.Index(limitNames[:], TokensPerDay)
-	}
-	return l.config.OwnerSpent(ctx, s.application, l.snapshot.Load().raised(s.application, at), day, counted)
+	return l.config.Spent(ctx, t.Subject, except, day, counted)
 }

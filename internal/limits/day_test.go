@@ -41,7 +41,7 @@ func TestAQuotaIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 	s := startRedis(t)
 	var mu sync.Mutex
 	asked, gateways := 0, 0
-	ledger := func(_ context.Context, _ uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (int64, int64, error) {
+	ledger := func(_ context.Context, _ Subject, _ []uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (int64, int64, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked, gateways = asked+1, len(counted)
@@ -63,7 +63,9 @@ func TestAQuotaIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 	rdb := s.client()
 	defer func() { _ = rdb.Close() }()
 	eventually(t, func() bool { return rdb.HExists(t.Context(), keyOf(f.application, "day-calls"), "based").Val() })
-	eventually(t, func() bool { return f.limiters[0].knowsBase(f.application) && f.limiters[1].knowsBase(f.application) })
+	eventually(t, func() bool {
+		return f.limiters[0].knowsBase(Caller{Application: f.application}) && f.limiters[1].knowsBase(Caller{Application: f.application})
+	})
 	mu.Lock()
 	asked = 0
 	mu.Unlock()
@@ -100,11 +102,17 @@ func TestADayEndsAtMidnightInBeijing(t *testing.T) {
 	}
 }
 
-func (l *Limiter) knowsBase(application uuid.UUID) bool {
-	m := l.Of(nil, application, uuid.Nil).calls
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.based
+func (l *Limiter) knowsBase(by Caller) bool {
+	_, scopes := l.Of(nil, by)
+	for _, of := range scopes.levels {
+		of.calls.mu.Lock()
+		based := of.calls.based
+		of.calls.mu.Unlock()
+		if !based {
+			return false
+		}
+	}
+	return true
 }
 
 func TestALeaseOfADayEndsWithIt(t *testing.T) {
@@ -131,7 +139,7 @@ func TestAKilledGatewaysShareComesBack(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, startRedis(t), quick, 2, Limits{Concurrency: 10, RequestsPerMinute: 100})
 	for range 10 {
-		if _, reached := f.limiters[0].Admit(f.limiters[0].Of(nil, f.application, uuid.Nil), time.Now()); reached != nil {
+		if _, reached := f.limiters[0].Admit(f.limiters[0].scopes(f.application, uuid.Nil), time.Now()); reached != nil {
 			t.Fatal("refused")
 		}
 	}

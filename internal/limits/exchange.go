@@ -20,9 +20,9 @@ var (
 	slotsScript  = redis.NewScript(slotsText)
 )
 
-// keyOf is where Redis keeps one limit of an application.
-func keyOf(application uuid.UUID, limit string) string {
-	return "callgate:limit:{" + application.String() + "}:" + limit
+// keyOf is where Redis keeps one limit of a subject.
+func keyOf(of uuid.UUID, limit string) string {
+	return "callgate:limit:{" + of.String() + "}:" + limit
 }
 
 // ask is what an exchange of a window tells and wants. m.exchange is held from here to accept or fail.

@@ -6,97 +6,91 @@ import (
 	"time"
 )
 
-// headers is what limits alone decide of their headers.
-type headers struct {
-	policy []byte // RateLimit-Policy, and the name of RateLimit; empty without limits
-	stated []stated
-}
+// headers is what limits alone decide of their headers: of each limit, what each scope states that sets it, the narrowest
+// first.
+type headers [numLimits][]stated
 
-// stated is one limit in RateLimit: what comes before and after what is left.
+// stated is a limit in RateLimit-Policy, and in RateLimit what comes before and after what is left.
 type stated struct {
-	meter         *meter
-	slots         *slots // instead of a meter
-	before, after []byte
+	meter                 *meter
+	slots                 *slots // instead of a meter
+	policy, before, after string
 }
 
-// AppendHeaders adds RateLimit-Policy and RateLimit (the IETF's draft) for an application that has limits. What is left
-// is what this gateway knows of. start is when the call began.
-func (l *Limiter) AppendHeaders(out []byte, s *State, start time.Time) []byte {
-	if s == nil || !s.limited {
+// prefixes are what comes before a limit's name, by scope: an application's have none.
+var prefixes = map[Scope]string{ForKey: "key-", ForOwner: "owner-"}
+
+// AppendHeaders adds RateLimit-Policy and RateLimit (the IETF's draft) for a caller that has limits: of each limit the one
+// of which least is left, whosever it is. What is left is what this gateway knows of. start is when the call began.
+func (l *Limiter) AppendHeaders(out []byte, s *Scopes, start time.Time) []byte {
+	if s == nil {
 		return out
 	}
-	h, now := s.headers.Load(), start.Sub(l.began)
-	if len(h.policy) == 0 {
-		return out
+	now := start.Sub(l.began)
+	var tightest [numLimits]*stated
+	var left [numLimits]int64
+	before := "RateLimit-Policy: "
+	for i, of := range s.headers {
+		for j := range of {
+			if n := of[j].left(); tightest[i] == nil || n < left[i] {
+				tightest[i], left[i] = &of[j], n
+			}
+		}
+		if tightest[i] != nil {
+			out = append(append(out, before...), tightest[i].policy...)
+			before = ", "
+		}
 	}
-	out = append(out, h.policy...)
-	for i := range h.stated {
-		m := &h.stated[i]
-		if m.slots != nil {
-			out = strconv.AppendInt(append(out, m.before...), m.slots.left(), 10)
+	before = "\r\nRateLimit: "
+	for i, of := range tightest {
+		if of == nil {
 			continue
 		}
-		out = strconv.AppendInt(append(out, m.before...), m.meter.left(), 10)
-		out = append(out, m.after...)
-		if m.meter.span == beijingDay {
-			out = strconv.AppendInt(out, m.meter.untilMidnight(now), 10)
+		out = strconv.AppendInt(append(append(out, before...), of.before...), left[i], 10)
+		before = ", "
+		out = append(out, of.after...)
+		if of.meter != nil && of.meter.span == beijingDay {
+			out = strconv.AppendInt(out, of.meter.untilMidnight(now), 10)
 		}
 	}
 	return append(out, "\r\n"...)
 }
 
-// newHeaders renders what the limits of a state decide, and what its owner's ceiling does.
-func (s *State) newHeaders(p pace) *headers {
-	h := new(headers)
-	h.state(s, allLimits, "", p)
-	if owner := s.owner.Load(); owner != nil {
-		h.state(owner.State, owner.limits, "owner-", p)
+func (s *stated) left() int64 {
+	if s.slots != nil {
+		return s.slots.left()
 	}
-	if len(h.policy) > 0 {
-		h.policy = fmt.Appendf(nil, "RateLimit-Policy: %s\r\nRateLimit: ", h.policy)
+	return s.meter.left()
+}
+
+// newHeaders renders what the limits of some scopes decide.
+func newHeaders(levels []level, p pace) (h headers) {
+	for i := range levels {
+		of := &levels[i]
+		for n, name := range meterNames {
+			limit := of.limits.Get(name)
+			if limit == 0 {
+				continue
+			}
+			m := of.meter(name)
+			one := stated{meter: m, after: ";t="}
+			one.name(prefixes[of.Scope]+m.name, fmt.Sprintf("q=%d;w=%d", limit, m.window(p)))
+			if m.span != beijingDay { // at the latest all that is counted now has left the window after its length
+				one.after += strconv.FormatInt(m.window(p), 10)
+			}
+			h[n] = append(h[n], one)
+		}
+		if limit := of.limits.Concurrency; limit > 0 {
+			one := stated{slots: &of.slots}
+			one.name(prefixes[of.Scope]+"concurrency", fmt.Sprintf(`q=%d;qu="concurrent-requests"`, limit))
+			h[len(meterNames)] = append(h[len(meterNames)], one)
+		}
 	}
 	return h
 }
 
-// state adds those limits of a state that concern its calls.
-func (h *headers) state(s *State, concern Limits, prefix string, p pace) {
-	separator := func() string {
-		if len(h.policy) > 0 {
-			return ", "
-		}
-		return ""
-	}
-	for m := range s.meters {
-		if !s.concerns(m, concern) {
-			continue
-		}
-		name := prefix + m.name
-		before := fmt.Appendf(nil, "%s%q;r=", separator(), name)
-		h.policy = fmt.Appendf(h.policy, "%s%q;q=%d;w=%d", separator(), name, m.limit.Load(), m.window(p))
-		after := ";t="
-		if m.span != beijingDay { // at the latest all that is counted now has left the window after its length
-			after += strconv.FormatInt(m.window(p), 10)
-		}
-		h.stated = append(h.stated, stated{meter: m, before: before, after: []byte(after)})
-	}
-	if concurrency := s.slots.limit.Load(); concurrency > 0 && concern.Concurrency != 0 {
-		h.stated = append(h.stated, stated{slots: &s.slots, before: fmt.Appendf(nil, `%s"%sconcurrency";r=`, separator(), prefix)})
-		h.policy = fmt.Appendf(h.policy, `%s"%sconcurrency";q=%d;qu="concurrent-requests"`, separator(), prefix, concurrency)
-	}
-}
-
-// concerns tells whether a meter is of a limit that is set.
-func (s *State) concerns(m *meter, set Limits) bool {
-	switch m {
-	case s.requests:
-		return set.RequestsPerMinute != 0
-	case s.tokens:
-		return set.TokensPerMinute != 0
-	case s.calls:
-		return set.CallsPerDay != 0
-	default:
-		return set.TokensPerDay != 0
-	}
+func (s *stated) name(name, parameters string) {
+	s.policy, s.before = fmt.Sprintf("%q;%s", name, parameters), fmt.Sprintf("%q;r=", name)
 }
 
 // window is the length of what is counted, in seconds.

@@ -23,7 +23,7 @@ func TestSlotsThatAGatewayLeavesIdleServeTheOthers(t *testing.T) {
 		f := newFleetOn(t, client, patient(usual), 2, Limits{Concurrency: limit}, nil)
 		open := func(gateway int) (Ticket, bool) {
 			l := f.limiters[gateway]
-			ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
+			ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now())
 			return ticket, reached == nil
 		}
 		var burst []Ticket
@@ -75,7 +75,7 @@ func TestSlotsFollowDemandThatMoves(t *testing.T) {
 							time.Sleep(10 * time.Millisecond)
 							continue
 						}
-						ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
+						ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now())
 						if reached != nil {
 							time.Sleep(time.Duration(1+rand.IntN(3)) * time.Millisecond)
 							continue

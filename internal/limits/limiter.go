@@ -22,13 +22,11 @@ type Config struct {
 	Snapshot func(ctx context.Context, known *Snapshot) (*Snapshot, error)
 	Pool     *pgxpool.Pool // of the table gateways
 	Redis    redis.UniversalClient
-	// Spent counts what the ledger has of an application's day, but for the calls that began at one of counted's gateways
-	// after the time given there.
-	Spent func(ctx context.Context, application uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error)
-	// OwnerSpent does so for the applications of an owner, but for some.
-	OwnerSpent func(ctx context.Context, owner uuid.UUID, except []uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error)
-	Logger     *slog.Logger
-	Registry   prometheus.Registerer
+	// Spent counts what the ledger has of a subject's day, but for the calls that began at one of counted's gateways
+	// after the time given there, and of an owner for those of the applications excepted.
+	Spent    func(ctx context.Context, of Subject, except []uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error)
+	Logger   *slog.Logger
+	Registry prometheus.Registerer
 
 	pace  pace
 	peers func(context.Context) (Peers, error)
@@ -69,7 +67,7 @@ type Limiter struct {
 	metrics  *metrics
 	snapshot atomic.Pointer[Snapshot]
 	peers    atomic.Pointer[Peers]
-	states   sync.Map // id of an application or an owner -> *State
+	tallies  sync.Map // Subject -> *tally
 	link     link
 
 	work    context.Context // of all that runs; ends with Close
@@ -94,11 +92,6 @@ func Open(ctx context.Context, config Config) *Limiter {
 	if config.Spent == nil {
 		config.Spent = nothingSpent
 	}
-	if config.OwnerSpent == nil {
-		config.OwnerSpent = func(context.Context, uuid.UUID, []uuid.UUID, beijing.Day, map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
-			return 0, 0, nil
-		}
-	}
 	l := &Limiter{config: config, pace: config.pace, began: time.Now(), log: config.Logger}
 	l.metrics = newMetrics(config.Registry, l)
 	l.snapshot.Store(noLimits)
@@ -111,7 +104,7 @@ func Open(ctx context.Context, config Config) *Limiter {
 }
 
 // nothingSpent is the ledger where there is none.
-func nothingSpent(context.Context, uuid.UUID, beijing.Day, map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
+func nothingSpent(context.Context, Subject, []uuid.UUID, beijing.Day, map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
 	return 0, 0, nil
 }
 
@@ -162,101 +155,3 @@ func (l *Limiter) Close() {
 }
 
 func (l *Limiter) elapsed() time.Duration { return time.Since(l.began) }
-
-// State is what a gateway knows of the limits of an application, or of the ceiling of an owner. Safe for concurrent use.
-type State struct {
-	application uuid.UUID // or the owner
-	isOwner     atomic.Bool
-	owner       atomic.Pointer[owned]    // of an application: nil without such a ceiling
-	snapshot    atomic.Pointer[Snapshot] // nil: forgotten
-	limited     bool
-	requests    *meter
-	tokens      *meter
-	calls       *meter // a day
-	dayTokens   *meter
-	slots       slots
-	headers     atomic.Pointer[headers]
-	reserving   atomic.Int64 // reservations of calls in flight
-	perCall     atomic.Int64 // tokens of a call, on average; 0: none was counted
-}
-
-// Of gives an application's state. known is what an earlier call of it gave; nil is nothing known.
-func (l *Limiter) Of(known *State, application, owner uuid.UUID) *State {
-	now := l.snapshot.Load()
-	if known != nil && known.snapshot.Load() == now && known.owner.Load().isKept() {
-		return known
-	}
-	alone, together := now.split(application, owner)
-	if found, ok := l.states.Load(application); ok {
-		known = found.(*State)
-	} else if alone == (Limits{}) && together == (Limits{}) {
-		none := &State{application: application}
-		none.snapshot.Store(now)
-		return none
-	} else {
-		found, _ := l.states.LoadOrStore(application, l.newState(application))
-		known = found.(*State)
-	}
-	known.owner.Store(l.ownersOf(now, owner, together))
-	known.set(alone, l.pace)
-	known.snapshot.Store(now)
-	return known
-}
-
-// ownersOf gives what an application is counted in together with its owner's others, nil for nothing.
-func (l *Limiter) ownersOf(now *Snapshot, owner uuid.UUID, together Limits) *owned {
-	if together == (Limits{}) {
-		return nil
-	}
-	found, ok := l.states.Load(owner)
-	if !ok {
-		found, _ = l.states.LoadOrStore(owner, l.newState(owner))
-	}
-	s := found.(*State)
-	s.isOwner.Store(true)
-	if s.snapshot.Load() != now {
-		s.set(now.owners[owner], l.pace)
-		s.snapshot.Store(now)
-	}
-	return &owned{s, together}
-}
-
-// isKept tells whether it is not forgotten.
-func (o *owned) isKept() bool { return o == nil || o.snapshot.Load() != nil }
-
-// owned is what counts the calls of all applications of an owner.
-type owned struct {
-	*State
-	limits Limits // those that hold for the application
-}
-
-func (l *Limiter) newState(application uuid.UUID) *State {
-	wall, now := time.Duration(time.Now().UnixNano()), l.elapsed()
-	s := &State{application: application, limited: true,
-		requests:  newMeter("requests", l.pace.minute(), false, wall, now),
-		tokens:    newMeter("tokens", l.pace.minute(), true, wall, now),
-		calls:     newMeter("day-calls", beijingDay, false, wall, now),
-		dayTokens: newMeter("day-tokens", beijingDay, false, wall, now),
-		slots:     slots{exchange: newGate()},
-	}
-	s.slots.lastUse.Store(int64(now))
-	return s
-}
-
-func (s *State) set(limits Limits, p pace) {
-	s.requests.limit.Store(limits.RequestsPerMinute)
-	s.tokens.limit.Store(limits.TokensPerMinute)
-	s.calls.limit.Store(limits.CallsPerDay)
-	s.dayTokens.limit.Store(limits.TokensPerDay)
-	s.slots.limit.Store(limits.Concurrency)
-	s.headers.Store(s.newHeaders(p))
-}
-
-// meters are those of its limits that there are.
-func (s *State) meters(yield func(*meter) bool) {
-	for _, m := range [...]*meter{s.requests, s.tokens, s.calls, s.dayTokens} {
-		if m.limit.Load() > 0 && !yield(m) {
-			return
-		}
-	}
-}

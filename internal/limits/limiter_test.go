@@ -53,7 +53,13 @@ func newFleet(t testing.TB, s *server, p pace, gateways int, limits Limits) *fle
 }
 
 // spent is Config.Spent.
-type spent func(ctx context.Context, application uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error)
+type spent func(ctx context.Context, of Subject, except []uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error)
+
+// scopes are what a call of an application's key without limits of its own is counted in.
+func (l *Limiter) scopes(application, owner uuid.UUID) *Scopes {
+	_, scopes := l.Of(nil, Caller{Application: application, Owner: owner})
+	return scopes
+}
 
 func newFleetOn(t testing.TB, client func() redis.UniversalClient, p pace, gateways int, limits Limits, before spent) *fleet {
 	application := uuid.New()
@@ -79,7 +85,7 @@ func newFleetOf(t testing.TB, client func() redis.UniversalClient, p pace, gatew
 func (f *fleet) call(gateway int, tokens int64, lasts time.Duration) *Reached {
 	l := f.limiters[gateway]
 	start := time.Now()
-	ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), start)
+	ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), start)
 	took := time.Since(start)
 	f.mu.Lock()
 	f.slowest = max(f.slowest, took)
@@ -259,7 +265,7 @@ func TestNoMoreCallsAreInFlightThanTheLimit(t *testing.T) {
 		for range 30 {
 			running.Go(func() {
 				for ctx.Err() == nil {
-					ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
+					ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now())
 					if reached != nil {
 						time.Sleep(time.Millisecond)
 						continue

@@ -1,6 +1,10 @@
 package limits
 
-import "github.com/google/uuid"
+import (
+	"slices"
+
+	"github.com/google/uuid"
+)
 
 // Limits bound what an application may use. 0 is no limit, else 1 to Most. Minutes are sliding,
 // days are Beijing days, tokens are input and output together as the answers report them, or an
@@ -16,14 +20,16 @@ type Limits struct {
 // Most is the greatest limit there is.
 const Most = 1_000_000_000_000
 
-// Scope says for whom a ceiling is.
+// Scope says for whom a limit is: those of a key and an application are their owner's, the wider ones, and that for one
+// application too, are ceilings of administrators.
 type Scope string
 
-// The scopes, from the widest on: a narrower one holds before a wider one.
+// The scopes, from the widest on: of ceilings, a narrower one holds before a wider one.
 const (
 	ForAll         Scope = "all"
 	ForOwner       Scope = "owner"
 	ForApplication Scope = "application"
+	ForKey         Scope = "key"
 )
 
 // numLimits is how many limits there are.
@@ -35,6 +41,18 @@ var limitNames = [numLimits]string{"requestsPerMinute", "tokensPerMinute", "conc
 // values are the limits one by one, for what treats all of them alike.
 func (l *Limits) values() [numLimits]*int64 {
 	return [numLimits]*int64{&l.RequestsPerMinute, &l.TokensPerMinute, &l.Concurrency, &l.CallsPerDay, &l.TokensPerDay}
+}
+
+// Get is a limit by its name.
+func (l Limits) Get(name string) int64 { return *l.values()[slices.Index(limitNames[:], name)] }
+
+// Each gives the limits that are set, by their names.
+func (l Limits) Each(yield func(name string, limit int64) bool) {
+	for i, limit := range l.values() {
+		if *limit != 0 && !yield(limitNames[i], *limit) {
+			return
+		}
+	}
 }
 
 // over gives l where it sets a limit, else wider.
@@ -67,6 +85,13 @@ type Snapshot struct {
 	all          Limits               // ceilings
 	owners       map[uuid.UUID]Limits
 	applications map[uuid.UUID]Limits
+	keys         map[uuid.UUID]map[uuid.UUID]KeyLimits // by application and key
+}
+
+// KeyLimits are the limits of one key, beneath those of its application.
+type KeyLimits struct {
+	Name   string // empty: the application's first key, which nobody has named
+	Limits Limits
 }
 
 // Of gives what holds for an application: its own limits within the ceilings, of which the most specific that sets
@@ -115,5 +140,5 @@ func (s *Snapshot) raised(owner uuid.UUID, limit int) (applications []uuid.UUID)
 
 // Empty tells that nobody has any limit.
 func (s *Snapshot) Empty() bool {
-	return s.all == Limits{} && len(s.own) == 0 && len(s.owners) == 0 && len(s.applications) == 0
+	return s.all == Limits{} && len(s.own) == 0 && len(s.owners) == 0 && len(s.applications) == 0 && len(s.keys) == 0
 }

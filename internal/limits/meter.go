@@ -20,7 +20,7 @@ type lease struct {
 // closed is what left is below once a lease is taken back.
 const closed = -1 << 60
 
-// meter is one limit of one application as this gateway sees it. Calls spend of a lease without a lock; everything
+// meter is one limit of one subject as this gateway sees it. Calls spend of a lease without a lock; everything
 // else is under mu.
 type meter struct {
 	name  string

@@ -12,7 +12,7 @@ type metrics struct {
 func newMetrics(registry prometheus.Registerer, l *Limiter) *metrics {
 	m := &metrics{
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "callgate_limits_refused_total",
-			Help: "Calls refused because a limit of their application was reached, by limit."}, []string{"limit"}),
+			Help: "Calls refused because a limit of their key, their application or their owner was reached, by limit."}, []string{"limit"}),
 		exchanges: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "callgate_limits_exchanges_total",
 			Help: "Exchanges with Redis about limits, by result: done, error, base_error."}, []string{"result"}),
 		estimated: prometheus.NewCounter(prometheus.CounterOpts{Name: "callgate_limits_uncounted_calls_total",

@@ -29,7 +29,7 @@ func TestAnOwnersCeilingHoldsForAllApplicationsTogether(t *testing.T) {
 			admitted, tokens := 0, int64(0)
 			call := func(gateway int, application, owner uuid.UUID) *Reached {
 				l := f.limiters[gateway]
-				ticket, reached := l.Admit(l.Of(nil, application, owner), time.Now())
+				ticket, reached := l.Admit(l.scopes(application, owner), time.Now())
 				if reached == nil {
 					admitted, tokens = admitted+1, tokens+100
 					if name != Concurrency { // those stay in flight
@@ -57,7 +57,7 @@ func TestAnOwnersCeilingHoldsForAllApplicationsTogether(t *testing.T) {
 			use()
 			time.Sleep(2 * usual.life)
 			use()
-			if r := last[true]; r == nil || !r.Owner || r.Limit != name {
+			if r := last[true]; r == nil || r.Scope != ForOwner || r.Limit != name {
 				t.Errorf("refused by %+v", r)
 			}
 			// Tokens are charged when a call ends: the last one of each gateway may exceed what is left, or find that the other
@@ -108,9 +108,9 @@ func TestAnOwnersDayIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 	snapshot := &Snapshot{owners: map[uuid.UUID]Limits{owner: {CallsPerDay: 20}}}
 	rdb := s.client()
 	l := Open(t.Context(), Config{Gateway: uuid.New(), Snapshot: func(context.Context, *Snapshot) (*Snapshot, error) { return snapshot, nil }, Redis: rdb,
-		OwnerSpent: func(_ context.Context, of uuid.UUID, _ []uuid.UUID, _ beijing.Day, counted map[uuid.UUID]time.Time) (int64, int64, error) {
-			if of != owner {
-				t.Errorf("asked for %s", of)
+		Spent: func(_ context.Context, of Subject, _ []uuid.UUID, _ beijing.Day, counted map[uuid.UUID]time.Time) (int64, int64, error) {
+			if of != (Subject{Scope: ForOwner, ID: owner}) {
+				t.Errorf("asked for %+v", of)
 			}
 			asked <- len(counted)
 			return 8, 0, nil
@@ -124,7 +124,7 @@ func TestAnOwnersDayIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 		}
 	}
 	call := func() bool {
-		ticket, reached := l.Admit(l.Of(nil, uuid.New(), owner), time.Now())
+		ticket, reached := l.Admit(l.scopes(uuid.New(), owner), time.Now())
 		l.End(ticket, 0, true)
 		return reached == nil
 	}

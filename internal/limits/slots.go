@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slots are the calls in flight that an application may have, as this gateway sees them.
+// slots are the calls in flight that a subject may have, as this gateway sees them.
 type slots struct {
 	limit    atomic.Int64 // 0: none
 	held     atomic.Int64 // written under mu

@@ -58,7 +58,8 @@ func (s *Store) ReadSnapshot(ctx context.Context, known *Snapshot) (*Snapshot, e
 
 // readSnapshot reads everything; the transaction holds it to one moment.
 func readSnapshot(ctx context.Context, tx pgx.Tx) (*Snapshot, error) {
-	s := &Snapshot{own: map[uuid.UUID]Limits{}, owners: map[uuid.UUID]Limits{}, applications: map[uuid.UUID]Limits{}}
+	s := &Snapshot{own: map[uuid.UUID]Limits{}, owners: map[uuid.UUID]Limits{}, applications: map[uuid.UUID]Limits{},
+		keys: map[uuid.UUID]map[uuid.UUID]KeyLimits{}}
 	if err := tx.QueryRow(ctx, `SELECT version FROM limits_version`).Scan(&s.version); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,33 @@ func readSnapshot(ctx context.Context, tx pgx.Tx) (*Snapshot, error) {
 		s.put(scope, target, limitsOf(columns))
 		return nil
 	})
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	return s, s.readKeys(ctx, tx)
+}
+
+// readKeys reads the limits of keys, and what the keys are called.
+func (s *Snapshot) readKeys(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, `
+		SELECT k.application_id, k.id, CASE WHEN k.first AND k.name = 'default' THEN '' ELSE k.name END, `+columnsOf("l")+`
+		FROM key_limits l JOIN application_keys k ON k.id = l.key_id`)
+	if err != nil {
+		return err
+	}
+	var application, key uuid.UUID
+	var name string
+	var columns []int64
+	_, err = pgx.ForEachRow(rows, []any{&application, &key, &name, &columns}, func() error {
+		if l := limitsOf(columns); l != (Limits{}) {
+			if s.keys[application] == nil {
+				s.keys[application] = map[uuid.UUID]KeyLimits{}
+			}
+			s.keys[application][key] = KeyLimits{Name: name, Limits: l}
+		}
+		return nil
+	})
+	return err
 }
 
 // put takes one row; a row that sets nothing is as good as none.

@@ -1,10 +1,15 @@
 package limits
 
 import (
+	"fmt"
+	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
+	"callgate/internal/fault"
 	"callgate/internal/roomtest"
 )
 
@@ -109,5 +114,97 @@ func TestASnapshotIsReadAgainAfterEveryChangeAndOnlyThen(t *testing.T) {
 	step(true, `DELETE FROM limit_ceilings`)
 	if !known.Empty() {
 		t.Errorf("left: %+v", known)
+	}
+}
+
+// key makes a key of an application: the first one, or one more.
+func (r *room) key(application uuid.UUID, name string, first bool) uuid.UUID {
+	r.T.Helper()
+	id := uuid.New()
+	table := "additional_access_keys"
+	if first {
+		table = "access_keys"
+	}
+	r.Exec(`INSERT INTO `+table+` (id, application_id, name, lookup, sealed, mask) VALUES ($1, $2, $3, $4, 'x', 'x')`, id, application, name, id[:])
+	return id
+}
+
+// setKey sets limits of a key as its edit does.
+func (r *room) setKey(application, key uuid.UUID, edit Edit) (changes string, err error) {
+	r.T.Helper()
+	err = pgx.BeginFunc(r.Ctx, r.Pool, func(tx pgx.Tx) error {
+		found, err := SetKey(edit, "dev@example.com")(r.Ctx, tx, application, key)
+		changes = fmt.Sprint(found)
+		return err
+	})
+	return changes, err
+}
+
+// TestLimitsOfAKeyFollowIt: through a rotation to the new key, beside the old one where that stays, and away with it.
+func TestLimitsOfAKeyFollowIt(t *testing.T) {
+	r := newRoom(t)
+	owner := r.owner("dev@example.com")
+	application := r.application(owner, "app")
+	first, batch := r.key(application, "default", true), r.key(application, "batch", false)
+	r.ceiling(Draft{Scope: ForAll, Limits: Edit{CallsPerDay: to(100)}})
+	known := r.snapshot(nil)
+	expect := func(when string, changed bool, want map[uuid.UUID]KeyLimits) {
+		t.Helper()
+		read := r.snapshot(known)
+		if (read != known) != changed || !maps.Equal(read.keys[application], want) {
+			t.Errorf("%s: read again %t, %+v, want %+v", when, read != known, read.keys[application], want)
+		}
+		known = read
+	}
+	expect("without limits", false, nil)
+	if changes, err := r.setKey(application, first, Edit{CallsPerDay: to(7), Concurrency: to(2)}); err != nil || !strings.Contains(changes, CallsPerDay) {
+		t.Fatalf("%s %v", changes, err)
+	}
+	if _, err := r.setKey(application, batch, Edit{TokensPerDay: to(9)}); err != nil {
+		t.Fatal(err)
+	}
+	ofFirst, ofBatch := Limits{CallsPerDay: 7, Concurrency: 2}, Limits{TokensPerDay: 9}
+	expect("with limits", true, map[uuid.UUID]KeyLimits{first: {Limits: ofFirst}, batch: {Name: "batch", Limits: ofBatch}})
+	if changes, err := r.setKey(application, first, Edit{CallsPerDay: to(7)}); err != nil || changes != "[]" {
+		t.Errorf("the same again: %s %v", changes, err)
+	}
+	for what, edit := range map[string]Edit{"above the ceiling": {CallsPerDay: to(101)}, "0": {Concurrency: to(0)}, "absurd": {TokensPerDay: to(Most + 1)}} {
+		if _, err := r.setKey(application, first, edit); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	expect("refused", false, known.keys[application])
+
+	r.Exec(`UPDATE additional_access_keys SET name = 'night'`)
+	expect("renamed", true, map[uuid.UUID]KeyLimits{first: {Limits: ofFirst}, batch: {Name: "night", Limits: ofBatch}})
+	r.Exec(`UPDATE access_keys SET sealed = 'resealed'`)
+	expect("resealed", false, known.keys[application])
+
+	rotate := func(lookup string) (id uuid.UUID) {
+		r.Exec(`UPDATE access_keys SET lookup = $1`, []byte(lookup))
+		if err := r.Pool.QueryRow(r.Ctx, `SELECT id FROM access_keys`).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	second := rotate("second")
+	expect("replaced", true, map[uuid.UUID]KeyLimits{second: {Limits: ofFirst}, batch: {Name: "night", Limits: ofBatch}})
+	r.Exec(`INSERT INTO additional_access_keys (id, application_id, name, lookup, sealed, mask) SELECT id, application_id, 'old', lookup, sealed, mask FROM access_keys`)
+	third := rotate("third")
+	expect("replaced with an overlap", true, map[uuid.UUID]KeyLimits{
+		second: {Name: "old", Limits: ofFirst}, third: {Limits: ofFirst}, batch: {Name: "night", Limits: ofBatch}})
+	r.Exec(`DELETE FROM additional_access_keys WHERE id = $1`, second)
+	expect("deleted", true, map[uuid.UUID]KeyLimits{third: {Limits: ofFirst}, batch: {Name: "night", Limits: ofBatch}})
+	if _, err := r.setKey(application, batch, Edit{TokensPerDay: nil}); err != nil {
+		t.Fatal(err)
+	}
+	expect("removed", true, map[uuid.UUID]KeyLimits{third: {Limits: ofFirst}})
+	if of, err := r.OfKeys(r.Ctx, application); err != nil || !maps.Equal(of, map[uuid.UUID]Limits{third: ofFirst}) {
+		t.Errorf("%+v %v", of, err)
+	}
+	r.Exec(`DELETE FROM applications`)
+	expect("without the application", true, nil)
+	if n := r.Count(`SELECT count(*) FROM key_limits`); n != 0 {
+		t.Errorf("%d limits are left of no key", n)
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	keptWarm = 10 * time.Second // after its last call an application still has leases
-	kept     = 3 * time.Minute  // and a state
+	keptWarm = 10 * time.Second // after its last call a subject still has leases
+	kept     = 3 * time.Minute  // and a tally
 
 	batchTimeout = 100 * time.Millisecond
 	batchSize    = 500
@@ -19,7 +19,7 @@ const (
 
 // due is one exchange of a tick.
 type due struct {
-	state *State
+	tally *tally
 	meter *meter // nil: of the slots
 	sent  time.Duration
 	cmd   *redis.Cmd
@@ -39,12 +39,12 @@ func (l *Limiter) tick(ctx context.Context) {
 		return
 	}
 	var batch []*due
-	l.states.Range(func(_, found any) bool {
-		s := found.(*State)
-		if l.forget(s, now) {
+	l.tallies.Range(func(_, found any) bool {
+		t := found.(*tally)
+		if l.forget(t, now) {
 			return true
 		}
-		batch = l.dueOf(batch, s, now)
+		batch = l.dueOf(batch, t, now)
 		return ctx.Err() == nil
 	})
 	for len(batch) > 0 {
@@ -66,18 +66,18 @@ func (l *Limiter) probe(ctx context.Context) bool {
 }
 
 func (l *Limiter) holdShares(now time.Duration) {
-	l.states.Range(func(_, found any) bool {
-		if s := found.(*State); s.slots.limit.Load() > 0 {
-			s.slots.share(*l.peers.Load(), now, l.pace.window)
+	l.tallies.Range(func(_, found any) bool {
+		if t := found.(*tally); t.slots.limit.Load() > 0 {
+			t.slots.share(*l.peers.Load(), now, l.pace.window)
 		}
 		return true
 	})
 }
 
 // dueOf adds what of a state is due. Its exchanges are locked until run has done them.
-func (l *Limiter) dueOf(batch []*due, s *State, now time.Duration) []*due {
+func (l *Limiter) dueOf(batch []*due, t *tally, now time.Duration) []*due {
 	sharing, peers, gateway := l.link.sharing(now), l.peers.Load().count, l.config.Gateway.String()
-	for m := range s.meters {
+	for m := range t.meters {
 		if !m.exchange.TryLock() {
 			continue
 		}
@@ -89,19 +89,19 @@ func (l *Limiter) dueOf(batch []*due, s *State, now time.Duration) []*due {
 			m.exchange.Unlock()
 			continue
 		}
-		batch = append(batch, &due{state: s, meter: m, arguments: m.ask(gateway, want, least, peers)})
-		l.rebase(s, m, now)
+		batch = append(batch, &due{tally: t, meter: m, arguments: m.ask(gateway, want, least, peers)})
+		l.rebase(t, m, now)
 	}
-	if s.slots.limit.Load() > 0 && s.slots.exchange.TryLock() {
-		want, is := s.slots.due(now, l.pace, peers)
+	if t.slots.limit.Load() > 0 && t.slots.exchange.TryLock() {
+		want, is := t.slots.due(now, l.pace, peers)
 		if sharing {
 			want = 0
 		}
 		if is {
-			keep := now-time.Duration(s.slots.lastUse.Load()) < keptWarm
-			batch = append(batch, &due{state: s, arguments: s.slots.ask(gateway, want, peers, keep, l.pace.stale)})
+			keep := now-time.Duration(t.slots.lastUse.Load()) < keptWarm
+			batch = append(batch, &due{tally: t, arguments: t.slots.ask(gateway, want, peers, keep, l.pace.stale)})
 		} else {
-			s.slots.exchange.Unlock()
+			t.slots.exchange.Unlock()
 		}
 	}
 	return batch
@@ -175,14 +175,14 @@ func (d *due) script() *redis.Script {
 
 func (d *due) keys() []string {
 	if d.meter == nil {
-		return []string{keyOf(d.state.application, "slots"), keyOf(d.state.application, "slots-used")}
+		return []string{keyOf(d.tally.ID, "slots"), keyOf(d.tally.ID, "slots-used")}
 	}
-	return []string{keyOf(d.state.application, d.meter.name)}
+	return []string{keyOf(d.tally.ID, d.meter.name)}
 }
 
 func (d *due) lock() interface{ Unlock() } {
 	if d.meter == nil {
-		return &d.state.slots.exchange
+		return &d.tally.slots.exchange
 	}
 	return &d.meter.exchange
 }
@@ -193,7 +193,7 @@ func (l *Limiter) done(d *due) bool {
 	lost := false
 	if err == nil {
 		if d.meter == nil {
-			lost, d.served, err = d.state.slots.accept(answer, d.sent, d.reserve)
+			lost, d.served, err = d.tally.slots.accept(answer, d.sent, d.reserve)
 		} else {
 			var c counted
 			if c, err = parseCounted(answer); err == nil {
@@ -229,17 +229,17 @@ func isConnection(err error) bool {
 
 // exchange is one for a call that waits for n. It gives the bucket in which they are counted; answered tells whether
 // there was an answer.
-func (l *Limiter) exchange(s *State, m *meter, want, n int64) (bucket int64, taken, answered bool) {
-	d := &due{state: s, meter: m, reserve: n}
+func (l *Limiter) exchange(t *tally, m *meter, want, n int64) (bucket int64, taken, answered bool) {
+	d := &due{tally: t, meter: m, reserve: n}
 	d.arguments = m.ask(l.config.Gateway.String(), want, n, l.peers.Load().count)
 	answered = l.alone(d)
 	return d.bucket, d.served, answered
 }
 
 // exchangeSlots is one for a call that waits for a slot.
-func (l *Limiter) exchangeSlots(s *State, want int64) (taken, answered bool) {
-	d := &due{state: s, reserve: 1}
-	d.arguments = s.slots.ask(l.config.Gateway.String(), want, l.peers.Load().count, true, l.pace.stale)
+func (l *Limiter) exchangeSlots(t *tally, want int64) (taken, answered bool) {
+	d := &due{tally: t, reserve: 1}
+	d.arguments = t.slots.ask(l.config.Gateway.String(), want, l.peers.Load().count, true, l.pace.stale)
 	answered = l.alone(d)
 	return d.served, answered
 }
@@ -252,18 +252,18 @@ func (l *Limiter) alone(d *due) bool {
 	return l.done(d)
 }
 
-// forget drops the state of an application that has not called for long.
-func (l *Limiter) forget(s *State, now time.Duration) bool {
-	if s.slots.inFlight() > 0 || s.reserving.Load() > 0 || now-time.Duration(s.slots.lastUse.Load()) < kept {
+// forget drops the tally of a subject that has not called for long.
+func (l *Limiter) forget(t *tally, now time.Duration) bool {
+	if t.slots.inFlight() > 0 || t.reserving.Load() > 0 || now-time.Duration(t.slots.lastUse.Load()) < kept {
 		return false
 	}
-	for _, m := range [...]*meter{s.requests, s.tokens, s.calls, s.dayTokens} {
+	for _, m := range [...]*meter{t.requests, t.tokens, t.calls, t.dayTokens} {
 		if now-time.Duration(m.lastUse.Load()) < kept || m.holds(now) {
 			return false
 		}
 	}
-	s.snapshot.Store(nil)
-	l.states.Delete(s.application)
+	t.snapshot.Store(nil)
+	l.tallies.Delete(t.Subject)
 	return true
 }
 
@@ -278,19 +278,19 @@ func (m *meter) holds(now time.Duration) bool {
 func (l *Limiter) leave(ctx context.Context) {
 	gateway := l.config.Gateway.String()
 	var batch []*due
-	l.states.Range(func(_, found any) bool {
-		s := found.(*State)
-		for m := range s.meters {
+	l.tallies.Range(func(_, found any) bool {
+		t := found.(*tally)
+		for m := range t.meters {
 			if !m.exchange.LockWithin(batchTimeout) {
 				continue
 			}
 			m.mu.Lock()
 			m.replace(nil)
 			m.mu.Unlock()
-			batch = append(batch, &due{state: s, meter: m, arguments: m.ask(gateway, 0, 0, 1)})
+			batch = append(batch, &due{tally: t, meter: m, arguments: m.ask(gateway, 0, 0, 1)})
 		}
-		if s.slots.limit.Load() > 0 && s.slots.exchange.LockWithin(batchTimeout) {
-			batch = append(batch, &due{state: s, arguments: s.slots.ask(gateway, 0, 1, false, l.pace.stale)})
+		if t.slots.limit.Load() > 0 && t.slots.exchange.LockWithin(batchTimeout) {
+			batch = append(batch, &due{tally: t, arguments: t.slots.ask(gateway, 0, 1, false, l.pace.stale)})
 		}
 		return true
 	})

@@ -15,7 +15,7 @@ func TestTokensThatAnAnswerDoesNotTellStayCountedAsEstimated(t *testing.T) {
 		f := newFleet(t, startRedis(t), usual, 1, limits)
 		l := f.limiters[0]
 		end := func(tokens int64, all bool) (counted int64, admitted bool) {
-			ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
+			ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now())
 			if reached != nil {
 				return 0, false
 			}
@@ -55,7 +55,7 @@ func TestWithoutALimitOfTokensNothingIsEstimated(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, startRedis(t), usual, 1, Limits{CallsPerDay: 10})
 	l := f.limiters[0]
-	ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
+	ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now())
 	if reached != nil {
 		t.Fatal(reached)
 	}

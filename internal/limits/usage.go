@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Usage is how much of its limits an application, or an owner, uses now; nil is not known: of a day nothing is counted before the
-// first call under a limit.
+// Usage is how much of its limits a key, an application or an owner uses now; nil is not known: of a day nothing is
+// counted before the first call under a limit.
 type Usage struct{ RequestsInMinute, TokensInMinute, Concurrent, CallsToday, TokensToday *int64 }
 
 // Reader tells what the gateways have counted.
@@ -22,26 +22,22 @@ type Reader struct{ redis redis.UniversalClient }
 // Used is how much is used of each limit that holds for an application, in the order of Limits: of its owner's ceiling
 // what all of the owner's applications use together.
 func (r *Reader) Used(ctx context.Context, application uuid.UUID, standing Standing) (used [numLimits]*int64, err error) {
-	alone, err := r.Usage(ctx, application)
+	found, err := r.Usages(ctx, application, standing.Owner)
 	if err != nil {
 		return used, err
 	}
-	var together Usage
-	holding := standing.Holding()
-	if slices.ContainsFunc(holding[:], func(h Holding) bool { return h.Source == Source(ForOwner) }) {
-		if together, err = r.Usage(ctx, standing.Owner); err != nil {
-			return used, err
-		}
-	}
-	for i, h := range holding {
-		from := alone.values()
+	for i, h := range standing.Holding() {
+		of := application
 		if h.Source == Source(ForOwner) {
-			from = together.values()
+			of = standing.Owner
 		}
-		used[i] = from[i]
+		used[i] = found[of].values()[i]
 	}
 	return used, nil
 }
+
+// Of is how much is used of a limit, by its name.
+func (u Usage) Of(name string) *int64 { return u.values()[slices.Index(limitNames[:], name)] }
 
 // values are in the order of Limits.
 func (u Usage) values() [numLimits]*int64 {
@@ -54,30 +50,79 @@ func NewReader(rdb redis.UniversalClient) *Reader { return &Reader{rdb} }
 // readTimeout bounds the answer of a Redis that hangs.
 const readTimeout = 500 * time.Millisecond
 
-// Usage gives what an application, or all of an owner under a ceiling, has used in the minute and on the Beijing day until now, and what is in flight. What
-// gateways have leased ahead of need, or reserved for calls in flight, is not in it.
-func (r *Reader) Usage(ctx context.Context, of uuid.UUID) (u Usage, err error) {
+// Usage is Usages of one.
+func (r *Reader) Usage(ctx context.Context, of uuid.UUID) (Usage, error) {
+	found, err := r.Usages(ctx, of)
+	return found[of], err
+}
+
+// Usages gives what keys, applications, or all of owners under ceilings, have used in the minute and on the Beijing day
+// until now, and what is in flight. What gateways have leased ahead of need, or reserved for calls in flight, is not in it.
+func (r *Reader) Usages(ctx context.Context, of ...uuid.UUID) (map[uuid.UUID]Usage, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	pipe := r.redis.Pipeline()
 	names := [...]string{"requests", "tokens", "day-calls", "day-tokens", "slots-used"}
-	var fields [len(names)]*redis.MapStringStringCmd
-	for i, name := range names {
-		fields[i] = pipe.HGetAll(ctx, keyOf(of, name))
+	fields := make([][len(names)]*redis.MapStringStringCmd, len(of))
+	for n, id := range of {
+		for i, name := range names {
+			fields[n][i] = pipe.HGetAll(ctx, keyOf(id, name))
+		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return Usage{}, fmt.Errorf("read counts of limits: %w", err)
+		return nil, fmt.Errorf("read counts of limits: %w", err)
 	}
-	ms := time.Now().UnixMilli()
-	for i, to := range []**int64{&u.RequestsInMinute, &u.TokensInMinute, &u.CallsToday, &u.TokensToday} {
-		s := usual.minute()
-		if i > 1 {
-			s = beijingDay
+	ms, found := time.Now().UnixMilli(), make(map[uuid.UUID]Usage, len(of))
+	for n, id := range of {
+		var u Usage
+		for i, to := range []**int64{&u.RequestsInMinute, &u.TokensInMinute, &u.CallsToday, &u.TokensToday} {
+			s := usual.minute()
+			if i > 1 {
+				s = beijingDay
+			}
+			*to = s.sum(fields[n][i].Val(), ms)
 		}
-		*to = s.sum(fields[i].Val(), ms)
+		u.Concurrent = inUse(fields[n][len(names)-1].Val(), ms)
+		found[id] = u
 	}
-	u.Concurrent = inUse(fields[len(names)-1].Val(), ms)
-	return u, nil
+	return found, nil
+}
+
+// Use is a limit that holds for the calls of a key, and how much of it is used.
+type Use struct {
+	Name   string // as the contract names it
+	Scope  Scope  // whose it is: ForKey, ForApplication or ForOwner
+	Source Source // who set it
+	Limit  int64
+	Used   *int64 // nil: not known, as in Usage, or not the key's to know: of its owner's ceiling, in which others count
+}
+
+// Uses gives the limits that hold for a caller, the narrowest scope first. Where Redis cannot be asked, how much is used
+// is not known.
+func (l *Limiter) Uses(ctx context.Context, by Caller) (uses []Use) {
+	_, scopes := l.Of(nil, by)
+	if scopes == nil {
+		return nil
+	}
+	var ids []uuid.UUID
+	for _, of := range scopes.levels {
+		if of.Scope != ForOwner {
+			ids = append(ids, of.ID)
+		}
+	}
+	found, err := NewReader(l.config.Redis).Usages(ctx, ids...)
+	if err != nil {
+		l.log.Debug("usage of limits is not known", "error", err)
+	}
+	for _, of := range scopes.levels {
+		used := found[of.ID].values()
+		for i, limit := range of.limits.values() {
+			if *limit != 0 {
+				uses = append(uses, Use{Name: limitNames[i], Scope: of.Scope, Source: of.sources[i], Limit: *limit, Used: used[i]})
+			}
+		}
+	}
+	return uses
 }
 
 // sum adds what the window holds now, without what gateways say that they have not used of it (window.lua). No count of a minute is one in which there was nothing.

@@ -26,7 +26,7 @@ func TestTheConsoleSeesWhatTheGatewaysCount(t *testing.T) {
 		f.call(1, 0, 0)
 	}
 	l := f.limiters[0]
-	if _, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now()); reached != nil {
+	if _, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now()); reached != nil {
 		t.Fatal("refused")
 	}
 	eventually(t, func() bool { // leases and slots that are not used go back
@@ -50,7 +50,7 @@ func TestUsedIsWhatWasUsed(t *testing.T) {
 	admit := func(gateway int) Ticket {
 		t.Helper()
 		l := f.limiters[gateway]
-		ticket, reached := l.Admit(l.Of(nil, f.application, uuid.Nil), time.Now())
+		ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now())
 		if reached != nil {
 			t.Fatal(reached)
 		}
@@ -68,7 +68,7 @@ func TestUsedIsWhatWasUsed(t *testing.T) {
 				return false
 			}
 			for _, l := range f.limiters {
-				got := string(l.AppendHeaders(nil, l.Of(nil, f.application, uuid.Nil), time.Now()))
+				got := string(l.AppendHeaders(nil, l.scopes(f.application, uuid.Nil), time.Now()))
 				for _, want := range append(rest, headers) {
 					if !strings.Contains(got, want) {
 						return false

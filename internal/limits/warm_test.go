@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
@@ -16,7 +17,7 @@ func TestALoadThatBeginsAtOnceAsksFewTimes(t *testing.T) {
 	for range 64 {
 		callers.Go(func() {
 			for time.Now().Before(end) {
-				state := l.Of(nil, f.application, f.application)
+				state := l.scopes(f.application, f.application)
 				if _, reached := l.Admit(state, time.Now()); reached != nil {
 					t.Error(reached)
 					return
@@ -31,25 +32,37 @@ func TestALoadThatBeginsAtOnceAsksFewTimes(t *testing.T) {
 	}
 }
 
-// BenchmarkWarmCall is what a call pays for three limits and their headers. Few of its calls may ask Redis: a lease
-// grows with what is spent of it.
+// BenchmarkWarmCall is what a call pays for limits and their headers: for three of its application, and for five each of
+// its key, its application and its owner. Few of its calls may ask Redis: a lease grows with what is spent of it.
 func BenchmarkWarmCall(b *testing.B) {
-	f := newFleet(b, startRedis(b), usual, 1, Limits{RequestsPerMinute: 1 << 40, CallsPerDay: 1 << 40, Concurrency: 10_000})
-	l := f.limiters[0]
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		var state *State
-		out := make([]byte, 0, 1024)
-		for pb.Next() {
-			start := time.Now()
-			state = l.Of(state, f.application, f.application)
-			ticket, reached := l.Admit(state, start)
-			if reached != nil {
-				b.Error(reached)
-				return
-			}
-			out = l.AppendHeaders(out[:0], state, start)
-			l.End(ticket, 0, true)
-		}
-	})
+	key, application, owner := uuid.New(), uuid.New(), uuid.New()
+	many := Limits{RequestsPerMinute: 1 << 40, TokensPerMinute: 1 << 40, Concurrency: 10_000, CallsPerDay: 1 << 40, TokensPerDay: 1 << 40}
+	few := Limits{RequestsPerMinute: 1 << 40, CallsPerDay: 1 << 40, Concurrency: 10_000}
+	for name, held := range map[string]*Snapshot{
+		"application": {own: map[uuid.UUID]Limits{application: few}},
+		"key":         {keys: map[uuid.UUID]map[uuid.UUID]KeyLimits{application: {key: {Limits: few}}}, own: map[uuid.UUID]Limits{application: few}},
+		"all": {keys: map[uuid.UUID]map[uuid.UUID]KeyLimits{application: {key: {Limits: many}}},
+			own: map[uuid.UUID]Limits{application: many}, owners: map[uuid.UUID]Limits{owner: many}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			l := newFleetOf(b, startRedis(b).client, usual, 1, held, nil).limiters[0]
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				var state *State
+				var scopes *Scopes
+				out := make([]byte, 0, 2048)
+				for pb.Next() {
+					start := time.Now()
+					state, scopes = l.Of(state, Caller{key, application, owner})
+					ticket, reached := l.Admit(scopes, start)
+					if reached != nil {
+						b.Error(reached)
+						return
+					}
+					out = l.AppendHeaders(out[:0], scopes, start)
+					l.End(ticket, 7, true)
+				}
+			})
+		})
+	}
 }

@@ -1683,6 +1683,9 @@ type KeyEdit struct {
 
 	// ExpiresAt Later than now, as RFC 3339; null: never.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
+
+	// Limits Its own; null removes one, and what is not named stays. None may be above the ceiling of the application.
+	Limits json.RawMessage `json:"limits,omitempty"`
 }
 
 // KeyFields defines model for KeyFields.
@@ -1704,7 +1707,13 @@ type KeyFields struct {
 	First bool `json:"first"`
 
 	// LastUsedAt Start of the last call that was made with it and is in the statistics; null: none, or not known.
-	LastUsedAt      *string         `json:"lastUsedAt"`
+	LastUsedAt *string `json:"lastUsedAt"`
+
+	// Limits Its own, beneath those of the application and the ceilings: all of them hold.
+	Limits Limits `json:"limits"`
+
+	// LimitsUsage How much of its own limits is used; of those that it has.
+	LimitsUsage     []KeyLimitUsage `json:"limitsUsage"`
 	MaskedAccessKey MaskedAccessKey `json:"maskedAccessKey"`
 
 	// ReplacedAt When the rotation was that left it as the old key, valid until its end; null: it is no such key. No alert tells of its end.
@@ -1720,6 +1729,24 @@ type KeyItems struct {
 
 	// LastUseKnown False while the statistics cannot be asked.
 	LastUseKnown bool `json:"lastUseKnown"`
+}
+
+// KeyLimitUsage defines model for KeyLimitUsage.
+type KeyLimitUsage struct {
+	Name LimitName `json:"name"`
+
+	// Left Null where `used` is.
+	Left  *int64 `json:"left"`
+	Limit int64  `json:"limit"`
+
+	// ResetsAt When counting begins anew: the next Beijing midnight; null for what does not.
+	ResetsAt *string `json:"resetsAt"`
+
+	// Used By this key; null when that is not known: nothing is counted before its first call under the limit, nor while the counts cannot be asked. A key that replaced another has used nothing of a day at first.
+	Used *int64 `json:"used"`
+
+	// WindowMs Of what slides; null for the others.
+	WindowMs *int64 `json:"windowMs"`
 }
 
 // KeyRotation defines model for KeyRotation.
@@ -1962,6 +1989,38 @@ type OverviewReasons struct {
 	Failures Count            `json:"failures"`
 	Items    []OverviewReason `json:"items"`
 	Other    OtherReasons     `json:"other"`
+}
+
+// OwnLimitUsage defines model for OwnLimitUsage.
+type OwnLimitUsage struct {
+	Name LimitName `json:"name"`
+
+	// Left Null where `used` is.
+	Left  *int64 `json:"left"`
+	Limit int64  `json:"limit"`
+
+	// ResetsAt When counting begins anew: the next Beijing midnight; null for what does not.
+	ResetsAt *string `json:"resetsAt"`
+
+	// Scope Whose calls count: those of this key, of its application, or of all applications of its owner.
+	Scope string `json:"scope"`
+
+	// Source Who set it: `own` the owner; else an administrator, as a ceiling for this application, for all applications of its owner together, or for each of all.
+	Source LimitSource `json:"source"`
+
+	// Used Null when it is not known: nothing is counted before the first call under the limit, nor while the counts cannot be asked. Always null of scope `owner`.
+	Used *int64 `json:"used"`
+
+	// WindowMs Of what slides; null for the others.
+	WindowMs *int64 `json:"windowMs"`
+}
+
+// OwnUsage defines model for OwnUsage.
+type OwnUsage struct {
+	KeyID ID `json:"keyId"`
+
+	// Limits Those that hold, the key's first; none that is not set.
+	Limits []OwnLimitUsage `json:"limits"`
 }
 
 // OwnerFigures defines model for OwnerFigures.

@@ -177,6 +177,7 @@ func TestLiteralPathsWinOverPlaceholders(t *testing.T) {
 		"/gateway/v1/models":                    "listModels",
 		"/gateway/v1/models/chat":               "getModel",
 		"/gateway/v1/calls/x":                   "getOwnCall",
+		"/gateway/v1/usage":                     "getOwnUsage",
 		"/via/chat/v1/models":                   "forwardViaGet",
 	} {
 		if op, _ := c.find("GET", path); op == nil || op.ID != id {

@@ -27,6 +27,16 @@ WHERE %s AND start_time >= {from:DateTime64(3)} AND start_time < {until:DateTime
 // reported or estimated, but for those of the spools named that began at or after the time given there: their gateways
 // count these themselves.
 func (s *Shipper) Spent(ctx context.Context, application uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
+	return s.spentOf(ctx, application, `application_id = {application:UUID}`, day, counted)
+}
+
+// KeySpent is Spent for one of the application's keys.
+func (s *Shipper) KeySpent(ctx context.Context, application, key uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (calls, tokens int64, err error) {
+	return s.spentOf(ctx, application, `application_id = {application:UUID} AND key_id = {key:UUID}`, day, counted, clickhouse.Named("key", key.String()))
+}
+
+// spentOf counts those of an application for which a condition holds, on its shard.
+func (s *Shipper) spentOf(ctx context.Context, application uuid.UUID, condition string, day beijing.Day, counted map[uuid.UUID]time.Time, args ...any) (calls, tokens int64, err error) {
 	found, err := s.servers.Shards(ctx)
 	if err != nil {
 		return 0, 0, fmt.Errorf("calls of %s: %w", day, err)
@@ -35,7 +45,7 @@ func (s *Shipper) Spent(ctx context.Context, application uuid.UUID, day beijing.
 	if len(found) > 1 {
 		on = found[cluster.Of(application, len(found))]
 	}
-	return s.spentOn(ctx, on, `application_id = {application:UUID}`, day, counted, clickhouse.Named("application", application.String()))
+	return s.spentOn(ctx, on, condition, day, counted, append(args, clickhouse.Named("application", application.String()))...)
 }
 
 // OwnerSpent is Spent for all applications of an owner but for some.

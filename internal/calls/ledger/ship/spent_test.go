@@ -46,6 +46,34 @@ func TestSpentLeavesOutWhatItsGatewayCounts(t *testing.T) {
 	}
 }
 
+// TestSpentByAKeyIsWhatItsCallsUsed, and nothing of the application's other keys.
+func TestSpentByAKeyIsWhatItsCallsUsed(t *testing.T) {
+	s := openStores(t)
+	r := s.Record(t, spool.Config{})
+	start := time.Now().Add(-time.Millisecond)
+	one, other := uuid.New(), uuid.New()
+	for i, key := range []uuid.UUID{one, other, one, {}} {
+		c := callstest.Success(start)
+		c.KeyID, c.Usage = key, calls.Usage{State: calls.UsageReported, Known: calls.UsageInput, Input: uint32(10 << i)}
+		r.Add(c)
+	}
+	refused := callstest.Failed(start)
+	refused.KeyID, refused.ReasonType, refused.ReasonCode = one, calls.Limited, calls.QuotaExhausted
+	r.Add(refused)
+	callstest.Eventually(t, "all are in the ledger", func() bool {
+		return s.Number(t, "SELECT toInt64(count()) FROM calls") == 5
+	})
+	for key, want := range map[uuid.UUID][2]int64{one: {2, 10 + 40}, other: {1, 20}, uuid.New(): {0, 0}} {
+		n, tokens, err := r.Shipper.KeySpent(t.Context(), callstest.Application, key, beijing.DayOf(start), nil)
+		if err != nil || [2]int64{n, tokens} != want {
+			t.Errorf("%d calls and %d tokens, %v, want %v", n, tokens, err, want)
+		}
+	}
+	if n, _, err := r.Shipper.KeySpent(t.Context(), callstest.Application, one, beijing.DayOf(start), map[uuid.UUID]time.Time{r.ID(): start}); err != nil || n != 0 {
+		t.Errorf("%d calls that their gateway counts, %v", n, err)
+	}
+}
+
 // TestSpentTokensAreThoseReportedAndThoseEstimated, of the calls that have either.
 func TestSpentTokensAreThoseReportedAndThoseEstimated(t *testing.T) {
 	s := openStores(t)

@@ -51,6 +51,36 @@ test('a key is added with an end and addresses, shown in full once, and held to 
   expect(await statusOf(developer, accessKey)).toBe(200);
 });
 
+test('a key has limits of its own, folded until somebody wants them, shown with what is used', async ({ page, developer, expected }) => {
+  expected.push(/ 400 /);
+  const { id, accessKey } = await developer.createApplication('Search');
+  await page.goto(`/applications/${id}`);
+  await page.getByRole('button', { name: 'Add key' }).click();
+  await expect(field(page, 'Calls per day')).toBeHidden();
+  await block(page).getByText('Limits of this key').click();
+  await field(page, 'Name').fill('Batch job');
+  await field(page, 'Calls per day').fill('none');
+  await block(page).getByText('Limits of this key').click();
+  await block(page).getByRole('button', { name: 'Create key' }).click();
+  await expect(block(page).getByRole('alert')).toContainText('Must be a whole number'); // folded or not
+  await field(page, 'Calls per day').fill('2');
+  await block(page).getByRole('button', { name: 'Create key' }).click();
+  const batch = row(page, 'Batch job');
+  await expect(batch).toContainText('Calls per day');
+  const secret = (await batch.locator('.key-text').textContent())!;
+  await expect.poll(() => statusOf(developer, secret)).toBe(429);
+  expect(await statusOf(developer, accessKey)).toBe(200);
+  await expect(batch).toContainText('2 of 2', { timeout: 40_000 });
+  await expect(batch).toContainText('Reached');
+
+  await page.getByRole('button', { name: 'Edit the key Batch job' }).click();
+  await expect(field(page, 'Calls per day')).toHaveValue('2');
+  await field(page, 'Calls per day').fill('');
+  await block(page).getByRole('button', { name: 'Save' }).click();
+  await expect(batch).not.toContainText('Calls per day');
+  await expect.poll(() => statusOf(developer, secret)).toBe(200);
+});
+
 test('a wrong address and a past end are told at their fields', async ({ page, developer, expected }) => {
   expected.push(/ 400 /);
   const { id } = await developer.createApplication('Search');
@@ -140,12 +170,14 @@ test('the keys pass axe and fit every width in both languages and themes', async
     name: 'w'.repeat(64),
     expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
     allowedCidrs: ['2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff', '10.0.0.0/8', '192.0.2.7', '198.51.100.0/24'],
+    limits: { requestsPerMinute: 1e12, tokensPerMinute: 1e12, concurrency: 1e12, callsPerDay: 1e12, tokensPerDay: 1e12 },
   });
   for (const width of [390, 768, 1024, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`/applications/${id}`);
     await page.getByRole('button', { name: 'Add key' }).click();
     await expect(row(page, 'w'.repeat(64))).toBeVisible();
+    await block(page).getByText('Limits of this key').click();
     await expectNoSidewaysScroll(page);
   }
   await inEveryLook(

@@ -73,7 +73,7 @@ function ApplicationPage({ id }: { id: string }) {
       <Statistics id={id} application={query.data ?? null} ranged={ranged} />
       {query.data && <LimitsBlock application={query.data} />}
       {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
-      {query.data && <Keys applicationId={id} />}
+      {query.data && <Keys applicationId={id} ceilings={query.data.ceilings} />}
       {dialogs.open}
     </>
   );

@@ -5,6 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { AskButton } from '../ui/AskButton';
+import type { Schemas } from '../api/client';
+import { level } from '../limits/limits';
 import { Block, TableBones } from '../ui/page/Block';
 import { Button } from '../ui/Button';
 import { Copy } from '../ui/Copy';
@@ -21,7 +23,7 @@ import { useWrites } from './writes';
 const columns = ['name', 'mask', 'expires', 'addresses', 'lastUsed'] as const;
 
 /** The keys of an application: what each may be used for, when it was last, and what can be done with it. */
-export function Keys({ applicationId }: { applicationId: string }) {
+export function Keys({ applicationId, ceilings }: { applicationId: string; ceilings: Schemas['Limits'] }) {
   const { t } = useTranslation(['applications', 'common']);
   const query = useQuery(applicationQueries.keys(applicationId));
   const [form, setForm] = useState<{ of: Key | null } | null>(null);
@@ -50,6 +52,7 @@ export function Keys({ applicationId }: { applicationId: string }) {
         <KeyForm
           key={form.of?.id ?? ''}
           applicationId={applicationId}
+          ceilings={ceilings}
           from={form.of}
           onMade={(id, secret) => setMade({ id, secret })}
           onClose={() => setForm(null)}
@@ -132,6 +135,7 @@ function Row({
             <Tag kind="off">{t('keys.replaced')}</Tag>
           </span>
         )}
+        <Limits of={of.limitsUsage} />
       </td>
       <Cell label={t('keys.mask')}>
         <code className="key-text" data-shown={secret !== null} aria-live="polite">
@@ -172,6 +176,29 @@ function Row({
       </td>
     </tr>
   );
+}
+
+/** What the key may use by itself, and has. */
+function Limits({ of }: { of: Key['limitsUsage'] }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const format = useFormat();
+  return of.map(({ name, limit, used, resetsAt }) => (
+    <span
+      key={name}
+      className="meta record-line"
+      title={
+        used === null
+          ? t('limits.unknown')
+          : resetsAt === null
+            ? undefined
+            : t('limits.resets', { time: format.time(resetsAt).slice(0, 16) })
+      }
+    >
+      {t(`common:limits.${name}`)}{' '}
+      <span className="number">{t('limits.used', { used: format.count(used), limit: format.count(limit) })}</span>{' '}
+      {level({ used, limit })?.state === 'reached' && <Tag kind="failed">{t('limits.reached')}</Tag>}
+    </span>
+  ));
 }
 
 function Expiry({ of, now }: { of: Key; now: number }) {

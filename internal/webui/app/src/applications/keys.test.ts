@@ -12,6 +12,8 @@ const key: Key = {
   allowedCidrs: ['192.0.2.7/32', '2001:db8::/32'],
   lastUsedAt: null,
   replacedAt: null,
+  limits: { requestsPerMinute: null, tokensPerMinute: null, concurrency: 3, callsPerDay: 1000, tokensPerDay: null },
+  limitsUsage: [],
 };
 
 test('an end is typed in Beijing time, whatever the zone of the browser', () => {
@@ -30,6 +32,13 @@ test('only what was edited is sent: an end that was not touched keeps its second
     allowedCidrs: ['192.0.2.7', '10.0.0.0/8', '::1'],
   });
   expect(draft({ ...before, addresses: '' }, before)).toEqual({ allowedCidrs: [] });
+});
+
+test('only the limits that were edited are sent, and an emptied one is removed', () => {
+  const before = stored(key);
+  expect([before.callsPerDay, before.concurrency, before.tokensPerDay]).toEqual(['1000', '3', '']);
+  expect(draft({ ...before, callsPerDay: '2,000', concurrency: '' }, before)).toEqual({ limits: { callsPerDay: 2000, concurrency: null } });
+  expect(draft({ ...fresh, name: 'Batch', tokensPerDay: '50000' })).toEqual({ name: 'Batch', limits: { tokensPerDay: 50_000 } });
 });
 
 test('a key that ends within three days is said to', () => {

@@ -1,4 +1,5 @@
 import type { Schemas } from '../api/client';
+import { changed, limitsOf, typedOf, type Typed as TypedLimits } from '../limits/limits';
 
 export type Key = Schemas['Key'];
 
@@ -6,7 +7,7 @@ export type Key = Schemas['Key'];
 export const MOST_KEYS = 5;
 
 /** The form's fields as they are typed. */
-export interface Typed {
+export interface Typed extends TypedLimits {
   name: string;
   /** As a datetime-local field has it, in Beijing; empty: never. */
   expires: string;
@@ -14,22 +15,25 @@ export interface Typed {
   addresses: string;
 }
 
-export const fresh: Typed = { name: '', expires: '', addresses: '' };
+export const fresh: Typed = { name: '', expires: '', addresses: '', ...typedOf(null) };
 
 export const stored = (key: Key): Typed => ({
   name: key.name,
   expires: key.expiresAt === null ? '' : key.expiresAt.slice(0, 16),
   addresses: key.allowedCidrs.join('\n'),
+  ...typedOf(key.limits),
 });
 
 const addressesOf = (typed: Typed): string[] => typed.addresses.split(/[\s,]+/).filter((line) => line !== '');
 
 /** What is typed, as the API takes it; of a key that is edited, what was changed. */
 export function draft(typed: Typed, before: Typed = fresh): Schemas['KeyEdit'] {
+  const limits = changed(limitsOf(before), typed);
   return {
     ...(typed.name === before.name ? {} : { name: typed.name.trim() }),
     ...(typed.expires === before.expires ? {} : { expiresAt: typed.expires === '' ? null : `${typed.expires}:00+08:00` }),
     ...(typed.addresses === before.addresses ? {} : { allowedCidrs: addressesOf(typed) }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
 

@@ -38,11 +38,12 @@ export const applicationQueries = {
       queryKey: ['applications', 'get', { id }],
       queryFn: ({ signal }) => unwrap(api.GET('/api/applications/{id}', { params: { path: { id } }, signal })),
     }),
-  /** The application's keys, without the keys themselves. */
+  /** The application's keys, without the keys themselves; asked again while one of them has limits to be looked at. */
   keys: (id: string) =>
     queryOptions({
       queryKey: ['applications', 'keys', { id }],
       queryFn: ({ signal }) => unwrap(api.GET('/api/applications/{id}/keys', { params: { path: { id } }, signal })),
+      refetchInterval: ({ state }) => (state.data?.items.some(({ limitsUsage }) => limitsUsage.length > 0) ? 15_000 : false),
     }),
   /** What it uses of its limits; asked again while it is looked at. */
   limits: (id: string) =>

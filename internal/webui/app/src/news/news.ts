@@ -26,6 +26,14 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'Limits for single keys',
+          'Each key of an application can have limits of its own, beneath the application’s. The list of keys shows what is used; programs ask with GET /gateway/v1/usage.',
+        ],
+        ['单个密钥的限额', '应用的每个密钥都可以在应用的限额之内另设限额。密钥列表会显示用量；程序可通过 GET /gateway/v1/usage 查询。'],
+        '/applications',
+      ),
+      item(
+        [
           'Firing alerts everywhere',
           'A number beside Alerts says how many fire; the overview and the application’s page name them. Deliveries open beneath their alert.',
         ],

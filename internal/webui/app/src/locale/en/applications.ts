@@ -70,7 +70,7 @@ const applications: Same<typeof zh> = {
   },
   keys: {
     title: 'Keys',
-    about: 'Up to {{most}}. Each can be ended, limited to addresses or deleted by itself.',
+    about: 'Up to {{most}}. Each can be ended, limited, restricted to addresses or deleted by itself.',
     used: '{{n}} of {{most}}',
     add: 'Add key',
     full: 'There are {{most}} keys. A new one takes the place of the one that expired first; without such a one, delete one.',
@@ -98,6 +98,10 @@ const applications: Same<typeof zh> = {
     edit: 'Edit key',
     expiresHint: 'Beijing time. Left empty, it never expires.',
     addressesHint: 'An address or CIDR a line, such as 192.0.2.7 or 2001:db8::/32. Left empty, it may be used from anywhere.',
+    limits: 'Limits of this key',
+    limitsAbout:
+      'Beneath the limits of the application: all of them hold. A key that replaces this one has the same limits and begins the day at zero.',
+    ceiling: 'At most {{n}}, set by your administrator; empty: no limit of its own',
     save: 'Save',
     create: 'Create key',
     made: 'The key {{name}} works',

@@ -67,7 +67,7 @@ const applications = {
   },
   keys: {
     title: '密钥',
-    about: '最多 {{most}} 个，每个都可以单独设置到期时间、限制来源地址或删除。',
+    about: '最多 {{most}} 个，每个都可以单独设置到期时间、限额、来源地址或删除。',
     used: '{{n}} / {{most}}',
     add: '添加密钥',
     full: '已有 {{most}} 个密钥。新密钥会取代最早过期的一个；如果没有已过期的，请先删除一个。',
@@ -95,6 +95,9 @@ const applications = {
     edit: '编辑密钥',
     expiresHint: '北京时间，留空则永不过期。',
     addressesHint: '每行一个地址或 CIDR，例如 192.0.2.7 或 2001:db8::/32。留空则不限来源。',
+    limits: '此密钥的限额',
+    limitsAbout: '在应用的限额之内另外生效，各项限额同时有效。轮换后的新密钥沿用同样的限额，当日用量从零计起。',
+    ceiling: '最多 {{n}}，由管理员设置；留空则不单独限制',
     save: '保存',
     create: '创建密钥',
     made: '密钥 {{name}} 已生效',
