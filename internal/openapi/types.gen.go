@@ -1590,6 +1590,9 @@ type InvoiceCount struct {
 	// Input Tokens, cached and cache-written ones included.
 	Input int64 `json:"input"`
 
+	// Meters What was used besides, as in the lines of a call: cache_write_1h, web_searches and others. What is not in it is 0, or no answer told it.
+	Meters map[string]int64 `json:"meters"`
+
 	// OtherCalls Calls without a 2xx answer to a POST, and those whose answers had nothing to report: deferred or repeated.
 	OtherCalls int64 `json:"otherCalls"`
 	Output     int64 `json:"output"`
@@ -1641,8 +1644,22 @@ type InvoiceItem struct {
 	// PartialCalls Calls that were interrupted: less was counted than may be billed.
 	PartialCalls int64 `json:"partialCalls"`
 
+	// Reasons What the differences can come of, as far as the ledger knows.
+	Reasons []InvoiceReason `json:"reasons"`
+
+	// Unexplained One of the differences has no reason, or fewer calls have one than the number of calls differs by. Costs that differ by no more than half of the last decimal that the file has (of hundredths at most), for each line, are rounded.
+	Unexplained bool `json:"unexplained"`
+
 	// UnpricedCalls Calls with tokens for which no price held: counted, but in no cost.
 	UnpricedCalls int64 `json:"unpricedCalls"`
+}
+
+// InvoiceReason defines model for InvoiceReason.
+type InvoiceReason struct {
+	Calls int64 `json:"calls"`
+
+	// Reason `partial`: interrupted, so that less was counted than may be billed. `absent`: the answer reports no usage, or none that can be read. `deferred`: what was asked for was done later, and its usage told elsewhere. `estimated`: limits were charged an estimate, which is in no figure. `tier`: of a tier of service without a price of its own, and estimated by that of any tier. `unpriced`: no price held. `elsewhere`: counted on the same day and under the same capability (of an item that was not counted: under any) without the name of a model, or as `other`. `unnamed`: those of this item. `unbilled`: of capabilities of which the file bills nothing at all, as those of another provider. `unanswered`: without an answer that has usage: failed, deferred or repeated. Estimates and deferred calls are known as long as the calls are kept.
+	Reason string `json:"reason"`
 }
 
 // InvoiceSums A number is null where it is not known; all of them of a side that has nothing of the day and model.
@@ -1651,7 +1668,10 @@ type InvoiceSums struct {
 	Cached *int64        `json:"cached"`
 	Cost   []InvoiceCost `json:"cost"`
 	Input  *int64        `json:"input"`
-	Output *int64        `json:"output"`
+
+	// Meters Input, output and cached_input once more, and what else is known by meter, as in the lines of a call. The parts of cache_write are not known of our side where an answer told the whole alone.
+	Meters map[string]int64 `json:"meters"`
+	Output *int64           `json:"output"`
 }
 
 // JudgementEdit defines model for JudgementEdit.

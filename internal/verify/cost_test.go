@@ -267,19 +267,9 @@ func (w *world) randomYear(applications []uuid.UUID, first beijing.Day, n int) {
 func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 	w.T.Helper()
 	random := rand.New(rand.NewPCG(7, 8))
-	tx, err := w.clickhouse.BeginTx(clickhouse.Context(w.Ctx, clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 1000})), nil)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	insert, err := tx.PrepareContext(clickhouse.Context(w.Ctx, clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 1000})), "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, "+
-		"input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`)")
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	defer func() { _ = insert.Close() }()
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	var rows []ledgerCall
 	for range n {
-		var r calls.Record
 		lines := []calls.Line{{Model: pick("", "gpt-mini", "gpt-max"), Tier: pick("", "", "flex", "priority")}}
 		if random.IntN(3) == 0 {
 			lines = append(lines, calls.Line{Model: pick("gpt-mini", "gpt-nano"), Tier: pick("", "flex")})
@@ -298,7 +288,38 @@ func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 				lines[i].Meters = append(lines[i].Meters, calls.Meter{Name: name, Amount: n})
 			}
 		}
-		r.SetLines(lines)
+		rows = append(rows, ledgerCall{application: applications[random.IntN(5)], at: first.Start().Add(time.Duration(random.Int64N(365*86_400_000)) * time.Millisecond),
+			capability: pick("gpt", "claude", "free", ""), state: pick("reported", "partial"), status: 200, lines: lines})
+	}
+	w.insertCalls(rows)
+}
+
+// ledgerCall is a call as a gateway ships it.
+type ledgerCall struct {
+	application       uuid.UUID
+	at                time.Time
+	capability, state string
+	status            uint16
+	estimated         uint32
+	lines             []calls.Line
+}
+
+func (w *world) insertCalls(all []ledgerCall) {
+	w.T.Helper()
+	ctx := clickhouse.Context(w.Ctx, clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 1000}))
+	tx, err := w.clickhouse.BeginTx(ctx, nil)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, "+
+		"input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated_tokens, `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`)")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	defer func() { _ = insert.Close() }()
+	for _, c := range all {
+		var r calls.Record
+		r.SetLines(c.lines)
 		var models, tiers, meters []string
 		var bands []uint32
 		var amounts []uint64
@@ -313,9 +334,8 @@ func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 			}
 			return nil
 		}
-		start := first.Start().Add(time.Duration(random.Int64N(365*86_400_000)) * time.Millisecond)
-		if _, err := insert.ExecContext(w.Ctx, applications[random.IntN(5)], start, uuid.New(), pick("gpt", "claude", "free", ""), uint32(10), uint16(200), true, "complete", pick("reported", "partial"), r.Usage.Model,
-			number(calls.UsageInput), number(calls.UsageOutput), number(calls.UsageCached), number(calls.UsageCacheWrite), number(calls.UsageReasoning),
+		if _, err := insert.ExecContext(ctx, c.application, c.at, uuid.New(), c.capability, uint32(10), c.status, c.status == 200, "complete", c.state, r.Usage.Model,
+			number(calls.UsageInput), number(calls.UsageOutput), number(calls.UsageCached), number(calls.UsageCacheWrite), number(calls.UsageReasoning), c.estimated,
 			models, tiers, bands, meters, amounts); err != nil {
 			w.T.Fatal(err)
 		}
