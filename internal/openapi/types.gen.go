@@ -1125,6 +1125,18 @@ type Cost struct {
 	UnpricedCalls int64 `json:"unpricedCalls"`
 }
 
+// CostTotal defines model for CostTotal.
+type CostTotal struct {
+	// Amount A decimal, exact: each day at its own rate. Null where a rate is missing.
+	Amount *string `json:"amount"`
+
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// Missing Currencies of which something was charged on a day on which no rate held.
+	Missing []Currency `json:"missing"`
+}
+
 // Count defines model for Count.
 type Count = int64
 
@@ -1226,6 +1238,55 @@ type Error struct {
 
 	// RequestID The same as X-Request-Id.
 	RequestID uuid.UUID `json:"requestId"`
+}
+
+// Exchange defines model for Exchange.
+type Exchange struct {
+	ID ID `json:"id"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time `json:"createdAt"`
+
+	// CreatedBy An e-mail address.
+	CreatedBy Email `json:"createdBy"`
+
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// From A Beijing day.
+	From Date `json:"from"`
+
+	// Rate How much of toCurrency one unit of currency is: a decimal above 0 and below 1000000000, with at most twelve decimals.
+	Rate string `json:"rate"`
+
+	// ToCurrency An ISO 4217 code.
+	ToCurrency Currency `json:"toCurrency"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+
+	// UpdatedBy An e-mail address.
+	UpdatedBy Email `json:"updatedBy"`
+}
+
+// ExchangeDraft defines model for ExchangeDraft.
+type ExchangeDraft struct {
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// From The first Beijing day that it holds on; days to come too.
+	From string `json:"from"`
+
+	// Rate How much of toCurrency one unit of currency is.
+	Rate string `json:"rate"`
+
+	// ToCurrency An ISO 4217 code.
+	ToCurrency Currency `json:"toCurrency"`
+}
+
+// ExchangeItems defines model for ExchangeItems.
+type ExchangeItems struct {
+	Items []Exchange `json:"items"`
 }
 
 // FailedCall defines model for FailedCall.
@@ -1873,6 +1934,9 @@ type MetricsFields struct {
 
 	// Tokens What the answers to the calls reported. A sum is null where no call reported that number.
 	Tokens Tokens `json:"tokens"`
+
+	// Totals The same in each currency that rates lead to, by their codes; empty when nothing has a price, or there are no rates.
+	Totals []CostTotal `json:"totals"`
 }
 
 // MissingSpool defines model for MissingSpool.
