@@ -112,6 +112,27 @@ const officeMoney: Same<typeof zh> = {
       standard_tier: 'standard tier only',
     },
   },
+  rates: {
+    title: 'Rates between currencies',
+    about:
+      'How much of another currency one unit of a currency is, from a Beijing day on. With it, costs in several currencies also have one total in the currency that it leads to, each day at its own rate; without it they are never added.',
+    add: 'New rate',
+    correct: 'Correct',
+    correctOf: 'Correct the rate {{name}} from {{from}}',
+    delete: 'Delete',
+    deleteOf: 'Delete the rate {{name}} from {{from}}',
+    ask: 'Delete the rate {{name}} from {{from}}?',
+    askText: 'Its days then have the rate before; without one there is no total.',
+    deleted: 'The rate {{name}} from {{from}} was deleted.',
+    gone: 'Somebody else deleted this rate meanwhile. Save again to add it anew.',
+    empty: 'There is no rate: costs of several currencies have no total.',
+    pair: 'Currencies',
+    currency: 'One unit of',
+    toCurrency: 'Is, in',
+    from: 'From',
+    rate: 'Rate',
+    rateHint: 'For example 7.12; at most twelve decimals.',
+  },
   reconcile: {
     title: 'Invoices',
     about:

@@ -92,6 +92,7 @@ const officePeople: Same<typeof zh> = {
       group: 'Groups',
       upstream: 'Upstreams',
       price: 'Prices',
+      rate: 'Rates',
       ceiling: 'Ceilings',
       alert: 'Alerts',
       user: 'Users',

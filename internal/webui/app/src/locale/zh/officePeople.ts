@@ -89,6 +89,7 @@ const officePeople = {
       group: '分组',
       upstream: '上游',
       price: '价格',
+      rate: '汇率',
       ceiling: '上限',
       alert: '告警',
       user: '用户',
