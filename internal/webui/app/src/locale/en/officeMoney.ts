@@ -125,6 +125,7 @@ const officeMoney: Same<typeof zh> = {
     askText: 'Its days then have the rate before; without one there is no total.',
     deleted: 'The rate {{name}} from {{from}} was deleted.',
     gone: 'Somebody else deleted this rate meanwhile. Save again to add it anew.',
+    replaces: 'This replaces the rate of that day: {{old}}.',
     empty: 'There is no rate: costs of several currencies have no total.',
     pair: 'Currencies',
     currency: 'One unit of',

@@ -119,6 +119,7 @@ const officeMoney = {
     askText: '这些日期改用之前的汇率；没有更早的汇率时，没有合计。',
     deleted: '已删除 {{name}} 自 {{from}} 起的汇率。',
     gone: '期间有人删除了这个汇率。再次保存将重新添加。',
+    replaces: '这会替换当天已有的汇率：{{old}}。',
     empty: '还没有汇率：多种货币的费用没有合计。',
     pair: '货币',
     currency: '一单位',

@@ -6,7 +6,7 @@ import type { Schemas } from '../../api/client';
 import { isDay, today } from '../../range/days';
 import { AskButton } from '../../ui/AskButton';
 import { Button } from '../../ui/Button';
-import { Decide, Form, Input, Refused, useDraft, useTyped } from '../../ui/form/Form';
+import { Decide, Form, Input, Notice, Refused, useDraft, useTyped } from '../../ui/form/Form';
 import { Block } from '../../ui/page/Block';
 import { notify } from '../../ui/page/notice';
 import { Cell } from '../../ui/table/Records';
@@ -18,7 +18,7 @@ type Typed = Schemas['ExchangeDraft'];
 const Line = Input<Typed>;
 const code = { className: 'input mono', spellCheck: false };
 
-const pairOf = ({ currency, toCurrency }: Rate): string => `${currency} → ${toCurrency}`;
+const pairOf = ({ currency, toCurrency }: Typed): string => `${currency} → ${toCurrency}`;
 
 /** What one unit of a currency is in another: of these, costs in several currencies have one total. */
 export function Rates() {
@@ -32,7 +32,7 @@ export function Rates() {
         {!form && <Button onClick={() => setForm({ rate: null })}>{t('rates.add')}</Button>}
       </div>
       <p className="second prices-about">{t('rates.about')}</p>
-      {form && <RateForm key={form.rate?.id ?? ''} rate={form.rate} onClose={() => setForm(null)} />}
+      {form && <RateForm key={form.rate?.id ?? ''} rate={form.rate} rates={query.data ?? []} onClose={() => setForm(null)} />}
       <Block query={query} height={84}>
         {(rates) =>
           rates.length === 0 ? (
@@ -99,7 +99,7 @@ function Row({ rate, onCorrect }: { rate: Rate; onCorrect: () => void }) {
 }
 
 /** Enters a rate, or corrects `rate`. */
-function RateForm({ rate, onClose }: { rate: Rate | null; onClose: () => void }) {
+function RateForm({ rate, rates, onClose }: { rate: Rate | null; rates: readonly Rate[]; onClose: () => void }) {
   const { t } = useTranslation('admin');
   const put = usePutRate();
   const form = useDraft<Typed>(
@@ -109,18 +109,20 @@ function RateForm({ rate, onClose }: { rate: Rate | null; onClose: () => void })
   );
   const typed = useTyped(form);
   const [read, setRead] = useState(rate); // as it was when it was read last
+  const body: Typed = {
+    currency: typed.currency.trim().toUpperCase(),
+    toCurrency: typed.toCurrency.trim().toUpperCase(),
+    from: typed.from.trim(),
+    rate: typed.rate.trim(),
+  };
+  const old = rate ? undefined : rates.find((one) => pairOf(one) === pairOf(body) && one.from === body.from);
   const theirs = changedMeanwhile<Rate>(put.error);
   const gone = put.error instanceof ApiError && put.error.status === 404;
   const submit = () =>
     put.mutateAsync(
       {
-        body: {
-          currency: typed.currency.trim().toUpperCase(),
-          toCurrency: typed.toCurrency.trim().toUpperCase(),
-          from: typed.from.trim(),
-          rate: typed.rate.trim(),
-        },
-        updatedAt: read?.updatedAt,
+        body,
+        updatedAt: (rate ? read : old)?.updatedAt,
       },
       {
         onSuccess: () => {
@@ -157,6 +159,7 @@ function RateForm({ rate, onClose }: { rate: Rate | null; onClose: () => void })
         />
         <Line {...code} name="rate" label={t('rates.rate')} hint={t('rates.rateHint')} inputMode="decimal" autoFocus={locked} />
       </div>
+      {old && <Notice role="status">{t('rates.replaces', { old: old.rate })}</Notice>}
       <Refused error={put.error} changed={theirs ? t('prices.changed', { theirs: theirs.rate }) : gone && t('rates.gone')} />
       <Decide action={t('prices.save')} ready={ready} onClose={onClose} />
     </Form>
