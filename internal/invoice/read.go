@@ -80,7 +80,7 @@ type usedColumn struct {
 
 // clashes tells whether only one of two columns may stand in a file.
 func (c usedColumn) clashes(with usedColumn) bool {
-	return c.headings == with.headings || !(c.part && with.part) && slices.ContainsFunc(c.meters, func(m meter.Meter) bool { return slices.Contains(with.meters, m) })
+	return c.headings == with.headings || (!c.part || !with.part) && slices.ContainsFunc(c.meters, func(m meter.Meter) bool { return slices.Contains(with.meters, m) })
 }
 
 // used are the columns of what was used, by form and heading, and the meters that their numbers count. A part is of a form
