@@ -189,6 +189,9 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 	case "deletePrice":
 		made := f.desk.must(200, "PUT", "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)
 		s.path["id"] = field[string](f.t, made, "id")
+	case "deleteRate":
+		made := f.desk.must(200, "PUT", "/api/admin/rates", `{"currency":"USD","toCurrency":"CNY","from":"2026-01-01","rate":"7.1"}`)
+		s.path["id"] = field[string](f.t, made, "id")
 	case "putCeiling":
 		body["owner"], body["application"] = "person1@example.com", f.applications[0]
 		for _, limit := range limitNames { // those of applications stay below, but for a few
@@ -287,6 +290,10 @@ func (f *fuzzer) known(op openapi.Operation) func(string) (any, bool) {
 			return pick(f, []string{"gpt-5", "a-model"}), true
 		case "currency":
 			return pick(f, []string{"CNY", "USD"}), true
+		case "toCurrency":
+			return pick(f, []string{"EUR", "JPY"}), true
+		case "rate":
+			return pick(f, []string{"7.1", "0.000000000001"}), true
 		case "input", "output":
 			return pick(f, []string{"0", "2.5", "0.0001"}), true
 		case "cached", "cacheWrite":

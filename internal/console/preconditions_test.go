@@ -54,6 +54,10 @@ func edits(m *manager) map[string]guarded {
 		meanwhile: `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"3","output":"8","note":%q}`}
 	m.admin.must(200, "PUT", "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)
 	all["putPrice"] = with(price, "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"4","output":"8"}`)
+	rate := guarded{by: m.admin, read: "/api/admin/rates", also: "PUT /api/admin/rates", only: true}
+	rate.meanwhile = `{"currency":"USD","toCurrency":"CNY","from":"2026-01-01","rate":"7.3","note":%q}`
+	m.admin.must(200, "PUT", "/api/admin/rates", `{"currency":"USD","toCurrency":"CNY","from":"2026-01-01","rate":"7.1"}`)
+	all["putRate"] = with(rate, "/api/admin/rates", `{"currency":"USD","toCurrency":"CNY","from":"2026-01-01","rate":"7.2"}`)
 	ceiling := guarded{by: m.admin, read: "/api/admin/limits?scope=all", also: "PUT /api/admin/limits", only: true}
 	ceiling.meanwhile = `{"scope":"all","concurrency":50,"note":%q}`
 	m.admin.must(200, "PUT", "/api/admin/limits", `{"scope":"all","concurrency":10}`)

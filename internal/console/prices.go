@@ -34,6 +34,31 @@ func (c *Console) deletePrice(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	return nil, c.Pricing.Delete(ctx.UserContext(), principal(ctx).Email, id)
 }
 
+func (c *Console) listRates(ctx *fiber.Ctx) (any, error) {
+	return shown(func(rates []pricing.Exchange) openapi.ExchangeItems {
+		return openapi.ExchangeItems{Items: openapi.Each(rates, exchangeView)}
+	})(c.Pricing.Exchanges(ctx.UserContext()))
+}
+
+func (c *Console) putRate(ctx *fiber.Ctx) (any, error) {
+	body, seen, err := editOf[openapi.ExchangeDraft](ctx)
+	if err != nil {
+		return nil, err
+	}
+	return shown(exchangeView)(c.Pricing.PutExchange(ctx.UserContext(), principal(ctx).Email, pricing.ExchangeDraft(body), seen...))
+}
+
+func (c *Console) deleteRate(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
+	return nil, c.Pricing.DeleteExchange(ctx.UserContext(), principal(ctx).Email, id)
+}
+
+func exchangeView(e pricing.Exchange) openapi.Exchange {
+	return openapi.Exchange{
+		ID: e.ID, Currency: e.Currency, ToCurrency: e.To, From: e.From, Rate: e.Rate.String(),
+		CreatedBy: e.CreatedBy, CreatedAt: beijing.Format(e.CreatedAt), UpdatedBy: e.UpdatedBy, UpdatedAt: beijing.Format(e.UpdatedAt),
+	}
+}
+
 func (c *Console) suggestPrices(ctx *fiber.Ctx) (any, error) {
 	suggestions, source, err := c.Pricing.Suggest(ctx.UserContext(), ctx.Query("capability"), ctx.Query("upstreamModel"))
 	return openapi.PriceSuggestions{Items: openapi.Each(suggestions, suggestionView), Source: sourceView(source)}, err

@@ -64,6 +64,55 @@ func TestPricesAreEnteredCorrectedListedAndTakenOut(t *testing.T) {
 	}
 }
 
+func TestRatesAreEnteredCorrectedListedAndTakenAway(t *testing.T) {
+	m := newManager(t)
+	const path = "/api/admin/rates"
+	m.admin.mustEqual("GET", path, "", `{"items":[]}`)
+	const base = `"currency":"USD","toCurrency":"CNY"`
+	made := dataOf[openapi.Exchange](t, m.admin.must(200, "PUT", path, `{`+base+`,"from":"2026-08-01","rate":"7.10"}`))
+	if made.Rate != "7.1" || made.Currency != "USD" || made.ToCurrency != "CNY" || made.From.String() != "2026-08-01" || made.CreatedBy != managingAdmin {
+		t.Errorf("made %+v", made)
+	}
+	corrected := dataOf[openapi.Exchange](t, m.admin.must(200, "PUT", path, `{`+base+`,"from":"2026-08-01","rate":"0.000000000001"}`))
+	if corrected.ID != made.ID || corrected.Rate != "0.000000000001" || corrected.UpdatedAt <= made.UpdatedAt || corrected.CreatedAt != made.CreatedAt {
+		t.Errorf("corrected %+v", corrected)
+	}
+	if again := dataOf[openapi.Exchange](t, m.admin.must(200, "PUT", path, `{`+base+`,"from":"2026-08-01","rate":"00.000000000001"}`)); again != corrected {
+		t.Errorf("the same again: %+v", again)
+	}
+	m.admin.must(200, "PUT", path, `{`+base+`,"from":"2026-09-01","rate":"7.2"}`)
+	for body, field := range map[string]string{
+		`{` + base + `,"from":"2026-08-01","rate":"0"}`:                        "rate",
+		`{` + base + `,"from":"2026-08-01","rate":"-1"}`:                       "rate",
+		`{` + base + `,"from":"2026-08-01","rate":"7.1000000000001"}`:          "rate",
+		`{` + base + `,"from":"","rate":"7"}`:                                  "from",
+		`{"currency":"usd","toCurrency":"CNY","from":"2026-08-01","rate":"7"}`: "currency",
+		`{"currency":"USD","toCurrency":"USD","from":"2026-08-01","rate":"7"}`: "toCurrency",
+		`{"currency":"USD","toCurrency":"XXX","from":"2026-08-01","rate":"7"}`: "toCurrency",
+	} {
+		m.admin.mustRefuse("PUT", path, body, field)
+	}
+	var listed []string
+	for _, e := range dataOf[openapi.ExchangeItems](t, m.admin.must(200, "GET", path, "")).Items {
+		listed = append(listed, e.From.String()+" "+e.Rate)
+	}
+	if got := strings.Join(listed, ", "); got != "2026-09-01 7.2, 2026-08-01 0.000000000001" {
+		t.Errorf("listed: %s", got)
+	}
+	m.admin.must(200, "DELETE", path+"/"+made.ID.String(), "")
+	m.admin.must(404, "DELETE", path+"/"+made.ID.String(), "")
+	var told []string
+	for _, e := range dataOf[openapi.AuditPage](t, m.admin.must(200, "GET", "/api/admin/audit?size=6", "")).Items {
+		if strings.HasPrefix(e.Action, "rate.") {
+			told = append(told, fmt.Sprint(e.Action, " ", e.TargetName, " ", e.Changes[0].From, " ", e.Changes[0].To))
+		}
+	}
+	if got := strings.Join(told, ", "); got != "rate.delete USD CNY 2026-08-01 0.000000000001 <nil>, rate.create USD CNY 2026-09-01 <nil> 7.2, "+
+		"rate.update USD CNY 2026-08-01 7.1 0.000000000001, rate.create USD CNY 2026-08-01 <nil> 7.1" {
+		t.Errorf("the audit trail tells %s", got)
+	}
+}
+
 func TestAPriceIsOfATierALengthAndMoreMeters(t *testing.T) {
 	m := newManager(t)
 	m.seed("chat")

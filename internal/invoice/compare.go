@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"callgate/internal/meter"
 )
 
 // Counted is what was counted of a capability and model that answered on a day.
@@ -15,9 +17,10 @@ type Counted struct {
 	Date                      string // YYYY-MM-DD
 	Capability, UpstreamModel string // UpstreamModel "": no answer named one
 	Calls                     int64  // whatever became of them
-	Partial, Absent, Unpriced int64  // calls among them
-	Input, Output, Cached     int64
+	Billable                  int64  // calls that a provider may bill: those that it answered, or may have
+	Meters                    map[meter.Meter]int64
 	Costs                     map[string]decimal.Decimal // by currency
+	Why                       map[Reason]int64           // calls, but for Elsewhere, Unnamed and Unbilled
 }
 
 // Item holds what is billed of a model on a day against what was counted.
@@ -26,17 +29,23 @@ type Item struct {
 	Capabilities []string
 	Ours         *Sums // nil: nothing was counted
 	Theirs       *Sums // nil: nothing is billed
-	Partial      int64 // calls that were interrupted: less was counted than may be billed
-	Absent       int64 // calls whose answers report no usage, or none that can be read
-	Unpriced     int64 // calls with tokens for which no price held
+	Why          map[Reason]int64
 
-	none *Sums // 0 of what the file tells of any line
+	file  *told
+	lines int64 // that are billed
 }
 
-// Sums are what one side says; what it does not say is nil.
+// Sums are what one side says; what it does not say is not there.
 type Sums struct {
-	Calls, Input, Output, Cached *int64
-	Costs                        map[string]decimal.Decimal
+	Calls  *int64
+	Meters map[meter.Meter]int64
+	Costs  map[string]decimal.Decimal
+}
+
+// told is of what a file tells anything, and the smallest decimal of its costs.
+type told struct {
+	Sums
+	exponent int32
 }
 
 type key struct{ date, model string }
@@ -66,18 +75,19 @@ func Compare(counted []Counted, billed []Line) []Item {
 		}
 		asCapability[name] = asCapability[name] || !asUpstream[name]
 	}
-	none := toldOf(billed)
+	file := toldOf(billed)
 	items := map[key]*Item{}
 	at := func(date, model string) *Item {
 		of := key{date, strings.ToLower(model)}
 		if items[of] == nil {
-			items[of] = &Item{Date: date, Model: model, none: none}
+			items[of] = &Item{Date: date, Model: model, Why: map[Reason]int64{}, file: file}
 		}
 		return items[of]
 	}
 	for _, l := range billed {
 		at(l.Date, l.Model).bill(l)
 	}
+	unnamed := map[key]int64{} // by capability
 	for _, c := range counted {
 		model := c.UpstreamModel
 		if title := titles[titled(model)]; title != "" && !named[strings.ToLower(model)] {
@@ -86,9 +96,20 @@ func Compare(counted []Counted, billed []Line) []Item {
 		if model == "" || !named[strings.ToLower(model)] && asCapability[strings.ToLower(c.Capability)] {
 			model = c.Capability
 		}
-		at(c.Date, model).count(c)
+		item := at(c.Date, model)
+		item.count(c)
+		if c.UpstreamModel == "" || c.UpstreamModel == meter.OtherModel {
+			unnamed[key{c.Date, c.Capability}] += c.Billable
+			item.Why[Unnamed] += c.Billable
+		}
 	}
 	found := slices.Collect(maps.Values(items))
+	ofFile := map[string]bool{} // capabilities
+	for _, item := range found {
+		for _, capability := range item.Capabilities {
+			ofFile[capability] = ofFile[capability] || item.Theirs != nil
+		}
+	}
 	slices.SortFunc(found, func(a, b *Item) int {
 		return cmp.Or(strings.Compare(a.Date, b.Date), strings.Compare(strings.ToLower(a.Model), strings.ToLower(b.Model)))
 	})
@@ -96,31 +117,49 @@ func Compare(counted []Counted, billed []Line) []Item {
 	for i, item := range found {
 		slices.Sort(item.Capabilities)
 		item.Capabilities = slices.Compact(item.Capabilities)
+		for of, calls := range unnamed {
+			if of.date == item.Date && (item.Ours == nil || slices.Contains(item.Capabilities, of.model)) {
+				item.Why[Elsewhere] += calls
+			}
+		}
+		item.Why[Elsewhere] -= item.Why[Unnamed]
+		if !slices.ContainsFunc(item.Capabilities, func(capability string) bool { return ofFile[capability] }) && item.Theirs == nil {
+			item.Why[Unbilled] = max(*item.Ours.Calls, 1)
+		}
+		item.complete()
 		sorted[i] = *item
 	}
 	return sorted
 }
 
-// toldOf has 0 for each number that any line tells.
-func toldOf(billed []Line) *Sums {
-	told := &Sums{}
+// toldOf has 0 of whatever any line tells.
+func toldOf(billed []Line) *told {
+	of := &told{Sums: Sums{Meters: map[meter.Meter]int64{}}, exponent: -2} // no provider rounds to more than a hundredth
 	for _, l := range billed {
-		for _, pair := range [][2]**int64{{&told.Calls, &l.Calls}, {&told.Input, &l.Input}, {&told.Output, &l.Output}, {&told.Cached, &l.Cached}} {
-			if *pair[1] != nil {
-				*pair[0] = new(int64)
-			}
+		if l.Calls != nil {
+			of.Calls = new(int64)
+		}
+		for m := range l.Meters {
+			of.Meters[m] = 0
+		}
+		if l.Cost != nil {
+			of.Costs, of.exponent = map[string]decimal.Decimal{}, min(of.exponent, l.Cost.Exponent())
 		}
 	}
-	return told
+	return of
 }
 
 func (i *Item) bill(l Line) {
 	if i.Theirs == nil {
-		i.Theirs = &Sums{Costs: map[string]decimal.Decimal{}}
+		i.Theirs = &Sums{Meters: map[meter.Meter]int64{}, Costs: map[string]decimal.Decimal{}}
 	}
 	t := i.Theirs
-	for _, pair := range [][2]**int64{{&t.Calls, &l.Calls}, {&t.Input, &l.Input}, {&t.Output, &l.Output}, {&t.Cached, &l.Cached}} {
-		add(pair[0], *pair[1])
+	i.lines++
+	if l.Calls != nil {
+		t.Calls = new(*l.Calls + value(t.Calls))
+	}
+	for m, n := range l.Meters {
+		t.Meters[m] += n
 	}
 	if l.Cost != nil {
 		t.Costs[l.Currency] = t.Costs[l.Currency].Add(*l.Cost)
@@ -129,64 +168,85 @@ func (i *Item) bill(l Line) {
 
 func (i *Item) count(c Counted) {
 	if i.Ours == nil {
-		i.Ours = &Sums{Costs: map[string]decimal.Decimal{}}
+		i.Ours = &Sums{Calls: new(int64), Meters: map[meter.Meter]int64{}, Costs: map[string]decimal.Decimal{}}
 	}
 	o := i.Ours
-	add(&o.Calls, &c.Calls)
-	add(&o.Input, &c.Input)
-	add(&o.Output, &c.Output)
-	add(&o.Cached, &c.Cached)
+	*o.Calls += c.Calls
+	for m, n := range c.Meters {
+		o.Meters[m] += n
+	}
 	for currency, amount := range c.Costs {
 		o.Costs[currency] = o.Costs[currency].Add(amount)
 	}
 	i.Capabilities = append(i.Capabilities, c.Capability)
-	i.Partial, i.Absent, i.Unpriced = i.Partial+c.Partial, i.Absent+c.Absent, i.Unpriced+c.Unpriced
+	for reason, calls := range c.Why {
+		i.Why[reason] += calls
+	}
 }
 
-func add(to **int64, n *int64) {
-	if n == nil {
+// complete has our side tell 0 of what the file tells and was not counted: of the parts of cache writes only where answers
+// told the parts of all that was written.
+func (i *Item) complete() {
+	if i.Ours == nil {
 		return
 	}
-	sum := *n
-	if *to != nil {
-		sum += **to
+	of := i.Ours.Meters
+	for _, m := range []meter.Meter{meter.Input, meter.Output, meter.CachedInput} {
+		of[m] += 0
 	}
-	*to = &sum
+	for m := range i.file.Meters {
+		of[m] += 0
+	}
+	parts := []meter.Meter{meter.CacheWrite5m, meter.CacheWrite30m, meter.CacheWrite1h, meter.CacheWrite12h}
+	rest := of[meter.CacheWrite]
+	for _, m := range parts {
+		rest -= of[m]
+	}
+	if rest != 0 {
+		for _, m := range parts {
+			delete(of, m)
+		}
+	}
 }
 
-// Difference is what is billed less what was counted; nil where a side is not known. A side that has nothing of the item at
-// all has 0, if the file tells that number of any.
-func (i Item) Difference(of func(*Sums) *int64) *int64 {
-	ours, theirs := new(int64), of(i.none)
+func value(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// Difference is what is billed less what was counted, of what both sides know. A side that has nothing of the item at all has
+// 0 of what the file tells of any. Of costs it is that in each currency that both sides know.
+func (i Item) Difference() Sums {
+	ours, theirs := &i.file.Sums, &i.file.Sums
 	if i.Ours != nil {
-		ours = of(i.Ours)
+		ours = i.Ours
 	}
 	if i.Theirs != nil {
-		theirs = of(i.Theirs)
+		theirs = i.Theirs
 	}
-	if ours == nil || theirs == nil {
-		return nil
+	of := Sums{Meters: map[meter.Meter]int64{}, Costs: map[string]decimal.Decimal{}}
+	if ours.Calls != nil && theirs.Calls != nil {
+		of.Calls = new(*theirs.Calls - *ours.Calls)
 	}
-	n := *theirs - *ours
-	return &n
-}
-
-// Costs are what is billed less what was estimated, in each currency that both sides know, or one where the other has
-// nothing of the item.
-func (i Item) Costs() map[string]decimal.Decimal {
-	found := map[string]decimal.Decimal{}
-	if i.Theirs != nil {
-		for currency, amount := range i.Theirs.Costs {
-			if i.Ours == nil {
-				found[currency] = amount
-			} else if ours, known := i.Ours.Costs[currency]; known {
-				found[currency] = amount.Sub(ours)
-			}
-		}
-	} else if i.Ours != nil {
-		for currency, amount := range i.Ours.Costs {
-			found[currency] = amount.Neg()
+	for m, n := range theirs.Meters {
+		if counted, known := ours.Meters[m]; known {
+			of.Meters[m] = n - counted
 		}
 	}
-	return found
+	if i.file.Costs == nil {
+		return of
+	}
+	for currency, amount := range theirs.Costs {
+		if counted, known := ours.Costs[currency]; known || i.Ours == nil {
+			of.Costs[currency] = amount.Sub(counted)
+		}
+	}
+	if i.Theirs == nil {
+		for currency, amount := range ours.Costs {
+			of.Costs[currency] = amount.Neg()
+		}
+	}
+	return of
 }

@@ -2,6 +2,7 @@ package invoice
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/fault"
+	"callgate/internal/meter"
 )
 
 var october = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
@@ -25,7 +27,7 @@ func TestFilesOfProvidersAreReadByTheirHeadings(t *testing.T) {
 			t.Errorf("%s: %+v, %d, %v", name, lines, ignored, err)
 			continue
 		}
-		if l := lines[0]; l.Date != "2026-10-02" || l.Model != "gpt-x" || *l.Input != 1000 || *l.Output != 20 || *l.Cached != 7 || !l.Cost.Equal(decimal.RequireFromString("0.5")) || l.Currency != "USD" || l.Calls != nil {
+		if l := lines[0]; l.Date != "2026-10-02" || l.Model != "gpt-x" || !maps.Equal(l.Meters, map[meter.Meter]int64{meter.Input: 1000, meter.Output: 20, meter.CachedInput: 7}) || !l.Cost.Equal(decimal.RequireFromString("0.5")) || l.Currency != "USD" || l.Calls != nil {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
@@ -86,8 +88,8 @@ func TestTheMostThatAFileCanSayDoesNotOverflow(t *testing.T) {
 		t.Fatal(len(lines), err)
 	}
 	items := Compare(nil, lines)
-	if len(items) != 1 || *items[0].Theirs.Input != 100_000_000_000_000*maxLines || *items[0].Difference(func(s *Sums) *int64 { return s.Input }) <= 0 ||
-		items[0].Costs()["USD"].String() != "-19999999999999999800" {
+	if len(items) != 1 || items[0].Theirs.Meters[meter.Input] != 100_000_000_000_000*maxLines || items[0].Difference().Meters[meter.Input] <= 0 ||
+		items[0].Difference().Costs["USD"].String() != "-19999999999999999800" {
 		t.Errorf("%+v", items)
 	}
 }
@@ -97,40 +99,39 @@ func TestABillIsHeldAgainstTheModelThatAnsweredOrTheCapability(t *testing.T) {
 		return map[string]decimal.Decimal{"USD": decimal.RequireFromString(text)}
 	}
 	counted := []Counted{
-		{Date: "2026-10-01", Capability: "chat", UpstreamModel: "GPT-X", Calls: 10, Partial: 1, Absent: 2, Unpriced: 3, Input: 100, Output: 10, Cached: 5, Costs: usd("1")},
-		{Date: "2026-10-01", Capability: "chat-2", UpstreamModel: "gpt-x", Calls: 5, Input: 50, Costs: usd("0.5")},
-		{Date: "2026-10-01", Capability: "claude", UpstreamModel: "claude-2026", Calls: 4, Input: 40},
+		{Date: "2026-10-01", Capability: "chat", UpstreamModel: "GPT-X", Calls: 10, Costs: usd("1"),
+			Why: map[Reason]int64{Partial: 1, Absent: 2, Unpriced: 3}, Meters: map[meter.Meter]int64{meter.Input: 100, meter.Output: 10, meter.CachedInput: 5}},
+		{Date: "2026-10-01", Capability: "chat-2", UpstreamModel: "gpt-x", Calls: 5, Meters: input(50), Costs: usd("0.5")},
+		{Date: "2026-10-01", Capability: "claude", UpstreamModel: "claude-2026", Calls: 4, Meters: input(40)},
 		{Date: "2026-10-02", Capability: "chat", Calls: 2},
-		{Date: "2026-10-02", Capability: "ours-alone", UpstreamModel: "quiet", Calls: 3, Input: 30, Costs: usd("0.1")},
+		{Date: "2026-10-02", Capability: "ours-alone", UpstreamModel: "quiet", Calls: 3, Meters: input(30), Costs: usd("0.1")},
 	}
-	n := func(n int64) *int64 { return &n }
 	cost := decimal.RequireFromString("1.75")
 	items := Compare(counted, []Line{
-		{Date: "2026-10-01", Model: "gpt-x", Input: n(100), Output: n(12), Cost: &cost, Currency: "USD"},
-		{Date: "2026-10-01", Model: "gpt-x", Input: n(60)},
-		{Date: "2026-10-01", Model: "Claude", Input: n(41)},
-		{Date: "2026-10-03", Model: "ghost", Input: n(9)},
+		{Date: "2026-10-01", Model: "gpt-x", Meters: map[meter.Meter]int64{meter.Input: 100, meter.Output: 12}, Cost: &cost, Currency: "USD"},
+		{Date: "2026-10-01", Model: "gpt-x", Meters: input(60)},
+		{Date: "2026-10-01", Model: "Claude", Meters: input(41)},
+		{Date: "2026-10-03", Model: "ghost", Meters: input(9)},
 	})
 	if len(items) != 5 {
 		t.Fatalf("%+v", items)
 	}
-	input := func(s *Sums) *int64 { return s.Input }
-	cached := func(s *Sums) *int64 { return s.Cached }
 	x := items[1]
-	if x.Model != "gpt-x" || strings.Join(x.Capabilities, " ") != "chat chat-2" || *x.Difference(input) != 10 || *x.Difference(func(s *Sums) *int64 { return s.Output }) != 2 ||
-		x.Difference(cached) != nil || x.Costs()["USD"].String() != "0.25" || x.Partial != 1 || x.Absent != 2 || x.Unpriced != 3 || *x.Ours.Calls != 15 {
+	d := x.Difference()
+	if x.Model != "gpt-x" || strings.Join(x.Capabilities, " ") != "chat chat-2" || !maps.Equal(d.Meters, map[meter.Meter]int64{meter.Input: 10, meter.Output: 2}) ||
+		d.Costs["USD"].String() != "0.25" || x.Why[Partial] != 1 || x.Why[Absent] != 2 || x.Why[Unpriced] != 3 || *x.Ours.Calls != 15 {
 		t.Errorf("%+v", x)
 	}
-	if c := items[0]; c.Model != "Claude" || *c.Difference(input) != 1 || len(c.Costs()) != 0 {
+	if c := items[0]; c.Model != "Claude" || c.Difference().Meters[meter.Input] != 1 || len(c.Difference().Costs) != 0 {
 		t.Errorf("by capability: %+v", c)
 	}
 	if c := items[2]; c.Model != "chat" || c.Theirs != nil || *c.Ours.Calls != 2 {
 		t.Errorf("calls without an answer: %+v", c)
 	}
-	if q := items[3]; q.Model != "quiet" || *q.Difference(input) != -30 || q.Difference(cached) != nil || q.Costs()["USD"].String() != "-0.1" {
+	if q := items[3]; q.Model != "quiet" || !maps.Equal(q.Difference().Meters, map[meter.Meter]int64{meter.Input: -30, meter.Output: 0}) || q.Difference().Costs["USD"].String() != "-0.1" {
 		t.Errorf("ours alone: %+v", q)
 	}
-	if g := items[4]; g.Model != "ghost" || g.Ours != nil || *g.Difference(input) != 9 {
+	if g := items[4]; g.Model != "ghost" || g.Ours != nil || g.Difference().Meters[meter.Input] != 9 {
 		t.Errorf("theirs alone: %+v", g)
 	}
 }

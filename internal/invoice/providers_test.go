@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"callgate/internal/fault"
+	"callgate/internal/meter"
 )
 
 // The files of testdata have made-up numbers under the headings that the exports of these pages had in autumn 2026:
@@ -28,11 +29,23 @@ func (l Line) told() string {
 		}
 		return fmt.Sprint(*n)
 	}
+	of := func(m meter.Meter) string {
+		if n, told := l.Meters[m]; told {
+			return fmt.Sprint(n)
+		}
+		return "-"
+	}
+	more := ""
+	for m := meter.CacheWrite; m < meter.NumMeters; m++ {
+		if l.Meters[m] != 0 {
+			more += fmt.Sprintf("%s %d | ", m, l.Meters[m])
+		}
+	}
 	cost := "-"
 	if l.Cost != nil {
 		cost = l.Cost.String() + " " + l.Currency
 	}
-	return strings.Join([]string{l.Date, l.Model, number(l.Calls), number(l.Input), number(l.Output), number(l.Cached), cost}, " | ")
+	return strings.Join([]string{l.Date, l.Model, number(l.Calls), of(meter.Input), of(meter.Output), of(meter.CachedInput), more + cost}, " | ")
 }
 
 func octoberIn(t *testing.T, zone string) time.Time {
@@ -69,10 +82,10 @@ func TestTheExportsOfProvidersAreRead(t *testing.T) {
 			"2026-10-02 | gpt-5-mini-2025-08-07 | - | - | - | - | 0.025000000000000000000000000001 USD",
 			"2026-10-02 | gpt-5-mini-2025-08-07 | - | - | - | - | 0.0068 USD"}},
 		{"anthropic-usage", "UTC", 0, []string{
-			"2026-10-02 | claude-haiku-4-5-20251001 | - | 101823 | 675 | 40000 | -",
+			"2026-10-02 | claude-haiku-4-5-20251001 | - | 101823 | 675 | 40000 | cache_write 61634 | cache_write_5m 61624 | cache_write_1h 10 | -",
 			"2026-10-02 | claude-haiku-4-5-20251001 | - | 11 | 25 | 0 | -"}},
 		{"anthropic-usage", "Asia/Shanghai", 0, []string{ // by the hour, so that it has the days of any zone
-			"2026-10-02 | claude-haiku-4-5-20251001 | - | 101823 | 675 | 40000 | -",
+			"2026-10-02 | claude-haiku-4-5-20251001 | - | 101823 | 675 | 40000 | cache_write 61634 | cache_write_5m 61624 | cache_write_1h 10 | -",
 			"2026-10-03 | claude-haiku-4-5-20251001 | - | 11 | 25 | 0 | -"}},
 		{"anthropic-cost", "UTC", 0, []string{
 			"2026-10-02 | Claude Haiku 4.5 | - | - | - | - | 0.05 USD",
@@ -90,7 +103,7 @@ func TestTheExportsOfProvidersAreRead(t *testing.T) {
 			"2026-10-02 | deepseek-v4-pro | - | - | - | - | 0.002532 CNY"}},
 		{"openrouter-activity", "UTC", 0, []string{
 			"2026-10-02 | openai/gpt-5-2025-08-07 | 1 | 100 | 20 | 10 | 0.00123 USD",
-			"2026-10-02 | openai/gpt-5-2025-08-07 | 1 | 60 | 10 | 0 | 0.00077 USD"}},
+			"2026-10-02 | openai/gpt-5-2025-08-07 | 1 | 60 | 10 | 0 | reasoning 5 | 0.00077 USD"}},
 	} {
 		body, err := os.ReadFile("testdata/" + c.file + ".csv")
 		if err != nil {
@@ -194,15 +207,16 @@ func TestWhatCanBeUnderstoodInTwoWaysIsRefused(t *testing.T) {
 	}
 }
 
+func input(n int64) map[meter.Meter]int64 { return map[meter.Meter]int64{meter.Input: n} }
+
 // TestATitleIsHeldAgainstTheModelsOfItsName, whichever their versions.
 func TestATitleIsHeldAgainstTheModelsOfItsName(t *testing.T) {
-	input := int64(40)
 	items := Compare([]Counted{
-		{Date: "2026-10-02", Capability: "claude", UpstreamModel: "claude-haiku-4-5-20251001", Calls: 1, Input: 30},
-		{Date: "2026-10-02", Capability: "claude", UpstreamModel: "Claude-Haiku-4-5", Calls: 1, Input: 8},
-		{Date: "2026-10-02", Capability: "claude", UpstreamModel: "claude-haiku-4-6", Calls: 1, Input: 5},
-	}, []Line{{Date: "2026-10-02", Model: "Claude Haiku 4.5", Input: &input}})
-	if len(items) != 2 || items[0].Model != "Claude Haiku 4.5" || *items[0].Difference(func(s *Sums) *int64 { return s.Input }) != 2 || items[1].Model != "claude-haiku-4-6" {
+		{Date: "2026-10-02", Capability: "claude", UpstreamModel: "claude-haiku-4-5-20251001", Calls: 1, Meters: input(30)},
+		{Date: "2026-10-02", Capability: "claude", UpstreamModel: "Claude-Haiku-4-5", Calls: 1, Meters: input(8)},
+		{Date: "2026-10-02", Capability: "claude", UpstreamModel: "claude-haiku-4-6", Calls: 1, Meters: input(5)},
+	}, []Line{{Date: "2026-10-02", Model: "Claude Haiku 4.5", Meters: input(40)}})
+	if len(items) != 2 || items[0].Model != "Claude Haiku 4.5" || items[0].Difference().Meters[meter.Input] != 2 || items[1].Model != "claude-haiku-4-6" {
 		t.Errorf("%+v", items)
 	}
 }

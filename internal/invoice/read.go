@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,15 +19,17 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/fault"
+	"callgate/internal/meter"
 )
 
 // Line is what a provider bills of a model on a day; what its file does not tell is nil.
 type Line struct {
-	Date                         string // YYYY-MM-DD
-	Model                        string
-	Calls, Input, Output, Cached *int64
-	Cost                         *decimal.Decimal
-	Currency                     string // of Cost
+	Date     string // YYYY-MM-DD
+	Model    string
+	Calls    *int64
+	Meters   map[meter.Meter]int64
+	Cost     *decimal.Decimal
+	Currency string // of Cost
 }
 
 const (
@@ -46,13 +49,7 @@ const (
 	modelColumn
 	itemColumn // what is billed, the model first: OpenAI's costs
 	callsColumn
-	callColumn // a call that the line is of: OpenRouter
-	inputColumn
-	uncachedColumn // the parts that Anthropic's input is told in, with those that are read from the cache
-	written5mColumn
-	written1hColumn
-	outputColumn
-	cachedColumn
+	callColumn   // a call that the line is of: OpenRouter
 	amountColumn // a cost, or as many as typeColumn says of what: DeepSeek
 	typeColumn
 	costColumn
@@ -69,15 +66,75 @@ var headings = map[string]column{
 	"lineitem": itemColumn,
 	"calls":    callsColumn, "requests": callsColumn, "nummodelrequests": callsColumn, "nrequests": callsColumn, "调用数": callsColumn, "请求数": callsColumn,
 	"generationid": callColumn,
-	"input":        inputColumn, "inputtokens": inputColumn, "prompttokens": inputColumn, "tokensprompt": inputColumn, "ncontexttokenstotal": inputColumn, "输入token": inputColumn, "输入tokens": inputColumn,
-	"usageinputtokensnocache": uncachedColumn, "usageinputtokenscachewrite5m": written5mColumn, "usageinputtokenscachewrite1h": written1hColumn,
-	"output": outputColumn, "outputtokens": outputColumn, "completiontokens": outputColumn, "tokenscompletion": outputColumn, "usageoutputtokens": outputColumn, "ngeneratedtokenstotal": outputColumn, "输出token": outputColumn, "输出tokens": outputColumn,
-	"cached": cachedColumn, "cachedtokens": cachedColumn, "tokenscached": cachedColumn, "cachedinputtokens": cachedColumn, "inputcachedtokens": cachedColumn, "cachereadtokens": cachedColumn, "cachereadinputtokens": cachedColumn, "usageinputtokenscacheread": cachedColumn, "缓存token": cachedColumn, "缓存tokens": cachedColumn,
-	"amount": amountColumn, "type": typeColumn,
+	"amount":       amountColumn, "type": typeColumn,
 	"cost": costColumn, "amountvalue": costColumn, "totalcost": costColumn, "费用": costColumn, "金额": costColumn,
 	"costusd": dollarColumn, "amountusd": dollarColumn, "costtotal": dollarColumn,
 	"currency": currencyColumn, "amountcurrency": currencyColumn, "货币": currencyColumn, "币种": currencyColumn,
 }
+
+type usedColumn struct {
+	form, headings string
+	part           bool
+	meters         []meter.Meter
+}
+
+// clashes tells whether only one of two columns may stand in a file.
+func (c usedColumn) clashes(with usedColumn) bool {
+	return c.headings == with.headings || (!c.part || !with.part) && slices.ContainsFunc(c.meters, func(m meter.Meter) bool { return slices.Contains(with.meters, m) })
+}
+
+// used are the columns of what was used, by form and heading, and the meters that their numbers count. A part is of a form
+// that tells a meter in several columns, which are added up; any other column has all of its meters.
+var used = []usedColumn{
+	{"any", "input inputtokens prompttokens 输入token 输入tokens", false, []meter.Meter{meter.Input}},
+	{"any", "output outputtokens completiontokens 输出token 输出tokens", false, []meter.Meter{meter.Output}},
+	{"any", "cached cachedtokens cachedinputtokens cachereadtokens cachereadinputtokens 缓存token 缓存tokens", false, []meter.Meter{meter.CachedInput}},
+	{"OpenAI", "ncontexttokenstotal", false, []meter.Meter{meter.Input}},
+	{"OpenAI", "ngeneratedtokenstotal", false, []meter.Meter{meter.Output}},
+	{"OpenAI", "inputcachedtokens", false, []meter.Meter{meter.CachedInput}},
+	{"OpenAI", "inputcachewritetokens", false, []meter.Meter{meter.CacheWrite}},
+	{"OpenAI", "inputaudiotokens", true, []meter.Meter{meter.InputAudio}}, // that are not cached
+	{"OpenAI", "inputcachedaudiotokens", true, []meter.Meter{meter.InputAudio}},
+	{"OpenAI", "inputimagetokens", true, []meter.Meter{meter.InputImage}},
+	{"OpenAI", "inputcachedimagetokens", true, []meter.Meter{meter.InputImage}},
+	{"OpenAI", "outputaudiotokens", false, []meter.Meter{meter.OutputAudio}},
+	{"OpenAI", "outputimagetokens", false, []meter.Meter{meter.OutputImage}},
+	{"OpenAI", "numimages", false, []meter.Meter{meter.Images}},
+	{"Anthropic", "usageinputtokensnocache", true, []meter.Meter{meter.Input}},
+	{"Anthropic", "usageinputtokenscachewrite5m", true, []meter.Meter{meter.Input, meter.CacheWrite, meter.CacheWrite5m}},
+	{"Anthropic", "usageinputtokenscachewrite1h", true, []meter.Meter{meter.Input, meter.CacheWrite, meter.CacheWrite1h}},
+	{"Anthropic", "usageinputtokenscacheread", true, []meter.Meter{meter.Input, meter.CachedInput}},
+	{"Anthropic", "usageoutputtokens", false, []meter.Meter{meter.Output}},
+	{"Anthropic", "websearchcount", false, []meter.Meter{meter.WebSearches}},
+	{"OpenRouter", "tokensprompt", false, []meter.Meter{meter.Input}},
+	{"OpenRouter", "tokenscompletion", false, []meter.Meter{meter.Output}},
+	{"OpenRouter", "tokenscached", false, []meter.Meter{meter.CachedInput}},
+	{"OpenRouter", "tokensreasoning", false, []meter.Meter{meter.Reasoning}},
+}
+
+// usedTypes are the types of DeepSeek's amounts.
+var usedTypes = map[string][]meter.Meter{
+	"input_tokens":            {meter.Input},
+	"input_cache_miss_tokens": {meter.Input},
+	"input_cache_hit_tokens":  {meter.Input, meter.CachedInput},
+	"output_tokens":           {meter.Output},
+}
+
+// usedOf are the places in used by heading. Whoever makes a file can name any meter as the contract does.
+var usedOf = func() map[string]int {
+	of := map[string]int{}
+	for m := range meter.Meter(meter.NumMeters) {
+		used = append(used, usedColumn{"any", strings.ReplaceAll(m.String(), "_", ""), false, []meter.Meter{m}})
+	}
+	for at, column := range used {
+		for _, heading := range strings.Fields(column.headings) {
+			if _, known := of[heading]; !known {
+				of[heading] = at
+			}
+		}
+	}
+	return of
+}()
 
 var (
 	numberText = regexp.MustCompile(`^-?\d{1,15}(\.\d{1,40})?([eE]-\d{1,2})?$`)
@@ -104,7 +161,7 @@ func Read(body []byte, month time.Time) (lines []Line, ignored int, err error) {
 	if err != nil {
 		return nil, 0, csvFault(err)
 	}
-	columns, err := columnsOf(heads)
+	columns, counted, err := columnsOf(heads)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -122,7 +179,7 @@ func Read(body []byte, month time.Time) (lines []Line, ignored int, err error) {
 			return nil, 0, wrong.Err()
 		}
 		at, _ := r.FieldPos(0)
-		row := reading{columns: columns, record: record, name: fmt.Sprintf("line %d", at), wrong: wrong, zone: month.Location()}
+		row := reading{columns: columns, counted: counted, record: record, name: fmt.Sprintf("line %d", at), wrong: wrong, zone: month.Location()}
 		if row.blank() {
 			continue
 		}
@@ -157,8 +214,9 @@ func csvFault(err error) error {
 	return fault.New(fault.Invalid, "the file is not CSV")
 }
 
-func columnsOf(heads []string) (map[column]int, error) {
-	columns := map[column]int{}
+// columnsOf gives the columns of a file by what they say, and those of used by where they stand.
+func columnsOf(heads []string) (columns map[column]int, counted map[int]int, err error) {
+	columns, counted = map[column]int{}, map[int]int{}
 	for at, head := range heads {
 		plain := strings.Map(func(r rune) rune {
 			if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -166,6 +224,15 @@ func columnsOf(heads []string) (map[column]int, error) {
 			}
 			return -1
 		}, head)
+		if of, known := usedOf[plain]; known {
+			for other, before := range counted {
+				if used[before].clashes(used[of]) {
+					return nil, nil, ambiguous(heads, min(at, other), max(at, other))
+				}
+			}
+			counted[at] = of
+			continue
+		}
 		of, known := headings[plain]
 		if !known {
 			continue
@@ -174,7 +241,7 @@ func columnsOf(heads []string) (map[column]int, error) {
 		case !twice:
 			columns[of] = at
 		case of != endColumn: // one end is as good as another
-			return nil, ambiguous(heads, first, at)
+			return nil, nil, ambiguous(heads, first, at)
 		}
 	}
 	has := func(of column) bool { _, found := columns[of]; return found }
@@ -185,16 +252,16 @@ func columnsOf(heads []string) (map[column]int, error) {
 			columns[costColumn] = amount
 		}
 	}
-	for _, pair := range [][2]column{{costColumn, dollarColumn}, {dateColumn, utcColumn}, {inputColumn, uncachedColumn}} {
+	for _, pair := range [][2]column{{costColumn, dollarColumn}, {dateColumn, utcColumn}} {
 		if has(pair[0]) && has(pair[1]) {
-			return nil, ambiguous(heads, columns[pair[0]], columns[pair[1]])
+			return nil, nil, ambiguous(heads, columns[pair[0]], columns[pair[1]])
 		}
 	}
-	told := has(inputColumn) || has(uncachedColumn) || has(outputColumn) || has(amountColumn) || has(costColumn) || has(dollarColumn)
+	told := len(counted) > 0 || has(amountColumn) || has(costColumn) || has(dollarColumn)
 	if !has(dateColumn) && !has(startColumn) && !has(utcColumn) || !has(modelColumn) && !has(itemColumn) || !told {
-		return nil, fault.New(fault.Invalid, "the first line must name the columns: date, model, and at least one of input_tokens, output_tokens and cost; cached_tokens, requests and currency are read too")
+		return nil, nil, fault.New(fault.Invalid, "the first line must name the columns: date, model, and at least one of input_tokens, output_tokens and cost; cached_tokens, other meters by their names, requests and currency are read too")
 	}
-	return columns, nil
+	return columns, counted, nil
 }
 
 func ambiguous(heads []string, a, b int) error {
@@ -212,6 +279,7 @@ func clipped(head string) string {
 // reading is a line of the file.
 type reading struct {
 	columns map[column]int
+	counted map[int]int // places in used
 	record  []string
 	name    string
 	wrong   fault.Fields
@@ -219,7 +287,14 @@ type reading struct {
 }
 
 func (r reading) text(of column) string {
-	if at, found := r.columns[of]; found && at < len(r.record) {
+	if at, found := r.columns[of]; found {
+		return r.field(at)
+	}
+	return ""
+}
+
+func (r reading) field(at int) string {
+	if at < len(r.record) {
 		return strings.TrimSpace(r.record[at])
 	}
 	return ""
@@ -238,6 +313,11 @@ func (r reading) blank() bool {
 func (r reading) empty() bool {
 	for of := range r.columns {
 		if of != dateColumn && of != startColumn && of != endColumn && of != utcColumn && r.text(of) != "" {
+			return false
+		}
+	}
+	for at := range r.counted {
+		if r.field(at) != "" {
 			return false
 		}
 	}
@@ -268,17 +348,14 @@ func (r reading) line() Line {
 	if l.Model == "" || len(l.Model) > maxModel || !fault.Storable(l.Model) {
 		r.wrong.Add(r.name, "the model must have 1 to %d bytes; export the file by model, of OpenAI's costs by line item", maxModel)
 	}
-	l.Calls, l.Input, l.Output, l.Cached = r.count(callsColumn), r.count(inputColumn), r.count(outputColumn), r.count(cachedColumn)
+	l.Calls = r.number(r.text(callsColumn))
 	if r.text(callColumn) != "" && l.Calls == nil {
 		l.Calls = new(int64(1))
 	}
-	if _, inParts := r.columns[uncachedColumn]; inParts {
-		add(&l.Input, l.Cached)
-		for _, part := range []column{uncachedColumn, written5mColumn, written1hColumn} {
-			add(&l.Input, r.count(part))
-		}
+	for at, of := range r.counted {
+		l.add(r.number(r.field(at)), used[of].meters...)
 	}
-	if n := r.count(amountColumn); n != nil {
+	if n := r.number(r.text(amountColumn)); n != nil {
 		r.typed(&l, n)
 	}
 	l.Cost = r.amount(costColumn)
@@ -295,25 +372,35 @@ func (r reading) line() Line {
 
 // typed takes in a number of which the line says what it counts.
 func (r reading) typed(l *Line, n *int64) {
-	switch strings.ToLower(r.text(typeColumn)) {
-	case "request_count":
+	name := strings.ToLower(r.text(typeColumn))
+	meters, known := usedTypes[name]
+	switch {
+	case name == "request_count":
 		l.Calls = n
-	case "input_tokens":
-		l.Input = n
-	case "input_cache_miss_tokens":
-		l.Input, l.Cached = n, new(int64)
-	case "input_cache_hit_tokens":
-		l.Input, l.Cached = n, n
-	case "output_tokens":
-		l.Output = n
-	default:
+	case !known:
 		r.wrong.Add(r.name, "the type must be request_count, input_tokens, input_cache_hit_tokens, input_cache_miss_tokens or output_tokens")
+	case name == "input_cache_miss_tokens":
+		l.add(new(int64), meter.CachedInput)
+	}
+	l.add(n, meters...)
+}
+
+// add counts for some meters; nil is not told.
+func (l *Line) add(n *int64, of ...meter.Meter) {
+	if n == nil {
+		return
+	}
+	for _, m := range of {
+		if l.Meters == nil {
+			l.Meters = map[meter.Meter]int64{}
+		}
+		l.Meters[m] += *n
 	}
 }
 
-// count is a whole number, nil where there is none.
-func (r reading) count(of column) *int64 {
-	text := ungrouped(r.text(of))
+// number is a whole number, nil where there is none.
+func (r reading) number(text string) *int64 {
+	text = ungrouped(text)
 	if text == "" {
 		return nil
 	}

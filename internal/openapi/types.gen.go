@@ -1125,6 +1125,18 @@ type Cost struct {
 	UnpricedCalls int64 `json:"unpricedCalls"`
 }
 
+// CostTotal defines model for CostTotal.
+type CostTotal struct {
+	// Amount A decimal, exact: each day at its own rate. Null where a rate is missing.
+	Amount *string `json:"amount"`
+
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// Missing Currencies of which something was charged on a day on which no rate held.
+	Missing []Currency `json:"missing"`
+}
+
 // Count defines model for Count.
 type Count = int64
 
@@ -1226,6 +1238,55 @@ type Error struct {
 
 	// RequestID The same as X-Request-Id.
 	RequestID uuid.UUID `json:"requestId"`
+}
+
+// Exchange defines model for Exchange.
+type Exchange struct {
+	ID ID `json:"id"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time `json:"createdAt"`
+
+	// CreatedBy An e-mail address.
+	CreatedBy Email `json:"createdBy"`
+
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// From A Beijing day.
+	From Date `json:"from"`
+
+	// Rate How much of toCurrency one unit of currency is: a decimal above 0 and below 1000000000, with at most twelve decimals.
+	Rate string `json:"rate"`
+
+	// ToCurrency An ISO 4217 code.
+	ToCurrency Currency `json:"toCurrency"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+
+	// UpdatedBy An e-mail address.
+	UpdatedBy Email `json:"updatedBy"`
+}
+
+// ExchangeDraft defines model for ExchangeDraft.
+type ExchangeDraft struct {
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// From The first Beijing day that it holds on; days to come too.
+	From string `json:"from"`
+
+	// Rate How much of toCurrency one unit of currency is.
+	Rate string `json:"rate"`
+
+	// ToCurrency An ISO 4217 code.
+	ToCurrency Currency `json:"toCurrency"`
+}
+
+// ExchangeItems defines model for ExchangeItems.
+type ExchangeItems struct {
+	Items []Exchange `json:"items"`
 }
 
 // FailedCall defines model for FailedCall.
@@ -1590,6 +1651,9 @@ type InvoiceCount struct {
 	// Input Tokens, cached and cache-written ones included.
 	Input int64 `json:"input"`
 
+	// Meters What was used besides, as in the lines of a call: cache_write_1h, web_searches and others. What is not in it is 0, or no answer told it.
+	Meters map[string]int64 `json:"meters"`
+
 	// OtherCalls Calls without a 2xx answer to a POST, and those whose answers had nothing to report: deferred or repeated.
 	OtherCalls int64 `json:"otherCalls"`
 	Output     int64 `json:"output"`
@@ -1641,8 +1705,22 @@ type InvoiceItem struct {
 	// PartialCalls Calls that were interrupted: less was counted than may be billed.
 	PartialCalls int64 `json:"partialCalls"`
 
+	// Reasons What the differences can come of, as far as the ledger knows.
+	Reasons []InvoiceReason `json:"reasons"`
+
+	// Unexplained One of the differences has no reason, or fewer calls have one than the number of calls differs by. Costs that differ by no more than half of the last decimal that the file has (of hundredths at most), for each line, are rounded.
+	Unexplained bool `json:"unexplained"`
+
 	// UnpricedCalls Calls with tokens for which no price held: counted, but in no cost.
 	UnpricedCalls int64 `json:"unpricedCalls"`
+}
+
+// InvoiceReason defines model for InvoiceReason.
+type InvoiceReason struct {
+	Calls int64 `json:"calls"`
+
+	// Reason `partial`: interrupted, so that less was counted than may be billed. `absent`: the answer reports no usage, or none that can be read. `deferred`: what was asked for was done later, and its usage told elsewhere. `estimated`: limits were charged an estimate, which is in no figure. `tier`: of a tier of service without a price of its own, and estimated by that of any tier. `unpriced`: no price held. `elsewhere`: counted on the same day and under the same capability (of an item that was not counted: under any) without the name of a model, or as `other`. `unnamed`: those of this item. `unbilled`: of capabilities of which the file bills nothing at all, as those of another provider. `unanswered`: without an answer that has usage: failed, deferred or repeated. Estimates and deferred calls are known as long as the calls are kept.
+	Reason string `json:"reason"`
 }
 
 // InvoiceSums A number is null where it is not known; all of them of a side that has nothing of the day and model.
@@ -1651,7 +1729,10 @@ type InvoiceSums struct {
 	Cached *int64        `json:"cached"`
 	Cost   []InvoiceCost `json:"cost"`
 	Input  *int64        `json:"input"`
-	Output *int64        `json:"output"`
+
+	// Meters Input, output and cached_input once more, and what else is known by meter, as in the lines of a call. The parts of cache_write are not known of our side where an answer told the whole alone.
+	Meters map[string]int64 `json:"meters"`
+	Output *int64           `json:"output"`
 }
 
 // JudgementEdit defines model for JudgementEdit.
@@ -1880,6 +1961,9 @@ type MetricsFields struct {
 
 	// Tokens What the answers to the calls reported. A sum is null where no call reported that number.
 	Tokens Tokens `json:"tokens"`
+
+	// Totals The same in each currency that rates lead to, by their codes; empty when nothing has a price, or there are no rates.
+	Totals []CostTotal `json:"totals"`
 }
 
 // MissingSpool defines model for MissingSpool.

@@ -13,7 +13,9 @@ import (
 // Book is the price book as it was at one moment. It never changes and may be asked by many at once.
 type Book struct {
 	prices     map[subject][]band
-	currencies []string // codes, in order
+	currencies []string  // codes, in order
+	targets    []string  // codes that rates lead to, in order
+	rates      [][]dated // of each of currencies to each of targets, ascending
 }
 
 // subject is what has prices by band and day.
@@ -41,15 +43,16 @@ type weight struct {
 	unit  *big.Int
 }
 
-// NewBook returns the book of these prices. Of two of the same subject, band and day the later one in prices counts; the
-// database holds no such two.
-func NewBook(prices []Price) *Book {
+// NewBook returns the book of these prices and rates. Of two of the same subject, band and day the later one in prices counts;
+// the database holds no such two.
+func NewBook(prices []Price, rates ...Exchange) *Book {
 	b := &Book{prices: map[subject][]band{}}
 	for _, p := range prices {
 		b.currencies = append(b.currencies, p.Currency)
 	}
 	slices.Sort(b.currencies)
 	b.currencies = slices.Compact(b.currencies)
+	b.exchange(rates)
 	for _, p := range prices {
 		of := subject{p.CapabilityID, p.UpstreamModel, p.Tier}
 		at := slices.IndexFunc(b.prices[of], func(l band) bool { return l.from == p.FromBand })
@@ -190,7 +193,7 @@ func (b *Book) each(name func(*priced) (string, bool)) []string {
 	return slices.Compact(names)
 }
 
-// Spans cuts a range of days wherever any price of the book begins, so that within one span every price stays
+// Spans cuts a range of days wherever any price or rate of the book begins, so that within one span each of them stays
 // what it is: what was used may be summed over a span, under any of its days, and cost what it costs day by day.
 func (b *Book) Spans(r beijing.Range) []beijing.Range {
 	var begins []beijing.Day
@@ -201,6 +204,11 @@ func (b *Book) Spans(r beijing.Range) []beijing.Range {
 					begins = append(begins, p.From)
 				}
 			}
+		}
+	}
+	for _, day := range b.begin() {
+		if r.Start < day && day <= r.End {
+			begins = append(begins, day)
 		}
 	}
 	slices.Sort(begins)

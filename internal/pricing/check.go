@@ -68,7 +68,7 @@ func (d Draft) check() (Price, error) {
 			wrong.Add("fromBand", "must be 0, 128000, 200000, 256000, 272000 or 1000000")
 		}
 	}
-	checkCurrency(wrong, d.Currency)
+	checkCurrency(wrong, "currency", d.Currency)
 	p.Input = amount(wrong, "input", d.Input)
 	p.Cached = optionalAmount(wrong, "cached", d.Cached)
 	p.CacheWrite = optionalAmount(wrong, "cacheWrite", d.CacheWrite)
@@ -100,13 +100,13 @@ func (d Draft) amounts(wrong fault.Fields) map[meter.Meter]decimal.Decimal {
 	return of
 }
 
-func checkCurrency(wrong fault.Fields, code string) {
+func checkCurrency(wrong fault.Fields, field, code string) {
 	unit, err := currency.ParseISO(code)
 	switch {
 	case code == "":
-		wrong.Add("currency", "is required")
+		wrong.Add(field, "is required")
 	case err != nil, unit.String() != code, unit == currency.XXX, unit == currency.XTS:
-		wrong.Add("currency", "must be an ISO 4217 code in capitals, such as CNY or USD")
+		wrong.Add(field, "must be an ISO 4217 code in capitals, such as CNY or USD")
 	}
 }
 

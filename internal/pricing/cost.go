@@ -24,7 +24,7 @@ type Usage struct {
 	Meters        Meters
 }
 
-// Cost is what calls cost in one currency; the costs of several currencies are never added up.
+// Cost is what calls cost in one currency; the costs of several currencies are added up by rates alone, as a Total.
 type Cost struct {
 	// Currency is an ISO 4217 code; "" when none of the calls has a price, and then Amount is not known,
 	// which is not 0.
@@ -50,6 +50,7 @@ func (b *Book) Cost(rows []Usage) []Cost {
 // Charge is what one row costs by a book, for the sums of the same book that the row belongs to.
 type Charge struct {
 	amount   *big.Int
+	totals   []*big.Int // the same in each currency that rates lead to; nil: not known
 	calls    int64
 	currency int // of the book; unpriced: none
 }
@@ -69,6 +70,7 @@ func (b *Book) Charge(u Usage) Charge {
 			c.amount.Add(c.amount, part.Mul(w.unit, n.SetInt64(used)))
 		}
 	}
+	c.totals = b.in(c.currency, u.Day, c.amount)
 	return c
 }
 
@@ -83,6 +85,7 @@ type Sum struct {
 type part struct {
 	calls  int64
 	amount big.Int
+	totals []total
 }
 
 // Sum returns an empty sum.
@@ -94,7 +97,17 @@ func (s *Sum) Add(c Charge) {
 		s.unpriced += c.calls
 		return
 	}
-	s.part(c.currency).add(c.calls, c.amount)
+	p := s.part(c.currency)
+	p.add(c.calls, c.amount)
+	for target := range p.totals {
+		t := &p.totals[target]
+		if in := c.totals[target]; in != nil {
+			t.amount.Add(&t.amount, in)
+		} else {
+			t.calls += c.calls
+			t.left.Add(&t.left, c.amount)
+		}
+	}
 }
 
 // AddSum takes in all that another sum of the same book took in.
@@ -102,13 +115,23 @@ func (s *Sum) AddSum(of *Sum) {
 	s.unpriced += of.unpriced
 	for currency := range of.parts {
 		other := &of.parts[currency]
-		s.part(currency).add(other.calls, &other.amount)
+		p := s.part(currency)
+		p.add(other.calls, &other.amount)
+		for target := range p.totals {
+			t, of := &p.totals[target], &other.totals[target]
+			t.calls += of.calls
+			t.amount.Add(&t.amount, &of.amount)
+			t.left.Add(&t.left, &of.left)
+		}
 	}
 }
 
 func (s *Sum) part(currency int) *part {
 	if s.parts == nil {
 		s.parts = make([]part, len(s.book.currencies))
+		for currency := range s.parts {
+			s.parts[currency].totals = make([]total, len(s.book.targets))
+		}
 	}
 	return &s.parts[currency]
 }

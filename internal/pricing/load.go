@@ -21,8 +21,8 @@ type holder struct {
 	book    *Book
 }
 
-// Book gives the book as it is now: every question asks PostgreSQL for its version, one row, and loads the
-// prices only when that is another one than before.
+// Book gives the book as it is now: every question asks PostgreSQL for its version, one row, and loads
+// prices and rates only when that is another one than before.
 func (s *Store) Book(ctx context.Context) (*Book, error) {
 	var version uuid.UUID
 	if err := s.pool.QueryRow(ctx, `SELECT version FROM price_book`).Scan(&version); err != nil {
@@ -48,18 +48,22 @@ func (h *holder) of(version uuid.UUID) *Book {
 func (s *Store) load(ctx context.Context) (*Book, error) {
 	var version uuid.UUID
 	var prices []Price
+	var rates []Exchange
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, s.pool, snapshot, func(tx pgx.Tx) (err error) {
 		if err = tx.QueryRow(ctx, `SELECT version FROM price_book`).Scan(&version); err != nil {
 			return err
 		}
-		prices, err = query(ctx, tx, ``)
+		if prices, err = query(ctx, tx, ``); err != nil {
+			return err
+		}
+		rates, err = exchanges(ctx, tx, ``)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load price book: %w", err)
 	}
-	book := NewBook(prices)
+	book := NewBook(prices, rates...)
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
 	s.held.version, s.held.book = version, book

@@ -74,22 +74,24 @@ type line struct {
 type countedLine struct {
 	line
 	stats.SlotTokens
-	all   int64 // calls, whatever became of them
-	costs []pricing.Cost
+	all    int64            // calls, whatever became of them
+	tier   int64            // calls of a tier of service that has no price of its own
+	meters map[string]int64 // besides the five numbers
+	costs  []pricing.Cost
 }
 
 // CountedForInvoice answers countedForInvoice: what was counted of the month that an instant lies in, in its zone, by day,
 // capability and model that answered.
 func (r *Report) CountedForInvoice(ctx context.Context, month time.Time) (answer openapi.InvoiceCounts, err error) {
 	b := BillingMonthOf(month.Year(), month.Month(), month.Location())
-	lines, err := r.countedLines(ctx, b, &answer.Coverage)
+	lines, _, err := r.countedLines(ctx, b, &answer.Coverage)
 	answer.Month, answer.Zone = month.Format("2006-01"), month.Location().String()
 	answer.Items = openapi.Each(lines, func(l countedLine) openapi.InvoiceCount {
 		t := l.SlotTokens
 		return openapi.InvoiceCount{
-			Date: b.starts[l.slot].Format(time.DateOnly), Model: l.model, UpstreamModel: l.upstream, Calls: l.all,
+			Date: b.date(l.slot), Model: l.model, UpstreamModel: l.upstream, Calls: l.all,
 			ReportedCalls: t.Reported, PartialCalls: t.Partial, AbsentCalls: t.Absent, UnreadableCalls: t.Unreadable, OtherCalls: l.others(),
-			Input: t.Input, Output: t.Output, Cached: t.Cached, CacheWrite: t.CacheWrite, Reasoning: t.Reasoning, Cost: openapi.Each(l.costs, costView),
+			Input: t.Input, Output: t.Output, Cached: t.Cached, CacheWrite: t.CacheWrite, Reasoning: t.Reasoning, Meters: l.meters, Cost: openapi.Each(l.costs, costView),
 		}
 	})
 	return answer, err
@@ -100,15 +102,15 @@ func (l countedLine) others() int64 {
 }
 
 // countedLines reads the month, in order of days, capabilities and models. Calls without an answer stand in the line of the
-// empty model.
-func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openapi.Coverage) ([]countedLine, error) {
+// empty model. whose are the rows that were read.
+func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openapi.Coverage) (found []countedLine, whose stats.Everyone, err error) {
 	who, err := r.everyoneIn(ctx, b.days(), nil, known)
 	if err != nil {
-		return nil, err
+		return nil, whose, err
 	}
 	book, err := r.Pricing.Book(ctx)
 	if err != nil {
-		return nil, err
+		return nil, whose, err
 	}
 	var tokens []stats.SlotTokens
 	var calls map[stats.SlotModel]int64
@@ -122,12 +124,12 @@ func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openap
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return nil, whose, err
 	}
 	lines, sums := map[line]*countedLine{}, map[line]*pricing.Sum{}
 	at := func(of line) *countedLine {
 		if lines[of] == nil {
-			lines[of], sums[of] = &countedLine{line: of}, book.Sum()
+			lines[of], sums[of] = &countedLine{line: of, meters: map[string]int64{}}, book.Sum()
 		}
 		return lines[of]
 	}
@@ -142,6 +144,9 @@ func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openap
 			}}
 			metered(&u, t.Metered)
 			sums[of].Add(book.Charge(u))
+			if price, found := book.PriceOf(u); found && price.Tier != u.Tier {
+				l.tier += u.Calls + u.Beside
+			}
 		}
 		calls[stats.SlotModel{Slot: t.Slot, Model: t.Model}] -= t.Reported + t.Partial + t.Absent + t.Unreadable
 	}
@@ -150,8 +155,9 @@ func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openap
 			at(line{of.Slot, of.Model, ""}).all += left
 		}
 	}
-	found := make([]countedLine, 0, len(lines))
+	found = make([]countedLine, 0, len(lines))
 	for of, l := range lines {
+		maps.DeleteFunc(l.meters, func(_ string, n int64) bool { return n == 0 })
 		// A model that was used beside another has calls of its own nowhere.
 		if l.costs = sums[of].Costs(); l.all != 0 || l.Input != 0 || l.Output != 0 || len(l.costs) > 0 {
 			found = append(found, *l)
@@ -160,7 +166,7 @@ func (r *Report) countedLines(ctx context.Context, b BillingMonth, known *openap
 	slices.SortFunc(found, func(a, b countedLine) int {
 		return cmp.Or(cmp.Compare(a.slot, b.slot), strings.Compare(a.model, b.model), strings.Compare(a.upstream, b.upstream))
 	})
-	return found, nil
+	return found, who.inRows, nil
 }
 
 // add takes in the part of a line that lies on one Beijing day.
@@ -170,29 +176,52 @@ func (l *countedLine) add(t stats.SlotTokens) {
 	sum.Reported, sum.Partial, sum.Absent, sum.Unreadable = sum.Reported+t.Reported, sum.Partial+t.Partial, sum.Absent+t.Absent, sum.Unreadable+t.Unreadable
 	sum.Calls, sum.Input, sum.Output = sum.Calls+t.Calls, sum.Input+t.Input, sum.Output+t.Output
 	sum.Cached, sum.CacheWrite, sum.Reasoning = sum.Cached+t.Cached, sum.CacheWrite+t.CacheWrite, sum.Reasoning+t.Reasoning
+	for name, n := range t.Meters {
+		if !slices.Contains(fiveMeters[:], name) {
+			l.meters[name] += n
+		}
+	}
 }
 
 // CompareInvoice answers compareInvoice: what was counted of a month beside the lines that were billed. ignored is how many other
 // lines the invoice has.
 func (r *Report) CompareInvoice(ctx context.Context, b BillingMonth, billed []invoice.Line, ignored int) (answer openapi.InvoiceComparison, err error) {
-	lines, err := r.countedLines(ctx, b, &answer.Coverage)
+	lines, who, err := r.countedLines(ctx, b, &answer.Coverage)
+	if err != nil {
+		return answer, err
+	}
+	uncounted, err := r.Stats.SlotUncounted(ctx, who, b.starts, b.until)
 	if err != nil {
 		return answer, err
 	}
 	answer.Month, answer.Zone = b.First.Format("2006-01"), b.First.Location().String()
 	answer.Lines, answer.IgnoredLines = int64(len(billed)), int64(ignored)
 	counted := openapi.Each(lines, func(l countedLine) invoice.Counted { return l.counted(b) })
+	for _, u := range uncounted {
+		counted = append(counted, invoice.Counted{Date: b.date(u.Slot), Capability: u.Model, UpstreamModel: u.UpstreamModel, Billable: u.Unanswered,
+			Why: map[invoice.Reason]int64{invoice.Deferred: u.Deferred, invoice.Estimated: u.Estimated}})
+	}
 	answer.Items = openapi.Each(invoice.Compare(counted, billed), invoiceItemView)
 	return answer, nil
 }
 
+func (b BillingMonth) date(slot int) string { return b.starts[slot].Format(time.DateOnly) }
+
 func (l countedLine) counted(b BillingMonth) invoice.Counted {
 	counted := invoice.Counted{
-		Date: b.starts[l.slot].Format(time.DateOnly), Capability: l.model, UpstreamModel: l.upstream, Calls: l.all, Partial: l.Partial, Absent: l.Absent + l.Unreadable,
-		Input: l.Input, Output: l.Output, Cached: l.Cached, Costs: map[string]decimal.Decimal{},
+		Date: b.date(l.slot), Capability: l.model, UpstreamModel: l.upstream, Calls: l.all, Billable: l.all - l.others(), Costs: map[string]decimal.Decimal{},
+		Meters: map[meter.Meter]int64{
+			meter.Input: l.Input, meter.Output: l.Output, meter.CachedInput: l.Cached, meter.CacheWrite: l.CacheWrite, meter.Reasoning: l.Reasoning,
+		},
+		Why: map[invoice.Reason]int64{invoice.Partial: l.Partial, invoice.Absent: l.Absent + l.Unreadable, invoice.Tier: l.tier, invoice.Unanswered: l.others()},
+	}
+	for name, n := range l.meters {
+		if of, known := meter.Named(name); known {
+			counted.Meters[of] = n
+		}
 	}
 	for _, cost := range l.costs {
-		counted.Unpriced = cost.UnpricedCalls
+		counted.Why[invoice.Unpriced] = cost.UnpricedCalls
 		if cost.Currency != "" {
 			counted.Costs[cost.Currency] = cost.Amount
 		}
@@ -201,16 +230,14 @@ func (l countedLine) counted(b BillingMonth) invoice.Counted {
 }
 
 func invoiceItemView(i invoice.Item) openapi.InvoiceItem {
+	causes, unexplained := i.Causes()
+	difference := i.Difference()
 	view := openapi.InvoiceItem{
-		Date: i.Date, Model: i.Model, CapabilityIDs: i.Capabilities, Counted: sumsView(i.Ours), Billed: sumsView(i.Theirs),
-		PartialCalls: i.Partial, AbsentCalls: i.Absent, UnpricedCalls: i.Unpriced,
-		Difference: openapi.InvoiceSums{
-			Calls:  i.Difference(func(s *invoice.Sums) *int64 { return s.Calls }),
-			Input:  i.Difference(func(s *invoice.Sums) *int64 { return s.Input }),
-			Output: i.Difference(func(s *invoice.Sums) *int64 { return s.Output }),
-			Cached: i.Difference(func(s *invoice.Sums) *int64 { return s.Cached }),
-			Cost:   invoiceCosts(i.Costs()),
-		},
+		Date: i.Date, Model: i.Model, CapabilityIDs: i.Capabilities, Counted: sumsView(i.Ours), Billed: sumsView(i.Theirs), Difference: sumsView(&difference),
+		PartialCalls: i.Why[invoice.Partial], AbsentCalls: i.Why[invoice.Absent], UnpricedCalls: i.Why[invoice.Unpriced], Unexplained: unexplained,
+		Reasons: openapi.Each(causes, func(c invoice.Cause) openapi.InvoiceReason {
+			return openapi.InvoiceReason{Reason: string(c.Reason), Calls: c.Calls}
+		}),
 	}
 	if view.CapabilityIDs == nil {
 		view.CapabilityIDs = []string{}
@@ -219,14 +246,22 @@ func invoiceItemView(i invoice.Item) openapi.InvoiceItem {
 }
 
 func sumsView(s *invoice.Sums) openapi.InvoiceSums {
+	view := openapi.InvoiceSums{Meters: map[string]int64{}, Cost: []openapi.InvoiceCost{}}
 	if s == nil {
-		return openapi.InvoiceSums{Cost: []openapi.InvoiceCost{}}
+		return view
 	}
-	return openapi.InvoiceSums{Calls: s.Calls, Input: s.Input, Output: s.Output, Cached: s.Cached, Cost: invoiceCosts(s.Costs)}
-}
-
-func invoiceCosts(costs map[string]decimal.Decimal) []openapi.InvoiceCost {
-	return openapi.Each(slices.Sorted(maps.Keys(costs)), func(currency string) openapi.InvoiceCost {
-		return openapi.InvoiceCost{Currency: currency, Amount: costs[currency].String()}
+	for m, n := range s.Meters {
+		view.Meters[m.String()] = n
+	}
+	known := func(m meter.Meter) *int64 {
+		if n, told := s.Meters[m]; told {
+			return &n
+		}
+		return nil
+	}
+	view.Calls, view.Input, view.Output, view.Cached = s.Calls, known(meter.Input), known(meter.Output), known(meter.CachedInput)
+	view.Cost = openapi.Each(slices.Sorted(maps.Keys(s.Costs)), func(currency string) openapi.InvoiceCost {
+		return openapi.InvoiceCost{Currency: currency, Amount: s.Costs[currency].String()}
 	})
+	return view
 }

@@ -130,7 +130,7 @@ func (r *Report) tokenTotals(ctx context.Context, ids []uuid.UUID, days beijing.
 }
 
 func (p *priced) beside(m stats.Metrics) openapi.MetricsFields {
-	return metricsFields(m, p.Tokens, p.sum.Costs())
+	return metricsFields(m, p.Tokens, p.sum)
 }
 
 func tokensView(t stats.Tokens) openapi.Tokens {

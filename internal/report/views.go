@@ -10,11 +10,21 @@ import (
 	"callgate/internal/stats"
 )
 
-func metricsFields(m stats.Metrics, t stats.Tokens, cost []pricing.Cost) openapi.MetricsFields {
+func metricsFields(m stats.Metrics, t stats.Tokens, sum *pricing.Sum) openapi.MetricsFields {
 	return openapi.MetricsFields{
 		Calls: m.Calls, Successes: m.Successes, Failures: m.Failures, SuccessRate: m.SuccessRate, AvgDurationMs: m.AvgDurationMs,
-		P50Ms: m.P50Ms, P95Ms: m.P95Ms, P99Ms: m.P99Ms, Tokens: tokensView(t), Cost: openapi.Each(cost, costView),
+		P50Ms: m.P50Ms, P95Ms: m.P95Ms, P99Ms: m.P99Ms, Tokens: tokensView(t), Cost: openapi.Each(sum.Costs(), costView),
+		Totals: openapi.Each(sum.Totals(), totalView),
 	}
+}
+
+func totalView(t pricing.Total) openapi.CostTotal {
+	view := openapi.CostTotal{Currency: t.Currency, Missing: t.Missing}
+	if len(t.Missing) == 0 {
+		amount := t.Amount.String()
+		view.Amount, view.Missing = &amount, []string{}
+	}
+	return view
 }
 
 func callFields(book *pricing.Book, c stats.Call) openapi.CallFields {

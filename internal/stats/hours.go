@@ -138,6 +138,38 @@ func (r *Reader) SlotCalls(ctx context.Context, who Everyone, starts []time.Time
 	return found, err
 }
 
+// SlotUncounted are calls of which no figure has what they used, counted from the rows: they are in no rollup.
+type SlotUncounted struct {
+	Slot                 int
+	Model, UpstreamModel string
+	Deferred             int64 // what they use is told later, elsewhere
+	Estimated            int64 // limits were charged an estimate
+	Unanswered           int64 // of either, those that are in no count of what answers report
+}
+
+var slotUncountedQuery = `
+SELECT toInt32(arrayCount(start -> start <= intDiv(toUnixTimestamp64Milli(start_time), 1000), {starts:Array(Int64)}) - 1) AS slot, toString(model) AS of_model, toString(upstream_model) AS of_upstream,
+    toInt64(countIf(usage_state = 'deferred')), toInt64(countIf(estimated_tokens > 0)), toInt64(countIf(usage_state IN ('', 'none', 'deferred', 'repeated')))
+FROM calls
+WHERE (usage_state = 'deferred' OR estimated_tokens > 0) AND ` + since("from") + ` AND ` + before("until")
+
+// SlotUncounted gives them of everyone, in the same spans. Faults: Unavailable.
+func (r *Reader) SlotUncounted(ctx context.Context, who Everyone, starts []time.Time, until time.Time) (found []SlotUncounted, err error) {
+	condition, pairs := who.condition()
+	query := slotUncountedQuery + condition + " GROUP BY slot, of_model, of_upstream"
+	err = r.each(ctx, "calls without figures", query, args(append(pairs, slotPairs(starts, until)...)...), func(rows driver.Rows) error {
+		var u SlotUncounted
+		var slot int32
+		if err := rows.Scan(&slot, &u.Model, &u.UpstreamModel, &u.Deferred, &u.Estimated, &u.Unanswered); err != nil {
+			return unavailable(err, "read calls without figures")
+		}
+		u.Slot = int(slot)
+		found = append(found, u)
+		return nil
+	})
+	return found, err
+}
+
 func slotPairs(starts []time.Time, until time.Time) []any {
 	seconds := make([]int64, len(starts))
 	for i, start := range starts {

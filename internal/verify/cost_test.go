@@ -50,6 +50,26 @@ var yearOfPrices = []bookRow{
 	{capability: "claude", model: "", from: 300, currency: "USD", input: 30_000, output: 150_000, cached: 3_000, write: 37_500},
 }
 
+// yearOfRates are rates between currencies, in ten-thousandths; days as those of yearOfPrices.
+var yearOfRates = []struct {
+	currency, to string
+	from         int
+	rate         int64
+}{{"USD", "CNY", 0, 71_000}, {"USD", "CNY", 200, 72_503}, {"CNY", "USD", 150, 1_399}}
+
+// rateOf is the last one that had begun; 0: none had.
+func rateOf(currency, to string, day int) (rate int64) {
+	if currency == to {
+		return 10_000
+	}
+	for _, r := range yearOfRates {
+		if r.currency == currency && r.to == to && r.from <= day {
+			rate = r.rate
+		}
+	}
+	return rate
+}
+
 // countedCall is what a row of calls says of a call's tokens.
 type countedCall struct {
 	application                  uuid.UUID
@@ -71,6 +91,8 @@ type countedLine struct {
 type costs struct {
 	amount   map[string]*big.Int
 	calls    map[string]int64
+	total    map[string]*big.Int // in units of 1e-14
+	missing  map[string]string   // a currency without a rate to it
 	unpriced int64
 }
 
@@ -90,11 +112,20 @@ func (c *costs) add(call countedCall) {
 		}
 		if c.amount == nil {
 			c.amount, c.calls = map[string]*big.Int{}, map[string]int64{}
+			c.total, c.missing = map[string]*big.Int{"CNY": new(big.Int), "USD": new(big.Int)}, map[string]string{}
 		}
 		if c.amount[price.currency] == nil {
 			c.amount[price.currency] = new(big.Int)
 		}
-		c.amount[price.currency].Add(c.amount[price.currency], big.NewInt(price.of(line.meters)))
+		amount := big.NewInt(price.of(line.meters))
+		c.amount[price.currency].Add(c.amount[price.currency], amount)
+		for to, total := range c.total {
+			if rate := rateOf(price.currency, to, call.day); rate != 0 {
+				total.Add(total, new(big.Int).Mul(amount, big.NewInt(rate)))
+			} else {
+				c.missing[to] = price.currency
+			}
+		}
 		if i == 0 {
 			c.calls[price.currency]++
 		}
@@ -158,10 +189,20 @@ func (c *costs) String() string {
 	if len(all) == 0 && c.unpriced == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d without a price", strings.Join(all, ", "), c.unpriced)
+	said := fmt.Sprintf("%s, %d without a price", strings.Join(all, ", "), c.unpriced)
+	for _, currency := range []string{"CNY", "USD"} {
+		switch total := c.total[currency]; {
+		case total == nil:
+		case c.missing[currency] != "":
+			said += fmt.Sprintf("; in %s unknown for %s", currency, c.missing[currency])
+		default:
+			said += fmt.Sprintf("; in %s %s", currency, new(big.Rat).SetFrac(total, big.NewInt(1e14)).FloatString(14))
+		}
+	}
+	return said
 }
 
-func answered(t *testing.T, of []openapi.Cost) string {
+func answered(t *testing.T, of []openapi.Cost, totals []openapi.CostTotal) string {
 	t.Helper()
 	var all []string
 	unpriced := int64(0)
@@ -179,11 +220,23 @@ func answered(t *testing.T, of []openapi.Cost) string {
 	if len(of) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d without a price", strings.Join(all, ", "), unpriced)
+	said := fmt.Sprintf("%s, %d without a price", strings.Join(all, ", "), unpriced)
+	for _, total := range totals {
+		if total.Amount == nil {
+			said += fmt.Sprintf("; in %s unknown for %s", total.Currency, strings.Join(total.Missing, " "))
+			continue
+		}
+		amount, ok := new(big.Rat).SetString(*total.Amount)
+		if !ok || len(total.Missing) > 0 {
+			t.Fatalf("total %+v", total)
+		}
+		said += fmt.Sprintf("; in %s %s", total.Currency, amount.FloatString(14))
+	}
+	return said
 }
 
 // TestEveryCostIsThatOfItsRows compares every cost that is answered about a year with one computed here from the
-// rows of calls and the prices above, and again after a price was corrected. COST_CALLS says how many rows.
+// rows of calls, the prices and the rates above, and again after a price was corrected. COST_CALLS says how many rows.
 func TestEveryCostIsThatOfItsRows(t *testing.T) {
 	w := newWorld(t)
 	first := beijing.Today(time.Now()) - 365
@@ -192,6 +245,12 @@ func TestEveryCostIsThatOfItsRows(t *testing.T) {
 	}
 	for _, row := range yearOfPrices {
 		w.put(first, row)
+	}
+	for _, r := range yearOfRates {
+		if _, err := w.deps.Pricing.PutExchange(w.Ctx, "root@example.com", pricing.ExchangeDraft{Currency: r.currency, ToCurrency: r.to,
+			From: (first + beijing.Day(r.from)).String(), Rate: fmt.Sprintf("%d.%04d", r.rate/10_000, r.rate%10_000)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	owner := w.owner("ada")
 	var applications []uuid.UUID
@@ -267,19 +326,9 @@ func (w *world) randomYear(applications []uuid.UUID, first beijing.Day, n int) {
 func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 	w.T.Helper()
 	random := rand.New(rand.NewPCG(7, 8))
-	tx, err := w.clickhouse.BeginTx(clickhouse.Context(w.Ctx, clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 1000})), nil)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	insert, err := tx.PrepareContext(clickhouse.Context(w.Ctx, clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 1000})), "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, "+
-		"input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`)")
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	defer func() { _ = insert.Close() }()
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	var rows []ledgerCall
 	for range n {
-		var r calls.Record
 		lines := []calls.Line{{Model: pick("", "gpt-mini", "gpt-max"), Tier: pick("", "", "flex", "priority")}}
 		if random.IntN(3) == 0 {
 			lines = append(lines, calls.Line{Model: pick("gpt-mini", "gpt-nano"), Tier: pick("", "flex")})
@@ -298,7 +347,38 @@ func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 				lines[i].Meters = append(lines[i].Meters, calls.Meter{Name: name, Amount: n})
 			}
 		}
-		r.SetLines(lines)
+		rows = append(rows, ledgerCall{application: applications[random.IntN(5)], at: first.Start().Add(time.Duration(random.Int64N(365*86_400_000)) * time.Millisecond),
+			capability: pick("gpt", "claude", "free", ""), state: pick("reported", "partial"), status: 200, lines: lines})
+	}
+	w.insertCalls(rows)
+}
+
+// ledgerCall is a call as a gateway ships it.
+type ledgerCall struct {
+	application       uuid.UUID
+	at                time.Time
+	capability, state string
+	status            uint16
+	estimated         uint32
+	lines             []calls.Line
+}
+
+func (w *world) insertCalls(all []ledgerCall) {
+	w.T.Helper()
+	ctx := clickhouse.Context(w.Ctx, clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 1000}))
+	tx, err := w.clickhouse.BeginTx(ctx, nil)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, "+
+		"input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated_tokens, `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`)")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	defer func() { _ = insert.Close() }()
+	for _, c := range all {
+		var r calls.Record
+		r.SetLines(c.lines)
 		var models, tiers, meters []string
 		var bands []uint32
 		var amounts []uint64
@@ -313,9 +393,8 @@ func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 			}
 			return nil
 		}
-		start := first.Start().Add(time.Duration(random.Int64N(365*86_400_000)) * time.Millisecond)
-		if _, err := insert.ExecContext(w.Ctx, applications[random.IntN(5)], start, uuid.New(), pick("gpt", "claude", "free", ""), uint32(10), uint16(200), true, "complete", pick("reported", "partial"), r.Usage.Model,
-			number(calls.UsageInput), number(calls.UsageOutput), number(calls.UsageCached), number(calls.UsageCacheWrite), number(calls.UsageReasoning),
+		if _, err := insert.ExecContext(ctx, c.application, c.at, uuid.New(), c.capability, uint32(10), c.status, c.status == 200, "complete", c.state, r.Usage.Model,
+			number(calls.UsageInput), number(calls.UsageOutput), number(calls.UsageCached), number(calls.UsageCacheWrite), number(calls.UsageReasoning), c.estimated,
 			models, tiers, bands, meters, amounts); err != nil {
 			w.T.Fatal(err)
 		}
@@ -339,38 +418,38 @@ func (w *world) compareCosts(t *testing.T, owner uuid.UUID, applications []uuid.
 			}
 		}
 	})
-	compare := func(key string, of []openapi.Cost) {
+	compare := func(key string, of openapi.MetricsFields) {
 		t.Helper()
 		compared++
 		expected := ""
 		if c := want[key]; c != nil {
 			expected = c.String()
 		}
-		if got := answered(t, of); got != expected {
+		if got := answered(t, of.Cost, of.Totals); got != expected {
 			t.Errorf("%s: %s, the rows say %s", key, got, expected)
 		}
 	}
 	days := beijing.Range{Start: first, End: first + 365}
 	blocks := func(of string, daily []openapi.DayMetrics, models []openapi.ModelMetrics) {
 		for _, day := range daily {
-			compare(of+"/day "+strconv.Itoa(int(day.Date-first)), day.Cost)
+			compare(of+"/day "+strconv.Itoa(int(day.Date-first)), day.MetricsFields)
 		}
 		for _, model := range models {
-			compare(of+"/model "+model.Model, model.Cost)
+			compare(of+"/model "+model.Model, model.MetricsFields)
 		}
 	}
 	overview, err := w.deps.Answers.Overview(w.Ctx, owner, days)
 	if err != nil {
 		t.Fatal(err)
 	}
-	compare("", overview.Cost)
+	compare("", overview.MetricsFields)
 	blocks("", overview.Daily, overview.Models)
 	list, err := w.deps.Answers.ApplicationList(w.Ctx, owner, report.ApplicationChoice{Days: days}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range list.Items {
-		compare(line.ID.String(), line.Cost)
+		compare(line.ID.String(), line.MetricsFields)
 	}
 	for _, id := range applications {
 		a, err := w.deps.Applications.Get(w.Ctx, owner, id)
@@ -381,7 +460,7 @@ func (w *world) compareCosts(t *testing.T, owner uuid.UUID, applications []uuid.
 		if err != nil {
 			t.Fatal(err)
 		}
-		compare(id.String(), detail.Summary.Cost)
+		compare(id.String(), detail.Summary.MetricsFields)
 		blocks(id.String(), detail.Daily, detail.Models)
 	}
 	return compared

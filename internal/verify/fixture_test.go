@@ -159,6 +159,9 @@ func populated(t *testing.T) (w *world, busy uuid.UUID) {
 		FROM numbers(57)`, busy, time.Now().UnixMilli()) // 22 days, most of them today
 	w.price("gpt", "", -30, "USD", "2.5")
 	w.price("gpt", "gpt-x", -3, "CNY", "0.11100000001")
+	if _, err := w.deps.Pricing.PutExchange(w.Ctx, "root@example.com", pricing.ExchangeDraft{Currency: "USD", ToCurrency: "CNY", From: (beijing.Today(time.Now()) - 5).String(), Rate: "7.1"}); err != nil {
+		t.Fatal(err)
+	}
 	w.succeeded(theirs, "gpt")
 	w.succeeded(gone, "gpt")
 	if err := w.deps.Applications.Delete(w.Ctx, eve, gone); err != nil {

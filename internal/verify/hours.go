@@ -57,8 +57,9 @@ type billedLine struct{ date, model, upstream string }
 
 // billedSum is what the rows give for it.
 type billedSum struct {
-	calls int64
-	rows  []tokenRow
+	calls  int64
+	meters map[string]int64 // besides the five numbers
+	rows   []tokenRow
 }
 
 // compareInvoices compares what invoices of a provider are held against on each day of UTC that lies within the days, month by
@@ -106,7 +107,7 @@ func (v *verifier) compareInvoice(ctx context.Context, found *findings, e *every
 		}
 		sum := want[of]
 		if sum == nil {
-			sum = &billedSum{}
+			sum = &billedSum{meters: map[string]int64{}}
 		}
 		delete(want, of)
 		found.compare(of.String(), line, sum.line(of, e.counted))
@@ -139,7 +140,7 @@ func (v *verifier) recountInvoice(ctx context.Context, applications []uuid.UUID,
 	sums := map[billedLine]*billedSum{}
 	at := func(of billedLine) *billedSum {
 		if sums[of] == nil {
-			sums[of] = &billedSum{}
+			sums[of] = &billedSum{meters: map[string]int64{}}
 		}
 		return sums[of]
 	}
@@ -155,12 +156,13 @@ func (v *verifier) recountInvoice(ctx context.Context, applications []uuid.UUID,
 		for i := range row.Models {
 			of := tokenRow{Day: row.Day, Model: row.Model, UpstreamModel: row.UpstreamModel}
 			n := int64(row.Amounts[i]) //nolint:gosec // sums of numbers of calls
-			for name, to := range map[string]**int64{"input": &of.Input, "output": &of.Output, "cached_input": &of.Cached, "cache_write": &of.CacheWrite, "reasoning": &of.Reasoning} {
-				if row.Meters[i] == name {
-					*to = &n
-				}
-			}
 			line := at(billedLine{row.Date, row.Model, row.Models[i]})
+			five := map[string]**int64{"input": &of.Input, "output": &of.Output, "cached_input": &of.Cached, "cache_write": &of.CacheWrite, "reasoning": &of.Reasoning}
+			if to := five[row.Meters[i]]; to != nil {
+				*to = &n
+			} else {
+				line.meters[row.Meters[i]] += n
+			}
 			line.rows = append(line.rows, of)
 		}
 		for _, l := range row.lines() {
@@ -181,7 +183,7 @@ func (s *billedSum) line(of billedLine, priced tokens) openapi.InvoiceCount {
 		ReportedCalls: t.ReportedCalls, PartialCalls: t.PartialCalls, AbsentCalls: t.AbsentCalls, UnreadableCalls: t.UnreadableCalls,
 		OtherCalls: s.calls - t.ReportedCalls - t.PartialCalls - t.AbsentCalls - t.UnreadableCalls,
 		Input:      number(t.Input), Output: number(t.Output), Cached: number(t.Cached), CacheWrite: number(t.CacheWrite), Reasoning: number(t.Reasoning),
-		Cost: figures.Cost,
+		Meters: s.meters, Cost: figures.Cost,
 	}
 }
 

@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -39,7 +40,10 @@ func (t *tokens) add(other tokens) {
 func (t *tokens) figures(m stats.Metrics, of func(tokenRow) bool) openapi.MetricsFields {
 	var sum rowTokens
 	costs := map[string]*openapi.Cost{}
-	amounts := map[string]decimal.Decimal{}
+	amounts, totals := map[string]decimal.Decimal{}, map[string]*exchanged{}
+	for _, currency := range t.book.Targets() {
+		totals[currency] = &exchanged{left: map[string]bool{}}
+	}
 	var unpriced int64
 	for _, row := range t.rows {
 		if !of(row) {
@@ -60,8 +64,16 @@ func (t *tokens) figures(m stats.Metrics, of func(tokenRow) bool) openapi.Metric
 				costs[price.Currency].PricedCalls += line.calls
 			}
 			amounts[price.Currency] = amounts[price.Currency].Add(amount)
+			for currency, total := range totals {
+				if rate, known := t.book.Exchange(price.Currency, currency, row.Day); known {
+					total.amount = total.amount.Add(amount.Mul(rate))
+				} else if line.first && line.calls > 0 || !amount.IsZero() {
+					total.left[price.Currency] = true
+				}
+			}
 		}
 	}
+	cost := listed(costs, amounts, unpriced)
 	return openapi.MetricsFields{
 		Calls: m.Calls, Successes: m.Successes, Failures: m.Failures, SuccessRate: m.SuccessRate, AvgDurationMs: m.AvgDurationMs,
 		P50Ms: m.P50Ms, P95Ms: m.P95Ms, P99Ms: m.P99Ms,
@@ -70,8 +82,30 @@ func (t *tokens) figures(m stats.Metrics, of func(tokenRow) bool) openapi.Metric
 			ReportedCalls: sum.Reported, PartialCalls: sum.Partial, AbsentCalls: sum.Absent, UnreadableCalls: sum.Unreadable,
 			StreamedCalls: sum.Streamed, StreamedAbsentCalls: sum.StreamedAbsent,
 		},
-		Cost: listed(costs, amounts, unpriced),
+		Cost: cost, Totals: totaled(totals, cost),
 	}
+}
+
+// exchanged is what was charged, in one currency; left is by currency what there is no rate for.
+type exchanged struct {
+	amount decimal.Decimal
+	left   map[string]bool
+}
+
+func totaled(of map[string]*exchanged, cost []openapi.Cost) []openapi.CostTotal {
+	all := []openapi.CostTotal{}
+	for _, currency := range slices.Sorted(maps.Keys(of)) {
+		if len(cost) == 0 || cost[0].Currency == nil {
+			continue
+		}
+		total := openapi.CostTotal{Currency: currency, Missing: append([]string{}, slices.Sorted(maps.Keys(of[currency].left))...)}
+		if len(total.Missing) == 0 {
+			amount := of[currency].amount.String()
+			total.Amount = &amount
+		}
+		all = append(all, total)
+	}
+	return all
 }
 
 // listed are costs in the order of their currencies.

@@ -1,7 +1,7 @@
-import type { Cost, Tokens } from '../src/tokens/tokens';
+import type { Cost, Tokens, Total } from '../src/tokens/tokens';
 
 /** Figures of tokens for answers that a test makes up: an answer without calls, or where nothing was reported. */
-export const noTokens: { tokens: Tokens; cost: Cost[] } = {
+export const noTokens: { tokens: Tokens; cost: Cost[]; totals: Total[] } = {
   tokens: {
     input: null,
     output: null,
@@ -16,10 +16,11 @@ export const noTokens: { tokens: Tokens; cost: Cost[] } = {
     streamedAbsentCalls: 0,
   },
   cost: [],
+  totals: [],
 };
 
 /** Those of so many calls, all of which reported. */
-export const tokensOf = (calls: number): { tokens: Tokens; cost: Cost[] } =>
+export const tokensOf = (calls: number): { tokens: Tokens; cost: Cost[]; totals: Total[] } =>
   calls === 0
     ? noTokens
     : {
@@ -37,4 +38,5 @@ export const tokensOf = (calls: number): { tokens: Tokens; cost: Cost[] } =>
           streamedAbsentCalls: Math.floor(calls / 5),
         },
         cost: [{ amount: (calls * 0.0047).toFixed(4), currency: 'USD', pricedCalls: calls, unpricedCalls: 0 }],
+        totals: [],
       };

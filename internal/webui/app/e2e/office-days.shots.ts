@@ -57,6 +57,7 @@ test('closed days and invoices', async ({ page, administrator }) => {
     input,
     output: 31_000,
     cached: 12_000,
+    meters: { input, output: 31_000, cached_input: 12_000, web_searches: 12 },
     cost: [{ currency: 'USD', amount }],
   });
   await page.route('**/api/admin/statistics/reconcile?*', async (route) => {
@@ -72,6 +73,8 @@ test('closed days and invoices', async ({ page, administrator }) => {
       partialCalls: 4,
       absentCalls: 5,
       unpricedCalls: n - 1,
+      reasons: [{ reason: 'partial', calls: 4 }],
+      unexplained: n === 2,
     }));
     if (route.request().method() === 'POST') await route.fulfill({ response: answer, json: body });
     else await route.fulfill({ response: answer });

@@ -87,6 +87,32 @@ test('a price is corrected where it stands and taken out once that is confirmed'
   expect(await listed(administrator, id)).toEqual([]);
 });
 
+test('a rate is entered, corrected and deleted beneath the prices', async ({ page, administrator }) => {
+  await page.goto('/admin/prices');
+  const rates = page.getByRole('region', { name: 'Rates between currencies' });
+  await rates.getByRole('button', { name: 'New rate' }).click();
+  await field(page, 'One unit of').fill('chf');
+  await field(page, 'Is, in').fill('isk');
+  await field(page, 'Rate').fill('155.20');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(rates.getByRole('row').filter({ hasText: 'CHF → ISK' })).toContainText(`${today()}`);
+  await rates.getByRole('button', { name: `Correct the rate CHF → ISK from ${today()}` }).click();
+  await expect(field(page, 'One unit of')).toHaveAttribute('readonly', '');
+  await field(page, 'Rate').fill('0');
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await field(page, 'Rate').fill('156');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(rates.getByRole('row').filter({ hasText: 'CHF → ISK' })).toContainText('156');
+  await rates.getByRole('button', { name: `Delete the rate CHF → ISK from ${today()}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(rates.getByText('There is no rate')).toBeVisible();
+  const { items } = await administrator.api<Schemas['ExchangeItems']>('GET', '/api/admin/rates');
+  expect(items).toEqual([]);
+  await page.goto('/admin/audit?target=CHF%20ISK');
+  await expect(page.getByRole('row').filter({ hasText: 'CHF ISK' }).first()).toContainText('Deleted rate');
+});
+
 test('a price that somebody else corrected meanwhile is shown before it is replaced', async ({ page, administrator, expected }) => {
   expected.push(/ 409 /);
   const id = await priced(administrator);

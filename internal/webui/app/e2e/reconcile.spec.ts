@@ -10,6 +10,7 @@ const sums = (input: number, amount: string) => ({
   input,
   output: 31_000,
   cached: 12_000,
+  meters: { input, output: 31_000, cached_input: 12_000, cache_write_1h: 1_234_567 },
   cost: [{ currency: 'USD', amount }],
 });
 
@@ -35,6 +36,7 @@ async function withCounts(page: Page): Promise<void> {
       cached: 12_000,
       cacheWrite: 0,
       reasoning: 800,
+      meters: { web_searches: 12 },
       cost,
     };
     body.data.items = [line, { ...line, date: '2026-08-02', partialCalls: 0, absentCalls: 0, unreadableCalls: 0, cost: [] }];
@@ -85,6 +87,8 @@ test('a file of the provider is held against it by the product itself, and what 
     /Input \+900.*counted —, billed 900.*USD \+0\.5.*counted —, billed 0\.5/,
   );
   await expect(page.getByRole('checkbox', { name: /Only differences/ })).toBeChecked();
+  await page.getByRole('checkbox', { name: /Only those without a reason \(1 of/ }).check();
+  await expect(page.getByRole('row').filter({ hasText: 'ghost' })).toContainText('No reason known');
   await file.setInputFiles(csv('date,model,input_tokens\n2026-08-01,m,many\n2026-02-30,m,5\n'));
   await expect(page.getByRole('alert')).toContainText(/line 2: .*whole numbers.*line 3: .*date/);
   await file.setInputFiles({ ...first, buffer: Buffer.from([0x64, 0x61, 0x74, 0x65, 0x0a, 0xc4, 0xe3]) }); // as Excel saves Chinese by default
@@ -111,6 +115,11 @@ test('invoices fit every width and theme in both languages, compared too', async
         partialCalls: 4,
         absentCalls: 5,
         unpricedCalls: 1,
+        reasons: [
+          { reason: 'partial', calls: 4 },
+          { reason: 'elsewhere', calls: 5 },
+        ],
+        unexplained: true,
       },
     ];
     await route.fulfill({ response: answer, json: body });

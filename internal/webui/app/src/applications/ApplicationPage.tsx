@@ -260,7 +260,7 @@ function AllFigures({ id, data, state, ranged, compare, application }: Shown) {
               <ReasonsBlock applicationId={id} state={state} ranged={ranged} />
             </Suspense>
           )}
-          <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} />
+          <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} totals={data.summary.totals} />
           <UsageTable title={t('detail.byModel')} models={data.models} to={(model, result) => to({ model, result })} />
         </>
       )}

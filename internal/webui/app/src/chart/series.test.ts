@@ -28,6 +28,7 @@ const day = (date: string, calls: number, failures = 0, avg: number | null = cal
   p99Ms: avg,
   tokens: tokens(null, null),
   cost: [],
+  totals: [],
 });
 
 test('averages are weighted by calls and absent without calls', () => {

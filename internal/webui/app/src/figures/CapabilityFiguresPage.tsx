@@ -149,7 +149,7 @@ function Figures({
             </div>
             <UpstreamsTable items={data.upstreams} firstByte={data.firstByte} range={data} />
           </section>
-          <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} />
+          <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} totals={data.summary.totals} />
         </>
       )}
     </>

@@ -104,7 +104,7 @@ function Usage({ data, state, compare }: { data: Dated<Schemas['FiguresOverview'
               onDay={openDay}
             />
           )}
-          <TokensBlock tokens={data.tokens} cost={data.cost} />
+          <TokensBlock tokens={data.tokens} cost={data.cost} totals={data.totals} />
         </>
       )}
     </>

@@ -88,6 +88,12 @@ export const officeQueries = {
       queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/prices', { signal }))).items,
       staleTime: 0,
     }),
+  rates: () =>
+    queryOptions({
+      queryKey: ['prices', 'rates', {}],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/rates', { signal }))).items,
+      staleTime: 0,
+    }),
   unpriced: () =>
     queryOptions({
       queryKey: ['prices', 'unpriced', {}],
@@ -387,6 +393,24 @@ export function usePutPrice() {
   return useMutation({
     mutationFn: ({ body, updatedAt }: { body: Schemas['PriceDraft']; updatedAt: string | undefined }) =>
       unwrap(api.PUT('/api/admin/prices', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
+    onSettled: () => refresh('prices'),
+  });
+}
+
+/** Enters a rate, or corrects one whose `updatedAt` is given. */
+export function usePutRate() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: ({ body, updatedAt }: { body: Schemas['ExchangeDraft']; updatedAt: string | undefined }) =>
+      unwrap(api.PUT('/api/admin/rates', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
+    onSettled: () => refresh('prices'),
+  });
+}
+
+export function useDeleteRate() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: (id: string) => unwrap(api.DELETE('/api/admin/rates/{id}', { params: { path: { id } } })),
     onSettled: () => refresh('prices'),
   });
 }

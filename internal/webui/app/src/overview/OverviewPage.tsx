@@ -154,7 +154,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
               <ReasonsBlock applicationId={null} state={state} ranged={ranged} />
             </Suspense>
           )}
-          <TokensBlock tokens={data.tokens} cost={data.cost} />
+          <TokensBlock tokens={data.tokens} cost={data.cost} totals={data.totals} />
           <UsageTable title={t('byCapability')} models={data.models} to={(model, result) => (result === null ? undefined : why(model))} />
         </>
       )}

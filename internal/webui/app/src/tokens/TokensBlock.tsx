@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { ABSENT } from '../format/format';
 import { useFormat } from '../format/useFormat';
 import { Code } from '../ui/Copy';
-import { amount, reported, unreportedShare, type Cost, type Tokens } from './tokens';
+import { amount, money, reported, unreportedShare, type Cost, type Tokens, type Total } from './tokens';
 
 /** What a request says so that its stream ends with its usage. */
 const ASK_FOR_USAGE = '"stream_options": {"include_usage": true}';
@@ -12,7 +12,7 @@ const ASK_FOR_USAGE = '"stream_options": {"include_usage": true}';
 const SHORTENED = 10_000_000;
 
 /** What the calls of a period used and what that is estimated to cost; nothing where nothing was reported. */
-export function TokensBlock({ tokens, cost }: { tokens: Tokens; cost: readonly Cost[] }) {
+export function TokensBlock({ tokens, cost, totals }: { tokens: Tokens; cost: readonly Cost[]; totals: readonly Total[] }) {
   const { t } = useTranslation();
   const format = useFormat();
   const share = unreportedShare(tokens);
@@ -21,6 +21,8 @@ export function TokensBlock({ tokens, cost }: { tokens: Tokens; cost: readonly C
   const short = (n: number | null) => (n !== null && n >= SHORTENED ? format.axis(n) : format.count(n));
   const costs = cost.filter((one) => one.amount !== null);
   const unpriced = cost[0] && cost[0].unpricedCalls > 0 ? t('tokens.unpriced', { n: format.count(cost[0].unpricedCalls) }) : undefined;
+  // What is in one currency already needs no other.
+  const others = totals.filter(({ currency }) => costs.some((one) => one.currency !== currency));
   return (
     <section className="block tokens" aria-label={t('tokens.title')}>
       <div className="block-head">
@@ -57,6 +59,17 @@ export function TokensBlock({ tokens, cost }: { tokens: Tokens; cost: readonly C
               note={tokens.partialCalls > 0 ? t('tokens.partial', { n: format.count(tokens.partialCalls) }) : undefined}
             />
           </dl>
+          {others.map((total) => (
+            <p
+              key={total.currency}
+              className="meta tokens-foot"
+              title={total.amount === null ? undefined : `${total.currency} ${total.amount}`}
+            >
+              {total.amount === null
+                ? t('tokens.noTotal', { currency: total.currency, missing: total.missing.join(', ') })
+                : t('tokens.altogether', { amount: money(total) })}
+            </p>
+          ))}
           <p className="meta tokens-foot">{t('tokens.estimate')}</p>
         </>
       )}

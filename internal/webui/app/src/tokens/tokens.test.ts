@@ -40,12 +40,12 @@ test('streams that report nothing are spoken of when they are many', () => {
 test('costs are added up exactly, each currency by itself', () => {
   expect(addCosts([])).toEqual([]);
   expect(addCosts([[cost('0.1', 'USD')], [cost('0.2', 'USD', 2, 3), cost('7', 'CNY', 1, 3)], [cost(null, null, 0, 2)]])).toEqual([
-    cost('0.3000000000', 'USD', 3, 5),
-    cost('7.0000000000', 'CNY', 1, 5),
+    cost('0.300000000000000000', 'USD', 3, 5),
+    cost('7.000000000000000000', 'CNY', 1, 5),
   ]);
   expect(addCosts([[cost(null, null, 0, 2)]])).toEqual([cost(null, null, 0, 2)]);
-  expect(addCosts([[cost('9007199254740993.0000000001', 'USD')], [cost('0.0000000001', 'USD')]])[0]!.amount).toBe(
-    '9007199254740993.0000000002',
+  expect(addCosts([[cost('9007199254740993.000000000000000001', 'USD')], [cost('0.000000000000000001', 'USD')]])[0]!.amount).toBe(
+    '9007199254740993.000000000000000002',
   );
 });
 

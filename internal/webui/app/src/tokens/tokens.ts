@@ -2,6 +2,7 @@ import type { Schemas } from '../api/client';
 
 export type Tokens = Schemas['Tokens'];
 export type Cost = Schemas['Cost'];
+export type Total = Schemas['CostTotal'];
 
 /** Whether any call reported tokens: only then there is something to show. */
 export const reported = (tokens: Tokens): boolean => tokens.input !== null || tokens.output !== null;
@@ -25,7 +26,7 @@ export function add(all: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, n) => sum + n, 0);
 }
 
-/** Costs of several parts by currency, added up exactly: amounts are decimals of at most ten digits behind the point. */
+/** Costs of several parts by currency, added up exactly: amounts are decimals of at most eighteen digits behind the point. */
 export function addCosts(all: readonly (readonly Cost[])[]): Cost[] {
   const sums = new Map<string | null, { amount: bigint; pricedCalls: number }>();
   let unpricedCalls = 0;
@@ -41,7 +42,7 @@ export function addCosts(all: readonly (readonly Cost[])[]): Cost[] {
   return [...sums].map(([currency, { amount, pricedCalls }]) => ({ amount: decimal(amount), currency, pricedCalls, unpricedCalls }));
 }
 
-const DIGITS = 10;
+const DIGITS = 18;
 
 function units(amount: string): bigint {
   const [whole = '0', rest = ''] = amount.split('.');

@@ -180,6 +180,8 @@ const common: Same<typeof zh> = {
     reasoningShare: '{{share}} reasoning',
     unpriced: '{{n}} calls without a price',
     partial: '{{n}} interrupted, a lower bound',
+    altogether: 'Altogether {{amount}}, each day at its own rate.',
+    noTotal: 'No total in {{currency}}: administrators have entered no rate for {{missing}} on all of these days.',
     estimate: 'As the answers report it; the cost is an estimate by the prices administrators keep, no bill.',
     unreported: '{{share}} of the streamed calls report no usage. Clients of OpenAI’s chat completions get it when their request says:',
     inOut: '{{input}} in, {{output}} out',

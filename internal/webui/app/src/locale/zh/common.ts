@@ -165,6 +165,8 @@ const common = {
     reasoningShare: '{{share}} 为推理',
     unpriced: '{{n}} 次调用没有价格',
     partial: '{{n}} 次中断，为下限',
+    altogether: '合计 {{amount}}，按每天的汇率折算。',
+    noTotal: '没有 {{currency}} 合计：管理员没有为这些日期中的每一天录入 {{missing}} 的汇率。',
     estimate: '以应答报告的数值为准；费用按管理员维护的价格估算，不是账单。',
     unreported: '{{share}} 的流式调用没有报告用量。使用 OpenAI chat completions 的客户端在请求中加上以下内容即可：',
     inOut: '输入 {{input}}，输出 {{output}}',

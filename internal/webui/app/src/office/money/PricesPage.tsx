@@ -17,6 +17,7 @@ import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
 import { PriceForm } from './PriceForm';
 import { histories, listed, METERS, type Held, type Price } from './prices';
+import { Rates } from './Rates';
 import { officeQueries, useDeletePrice } from '../queries';
 
 const columns = ['capability', 'from', 'currency', 'input', 'cached', 'cacheWrite', 'output'] as const;
@@ -72,6 +73,7 @@ export function Component() {
           }}
         </Block>
       </section>
+      <Rates />
     </>
   );
 }

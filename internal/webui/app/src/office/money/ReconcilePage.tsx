@@ -12,6 +12,7 @@ import { Fault } from '../../ui/page/Fault';
 import { Pages } from '../../ui/table/Pages';
 import { Cell } from '../../ui/table/Records';
 import { useSearch } from '../../ui/table/useSearch';
+import { Tag } from '../../ui/Tag';
 import { useTitle } from '../../ui/page/useTitle';
 import { comparisonOf, COUNTS, differs, fileOf, invoiceQueries, rounded, rowsOf, totalOf, ZONES, type Row, type Sums } from './invoice';
 
@@ -144,22 +145,29 @@ function List({ rows, compared }: { rows: Row[]; compared: boolean }) {
   const { t } = useTranslation('admin');
   const format = useFormat();
   const [page, setPage] = useState(1);
-  const [only, setOnly] = useState(true);
+  const [only, setOnly] = useState({ different: true, unexplained: false });
   const different = rows.filter(differs);
-  const shown = compared && only ? different : rows;
-  const choose = (only: boolean) => {
-    setOnly(only);
+  const unexplained = rows.filter((row) => row.unexplained);
+  const shown = !compared ? rows : only.unexplained ? unexplained : only.different ? different : rows;
+  const choose = (change: Partial<typeof only>) => {
+    setOnly({ ...only, ...change });
     setPage(1);
   };
   return (
     <>
       {compared && (
-        <label className="check">
-          <input type="checkbox" checked={only} onChange={(event) => choose(event.target.checked)} />
-          {t('reconcile.only', { n: format.count(different.length), all: format.count(rows.length) })}
-        </label>
+        <>
+          <label className="check">
+            <input type="checkbox" checked={only.different} onChange={(event) => choose({ different: event.target.checked })} />
+            {t('reconcile.only', { n: format.count(different.length), all: format.count(rows.length) })}
+          </label>
+          <label className="check">
+            <input type="checkbox" checked={only.unexplained} onChange={(event) => choose({ unexplained: event.target.checked })} />
+            {t('reconcile.onlyUnexplained', { n: format.count(unexplained.length), all: format.count(rows.length) })}
+          </label>
+        </>
       )}
-      {shown.length === 0 && <p className="second">{t('reconcile.same')}</p>}
+      {shown.length === 0 && <p className="second">{t(only.unexplained ? 'reconcile.explained' : 'reconcile.same')}</p>}
       <table className="table records late reconcile">
         <thead>
           <tr>
@@ -179,6 +187,7 @@ function List({ rows, compared }: { rows: Row[]; compared: boolean }) {
                 <span className="number">{row.date}</span> <strong>{row.model || '—'}</strong>
                 {row.capability !== '' && row.capability !== row.model && <span className="meta record-line">{row.capability}</span>}
                 <Why of={row} />
+                <Meters of={row} compared={compared} />
               </td>
               <Figures of={row} compared={compared} />
             </tr>
@@ -190,6 +199,7 @@ function List({ rows, compared }: { rows: Row[]; compared: boolean }) {
               <strong>{t('reconcile.total')}</strong>{' '}
               <span className="meta">{t('reconcile.totalOf', { n: format.count(rows.length) })}</span>
               <Why of={totalOf(rows)} />
+              <Meters of={totalOf(rows)} compared={compared} />
             </td>
             <Figures of={totalOf(rows)} compared={compared} />
           </tr>
@@ -200,16 +210,43 @@ function List({ rows, compared }: { rows: Row[]; compared: boolean }) {
   );
 }
 
-/** What makes our side lower than it may be. */
+/** What a difference can come of. */
 function Why({ of }: { of: Sums }) {
   const { t } = useTranslation('admin');
   const format = useFormat();
-  const why = [
-    of.partial > 0 && t('reconcile.partial', { n: format.count(of.partial) }),
-    of.absent > 0 && t('reconcile.absent', { n: format.count(of.absent) }),
-    of.unpriced > 0 && t('reconcile.unpriced', { n: format.count(of.unpriced) }),
-  ].filter(Boolean);
-  return why.length === 0 ? null : <span className="meta record-line">{why.join(' · ')}</span>;
+  const why: string[] = of.why.map(({ reason, calls }) => t(`reconcile.reasons.${reason}`, { n: format.count(calls) }));
+  if (why.length === 0 && !of.unexplained && differs(of)) why.push(t('reconcile.rounded'));
+  return (
+    <>
+      {why.length > 0 && <span className="meta record-line">{why.join(' · ')}</span>}
+      {of.unexplained && (
+        <span className="record-line">
+          <Tag kind="failed">{t('reconcile.unexplained')}</Tag>
+        </span>
+      )}
+    </>
+  );
+}
+
+/** What was used besides input and output. */
+function Meters({ of, compared }: { of: Sums; compared: boolean }) {
+  const { t } = useTranslation('admin');
+  const format = useFormat();
+  return of.meters.map(({ meter, of: [ours, theirs, difference] }) => {
+    const name = meter === 'cache_write' ? t('prices.cacheWrite') : t(`prices.meters.${meter}`);
+    if (!compared || difference === null)
+      return (
+        <span key={meter} className="meta record-line">
+          {name} {format.count(ours ?? theirs)}
+        </span>
+      );
+    return (
+      <span key={meter} className="meta record-line">
+        {name} {difference === 0 ? '0' : <strong>{signed(difference, format.count(Math.abs(difference)))}</strong>}{' '}
+        {t('reconcile.beside', { ours: format.count(ours), theirs: format.count(theirs) })}
+      </span>
+    );
+  });
 }
 
 function Figures({ of, compared }: { of: Sums; compared: boolean }) {
