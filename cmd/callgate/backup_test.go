@@ -33,7 +33,7 @@ func command(t *testing.T, environment map[string]string, args ...string) (strin
 // TestABackupUnderLoadRestoresToNewStoresAndSpools backs an installation up while it is called, destroys everything, and
 // builds it elsewhere: no call of before the backup is lost, none is doubled, verify agrees, and the keys work.
 func TestABackupUnderLoadRestoresToNewStoresAndSpools(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	spoolDir := filepath.Join(t.TempDir(), "spool")
 	gate := h.node(t, "SPOOL_DIR="+spoolDir)
 	load := &traffic{gateways: []string{gate.base}, key: h.key, callers: 6, rate: 300}
@@ -106,7 +106,7 @@ func TestABackupUnderLoadRestoresToNewStoresAndSpools(t *testing.T) {
 }
 
 // moved is the installation on other stores, that a process serves.
-func (h *house) moved(t *testing.T, engines *embedded.Engines, environment map[string]string, p *process) *house {
+func (h *installation) moved(t *testing.T, engines *embedded.Engines, environment map[string]string, p *process) *installation {
 	t.Helper()
 	p.mails = func(email string) (string, error) {
 		if caught := engines.Mailbox().Mails(email); len(caught) > 0 {
@@ -114,7 +114,7 @@ func (h *house) moved(t *testing.T, engines *embedded.Engines, environment map[s
 		}
 		return "", fmt.Errorf("no mail")
 	}
-	other := &house{engines: engines, environment: environment, app: h.app, key: h.key, dev: p.developer("dev@example.com")}
+	other := &installation{engines: engines, environment: environment, app: h.app, key: h.key, dev: p.developer("dev@example.com")}
 	var err error
 	if other.ledger, err = sql.Open("pgx", environment["DATABASE_URL"]); err != nil {
 		t.Fatal(err)

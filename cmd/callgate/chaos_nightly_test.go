@@ -14,7 +14,7 @@ import (
 // at random instants, often while they recover from the kill before, under a steady load.
 func TestGatewaysAndClickHouseKilledInRandomOrderLoseNoConfirmedCall(t *testing.T) {
 	each := fromEnvironment("CHAOS_RANDOM_KILLS", 5)
-	h := newHouse(t)
+	h := newInstallation(t)
 	var nodes []*node
 	for range 2 {
 		nodes = append(nodes, h.node(t))
@@ -25,7 +25,7 @@ func TestGatewaysAndClickHouseKilledInRandomOrderLoseNoConfirmedCall(t *testing.
 	began := time.Now()
 	go func() { load.run(ctx, 0); close(done) }()
 
-	k := &killer{house: h, nodes: nodes, during: map[string]int{}, ownEnds: map[int]bool{}}
+	k := &killer{installation: h, nodes: nodes, during: map[string]int{}, ownEnds: map[int]bool{}}
 	targets := slices.Concat(slices.Repeat([]string{"gateway"}, each), slices.Repeat([]string{"clickhouse"}, each))
 	rand.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
 	for i, target := range targets {

@@ -15,7 +15,7 @@ import (
 
 // killer kills and starts again, and keeps when.
 type killer struct {
-	*house
+	*installation
 	nodes      []*node
 	gateways   []gatewayKill
 	clickhouse int

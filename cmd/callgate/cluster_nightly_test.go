@@ -11,7 +11,7 @@ import (
 
 // TestAShardThatHangsCostsAnAnswerThreeSecondsAndNoCall stops a shard as a hanging disk or network does.
 func TestAShardThatHangsCostsAnAnswerThreeSecondsAndNoCall(t *testing.T) {
-	h, apps, load := shardedHouse(t)
+	h, apps, load := shardedInstallation(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for _, f := range load {
@@ -39,7 +39,7 @@ func TestAShardThatHangsCostsAnAnswerThreeSecondsAndNoCall(t *testing.T) {
 // called. Statistics of what lies on a dead shard are said to be unavailable, those of the other are right.
 func TestShardsKilledUnderLoadCostNoCallAndNoRecord(t *testing.T) {
 	kills := fromEnvironment("CHAOS_SHARD_KILLS", 4)
-	h, apps, load := shardedHouse(t)
+	h, apps, load := shardedInstallation(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for _, f := range load {

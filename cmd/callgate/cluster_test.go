@@ -17,16 +17,16 @@ import (
 // shardsOfTests are the engines by the number of their shard.
 var shardsOfTests = []string{"clickhouse", "clickhouse2"}
 
-// shardedHouse is an installation whose ClickHouse is two shards, and an application with its load on each.
-func shardedHouse(t *testing.T) (h *house, apps []string, load []*traffic) {
+// shardedInstallation is an installation whose ClickHouse is two shards, and an application with its load on each.
+func shardedInstallation(t *testing.T) (h *installation, apps []string, load []*traffic) {
 	t.Helper()
-	return loadedHouse(t, embedded.OwnCluster(t, 2), 2)
+	return loadedInstallation(t, embedded.OwnCluster(t, 2), 2)
 }
 
-// loadedHouse is an installation on a cluster, and an application with its load on each shard.
-func loadedHouse(t *testing.T, engines *embedded.Engines, shards int) (h *house, apps []string, load []*traffic) {
+// loadedInstallation is an installation on a cluster, and an application with its load on each shard.
+func loadedInstallation(t *testing.T, engines *embedded.Engines, shards int) (h *installation, apps []string, load []*traffic) {
 	t.Helper()
-	h = newHouseOn(t, engines)
+	h = newInstallationOn(t, engines)
 	gate := h.node(t)
 	apps, load = make([]string, shards), make([]*traffic, shards)
 	for made := 0; slices.Contains(load, nil); made++ {
@@ -53,7 +53,7 @@ func loadedHouse(t *testing.T, engines *embedded.Engines, shards int) (h *house,
 const machine = 2 * time.Second
 
 // answers asks for the statistics of each application and of the account, with a shard that is gone, or none.
-func (h *house) answers(t *testing.T, apps []string, gone int) {
+func (h *installation) answers(t *testing.T, apps []string, gone int) {
 	t.Helper()
 	var slowest time.Duration
 	ask := func(path string) (int, envelope) {
@@ -100,7 +100,7 @@ func (h *house) answers(t *testing.T, apps []string, gone int) {
 }
 
 // settle waits until everything is counted, and compares it with what was answered.
-func (h *house) settle(t *testing.T, apps []string, load []*traffic) {
+func (h *installation) settle(t *testing.T, apps []string, load []*traffic) {
 	t.Helper()
 	over := time.Now()
 	for _, app := range apps {

@@ -20,7 +20,7 @@ type running struct {
 	end  chan error
 }
 
-func (e *estate) run(gate *process, t target) *running {
+func (e *twoGateways) run(gate *process, t target) *running {
 	e.t.Helper()
 	req, _ := http.NewRequestWithContext(e.t.Context(), "POST", gate.base+"/via/"+t.capability+"/v1/hold", strings.NewReader(`{"stream":true}`))
 	req.Header.Set("Authorization", "Bearer "+t.key)
@@ -44,7 +44,7 @@ func (e *estate) run(gate *process, t target) *running {
 // TestAnAdministratorsDisablingEndsWhatRunsOnEveryGateway within two seconds where that is asked for, also when nobody is told of the
 // change and when the console that made it is killed at once; what is not to end goes on.
 func TestAnAdministratorsDisablingEndsWhatRunsOnEveryGateway(t *testing.T) {
-	e := newEstate(t)
+	e := newTwoGateways(t)
 	e.admin.capability("ended", e.upstream.URL, upstreamKey)
 	e.admin.capability("left", e.upstream.URL, upstreamKey)
 	disable := func(endRunning any) object {
@@ -64,8 +64,8 @@ func TestAnAdministratorsDisablingEndsWhatRunsOnEveryGateway(t *testing.T) {
 	killed := func(do func()) func() {
 		return func() {
 			do()
-			e.desk.stop(syscall.SIGKILL)
-			e.startDesk()
+			e.console.stop(syscall.SIGKILL)
+			e.startConsole()
 		}
 	}
 	office := func(t target) string { return "/api/admin/applications/" + t.app + "/status" }

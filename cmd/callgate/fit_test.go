@@ -15,7 +15,7 @@ import (
 // TestServeWithSecretsThatDoNotFitDoesNotBecomeReadyAndSaysWhy: with another pepper every Access Key would be refused, and without
 // the key that seals what is stored every call would fail. The right ones are ready, also on what the version before has left.
 func TestServeWithSecretsThatDoNotFitDoesNotBecomeReadyAndSaysWhy(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	pepper, keys := "ACCESS_KEY_PEPPER="+strings.Repeat("another ", 6), "ENCRYPTION_KEYS="+encryptionKey("other")
 	refused := func(role, setting, says string) {
 		t.Helper()
@@ -55,7 +55,7 @@ func TestServeWithSecretsThatDoNotFitDoesNotBecomeReadyAndSaysWhy(t *testing.T) 
 
 // TestKeysHeldToAddressesWorkBehindTheFront: a gateway that is told of the front, as compose tells it, knows who calls.
 func TestKeysHeldToAddressesWorkBehindTheFront(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	gate := h.node(t, "TRUSTED_PROXIES=127.0.0.1")
 	front := nginxtest.Start(t, []string{strings.TrimPrefix(gate.base, "http://")}, []string{"127.0.0.1:9"})
 	bound := do[struct{ AccessKey string }](h.dev, "POST", "/api/applications/"+h.app+"/keys", object{"name": "bound", "allowedCidrs": []string{"127.0.0.5"}})

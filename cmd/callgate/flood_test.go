@@ -23,7 +23,7 @@ import (
 // as it can: made up ones, and ones with a genuine checksum, which only a holder of the pepper can
 // make. FLOOD_SECONDS sets how long each (make chaos: 30).
 func TestFloodOfUnknownKeysIsBoundedAndCostsGoodCallersNothing(t *testing.T) {
-	e := newEstate(t)
+	e := newTwoGateways(t)
 	seconds := time.Duration(fromEnvironment("FLOOD_SECONDS", 2)) * time.Second
 	pepper := secret.Pepper(e.environment["ACCESS_KEY_PEPPER"])
 	const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -67,7 +67,7 @@ func TestFloodOfUnknownKeysIsBoundedAndCostsGoodCallersNothing(t *testing.T) {
 }
 
 // flood sends keys to the first gateway and counts the answers.
-func (e *estate) flood(lasts time.Duration, mint func() string) (refused, other, peak int64) {
+func (e *twoGateways) flood(lasts time.Duration, mint func() string) (refused, other, peak int64) {
 	ctx, cancel := context.WithTimeout(e.t.Context(), lasts)
 	defer cancel()
 	var no, odd atomic.Int64
@@ -107,7 +107,7 @@ func (e *estate) flood(lasts time.Duration, mint func() string) (refused, other,
 }
 
 // transactions is how many PostgreSQL has counted in all.
-func (e *estate) transactions() (n int64) {
+func (e *twoGateways) transactions() (n int64) {
 	e.t.Helper()
 	time.Sleep(1100 * time.Millisecond) // it counts a second late
 	if err := e.sql.QueryRow(e.t.Context(), `SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database`).Scan(&n); err != nil {

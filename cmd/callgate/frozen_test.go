@@ -39,8 +39,8 @@ func backends(t *testing.T, postmaster int) (pids []int) {
 	return pids
 }
 
-// desk is a console on engines of its own, with a developer and an application.
-func desk(t *testing.T) (p *process, engines *embedded.Engines, dev client, app string) {
+// console is a console on engines of its own, with a developer and an application.
+func console(t *testing.T) (p *process, engines *embedded.Engines, dev client, app string) {
 	t.Helper()
 	engines = embedded.Own(t)
 	environment := production(t, engines)
@@ -60,7 +60,7 @@ func desk(t *testing.T) (p *process, engines *embedded.Engines, dev client, app 
 // TestAFrozenPostgreSQLMakesNobodyWait stops every process of PostgreSQL, as a hanging disk or a
 // network that drops everything does: connections stay open and nothing answers.
 func TestAFrozenPostgreSQLMakesNobodyWait(t *testing.T) {
-	p, engines, dev, app := desk(t)
+	p, engines, dev, app := console(t)
 	postmaster := engines.PIDs()["postgres"]
 	signal := func(s syscall.Signal) {
 		for _, pid := range append(backends(t, postmaster), postmaster) {
@@ -116,7 +116,7 @@ func TestAFrozenPostgreSQLMakesNobodyWait(t *testing.T) {
 // TestAKilledBackendIsAStoreThatIsAway kills backends under load: PostgreSQL ends all sessions then and
 // recovers, and nobody is told that we failed.
 func TestAKilledBackendIsAStoreThatIsAway(t *testing.T) {
-	_, engines, dev, app := desk(t)
+	_, engines, dev, app := console(t)
 	var answered [600]atomic.Int64
 	stop := make(chan struct{})
 	var asking sync.WaitGroup

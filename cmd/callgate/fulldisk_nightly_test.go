@@ -14,7 +14,7 @@ import (
 // TestAFullSpoolDiskCostsRecordsThatAreCountedButNoCall gives the gateway's spool a small file system
 // of its own, fills it while ClickHouse is away, and frees it again.
 func TestAFullSpoolDiskCostsRecordsThatAreCountedButNoCall(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	n := h.prepare(t, "RECORD_RING_BYTES=500000")
 	n.disk = 1 << 20
 	n.start(t)

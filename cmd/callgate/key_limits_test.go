@@ -18,7 +18,7 @@ import (
 // the calls name it for, in the console and for whoever holds it: at first, after a gateway was killed, after Redis lost
 // everything, and after a gateway was started anew. A used-up key is refused by its own name, and holds no other key.
 func TestAKeysDayIsWhatTheStatisticsCountByKey(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	gateways := []*node{h.node(t), h.node(t)}
 	keys := "/api/applications/" + h.app + "/keys"
 	batch := do[openapi.NewKey](h.dev, "POST", keys, object{"name": "Batch", "limits": object{"callsPerDay": 1_000_000, "requestsPerMinute": 1_000_000}})

@@ -13,15 +13,15 @@ import (
 )
 
 // oneMoreKey makes one more key of an application.
-func (e *estate) oneMoreKey(app string, settings object) (openapi.NewKey, target) {
+func (e *twoGateways) oneMoreKey(app string, settings object) (openapi.NewKey, target) {
 	e.t.Helper()
 	made := do[openapi.NewKey](e.dev, "POST", "/api/applications/"+app+"/keys", settings)
-	// Without an application: that the load is refused it is no fault (estate.call).
+	// Without an application: that the load is refused it is no fault (twoGateways.call).
 	return made, target{key: made.AccessKey, capability: "spare", accepted: &atomic.Int64{}}
 }
 
 // works waits until every gateway takes a key.
-func (e *estate) works(t target) {
+func (e *twoGateways) works(t target) {
 	e.t.Helper()
 	eventually(e.t, time.Minute, "the key works on every gateway", func() error {
 		for _, gate := range e.gates {
@@ -34,7 +34,7 @@ func (e *estate) works(t target) {
 }
 
 // once calls a gateway with a key, and gives the status and the code of an answer of ours.
-func (e *estate) once(gate *process, key string) (status int, code string) {
+func (e *twoGateways) once(gate *process, key string) (status int, code string) {
 	e.t.Helper()
 	j := &journey{process: gate, key: key}
 	status, header, _ := j.send("POST", "/v1/json?model=spare", "application/json", []byte(`{}`))
@@ -46,7 +46,7 @@ func (e *estate) once(gate *process, key string) (status int, code string) {
 // deleted and another ended, while the others are called. KEYS_RATE, in calls per second, is what the first key gets (make chaos).
 func TestARotationWithAnOverlapFailsNoCallAndEachKeyIsRevokedByItself(t *testing.T) {
 	rate := fromEnvironment("KEYS_RATE", 200)
-	e := newEstate(t)
+	e := newTwoGateways(t)
 	app := "/api/applications/" + e.good.app
 	e.works(e.good)
 	began := time.Now()
@@ -115,7 +115,7 @@ func TestARotationWithAnOverlapFailsNoCallAndEachKeyIsRevokedByItself(t *testing
 }
 
 // secret reveals a key.
-func (e *estate) secret(app, key string) string {
+func (e *twoGateways) secret(app, key string) string {
 	e.t.Helper()
 	return do[openapi.AccessKey](e.dev, "GET", app+"/keys/"+key+"/secret", nil).AccessKey
 }
@@ -123,7 +123,7 @@ func (e *estate) secret(app, key string) string {
 // TestAKeyExpiresOnTimeOnEveryGatewayWhileRedisAndPostgreSQLAreDown: its end stands in what gateways have in memory.
 func TestAKeyExpiresOnTimeOnEveryGatewayWhileRedisAndPostgreSQLAreDown(t *testing.T) {
 	const late = 2 * time.Second
-	e := newEstate(t)
+	e := newTwoGateways(t)
 	ends := time.Now().Add(8 * time.Second).Truncate(time.Millisecond)
 	made, short := e.oneMoreKey(e.good.app, object{"name": "short", "expiresAt": ends.Format(time.RFC3339Nano)})
 	e.works(short)

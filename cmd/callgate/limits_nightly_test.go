@@ -18,7 +18,7 @@ func TestThreeGatewaysHoldOneLimitWhileRedisHangsAndIsLost(t *testing.T) {
 	const limit = 3000 // a minute
 	seconds, _ := strconv.Atoi(os.Getenv("LIMITS_SECONDS"))
 	part := time.Duration(max(seconds, 40)) * time.Second / 6
-	h, port := newHouse(t), quietAddress(t)
+	h, port := newInstallation(t), quietAddress(t)
 	_, port, _ = strings.Cut(port, ":")
 	redis := startRedis(t, port)
 	address := "REDIS_URL=redis://127.0.0.1:" + port + "/0"

@@ -16,7 +16,7 @@ import (
 // one is killed and takes its leases with it. Every refusal is a call.
 func TestThreeGatewaysHoldOneLimitAndTheirRefusalsAreRecorded(t *testing.T) {
 	const limit = 600
-	h := newHouse(t)
+	h := newInstallation(t)
 	gateways := []*node{h.node(t), h.node(t), h.node(t)}
 	h.dev.awaitThrough(h.app, time.Now(), 30*time.Second)
 	before := (&traffic{}).count(t, h.environment["CLICKHOUSE_URL"]).rows

@@ -143,7 +143,7 @@ func (o *openLoad) call(c *http.Client, kind callKind) (out outcome) {
 
 // settle waits until the ledger is past the load, and demands that the ledger has every call that was made, once, and
 // no others but those of before.
-func (o *openLoad) settle(t *testing.T, h *house, before int) {
+func (o *openLoad) settle(t *testing.T, h *installation, before int) {
 	t.Helper()
 	h.dev.awaitThrough(h.app, time.Now(), time.Minute)
 	h.awaitNoDoubts(t)

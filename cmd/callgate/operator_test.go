@@ -146,7 +146,7 @@ func TestALostSpoolHoldsTheStatisticsBackUntilItIsRetired(t *testing.T) {
 // TestWhatALostGatewayHeldIsMissedOnceItIsRetiredInTheBackOffice kills a gateway while ClickHouse is away, and
 // loses its disk: the statistics wait, then go on and say how many calls are missing.
 func TestWhatALostGatewayHeldIsMissedOnceItIsRetiredInTheBackOffice(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	clickhouse := embedded.NewLink(t, h.environment["CLICKHOUSE_URL"])
 	lost := h.node(t, "CLICKHOUSE_URL="+clickhouse.URL(), "SPOOL_DIR="+filepath.Join(t.TempDir(), "lost"))
 	made := func(calls int) {

@@ -13,7 +13,7 @@ import (
 // many calls are queued as a busy hour has (`make chaos`: two million), and brings it back.
 func TestAnHourWithoutClickHouseCostsNeitherCallsNorRecordsNorMemory(t *testing.T) {
 	queued := fromEnvironment("CHAOS_QUEUED", 20_000)
-	h := newHouse(t)
+	h := newInstallation(t)
 	n := h.node(t)
 	load := &traffic{gateways: []string{n.base}, key: h.key, callers: 32}
 	long, noise := 2*time.Second, 50*time.Millisecond // so short, a busy machine shows more than the gateway

@@ -16,7 +16,7 @@ import (
 // TestWhatOneOwnerTakesIsBoundedOnTwoGatewaysAndAfterTheirRestart: connections of all of the owner's applications together,
 // concurrency, names of models, and what a used-up day tells; beside it another owner's calls are answered and counted.
 func TestWhatOneOwnerTakesIsBoundedOnTwoGatewaysAndAfterTheirRestart(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	gateways := []*node{h.node(t, "MAX_UPSTREAM_CONNS=40"), h.node(t, "MAX_UPSTREAM_CONNS=40")}
 	takers := []string{h.key}
 	for i := range 3 {

@@ -15,7 +15,7 @@ import (
 // everything. What a page shows as used is what was let through, at once.
 func TestAnOwnersCeilingIsOneForAllApplications(t *testing.T) {
 	const ceiling = 12
-	h := newHouse(t)
+	h := newInstallation(t)
 	gateways := []*node{h.node(t), h.node(t)}
 	second, key := h.dev.application("Second", "chat")
 	do[any](h.admin, "PUT", "/api/admin/limits", map[string]any{"scope": "owner", "owner": "dev@example.com", "callsPerDay": ceiling})

@@ -90,15 +90,15 @@ func TestPgBouncerWorksInSessionModeAndIsRefusedInTransactionMode(t *testing.T) 
 	environment["DATABASE_URL"] = pgbouncer(t, engines.DatabaseURL(), "session")
 	migrate(t, environment)
 	gate := start(t, environment, "serve", "--role", "gateway")
-	desk := start(t, environment, "serve", "--role", "console")
-	desk.mails = func(email string) (string, error) {
+	console := start(t, environment, "serve", "--role", "console")
+	console.mails = func(email string) (string, error) {
 		if caught := engines.Mailbox().Mails(email); len(caught) > 0 {
 			return caught[0].Code, nil
 		}
 		return "", fmt.Errorf("no mail")
 	}
-	desk.administrator().capability("chat", up.URL, upstreamKey)
-	dev := desk.developer("dev@example.com")
+	console.administrator().capability("chat", up.URL, upstreamKey)
+	dev := console.developer("dev@example.com")
 	app, key := dev.application("Pooled", "chat")
 	j := &journey{process: gate, key: key}
 	for range 20 {

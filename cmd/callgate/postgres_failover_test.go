@@ -31,7 +31,7 @@ func failPostgresOver(t *testing.T) {
 	standby := engines.Standby(t)
 	url := strings.Replace(standby.URL(), "sslmode=disable", "sslmode=verify-full&sslrootcert="+authority.file, 1)
 	database := map[string]string{"DATABASE_URL": url}
-	e := &estate{}
+	e := &twoGateways{}
 	e.open(t, engines, database, database)
 	revoked := e.newTarget("revoked", "spare")
 	e.dev.attempt("PATCH", "/api/applications/"+revoked.app+"/status", object{"status": "disabled"})
@@ -74,7 +74,7 @@ func failPostgresOver(t *testing.T) {
 }
 
 // refuses tells whether every gateway refuses a disabled application's key, as one that it knows.
-func (e *estate) refuses(t target) func() error {
+func (e *twoGateways) refuses(t target) func() error {
 	return func() error {
 		for _, gate := range e.gates {
 			j := &journey{process: gate, key: t.key}
@@ -99,7 +99,7 @@ type editing struct {
 	faults       []string
 }
 
-func (e *estate) edit() *editing {
+func (e *twoGateways) edit() *editing {
 	edits := &editing{dev: e.dev, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go edits.run()
 	return edits

@@ -14,7 +14,7 @@ import (
 // TestADayQuotaIsWhatTheStatisticsCount: what gateways count and what the ledger has of the same calls is one number. It
 // stays so once the ledger was asked, after a gateway was killed and another one ended, and after Redis lost everything.
 func TestADayQuotaIsWhatTheStatisticsCount(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	gateways := []*node{h.node(t), h.node(t)} // each makes calls before there is a limit: the ledger alone has them
 	do[any](h.dev, "PATCH", "/api/applications/"+h.app+"/limits", map[string]any{"callsPerDay": 1_000_000})
 	time.Sleep(1500 * time.Millisecond) // every gateway reads the limits each second

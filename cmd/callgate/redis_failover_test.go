@@ -12,7 +12,7 @@ import (
 
 func failRedisOver(t *testing.T, fleet *redisFleet) {
 	settings := map[string]string{"REDIS_URL": fleet.url, "SSL_CERT_FILE": fleet.authority.file}
-	e := &estate{}
+	e := &twoGateways{}
 	e.open(t, embedded.Own(t), settings, settings)
 	before, during := e.newTarget("revoked before", "spare"), e.newTarget("revoked during", "spare")
 	key, value := e.kept(fleet, before)
@@ -82,12 +82,12 @@ func failRedisOver(t *testing.T, fleet *redisFleet) {
 	}
 }
 
-func (e *estate) disable(t target) {
+func (e *twoGateways) disable(t target) {
 	e.dev.attempt("PATCH", "/api/applications/"+t.app+"/status", object{"status": "disabled"})
 }
 
 // mustBeServed calls once on each gateway.
-func (e *estate) mustBeServed(t target) {
+func (e *twoGateways) mustBeServed(t target) {
 	e.t.Helper()
 	for _, gate := range e.gates {
 		j := &journey{process: gate, key: t.key}
@@ -98,7 +98,7 @@ func (e *estate) mustBeServed(t target) {
 }
 
 // kept is what Redis keeps of a target once it has been called.
-func (e *estate) kept(fleet *redisFleet, of target) (key, value string) {
+func (e *twoGateways) kept(fleet *redisFleet, of target) (key, value string) {
 	e.t.Helper()
 	had, err := fleet.grants()
 	if err != nil {

@@ -22,8 +22,8 @@ func onReplicas(t *testing.T, experiment func(t *testing.T, h *replicatedHouse))
 	for shards := 1; shards <= 2; shards++ {
 		t.Run(fmt.Sprintf("%d x 2", shards), func(t *testing.T) {
 			h := &replicatedHouse{}
-			h.house, h.apps, h.load = loadedHouse(t, embedded.OwnReplicas(t, shards, 2), shards)
-			h.watch = &witness{desk: h.dev, apps: h.apps}
+			h.installation, h.apps, h.load = loadedInstallation(t, embedded.OwnReplicas(t, shards, 2), shards)
+			h.watch = &witness{console: h.dev, apps: h.apps}
 			ctx, cancel := context.WithCancel(t.Context())
 			var running sync.WaitGroup
 			for _, f := range h.load {
@@ -42,7 +42,7 @@ func onReplicas(t *testing.T, experiment func(t *testing.T, h *replicatedHouse))
 
 // replicatedHouse is an installation under load whose ClickHouse has two replicas of each shard.
 type replicatedHouse struct {
-	*house
+	*installation
 	apps  []string
 	load  []*traffic // by shard
 	watch *witness

@@ -16,8 +16,8 @@ import (
 
 // witness asks for the statistics of each application several times a second and keeps what was answered.
 type witness struct {
-	desk client
-	apps []string // by shard
+	console client
+	apps    []string // by shard
 
 	mu      sync.Mutex
 	heard   []testimony
@@ -45,7 +45,7 @@ func (w *witness) run(ctx context.Context) {
 func (w *witness) ask(app int) {
 	said := testimony{app: app, at: time.Now()}
 	var e envelope
-	said.status, e = w.desk.try("GET", "/api/statistics/applications/"+w.apps[app], nil)
+	said.status, e = w.console.try("GET", "/api/statistics/applications/"+w.apps[app], nil)
 	var data struct {
 		DataThrough time.Time
 		Summary     struct{ Calls int64 }

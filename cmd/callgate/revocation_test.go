@@ -25,12 +25,12 @@ import (
 // revocationBound is how long after a change a call may still be accepted.
 const revocationBound = 2 * time.Second
 
-// estate is two gateways, a console and what lies between them and their stores.
-type estate struct {
+// twoGateways is two gateways, a console and what lies between them and their stores.
+type twoGateways struct {
 	t              *testing.T
 	environment    map[string]string
 	gates          [2]*process
-	desk           *process
+	console        *process
 	admin, dev     client
 	sql            *pgx.Conn
 	redis          *redis.Client
@@ -49,9 +49,9 @@ type target struct {
 	accepted             *atomic.Int64 // when the last accepted call began, Unix nanoseconds
 }
 
-func newEstate(t *testing.T) *estate {
+func newTwoGateways(t *testing.T) *twoGateways {
 	engines := embedded.Own(t)
-	e := &estate{}
+	e := &twoGateways{}
 	e.postgres, e.gateRedis = embedded.NewLink(t, engines.DatabaseURL()), embedded.NewLink(t, engines.RedisURL())
 	e.deskRedis = embedded.NewLink(t, engines.RedisURL())
 	e.open(t, engines, map[string]string{"DATABASE_URL": e.postgres.URL(), "REDIS_URL": e.gateRedis.URL()}, map[string]string{"REDIS_URL": e.deskRedis.URL()})
@@ -65,24 +65,24 @@ func newEstate(t *testing.T) *estate {
 }
 
 // open starts the processes on engines, the gateways with some settings of their own and the console with others.
-func (e *estate) open(t *testing.T, engines *embedded.Engines, ofGates, ofDesk map[string]string) {
+func (e *twoGateways) open(t *testing.T, engines *embedded.Engines, ofGates, ofConsole map[string]string) {
 	t.Helper()
 	e.t, e.upstream, e.environment = t, newScripted(t), production(t, engines)
-	maps.Copy(e.environment, ofDesk)
+	maps.Copy(e.environment, ofConsole)
 	migrate(t, e.environment)
 	for i := range e.gates {
 		own := production(t, engines)
 		maps.Copy(own, ofGates)
 		e.gates[i] = start(t, own, "serve", "--role", "gateway")
 	}
-	e.startDesk()
-	e.desk.mails = func(email string) (string, error) {
+	e.startConsole()
+	e.console.mails = func(email string) (string, error) {
 		if caught := engines.Mailbox().Mails(email); len(caught) > 0 {
 			return caught[0].Code, nil
 		}
 		return "", fmt.Errorf("no mail")
 	}
-	e.admin, e.dev = e.desk.administrator(), e.desk.developer("dev@example.com")
+	e.admin, e.dev = e.console.administrator(), e.console.developer("dev@example.com")
 	e.admin.capability("spare", e.upstream.URL, upstreamKey)
 	var err error
 	if e.sql, err = pgx.Connect(t.Context(), engines.DatabaseURL()); err != nil {
@@ -92,12 +92,12 @@ func (e *estate) open(t *testing.T, engines *embedded.Engines, ofGates, ofDesk m
 	e.good = e.newTarget("good", "spare")
 }
 
-func (e *estate) startDesk() {
-	e.desk = start(e.t, e.environment, "serve", "--role", "console")
-	e.admin.process, e.dev.process = e.desk, e.desk
+func (e *twoGateways) startConsole() {
+	e.console = start(e.t, e.environment, "serve", "--role", "console")
+	e.admin.process, e.dev.process = e.console, e.console
 }
 
-func (e *estate) newTarget(name, capability string) target {
+func (e *twoGateways) newTarget(name, capability string) target {
 	app, key := e.dev.application(name, capability)
 	return target{app: app, key: key, capability: capability, accepted: &atomic.Int64{}}
 }
@@ -117,33 +117,33 @@ func (c client) attempt(method, path string, body any) {
 // revocation is one kind of change, done through the console or in SQL.
 type revocation struct {
 	name string
-	ask  func(e *estate, t target)
+	ask  func(e *twoGateways, t target)
 	sql  string // with the application as $1
 }
 
 var revocations = []revocation{
-	{"disable", func(e *estate, t target) {
+	{"disable", func(e *twoGateways, t target) {
 		e.dev.attempt("PATCH", "/api/applications/"+t.app+"/status", object{"status": "disabled"})
 	}, `UPDATE applications SET status = 'disabled' WHERE id = $1`},
-	{"disable for its owner", func(e *estate, t target) {
+	{"disable for its owner", func(e *twoGateways, t target) {
 		e.admin.attempt("PATCH", "/api/admin/applications/"+t.app+"/status", object{"status": "disabled", "reason": "why"})
 	}, `UPDATE applications SET status = 'disabled', owner_status = status, administrator_disabled_at = now(), administrator_disabled_by = 'root@example.com',
 		administrator_reason = 'why' WHERE id = $1`},
-	{"unbind", func(e *estate, t target) {
+	{"unbind", func(e *twoGateways, t target) {
 		e.dev.attempt("PATCH", "/api/applications/"+t.app, object{"capabilityIds": []string{"spare"}})
 	}, `DELETE FROM application_capabilities WHERE application_id = $1`},
-	{"delete", func(e *estate, t target) { e.dev.attempt("DELETE", "/api/applications/"+t.app, nil) },
+	{"delete", func(e *twoGateways, t target) { e.dev.attempt("DELETE", "/api/applications/"+t.app, nil) },
 		`DELETE FROM applications WHERE id = $1`},
-	{"rotate", func(e *estate, t target) {
+	{"rotate", func(e *twoGateways, t target) {
 		e.dev.attempt("POST", "/api/applications/"+t.app+"/access-key/rotate", nil)
 	}, `UPDATE access_keys SET lookup = sha256(lookup) WHERE application_id = $1`},
-	{"capability disabled", func(e *estate, t target) {
+	{"capability disabled", func(e *twoGateways, t target) {
 		e.admin.attempt("PATCH", "/api/admin/capabilities/"+t.capability+"/status", object{"status": "disabled"})
 	}, `UPDATE capabilities SET status = 'disabled' WHERE id IN (SELECT capability_id FROM application_capabilities WHERE application_id = $1)`},
 }
 
 // call makes one call and notes how it ended.
-func (e *estate) call(c *http.Client, gate *process, t target) {
+func (e *twoGateways) call(c *http.Client, gate *process, t target) {
 	req, _ := http.NewRequest("POST", gate.base+"/gateway/v1/json?model="+t.capability, strings.NewReader(`{"model":"m"}`))
 	req.Header.Set("Authorization", "Bearer "+t.key)
 	req.Header.Set("Content-Type", "application/json")
@@ -169,7 +169,7 @@ func (e *estate) call(c *http.Client, gate *process, t target) {
 }
 
 // load calls every target on both gateways in turn, rate calls a second altogether, until stopped.
-func (e *estate) load(rate int, targets []target) (stop func()) {
+func (e *twoGateways) load(rate int, targets []target) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	const workers = 24 // for each gateway
@@ -201,7 +201,7 @@ func (e *estate) load(rate int, targets []target) (stop func()) {
 }
 
 // revoke plays a scenario: a target for each kind of change, all changed at once under load.
-func (e *estate) revoke(scenario string, rate int, around func(targets []target, mark func())) {
+func (e *twoGateways) revoke(scenario string, rate int, around func(targets []target, mark func())) {
 	t := e.t
 	t.Helper()
 	targets := []target{e.good}
@@ -249,7 +249,7 @@ func (e *estate) revoke(scenario string, rate int, around func(targets []target,
 }
 
 // askAll makes every change through the console at once.
-func (e *estate) askAll(targets []target) {
+func (e *twoGateways) askAll(targets []target) {
 	var all sync.WaitGroup
 	for i, r := range revocations {
 		all.Go(func() { r.ask(e, targets[i]) })
@@ -262,7 +262,7 @@ func (e *estate) askAll(targets []target) {
 // play every scenario (make chaos).
 func TestRevokedKeysAreRefusedByEveryGatewayWithinTwoSeconds(t *testing.T) {
 	rate := fromEnvironment("REVOCATION_RATE", 200)
-	e := newEstate(t)
+	e := newTwoGateways(t)
 	if os.Getenv("REVOCATION_RATE") != "" {
 		e.revoke("announced", rate, func(targets []target, mark func()) {
 			mark()
@@ -293,12 +293,12 @@ func TestRevokedKeysAreRefusedByEveryGatewayWithinTwoSeconds(t *testing.T) {
 	e.gateRedis.Mend()
 	e.deskRedis.Mend()
 	e.revoke("committed out of order", rate, e.outOfOrder)
-	e.revoke("console killed after its commit", rate, e.killDesk)
+	e.revoke("console killed after its commit", rate, e.killConsole)
 	e.outages(rate)
 }
 
 // outOfOrder lets a transaction with every change begin, others commit and be read, and then commits it.
-func (e *estate) outOfOrder(targets []target, mark func()) {
+func (e *twoGateways) outOfOrder(targets []target, mark func()) {
 	ctx := e.t.Context()
 	tx, err := e.sql.Begin(ctx)
 	if err != nil {
@@ -319,8 +319,8 @@ func (e *estate) outOfOrder(targets []target, mark func()) {
 	}
 }
 
-// killDesk kills the console as soon as every change is committed, or is not because it came too late.
-func (e *estate) killDesk(targets []target, mark func()) {
+// killConsole kills the console as soon as every change is committed, or is not because it came too late.
+func (e *twoGateways) killConsole(targets []target, mark func()) {
 	var before int64
 	if err := e.sql.QueryRow(e.t.Context(), `SELECT coalesce(max(id), 0) FROM access_changes`).Scan(&before); err != nil {
 		e.t.Fatal(err)
@@ -342,13 +342,13 @@ func (e *estate) killDesk(targets []target, mark func()) {
 		}
 		return err
 	})
-	e.desk.stop(syscall.SIGKILL)
+	e.console.stop(syscall.SIGKILL)
 	<-asked
-	e.startDesk()
+	e.startConsole()
 }
 
 // outages: a key that is known keeps working while the stores are away, and none is called unknown.
-func (e *estate) outages(rate int) {
+func (e *twoGateways) outages(rate int) {
 	fresh := e.newTarget("never called", "spare")
 	stop := e.load(rate, []target{e.good})
 	defer stop()

@@ -12,18 +12,18 @@ import (
 // settings meanwhile, and nobody calls twice.
 func TestProcessesRestartedInTurnBehindNginxCostNoCallAndNoRecord(t *testing.T) {
 	rounds := fromEnvironment("ROLLING_ROUNDS", 1)
-	h := newHouse(t)
+	h := newInstallation(t)
 	roomy(h)
 	shared := "SPOOL_DIR=" + filepath.Join(t.TempDir(), "spool")
 	all := []*node{h.node(t, shared), h.node(t, shared), h.node(t, shared)}
-	desk := h.prepare(t)
-	desk.role = "console"
-	desk.start(t)
-	desk.awaitReady(t)
-	f := newFleet(t, h, all, desk)
+	console := h.prepare(t)
+	console.role = "console"
+	console.start(t)
+	console.awaitReady(t)
+	f := newFleet(t, h, all, console)
 	stop := f.load(t)
 	for range rounds {
-		for _, n := range append(all, desk) {
+		for _, n := range append(all, console) {
 			f.restart(t, n)
 		}
 	}

@@ -14,7 +14,7 @@ const callsPerSecond = 500
 
 // roomy lets one application, which makes all calls here, have all that there is: on a busy machine calls pile up, and
 // are to wait.
-func roomy(h *house) {
+func roomy(h *installation) {
 	h.environment["MAX_APPLICATION_SHARE"], h.environment["MAX_UPSTREAM_CONNS"] = "1", "16384"
 }
 
@@ -25,13 +25,13 @@ type fleet struct {
 	probes int // calls made before the load
 }
 
-func newFleet(t *testing.T, h *house, gateways []*node, desk *node) *fleet {
+func newFleet(t *testing.T, h *installation, gateways []*node, console *node) *fleet {
 	t.Helper()
 	var addresses []string
 	for _, n := range gateways {
 		addresses = append(addresses, strings.TrimPrefix(n.base, "http://"))
 	}
-	f := &fleet{front: nginxtest.Start(t, addresses, []string{strings.TrimPrefix(desk.base, "http://")})}
+	f := &fleet{front: nginxtest.Start(t, addresses, []string{strings.TrimPrefix(console.base, "http://")})}
 	f.openLoad = &openLoad{base: f.front.Base, key: h.key, rate: callsPerSecond}
 	t.Cleanup(func() {
 		if t.Failed() {

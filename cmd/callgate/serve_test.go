@@ -61,15 +61,15 @@ func TestServeInTwoRolesDoesWhatDevDoes(t *testing.T) {
 	began := time.Now()
 	gate := start(t, environment, "serve", "--role", "gateway")
 	t.Logf("serve --role gateway is ready after %v", time.Since(began).Round(time.Millisecond))
-	desk := start(t, environment, "serve", "--role", "console")
-	desk.mails = func(email string) (string, error) {
+	console := start(t, environment, "serve", "--role", "console")
+	console.mails = func(email string) (string, error) {
 		if caught := engines.Mailbox().Mails(email); len(caught) > 0 {
 			return caught[0].Code, nil
 		}
 		return "", fmt.Errorf("no mail")
 	}
-	desk.administrator().capability("chat", up.URL, upstreamKey)
-	dev := desk.developer("dev@example.com")
+	console.administrator().capability("chat", up.URL, upstreamKey)
+	dev := console.developer("dev@example.com")
 	app, key := dev.application("Served", "chat")
 
 	restart := func() *process { return start(t, environment, "serve", "--role", "gateway") }

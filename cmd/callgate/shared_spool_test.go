@@ -13,7 +13,7 @@ import (
 // TestOfThreeGatewaysOnOneSpoolDirectoryAKilledOnesCallsAreCountedByTheOthers kills one of three gateways that
 // share a directory under load, and does not start it again.
 func TestOfThreeGatewaysOnOneSpoolDirectoryAKilledOnesCallsAreCountedByTheOthers(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	shared := "SPOOL_DIR=" + filepath.Join(t.TempDir(), "spool")
 	load := &traffic{key: h.key, callers: 12, rate: 600}
 	var nodes []*node
@@ -56,7 +56,7 @@ func TestOfThreeGatewaysOnOneSpoolDirectoryAKilledOnesCallsAreCountedByTheOthers
 	if len(load.failed) > 0 || found.doubled > 0 {
 		t.Errorf("%d calls failed, %d doubled", len(load.failed), found.doubled)
 	}
-	k := &killer{house: h, nodes: nodes, gateways: []gatewayKill{{0, killed}}}
+	k := &killer{installation: h, nodes: nodes, gateways: []gatewayKill{{0, killed}}}
 	k.explain(t, found.lost, load.callers+int(float64(load.rate)/3*window.Seconds()))
 	verified(t, h.environment)
 }

@@ -14,7 +14,7 @@ import (
 func TestHoursOfMixedCallsLeaveNothingBehind(t *testing.T) {
 	lasts := time.Duration(fromEnvironment("SOAK_SECONDS", 10)) * time.Second
 	rate := fromEnvironment("SOAK_RATE", 300)
-	h := newHouse(t)
+	h := newInstallation(t)
 	n := h.node(t, "METRICS_LISTEN="+freeAddress(t))
 	load := &traffic{gateways: []string{n.base}, key: h.key, callers: 32, rate: rate}
 	warm, cancelWarm := context.WithTimeout(t.Context(), max(lasts/10, 2*time.Second))

@@ -97,7 +97,7 @@ func (p *process) flooded(connections int, says string) {
 // (make chaos: 20,000 against 4,096).
 func TestConnectionsBeyondTheOpenFilesLeaveTheProcessServing(t *testing.T) {
 	files, connections := fromEnvironment("FLOOD_FILES", 512), fromEnvironment("FLOOD_CONNECTIONS", 1_500)
-	h := newHouse(t)
+	h := newInstallation(t)
 	private := freeAddress(t)
 	h.environment["METRICS_LISTEN"] = private
 	gate := startWithFiles(t, files, h.environment, "serve", "--role", "gateway")
@@ -157,7 +157,7 @@ func TestConnectionsBeyondTheOpenFilesLeaveTheProcessServing(t *testing.T) {
 // SIGTERM until nobody listens any more.
 func TestCallsAreServedAndRecordedWhileALeavingGatewayLeadsThemElsewhere(t *testing.T) {
 	const delay = 1500 * time.Millisecond
-	h := newHouse(t)
+	h := newInstallation(t)
 	h.environment["DRAIN_DELAY"] = delay.String()
 	gate := start(t, h.environment, "serve", "--role", "gateway")
 	const target = "/gateway/v1/json?model=chat"

@@ -17,7 +17,7 @@ import (
 // it, on two gateways, after one was killed with calls in its spool, after Redis lost everything, and after one was
 // started anew. The statistics have what was reported, and nothing else.
 func TestEstimatedTokensAreUsedWhateverIsLost(t *testing.T) {
-	h := newHouse(t)
+	h := newInstallation(t)
 	gateways := []*node{h.node(t), h.node(t)}
 	do[any](h.dev, "PATCH", "/api/applications/"+h.app+"/limits", map[string]any{"tokensPerDay": 1_000_000_000})
 	time.Sleep(1500 * time.Millisecond) // every gateway reads the limits each second

@@ -24,14 +24,14 @@ func TestUpgradedInTurnUnderLoadAndBackNoCallFailsAndNoRecordIsLost(t *testing.T
 	checked := http.DefaultClient.Transport
 	http.DefaultClient.Transport = http.DefaultTransport // that version's answers are not of this version's contract
 	t.Cleanup(func() { http.DefaultClient.Transport = checked })
-	h := newHouseOf(t, old, embedded.Own(t))
+	h := newInstallationOf(t, old, embedded.Own(t))
 	roomy(h)
 	gateways := []*node{h.node(t), h.node(t), h.node(t)} // each on a directory of its own, as that version demands
-	desk := h.prepare(t)
-	desk.role = "console"
-	desk.start(t)
-	desk.awaitReady(t)
-	f := newFleet(t, h, gateways, desk)
+	console := h.prepare(t)
+	console.role = "console"
+	console.start(t)
+	console.awaitReady(t)
+	f := newFleet(t, h, gateways, console)
 	stop := f.load(t)
 	for range rounds {
 		time.Sleep(2 * time.Second) // of calls by this version alone
@@ -42,9 +42,9 @@ func TestUpgradedInTurnUnderLoadAndBackNoCallFailsAndNoRecordIsLost(t *testing.T
 			n.replace(t, binary)
 			f.front.PutBack(t, i)
 		}
-		desk.replace(t, binary)
+		console.replace(t, binary)
 		time.Sleep(2 * time.Second)
-		for _, n := range append(gateways, desk) {
+		for _, n := range append(gateways, console) {
 			n.replace(t, old)
 		}
 	}

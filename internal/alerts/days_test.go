@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"callgate/internal/databasetest"
 	"callgate/internal/days"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 // days of a platform with two owners, as who closes them keeps them.
@@ -134,7 +134,7 @@ func TestARuleOfDaysIsSilencedDisabledAndChecked(t *testing.T) {
 		d := daysTo(Account, "http://127.0.0.1:1/")
 		c.change(&d)
 		_, err := w.Create(w.Ctx, c.who, d)
-		roomtest.MustFail(t, err, fault.Invalid, c.fields...)
+		databasetest.MustFail(t, err, fault.Invalid, c.fields...)
 	}
 	r := w.rule(w.who, daysTo(Account, "http://127.0.0.1:1/"))
 	if _, err := w.Update(w.Ctx, w.who, r.ID, Edit{SilencedUntil: ptr("2090-01-01T00:00:00+08:00")}); err != nil {

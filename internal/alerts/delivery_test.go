@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 // fire has a rule told, as if its cause had come.
@@ -99,7 +99,7 @@ func TestWebhooksReachNothingThatIsNotPublic(t *testing.T) {
 		"http://100.100.100.200/", "http://hooks.example:0/", "//hooks.example/", "http://[64:ff9b::7f00:1]/",
 	} {
 		_, err := w.Create(w.Ctx, w.who, draft(w.app, target))
-		roomtest.MustFail(t, err, fault.Invalid, "channels")
+		databasetest.MustFail(t, err, fault.Invalid, "channels")
 		if strings.Contains(err.Error(), "user:password") {
 			t.Errorf("the fault repeats the URL: %v", err)
 		}
@@ -256,7 +256,7 @@ func TestARemovedChannelIsSentNothingMore(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	_, err := w.Resend(w.Ctx, w.who, r.ID, d.ID)
-	roomtest.MustFail(t, err, fault.Conflict)
+	databasetest.MustFail(t, err, fault.Conflict)
 	_, err = w.Resend(w.Ctx, w.who, r.ID, uuid.New())
-	roomtest.MustFail(t, err, fault.NotFound)
+	databasetest.MustFail(t, err, fault.NotFound)
 }

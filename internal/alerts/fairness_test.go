@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 // patient is a pace at which what hangs goes on hanging for as long as a test takes.
@@ -299,7 +299,7 @@ func TestAnEventGoesToAnAddressOnce(t *testing.T) {
 		d := draft(w.app, "")
 		d.Channels = twice
 		_, err := w.Create(w.Ctx, w.who, d)
-		roomtest.MustFail(t, err, fault.Invalid, "channels")
+		databasetest.MustFail(t, err, fault.Invalid, "channels")
 		if !strings.Contains(err.Error(), "same address") {
 			t.Error(err)
 		}
@@ -308,7 +308,7 @@ func TestAnEventGoesToAnAddressOnce(t *testing.T) {
 	kept := ChannelDraft{ID: &r.Channels[0].ID, Kind: Webhook}
 	channels := []ChannelDraft{kept, {Kind: Webhook, URL: &address}}
 	_, err := w.Update(w.Ctx, w.who, r.ID, Edit{Channels: &channels})
-	roomtest.MustFail(t, err, fault.Invalid, "channels")
+	databasetest.MustFail(t, err, fault.Invalid, "channels")
 	channels = []ChannelDraft{kept, {Kind: Webhook, URL: &other}, {Kind: Mail}}
 	if r, err = w.Update(w.Ctx, w.who, r.ID, Edit{Channels: &channels}); err != nil || len(r.Channels) != 3 {
 		t.Errorf("%+v, %v", r.Channels, err)

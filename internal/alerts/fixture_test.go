@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"callgate/internal/beijing"
-	"callgate/internal/roomtest"
+	"callgate/internal/databasetest"
 )
 
 // figures is a Source that says what a test wants it to.
@@ -90,7 +90,7 @@ func (f *figures) LeftOut(context.Context, TargetType, []string) (map[string]Lef
 
 // world is a database with an owner of an application, and what alerts are made of.
 type world struct {
-	roomtest.Room
+	databasetest.Database
 	*Store
 	figures *figures
 	who     Who
@@ -104,9 +104,9 @@ const deskEmail = "desk@example.com"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	room := roomtest.New(t)
-	w := &world{Room: room, figures: newFigures(), desk: Who{Email: deskEmail}, mails: make(chan [3]string, 100)}
-	w.Store = New(room.Pool, room.Ring, true, func(email string) bool { return email == deskEmail })
+	database := databasetest.New(t)
+	w := &world{Database: database, figures: newFigures(), desk: Who{Email: deskEmail}, mails: make(chan [3]string, 100)}
+	w.Store = New(database.Pool, database.Ring, true, func(email string) bool { return email == deskEmail })
 	w.who, w.app = w.owner("owner@example.com")
 	w.Exec(`INSERT INTO capability_groups (id, name) VALUES ('g', 'Group')`)
 	w.Exec(`INSERT INTO capabilities (id, name, group_id, upstream_base_url, upstream_key) VALUES ('gpt', 'GPT', 'g', 'http://upstream', 'sealed')`)

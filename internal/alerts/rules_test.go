@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -51,7 +51,7 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 		d := good()
 		c.change(&d)
 		_, err := w.Create(w.Ctx, c.who, d)
-		roomtest.MustFail(t, err, fault.Invalid, c.fields...)
+		databasetest.MustFail(t, err, fault.Invalid, c.fields...)
 	}
 	if n := w.Count(`SELECT count(*) FROM alert_rules`); n != 0 {
 		t.Errorf("%d rules were made", n)
@@ -131,27 +131,27 @@ func TestAnOwnerHasSoManyRulesAndReachesNobodyElses(t *testing.T) {
 		w.rule(w.who, d)
 	}
 	_, err := w.Create(w.Ctx, w.who, draft(w.app, "http://127.0.0.1:1/"))
-	roomtest.MustFail(t, err, fault.Conflict)
+	databasetest.MustFail(t, err, fault.Conflict)
 	_, err = w.Create(w.Ctx, other, draft(w.app, "http://127.0.0.1:1/"))
-	roomtest.MustFail(t, err, fault.Invalid, "targetId")
+	databasetest.MustFail(t, err, fault.Invalid, "targetId")
 	theirs := w.rule(other, draft(theirApp, "http://127.0.0.1:1/"))
 	for _, who := range []Who{w.who, w.desk} {
 		_, err = w.Update(w.Ctx, who, theirs.ID, Edit{Name: ptr("x")})
-		roomtest.MustFail(t, err, fault.NotFound)
-		roomtest.MustFail(t, w.Delete(w.Ctx, who, theirs.ID), fault.NotFound)
+		databasetest.MustFail(t, err, fault.NotFound)
+		databasetest.MustFail(t, w.Delete(w.Ctx, who, theirs.ID), fault.NotFound)
 		_, _, err = w.Log(w.Ctx, who, theirs.ID, 1, 10)
-		roomtest.MustFail(t, err, fault.NotFound)
+		databasetest.MustFail(t, err, fault.NotFound)
 		_, err = w.Test(w.Ctx, who, theirs.ID, "")
-		roomtest.MustFail(t, err, fault.NotFound)
+		databasetest.MustFail(t, err, fault.NotFound)
 		_, err = w.Secret(w.Ctx, who, theirs.ID, theirs.Channels[0].ID)
-		roomtest.MustFail(t, err, fault.NotFound)
+		databasetest.MustFail(t, err, fault.NotFound)
 	}
 	mine, most, err := w.List(w.Ctx, w.who)
 	if err != nil || len(mine) != MaxPerOwner || most != MaxPerOwner {
 		t.Errorf("%d rules of at most %d, %v", len(mine), most, err)
 	}
 	_, err = w.Secret(w.Ctx, w.who, mine[0].ID, theirs.Channels[0].ID)
-	roomtest.MustFail(t, err, fault.NotFound)
+	databasetest.MustFail(t, err, fault.NotFound)
 
 	w.Exec(`DELETE FROM applications WHERE id = $1`, uuid.MustParse(w.app))
 	if mine, _, err = w.List(w.Ctx, w.who); err != nil || len(mine) != 0 {
@@ -179,7 +179,7 @@ func TestAnEditIsRecordedAndKeepsWhatItDoesNotName(t *testing.T) {
 		t.Errorf("the secret has changed: %v", err)
 	}
 	stale, err := w.Update(w.Ctx, w.who, r.ID, Edit{Name: ptr("late")}, r.UpdatedAt.Truncate(time.Millisecond))
-	roomtest.MustFail(t, err, fault.Changed)
+	databasetest.MustFail(t, err, fault.Changed)
 	if stale.Name != r.Name {
 		t.Errorf("%+v", stale)
 	}

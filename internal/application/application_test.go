@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 	"callgate/internal/secret"
 )
 
@@ -69,7 +69,7 @@ func TestEveryWrongFieldOfAnApplicationIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := w.Create(w.Ctx, owner, c.draft)
-			roomtest.MustFail(t, err, fault.Invalid, c.field)
+			databasetest.MustFail(t, err, fault.Invalid, c.field)
 		})
 	}
 	if n := w.Count(`SELECT count(*) FROM applications`); n != 0 {
@@ -77,9 +77,9 @@ func TestEveryWrongFieldOfAnApplicationIsNamed(t *testing.T) {
 	}
 	a, _ := w.create(owner, strings.Repeat("字", 64))
 	_, err := w.Update(w.Ctx, owner, a.ID, Patch{Name: new(""), Description: new("\x1b")})
-	roomtest.MustFail(t, err, fault.Invalid, "name", "description")
+	databasetest.MustFail(t, err, fault.Invalid, "name", "description")
 	_, err = w.SetStatus(w.Ctx, owner, a.ID, "paused")
-	roomtest.MustFail(t, err, fault.Invalid, "status")
+	databasetest.MustFail(t, err, fault.Invalid, "status")
 }
 
 func TestOmittedFieldsStayAndCapabilityIDsIsTheCompleteSet(t *testing.T) {
@@ -103,7 +103,7 @@ func TestOmittedFieldsStayAndCapabilityIDsIsTheCompleteSet(t *testing.T) {
 		t.Fatalf("nothing edited: %+v, %v", same, err)
 	}
 	_, err = w.Update(w.Ctx, owner, a.ID, Patch{Name: new("third"), CapabilityIDs: &[]string{"nope"}})
-	roomtest.MustFail(t, err, fault.Invalid, "capabilityIds")
+	databasetest.MustFail(t, err, fault.Invalid, "capabilityIds")
 	if got, _ := w.Get(w.Ctx, owner, a.ID); got.Name != "second" {
 		t.Fatalf("a refused edit was half done: %+v", got)
 	}
@@ -125,7 +125,7 @@ func TestABoundCapabilityThatIsDisabledStaysAndCanBeKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.Bind(w.Ctx, owner, a.ID, "a")
-	roomtest.MustFail(t, err, fault.Invalid, "capabilityId")
+	databasetest.MustFail(t, err, fault.Invalid, "capabilityId")
 }
 
 func TestBindingIsIdempotentAndUnknownCapabilitiesAreAbsent(t *testing.T) {
@@ -142,9 +142,9 @@ func TestBindingIsIdempotentAndUnknownCapabilitiesAreAbsent(t *testing.T) {
 	}
 	for _, id := range []string{"nope", "", "\x00", strings.Repeat("x", 65)} {
 		_, err := w.Bind(w.Ctx, owner, a.ID, id)
-		roomtest.MustFail(t, err, fault.NotFound)
+		databasetest.MustFail(t, err, fault.NotFound)
 		_, err = w.BoundTo(w.Ctx, owner, id)
-		roomtest.MustFail(t, err, fault.NotFound)
+		databasetest.MustFail(t, err, fault.NotFound)
 	}
 }
 

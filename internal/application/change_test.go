@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/audit"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 func TestStatusSwitchesAreIdempotent(t *testing.T) {
@@ -93,8 +93,8 @@ func TestDeletedApplicationIsGoneAndLeavesATombstone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.Get(w.Ctx, owner, a.ID)
-	roomtest.MustFail(t, err, fault.NotFound)
-	roomtest.MustFail(t, w.Delete(w.Ctx, owner, a.ID), fault.NotFound)
+	databasetest.MustFail(t, err, fault.NotFound)
+	databasetest.MustFail(t, w.Delete(w.Ctx, owner, a.ID), fault.NotFound)
 	if n := w.Count(`SELECT (SELECT count(*) FROM access_keys) + (SELECT count(*) FROM application_capabilities)`); n != 0 {
 		t.Fatalf("%d keys or bindings are left", n)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/audit"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 const root = "root@example.com"
@@ -49,7 +49,7 @@ func TestWhatAnAdministratorDisablesItsOwnerCannotEnable(t *testing.T) {
 		t.Fatal("no gateway is told")
 	}
 	_, err := w.SetStatus(w.Ctx, owner, a.ID, Active)
-	roomtest.MustFail(t, err, fault.Conflict)
+	databasetest.MustFail(t, err, fault.Conflict)
 	if !strings.Contains(err.Error(), "it calls without end") {
 		t.Error(err)
 	}
@@ -158,15 +158,15 @@ func TestAJudgementThatCannotBeMeantIsRefused(t *testing.T) {
 	a, _ := w.create(w.user(), "app")
 	for _, reason := range []string{"", " \u3164", "a\nb", strings.Repeat("长", 501)} {
 		_, err := w.Judge(w.Ctx, root, a.ID, Judgement{Status: Disabled, Reason: reason})
-		roomtest.MustFail(t, err, fault.Invalid, "reason")
+		databasetest.MustFail(t, err, fault.Invalid, "reason")
 	}
 	for _, status := range []string{"", "paused"} {
 		_, err := w.Judge(w.Ctx, root, a.ID, Judgement{Status: status, Reason: "why"})
-		roomtest.MustFail(t, err, fault.Invalid, "status")
+		databasetest.MustFail(t, err, fault.Invalid, "status")
 	}
 	w.judged(a.ID, Disabled, strings.Repeat("长", 500))
 	_, err := w.Judge(w.Ctx, root, uuid.New(), Judgement{Status: Disabled, Reason: "why"})
-	roomtest.MustFail(t, err, fault.NotFound)
+	databasetest.MustFail(t, err, fault.NotFound)
 	e, err := w.Judge(w.Ctx, root, a.ID, Judgement{Status: Active, Reason: ""}, a.UpdatedAt)
 	if fault.KindOf(err) != fault.Changed || e.ID != a.ID || e.Status != Disabled {
 		t.Errorf("%+v, %v", e, err)
@@ -216,5 +216,5 @@ func TestTheDirectoryListsEverybodysApplicationsByFilterAndOrder(t *testing.T) {
 		t.Errorf("page 2: %+v, %d, %v", list, total, err)
 	}
 	_, _, err = w.Directory(w.Ctx, DirectoryFilter{Status: "x", Order: "x", Text: strings.Repeat("x", 65), Page: 1, Size: 10})
-	roomtest.MustFail(t, err, fault.Invalid, "status", "sort", "q")
+	databasetest.MustFail(t, err, fault.Invalid, "status", "sort", "q")
 }

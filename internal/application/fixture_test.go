@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"callgate/internal/roomtest"
+	"callgate/internal/databasetest"
 	"callgate/internal/secret"
 )
 
@@ -13,14 +13,14 @@ var pepper = secret.Pepper("a pepper of thirty-two bytes long")
 
 type world struct {
 	*Store
-	roomtest.Room
+	databasetest.Database
 }
 
 // newWorld is an empty database with the capabilities a, b, c and off, which is disabled.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	room := roomtest.New(t)
-	w := &world{New(room.Pool, room.Ring, pepper), room}
+	database := databasetest.New(t)
+	w := &world{New(database.Pool, database.Ring, pepper), database}
 	w.Exec(`INSERT INTO capability_groups (id, name) VALUES ('g', 'Group')`)
 	w.Exec(`INSERT INTO capabilities (id, name, group_id, status, upstream_base_url, upstream_key)
 		SELECT id, id, 'g', CASE id WHEN 'off' THEN 'disabled' ELSE 'enabled' END, 'http://upstream', 'sealed'

@@ -12,8 +12,8 @@ import (
 
 	"callgate/internal/audit"
 	"callgate/internal/beijing"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 	"callgate/internal/secret"
 )
 
@@ -103,7 +103,7 @@ func TestEveryWrongFieldOfAKeyIsNamed(t *testing.T) {
 		"too many addresses": {KeyEdit{Name: new("k"), AllowedCIDRs: &many}, []string{"allowedCidrs"}},
 	} {
 		_, _, err := w.CreateKey(w.Ctx, owner, a.ID, actor, test.edit)
-		t.Run(what, func(t *testing.T) { roomtest.MustFail(t, err, fault.Invalid, test.fields...) })
+		t.Run(what, func(t *testing.T) { databasetest.MustFail(t, err, fault.Invalid, test.fields...) })
 	}
 }
 
@@ -116,15 +116,15 @@ func TestASixthKeyTakesThePlaceOfTheOneThatExpiredFirstOrIsRefused(t *testing.T)
 		made[name], _ = w.more(owner, a.ID, name)
 	}
 	_, _, err := w.CreateKey(w.Ctx, owner, a.ID, actor, KeyEdit{Name: new("e")})
-	roomtest.MustFail(t, err, fault.Conflict)
+	databasetest.MustFail(t, err, fault.Conflict)
 	_, err = w.RotateKey(w.Ctx, owner, a.ID, actor, time.Hour)
-	roomtest.MustFail(t, err, fault.Conflict)
+	databasetest.MustFail(t, err, fault.Conflict)
 	if _, err := w.RotateKey(w.Ctx, owner, a.ID, actor, 0); err != nil {
 		t.Errorf("without an overlap: %v", err)
 	}
 	w.expire(w.keys(owner, a.ID)[0], 9) // the first key is none that gives way
 	_, _, err = w.CreateKey(w.Ctx, owner, a.ID, actor, KeyEdit{Name: new("e")})
-	roomtest.MustFail(t, err, fault.Conflict)
+	databasetest.MustFail(t, err, fault.Conflict)
 
 	w.expire(made["b"], 1)
 	w.expire(made["c"], 2)
@@ -217,7 +217,7 @@ func TestTheOldKeyOfARotationStaysAsLongAsItWasSaidAndNoLongerThanItsOwnEnd(t *t
 		t.Errorf("after an end: %+v", keys)
 	}
 	_, err = w.RotateKey(w.Ctx, owner, a.ID, actor, MaxOverlap+1)
-	roomtest.MustFail(t, err, fault.Invalid, "overlapHours")
+	databasetest.MustFail(t, err, fault.Invalid, "overlapHours")
 }
 
 func TestAKeyIsEditedAndDeletedByItselfAndTheFirstIsNeverDeleted(t *testing.T) {
@@ -247,13 +247,13 @@ func TestAKeyIsEditedAndDeletedByItselfAndTheFirstIsNeverDeleted(t *testing.T) {
 	}
 	b, _ := w.create(owner, "another")
 	_, err = w.UpdateKey(w.Ctx, owner, b.ID, k.ID, actor, KeyEdit{Name: new("x")})
-	roomtest.MustFail(t, err, fault.NotFound)
+	databasetest.MustFail(t, err, fault.NotFound)
 
-	roomtest.MustFail(t, w.DeleteKey(w.Ctx, owner, a.ID, w.keys(owner, a.ID)[0].ID, actor), fault.Conflict)
+	databasetest.MustFail(t, w.DeleteKey(w.Ctx, owner, a.ID, w.keys(owner, a.ID)[0].ID, actor), fault.Conflict)
 	if err := w.DeleteKey(w.Ctx, owner, a.ID, k.ID, actor); err != nil {
 		t.Fatal(err)
 	}
-	roomtest.MustFail(t, w.DeleteKey(w.Ctx, owner, a.ID, k.ID, actor), fault.NotFound)
+	databasetest.MustFail(t, w.DeleteKey(w.Ctx, owner, a.ID, k.ID, actor), fault.NotFound)
 	w.more(owner, a.ID, "gone with it")
 	if err := w.Delete(w.Ctx, owner, a.ID); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"callgate/internal/roomtest"
+	"callgate/internal/databasetest"
 	"callgate/internal/secret"
 )
 
@@ -33,7 +33,7 @@ func ringOf(t *testing.T, keys ...string) *secret.Keyring {
 
 // stored is a database in which a process with some secrets kept an upstream key and an Access Key.
 type stored struct {
-	roomtest.Room
+	databasetest.Database
 	upstreams int
 }
 
@@ -71,7 +71,7 @@ func (s *stored) fits(what string, ring *secret.Keyring, pepper secret.Pepper, s
 
 // TestSecretsAreHeldToWhatTheFirstProcessWasGiven, before anything is stored, and whether or not something is later.
 func TestSecretsAreHeldToWhatTheFirstProcessWasGiven(t *testing.T) {
-	s := &stored{Room: roomtest.New(t)}
+	s := &stored{Database: databasetest.New(t)}
 	pepper, other := secret.Pepper("a pepper"), secret.Pepper("another pepper")
 	first := ringOf(t, "k1=a")
 	for _, filled := range []bool{false, true} {
@@ -103,7 +103,7 @@ func TestSecretsAreHeldToWhatTheFirstProcessWasGiven(t *testing.T) {
 
 // TestWhatWasStoredBeforeThereWereFingerprintsTellsItsSecrets, also where some of it is damaged or of a pepper before.
 func TestWhatWasStoredBeforeThereWereFingerprintsTellsItsSecrets(t *testing.T) {
-	s := &stored{Room: roomtest.New(t)}
+	s := &stored{Database: databasetest.New(t)}
 	pepper, other, former := secret.Pepper("a pepper"), secret.Pepper("another pepper"), secret.Pepper("a former pepper")
 	ring := ringOf(t, "k2=b", "k1=a")
 	s.keep(ringOf(t, "k1=a"), former)
@@ -121,7 +121,7 @@ func TestWhatWasStoredBeforeThereWereFingerprintsTellsItsSecrets(t *testing.T) {
 
 // TestProcessesThatStartAtTheSameTimeAgreeOnTheirSecrets: of two that differ one is refused.
 func TestProcessesThatStartAtTheSameTimeAgreeOnTheirSecrets(t *testing.T) {
-	s := &stored{Room: roomtest.New(t)}
+	s := &stored{Database: databasetest.New(t)}
 	ring := ringOf(t, "k1=a")
 	results := make(chan error, 8)
 	for n := range cap(results) {
@@ -143,7 +143,7 @@ func TestProcessesThatStartAtTheSameTimeAgreeOnTheirSecrets(t *testing.T) {
 
 // TestAProcessIsNotReadyUntilItsSecretsFit, says why, and stays ready when they did.
 func TestAProcessIsNotReadyUntilItsSecretsFit(t *testing.T) {
-	s := &stored{Room: roomtest.New(t)}
+	s := &stored{Database: databasetest.New(t)}
 	pepper, other := secret.Pepper("a pepper"), secret.Pepper("another pepper")
 	ring := ringOf(t, "k1=a")
 	s.fits("the first", ring, pepper)

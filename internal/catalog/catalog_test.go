@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/audit"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 func TestCreatedCapabilityHasTheFieldsGivenAndASealedKey(t *testing.T) {
@@ -50,18 +50,18 @@ func TestCreatedCapabilityHasTheFieldsGivenAndASealedKey(t *testing.T) {
 		t.Fatalf("recorded %+v", entry)
 	}
 	_, err = w.Create(w.Ctx, admin, full)
-	roomtest.MustFail(t, err, fault.Conflict)
+	databasetest.MustFail(t, err, fault.Conflict)
 }
 
 func TestANewCapabilityNeedsItsFiveFieldsAndHasDefaults(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.Create(w.Ctx, admin, Settings{})
-	roomtest.MustFail(t, err, fault.Invalid, "id", "name", "groupId", "upstreamBaseUrl", "upstreamKey")
+	databasetest.MustFail(t, err, fault.Invalid, "id", "name", "groupId", "upstreamBaseUrl", "upstreamKey")
 	_, err = w.Create(w.Ctx, admin, Settings{ID: new(""), Name: new(" "), GroupID: new(""), UpstreamBaseURL: new(""), UpstreamKey: new("")})
-	roomtest.MustFail(t, err, fault.Invalid, "id", "name", "groupId", "upstreamBaseUrl", "upstreamKey")
+	databasetest.MustFail(t, err, fault.Invalid, "id", "name", "groupId", "upstreamBaseUrl", "upstreamKey")
 	least := Settings{ID: new("a"), Name: new("a"), GroupID: new("g"), UpstreamBaseURL: new("http://127.0.0.1:9"), UpstreamKey: new("k")}
 	_, err = w.Create(w.Ctx, admin, least)
-	roomtest.MustFail(t, err, fault.Invalid, "groupId")
+	databasetest.MustFail(t, err, fault.Invalid, "groupId")
 	w.group("g", 0)
 	d, err := w.Create(w.Ctx, admin, least)
 	if err != nil || d.Status != Enabled || d.UpstreamAuth != "bearer" || d.SortOrder != 0 {
@@ -116,7 +116,7 @@ func TestEveryWrongSettingIsNamed(t *testing.T) {
 		{Settings{DefaultPath: new("/" + strings.Repeat("p", 512))}, "defaultPath"},
 	} {
 		_, err := w.Update(w.Ctx, admin, "a", c.settings)
-		roomtest.MustFail(t, err, fault.Invalid, c.field)
+		databasetest.MustFail(t, err, fault.Invalid, c.field)
 	}
 	if _, total := w.lastEntry(); total != 2 {
 		t.Fatalf("%d audit entries, want the two creations", total)
@@ -134,7 +134,7 @@ func TestPrivateUpstreamsAreRefusedUnlessAllowed(t *testing.T) {
 	for _, private := range []string{"http://127.0.0.1:80", "http://169.254.169.254", "http://[::ffff:10.0.0.1]/", "http://localhost/v1"} {
 		settings := Settings{ID: new("a"), Name: new("a"), GroupID: new("g"), UpstreamBaseURL: &private, UpstreamKey: new("k")}
 		_, err := strict.Create(w.Ctx, admin, settings)
-		roomtest.MustFail(t, err, fault.Invalid, "upstreamBaseUrl")
+		databasetest.MustFail(t, err, fault.Invalid, "upstreamBaseUrl")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestDisabledCapabilityLeavesTheAvailableListAndKeepsItsBindings(t *testing.
 		t.Fatal("setting the same state was recorded")
 	}
 	_, err = w.SetStatus(w.Ctx, admin, "a", "gone")
-	roomtest.MustFail(t, err, fault.Invalid, "status")
+	databasetest.MustFail(t, err, fault.Invalid, "status")
 	if d, err := w.SetStatus(w.Ctx, admin, "a", Enabled); err != nil || d.Status != Enabled {
 		t.Fatalf("enabled %+v, %v", d, err)
 	}
@@ -279,7 +279,7 @@ func TestSearchNarrowsByGroupStatusAndText(t *testing.T) {
 		}
 	}
 	_, _, err := w.Search(w.Ctx, Filter{Text: "\x00", GroupID: "\x00", Status: "x", Page: 1, Size: 1})
-	roomtest.MustFail(t, err, fault.Invalid, "q", "groupId", "status")
+	databasetest.MustFail(t, err, fault.Invalid, "q", "groupId", "status")
 	if names, err := w.Names(w.Ctx); err != nil || len(names) != 4 || names["beta"] != "Name of beta" {
 		t.Fatalf("names %v, %v", names, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 const canary = "sk-canary-of-the-check"
@@ -207,11 +207,11 @@ func TestACheckWithoutAKeyUsesTheStoredOneAndIsRecorded(t *testing.T) {
 		t.Fatalf("%+v", result)
 	}
 	_, err := w.Check(w.Ctx, admin, CheckRequest{ID: new("new"), UpstreamBaseURL: &base})
-	roomtest.MustFail(t, err, fault.Invalid, "upstreamKey")
+	databasetest.MustFail(t, err, fault.Invalid, "upstreamKey")
 	_, err = w.Check(w.Ctx, admin, CheckRequest{})
-	roomtest.MustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamKey")
+	databasetest.MustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamKey")
 	_, err = w.Check(w.Ctx, admin, CheckRequest{UpstreamBaseURL: new("x"), UpstreamAuth: new("x"), UpstreamKey: new("\n"), DefaultPath: new("x")})
-	roomtest.MustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamAuth", "upstreamKey", "defaultPath")
+	databasetest.MustFail(t, err, fault.Invalid, "upstreamBaseUrl", "upstreamAuth", "upstreamKey", "defaultPath")
 }
 
 func TestACheckNeverDialsAPrivateAddressUnlessAllowed(t *testing.T) {

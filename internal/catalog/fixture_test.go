@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"callgate/internal/audit"
-	"callgate/internal/roomtest"
+	"callgate/internal/databasetest"
 	"callgate/internal/secret"
 )
 
@@ -15,13 +15,13 @@ const admin = "admin@example.com"
 
 type world struct {
 	*Store
-	roomtest.Room
+	databasetest.Database
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	room := roomtest.New(t)
-	return &world{New(room.Pool, room.Ring, true), room}
+	database := databasetest.New(t)
+	return &world{New(database.Pool, database.Ring, true), database}
 }
 
 func (w *world) group(id string, order int64) {

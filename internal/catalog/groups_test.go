@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/audit"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 // told is what groups are, without the time of their last edit.
@@ -57,13 +57,13 @@ func TestEveryWrongFieldOfAGroupIsNamed(t *testing.T) {
 	w := newWorld(t)
 	w.group("a", 0)
 	_, err := w.CreateGroup(w.Ctx, admin, GroupSettings{})
-	roomtest.MustFail(t, err, fault.Invalid, "name")
+	databasetest.MustFail(t, err, fault.Invalid, "name")
 	_, err = w.CreateGroup(w.Ctx, admin, GroupSettings{ID: new("a b"), Name: new("\x00"), SortOrder: new(int64(1 << 40))})
-	roomtest.MustFail(t, err, fault.Invalid, "id", "name", "sortOrder")
+	databasetest.MustFail(t, err, fault.Invalid, "id", "name", "sortOrder")
 	_, err = w.CreateGroup(w.Ctx, admin, GroupSettings{ID: new("a"), Name: new("again")})
-	roomtest.MustFail(t, err, fault.Conflict)
+	databasetest.MustFail(t, err, fault.Conflict)
 	_, err = w.UpdateGroup(w.Ctx, admin, "a", GroupSettings{ID: new("b")})
-	roomtest.MustFail(t, err, fault.Invalid, "id")
+	databasetest.MustFail(t, err, fault.Invalid, "id")
 }
 
 func TestAnOrderIsSetForAllNamedInOneStep(t *testing.T) {
@@ -97,14 +97,14 @@ func TestAnOrderIsSetForAllNamedInOneStep(t *testing.T) {
 	}
 	for _, wrong := range [][]string{nil, {"a", "a"}, {"a", "nope"}, {"a", "elsewhere"}, {"\x00"}} {
 		_, err := w.Order(w.Ctx, admin, "a", wrong)
-		roomtest.MustFail(t, err, fault.Invalid, "ids")
+		databasetest.MustFail(t, err, fault.Invalid, "ids")
 	}
 	for _, wrong := range [][]string{nil, {"a", "a"}, {"a", "nope"}, {"\x00"}} {
 		_, err := w.OrderGroups(w.Ctx, admin, wrong)
-		roomtest.MustFail(t, err, fault.Invalid, "ids")
+		databasetest.MustFail(t, err, fault.Invalid, "ids")
 	}
 	_, err = w.Order(w.Ctx, admin, "nope", []string{"a"})
-	roomtest.MustFail(t, err, fault.Invalid, "groupId")
+	databasetest.MustFail(t, err, fault.Invalid, "groupId")
 }
 
 func TestConcurrentOrdersEndAsOneOfThem(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"callgate/internal/audit"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 	"callgate/internal/upstream"
 )
 
@@ -38,7 +38,7 @@ func TestACheckSendsTheStoredKeyToItsOwnOriginOnly(t *testing.T) {
 	} {
 		for _, key := range []*string{nil, new("")} {
 			_, err := w.Check(w.Ctx, admin, CheckRequest{ID: new("a"), UpstreamBaseURL: &other, UpstreamKey: key})
-			roomtest.MustFail(t, err, fault.Invalid, "upstreamKey")
+			databasetest.MustFail(t, err, fault.Invalid, "upstreamKey")
 			if !strings.Contains(err.Error(), "again") {
 				t.Errorf("%s: %v does not say why", other, err)
 			}
@@ -107,7 +107,7 @@ func TestAnAddressOfItsOwnNeedsAKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.Update(w.Ctx, admin, "a", Settings{UpstreamBaseURL: new("https://api.example.com/v1")})
-	roomtest.MustFail(t, err, fault.Invalid, "upstreamKey")
+	databasetest.MustFail(t, err, fault.Invalid, "upstreamKey")
 }
 
 // A check reads address and key of one state: half of each would send the new key to the old host.

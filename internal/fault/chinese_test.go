@@ -70,13 +70,13 @@ func sentences(t *testing.T) map[string]token.Position {
 }
 
 // spoken is the expressions of a node that are told to callers.
-func spoken(n ast.Node, room string) []ast.Expr {
+func spoken(n ast.Node, pkg string) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.CallExpr:
-		return spokenByCall(n, room)
+		return spokenByCall(n, pkg)
 	case *ast.CompositeLit:
 		name := nameOf(n.Type)
-		if name == "fault.Error" || name == "Error" && room == "fault" {
+		if name == "fault.Error" || name == "Error" && pkg == "fault" {
 			for _, element := range n.Elts {
 				if pair, ok := element.(*ast.KeyValueExpr); ok && nameOf(pair.Key) == "Message" {
 					return []ast.Expr{pair.Value}
@@ -91,17 +91,17 @@ func spoken(n ast.Node, room string) []ast.Expr {
 	return nil
 }
 
-func spokenByCall(call *ast.CallExpr, room string) []ast.Expr {
+func spokenByCall(call *ast.CallExpr, pkg string) []ast.Expr {
 	name := nameOf(call.Fun)
-	if room == "fault" {
+	if pkg == "fault" {
 		name = strings.Replace("fault."+name, "fault.fault.", "fault.", 1)
 	}
 	at := map[string]int{"fault.New": 1, "fault.Wrap": 2, "tooMany": 1}
-	if room == "upstream" { // its errors are messages of a field
+	if pkg == "upstream" { // its errors are messages of a field
 		at = map[string]int{"errors.New": 0, "fmt.Errorf": 0}
 	}
 	if i, ok := at[name]; ok && len(call.Args) > i {
-		if sentence, _ := literal(call.Args[i]); room == "upstream" && (strings.Contains(sentence, "%w") || sentence == "address is not public") {
+		if sentence, _ := literal(call.Args[i]); pkg == "upstream" && (strings.Contains(sentence, "%w") || sentence == "address is not public") {
 			return nil
 		}
 		return call.Args[i : i+1]

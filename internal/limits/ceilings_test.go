@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 func TestACeilingIsSetReplacedTakenAwayListedAndAudited(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	ann, bob := r.owner("ann@example.com"), r.owner("bob@example.com")
 	app := r.application(bob, "Search")
 	listed := func(scope Scope, contained string, page, size int) string {
@@ -75,11 +75,11 @@ func TestACeilingIsSetReplacedTakenAwayListedAndAudited(t *testing.T) {
 		t.Errorf("after the application was deleted: %s", got)
 	}
 	_, _, err := r.Ceilings(r.Ctx, "everybody", "", 1, 10)
-	roomtest.MustFail(t, err, fault.Invalid, "scope")
+	databasetest.MustFail(t, err, fault.Invalid, "scope")
 }
 
 func TestAWrongCeilingIsRefusedWithEveryField(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	for _, c := range []struct {
 		draft  Draft
 		fields []string
@@ -93,7 +93,7 @@ func TestAWrongCeilingIsRefusedWithEveryField(t *testing.T) {
 		{Draft{Scope: ForAll, Limits: Edit{"requestsPerMinute": to(Most + 1), "tokensPerDay": to(-1)}}, []string{"requestsPerMinute", "tokensPerDay"}},
 	} {
 		_, err := r.PutCeiling(r.Ctx, admin, c.draft)
-		roomtest.MustFail(t, err, fault.Invalid, c.fields...)
+		databasetest.MustFail(t, err, fault.Invalid, c.fields...)
 	}
 	if n := r.Count(`SELECT count(*) FROM limit_ceilings`); n != 0 {
 		t.Errorf("%d were written", n)
@@ -101,17 +101,17 @@ func TestAWrongCeilingIsRefusedWithEveryField(t *testing.T) {
 }
 
 func TestACeilingThatWasChangedSinceItWasReadIsNotReplaced(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	draft := func(n int64) Draft { return Draft{Scope: ForAll, Limits: Edit{"concurrency": to(n)}} }
 	_, err := r.PutCeiling(r.Ctx, admin, draft(1), time.Now())
-	roomtest.MustFail(t, err, fault.NotFound)
+	databasetest.MustFail(t, err, fault.NotFound)
 	read := r.ceiling(draft(1)).UpdatedAt.Truncate(time.Millisecond)
 	second, err := r.PutCeiling(r.Ctx, admin, draft(2), read)
 	if err != nil || second.Limits.Concurrency != 2 {
 		t.Fatalf("%+v, %v", second, err)
 	}
 	current, err := r.PutCeiling(r.Ctx, admin, draft(3), read)
-	roomtest.MustFail(t, err, fault.Changed)
+	databasetest.MustFail(t, err, fault.Changed)
 	if current.Limits.Concurrency != 2 || !current.UpdatedAt.Equal(second.UpdatedAt) {
 		t.Errorf("told %+v", current)
 	}
@@ -119,7 +119,7 @@ func TestACeilingThatWasChangedSinceItWasReadIsNotReplaced(t *testing.T) {
 
 // Two first ceilings for all at once: one waits for the other and then replaces it.
 func TestCeilingsAreEditedOneAfterAnotherAndDeletesOfApplicationsDoNotDeadlockWithThem(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	owner := r.owner("owner@example.com")
 	for range 10 {
 		app := r.application(owner, "app")

@@ -10,22 +10,22 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/audit"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 const admin = "admin@example.com"
 
 func to(n int64) *int64 { return &n }
 
-func (r *room) set(owner, application uuid.UUID, edit Edit, seen ...time.Time) {
+func (r *world) set(owner, application uuid.UUID, edit Edit, seen ...time.Time) {
 	r.T.Helper()
 	if err := r.Set(r.Ctx, owner, application, edit, seen...); err != nil {
 		r.T.Fatal(err)
 	}
 }
 
-func (r *room) ceiling(d Draft) Ceiling {
+func (r *world) ceiling(d Draft) Ceiling {
 	r.T.Helper()
 	c, err := r.PutCeiling(r.Ctx, admin, d)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *room) ceiling(d Draft) Ceiling {
 }
 
 // holding is what holds for an application and why, in short.
-func (r *room) holding(application uuid.UUID) string {
+func (r *world) holding(application uuid.UUID) string {
 	r.T.Helper()
 	found, err := r.Standings(r.Ctx, application)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *room) holding(application uuid.UUID) string {
 	return strings.Join(told, ", ")
 }
 
-func (r *room) lastEntry() string {
+func (r *world) lastEntry() string {
 	r.T.Helper()
 	rows, _, err := audit.List(r.Ctx, r.Pool, audit.Filter{}, 1, 1)
 	if err != nil || len(rows) != 1 {
@@ -60,7 +60,7 @@ func (r *room) lastEntry() string {
 }
 
 func TestAnEditChangesWhatItNamesRemovesWhatIsNilAndIsAudited(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	owner := r.owner("owner@example.com")
 	app := r.application(owner, "app")
 	r.set(owner, app, Edit{"requestsPerMinute": to(10), "tokensPerDay": to(Most)})
@@ -88,18 +88,18 @@ func TestAnEditChangesWhatItNamesRemovesWhatIsNilAndIsAudited(t *testing.T) {
 }
 
 func TestALimitOutOfBoundsOrAboveItsCeilingIsRefusedWithWhoSetTheCeiling(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	owner := r.owner("owner@example.com")
 	app := r.application(owner, "app")
 	for _, wrong := range []int64{0, -1, Most + 1} {
-		roomtest.MustFail(t, r.Set(r.Ctx, owner, app, Edit{"requestsPerMinute": to(wrong), "callsPerDay": to(wrong), "concurrency": to(5)}), fault.Invalid, "requestsPerMinute", "callsPerDay")
+		databasetest.MustFail(t, r.Set(r.Ctx, owner, app, Edit{"requestsPerMinute": to(wrong), "callsPerDay": to(wrong), "concurrency": to(5)}), fault.Invalid, "requestsPerMinute", "callsPerDay")
 	}
 	r.ceiling(Draft{Scope: ForAll, Limits: Edit{"requestsPerMinute": to(10), "tokensPerMinute": to(10), "concurrency": to(10)}})
 	r.ceiling(Draft{Scope: ForOwner, Owner: "OWNER@example.com", Limits: Edit{"requestsPerMinute": to(20), "tokensPerMinute": to(20)}})
 	r.ceiling(Draft{Scope: ForApplication, Application: app.String(), Limits: Edit{"requestsPerMinute": to(30)}})
 	r.set(owner, app, Edit{"requestsPerMinute": to(30), "tokensPerMinute": to(20), "concurrency": to(10), "tokensPerDay": to(Most)})
 	err := r.Set(r.Ctx, owner, app, Edit{"requestsPerMinute": to(31), "tokensPerMinute": to(21), "concurrency": to(11), "tokensPerDay": to(5)})
-	roomtest.MustFail(t, err, fault.Invalid, "requestsPerMinute", "tokensPerMinute", "concurrency")
+	databasetest.MustFail(t, err, fault.Invalid, "requestsPerMinute", "tokensPerMinute", "concurrency")
 	var f *fault.Error
 	errors.As(err, &f)
 	for field, want := range map[string]string{
@@ -123,11 +123,11 @@ func TestALimitOutOfBoundsOrAboveItsCeilingIsRefusedWithWhoSetTheCeiling(t *test
 }
 
 func TestSomebodyElsesApplicationIsAbsentAndAChangedOneIsNotOverwritten(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	owner, other := r.owner("owner@example.com"), r.owner("other@example.com")
 	app := r.application(owner, "app")
-	roomtest.MustFail(t, r.Set(r.Ctx, other, app, Edit{"concurrency": to(5)}), fault.NotFound)
-	roomtest.MustFail(t, r.Set(r.Ctx, owner, uuid.New(), Edit{"concurrency": to(5)}), fault.NotFound)
+	databasetest.MustFail(t, r.Set(r.Ctx, other, app, Edit{"concurrency": to(5)}), fault.NotFound)
+	databasetest.MustFail(t, r.Set(r.Ctx, owner, uuid.New(), Edit{"concurrency": to(5)}), fault.NotFound)
 	updatedAt := func() (at time.Time) {
 		if err := r.Pool.QueryRow(r.Ctx, `SELECT updated_at FROM applications WHERE id = $1`, app).Scan(&at); err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestSomebodyElsesApplicationIsAbsentAndAChangedOneIsNotOverwritten(t *testi
 	if after := updatedAt(); !after.After(before) {
 		t.Errorf("the application is of %s, as before", after)
 	}
-	roomtest.MustFail(t, r.Set(r.Ctx, owner, app, Edit{"concurrency": to(6)}, before), fault.Changed)
+	databasetest.MustFail(t, r.Set(r.Ctx, owner, app, Edit{"concurrency": to(6)}, before), fault.Changed)
 	if got := r.holding(app); got != "concurrency=5 own" {
 		t.Errorf("holding %s", got)
 	}

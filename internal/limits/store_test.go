@@ -9,37 +9,37 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
-// room is an empty installation with what limits hang on.
-type room struct {
-	roomtest.Room
+// world is an empty installation with what limits hang on.
+type world struct {
+	databasetest.Database
 	*Store
 }
 
-func newRoom(t *testing.T) *room {
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	r := roomtest.New(t)
-	return &room{r, New(r.Pool)}
+	r := databasetest.New(t)
+	return &world{r, New(r.Pool)}
 }
 
-func (r *room) owner(email string) uuid.UUID {
+func (r *world) owner(email string) uuid.UUID {
 	r.T.Helper()
 	id := uuid.New()
 	r.Exec(`INSERT INTO users (id, email) VALUES ($1, $2)`, id, email)
 	return id
 }
 
-func (r *room) application(owner uuid.UUID, name string) uuid.UUID {
+func (r *world) application(owner uuid.UUID, name string) uuid.UUID {
 	r.T.Helper()
 	id := uuid.New()
 	r.Exec(`INSERT INTO applications (id, owner_id, name) VALUES ($1, $2, $3)`, id, owner, name)
 	return id
 }
 
-func (r *room) snapshot(known *Snapshot) *Snapshot {
+func (r *world) snapshot(known *Snapshot) *Snapshot {
 	r.T.Helper()
 	s, err := r.ReadSnapshot(r.Ctx, known)
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *room) snapshot(known *Snapshot) *Snapshot {
 }
 
 func TestTheMostSpecificCeilingThatSetsALimitHoldsAndOwnLimitsHoldBelowIt(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	owner := r.owner("owner@example.com")
 	other := r.owner("other@example.com")
 	raised, plain, foreign := r.application(owner, "raised"), r.application(owner, "plain"), r.application(other, "foreign")
@@ -85,7 +85,7 @@ func TestTheMostSpecificCeilingThatSetsALimitHoldsAndOwnLimitsHoldBelowIt(t *tes
 }
 
 func TestASnapshotIsReadAgainAfterEveryChangeAndOnlyThen(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	owner := r.owner("owner@example.com")
 	application, without := r.application(owner, "app"), r.application(owner, "without")
 	known := r.snapshot(nil)
@@ -118,7 +118,7 @@ func TestASnapshotIsReadAgainAfterEveryChangeAndOnlyThen(t *testing.T) {
 }
 
 // key makes a key of an application: the first one, or one more.
-func (r *room) key(application uuid.UUID, name string, first bool) uuid.UUID {
+func (r *world) key(application uuid.UUID, name string, first bool) uuid.UUID {
 	r.T.Helper()
 	id := uuid.New()
 	table := "additional_access_keys"
@@ -130,7 +130,7 @@ func (r *room) key(application uuid.UUID, name string, first bool) uuid.UUID {
 }
 
 // setKey sets limits of a key as its edit does.
-func (r *room) setKey(application, key uuid.UUID, edit Edit) (changes string, err error) {
+func (r *world) setKey(application, key uuid.UUID, edit Edit) (changes string, err error) {
 	r.T.Helper()
 	err = pgx.BeginFunc(r.Ctx, r.Pool, func(tx pgx.Tx) error {
 		found, err := SetKey(edit, "dev@example.com")(r.Ctx, tx, application, key)
@@ -142,7 +142,7 @@ func (r *room) setKey(application, key uuid.UUID, edit Edit) (changes string, er
 
 // TestLimitsOfAKeyFollowIt: through a rotation to the new key, beside the old one where that stays, and away with it.
 func TestLimitsOfAKeyFollowIt(t *testing.T) {
-	r := newRoom(t)
+	r := newWorld(t)
 	owner := r.owner("dev@example.com")
 	application := r.application(owner, "app")
 	first, batch := r.key(application, "default", true), r.key(application, "batch", false)

@@ -10,9 +10,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
 	"callgate/internal/meter"
-	"callgate/internal/roomtest"
 )
 
 // former is what the version before the meters says to the database, word by word.
@@ -147,7 +147,7 @@ func TestPricesOfTiersAndBandsAreEnteredCorrectedListedAuditedAndTakenOut(t *tes
 		t.Errorf("listed %s\nwant   %s", got, want)
 	}
 	current, err := w.Put(w.Ctx, admin, of(), made.UpdatedAt)
-	roomtest.MustFail(t, err, fault.Changed)
+	databasetest.MustFail(t, err, fault.Changed)
 	if current.Tier != "flex" || current.FromBand != long || current.Amounts[meter.Images].String() != "0.04" {
 		t.Errorf("told %+v", current)
 	}
@@ -186,6 +186,6 @@ func TestEveryWrongMeterTierAndBandIsNamed(t *testing.T) {
 		{func(d *Draft) { d.CacheWrite1H, d.Amounts = &hour, map[string]string{"cache_write_1h": "6"} }, "cacheWrite1h"},
 	} {
 		_, err := w.Put(w.Ctx, admin, chat(c.change))
-		roomtest.MustFail(t, err, fault.Invalid, c.field)
+		databasetest.MustFail(t, err, fault.Invalid, c.field)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"callgate/internal/audit"
 	"callgate/internal/beijing"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 const admin = "admin@example.com"
@@ -21,18 +21,18 @@ var newYear = beijing.Date(2026, time.January, 1)
 
 type world struct {
 	*Store
-	roomtest.Room
+	databasetest.Database
 }
 
 // newWorld is an empty book beside the capabilities chat and embed.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	room := roomtest.New(t)
-	room.Exec(`INSERT INTO capability_groups (id, name) VALUES ('g', 'Group')`)
+	database := databasetest.New(t)
+	database.Exec(`INSERT INTO capability_groups (id, name) VALUES ('g', 'Group')`)
 	for _, id := range []string{"chat", "embed"} {
-		room.Exec(`INSERT INTO capabilities (id, name, group_id, upstream_base_url, upstream_key) VALUES ($1, $1, 'g', 'https://upstream.example', '')`, id)
+		database.Exec(`INSERT INTO capabilities (id, name, group_id, upstream_base_url, upstream_key) VALUES ($1, $1, 'g', 'https://upstream.example', '')`, id)
 	}
-	return &world{New(room.Pool), room}
+	return &world{New(database.Pool), database}
 }
 
 // chat is a price of chat for any model from New Year on.
@@ -102,7 +102,7 @@ func TestThePriceOfADayIsTheNewestOfItsModelElseOfAny(t *testing.T) {
 
 func TestACorrectedPriceShowsAtOnceInEveryProcess(t *testing.T) {
 	w := newWorld(t)
-	other := &world{New(w.Pool), w.Room}
+	other := &world{New(w.Pool), w.Database}
 	made := w.put(chat())
 	for i, change := range []func(){
 		func() {},
@@ -185,8 +185,8 @@ func TestTheSameDayIsReplacedAndAnotherDayAddedAndEachIsAudited(t *testing.T) {
 	if got, want := w.lastEntry(), "admin@example.com price.delete chat 2026-01-01 [{currency USD <nil>} {input 2.5 <nil>} {cached <nil> <nil>} {cacheWrite <nil> <nil>} {output 8 <nil>}]"; got != want {
 		t.Errorf("audit %s\nwant  %s", got, want)
 	}
-	roomtest.MustFail(t, w.Delete(w.Ctx, admin, made.ID), fault.NotFound)
-	roomtest.MustFail(t, w.Delete(w.Ctx, admin, uuid.New()), fault.NotFound)
+	databasetest.MustFail(t, w.Delete(w.Ctx, admin, made.ID), fault.NotFound)
+	databasetest.MustFail(t, w.Delete(w.Ctx, admin, uuid.New()), fault.NotFound)
 }
 
 func TestEveryWrongFieldOfAPriceIsNamed(t *testing.T) {
@@ -212,21 +212,21 @@ func TestEveryWrongFieldOfAPriceIsNamed(t *testing.T) {
 		{func(d *Draft) { d.CacheWrite = &none }, "cacheWrite"},
 	} {
 		_, err := w.Put(w.Ctx, admin, chat(c.change))
-		roomtest.MustFail(t, err, fault.Invalid, c.field)
+		databasetest.MustFail(t, err, fault.Invalid, c.field)
 	}
 	for _, text := range []string{"-1", "+1", "1e3", ".5", "5.", "1.0000000000001", "1000000000", "1,5", " 1", "NaN", "Infinity", "0x10", "１"} {
 		_, err := w.Put(w.Ctx, admin, chat(func(d *Draft) { d.Input = text }))
-		roomtest.MustFail(t, err, fault.Invalid, "input")
+		databasetest.MustFail(t, err, fault.Invalid, "input")
 	}
 	for _, text := range []string{"0", "0.0001", "999999999.999999999999", "0.000000000001", "007.50"} {
 		w.put(chat(func(d *Draft) { d.Input = text }))
 	}
 	for _, text := range []string{"1999-12-31", "2101-01-01", "2026-02-30", "today", "2026-1-1"} {
 		_, err := w.Put(w.Ctx, admin, chat(func(d *Draft) { d.From = text }))
-		roomtest.MustFail(t, err, fault.InvalidDate)
+		databasetest.MustFail(t, err, fault.InvalidDate)
 	}
 	_, err := w.Put(w.Ctx, admin, Draft{})
-	roomtest.MustFail(t, err, fault.Invalid, "capabilityId", "from", "currency", "input", "output")
+	databasetest.MustFail(t, err, fault.Invalid, "capabilityId", "from", "currency", "input", "output")
 }
 
 func TestACorrectionOfWhatSomebodyElseCorrectedIsRefused(t *testing.T) {
@@ -235,7 +235,7 @@ func TestACorrectionOfWhatSomebodyElseCorrectedIsRefused(t *testing.T) {
 	seen := made.UpdatedAt.Truncate(time.Millisecond)
 	corrected := w.put(chat(func(d *Draft) { d.Input = "3" }))
 	current, err := w.Put(w.Ctx, admin, chat(func(d *Draft) { d.Input = "4" }), seen)
-	roomtest.MustFail(t, err, fault.Changed)
+	databasetest.MustFail(t, err, fault.Changed)
 	if current.ID != made.ID || current.Input.String() != "3" || !current.UpdatedAt.Equal(corrected.UpdatedAt) {
 		t.Errorf("told %+v", current)
 	}
@@ -243,7 +243,7 @@ func TestACorrectionOfWhatSomebodyElseCorrectedIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = w.Put(w.Ctx, admin, chat(func(d *Draft) { d.From = (newYear + 1).String() }), seen)
-	roomtest.MustFail(t, err, fault.NotFound)
+	databasetest.MustFail(t, err, fault.NotFound)
 }
 
 func TestPutsAtOnceLeaveOneRowADayAndABookThatIsTheTable(t *testing.T) {

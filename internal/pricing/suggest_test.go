@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"callgate/internal/beijing"
+	"callgate/internal/databasetest"
 	"callgate/internal/fault"
-	"callgate/internal/roomtest"
 )
 
 func TestWhatIsSuggestedCanBeEntered(t *testing.T) {
@@ -148,7 +148,7 @@ func TestACapabilityIsSuggestedPricesOfItsUpstreamModel(t *testing.T) {
 	}
 	for _, unknown := range []string{"", "unknown", "a\x00b"} {
 		_, _, err := w.Suggest(w.Ctx, unknown, "")
-		roomtest.MustFail(t, err, fault.Invalid, "capability")
+		databasetest.MustFail(t, err, fault.Invalid, "capability")
 	}
 	if prices, err := w.List(w.Ctx, ""); err != nil || len(prices) > 0 || w.holding("", beijing.Today(time.Now())) != "unpriced" {
 		t.Errorf("a suggestion was applied: %v, %v", prices, err)

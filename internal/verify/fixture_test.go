@@ -16,17 +16,17 @@ import (
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
 	"callgate/internal/cluster"
+	"callgate/internal/databasetest"
 	"callgate/internal/embedded"
 	"callgate/internal/pricing"
 	"callgate/internal/report"
-	"callgate/internal/roomtest"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 )
 
 // world is the stores with accounts in them, and what a verification of them asks.
 type world struct {
-	roomtest.Room
+	databasetest.Database
 	clickhouse *sql.DB
 	url        string
 	deps       Deps
@@ -34,7 +34,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	room := roomtest.New(t)
+	database := databasetest.New(t)
 	url := embedded.ClickHouse(t)
 	options, _, err := cluster.Parse(url)
 	if err != nil {
@@ -48,13 +48,13 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(func() { _ = reader.Close() })
 	deps := Deps{
-		Applications: application.New(room.Pool, room.Ring, secret.Pepper("a pepper of thirty-two bytes long")),
-		Catalog:      catalog.New(room.Pool, room.Ring, true), Pricing: pricing.New(room.Pool), Stats: reader, Ledger: ledger.New(room.Pool), Days: days.New(room.Pool),
+		Applications: application.New(database.Pool, database.Ring, secret.Pepper("a pepper of thirty-two bytes long")),
+		Catalog:      catalog.New(database.Pool, database.Ring, true), Pricing: pricing.New(database.Pool), Stats: reader, Ledger: ledger.New(database.Pool), Days: days.New(database.Pool),
 	}
 	deps.Answers = report.New(report.Deps{
 		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Stats: reader, Ledger: deps.Ledger,
 	})
-	return &world{room, db, url, deps}
+	return &world{database, db, url, deps}
 }
 
 // verify runs a verification of the last 30 days without its long patience.

@@ -22,8 +22,8 @@ import (
 	"callgate/internal/embedded"
 )
 
-// house is an installation: a console and stores of its own; gateways are added.
-type house struct {
+// installation is a console and stores of its own; gateways are added.
+type installation struct {
 	engines     *embedded.Engines
 	program     string // the version
 	environment map[string]string
@@ -33,33 +33,33 @@ type house struct {
 	slowest     time.Duration // of the answers without a shard
 }
 
-func newHouse(t *testing.T) *house {
+func newInstallation(t *testing.T) *installation {
 	t.Helper()
-	return newHouseOn(t, embedded.Own(t))
+	return newInstallationOn(t, embedded.Own(t))
 }
 
-func newHouseOn(t *testing.T, engines *embedded.Engines) *house {
+func newInstallationOn(t *testing.T, engines *embedded.Engines) *installation {
 	t.Helper()
-	return newHouseOf(t, binary, engines)
+	return newInstallationOf(t, binary, engines)
 }
 
-// newHouseOf is an installation of some version.
-func newHouseOf(t *testing.T, program string, engines *embedded.Engines) *house {
+// newInstallationOf is an installation of some version.
+func newInstallationOf(t *testing.T, program string, engines *embedded.Engines) *installation {
 	t.Helper()
 	up := newScripted(t)
-	h := &house{engines: engines, program: program}
+	h := &installation{engines: engines, program: program}
 	h.environment = production(t, h.engines)
 	migrateBy(t, program, h.environment)
-	desk := launch(t, h.environment, program, "serve", "--role", "console")
-	desk.mails = func(email string) (string, error) {
+	console := launch(t, h.environment, program, "serve", "--role", "console")
+	console.mails = func(email string) (string, error) {
 		if caught := h.engines.Mailbox().Mails(email); len(caught) > 0 {
 			return caught[0].Code, nil
 		}
 		return "", fmt.Errorf("no mail")
 	}
-	h.admin = desk.administrator()
+	h.admin = console.administrator()
 	h.admin.capability("chat", up.URL, upstreamKey)
-	h.dev = desk.developer("dev@example.com")
+	h.dev = console.developer("dev@example.com")
 	h.app, h.key = h.dev.application("Load", "chat")
 	var err error
 	if h.ledger, err = sql.Open("pgx", h.environment["DATABASE_URL"]); err != nil {
@@ -70,7 +70,7 @@ func newHouseOf(t *testing.T, program string, engines *embedded.Engines) *house 
 }
 
 // spoolsBehind is how many spools the ledger waits for.
-func (h *house) spoolsBehind(t *testing.T) (n int) {
+func (h *installation) spoolsBehind(t *testing.T) (n int) {
 	t.Helper()
 	if err := h.ledger.QueryRowContext(t.Context(), `SELECT count(*) FROM spools WHERE NOT retired`).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func (h *house) spoolsBehind(t *testing.T) (n int) {
 }
 
 // awaitNoDoubts waits until the days whose rollups may lack rows were compared.
-func (h *house) awaitNoDoubts(t *testing.T) {
+func (h *installation) awaitNoDoubts(t *testing.T) {
 	t.Helper()
 	eventually(t, 2*time.Minute, "days of doubt are compared", func() error {
 		var n int
@@ -121,7 +121,7 @@ type node struct {
 }
 
 // node adds a gateway and waits until it knows the key.
-func (h *house) node(t *testing.T, more ...string) *node {
+func (h *installation) node(t *testing.T, more ...string) *node {
 	t.Helper()
 	n := h.prepare(t, more...)
 	n.start(t)
@@ -130,7 +130,7 @@ func (h *house) node(t *testing.T, more ...string) *node {
 }
 
 // prepare is a gateway that is not started yet; its settings may be overridden.
-func (h *house) prepare(t *testing.T, more ...string) *node {
+func (h *installation) prepare(t *testing.T, more ...string) *node {
 	t.Helper()
 	address := quietAddress(t)
 	n := &node{base: "http://" + address, program: h.program, role: "gateway", spool: filepath.Join(t.TempDir(), "spool")}

@@ -1,6 +1,6 @@
-// Package roomtest is what the tests of packages on PostgreSQL share: a database of their own, a keyring
+// Package databasetest is what the tests of packages on PostgreSQL share: a database of their own, a keyring
 // and the demand for a certain fault.
-package roomtest
+package databasetest
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"callgate/internal/secret"
 )
 
-// Room is an empty database and a keyring; both end with the test.
-type Room struct {
+// Database is an empty database and a keyring; both end with the test.
+type Database struct {
 	T    *testing.T
 	Ctx  context.Context
 	Pool *pgxpool.Pool
 	Ring *secret.Keyring
 }
 
-// New makes a room.
-func New(t *testing.T) Room {
+// New makes one.
+func New(t *testing.T) Database {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), embedded.Postgres(t))
 	if err != nil {
@@ -35,11 +35,11 @@ func New(t *testing.T) Room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Room{t, t.Context(), pool, ring}
+	return Database{t, t.Context(), pool, ring}
 }
 
 // Exec runs a statement.
-func (r Room) Exec(sql string, args ...any) {
+func (r Database) Exec(sql string, args ...any) {
 	r.T.Helper()
 	if _, err := r.Pool.Exec(r.Ctx, sql, args...); err != nil {
 		r.T.Fatalf("%s: %v", sql, err)
@@ -47,7 +47,7 @@ func (r Room) Exec(sql string, args ...any) {
 }
 
 // Count asks for one number.
-func (r Room) Count(sql string, args ...any) (n int) {
+func (r Database) Count(sql string, args ...any) (n int) {
 	r.T.Helper()
 	if err := r.Pool.QueryRow(r.Ctx, sql, args...).Scan(&n); err != nil {
 		r.T.Fatalf("%s: %v", sql, err)
