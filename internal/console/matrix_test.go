@@ -128,6 +128,9 @@ var matrix = []route{
 	{"GET", "/api/admin/prices/suggestions", backOffice, "", 40001}, // of which capability
 	{"GET", "/api/admin/prices/unpriced", backOffice, "", 200},
 	{"DELETE", "/api/admin/prices/" + gptPrice, backOffice, "", 200},
+	{"GET", "/api/admin/rates", backOffice, "", 200},
+	{"PUT", "/api/admin/rates", backOffice, `{"currency":"USD","toCurrency":"CNY","from":"2026-01-01","rate":"7.1"}`, 200},
+	{"DELETE", "/api/admin/rates/" + yuanRate, backOffice, "", 200},
 	{"GET", "/api/admin/limits", backOffice, "", 200},
 	{"PUT", "/api/admin/limits", backOffice, `{"scope":"all","tokensPerDay":1000000}`, 200},
 	{"GET", "/api/admin/alerts", backOffice, "", 200},

@@ -10,14 +10,22 @@ import (
 	"callgate/internal/openapi"
 )
 
-// gptPrice is a price of the capability gpt.
-const gptPrice = "01920000-0000-7000-8000-0000000000bb"
+// A price of the capability gpt, and a rate for it.
+const (
+	gptPrice = "01920000-0000-7000-8000-0000000000bb"
+	yuanRate = "01920000-0000-7000-8000-0000000000bc"
+)
 
 func (m *manager) priceGPT() {
 	m.t.Helper()
 	if _, err := m.pool.Exec(m.t.Context(), `
 		INSERT INTO prices (id, capability_id, from_day, currency, input, output, created_by, updated_by)
 		VALUES ($1, 'gpt', '2025-01-01', 'USD', 2, 8, 'admin@example.com', 'admin@example.com')`, gptPrice); err != nil {
+		m.t.Fatal(err)
+	}
+	if _, err := m.pool.Exec(m.t.Context(), `
+		INSERT INTO rates (id, currency, to_currency, from_day, rate, created_by, updated_by)
+		VALUES ($1, 'USD', 'CNY', '2025-01-01', 7.2, 'admin@example.com', 'admin@example.com')`, yuanRate); err != nil {
 		m.t.Fatal(err)
 	}
 }
