@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
+	"callgate/internal/meter"
 )
 
 // amountExponent is the unit of amounts, 1e-18: amounts of prices have twelve decimals and are of a million units at most.
@@ -22,6 +23,18 @@ type Usage struct {
 	Calls         int64 // whose usage was reported, whole or in part
 	Beside        int64 // calls that used it beside another model, and are counted there: here only where it has no price
 	Meters        Meters
+	Unknown       bool // it used something that only a newer version has a name for: nothing here has a price for that
+}
+
+// Add adds what was used of a meter, by its name.
+func (u *Usage) Add(name string, n int64) {
+	m, known := meter.Named(name)
+	switch {
+	case known:
+		u.Meters[m] += n
+	case n != 0:
+		u.Unknown = true
+	}
 }
 
 // Cost is what calls cost in one currency; the costs of several currencies are added up by rates alone, as a Total.
@@ -60,7 +73,7 @@ const unpriced = -1
 // Charge prices what was used.
 func (b *Book) Charge(u Usage) Charge {
 	price := b.find(&u)
-	if price == nil || !price.complete(&u.Meters) {
+	if price == nil || u.Unknown || !price.complete(&u.Meters) {
 		return Charge{calls: u.Calls + u.Beside, currency: unpriced}
 	}
 	c := Charge{amount: new(big.Int), calls: u.Calls, currency: price.currency}

@@ -131,6 +131,24 @@ func TestWhatEachMeterCosts(t *testing.T) {
 	}
 }
 
+// TestAMeterOfANewerVersionLeavesItsCallsUnpriced: a newer gateway may record what this process has no name for.
+func TestAMeterOfANewerVersionLeavesItsCallsUnpriced(t *testing.T) {
+	day := beijing.Date(2026, time.January, 1)
+	book := NewBook([]Price{written(t, Draft{CapabilityID: "chat", From: day.String(), Currency: "USD", Input: "2", Output: "8"})})
+	of := func(name string, n int64) []Cost {
+		u := Usage{Capability: "chat", Day: day, Calls: 3}
+		u.Add("input", 1_000_000)
+		u.Add(name, n)
+		return book.Cost([]Usage{u})
+	}
+	if got := of("holograms", 1); len(got) != 1 || got[0].Currency != "" || got[0].UnpricedCalls != 3 {
+		t.Errorf("with a meter that nobody here knows: %+v", got)
+	}
+	if got := of("holograms", 0); len(got) != 1 || got[0].PricedCalls != 3 || got[0].Amount.String() != "2" {
+		t.Errorf("with none of it: %+v", got)
+	}
+}
+
 func TestTwelveDecimalsOfAMillionMillionTokensAreExact(t *testing.T) {
 	price := written(t, Draft{CapabilityID: "chat", From: "2026-01-01", Currency: "USD", Input: "0.000000000001", Cached: text("999999999.999999999999"), Output: "0.333333333333",
 		Amounts: map[string]string{"reasoning": "0.000000000007", "images": "0.000000000003"}})

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/meter"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -47,9 +46,7 @@ func costOf(book *pricing.Book, c stats.Call) []pricing.Cost {
 			u.Calls, u.Beside = 0, 1
 		}
 		for _, m := range line.Meters {
-			if of, known := meter.Named(m.Name); known {
-				u.Meters[of] += int64(m.Amount) //nolint:gosec // the spool bounds it
-			}
+			u.Add(m.Name, int64(m.Amount)) //nolint:gosec // the spool bounds it
 		}
 		sum.Add(book.Charge(u))
 	}

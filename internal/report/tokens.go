@@ -52,9 +52,7 @@ func metered(u *pricing.Usage, of stats.Metered) {
 	}
 	u.Tier, u.Band, u.Beside, u.Meters = of.Tier, of.Band, of.Beside, pricing.Meters{}
 	for name, n := range of.Meters {
-		if of, known := meter.Named(name); known {
-			u.Meters[of] = n
-		}
+		u.Add(name, n)
 	}
 }
 
