@@ -11,6 +11,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
+	"callgate/internal/pricing"
 	"callgate/internal/report"
 	"callgate/internal/stats"
 )
@@ -20,7 +21,7 @@ type everyone struct {
 	mu      sync.Mutex
 	recount *recounted
 	rows    map[tokensOf]tokenRow
-	counted tokens
+	book    *pricing.Book
 	why     dailyReasons
 	ids     []uuid.UUID
 
@@ -74,7 +75,6 @@ func (e *everyone) add(found *findings) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.recount.merge(found.recount)
-	e.counted.book = found.counted.book
 	for _, row := range found.counted.rows {
 		of := tokensOf{row.Day, row.Model, row.UpstreamModel, row.form()}
 		sum, there := e.rows[of]
@@ -97,7 +97,7 @@ func (e *everyone) add(found *findings) {
 
 // tokens are those of some days.
 func (e *everyone) tokens(days beijing.Range) *tokens {
-	sum := &tokens{book: e.counted.book}
+	sum := &tokens{book: e.book}
 	for _, row := range e.rows {
 		if days.Contains(row.Day) {
 			sum.rows = append(sum.rows, row)
@@ -108,7 +108,10 @@ func (e *everyone) tokens(days beijing.Range) *tokens {
 
 // compareEveryone compares administrators' figures with all accounts together. Days from which on calls arrived, or went
 // with their application, since the accounts were recounted are left out.
-func (v *verifier) compareEveryone(ctx context.Context, e *everyone, days beijing.Range) error {
+func (v *verifier) compareEveryone(ctx context.Context, e *everyone, days beijing.Range) (err error) {
+	if e.book, err = v.Pricing.Book(ctx); err != nil {
+		return err
+	}
 	for attempt := 1; ; attempt++ {
 		found := &findings{}
 		if err := v.compareFigures(ctx, found, e, days); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/openapi"
+	"callgate/internal/pricing"
 	"callgate/internal/stats"
 )
 
@@ -110,7 +111,7 @@ func (v *verifier) compareInvoice(ctx context.Context, found *findings, e *every
 			sum = &billedSum{meters: map[string]int64{}}
 		}
 		delete(want, of)
-		found.compare(of.String(), line, sum.line(of, e.counted))
+		found.compare(of.String(), line, sum.line(of, e.book))
 	}
 	for of, sum := range want {
 		if !left(of.date) {
@@ -174,8 +175,8 @@ func (v *verifier) recountInvoice(ctx context.Context, applications []uuid.UUID,
 }
 
 // line is the answer that the rows give, each Beijing day's part of it priced by itself.
-func (s *billedSum) line(of billedLine, priced tokens) openapi.InvoiceCount {
-	priced.rows = s.rows
+func (s *billedSum) line(of billedLine, book *pricing.Book) openapi.InvoiceCount {
+	priced := tokens{book: book, rows: s.rows}
 	figures := priced.summary(stats.Metrics{})
 	t := figures.Tokens
 	return openapi.InvoiceCount{
