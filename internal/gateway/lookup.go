@@ -17,9 +17,10 @@ var ErrNoCall = errors.New("no such call")
 const (
 	callsPath = "/v1/calls/"
 	usagePath = "/v1/usage"
-	// lookupsASecond bounds the questions about calls and limits that a key may ask in one second, lookupsAtOnce those
-	// that all keys ask at a time: databases are asked.
+	// lookupsASecond bounds the questions about calls and limits that a key may ask in one second, lookupsOfOwner those
+	// that all keys of an owner ask at a time, and lookupsAtOnce those of everybody: databases are asked.
 	lookupsASecond = 5
+	lookupsOfOwner = 2
 	lookupsAtOnce  = 8
 	lookupTimeout  = 5 * time.Second
 )
@@ -43,9 +44,45 @@ type lookups struct {
 	mu     sync.Mutex
 	second int64
 	asked  map[uuid.UUID]int // in that second, by key
+	owners map[uuid.UUID]*queue
 }
 
-func newLookups() *lookups { return &lookups{places: make(chan struct{}, lookupsAtOnce)} }
+// queue is where the questions of an owner wait for each other.
+type queue struct {
+	places chan struct{}
+	length int // those that are asked, and those that wait
+}
+
+func newLookups() *lookups {
+	return &lookups{places: make(chan struct{}, lookupsAtOnce), owners: map[uuid.UUID]*queue{}}
+}
+
+// enter waits for one of an owner's places, which leave gives back; false: there was none in time.
+func (l *lookups) enter(ctx context.Context, owner uuid.UUID) (leave func(), ok bool) {
+	l.mu.Lock()
+	q := l.owners[owner]
+	if q == nil {
+		q = &queue{places: make(chan struct{}, lookupsOfOwner)}
+		l.owners[owner] = q
+	}
+	q.length++
+	l.mu.Unlock()
+	select {
+	case q.places <- struct{}{}:
+		ok = true
+	case <-ctx.Done():
+	}
+	return func() {
+		if ok {
+			<-q.places
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if q.length--; q.length == 0 {
+			delete(l.owners, owner)
+		}
+	}, ok
+}
 
 // allows counts a question of a key.
 func (l *lookups) allows(key uuid.UUID, now time.Time) bool {
@@ -100,9 +137,9 @@ func (c *call) answerQuestion(ask question) (again bool) {
 	c.request.drain()
 	whole := c.request.complete.Load()
 	again = whole && !c.x.Last()
-	key, old, head, cors := c.grant.KeyID, c.x.Old, c.method == http.MethodHead, c.cors
+	owner, key, old, head, cors := c.grant.OwnerID, c.grant.KeyID, c.x.Old, c.method == http.MethodHead, c.cors
 	c.dismiss()
-	text, refused := c.gateway.lookUp(key, ask)
+	text, refused := c.gateway.lookUp(owner, key, ask)
 	out := make([]byte, 0, 1024)
 	if refused != nil {
 		out = refused.append(out, answering{again: again, old: old, head: head, cors: cors})
@@ -124,9 +161,16 @@ func (c *call) answerQuestion(ask question) (again bool) {
 }
 
 // lookUp asks for a key, as often as it may.
-func (g *Gateway) lookUp(key uuid.UUID, ask question) ([]byte, *refusal) {
+func (g *Gateway) lookUp(owner, key uuid.UUID, ask question) ([]byte, *refusal) {
 	if !g.lookups.allows(key, time.Now()) {
 		return nil, &refusedOften
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	defer cancel()
+	leave, ok := g.lookups.enter(ctx, owner)
+	defer leave()
+	if !ok {
+		return nil, &refusedUnreadable
 	}
 	select {
 	case g.lookups.places <- struct{}{}:
@@ -134,8 +178,6 @@ func (g *Gateway) lookUp(key uuid.UUID, ask question) ([]byte, *refusal) {
 	default:
 		return nil, &refusedUnreadable
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
-	defer cancel()
 	text, err := ask(ctx)
 	switch {
 	case errors.Is(err, ErrNoCall):

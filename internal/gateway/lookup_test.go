@@ -77,10 +77,15 @@ func TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall(t *testing.T) {
 			return []byte("{}"), nil
 		}
 	})
-	done := make(chan int, lookupsAtOnce)
-	for range lookupsAtOnce {
+	done := make(chan int, 2*lookupsAtOnce)
+	first := uuid.New()
+	for i := range 2*lookupsAtOnce - lookupsOfOwner { // half of them are one owner's
+		of := first
+		if i >= lookupsAtOnce {
+			of = uuid.New()
+		}
 		go func() {
-			_, refused := r.gateway.lookUp(uuid.New(), func(ctx context.Context) ([]byte, error) {
+			_, refused := r.gateway.lookUp(of, uuid.New(), func(ctx context.Context) ([]byte, error) {
 				return r.gateway.config.LookUpCall(ctx, application, askedCall)
 			})
 			if refused != nil {
@@ -91,8 +96,13 @@ func TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall(t *testing.T) {
 		}()
 	}
 	for range lookupsAtOnce {
-		<-asked
+		<-asked // two of that owner, and one of each other: who is asked about first does not matter
 	}
+	r.gateway.lookups.mu.Lock()
+	if n := len(r.gateway.lookups.owners[first].places); n != lookupsOfOwner {
+		t.Errorf("%d of the places are one owner's", n)
+	}
+	r.gateway.lookups.mu.Unlock()
 	if a := r.ask(aboutCall("GET", "/v1/calls/"+askedCall.String(), goodKey)); a.StatusCode != 503 || a.Header.Get("Retry-After") != "2" {
 		t.Errorf("one too many: %d %v", a.StatusCode, a.Header)
 	}
@@ -101,10 +111,13 @@ func TestQuestionsAboutCallsAreBoundedAndHoldUpNoCall(t *testing.T) {
 	}
 	r.record()
 	close(answer)
-	for range lookupsAtOnce {
+	for range 2*lookupsAtOnce - lookupsOfOwner {
 		if status := <-done; status != 200 {
 			t.Errorf("answered %d", status)
 		}
+	}
+	if n := len(r.gateway.lookups.owners); n != 0 {
+		t.Errorf("%d owners are kept", n)
 	}
 	limit, key, now := newLookups(), uuid.New(), time.Unix(1_800_000_000, 0)
 	for i := range lookupsASecond + 1 {
