@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/shopspring/decimal"
 )
 
 // Line is what a call used of one model at one tier of service. A call has lines only where its Usage does not say all.
@@ -29,12 +31,23 @@ const (
 	MeterReasoning   = "reasoning"
 )
 
+// The meters of what the provider says that it charges for a call, where it says so in dollars: each of the call's lines has
+// the one, and the first line the other, in ReportedCostUnit.
+const (
+	MeterCostReports  = "cost_reports"
+	MeterReportedCost = "reported_cost"
+	ReportedCostUnit  = -10 // as a power of ten of a dollar; finer parts are rounded
+
+	ReportedCurrency = "USD"
+)
+
 // MeterNames are all meters, those of AllUsageFields first and in their order. A spool knows them by their place: append only.
 var MeterNames = []string{
 	MeterInput, MeterOutput, MeterCachedInput, MeterCacheWrite, MeterReasoning,
 	"cache_write_5m", "cache_write_30m", "cache_write_1h", "cache_write_12h",
 	"input_audio", "input_image", "input_video", "output_audio", "output_image",
 	"search_units", "web_searches", "tool_calls", "images", "pages", "characters", "milliseconds",
+	MeterCostReports, MeterReportedCost,
 }
 
 // Bands are numbers of input tokens above which providers ask other prices, ascending.
@@ -49,11 +62,11 @@ const (
 // ordinaryTiers are names of the tier that is asked for by asking for none.
 var ordinaryTiers = []string{"default", "standard", "auto", "on_demand", "on-demand", "standard_only", "unspecified", "service_tier_unspecified"}
 
-// SetLines keeps what a call used: the first line is of the model that answered. Usage gets the sums, and r lines where
-// these do not say all. A meter of 0 is known, and in no line.
+// SetLines keeps what a call used, with what is said in Charged of its cost: the first line is of the model that answered.
+// Usage gets the sums, and r lines where these do not say all. A meter of 0 is known, and in no line.
 func (r *Record) SetLines(lines []Line) {
 	u := &r.Usage
-	if r.Lines = KeptLines(lines); len(lines) > 0 {
+	if r.Lines = KeptLines(lines, r.Charged); len(lines) > 0 {
 		u.Model = cutBytes(lines[0].Model)
 	}
 	for i := range lines {
@@ -66,15 +79,25 @@ func (r *Record) SetLines(lines []Line) {
 	}
 }
 
-// KeptLines are the lines of a call as its record has them; none where the sums of their tokens say all.
-func KeptLines(lines []Line) (kept []Line) {
+// KeptLines are the lines of a call as its record has them; none where the sums of their tokens say all, and its provider
+// nothing of the cost.
+func KeptLines(lines []Line, charged Charge) (kept []Line) {
 	for i := range lines {
 		if line := lines[i].normal(); len(line.Meters) > 0 {
 			kept = addLine(kept, line)
 		}
 	}
-	if len(kept) == 1 && kept[0].ordinary(cutBytes(lines[0].Model)) {
+	cost, said := charged.units()
+	if len(kept) == 1 && !said && kept[0].ordinary(cutBytes(lines[0].Model)) {
 		return nil
+	}
+	for i := range kept {
+		if said {
+			kept[i].Meters = append(kept[i].Meters, Meter{MeterCostReports, 1})
+		}
+		if cost > 0 && i == 0 {
+			kept[i].Meters = append(kept[i].Meters, Meter{MeterReportedCost, cost})
+		}
 	}
 	return kept
 }
@@ -152,6 +175,21 @@ func usageFieldOf(meter string) UsageFields {
 type Charge struct {
 	Amount   string // decimal
 	Currency string
+}
+
+// maxReportedCost is the most that sums of many calls have room for.
+const maxReportedCost = 10_000 // dollars
+
+// units are the charge in ReportedCostUnit; false: there is none, or none that can be counted.
+func (c Charge) units() (n uint64, said bool) {
+	if c.Currency != ReportedCurrency {
+		return 0, false
+	}
+	amount, err := decimal.NewFromString(c.Amount)
+	if err != nil || amount.IsNegative() || amount.GreaterThan(decimal.NewFromInt(maxReportedCost)) {
+		return 0, false
+	}
+	return amount.Shift(-ReportedCostUnit).Round(0).BigInt().Uint64(), true
 }
 
 // makeLinesStorable bounds what an answer may say at will.

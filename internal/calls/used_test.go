@@ -2,6 +2,7 @@ package calls
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,6 +51,31 @@ func TestLinesAreKeptWhereTheFiveNumbersDoNotSayAll(t *testing.T) {
 		r.SetLines(c.lines)
 		if r.Usage != c.usage || !reflect.DeepEqual(r.Lines, c.kept) {
 			t.Errorf("%s: %+v %+v", name, r.Usage, r.Lines)
+		}
+	}
+}
+
+func TestWhatTheProviderChargesIsInTheLines(t *testing.T) {
+	one := []Line{{Model: "m", Meters: of("input", 9)}}
+	two := append(slices.Clone(one), Line{Model: "n", Meters: of("input", 1)})
+	for name, c := range map[string]struct {
+		charged Charge
+		lines   []Line
+		kept    []Line
+	}{
+		"half up to ten decimals": {Charge{"0.00120000005", "USD"}, two,
+			[]Line{{Model: "m", Meters: of("input", 9, "cost_reports", 1, "reported_cost", 12_000_001)}, {Model: "n", Meters: of("input", 1, "cost_reports", 1)}}},
+		"for nothing":     {Charge{"0", "USD"}, one, []Line{{Model: "m", Meters: of("input", 9, "cost_reports", 1)}}},
+		"of nothing used": {Charge{"1", "USD"}, []Line{{Model: "m"}}, nil},
+		"below 0":         {Charge{"-1", "USD"}, one, nil},
+		"too much":        {Charge{"10000.1", "USD"}, one, nil},
+		"other money":     {Charge{"1", "EUR"}, one, nil},
+		"no number":       {Charge{"free", "USD"}, one, nil},
+	} {
+		r := Record{Charged: c.charged}
+		r.SetLines(c.lines)
+		if !reflect.DeepEqual(r.Lines, c.kept) {
+			t.Errorf("%s: %+v", name, r.Lines)
 		}
 	}
 }

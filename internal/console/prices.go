@@ -34,6 +34,22 @@ func (c *Console) deletePrice(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	return nil, c.Pricing.Delete(ctx.UserContext(), principal(ctx).Email, id)
 }
 
+func (c *Console) listBelieved(ctx *fiber.Ctx) (any, error) {
+	return shown(func(all []pricing.Believed) openapi.BelievedItems {
+		return openapi.BelievedItems{Items: openapi.Each(all, func(b pricing.Believed) openapi.Believed {
+			return openapi.Believed{CapabilityID: b.CapabilityID, CreatedBy: b.CreatedBy, CreatedAt: beijing.Format(b.CreatedAt)}
+		})}
+	})(c.Pricing.Believed(ctx.UserContext()))
+}
+
+func (c *Console) setBelieved(ctx *fiber.Ctx) (any, error) {
+	body, err := bodyOf[openapi.BelievedEdit](ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.Pricing.Believe(ctx.UserContext(), principal(ctx).Email, body.CapabilityID, body.Believed)
+}
+
 func (c *Console) listRates(ctx *fiber.Ctx) (any, error) {
 	return shown(func(rates []pricing.Exchange) openapi.ExchangeItems {
 		return openapi.ExchangeItems{Items: openapi.Each(rates, exchangeView)}

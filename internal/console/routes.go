@@ -110,6 +110,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/admin/prices/suggestions", adminQuestion(c.suggestPrices))
 	api.Get("/admin/prices/unpriced", adminQuestion(c.listUnpriced))
 	api.Delete("/admin/prices/:id", admin(ofID(c.deletePrice)))
+	api.Get("/admin/prices/believed", admin(c.listBelieved))
+	api.Put("/admin/prices/believed", admin(c.setBelieved))
 	api.Get("/admin/rates", admin(c.listRates))
 	api.Put("/admin/rates", admin(c.putRate))
 	api.Delete("/admin/rates/:id", admin(ofID(c.deleteRate)))

@@ -108,7 +108,7 @@ func (c *call) finish(o outcome) {
 		Usage:         tokensOf(&used),
 		Lines:         linesOf(&used),
 		AnswerID:      used.AnswerID,
-		Charged:       calls.Charge{Amount: used.ReportedCost, Currency: used.Currency},
+		Charged:       chargedOf(&used),
 		Attempts:      c.attempts,
 		FailedAttempt: c.failedFirst,
 	}

@@ -62,6 +62,10 @@ func tokensOf(r *meter.Report) calls.Usage {
 	return u
 }
 
+func chargedOf(r *meter.Report) calls.Charge {
+	return calls.Charge{Amount: r.ReportedCost, Currency: r.Currency}
+}
+
 // linesOf are the lines that the record of a call has: mostly none, for its five numbers say all, which KeptLines tells.
 func linesOf(r *meter.Report) []calls.Line {
 	lines := make([]calls.Line, len(r.Lines))
@@ -74,5 +78,5 @@ func linesOf(r *meter.Report) []calls.Line {
 			}
 		}
 	}
-	return calls.KeptLines(lines)
+	return calls.KeptLines(lines, chargedOf(r))
 }

@@ -36,7 +36,7 @@ func (l Line) told() string {
 		return "-"
 	}
 	more := ""
-	for m := meter.CacheWrite; m < meter.NumMeters; m++ {
+	for m := meter.CacheWrite; m < meter.NumPriced; m++ {
 		if l.Meters[m] != 0 {
 			more += fmt.Sprintf("%s %d | ", m, l.Meters[m])
 		}

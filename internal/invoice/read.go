@@ -123,7 +123,7 @@ var usedTypes = map[string][]meter.Meter{
 // usedOf are the places in used by heading. Whoever makes a file can name any meter as the contract does.
 var usedOf = func() map[string]int {
 	of := map[string]int{}
-	for m := range meter.Meter(meter.NumMeters) {
+	for m := range meter.NumPriced {
 		used = append(used, usedColumn{"any", strings.ReplaceAll(m.String(), "_", ""), false, []meter.Meter{m}})
 	}
 	for at, column := range used {

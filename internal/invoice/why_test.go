@@ -116,7 +116,7 @@ func TestPartsOfCacheWritesAreComparedWhereAllOfThemAreKnown(t *testing.T) {
 
 // TestEveryMeterCanBeNamed as the contract names it, and columns of one meter stand alone.
 func TestEveryMeterCanBeNamed(t *testing.T) {
-	for m := range meter.Meter(meter.NumMeters) {
+	for m := range meter.NumPriced {
 		lines, _, err := Read([]byte("date,model,"+m.String()+"\n2026-10-02,m,7\n"), october)
 		if err != nil || len(lines) != 1 || lines[0].Meters[m] != 7 || len(lines[0].Meters) != 1 {
 			t.Errorf("%s: %+v %v", m, lines, err)

@@ -59,7 +59,12 @@ const (
 	Characters
 	Milliseconds
 
+	// What the provider says that it charges: calls.MeterCostReports and calls.MeterReportedCost, which have no price.
+	CostReports
+	ReportedCost
+
 	NumMeters = iota
+	NumPriced = CostReports
 )
 
 // String is the name under which contract, ledger and price book have the meter.

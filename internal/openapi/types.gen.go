@@ -520,6 +520,31 @@ type AuditPage struct {
 // Band Holds for calls of more input tokens than this; 0: of any.
 type Band = int64
 
+// Believed defines model for Believed.
+type Believed struct {
+	// CapabilityID Chosen once and never changed.
+	CapabilityID Identifier `json:"capabilityId"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time `json:"createdAt"`
+
+	// CreatedBy An e-mail address.
+	CreatedBy Email `json:"createdBy"`
+}
+
+// BelievedEdit defines model for BelievedEdit.
+type BelievedEdit struct {
+	Believed bool `json:"believed"`
+
+	// CapabilityID Chosen once and never changed.
+	CapabilityID Identifier `json:"capabilityId"`
+}
+
+// BelievedItems defines model for BelievedItems.
+type BelievedItems struct {
+	Items []Believed `json:"items"`
+}
+
 // Binding defines model for Binding.
 type Binding struct {
 	ID     ID                `json:"id"`

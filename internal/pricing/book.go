@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls"
 	"callgate/internal/meter"
 )
 
@@ -16,6 +17,7 @@ type Book struct {
 	currencies []string  // codes, in order
 	targets    []string  // codes that rates lead to, in order
 	rates      [][]dated // of each of currencies to each of targets, ascending
+	believed   map[string]bool
 }
 
 // subject is what has prices by band and day.
@@ -45,10 +47,17 @@ type weight struct {
 
 // NewBook returns the book of these prices and rates. Of two of the same subject, band and day the later one in prices counts;
 // the database holds no such two.
-func NewBook(prices []Price, rates ...Exchange) *Book {
-	b := &Book{prices: map[subject][]band{}}
+func NewBook(prices []Price, rates ...Exchange) *Book { return newBook(prices, rates, nil) }
+
+// newBook makes one that believes what the providers of some capabilities say that calls cost.
+func newBook(prices []Price, rates []Exchange, believed []Believed) *Book {
+	b := &Book{prices: map[subject][]band{}, believed: map[string]bool{}}
 	for _, p := range prices {
 		b.currencies = append(b.currencies, p.Currency)
+	}
+	for _, of := range believed {
+		b.believed[of.CapabilityID] = true
+		b.currencies = append(b.currencies, calls.ReportedCurrency)
 	}
 	slices.Sort(b.currencies)
 	b.currencies = slices.Compact(b.currencies)
@@ -76,8 +85,8 @@ func NewBook(prices []Price, rates ...Exchange) *Book {
 
 // weights are what costs are made of, and the meters for which there is nothing.
 func (r *Rates) weights() (weights []weight, missing []meter.Meter) {
-	var of [meter.NumMeters]*big.Int              // what a unit costs
-	for m := range meter.Meter(meter.NumMeters) { // a whole comes before its parts
+	var of [meter.NumPriced]*big.Int // what a unit costs
+	for m := range meter.NumPriced { // a whole comes before its parts
 		amount, has := r.amount(m)
 		whole := table[m].whole
 		switch {

@@ -83,7 +83,7 @@ func (d Draft) amounts(wrong fault.Fields) map[meter.Meter]decimal.Decimal {
 	for _, name := range slices.Sorted(maps.Keys(d.Amounts)) {
 		m, known := meter.Named(name)
 		switch {
-		case !known:
+		case !known, m >= meter.NumPriced:
 			wrong.Add("amounts", "names a meter that there is not; the contract lists those that there are")
 		case m == meter.Input, m == meter.CachedInput, m == meter.CacheWrite, m == meter.Output:
 			wrong.Add("amounts."+name, "has a field of its own: input, cached, cacheWrite or output")

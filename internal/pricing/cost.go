@@ -2,10 +2,12 @@ package pricing
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls"
 	"callgate/internal/meter"
 )
 
@@ -70,8 +72,18 @@ type Charge struct {
 
 const unpriced = -1
 
-// Charge prices what was used.
+// Believes tells whether calls of a capability cost what their provider says.
+func (b *Book) Believes(capability string) bool { return b.believed[capability] }
+
+// Charge prices what was used: where the provider said what it charges, and is believed, it is that, else by the prices.
 func (b *Book) Charge(u Usage) Charge {
+	if u.Meters[meter.CostReports] != 0 && b.Believes(u.Capability) {
+		currency, _ := slices.BinarySearch(b.currencies, calls.ReportedCurrency)
+		c := Charge{calls: u.Calls, currency: currency}
+		c.amount = decimal.New(u.Meters[meter.ReportedCost], calls.ReportedCostUnit-amountExponent).BigInt()
+		c.totals = b.in(c.currency, u.Day, c.amount)
+		return c
+	}
 	price := b.find(&u)
 	if price == nil || u.Unknown || !price.complete(&u.Meters) {
 		return Charge{calls: u.Calls + u.Beside, currency: unpriced}

@@ -49,6 +49,7 @@ func (s *Store) load(ctx context.Context) (*Book, error) {
 	var version uuid.UUID
 	var prices []Price
 	var rates []Exchange
+	var believed []Believed
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, s.pool, snapshot, func(tx pgx.Tx) (err error) {
 		if err = tx.QueryRow(ctx, `SELECT version FROM price_book`).Scan(&version); err != nil {
@@ -57,13 +58,16 @@ func (s *Store) load(ctx context.Context) (*Book, error) {
 		if prices, err = query(ctx, tx, ``); err != nil {
 			return err
 		}
-		rates, err = exchanges(ctx, tx, ``)
+		if rates, err = exchanges(ctx, tx, ``); err != nil {
+			return err
+		}
+		believed, err = believedIn(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load price book: %w", err)
 	}
-	book := NewBook(prices, rates...)
+	book := newBook(prices, rates, believed)
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
 	s.held.version, s.held.book = version, book

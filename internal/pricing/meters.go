@@ -3,11 +3,11 @@ package pricing
 import "callgate/internal/meter"
 
 // none is the whole of a meter that is no part of another.
-const none = meter.Meter(meter.NumMeters)
+const none = meter.NumPriced
 
 // table says of each meter what it is part of, and of how many units a price is, as a power of ten. The parts of a whole do
 // not overlap.
-var table = [meter.NumMeters]struct {
+var table = [meter.NumPriced]struct {
 	whole meter.Meter
 	per   int32
 }{

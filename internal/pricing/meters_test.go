@@ -169,7 +169,7 @@ func TestOfAllMetersASumCostsWhatItsCallsCostInFractions(t *testing.T) {
 		"cache_write_12h": "cache_write", "input_audio": "input", "input_image": "input", "input_video": "input", "reasoning": "output", "output_audio": "output", "output_image": "output"}
 	per := map[string]int64{"search_units": 1e3, "web_searches": 1e3, "tool_calls": 1e3, "images": 1, "pages": 1, "milliseconds": 1e3}
 	var names []string
-	for m := range meter.Meter(meter.NumMeters) {
+	for m := range meter.NumPriced {
 		names = append(names, m.String())
 	}
 	for range 200 {
@@ -240,7 +240,7 @@ func TestOfAllMetersASumCostsWhatItsCallsCostInFractions(t *testing.T) {
 				rows[lacks] = &Usage{Capability: "chat", Day: price.From}
 			}
 			rows[lacks].Calls++
-			for m := range meter.Meter(meter.NumMeters) {
+			for m := range meter.NumPriced {
 				rows[lacks].Meters[m] += used[m.String()]
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -57,6 +58,9 @@ func lineViews(lines []stats.Line) []openapi.CallLine {
 	return openapi.Each(lines, func(l stats.Line) openapi.CallLine {
 		view := openapi.CallLine{Model: openapi.TextOrNull(l.Model), Tier: openapi.TextOrNull(l.Tier), Band: int64(l.Band), Meters: map[string]int64{}}
 		for _, m := range l.Meters {
+			if m.Name == calls.MeterCostReports || m.Name == calls.MeterReportedCost {
+				continue // said as reportedCost
+			}
 			view.Meters[m.Name] += int64(m.Amount) //nolint:gosec // the spool bounds it
 		}
 		return view

@@ -216,7 +216,7 @@ func (l countedLine) counted(b BillingMonth) invoice.Counted {
 		Why: map[invoice.Reason]int64{invoice.Partial: l.Partial, invoice.Absent: l.Absent + l.Unreadable, invoice.Tier: l.tier, invoice.Unanswered: l.others()},
 	}
 	for name, n := range l.meters {
-		if of, known := meter.Named(name); known {
+		if of, known := meter.Named(name); known && of < meter.NumPriced {
 			counted.Meters[of] = n
 		}
 	}

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -39,9 +40,11 @@ type bookRow struct {
 // without any.
 var yearOfPrices = []bookRow{
 	{capability: "gpt", tier: "flex", from: 40, currency: "USD", input: 12_500, output: 50_000, cached: 6_250, write: -1},
-	{capability: "gpt", band: 200_000, from: 100, currency: "CNY", input: 250_000, output: 800_000, cached: -1, write: -1, more: map[string]int64{"web_searches": 700_000}},
+	{capability: "gpt", band: 200_000, from: 100, currency: "CNY", input: 250_000, output: 800_000, cached: -1, write: -1, more: map[string]int64{"web_searches": 700_000, "images": 3, "output_image": 950_001}},
 	{capability: "claude", tier: "flex", band: 1_000_000, from: 10, currency: "CNY", input: 7, output: 9, cached: 1, write: 8, more: map[string]int64{"cache_write_1h": 11, "pages": 25}},
-	{capability: "claude", from: 150, currency: "USD", input: 30_000, output: 150_000, cached: 3_000, write: 37_500, more: map[string]int64{"cache_write_1h": 60_000, "web_searches": 100_000, "reasoning": 7}},
+	{capability: "claude", from: 150, currency: "USD", input: 30_000, output: 150_000, cached: 3_000, write: 37_500, more: map[string]int64{"cache_write_1h": 60_000, "web_searches": 100_000, "reasoning": 7,
+		"cache_write_5m": 40_000, "cache_write_12h": 99_999, "input_audio": 77_001, "input_image": 3, "output_audio": 111_111, "search_units": 20_000, "tool_calls": 1,
+		"images": 400, "pages": 12, "characters": 150_000, "milliseconds": 1}},
 	{capability: "gpt", model: "", from: 20, currency: "USD", input: 25_000, output: 100_000, cached: 12_500, write: -1},
 	{capability: "gpt", model: "", from: 120, currency: "USD", input: 19_999, output: 80_001, cached: 1, write: 24_999},
 	{capability: "gpt", model: "", from: 250, currency: "CNY", input: 143_333, output: 571_111, cached: -1, write: -1},
@@ -105,8 +108,8 @@ func (c *costs) add(call countedCall) {
 		lines = []countedLine{{model: call.model, meters: map[string]int64{"input": call.input, "output": call.output, "cached_input": call.cached, "cache_write": call.write}}}
 	}
 	for i, line := range lines {
-		price := priceOf(call, line)
-		if price == nil || line.meters["web_searches"] > 0 && price.more["web_searches"] == 0 || line.meters["pages"] > 0 && price.more["pages"] == 0 {
+		currency, amount, known := costOf(call, line)
+		if !known {
 			c.unpriced++
 			continue
 		}
@@ -114,26 +117,61 @@ func (c *costs) add(call countedCall) {
 			c.amount, c.calls = map[string]*big.Int{}, map[string]int64{}
 			c.total, c.missing = map[string]*big.Int{"CNY": new(big.Int), "USD": new(big.Int)}, map[string]string{}
 		}
-		if c.amount[price.currency] == nil {
-			c.amount[price.currency] = new(big.Int)
+		if c.amount[currency] == nil {
+			c.amount[currency] = new(big.Int)
 		}
-		amount := big.NewInt(price.of(line.meters))
-		c.amount[price.currency].Add(c.amount[price.currency], amount)
+		c.amount[currency].Add(c.amount[currency], amount)
 		for to, total := range c.total {
-			if rate := rateOf(price.currency, to, call.day); rate != 0 {
+			if rate := rateOf(currency, to, call.day); rate != 0 {
 				total.Add(total, new(big.Int).Mul(amount, big.NewInt(rate)))
 			} else {
-				c.missing[to] = price.currency
+				c.missing[to] = currency
 			}
 		}
 		if i == 0 {
-			c.calls[price.currency]++
+			c.calls[currency]++
 		}
 	}
 }
 
+// believedCapability is the one whose provider is believed; empty: none.
+var believedCapability string
+
+// costOf is what a line costs, in units of 1e-10; false: nobody knows.
+func costOf(call countedCall, line countedLine) (currency string, amount *big.Int, known bool) {
+	if call.capability == believedCapability && line.meters["cost_reports"] > 0 {
+		return "USD", big.NewInt(line.meters["reported_cost"]), true
+	}
+	price := priceOf(call, line)
+	if price == nil {
+		return "", nil, false
+	}
+	for name := range besides {
+		if line.meters[name] > 0 && price.more[name] == 0 {
+			return "", nil, false
+		}
+	}
+	return price.currency, big.NewInt(price.of(line.meters)), true
+}
+
+// besides are what is used besides tokens, and how many times 1e-10 an amount of a ten-thousandth is for one of them.
+var besides = map[string]int64{"search_units": 1_000, "web_searches": 1_000, "tool_calls": 1_000, "images": 1_000_000, "pages": 1_000_000, "characters": 1, "milliseconds": 1_000}
+
 // of is what meters cost, in units of 1e-10.
-func (p *bookRow) of(n map[string]int64) int64 {
+func (p *bookRow) of(n map[string]int64) (cost int64) {
+	// Of a whole, what none of its parts is: a part costs what its whole does where it has no amount of its own.
+	rest := func(whole string, amount int64, parts ...string) {
+		left := n[whole]
+		for _, part := range parts {
+			left -= n[part]
+			own, has := p.more[part]
+			if !has {
+				own = amount
+			}
+			cost += n[part] * own
+		}
+		cost += left * amount
+	}
 	cached, write := p.cached, p.write
 	if cached < 0 {
 		cached = p.input
@@ -141,16 +179,14 @@ func (p *bookRow) of(n map[string]int64) int64 {
 	if write < 0 {
 		write = p.input
 	}
-	hour, has := p.more["cache_write_1h"]
-	if !has {
-		hour = write
+	rest("cache_write", write, "cache_write_5m", "cache_write_30m", "cache_write_1h", "cache_write_12h")
+	rest("input", p.input, "input_audio", "input_image", "input_video")
+	cost += n["cached_input"]*(cached-p.input) - n["cache_write"]*p.input
+	rest("output", p.output, "reasoning", "output_audio", "output_image")
+	for name, per := range besides {
+		cost += n[name] * p.more[name] * per
 	}
-	thought, has := p.more["reasoning"]
-	if !has {
-		thought = p.output
-	}
-	return (n["input"]-n["cached_input"]-n["cache_write"])*p.input + n["cached_input"]*cached + (n["cache_write"]-n["cache_write_1h"])*write + n["cache_write_1h"]*hour +
-		(n["output"]-n["reasoning"])*p.output + n["reasoning"]*thought + n["web_searches"]*p.more["web_searches"]*1_000 + n["pages"]*p.more["pages"]*1_000_000
+	return cost
 }
 
 // priceOf walks through the whole book: that of the model itself counts first, then that of the tier, then that of the
@@ -273,6 +309,13 @@ func TestEveryCostIsThatOfItsRows(t *testing.T) {
 	yearOfPrices[at].output = 79_990
 	w.put(first, yearOfPrices[at])
 	w.compareCosts(t, owner, applications, first)
+
+	defer func() { believedCapability = "" }()
+	believedCapability = "claude"
+	if err := w.deps.Pricing.Believe(w.Ctx, "root@example.com", believedCapability, true); err != nil {
+		t.Fatal(err)
+	}
+	w.compareCosts(t, owner, applications, first)
 }
 
 func (w *world) put(first beijing.Day, row bookRow) {
@@ -322,7 +365,8 @@ func (w *world) randomYear(applications []uuid.UUID, first beijing.Day, n int) {
 	}
 }
 
-// linedYear stores n calls of a year that have lines: of two models, tiers, bands, parts of cache writes, searches and pages.
+// linedYear stores n calls of a year that have lines: of two models, tiers, bands and all meters, and what some providers say of
+// their cost.
 func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 	w.T.Helper()
 	random := rand.New(rand.NewPCG(7, 8))
@@ -334,21 +378,25 @@ func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 			lines = append(lines, calls.Line{Model: pick("gpt-mini", "gpt-nano"), Tier: pick("", "flex")})
 		}
 		for i := range lines {
-			cached, hour, five := random.Uint64N(1000), random.Uint64N(1000), random.Uint64N(1000)
-			meters := map[string]uint64{"input": 3000 + random.Uint64N(1_200_000), "cached_input": cached, "cache_write": hour + five, "cache_write_1h": hour, "cache_write_5m": five,
-				"output": 500 + random.Uint64N(9000), "reasoning": random.Uint64N(500)}
+			some := func() uint64 { return random.Uint64N(1000) }
+			meters := map[string]uint64{"cached_input": some(), "cache_write_5m": some(), "cache_write_30m": some(), "cache_write_1h": some(), "cache_write_12h": some(),
+				"input_audio": some(), "input_image": some(), "input_video": some(), "reasoning": some(), "output_audio": some(), "output_image": some()}
+			meters["cache_write"] = some() + meters["cache_write_5m"] + meters["cache_write_30m"] + meters["cache_write_1h"] + meters["cache_write_12h"]
+			meters["input"], meters["output"] = 10_000+random.Uint64N(1_200_000), 3_000+random.Uint64N(9000)
+			beside := slices.Sorted(maps.Keys(besides))[random.IntN(len(besides))]
 			switch random.IntN(5) {
 			case 0:
-				meters["web_searches"] = 1 + random.Uint64N(9)
+				meters[beside] = 1 + random.Uint64N(9)
 			case 1:
-				meters = map[string]uint64{"pages": 1 + random.Uint64N(50)}
+				meters = map[string]uint64{beside: 1 + random.Uint64N(50)}
 			}
 			for name, n := range meters {
 				lines[i].Meters = append(lines[i].Meters, calls.Meter{Name: name, Amount: n})
 			}
 		}
 		rows = append(rows, ledgerCall{application: applications[random.IntN(5)], at: first.Start().Add(time.Duration(random.Int64N(365*86_400_000)) * time.Millisecond),
-			capability: pick("gpt", "claude", "free", ""), state: pick("reported", "partial"), status: 200, lines: lines})
+			capability: pick("gpt", "claude", "free", ""), state: pick("reported", "partial"), status: 200, lines: lines,
+			charged: calls.Charge{Amount: fmt.Sprintf("0.%010d", random.Int64N(2)*random.Int64N(1e9)), Currency: pick("", "", "USD", "EUR")}})
 	}
 	w.insertCalls(rows)
 }
@@ -361,6 +409,7 @@ type ledgerCall struct {
 	status            uint16
 	estimated         uint32
 	lines             []calls.Line
+	charged           calls.Charge
 }
 
 func (w *world) insertCalls(all []ledgerCall) {
@@ -377,7 +426,7 @@ func (w *world) insertCalls(all []ledgerCall) {
 	}
 	defer func() { _ = insert.Close() }()
 	for _, c := range all {
-		var r calls.Record
+		r := calls.Record{Charged: c.charged}
 		r.SetLines(c.lines)
 		var models, tiers, meters []string
 		var bands []uint32

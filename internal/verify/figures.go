@@ -108,7 +108,9 @@ func (t *tokens) lines(f *openapi.CallFields, c stats.Call) {
 		line := openapi.CallLine{Model: orNull(l.Model), Tier: orNull(l.Tier), Band: int64(l.Band), Meters: map[string]int64{}}
 		row.Lined = 1
 		for _, m := range l.Meters {
-			line.Meters[m.Name] = int64(m.Amount) //nolint:gosec // bounded when it was kept
+			if m.Name != "cost_reports" && m.Name != "reported_cost" {
+				line.Meters[m.Name] = int64(m.Amount) //nolint:gosec // bounded when it was kept
+			}
 			row.Models, row.Tiers, row.Bands = append(row.Models, l.Model), append(row.Tiers, l.Tier), append(row.Bands, l.Band)
 			row.Meters, row.Amounts = append(row.Meters, m.Name), append(row.Amounts, m.Amount)
 		}

@@ -51,24 +51,23 @@ func (t *tokens) figures(m stats.Metrics, of func(tokenRow) bool) openapi.Metric
 		}
 		addTokens(&sum, row.rowTokens)
 		for _, line := range row.lines() {
-			price, found := t.book.PriceOf(pricing.Usage{Capability: row.Model, UpstreamModel: line.model, Tier: line.tier, Band: int64(line.band), Day: row.Day})
-			amount, complete := amountOf(line, price.Rates)
-			if !found || !complete {
+			amount, in, known := t.cost(row, line)
+			if !known {
 				unpriced += line.calls
 				continue
 			}
-			if costs[price.Currency] == nil {
-				costs[price.Currency] = &openapi.Cost{Currency: &price.Currency}
+			if costs[in] == nil {
+				costs[in] = &openapi.Cost{Currency: &in}
 			}
 			if line.first {
-				costs[price.Currency].PricedCalls += line.calls
+				costs[in].PricedCalls += line.calls
 			}
-			amounts[price.Currency] = amounts[price.Currency].Add(amount)
+			amounts[in] = amounts[in].Add(amount)
 			for currency, total := range totals {
-				if rate, known := t.book.Exchange(price.Currency, currency, row.Day); known {
+				if rate, known := t.book.Exchange(in, currency, row.Day); known {
 					total.amount = total.amount.Add(amount.Mul(rate))
 				} else if line.first && line.calls > 0 || !amount.IsZero() {
-					total.left[price.Currency] = true
+					total.left[in] = true
 				}
 			}
 		}
@@ -144,8 +143,26 @@ var (
 	perMeter = map[string]int32{"input": 6, "output": 6, "search_units": 3, "web_searches": 3, "tool_calls": 3, "images": 0, "pages": 0, "characters": 6, "milliseconds": 3}
 )
 
-// amountOf is what a line costs; false: there is no amount for something of it.
+// cost is what a line of a row costs, and in which currency; false: it has no price, or none for something of it.
+func (t *tokens) cost(row tokenRow, line usedLine) (amount decimal.Decimal, currency string, known bool) {
+	if !line.meters["cost_reports"].IsZero() && t.book.Believes(row.Model) {
+		return line.meters["reported_cost"].Shift(-10), "USD", true
+	}
+	price, found := t.book.PriceOf(pricing.Usage{Capability: row.Model, UpstreamModel: line.model, Tier: line.tier, Band: int64(line.band), Day: row.Day})
+	if !found {
+		return amount, "", false
+	}
+	amount, known = amountOf(line, price.Rates)
+	return amount, price.Currency, known
+}
+
+// amountOf is what a line costs; false: there is no amount for something of it, or nobody here knows what that is.
 func amountOf(line usedLine, rates pricing.Rates) (sum decimal.Decimal, complete bool) {
+	for name, n := range line.meters {
+		if _, known := meter.Named(name); !known && !n.IsZero() {
+			return sum, false
+		}
+	}
 	for meter, per := range perMeter {
 		amount, given := amountFor(meter, rates)
 		if !given && !line.meters[meter].IsZero() {

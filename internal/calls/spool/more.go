@@ -3,6 +3,7 @@ package spool
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -91,6 +92,9 @@ func appendUsage(b []byte, u *calls.Usage) []byte {
 	return appendText(b, u.Model)
 }
 
+// meterCodes are the meters that stand by their place; later ones stand by their name, so that a version before reads them.
+var meterCodes = calls.MeterNames[:slices.Index(calls.MeterNames, calls.MeterCostReports)]
+
 func appendLines(b []byte, lines []calls.Line) []byte {
 	b = append(b, byte(len(lines)))
 	for i := range lines {
@@ -98,7 +102,7 @@ func appendLines(b []byte, lines []calls.Line) []byte {
 		b = appendText(appendText(b, l.Model), l.Tier)
 		b = append(binary.AppendUvarint(b, uint64(l.Band)), byte(len(l.Meters)))
 		for _, m := range l.Meters {
-			b = binary.AppendUvarint(appendCode(b, calls.MeterNames, m.Name), m.Amount)
+			b = binary.AppendUvarint(appendCode(b, meterCodes, m.Name), m.Amount)
 		}
 	}
 	return b
@@ -156,7 +160,7 @@ func (d *decoder) lines() []calls.Line {
 		l.Model, l.Tier, l.Band = d.text(), d.text(), uint32(d.number(math.MaxUint32))
 		l.Meters = make([]calls.Meter, d.octet())
 		for j := range l.Meters {
-			l.Meters[j] = calls.Meter{Name: d.code(calls.MeterNames), Amount: d.number(math.MaxInt64)}
+			l.Meters[j] = calls.Meter{Name: d.code(meterCodes), Amount: d.number(math.MaxInt64)}
 		}
 	}
 	return lines

@@ -113,6 +113,25 @@ test('a rate is entered, corrected and deleted beneath the prices', async ({ pag
   await expect(page.getByRole('row').filter({ hasText: 'CHF ISK' }).first()).toContainText('Deleted rate');
 });
 
+test('a provider is believed about what it charges, and is no more', async ({ page, administrator }) => {
+  const id = await priced(administrator);
+  const other = await priced(administrator);
+  await page.goto('/admin/prices');
+  const block = page.getByRole('region', { name: 'Costs that providers tell' });
+  await block.getByRole('button', { name: 'Believe a provider' }).click();
+  await field(page, 'Capability').fill(id);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(block.getByRole('row').filter({ hasText: id })).toBeVisible();
+  await expect(block.getByRole('row').filter({ hasText: other })).toHaveCount(0);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await block.getByRole('button', { name: `Stop believing the provider of ${id}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+  await expect(block.getByRole('row').filter({ hasText: id })).toHaveCount(0);
+  const { items } = await administrator.api<Schemas['BelievedItems']>('GET', '/api/admin/prices/believed');
+  expect(items.map(({ capabilityId }) => capabilityId)).not.toContain(id);
+});
+
 test('a price that somebody else corrected meanwhile is shown before it is replaced', async ({ page, administrator, expected }) => {
   expected.push(/ 409 /);
   const id = await priced(administrator);

@@ -88,6 +88,12 @@ export const officeQueries = {
       queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/prices', { signal }))).items,
       staleTime: 0,
     }),
+  believed: () =>
+    queryOptions({
+      queryKey: ['prices', 'believed', {}],
+      queryFn: async ({ signal }) => (await unwrap(api.GET('/api/admin/prices/believed', { signal }))).items,
+    }),
+
   rates: () =>
     queryOptions({
       queryKey: ['prices', 'rates', {}],
@@ -403,6 +409,14 @@ export function usePutRate() {
   return useMutation({
     mutationFn: ({ body, updatedAt }: { body: Schemas['ExchangeDraft']; updatedAt: string | undefined }) =>
       unwrap(api.PUT('/api/admin/rates', { params: { header: updatedAt === undefined ? {} : ifUnchanged(updatedAt) }, body })),
+    onSettled: () => refresh('prices'),
+  });
+}
+
+export function useSetBelieved() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: (body: Schemas['BelievedEdit']) => unwrap(api.PUT('/api/admin/prices/believed', { body })),
     onSettled: () => refresh('prices'),
   });
 }

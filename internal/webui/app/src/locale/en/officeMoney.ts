@@ -112,6 +112,20 @@ const officeMoney: Same<typeof zh> = {
       standard_tier: 'standard tier only',
     },
   },
+  believed: {
+    title: 'Costs that providers tell',
+    about:
+      'Calls of these capabilities cost what their provider says that it charges, wherever an answer says so in dollars, as those of OpenRouter and xAI do. Their other calls cost what prices say. This holds for calls of the past too.',
+    add: 'Believe a provider',
+    empty: 'Every call costs what prices say.',
+    since: 'Believed since',
+    by: 'By',
+    stop: 'Stop',
+    stopOf: 'Stop believing the provider of {{name}}',
+    ask: 'Stop believing the provider of {{name}}?',
+    askText: 'All of its calls then cost what prices say, those of the past too.',
+    stopped: 'Calls of {{name}} cost what prices say now.',
+  },
   rates: {
     title: 'Rates between currencies',
     about:

@@ -185,6 +185,7 @@ const officePeople: Same<typeof zh> = {
       upstreamAuth: 'Credential',
       upstreamKey: 'Upstream key',
       upstreamKeySentTo: 'Stored key is sent to',
+      costBelieved: 'Provider’s cost is believed',
       upstreamModel: 'Upstream model',
       defaultPath: 'Default path',
       allowedMethods: 'Allowed methods',

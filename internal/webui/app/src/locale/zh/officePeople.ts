@@ -182,6 +182,7 @@ const officePeople = {
       upstreamAuth: '鉴权方式',
       upstreamKey: '上游 Key',
       upstreamKeySentTo: '已保存的 Key 发往',
+      costBelieved: '采信服务商告知的费用',
       upstreamModel: '上游模型',
       defaultPath: '默认路径',
       allowedMethods: '允许的方法',

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { useQuery } from '@tanstack/react-query';
 import { useFieldArray } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { ApiError, changedMeanwhile } from '../../api/error';
@@ -10,7 +9,8 @@ import { Decide, Form, Input, Notice, Refused, Select, useDraft, useTyped } from
 import { Icon } from '../../ui/Icon';
 import { notify } from '../../ui/page/notice';
 import { BANDS, draft, fresh, METERS, RATES, replaced, stored, taken, type Meter, type Price, type Typed } from './prices';
-import { officeQueries, usePutPrice } from '../queries';
+import { CapabilityField } from './CapabilityField';
+import { usePutPrice } from '../queries';
 import { Suggestions } from './Suggestions';
 
 const shown = (price: Price): string =>
@@ -177,31 +177,5 @@ function Meters({ form, taken }: { form: ReturnType<typeof useDraft<Typed>>; tak
         </div>
       )}
     </fieldset>
-  );
-}
-
-/** A capability's identifier, of those that contain what is typed. */
-function CapabilityField({ id, locked }: { id: string; locked: boolean }) {
-  const { t } = useTranslation('admin');
-  const { data } = useQuery(officeQueries.capabilities({ page: 1, groupId: '', status: '', q: id }));
-  return (
-    <>
-      <Line
-        {...code}
-        name="capabilityId"
-        label={t('prices.capability')}
-        hint={data?.items.find((one) => one.id === id)?.name ?? ''}
-        readOnly={locked}
-        autoFocus={!locked}
-        list="price-capabilities"
-      />
-      <datalist id="price-capabilities">
-        {data?.items.map((one) => (
-          <option key={one.id} value={one.id}>
-            {one.name}
-          </option>
-        ))}
-      </datalist>
-    </>
   );
 }

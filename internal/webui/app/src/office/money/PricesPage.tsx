@@ -15,6 +15,7 @@ import { Cell } from '../../ui/table/Records';
 import { Tag } from '../../ui/Tag';
 import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
+import { Believed } from './Believed';
 import { PriceForm } from './PriceForm';
 import { histories, listed, METERS, type Held, type Price } from './prices';
 import { Rates } from './Rates';
@@ -73,6 +74,7 @@ export function Component() {
           }}
         </Block>
       </section>
+      <Believed />
       <Rates />
     </>
   );
