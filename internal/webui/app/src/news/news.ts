@@ -78,6 +78,14 @@ export const news: readonly Entry[] = [
         ['直接读取供应商账单', '可直接读取 OpenAI、Anthropic、DeepSeek 和 OpenRouter 导出的文件；表格先列出有差异的行。'],
         '/admin/reconcile',
       ),
+      item(
+        [
+          'One total, and costs that providers tell',
+          'Enter rates between currencies and costs also have one total. Where a provider says what a call costs, you can have it believed.',
+        ],
+        ['费用合计与服务商告知的费用', '录入汇率后，费用还会有一个合计。服务商在应答中告知费用的，可以选择采信。'],
+        '/admin/prices',
+      ),
     ],
   },
   {
