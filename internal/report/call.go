@@ -58,13 +58,17 @@ func lineViews(lines []stats.Line) []openapi.CallLine {
 	return openapi.Each(lines, func(l stats.Line) openapi.CallLine {
 		view := openapi.CallLine{Model: openapi.TextOrNull(l.Model), Tier: openapi.TextOrNull(l.Tier), Band: int64(l.Band), Meters: map[string]int64{}}
 		for _, m := range l.Meters {
-			if m.Name == calls.MeterCostReports || m.Name == calls.MeterReportedCost {
-				continue // said as reportedCost
+			if !ofCost(m.Name) {
+				view.Meters[m.Name] += int64(m.Amount) //nolint:gosec // the spool bounds it
 			}
-			view.Meters[m.Name] += int64(m.Amount) //nolint:gosec // the spool bounds it
 		}
 		return view
 	})
+}
+
+// ofCost tells whether a meter says what the provider charges, which is not what was used.
+func ofCost(meter string) bool {
+	return meter == calls.MeterCostReports || meter == calls.MeterReportedCost
 }
 
 func reportedCost(c stats.Call) *openapi.ReportedCost {

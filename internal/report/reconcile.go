@@ -177,7 +177,7 @@ func (l *countedLine) add(t stats.SlotTokens) {
 	sum.Calls, sum.Input, sum.Output = sum.Calls+t.Calls, sum.Input+t.Input, sum.Output+t.Output
 	sum.Cached, sum.CacheWrite, sum.Reasoning = sum.Cached+t.Cached, sum.CacheWrite+t.CacheWrite, sum.Reasoning+t.Reasoning
 	for name, n := range t.Meters {
-		if !slices.Contains(fiveMeters[:], name) {
+		if !slices.Contains(fiveMeters[:], name) && !ofCost(name) {
 			l.meters[name] += n
 		}
 	}
@@ -216,7 +216,7 @@ func (l countedLine) counted(b BillingMonth) invoice.Counted {
 		Why: map[invoice.Reason]int64{invoice.Partial: l.Partial, invoice.Absent: l.Absent + l.Unreadable, invoice.Tier: l.tier, invoice.Unanswered: l.others()},
 	}
 	for name, n := range l.meters {
-		if of, known := meter.Named(name); known && of < meter.NumPriced {
+		if of, known := meter.Named(name); known {
 			counted.Meters[of] = n
 		}
 	}

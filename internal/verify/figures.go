@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -108,7 +109,7 @@ func (t *tokens) lines(f *openapi.CallFields, c stats.Call) {
 		line := openapi.CallLine{Model: orNull(l.Model), Tier: orNull(l.Tier), Band: int64(l.Band), Meters: map[string]int64{}}
 		row.Lined = 1
 		for _, m := range l.Meters {
-			if m.Name != "cost_reports" && m.Name != "reported_cost" {
+			if !slices.Contains(ofCost, m.Name) {
 				line.Meters[m.Name] = int64(m.Amount) //nolint:gosec // bounded when it was kept
 			}
 			row.Models, row.Tiers, row.Bands = append(row.Models, l.Model), append(row.Tiers, l.Tier), append(row.Bands, l.Band)

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -161,7 +162,7 @@ func (v *verifier) recountInvoice(ctx context.Context, applications []uuid.UUID,
 			five := map[string]**int64{"input": &of.Input, "output": &of.Output, "cached_input": &of.Cached, "cache_write": &of.CacheWrite, "reasoning": &of.Reasoning}
 			if to := five[row.Meters[i]]; to != nil {
 				*to = &n
-			} else {
+			} else if !slices.Contains(ofCost, row.Meters[i]) {
 				line.meters[row.Meters[i]] += n
 			}
 			line.rows = append(line.rows, of)

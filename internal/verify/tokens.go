@@ -143,6 +143,9 @@ var (
 	perMeter = map[string]int32{"input": 6, "output": 6, "search_units": 3, "web_searches": 3, "tool_calls": 3, "images": 0, "pages": 0, "characters": 6, "milliseconds": 3}
 )
 
+// ofCost are meters that say what the provider charges, and not what was used.
+var ofCost = []string{"cost_reports", "reported_cost"}
+
 // cost is what a line of a row costs, and in which currency; false: it has no price, or none for something of it.
 func (t *tokens) cost(row tokenRow, line usedLine) (amount decimal.Decimal, currency string, known bool) {
 	if !line.meters["cost_reports"].IsZero() && t.book.Believes(row.Model) {
