@@ -33,6 +33,7 @@ func openClickHouse(of *clickhouse.Options) (driver.Conn, error) {
 	options.Settings["async_insert"] = 0
 	options.Settings["deduplicate_blocks_in_dependent_materialized_views"] = 1
 	options.Settings["materialized_views_ignore_errors"] = 0
+	options.Settings["parallel_view_processing"] = 1 // rows are seen before their rollups are: half as long so
 	options.MaxOpenConns, options.MaxIdleConns = 3, 2
 	conn, err := clickhouse.Open(&options)
 	if err != nil {
