@@ -68,7 +68,7 @@ func TestBelievingAProviderIsAuditedAndHoldsAtOnceInEveryProcess(t *testing.T) {
 			t.Errorf("step %d: %+v, %v", i, all, err)
 		}
 	}
-	databasetest.MustFail(t, w.Believe(w.Ctx, admin, "nothing", true), fault.Invalid)
+	databasetest.MustFail(t, w.Believe(w.Ctx, admin, "nothing", true), fault.Invalid, "capabilityId")
 }
 
 func inShort(c Cost) string { return fmt.Sprintf("%s %s of %d", c.Currency, c.Amount, c.PricedCalls) }
