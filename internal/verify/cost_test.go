@@ -139,7 +139,7 @@ var believedCapability string
 
 // costOf is what a line costs, in units of 1e-10; false: nobody knows.
 func costOf(call countedCall, line countedLine) (currency string, amount *big.Int, known bool) {
-	if call.capability == believedCapability && line.meters["cost_reports"] > 0 {
+	if believedCapability != "" && call.capability == believedCapability && line.meters["cost_reports"] > 0 {
 		return "USD", big.NewInt(line.meters["reported_cost"]), true
 	}
 	price := priceOf(call, line)
