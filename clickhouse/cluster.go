@@ -21,7 +21,7 @@ import (
 // leaves out nodes that are added later, and answers for other nodes by waiting for them. Each node remembers
 // what it has, so a run that found one away is completed by the next, and a new node gets everything. All nodes
 // are tried whatever fails, so that one that is away holds up itself alone.
-func upCluster(ctx context.Context, options *driver.Options, name string, shown progress.Output) error {
+func upCluster(ctx context.Context, options *driver.Options, name string, display progress.Output) error {
 	if options.Protocol != driver.Native {
 		return errors.New("CLICKHOUSE_CLUSTER needs a CLICKHOUSE_URL that begins with clickhouse://, for it is the native port of each node that remote_servers names")
 	}
@@ -30,7 +30,7 @@ func upCluster(ctx context.Context, options *driver.Options, name string, shown 
 		return err
 	}
 	var faults []error
-	meter := shown.Begin("nodes of the ClickHouse cluster migrated", int64(len(layout.Nodes())))
+	meter := display.Begin("nodes of the ClickHouse cluster migrated", int64(len(layout.Nodes())))
 	defer meter.End()
 	for _, address := range layout.Nodes() {
 		n := &node{options: options, address: address, cluster: name, layout: layout}

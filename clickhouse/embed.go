@@ -32,25 +32,27 @@ var views embed.FS
 // Up brings the database of an address (native or http DSN, or a cluster's) to the newest version and creates
 // it when it does not exist; of a cluster on every node (cluster.go). It is safe to run twice; ClickHouse has
 // no lock to offer, so callers on several nodes must take one elsewhere.
-func Up(ctx context.Context, address string) error { return UpShown(ctx, address, progress.Output{}) }
+func Up(ctx context.Context, address string) error {
+	return UpWithProgress(ctx, address, progress.Output{})
+}
 
-// UpShown is Up, and shows how far it is.
-func UpShown(ctx context.Context, address string, shown progress.Output) error {
+// UpWithProgress is Up, and shows how far it is.
+func UpWithProgress(ctx context.Context, address string, display progress.Output) error {
 	options, name, err := cluster.Parse(address)
 	if err != nil {
 		return err
 	}
 	if name != "" {
-		return upCluster(ctx, options, name, shown)
+		return upCluster(ctx, options, name, display)
 	}
-	if err := up(ctx, options, Migrations, shown); err != nil {
+	if err := up(ctx, options, Migrations, display); err != nil {
 		return err
 	}
 	return replaceViews(ctx, options, func(sql string) string { return sql })
 }
 
 // up brings one database of one server to the newest version.
-func up(ctx context.Context, options *driver.Options, migrations fs.FS, shown progress.Output) error {
+func up(ctx context.Context, options *driver.Options, migrations fs.FS, display progress.Output) error {
 	if err := createDatabase(ctx, *options); err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func up(ctx context.Context, options *driver.Options, migrations fs.FS, shown pr
 	if err != nil {
 		return fmt.Errorf("clickhouse migrations: %w", err)
 	}
-	if err := migrating.Up(ctx, db, provider, shown, "migrations of ClickHouse applied"); err != nil {
+	if err := migrating.Up(ctx, db, provider, display, "migrations of ClickHouse applied"); err != nil {
 		return fmt.Errorf("migrate clickhouse: %w", err)
 	}
 	return nil

@@ -26,13 +26,13 @@ var Migrations embed.FS
 // Up brings the database at databaseURL to the newest version. It is safe to run twice and by
 // several nodes at once: a session advisory lock lets one of them work and the others wait.
 func Up(ctx context.Context, databaseURL string) error {
-	return UpShown(ctx, databaseURL, progress.Output{})
+	return UpWithProgress(ctx, databaseURL, progress.Output{})
 }
 
-// UpShown is Up, and shows how far it is.
-func UpShown(ctx context.Context, databaseURL string, shown progress.Output) error {
+// UpWithProgress is Up, and shows how far it is.
+func UpWithProgress(ctx context.Context, databaseURL string, display progress.Output) error {
 	return with(databaseURL, func(db *dbsql.DB, p *goose.Provider) error {
-		return migrating.Up(ctx, db, p, shown, "migrations of PostgreSQL applied")
+		return migrating.Up(ctx, db, p, display, "migrations of PostgreSQL applied")
 	})
 }
 

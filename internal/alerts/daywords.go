@@ -9,13 +9,13 @@ import (
 )
 
 // wordsOfDay reads the payload of day.closed or day.reopened.
-func wordsOfDay(body []byte) (told, error) {
+func wordsOfDay(body []byte) (message, error) {
 	var p payloadOfDay
 	if err := json.Unmarshal(body, &p); err != nil {
-		return told{}, fmt.Errorf("read a payload: %w", err)
+		return message{}, fmt.Errorf("read a payload: %w", err)
 	}
 	d, h := p.Data, headings[p.Type]
-	t := told{heading: fmt.Sprintf("[Callgate] %s / %s: %s", h[0], h[1], d.Day)}
+	t := message{heading: fmt.Sprintf("[Callgate] %s / %s: %s", h[0], h[1], d.Day)}
 	if d.Revision > 1 {
 		t.heading += fmt.Sprintf(" (%d)", d.Revision)
 	}

@@ -33,27 +33,27 @@ var headings = map[string][2]string{
 }
 
 // told is an event in words.
-type told struct {
+type message struct {
 	heading string // one line
 	text    string // lines
 }
 
 // wordsOf reads a payload.
-func wordsOf(body []byte) (told, error) {
+func wordsOf(body []byte) (message, error) {
 	var of struct{ Type string }
 	if err := json.Unmarshal(body, &of); err != nil {
-		return told{}, fmt.Errorf("read a payload: %w", err)
+		return message{}, fmt.Errorf("read a payload: %w", err)
 	}
 	if strings.HasPrefix(of.Type, "day.") {
 		return wordsOfDay(body)
 	}
 	var p payload
 	if err := json.Unmarshal(body, &p); err != nil {
-		return told{}, fmt.Errorf("read a payload: %w", err)
+		return message{}, fmt.Errorf("read a payload: %w", err)
 	}
 	d := p.Data
 	h := headings[p.Type]
-	t := told{heading: fmt.Sprintf("[Callgate] %s / %s: %s", h[0], h[1], d.Rule.Name)}
+	t := message{heading: fmt.Sprintf("[Callgate] %s / %s: %s", h[0], h[1], d.Rule.Name)}
 	sign := map[bool]string{true: "≤", false: "≥"}[d.Rule.Kind == KeyExpiry]
 	var lines []string
 	for i, sentence := range []string{"%s%s：%s（阈值 %s %s）", "%s%s: %s (threshold %s %s)"} {

@@ -32,7 +32,7 @@ type Installation struct {
 
 // Write makes a backup of an installation in a directory that is not there yet, while it serves. It tells out what it
 // did. What fails leaves nothing behind.
-func Write(ctx context.Context, of Installation, dir string, out io.Writer, shown progress.Output) (err error) {
+func Write(ctx context.Context, of Installation, dir string, out io.Writer, display progress.Output) (err error) {
 	a, err := newArchive(dir)
 	if err != nil {
 		return err
@@ -56,11 +56,11 @@ func Write(ctx context.Context, of Installation, dir string, out io.Writer, show
 	if m.Behind, err = awaitThrough(ctx, conn, m.Spools, m.BeganAt); err != nil {
 		return err
 	}
-	from, err := snapshot(ctx, conn, of, m, a, shown)
+	from, err := snapshot(ctx, conn, of, m, a, display)
 	if err != nil {
 		return err
 	}
-	if err := readClickHouse(ctx, of, from, m, a, shown); err != nil {
+	if err := readClickHouse(ctx, of, from, m, a, display); err != nil {
 		return err
 	}
 	m.EndedAt = time.Now()
@@ -89,9 +89,9 @@ func connect(ctx context.Context, databaseURL string) (*pgx.Conn, error) {
 }
 
 // snapshot writes PostgreSQL's part and gives the first day whose calls are kept.
-func snapshot(ctx context.Context, conn *pgx.Conn, of Installation, m *Manifest, a *archive, shown meters) (from beijing.Day, err error) {
+func snapshot(ctx context.Context, conn *pgx.Conn, of Installation, m *Manifest, a *archive, display meters) (from beijing.Day, err error) {
 	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if m.Postgres, err = dumpPostgres(ctx, tx, a, shown); err != nil {
+		if m.Postgres, err = dumpPostgres(ctx, tx, a, display); err != nil {
 			return err
 		}
 		if m.Keys, err = of.Secrets.survey(ctx, tx); err != nil {
@@ -116,7 +116,7 @@ var whole = chdriver.Settings{
 	"max_execution_time": 0,
 }
 
-func readClickHouse(ctx context.Context, of Installation, from beijing.Day, m *Manifest, a *archive, shown meters) error {
+func readClickHouse(ctx context.Context, of Installation, from beijing.Day, m *Manifest, a *archive, display meters) error {
 	if err := clickhouse.Fetch(ctx, of.ClickHouseURL); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func readClickHouse(ctx context.Context, of Installation, from beijing.Day, m *M
 	if err != nil {
 		return err
 	}
-	m.ClickHouse.Tables, err = s.dumpClickHouse(ctx, a, pieces, shown)
+	m.ClickHouse.Tables, err = s.dumpClickHouse(ctx, a, pieces, display)
 	return err
 }
 

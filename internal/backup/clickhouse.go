@@ -182,12 +182,12 @@ func (s *store) ofRollup(ctx context.Context, table string, callsFrom beijing.Da
 func (t Table) list() string { return "`" + strings.Join(t.Columns, "`, `") + "`" }
 
 // dumpClickHouse writes the pieces: all calls before any detail, all details before the rest.
-func (s *store) dumpClickHouse(ctx context.Context, a *archive, pieces []piece, shown meters) ([]Table, error) {
+func (s *store) dumpClickHouse(ctx context.Context, a *archive, pieces []piece, display meters) ([]Table, error) {
 	var expected int64
 	for _, p := range pieces {
 		expected += p.Rows
 	}
-	meter := shown.Begin("rows of ClickHouse written", expected)
+	meter := display.Begin("rows of ClickHouse written", expected)
 	defer meter.End()
 	var tables []Table
 	for begin := 0; begin < len(pieces); {
@@ -227,12 +227,12 @@ func (s *store) dumpPieces(ctx context.Context, a *archive, pieces []piece, coun
 }
 
 // loadClickHouse inserts all files of a backup.
-func (s *store) loadClickHouse(ctx context.Context, dir string, tables []Table, shown meters) error {
+func (s *store) loadClickHouse(ctx context.Context, dir string, tables []Table, display meters) error {
 	var expected int64
 	for _, t := range tables {
 		expected += t.Rows
 	}
-	meter := shown.Begin("rows of ClickHouse inserted", expected)
+	meter := display.Begin("rows of ClickHouse inserted", expected)
 	defer meter.End()
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)

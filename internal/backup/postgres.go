@@ -85,7 +85,7 @@ func (t Table) quoted() string {
 }
 
 // dumpPostgres copies every table as one snapshot saw them.
-func dumpPostgres(ctx context.Context, tx pgx.Tx, a *archive, shown meters) (p Postgres, err error) {
+func dumpPostgres(ctx context.Context, tx pgx.Tx, a *archive, display meters) (p Postgres, err error) {
 	if p.Schema, err = postgresVersion(ctx, tx); err != nil {
 		return p, err
 	}
@@ -93,7 +93,7 @@ func dumpPostgres(ctx context.Context, tx pgx.Tx, a *archive, shown meters) (p P
 	if err != nil {
 		return p, fmt.Errorf("tables of PostgreSQL: %w", err)
 	}
-	meter := shown.Begin("tables of PostgreSQL written", int64(len(names)))
+	meter := display.Begin("tables of PostgreSQL written", int64(len(names)))
 	defer meter.End()
 	for _, name := range names {
 		t := Table{Name: name, File: "postgres/" + name + ".copy.zst"}
@@ -126,7 +126,7 @@ func dumpPostgres(ctx context.Context, tx pgx.Tx, a *archive, shown meters) (p P
 
 // loadPostgres fills tables that are there, empty, and of the backup's version. Their triggers are off, for they would
 // number what is numbered.
-func loadPostgres(ctx context.Context, tx pgx.Tx, dir string, p Postgres, shown meters) error {
+func loadPostgres(ctx context.Context, tx pgx.Tx, dir string, p Postgres, display meters) error {
 	var names []string
 	for _, t := range p.Tables {
 		names = append(names, pgx.Identifier{t.Name}.Sanitize())
@@ -134,7 +134,7 @@ func loadPostgres(ctx context.Context, tx pgx.Tx, dir string, p Postgres, shown 
 	if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(names, ", ")); err != nil { // migrations put rows into some
 		return fmt.Errorf("empty the tables of PostgreSQL: %w", err)
 	}
-	meter := shown.Begin("tables of PostgreSQL filled", int64(len(names)))
+	meter := display.Begin("tables of PostgreSQL filled", int64(len(names)))
 	defer meter.End()
 	for i, t := range p.Tables {
 		if _, err := tx.Exec(ctx, "ALTER TABLE "+names[i]+" DISABLE TRIGGER USER"); err != nil {

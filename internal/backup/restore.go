@@ -21,7 +21,7 @@ const restoreNote = "callgate_restore"
 // Restore builds an installation from a backup, up to the schemas of the backup's version or newer: whoever calls it
 // migrates afterwards. The stores must be empty, but for tables, or overwrite be true, and no process may run on
 // them. One that was interrupted is repeated.
-func Restore(ctx context.Context, to Installation, dir string, overwrite bool, out io.Writer, shown progress.Output) error {
+func Restore(ctx context.Context, to Installation, dir string, overwrite bool, out io.Writer, display progress.Output) error {
 	m, err := ReadManifest(dir)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func Restore(ctx context.Context, to Installation, dir string, overwrite bool, o
 	if err := to.takes(m); err != nil {
 		return err
 	}
-	meter := shown.Begin("bytes of the backup checked", m.bytes())
+	meter := display.Begin("bytes of the backup checked", m.bytes())
 	err = check(dir, m, meter.Add)
 	meter.End()
 	if err != nil {
@@ -43,7 +43,7 @@ func Restore(ctx context.Context, to Installation, dir string, overwrite bool, o
 	if err := to.prepare(ctx, conn, m, overwrite); err != nil {
 		return err
 	}
-	if err := to.fillClickHouse(ctx, dir, m, shown); err != nil {
+	if err := to.fillClickHouse(ctx, dir, m, display); err != nil {
 		return err
 	}
 	segments := 0
@@ -52,7 +52,7 @@ func Restore(ctx context.Context, to Installation, dir string, overwrite bool, o
 			return err
 		}
 	}
-	if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return to.fillPostgres(ctx, tx, dir, m, shown) }); err != nil {
+	if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return to.fillPostgres(ctx, tx, dir, m, display) }); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "Restored the backup of %s: %d calls, %d files of spools, which are shipped by the first gateway on SPOOL_DIR.\n"+
@@ -173,13 +173,13 @@ var asTheyCome = chdriver.Settings{
 	"insert_deduplicate": 0, "async_insert": 0, "distributed_foreground_insert": 1, "max_partitions_per_insert_block": 0, "max_execution_time": 0,
 }
 
-func (to Installation) fillClickHouse(ctx context.Context, dir string, m *Manifest, shown meters) error {
+func (to Installation) fillClickHouse(ctx context.Context, dir string, m *Manifest, display meters) error {
 	s, err := openStore(ctx, to.ClickHouseURL, asTheyCome)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	return s.loadClickHouse(ctx, dir, m.ClickHouse.Tables, shown)
+	return s.loadClickHouse(ctx, dir, m.ClickHouse.Tables, display)
 }
 
 // beyond is by how much versions of grants are raised over those of the backup: no installation changes as often
@@ -188,8 +188,8 @@ const beyond = 1_000_000_000
 
 // fillPostgres fills the tables and sets right what is not as it was: applications are still to be hidden from the
 // views of data teams, calls that had expired are not there, and every grant is newer than any that was handed out.
-func (to Installation) fillPostgres(ctx context.Context, tx pgx.Tx, dir string, m *Manifest, shown meters) error {
-	if err := loadPostgres(ctx, tx, dir, m.Postgres, shown); err != nil {
+func (to Installation) fillPostgres(ctx context.Context, tx pgx.Tx, dir string, m *Manifest, display meters) error {
+	if err := loadPostgres(ctx, tx, dir, m.Postgres, display); err != nil {
 		return err
 	}
 	if _, err := to.Secrets.survey(ctx, tx); err != nil {

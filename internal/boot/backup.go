@@ -15,27 +15,27 @@ import (
 
 // Backup writes a backup of what environ names to a directory that is not there yet: the stores of its addresses or,
 // without any, the embedded ones of DATA_DIR, whether or not callgate dev runs on them.
-func Backup(ctx context.Context, environ []string, dir string, out io.Writer, shown progress.Output, logger *slog.Logger) error {
-	return onStores(ctx, environ, true, shown, logger, func(c config.Config, of backup.Installation) error {
-		return backup.Write(ctx, of, dir, out, shown)
+func Backup(ctx context.Context, environ []string, dir string, out io.Writer, display progress.Output, logger *slog.Logger) error {
+	return onStores(ctx, environ, true, display, logger, func(c config.Config, of backup.Installation) error {
+		return backup.Write(ctx, of, dir, out, display)
 	})
 }
 
 // Restore builds what environ names from a backup, and migrates it.
-func Restore(ctx context.Context, environ []string, dir string, overwrite bool, out io.Writer, shown progress.Output, logger *slog.Logger) error {
-	return onStores(ctx, environ, false, shown, logger, func(c config.Config, to backup.Installation) error {
-		if err := backup.Restore(ctx, to, dir, overwrite, out, shown); err != nil {
+func Restore(ctx context.Context, environ []string, dir string, overwrite bool, out io.Writer, display progress.Output, logger *slog.Logger) error {
+	return onStores(ctx, environ, false, display, logger, func(c config.Config, to backup.Installation) error {
+		if err := backup.Restore(ctx, to, dir, overwrite, out, display); err != nil {
 			return err
 		}
-		return Migrate(ctx, c, shown)
+		return Migrate(ctx, c, display)
 	})
 }
 
 // onStores does something with the installation that environ names. Embedded stores may be shared with a running
 // callgate dev, or not.
-func onStores(ctx context.Context, environ []string, shared bool, shown progress.Output, logger *slog.Logger, do func(config.Config, backup.Installation) error) (err error) {
+func onStores(ctx context.Context, environ []string, shared bool, display progress.Output, logger *slog.Logger, do func(config.Config, backup.Installation) error) (err error) {
 	if lookup(environ, "DATABASE_URL", "") == "" && lookup(environ, "CLICKHOUSE_URL", "") == "" && lookup(environ, "DATA_DIR", "") != "" {
-		filled, end, err := embeddedStores(ctx, environ, shared, shown, logger)
+		filled, end, err := embeddedStores(ctx, environ, shared, display, logger)
 		if err != nil {
 			return err
 		}

@@ -22,18 +22,18 @@ import (
 // every role on LISTEN. environ is the environment; what it leaves unset is filled in. When
 // everything answers, out gets the addresses, a sign-in and a curl line that works; shown tells how far a first start is.
 // sample has the demo capabilities priced and called on a first start, so that the pages have something to show.
-func Dev(ctx context.Context, environ []string, sample bool, out io.Writer, shown progress.Output, logger *slog.Logger) error {
+func Dev(ctx context.Context, environ []string, sample bool, out io.Writer, display progress.Output, logger *slog.Logger) error {
 	began := time.Now()
 	dataDir := lookup(environ, "DATA_DIR", ".callgate")
-	engines, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Logger: logger, Shown: shown})
+	engines, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Logger: logger, Progress: display})
 	if err != nil {
 		return err
 	}
-	err = dev(ctx, environ, sample, dataDir, engines, out, shown, logger, began)
+	err = dev(ctx, environ, sample, dataDir, engines, out, display, logger, began)
 	return errors.Join(err, engines.Close())
 }
 
-func dev(ctx context.Context, environ []string, sample bool, dataDir string, engines *embedded.Engines, out io.Writer, shown progress.Output, logger *slog.Logger, began time.Time) error {
+func dev(ctx context.Context, environ []string, sample bool, dataDir string, engines *embedded.Engines, out io.Writer, display progress.Output, logger *slog.Logger, began time.Time) error {
 	filled, err := devEnviron(environ, dataDir, addresses(engines))
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func dev(ctx context.Context, environ []string, sample bool, dataDir string, eng
 	if err != nil {
 		return err
 	}
-	if err := Migrate(ctx, c, shown); err != nil { // the engine comes with its reader
+	if err := Migrate(ctx, c, display); err != nil { // the engine comes with its reader
 		return err
 	}
 	n, err := Start(ctx, c, logger, func(app *fiber.App) { serveMails(app, engines.Mailbox()) })

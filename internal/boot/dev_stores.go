@@ -17,7 +17,7 @@ import (
 
 // embeddedStores gives the environment of DATA_DIR with its stores, which are started unless shared is true and callgate
 // dev runs on them, and what ends them. Secrets are those of DATA_DIR: none are made.
-func embeddedStores(ctx context.Context, environ []string, shared bool, shown progress.Output, logger *slog.Logger) (filled []string, end func() error, err error) {
+func embeddedStores(ctx context.Context, environ []string, shared bool, display progress.Output, logger *slog.Logger) (filled []string, end func() error, err error) {
 	dataDir := lookup(environ, "DATA_DIR", "")
 	secrets := filepath.Join(dataDir, "secrets.env")
 	if _, err := os.Stat(secrets); errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +29,7 @@ func embeddedStores(ctx context.Context, environ []string, shared bool, shown pr
 			return filled, func() error { return nil }, err
 		}
 	}
-	engines, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Shown: shown, Logger: logger})
+	engines, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Progress: display, Logger: logger})
 	if err != nil {
 		return nil, nil, err
 	}

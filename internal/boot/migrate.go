@@ -25,7 +25,7 @@ const migrationLock = 0x63616c6c67617465 // "callgate"
 // Migrate brings both stores to the newest version, and makes calls live as long as they are to be kept. It is safe
 // to run twice and by several nodes at once: they take turns. With ClickHouseReaderPassword it also makes the data
 // team's account in ClickHouse, or changes its password. shown tells how far it is.
-func Migrate(ctx context.Context, c config.Config, shown progress.Output) error {
+func Migrate(ctx context.Context, c config.Config, display progress.Output) error {
 	pool, err := openPostgres(ctx, c.DatabaseURL, nil)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func Migrate(ctx context.Context, c config.Config, shown progress.Output) error 
 	if err := refuseTransactionPooling(ctx, pool); err != nil {
 		return err
 	}
-	if err := sql.UpShown(ctx, c.DatabaseURL, shown); err != nil {
+	if err := sql.UpWithProgress(ctx, c.DatabaseURL, display); err != nil {
 		return err
 	}
 	conn, err := pgx.Connect(ctx, c.DatabaseURL)
@@ -45,7 +45,7 @@ func Migrate(ctx context.Context, c config.Config, shown progress.Output) error 
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil {
 		return fmt.Errorf("lock migrations: %w", err)
 	}
-	err = errors.Join(clickhouse.UpShown(ctx, c.ClickHouseURL, shown), retain(ctx, pool, c.ClickHouseURL, c.Retention()))
+	err = errors.Join(clickhouse.UpWithProgress(ctx, c.ClickHouseURL, display), retain(ctx, pool, c.ClickHouseURL, c.Retention()))
 	if err != nil || c.ClickHouseReaderPassword == "" {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 // RotateKeys brings every sealed value under the newest encryption key and writes to out how many
 // those were; shown tells how far it is. It is an error when some are not: then the older keys must stay in ENCRYPTION_KEYS.
-func RotateKeys(ctx context.Context, c config.Config, out io.Writer, shown progress.Output, logger *slog.Logger) error {
+func RotateKeys(ctx context.Context, c config.Config, out io.Writer, display progress.Output, logger *slog.Logger) error {
 	ring, err := secret.ParseKeyring(c.EncryptionKeys)
 	if err != nil {
 		return fmt.Errorf("ENCRYPTION_KEYS: %w", err)
@@ -30,7 +30,7 @@ func RotateKeys(ctx context.Context, c config.Config, out io.Writer, shown progr
 		if err != nil {
 			return err
 		}
-		meter := shown.Begin(column.String()+" sealed again", int64(total))
+		meter := display.Begin(column.String()+" sealed again", int64(total))
 		done, err := ring.Reseal(ctx, pool, column, func(n int) { meter.Add(int64(n)) }, logger)
 		meter.End()
 		if err != nil {

@@ -28,7 +28,7 @@ import (
 // answers, of days whose calls are still kept. from and to are days as the API takes them, both empty: the last 7
 // days; account is the e-mail address of the only account looked at, empty: all. Differences are lines
 // on out, and an error; shown tells how far it is. It needs the stores only, no secrets.
-func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, shown progress.Output, logger *slog.Logger) error {
+func Verify(ctx context.Context, stores config.Config, from, to, account string, out io.Writer, display progress.Output, logger *slog.Logger) error {
 	asked, err := beijing.ParseRange(from, to, beijing.Today(time.Now()))
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func Verify(ctx context.Context, stores config.Config, from, to, account string,
 		Applications: deps.Applications, Catalog: deps.Catalog, Pricing: deps.Pricing, Stats: reader, Ledger: deps.Ledger, Retention: stores.Retention(),
 	})
 	deps.Everyone = account == ""
-	meter := shown.Begin("accounts verified", int64(len(owners)))
+	meter := display.Begin("accounts verified", int64(len(owners)))
 	deps.Verified = func() { meter.Add(1) }
 	verified, err := verify.Run(ctx, deps, owners, asked, out)
 	meter.End()

@@ -12,7 +12,7 @@ import (
 
 // adminListGroups gives all groups as one page: the back office orders them as a whole.
 func (c *Console) adminListGroups(ctx *fiber.Ctx) (any, error) {
-	return shown(func(groups []catalog.Group) openapi.GroupList {
+	return respond(func(groups []catalog.Group) openapi.GroupList {
 		all := int64(len(groups))
 		return openapi.GroupList{Items: openapi.Each(groups, groupView), Total: all, Page: 1, Size: all}
 	})(c.Catalog.Groups(ctx.UserContext()))
@@ -32,11 +32,11 @@ func (c *Console) orderGroups(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(groupItems)(c.Catalog.OrderGroups(ctx.UserContext(), principal(ctx).Email, body.IDs, seen...))
+	return respond(groupItems)(c.Catalog.OrderGroups(ctx.UserContext(), principal(ctx).Email, body.IDs, seen...))
 }
 
 func (c *Console) adminGetGroup(ctx *fiber.Ctx, id string) (any, error) {
-	return shown(groupView)(c.Catalog.Group(ctx.UserContext(), id))
+	return respond(groupView)(c.Catalog.Group(ctx.UserContext(), id))
 }
 
 func (c *Console) updateGroup(ctx *fiber.Ctx, id string) (any, error) {
@@ -44,7 +44,7 @@ func (c *Console) updateGroup(ctx *fiber.Ctx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(groupView)(c.Catalog.UpdateGroup(ctx.UserContext(), principal(ctx).Email, id, catalog.GroupSettings(body), seen...))
+	return respond(groupView)(c.Catalog.UpdateGroup(ctx.UserContext(), principal(ctx).Email, id, catalog.GroupSettings(body), seen...))
 }
 
 func (c *Console) adminListCapabilities(ctx *fiber.Ctx) (any, error) {
@@ -70,7 +70,7 @@ func (c *Console) orderCapabilities(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(func(ordered []catalog.Details) openapi.AdminCapabilityItems {
+	return respond(func(ordered []catalog.Details) openapi.AdminCapabilityItems {
 		return openapi.AdminCapabilityItems{Items: openapi.Each(ordered, adminCapabilityView)}
 	})(c.Catalog.Order(ctx.UserContext(), principal(ctx).Email, body.GroupID, body.IDs, seen...))
 }
@@ -80,11 +80,11 @@ func (c *Console) checkCapability(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(checkView)(c.Catalog.Check(ctx.UserContext(), principal(ctx).Email, catalog.CheckRequest(body)))
+	return respond(checkView)(c.Catalog.Check(ctx.UserContext(), principal(ctx).Email, catalog.CheckRequest(body)))
 }
 
 func (c *Console) adminGetCapability(ctx *fiber.Ctx, id string) (any, error) {
-	return shown(adminCapabilityView)(c.Catalog.Details(ctx.UserContext(), id))
+	return respond(adminCapabilityView)(c.Catalog.Details(ctx.UserContext(), id))
 }
 
 func (c *Console) updateCapability(ctx *fiber.Ctx, id string) (any, error) {
@@ -112,6 +112,6 @@ func (c *Console) capabilityChanged(ctx *fiber.Ctx) func(catalog.Details, error)
 		if err == nil {
 			c.Announcer.CapabilityChanged(ctx.UserContext(), d.ID)
 		}
-		return shown(adminCapabilityView)(d, err)
+		return respond(adminCapabilityView)(d, err)
 	}
 }

@@ -65,7 +65,7 @@ func (c *Console) updateAlert(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 		}
 		edit.Channels = &channels
 	}
-	return shown(alertView)(c.Alerts.Update(ctx.UserContext(), alertsOf(ctx), id, edit, seen...))
+	return respond(alertView)(c.Alerts.Update(ctx.UserContext(), alertsOf(ctx), id, edit, seen...))
 }
 
 // channelDrafts reads the ids of channels that there are.
@@ -90,7 +90,7 @@ func (c *Console) deleteAlert(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 }
 
 func (c *Console) testAlert(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	return shown(func(deliveries []alerts.Delivery) openapi.AlertDeliveryItems {
+	return respond(func(deliveries []alerts.Delivery) openapi.AlertDeliveryItems {
 		return openapi.AlertDeliveryItems{Items: openapi.Each(deliveries, deliveryView)}
 	})(c.Alerts.Test(ctx.UserContext(), alertsOf(ctx), id, c.PublicBaseURL))
 }
@@ -104,13 +104,13 @@ func (c *Console) listDeliveries(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 }
 
 func (c *Console) resendDelivery(ctx *fiber.Ctx, id, delivery uuid.UUID) (any, error) {
-	return shown(deliveryView)(c.Alerts.Resend(ctx.UserContext(), alertsOf(ctx), id, delivery))
+	return respond(deliveryView)(c.Alerts.Resend(ctx.UserContext(), alertsOf(ctx), id, delivery))
 }
 
 func secretView(text string) openapi.WebhookSecret { return openapi.WebhookSecret{Secret: text} }
 
 func (c *Console) revealAlertSecret(ctx *fiber.Ctx, id, channel uuid.UUID) (any, error) {
-	return shown(secretView)(c.Alerts.Secret(ctx.UserContext(), alertsOf(ctx), id, channel))
+	return respond(secretView)(c.Alerts.Secret(ctx.UserContext(), alertsOf(ctx), id, channel))
 }
 
 func (c *Console) rotateAlertSecret(ctx *fiber.Ctx, id, channel uuid.UUID) (any, error) {
@@ -126,7 +126,7 @@ func (c *Console) rotateAlertSecret(ctx *fiber.Ctx, id, channel uuid.UUID) (any,
 		}
 		overlap = time.Duration(*hours) * time.Hour
 	}
-	return shown(secretView)(c.Alerts.RotateSecret(ctx.UserContext(), alertsOf(ctx), id, channel, overlap))
+	return respond(secretView)(c.Alerts.RotateSecret(ctx.UserContext(), alertsOf(ctx), id, channel, overlap))
 }
 
 func alertView(r alerts.Rule) openapi.Alert {

@@ -64,7 +64,7 @@ func draftOf(body openapi.ApplicationDraft) (draft application.Draft) {
 }
 
 func (c *Console) getApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	return c.applicationShown(ctx.UserContext())(c.Applications.Get(ctx.UserContext(), principal(ctx).UserID, id))
+	return c.respondWithApplication(ctx.UserContext())(c.Applications.Get(ctx.UserContext(), principal(ctx).UserID, id))
 }
 
 func (c *Console) updateApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
@@ -109,12 +109,12 @@ func (c *Console) applicationChanged(ctx *fiber.Ctx) func(application.Applicatio
 		if err == nil {
 			c.Announcer.ApplicationChanged(ctx.UserContext(), a.ID)
 		}
-		return c.applicationShown(ctx.UserContext())(a, err)
+		return c.respondWithApplication(ctx.UserContext())(a, err)
 	}
 }
 
-// applicationShown answers with an application, as shown.
-func (c *Console) applicationShown(ctx context.Context) func(application.Application, error) (any, error) {
+// respondWithApplication is respond for an application.
+func (c *Console) respondWithApplication(ctx context.Context) func(application.Application, error) (any, error) {
 	return func(a application.Application, err error) (any, error) {
 		if err != nil && fault.KindOf(err) != fault.Changed {
 			return nil, err
@@ -123,7 +123,7 @@ func (c *Console) applicationShown(ctx context.Context) func(application.Applica
 		if failed != nil {
 			return nil, failed
 		}
-		return shown(view)(a, err)
+		return respond(view)(a, err)
 	}
 }
 

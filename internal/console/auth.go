@@ -182,7 +182,7 @@ func (c *Console) me(ctx *fiber.Ctx) (any, error) {
 
 func (c *Console) listSessions(ctx *fiber.Ctx) (any, error) {
 	who := principal(ctx)
-	return shown(func(sessions []identity.Session) openapi.SessionItems {
+	return respond(func(sessions []identity.Session) openapi.SessionItems {
 		return openapi.SessionItems{Items: openapi.Each(sessions, sessionView)}
 	})(c.Identity.Sessions(ctx.UserContext(), who.UserID, who.SessionID))
 }

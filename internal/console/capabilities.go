@@ -9,21 +9,21 @@ import (
 )
 
 func (c *Console) listCapabilities(ctx *fiber.Ctx) (any, error) {
-	return shown(func(available []catalog.Capability) openapi.CapabilityItems {
+	return respond(func(available []catalog.Capability) openapi.CapabilityItems {
 		return openapi.CapabilityItems{Items: openapi.Each(available, capabilityView)}
 	})(c.Catalog.Available(ctx.UserContext()))
 }
 
 func (c *Console) listGroups(ctx *fiber.Ctx) (any, error) {
-	return shown(groupItems)(c.Catalog.Groups(ctx.UserContext()))
+	return respond(groupItems)(c.Catalog.Groups(ctx.UserContext()))
 }
 
 func (c *Console) getCapability(ctx *fiber.Ctx, id string) (any, error) {
-	return shown(capabilityView)(c.Catalog.Capability(ctx.UserContext(), id))
+	return respond(capabilityView)(c.Catalog.Capability(ctx.UserContext(), id))
 }
 
 func (c *Console) listCapabilityApplications(ctx *fiber.Ctx, id string) (any, error) {
-	return shown(func(bindings []application.Binding) openapi.BindingItems {
+	return respond(func(bindings []application.Binding) openapi.BindingItems {
 		return openapi.BindingItems{Items: openapi.Each(bindings, bindingView)}
 	})(c.Applications.BoundTo(ctx.UserContext(), principal(ctx).UserID, id))
 }

@@ -58,7 +58,7 @@ func (c *Console) judgeApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 		c.Announcer.ApplicationChanged(ctx.UserContext(), id)
 	}
 	last, _ := c.lastCalls(ctx.UserContext(), e)
-	return shown(listedView(last))(e, err)
+	return respond(listedView(last))(e, err)
 }
 
 // listedView shows entries of the directory, with the last calls that are known.
@@ -88,7 +88,7 @@ func (c *Console) listUsers(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) endUserSessions(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	return shown(accountView)(c.Identity.EndSessions(ctx.UserContext(), principal(ctx).Email, id))
+	return respond(accountView)(c.Identity.EndSessions(ctx.UserContext(), principal(ctx).Email, id))
 }
 
 func accountView(u identity.User) openapi.UserAccount {

@@ -23,7 +23,7 @@ import (
 // revealAccessKey answers with no-store, as every management answer does.
 func (c *Console) revealAccessKey(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	who := principal(ctx)
-	return shown(accessKeyView)(c.Applications.RevealKey(ctx.UserContext(), who.UserID, id, who.Email))
+	return respond(accessKeyView)(c.Applications.RevealKey(ctx.UserContext(), who.UserID, id, who.Email))
 }
 
 // rotateAccessKey takes a body since old keys may stay for a while: without one they do not.
@@ -141,7 +141,7 @@ func (c *Console) updateKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
 		return nil, unknown
 	}
 	about.uses, _ = c.lastUses(ctx.UserContext(), id)
-	return shown(about.view)(k, err)
+	return respond(about.view)(k, err)
 }
 
 func (c *Console) deleteKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
@@ -155,7 +155,7 @@ func (c *Console) deleteKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
 
 func (c *Console) revealKey(ctx *fiber.Ctx, id, key uuid.UUID) (any, error) {
 	who := principal(ctx)
-	return shown(accessKeyView)(c.Applications.RevealOneKey(ctx.UserContext(), who.UserID, id, key, who.Email))
+	return respond(accessKeyView)(c.Applications.RevealOneKey(ctx.UserContext(), who.UserID, id, key, who.Email))
 }
 
 // keyEdit reads what a key is to be: an end of null is none, and so is a limit.

@@ -37,7 +37,7 @@ func (c *Console) setApplicationLimits(ctx *fiber.Ctx, id uuid.UUID) (any, error
 	if err == nil {
 		err = refused
 	}
-	return c.applicationShown(ctx.UserContext())(a, err)
+	return c.respondWithApplication(ctx.UserContext())(a, err)
 }
 
 // limitsWithin reads the limits that stand in a field of a body, those given as null included.
@@ -152,7 +152,7 @@ func (c *Console) putCeiling(ctx *fiber.Ctx) (any, error) {
 	if body.Application != nil {
 		draft.Application = *body.Application
 	}
-	return shown(ceilingView)(c.Limits.PutCeiling(ctx.UserContext(), principal(ctx).Email, draft, seen...))
+	return respond(ceilingView)(c.Limits.PutCeiling(ctx.UserContext(), principal(ctx).Email, draft, seen...))
 }
 
 func ceilingView(c limits.Ceiling) openapi.Ceiling {

@@ -17,7 +17,7 @@ func (c *Console) listPrices(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(func(prices []pricing.Price) openapi.PriceItems {
+	return respond(func(prices []pricing.Price) openapi.PriceItems {
 		return openapi.PriceItems{Items: openapi.Each(prices, priceView)}
 	})(c.Pricing.List(ctx.UserContext(), capability))
 }
@@ -27,7 +27,7 @@ func (c *Console) putPrice(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(priceView)(c.Pricing.Put(ctx.UserContext(), principal(ctx).Email, pricing.Draft(body), seen...))
+	return respond(priceView)(c.Pricing.Put(ctx.UserContext(), principal(ctx).Email, pricing.Draft(body), seen...))
 }
 
 func (c *Console) deletePrice(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
@@ -35,7 +35,7 @@ func (c *Console) deletePrice(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 }
 
 func (c *Console) listBelieved(ctx *fiber.Ctx) (any, error) {
-	return shown(func(all []pricing.Believed) openapi.BelievedItems {
+	return respond(func(all []pricing.Believed) openapi.BelievedItems {
 		return openapi.BelievedItems{Items: openapi.Each(all, func(b pricing.Believed) openapi.Believed {
 			return openapi.Believed{CapabilityID: b.CapabilityID, CreatedBy: b.CreatedBy, CreatedAt: beijing.Format(b.CreatedAt)}
 		})}
@@ -51,7 +51,7 @@ func (c *Console) setBelieved(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) listRates(ctx *fiber.Ctx) (any, error) {
-	return shown(func(rates []pricing.Exchange) openapi.ExchangeItems {
+	return respond(func(rates []pricing.Exchange) openapi.ExchangeItems {
 		return openapi.ExchangeItems{Items: openapi.Each(rates, exchangeView)}
 	})(c.Pricing.Exchanges(ctx.UserContext()))
 }
@@ -61,7 +61,7 @@ func (c *Console) putRate(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(exchangeView)(c.Pricing.PutExchange(ctx.UserContext(), principal(ctx).Email, pricing.ExchangeDraft(body), seen...))
+	return respond(exchangeView)(c.Pricing.PutExchange(ctx.UserContext(), principal(ctx).Email, pricing.ExchangeDraft(body), seen...))
 }
 
 func (c *Console) deleteRate(ctx *fiber.Ctx, id uuid.UUID) (any, error) {

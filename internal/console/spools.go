@@ -17,7 +17,7 @@ func (c *Console) listSpools(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) retireSpool(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
-	return shown(spoolView)(c.Ledger.Retire(ctx.UserContext(), id, principal(ctx).Email))
+	return respond(spoolView)(c.Ledger.Retire(ctx.UserContext(), id, principal(ctx).Email))
 }
 
 func spoolView(s ledger.Spool) openapi.Spool {

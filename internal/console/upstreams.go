@@ -11,7 +11,7 @@ import (
 )
 
 func (c *Console) listUpstreams(ctx *fiber.Ctx) (any, error) {
-	return shown(func(all []catalog.Upstream) openapi.UpstreamItems {
+	return respond(func(all []catalog.Upstream) openapi.UpstreamItems {
 		return openapi.UpstreamItems{Items: openapi.Each(all, upstreamView)}
 	})(c.Catalog.Upstreams(ctx.UserContext()))
 }
@@ -26,7 +26,7 @@ func (c *Console) createUpstream(ctx *fiber.Ctx) (any, error) {
 }
 
 func (c *Console) getUpstream(ctx *fiber.Ctx, id string) (any, error) {
-	return shown(upstreamView)(c.Catalog.Upstream(ctx.UserContext(), id))
+	return respond(upstreamView)(c.Catalog.Upstream(ctx.UserContext(), id))
 }
 
 func (c *Console) updateUpstream(ctx *fiber.Ctx, id string) (any, error) {
@@ -48,7 +48,7 @@ func (c *Console) upstreamChanged(ctx context.Context, u catalog.Upstream, err e
 	if err == nil {
 		c.Announcer.CapabilityChanged(ctx, u.ID)
 	}
-	return shown(upstreamView)(u, err)
+	return respond(upstreamView)(u, err)
 }
 
 func (c *Console) deleteUpstream(ctx *fiber.Ctx, id string) (any, error) {
@@ -60,7 +60,7 @@ func (c *Console) checkUpstream(ctx *fiber.Ctx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(checkView)(c.Catalog.CheckUpstream(ctx.UserContext(), principal(ctx).Email, id, catalog.UpstreamSettings{
+	return respond(checkView)(c.Catalog.CheckUpstream(ctx.UserContext(), principal(ctx).Email, id, catalog.UpstreamSettings{
 		Auth: body.Auth, BaseURL: body.BaseURL, CheckModel: body.CheckModel, CheckPath: body.CheckPath, Key: body.Key,
 	}))
 }

@@ -28,8 +28,8 @@ type tooLate struct {
 
 func (e *tooLate) Unwrap() error { return e.error }
 
-// shown answers with the view of what a domain package answers; a Changed fault comes with the current object.
-func shown[T, V any](view func(T) V) func(T, error) (any, error) {
+// respond answers with the view of what a domain package answers; a Changed fault comes with the current object.
+func respond[T, V any](view func(T) V) func(T, error) (any, error) {
 	return func(found T, err error) (any, error) {
 		switch {
 		case err != nil && fault.KindOf(err) == fault.Changed:

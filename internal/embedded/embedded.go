@@ -37,8 +37,8 @@ type Options struct {
 	Ephemeral bool
 	// Shards is the number of ClickHouse engines, 1 if 0. Several know each other as the cluster of that name.
 	Shards int
-	// Shown tells how far a first start is: what is fetched, and which engines answer.
-	Shown progress.Output
+	// Progress tells how far a first start is: what is fetched, and which engines answer.
+	Progress progress.Output
 
 	replicas int // of each shard, see replicas.go; 1 if 0
 }
@@ -87,7 +87,7 @@ func Start(ctx context.Context, options Options) (_ *Engines, err error) {
 	if e.state, err = loadState(e.dir); err != nil {
 		return nil, err
 	}
-	found, err := install(ctx, e.dir, options.Shown, e.logger)
+	found, err := install(ctx, e.dir, options.Progress, e.logger)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func Start(ctx context.Context, options Options) (_ *Engines, err error) {
 	if err := e.state.ports.settle(parts...); err != nil {
 		return nil, err
 	}
-	if err := e.startAll(ctx, options.Shown); err != nil {
+	if err := e.startAll(ctx, options.Progress); err != nil {
 		return nil, err
 	}
 	return e, errors.Join(e.state.save(), e.announce())
@@ -138,7 +138,7 @@ func (e *Engines) place(found binaries, options Options) error {
 }
 
 // startAll starts PostgreSQL and ClickHouse side by side, then the light parts.
-func (e *Engines) startAll(ctx context.Context, shown progress.Output) error {
+func (e *Engines) startAll(ctx context.Context, display progress.Output) error {
 	e.spawner = newSpawner()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -147,7 +147,7 @@ func (e *Engines) startAll(ctx context.Context, shown progress.Output) error {
 	}
 	var starting sync.WaitGroup
 	shards := e.shards()
-	meter := shown.Begin("database engines started", int64(1+len(shards)))
+	meter := display.Begin("database engines started", int64(1+len(shards)))
 	defer meter.End()
 	children, faults := make([]*child, 1+len(shards)), make([]error, 1+len(shards))
 	starting.Go(func() {

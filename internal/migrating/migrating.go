@@ -15,9 +15,9 @@ import (
 const lookEvery = 250 * time.Millisecond
 
 // Up applies what is missing. what is the work, in the plural, such as "migrations of PostgreSQL applied".
-func Up(ctx context.Context, db *sql.DB, p *goose.Provider, shown progress.Output, what string) error {
+func Up(ctx context.Context, db *sql.DB, p *goose.Provider, display progress.Output, what string) error {
 	began := version(ctx, db)
-	meter := shown.Begin(what, applied(p, began, p.ListSources()[len(p.ListSources())-1].Version))
+	meter := display.Begin(what, applied(p, began, p.ListSources()[len(p.ListSources())-1].Version))
 	if meter == nil {
 		_, err := p.Up(ctx)
 		return err

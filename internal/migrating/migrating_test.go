@@ -25,10 +25,10 @@ func TestMigrationsThatAreShownAreThoseThatAreApplied(t *testing.T) {
 		if err := sql.Remake(t.Context(), url, from); err != nil {
 			t.Fatal(err)
 		}
-		if err := sql.UpShown(t.Context(), url, progress.To(file)); err != nil {
+		if err := sql.UpWithProgress(t.Context(), url, progress.To(file)); err != nil {
 			t.Fatal(err)
 		}
-		if err := sql.UpShown(t.Context(), url, progress.To(file)); err != nil {
+		if err := sql.UpWithProgress(t.Context(), url, progress.To(file)); err != nil {
 			t.Fatalf("when there is nothing to do: %v", err)
 		}
 	}
