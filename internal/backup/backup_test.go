@@ -85,7 +85,7 @@ func (s *site) insert(statement string) {
 	}
 }
 
-// fill puts something into every table: calls of 130 days, of which the oldest are of rollups alone.
+// fill puts something into every table: calls of 26 days, of which the oldest are of rollups alone.
 func (s *site) fill() {
 	s.t.Helper()
 	key := s.Secrets.Pepper.Mint()
@@ -106,7 +106,7 @@ func (s *site) fill() {
 	s.insert(`INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed, first_byte_ms, ended_by,
 			reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id, stamped, trace_id, usage_state, upstream_model, input_tokens, key_id,
 			used.model, used.tier, used.band, used.meter, used.amount)
-		SELECT if(number % 3 = 0, toUUID('` + app + `'), toUUID('01920000-0000-7000-8000-0000000000' || leftPad(toString(number % 17), 2, '0'))), now64(3) - toIntervalMillisecond(number * 2808000), generateUUIDv4(number), generateUUIDv4(),
+		SELECT if(number % 3 = 0, toUUID('` + app + `'), toUUID('01920000-0000-7000-8000-0000000000' || leftPad(toString(number % 17), 2, '0'))), now64(3) - toIntervalMillisecond(number * 561600), generateUUIDv4(number), generateUUIDv4(),
 			['a', '', 'ü'][1 + number % 3], number * 37 % 100000, 200 + number % 300, number % 4 != 0, number % 2, if(number % 5 = 0, NULL, number), 'complete',
 			'', '', 0, number, number * 1000, 'batch/' || toString(number % 100), number % 2, if(number % 7 = 0, repeat('ab', 16), ''),
 			['reported', 'absent', 'none', ''][1 + number % 4], 'gpt', if(number % 4 = 0, number, NULL),
@@ -189,7 +189,7 @@ func same(t *testing.T, of, as map[string]string) {
 func TestARestoredInstallationHoldsWhatWasBackedUpInEveryTable(t *testing.T) {
 	from, to := newSite(t), newSite(t)
 	from.fill()
-	from.Retention.Calls, to.Retention.Calls = 100, 100 // rollups of the days before have no calls any more
+	from.Retention.Calls, to.Retention.Calls = 20, 20 // rollups of the days before have no calls any more
 	m := written(t, from)
 	since := m.manifest.ClickHouse.CallsFrom
 	want := from.contents(since)

@@ -47,7 +47,11 @@ func (v *verifier) compareAccount(ctx context.Context, owner uuid.UUID, days bei
 	account := newRecounted()
 	ids := make([]uuid.UUID, len(all))
 	totals := make(map[uuid.UUID]openapi.MetricsFields, len(all))
-	var tokensOfAccount tokens
+	book, err := v.Pricing.Book(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tokensOfAccount := tokens{book: book}
 	why := dailyReasons{}
 	for i, a := range all {
 		recount, err := v.recount(ctx, a.ID, days)

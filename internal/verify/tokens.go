@@ -33,7 +33,7 @@ func (v *verifier) tokens(ctx context.Context, id uuid.UUID, days beijing.Range)
 
 // add takes in those of another application of the same account.
 func (t *tokens) add(other tokens) {
-	t.book, t.rows = other.book, append(t.rows, other.rows...)
+	t.rows = append(t.rows, other.rows...)
 }
 
 // figures are those of some of the rows beside m.

@@ -135,7 +135,7 @@ func TestLinesArriveAsTheyWereHandedOver(t *testing.T) {
 	}
 	const lines = " USD reported claude-x 250030 claude-x/priority/200000/input=250000 claude-x/priority/200000/cached_input=1000 claude-x/priority/200000/cache_write=700 " +
 		"claude-x/priority/200000/cache_write_5m=300 claude-x/priority/200000/cache_write_1h=400 claude-x/priority/200000/output=90 claude-x/priority/200000/web_searches=2 " +
-		"adviser//0/input=30 adviser//0/output=7"
+		"claude-x/priority/200000/cost_reports=1 claude-x/priority/200000/reported_cost=12500000000 adviser//0/input=30 adviser//0/output=7 adviser//0/cost_reports=1"
 	want := []string{" -  reported gpt-4o-mini-2024-07-18 1200 ", "dear 99999999999999999999999999.123456789013" + lines, "msg_01 1.250000000001" + lines, "no tokens: - EUR deferred"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
