@@ -97,7 +97,7 @@ function BelievedForm({ onClose }: { onClose: () => void }) {
       <div className="price-grid">
         <CapabilityField id={capabilityId} />
       </div>
-      <Refused error={set.error} />
+      <Refused error={set.error} changed={false} />
       <Decide action={t('prices.save')} ready={capabilityId !== ''} onClose={onClose} />
     </Form>
   );
