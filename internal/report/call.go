@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/calls"
+	"callgate/internal/meter"
 	"callgate/internal/openapi"
 	"callgate/internal/pricing"
 	"callgate/internal/stats"
@@ -67,8 +67,9 @@ func lineViews(lines []stats.Line) []openapi.CallLine {
 }
 
 // ofCost tells whether a meter says what the provider charges, which is not what was used.
-func ofCost(meter string) bool {
-	return meter == calls.MeterCostReports || meter == calls.MeterReportedCost
+func ofCost(name string) bool {
+	m, known := meter.Named(name)
+	return known && m >= meter.NumPriced
 }
 
 func reportedCost(c stats.Call) *openapi.ReportedCost {
