@@ -129,7 +129,7 @@ var matrix = []route{
 	{"GET", "/api/admin/prices/unpriced", backOffice, "", 200},
 	{"DELETE", "/api/admin/prices/" + gptPrice, backOffice, "", 200},
 	{"GET", "/api/admin/prices/believed", backOffice, "", 200},
-	{"PUT", "/api/admin/prices/believed", backOffice, `{"capabilityId":"gpt","believed":true}`, 200},
+	{"POST", "/api/admin/prices/believed", backOffice, `{"capabilityId":"gpt","believed":true}`, 200},
 	{"GET", "/api/admin/rates", backOffice, "", 200},
 	{"PUT", "/api/admin/rates", backOffice, `{"currency":"USD","toCurrency":"CNY","from":"2026-01-01","rate":"7.1"}`, 200},
 	{"DELETE", "/api/admin/rates/" + yuanRate, backOffice, "", 200},

@@ -111,7 +111,7 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/admin/prices/unpriced", adminQuestion(c.listUnpriced))
 	api.Delete("/admin/prices/:id", admin(ofID(c.deletePrice)))
 	api.Get("/admin/prices/believed", admin(c.listBelieved))
-	api.Put("/admin/prices/believed", admin(c.setBelieved))
+	api.Post("/admin/prices/believed", admin(c.setBelieved))
 	api.Get("/admin/rates", admin(c.listRates))
 	api.Put("/admin/rates", admin(c.putRate))
 	api.Delete("/admin/rates/:id", admin(ofID(c.deleteRate)))

@@ -416,7 +416,7 @@ export function usePutRate() {
 export function useSetBelieved() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (body: Schemas['BelievedEdit']) => unwrap(api.PUT('/api/admin/prices/believed', { body })),
+    mutationFn: (body: Schemas['BelievedEdit']) => unwrap(api.POST('/api/admin/prices/believed', { body })),
     onSettled: () => refresh('prices'),
   });
 }
