@@ -167,21 +167,27 @@ func (p *part) add(calls int64, amount *big.Int) {
 }
 
 // Costs tells the sum in each currency, by its code. Without any call it is empty; when no call has a price it
-// is one cost without a currency.
+// is one cost without a currency. No number is below 0: rollups of an insert are there one after another, and what lines take
+// back from the five numbers may be there before these are.
 func (s *Sum) Costs() []Cost {
 	var costs []Cost
+	unpriced := max(0, s.unpriced)
 	for currency := range s.parts {
 		p := &s.parts[currency]
 		if p.calls == 0 && p.amount.Sign() == 0 { // none, or a repair of a rollup took back what was no call
 			continue
 		}
 		costs = append(costs, Cost{
-			Currency: s.book.currencies[currency], Amount: decimal.NewFromBigInt(&p.amount, amountExponent),
-			PricedCalls: p.calls, UnpricedCalls: s.unpriced,
+			Currency: s.book.currencies[currency], Amount: notNegative(&p.amount, amountExponent), PricedCalls: max(0, p.calls), UnpricedCalls: unpriced,
 		})
 	}
-	if len(costs) == 0 && s.unpriced != 0 {
-		return []Cost{{UnpricedCalls: s.unpriced}}
+	if len(costs) == 0 && unpriced != 0 {
+		return []Cost{{UnpricedCalls: unpriced}}
 	}
 	return costs
+}
+
+// notNegative is a sum of units, 0 where it is below that.
+func notNegative(sum *big.Int, exponent int32) decimal.Decimal {
+	return decimal.Max(decimal.Zero, decimal.NewFromBigInt(sum, exponent))
 }

@@ -9,6 +9,8 @@ import (
 
 	"callgate/internal/beijing"
 	"callgate/internal/meter"
+
+	"github.com/shopspring/decimal"
 )
 
 // written is a price of any field, as it is entered.
@@ -128,6 +130,23 @@ func TestWhatEachMeterCosts(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%v with %v: %s, want %s", c.used, c.amounts, got, c.want)
 		}
+	}
+}
+
+// TestWhatIsTakenBackBeforeItIsThereCostsNothing: the rollup of lines may be read before that of the five numbers.
+func TestWhatIsTakenBackBeforeItIsThereCostsNothing(t *testing.T) {
+	day := beijing.Date(2026, time.January, 1)
+	book := NewBook([]Price{written(t, Draft{CapabilityID: "chat", From: day.String(), Currency: "USD", Input: "2", Output: "8"})},
+		Exchange{Currency: "USD", To: "CNY", From: day, Rate: decimal.NewFromInt(7)})
+	sum := book.Sum()
+	for _, capability := range []string{"chat", "other"} {
+		u := Usage{Capability: capability, Day: day, Calls: -3}
+		u.Add("input", -3_000_000)
+		sum.Add(book.Charge(u))
+	}
+	costs, totals := sum.Costs(), sum.Totals()
+	if len(costs) != 1 || !costs[0].Amount.IsZero() || costs[0].PricedCalls != 0 || costs[0].UnpricedCalls != 0 || len(totals) != 1 || !totals[0].Amount.IsZero() {
+		t.Errorf("%+v, %+v", costs, totals)
 	}
 }
 

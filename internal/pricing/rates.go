@@ -216,7 +216,7 @@ func (s *Sum) Totals() (all []Total) {
 			}
 			sum.Add(&sum, &t.amount)
 		}
-		of.Amount = decimal.NewFromBigInt(&sum, totalExponent)
+		of.Amount = notNegative(&sum, totalExponent)
 		all = append(all, of)
 	}
 	return all
