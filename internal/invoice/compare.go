@@ -31,7 +31,7 @@ type Item struct {
 	Theirs       *Sums // nil: nothing is billed
 	Why          map[Reason]int64
 
-	file  *told
+	file  *contents
 	lines int64 // that are billed
 }
 
@@ -42,8 +42,8 @@ type Sums struct {
 	Costs  map[string]decimal.Decimal
 }
 
-// told is of what a file tells anything, and the smallest decimal of its costs.
-type told struct {
+// contents are what a file tells of at all, each as 0, and the smallest decimal of its costs.
+type contents struct {
 	Sums
 	exponent int32
 }
@@ -75,7 +75,7 @@ func Compare(counted []Counted, billed []Line) []Item {
 		}
 		asCapability[name] = asCapability[name] || !asUpstream[name]
 	}
-	file := toldOf(billed)
+	file := contentsOf(billed)
 	items := map[key]*Item{}
 	at := func(date, model string) *Item {
 		of := key{date, strings.ToLower(model)}
@@ -132,9 +132,9 @@ func Compare(counted []Counted, billed []Line) []Item {
 	return sorted
 }
 
-// toldOf has 0 of whatever any line tells.
-func toldOf(billed []Line) *told {
-	of := &told{Sums: Sums{Meters: map[meter.Meter]int64{}}, exponent: -2} // no provider rounds to more than a hundredth
+// contentsOf has 0 of whatever any line tells.
+func contentsOf(billed []Line) *contents {
+	of := &contents{Sums: Sums{Meters: map[meter.Meter]int64{}}, exponent: -2} // no provider rounds to more than a hundredth
 	for _, l := range billed {
 		if l.Calls != nil {
 			of.Calls = new(int64)

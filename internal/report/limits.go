@@ -31,24 +31,24 @@ func left(limit int64, used *int64) *int64 {
 
 // OwnUsage tells the holder of a key what limits hold, and what is used of them.
 func OwnUsage(key uuid.UUID, uses []limits.Use, now time.Time) openapi.OwnUsage {
-	told := openapi.OwnUsage{KeyID: key, Limits: make([]openapi.OwnLimitUsage, 0, len(uses))}
+	usage := openapi.OwnUsage{KeyID: key, Limits: make([]openapi.OwnLimitUsage, 0, len(uses))}
 	for _, use := range uses {
 		one := openapi.OwnLimitUsage{Name: use.Name, Scope: string(use.Scope), Source: string(use.Source),
 			Limit: use.Limit, Used: use.Used, Left: left(use.Limit, use.Used)}
 		one.WindowMs, one.ResetsAt = LimitSpan(use.Name, now)
-		told.Limits = append(told.Limits, one)
+		usage.Limits = append(usage.Limits, one)
 	}
-	return told
+	return usage
 }
 
 // KeyUsage tells what a key uses of its own limits.
 func KeyUsage(own limits.Limits, used limits.Usage, now time.Time) []openapi.KeyLimitUsage {
-	told := []openapi.KeyLimitUsage{}
+	usage := []openapi.KeyLimitUsage{}
 	for name, limit := range own.Each {
 		one := openapi.KeyLimitUsage{Name: name, Limit: limit, Used: used.Of(name)}
 		one.Left = left(limit, one.Used)
 		one.WindowMs, one.ResetsAt = LimitSpan(name, now)
-		told = append(told, one)
+		usage = append(usage, one)
 	}
-	return told
+	return usage
 }
