@@ -21,6 +21,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/budget"
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/calls/ledger/ship"
 	"callgate/internal/calls/ledger/upkeep"
@@ -31,6 +32,7 @@ import (
 	"callgate/internal/gateway"
 	"callgate/internal/identity"
 	"callgate/internal/limits"
+	"callgate/internal/report"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 	"callgate/internal/telemetry"
@@ -54,6 +56,8 @@ type Node struct {
 	spool        *spool.Spool
 	shipper      *ship.Shipper
 	limits       *limits.Limiter
+	budgets      *budget.Enforcer
+	spending     *report.BudgetReader
 	gateway      *gateway.Gateway
 	reports      *reports
 	traces       *traces.Tracer     // nil: calls are not traced
@@ -293,6 +297,9 @@ func (n *Node) stopServing(ctx context.Context) (err error) {
 	}
 	if n.limits != nil {
 		n.limits.Close()
+	}
+	if n.budgets != nil {
+		n.budgets.Close()
 	}
 	if n.front == nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"callgate/internal/alerts"
 	"callgate/internal/application"
 	"callgate/internal/beijing"
+	"callgate/internal/budget"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/calls/ledger/ship"
@@ -72,8 +73,14 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	}
 	n.lookups.Keep(c.Retention())
 	n.lookups.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
+	prices := pricing.New(n.pool)
+	n.spending = &report.BudgetReader{Stats: n.lookups, Prices: prices, Pool: n.pool}
+	n.budgets = budget.Open(ctx, budget.Config{
+		Gateway: n.spool.ID(), Snapshot: budget.New(n.pool).ReadSnapshot, Book: prices.Book, Gateways: n.gatewaysForBudgets, Read: n.spending.Spent,
+		Oldest: func() int64 { return n.spool.Pending().Per[n.spool.ID()] }, Redis: n.redis, Logger: n.logger, Registry: n.registry,
+	})
 	n.gateway = gateway.New(gateway.Config{
-		LookUpCall:       n.lookUpCall(pricing.New(n.pool)),
+		LookUpCall:       n.lookUpCall(prices),
 		TellUsage:        n.tellUsage,
 		Grant:            n.resolver.GrantFor,
 		Capability:       n.resolver.Capability,
@@ -84,6 +91,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Log:              n.callLog,
 		Traces:           n.traces,
 		Limits:           n.limits,
+		Budgets:          n.budgets,
 		TokenUsage:       c.TokenUsage,
 		Origins:          c.GatewayCORSOrigins,
 		AllowPrivate:     c.AllowPrivate,
@@ -129,10 +137,25 @@ func (n *Node) spent(ctx context.Context, of limits.Subject, except []uuid.UUID,
 	return n.shipper.Spent(ctx, of.ID, day, counted)
 }
 
-// tellUsage gives callers the limits that hold for their key, and what is used of them.
+// tellUsage gives callers the limits and budgets that hold for their key, and what is used of them.
 func (n *Node) tellUsage(ctx context.Context, application, owner, key uuid.UUID) ([]byte, error) {
+	now := time.Now()
 	uses := n.limits.Uses(ctx, limits.Caller{Key: key, Application: application, Owner: owner})
-	return json.Marshal(report.OwnUsage(key, uses, time.Now()))
+	held, err := budget.New(n.pool).Held(ctx, budget.Caller{Key: key, Application: application, Owner: owner})
+	if err != nil {
+		return nil, err
+	}
+	usage := report.OwnUsage(key, uses, now)
+	usage.Budgets = n.spending.OwnBudgets(ctx, held, now)
+	return json.Marshal(usage)
+}
+
+// gatewaysForBudgets tells how many gateways live, and of which spools the ledger has had everything for less than an hour.
+func (n *Node) gatewaysForBudgets(ctx context.Context) (live int, ended []uuid.UUID, err error) {
+	err = n.pool.QueryRow(ctx, `
+		SELECT (SELECT count(*) FROM gateways WHERE seen_at > now() - interval '5 s' AND ended_at IS NULL AND role <> 'console'),
+			ARRAY(SELECT id FROM spools WHERE retired AND updated_at > now() - interval '1 h')`).Scan(&live, &ended)
+	return live, ended, err
 }
 
 // newTracer returns nil where OTEL_EXPORTER_OTLP_ENDPOINT is unset.
@@ -209,6 +232,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Catalog:           n.catalog,
 		Pricing:           deps.Pricing,
 		Limits:            deps.Limits,
+		Budgets:           budget.New(n.pool),
 		LimitsUsage:       deps.LimitsUsage,
 		Alerts:            store,
 		Pool:              n.pool,

@@ -122,7 +122,7 @@ const (
 	Interrupted       ReasonType = "interrupted"
 	InvalidRequest    ReasonType = "invalid_request"
 	Overloaded        ReasonType = "overloaded"
-	Limited           ReasonType = "limited" // a limit of the application is reached
+	Limited           ReasonType = "limited" // a limit or a budget is reached
 	InternalFault     ReasonType = "internal"
 )
 
@@ -151,6 +151,8 @@ const (
 	RateLimited         ReasonCode = "rate_limited"        // of the requests or tokens of a minute
 	ConcurrencyLimited  ReasonCode = "concurrency_limited" // of the calls in flight
 	QuotaExhausted      ReasonCode = "quota_exhausted"     // of the calls or tokens of a Beijing day
+	BudgetExceeded      ReasonCode = "budget_exceeded"     // of a key, an application, an owner or a capability
+	CostUnknown         ReasonCode = "cost_unknown"        // and such a budget refuses what has no price
 	KeyExpired          ReasonCode = "key_expired"
 	AddressNotAllowed   ReasonCode = "address_not_allowed"
 )

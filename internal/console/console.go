@@ -16,6 +16,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/budget"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
@@ -35,6 +36,7 @@ type Deps struct {
 	Pricing      *pricing.Store
 	Limits       *limits.Store
 	LimitsUsage  *limits.Reader // nil: not known
+	Budgets      *budget.Store
 	Alerts       *alerts.Store
 	Pool         *pgxpool.Pool // for the audit list
 	Report       *report.Report

@@ -24,7 +24,7 @@ var reasonCodes = []calls.ReasonCode{
 	calls.ApplicationDisabled, calls.CapabilityNotBound, calls.CapabilityDisabled, calls.CapabilityUnknown, calls.ModelRequired,
 	calls.InvalidPath, calls.RequestTooLarge, calls.CodeOverloaded, calls.CodeInternal, calls.UpstreamStatus, calls.UpstreamUnreachable,
 	calls.UpstreamTimeout, calls.CallerTimeout, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown, calls.CodeInvalidRequest,
-	calls.RateLimited, calls.ConcurrencyLimited, calls.QuotaExhausted, calls.KeyExpired, calls.AddressNotAllowed,
+	calls.RateLimited, calls.ConcurrencyLimited, calls.QuotaExhausted, calls.BudgetExceeded, calls.CostUnknown, calls.KeyExpired, calls.AddressNotAllowed,
 }
 
 // outcomeOf reads what became of the calls that are asked for: result, reason, status, upstreamStatus and text.

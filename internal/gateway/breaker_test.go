@@ -105,7 +105,7 @@ func TestAClaimOfACallWhoseBodyStillComesGivesWay(t *testing.T) {
 }
 
 func TestRetriesAreAtMostATenthOfTheCalls(t *testing.T) {
-	b := newBudget()
+	b := newRetryBudget()
 	retries, calls := 0, 100_000
 	for i := range calls { // every call of a busy capability wants one
 		b.call()
@@ -119,7 +119,7 @@ func TestRetriesAreAtMostATenthOfTheCalls(t *testing.T) {
 }
 
 func TestAQuietCapabilityMayRetryEveryCall(t *testing.T) {
-	b := newBudget()
+	b := newRetryBudget()
 	for i := range 1000 { // two a second: too few for its breakers
 		b.call()
 		if !b.take(time.Duration(i) * 500 * time.Millisecond) {
@@ -129,7 +129,7 @@ func TestAQuietCapabilityMayRetryEveryCall(t *testing.T) {
 }
 
 func TestSavedRetriesAreBounded(t *testing.T) {
-	b := newBudget()
+	b := newRetryBudget()
 	for range 1_000_000 {
 		b.call()
 	}

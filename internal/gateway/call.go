@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/access"
+	"callgate/internal/budget"
 	"callgate/internal/calls"
 	"callgate/internal/http1"
 	"callgate/internal/limits"
@@ -66,6 +67,7 @@ type call struct {
 	share  *share         // of the application
 	limits *limits.Scopes // what the call is counted in; nil where nothing limits it
 	ticket limits.Ticket  // what the call took of them
+	bill   budget.Ticket  // of the budgets that it is charged to
 	place  *poolStake     // of its owner, what the call uses of a pool; nil while it uses none
 
 	request     requestBody

@@ -31,6 +31,9 @@ func (c *call) prepare() *refusal {
 	case err != nil:
 		return &refusedUnreachable
 	}
+	if refused := c.askBudgets(); refused != nil {
+		return refused
+	}
 	if refused := c.takeLimits(); refused != nil {
 		return refused
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"callgate/internal/access"
+	"callgate/internal/budget"
 	"callgate/internal/calls"
 	"callgate/internal/http1"
 	"callgate/internal/limits"
@@ -44,6 +45,8 @@ type Config struct {
 	Traces *traces.Tracer
 	// Limits holds applications to their limits; nil: nobody has any.
 	Limits *limits.Limiter
+	// Budgets, if set, holds calls to what may be spent.
+	Budgets *budget.Enforcer
 	// TokenUsage says that answers are read for the tokens they report.
 	TokenUsage bool
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"callgate/internal/budget"
 	"callgate/internal/calls"
 	"callgate/internal/limits"
 )
@@ -119,7 +120,7 @@ func (r refusal) isFinal() bool {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, statusTooLarge:
 		return true
 	}
-	return r.code == limits.QuotaExhausted
+	return r.code == limits.QuotaExhausted || r.code == budget.Exceeded || r.code == budget.CostUnknown
 }
 
 // What refusals have in common with the rest of the gateway.

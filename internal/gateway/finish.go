@@ -72,7 +72,7 @@ func (c *call) interrupted(byClient bool) outcome {
 
 // finish ends the call and hands over its one record; only the first call of it counts. The order is on purpose: from where
 // recorded is set nobody cuts the call any more; what it used is told to the limits before the record is made, which keeps
-// what they charged; trace, log and detail read the body, so it is released after them; and places in pools and shares are
+// what they charged, and what it cost to the budgets before the spool has it; trace, log and detail read the body, so it is released after them; and places in pools and shares are
 // given back before the record is handed over, so that nobody waits for them longer than for the answer. It leaves the
 // supervisor last: a shutdown waits until no call is left there.
 func (c *call) finish(o outcome) {
@@ -119,6 +119,7 @@ func (c *call) finish(o outcome) {
 	if c.capability != nil {
 		record.Model = c.capability.ID
 	}
+	c.chargeBudgets(record)
 	record.Trace = c.trace.Trace
 	if c.trace.Sampled() {
 		c.gateway.config.Traces.End(c.trace, record, c.method, c.path)

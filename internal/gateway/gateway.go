@@ -26,8 +26,8 @@ type Gateway struct {
 	logger     *slog.Logger
 	metrics    *metrics
 	upstreams  upstreams
-	endpoints  *registry[endpoint] // by the id of the named upstream
-	budgets    *registry[budget]   // by the id of the capability
+	endpoints  *registry[endpoint]    // by the id of the named upstream
+	budgets    *registry[retryBudget] // by the id of the capability
 	began      time.Time
 	supervisor *supervisor
 	origins    origins
@@ -57,7 +57,7 @@ func New(config Config) *Gateway {
 	g.began = time.Now()
 	g.metrics = newMetrics(config.Registry, g)
 	g.endpoints = newRegistry(g.metrics.endpoint)
-	g.budgets = newRegistry(func(string) *budget { return newBudget() })
+	g.budgets = newRegistry(func(string) *retryBudget { return newRetryBudget() })
 	return g
 }
 

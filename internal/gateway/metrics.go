@@ -25,7 +25,7 @@ var reasons = []calls.ReasonCode{
 	calls.ModelRequired, calls.InvalidPath, calls.RequestTooLarge, calls.CodeOverloaded, calls.CodeInternal,
 	calls.UpstreamStatus, calls.UpstreamUnreachable, calls.UpstreamTimeout, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown,
 	calls.CodeInvalidRequest, calls.CallerTimeout, calls.RateLimited, calls.ConcurrencyLimited, calls.QuotaExhausted,
-	calls.KeyExpired, calls.AddressNotAllowed,
+	calls.BudgetExceeded, calls.CostUnknown, calls.KeyExpired, calls.AddressNotAllowed,
 }
 
 // usageStates are those of calls whose tokens are collected.

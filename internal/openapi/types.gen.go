@@ -558,6 +558,173 @@ type BindingItems struct {
 	Items []Binding `json:"items"`
 }
 
+// Budget defines model for Budget.
+type Budget struct {
+	// Embedded struct due to allOf(#/components/schemas/BudgetFields)
+	BudgetFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	ID ID `json:"id"`
+
+	// ApplicationID Of a key its application.
+	ApplicationID   *uuid.UUID `json:"applicationId"`
+	ApplicationName *string    `json:"applicationName"`
+	CapabilityID    *string    `json:"capabilityId"`
+	CapabilityName  *string    `json:"capabilityName"`
+
+	// Forecast Null in the first hour of a period, and while `spent` is null.
+	Forecast *BudgetForecast `json:"forecast"`
+
+	// From First Beijing day of the period that it is now.
+	From  beijing.Day `json:"from"`
+	KeyID *uuid.UUID  `json:"keyId"`
+
+	// KeyName Empty for the first key that nobody has named.
+	KeyName *string `json:"keyName"`
+
+	// Left Of the amount that holds, not below 0.
+	Left       *string         `json:"left"`
+	Override   *BudgetOverride `json:"override"`
+	OwnerEmail *string         `json:"ownerEmail"`
+
+	// OwnerID Of an application or a key its owner; null of a capability.
+	OwnerID *uuid.UUID `json:"ownerId"`
+
+	// Percent Spent, of the amount that holds.
+	Percent *float64 `json:"percent"`
+
+	// ResetsAt When it begins anew.
+	ResetsAt Time `json:"resetsAt"`
+
+	// Scope Whose spending it is.
+	Scope BudgetScope `json:"scope"`
+
+	// Spent Exact: the cost that the statistics show of the period. Null while it cannot be asked.
+	Spent *string `json:"spent"`
+
+	// State `near` from 80 %; `over` from 100 %; `unknown` while `spent` is null.
+	State      string  `json:"state"`
+	Thresholds []int64 `json:"thresholds"`
+
+	// Unknown Whether calls are refused of which it is known that nothing has a price for them: those of capabilities without one, or of which this period has calls whose cost is not known.
+	Unknown BudgetUnknown `json:"unknown"`
+
+	// UnknownCalls Calls of the period whose cost is not known in the currency, and not in `spent`.
+	UnknownCalls *int64 `json:"unknownCalls"`
+
+	// UpdatedAt Beijing time with milliseconds.
+	UpdatedAt Time `json:"updatedAt"`
+
+	// UpdatedBy An e-mail address.
+	UpdatedBy Email `json:"updatedBy"`
+}
+
+// BudgetAction What happens when it is used up: `block` refuses calls.
+type BudgetAction = string
+
+// BudgetDraft defines model for BudgetDraft.
+type BudgetDraft struct {
+	// Embedded struct due to allOf(#/components/schemas/BudgetFields)
+	BudgetFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Thresholds Percent; when each is reached the owner is told by mail, once a period, and of an owner's and a capability's budget the administrators. Left out: 50, 80 and 100.
+	Thresholds *[]int64 `json:"thresholds,omitempty"`
+
+	// Unknown Left out: `allow`.
+	Unknown *BudgetUnknown `json:"unknown,omitempty"`
+}
+
+// BudgetFields defines model for BudgetFields.
+type BudgetFields struct {
+	// Action What happens when it is used up: `block` refuses calls.
+	Action BudgetAction `json:"action"`
+
+	// Amount A decimal above 0.
+	Amount string `json:"amount"`
+
+	// Currency ISO 4217. Costs in other currencies count by the rates that lead to it; without one they are unknown.
+	Currency string `json:"currency"`
+
+	// Period A Beijing day, a week from Monday, or a calendar month.
+	Period BudgetPeriod `json:"period"`
+}
+
+// BudgetForecast defines model for BudgetForecast.
+type BudgetForecast struct {
+	// Amount What will be spent when the period ends, at the rate of the period so far, to two decimals.
+	Amount string `json:"amount"`
+
+	// UsedUpOn Beijing day on which it will be used up at this rate; null when not in this period.
+	UsedUpOn *string `json:"usedUpOn"`
+}
+
+// BudgetItems defines model for BudgetItems.
+type BudgetItems struct {
+	Items []Budget `json:"items"`
+
+	// UpdatedAt The precondition of an edit.
+	UpdatedAt *string `json:"updatedAt"`
+}
+
+// BudgetOverride defines model for BudgetOverride.
+type BudgetOverride struct {
+	// Active False once it has ended.
+	Active bool `json:"active"`
+
+	// Amount Holds in place of the budget's own.
+	Amount string `json:"amount"`
+
+	// By An e-mail address.
+	By     Email  `json:"by"`
+	Reason string `json:"reason"`
+
+	// Until Beijing time with milliseconds.
+	Until Time `json:"until"`
+}
+
+// BudgetOverrideDraft defines model for BudgetOverrideDraft.
+type BudgetOverrideDraft struct {
+	Amount string `json:"amount"`
+	Reason string `json:"reason"`
+
+	// Until RFC 3339; later than now, and within a year.
+	Until string `json:"until"`
+}
+
+// BudgetPage defines model for BudgetPage.
+type BudgetPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []Budget `json:"items"`
+}
+
+// BudgetPeriod A Beijing day, a week from Monday, or a calendar month.
+type BudgetPeriod = string
+
+// BudgetScope Whose spending it is.
+type BudgetScope = string
+
+// BudgetUnknown Whether calls are refused of which it is known that nothing has a price for them: those of capabilities without one, or of which this period has calls whose cost is not known.
+type BudgetUnknown = string
+
+// BudgetsEdit defines model for BudgetsEdit.
+type BudgetsEdit struct {
+	Budgets []BudgetDraft `json:"budgets"`
+}
+
+// BudgetsOfEdit defines model for BudgetsOfEdit.
+type BudgetsOfEdit struct {
+	// Embedded struct due to allOf(#/components/schemas/BudgetsEdit)
+	BudgetsEdit `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// CapabilityID Of the scope `capability`.
+	CapabilityID *string `json:"capabilityId,omitempty"`
+
+	// Owner E-mail address or id of the account; of the scope `owner`.
+	Owner *string `json:"owner,omitempty"`
+	Scope string  `json:"scope"`
+}
+
 // Call defines model for Call.
 type Call struct {
 	// Embedded struct due to allOf(#/components/schemas/CallFields)
@@ -2100,6 +2267,33 @@ type OverviewReasons struct {
 	Other    OtherReasons     `json:"other"`
 }
 
+// OwnBudgetUsage defines model for OwnBudgetUsage.
+type OwnBudgetUsage struct {
+	// Action What happens when it is used up: `block` refuses calls.
+	Action BudgetAction `json:"action"`
+
+	// Amount That holds now, an override's while there is one.
+	Amount   string  `json:"amount"`
+	Currency string  `json:"currency"`
+	Left     *string `json:"left"`
+
+	// Period A Beijing day, a week from Monday, or a calendar month.
+	Period BudgetPeriod `json:"period"`
+
+	// ResetsAt Beijing time with milliseconds.
+	ResetsAt Time `json:"resetsAt"`
+
+	// Scope Whose spending it is.
+	Scope BudgetScope `json:"scope"`
+
+	// Spent Null where it cannot be asked.
+	Spent *string `json:"spent"`
+
+	// Unknown Whether calls are refused of which it is known that nothing has a price for them: those of capabilities without one, or of which this period has calls whose cost is not known.
+	Unknown      BudgetUnknown `json:"unknown"`
+	UnknownCalls *int64        `json:"unknownCalls"`
+}
+
 // OwnLimitUsage defines model for OwnLimitUsage.
 type OwnLimitUsage struct {
 	Name LimitName `json:"name"`
@@ -2126,7 +2320,9 @@ type OwnLimitUsage struct {
 
 // OwnUsage defines model for OwnUsage.
 type OwnUsage struct {
-	KeyID ID `json:"keyId"`
+	// Budgets Those of the key, its application, and its owner; of a capability only an administrator knows.
+	Budgets []OwnBudgetUsage `json:"budgets"`
+	KeyID   ID               `json:"keyId"`
 
 	// Limits Those that hold, the key's first; none that is not set.
 	Limits []OwnLimitUsage `json:"limits"`
@@ -2509,6 +2705,24 @@ type TracedCall struct {
 	// Embedded fields due to inline allOf schema
 	Application ApplicationName `json:"application"`
 	Reason      *CallReason     `json:"reason"`
+}
+
+// Uncovered defines model for Uncovered.
+type Uncovered struct {
+	ApplicationID   ID     `json:"applicationId"`
+	ApplicationName string `json:"applicationName"`
+	Costs           []Cost `json:"costs"`
+
+	// OwnerEmail An e-mail address.
+	OwnerEmail Email `json:"ownerEmail"`
+}
+
+// UncoveredPage defines model for UncoveredPage.
+type UncoveredPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []Uncovered `json:"items"`
 }
 
 // Unpriced defines model for Unpriced.

@@ -68,7 +68,7 @@ func (d Draft) check() (Price, error) {
 			wrong.Add("fromBand", "must be 0, 128000, 200000, 256000, 272000 or 1000000")
 		}
 	}
-	checkCurrency(wrong, "currency", d.Currency)
+	CheckCurrency(wrong, "currency", d.Currency)
 	p.Input = amount(wrong, "input", d.Input)
 	p.Cached = optionalAmount(wrong, "cached", d.Cached)
 	p.CacheWrite = optionalAmount(wrong, "cacheWrite", d.CacheWrite)
@@ -100,7 +100,8 @@ func (d Draft) amounts(wrong fault.Fields) map[meter.Meter]decimal.Decimal {
 	return of
 }
 
-func checkCurrency(wrong fault.Fields, field, code string) {
+// CheckCurrency notes a field that is no ISO 4217 code in capitals.
+func CheckCurrency(wrong fault.Fields, field, code string) {
 	unit, err := currency.ParseISO(code)
 	switch {
 	case code == "":

@@ -44,8 +44,8 @@ func (d ExchangeDraft) check() (e Exchange, err error) {
 	} else if e.From, err = beijing.ParseDate("from", d.From); err != nil {
 		return Exchange{}, err
 	}
-	checkCurrency(wrong, "currency", d.Currency)
-	checkCurrency(wrong, "toCurrency", d.ToCurrency)
+	CheckCurrency(wrong, "currency", d.Currency)
+	CheckCurrency(wrong, "toCurrency", d.ToCurrency)
 	if d.Currency == d.ToCurrency && d.Currency != "" {
 		wrong.Add("toCurrency", "must be another currency")
 	}

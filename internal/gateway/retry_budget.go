@@ -16,27 +16,27 @@ const (
 	retryDebt  = 20 * retryCost // of what the floor gave, that is paid back before more is saved
 )
 
-// budget is what a capability may still retry. It takes no lock.
-type budget struct {
+// retryBudget is what a capability may still retry. It takes no lock.
+type retryBudget struct {
 	saved  atomic.Int64  // calls that no retry was paid with
 	second atomic.Uint64 // number of the second, and in the lowest 16 bits the retries in it
 }
 
-func newBudget() *budget {
-	b := new(budget)
+func newRetryBudget() *retryBudget {
+	b := new(retryBudget)
 	b.saved.Store(retryStart)
 	return b
 }
 
 // call notes a call.
-func (b *budget) call() {
+func (b *retryBudget) call() {
 	if b.saved.Load() < retryMost {
 		b.saved.Add(1)
 	}
 }
 
 // take asks for a retry.
-func (b *budget) take(at time.Duration) bool {
+func (b *retryBudget) take(at time.Duration) bool {
 	saved := b.saved.Add(-retryCost)
 	paid := saved >= 0
 	number := uint64(at / time.Second)

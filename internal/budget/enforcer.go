@@ -1,0 +1,271 @@
+package budget
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+
+	"callgate/internal/beijing"
+	"callgate/internal/calls"
+	"callgate/internal/pricing"
+)
+
+// Config says what an Enforcer works with.
+type Config struct {
+	Gateway  uuid.UUID // this process, as its spool is named
+	Snapshot func(ctx context.Context, known *Snapshot) (*Snapshot, error)
+	Book     func(ctx context.Context) (*pricing.Book, error)
+	// Gateways tells how many gateways live, and whose spools the ledger has everything of lately.
+	Gateways func(ctx context.Context) (live int, ended []uuid.UUID, err error)
+	// Read asks the ledger, in the order of the questions.
+	Read func(ctx context.Context, asks []Ask) ([]Spent, error)
+	// Oldest is the least end, in Unix milliseconds, of this gateway's calls that the ledger has not confirmed.
+	Oldest   func() int64
+	Redis    redis.UniversalClient
+	Logger   *slog.Logger
+	Registry prometheus.Registerer
+}
+
+const (
+	tickEvery     = 250 * time.Millisecond
+	readEvery     = 2 * time.Second  // of the ledger, of each budget that calls are made under
+	readTimeout   = 10 * time.Second // of the ledger's answer
+	firstReading  = 2 * time.Second  // how long the first call of a budget waits for what is spent
+	askTimeout    = 100 * time.Millisecond
+	silentAfter   = 15 * time.Second // what a silent gateway may spend is free for others
+	allSaid       = 2 * tickEvery    // after which every gateway has said its part where Redis lost it
+	warm          = 10 * time.Second // after its last call a budget still has a lease
+	kept          = 3 * time.Minute  // and an account
+	exchangesOnce = 500              // of one round trip
+)
+
+// Codes of refusals; the gateway answers 429 with them.
+const (
+	Exceeded    = "budget_exceeded"
+	CostUnknown = "cost_unknown"
+)
+
+// Refused is why a call is refused.
+type Refused struct {
+	Code   string
+	Budget *Budget
+	Begins time.Time // when the budget begins anew
+}
+
+// Enforcer holds calls to the budgets that block. It is for one gateway; every gateway has one.
+type Enforcer struct {
+	config   Config
+	began    time.Time
+	snapshot atomic.Pointer[Snapshot]
+	book     atomic.Pointer[pricing.Book]
+	gateways atomic.Int64
+	ended    atomic.Pointer[[]any]
+	accounts sync.Map // accountKey -> *account
+	refused  *prometheus.CounterVec
+	failed   prometheus.Counter
+
+	work    context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	reading atomic.Bool
+}
+
+// Open reads the budgets, and goes on reading and exchanging until Close. While PostgreSQL cannot be read the budgets read last
+// hold; before the first time nobody has any.
+func Open(ctx context.Context, config Config) *Enforcer {
+	e := &Enforcer{config: config, began: time.Now()}
+	e.refused = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "callgate_budget_refusals_total",
+		Help: "Calls refused for a budget, by code."}, []string{"code"})
+	e.failed = prometheus.NewCounter(prometheus.CounterOpts{Name: "callgate_budget_exchange_failures_total",
+		Help: "Exchanges about budgets with Redis, and readings of the ledger for them, that failed."})
+	if config.Registry != nil {
+		config.Registry.MustRegister(e.refused, e.failed)
+	}
+	e.snapshot.Store(&Snapshot{})
+	e.book.Store(pricing.NewBook(nil))
+	e.gateways.Store(1)
+	e.ended.Store(&[]any{})
+	e.refresh(ctx)
+	e.work, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	e.every(time.Second, e.refresh)
+	e.every(tickEvery, e.tick)
+	return e
+}
+
+func (e *Enforcer) every(pause time.Duration, work func(context.Context)) {
+	e.running.Go(func() {
+		ticker := time.NewTicker(pause)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-e.work.Done():
+				return
+			case <-ticker.C:
+				work(e.work)
+			}
+		}
+	})
+}
+
+// refresh brings budgets, prices and gateways up to date; errors leave them as they are.
+func (e *Enforcer) refresh(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	known := e.snapshot.Load()
+	read, err := e.config.Snapshot(ctx, known)
+	if err != nil {
+		e.config.Logger.Debug("budgets cannot be read", "error", err)
+		return
+	}
+	if e.snapshot.Store(read); read.empty() {
+		return
+	}
+	if book, err := e.config.Book(ctx); err == nil {
+		e.book.Store(book)
+	}
+	if live, ended, err := e.config.Gateways(ctx); err == nil {
+		e.gateways.Store(int64(max(1, live)))
+		list := make([]any, len(ended))
+		for i, id := range ended {
+			list[i] = id.String()
+		}
+		e.ended.Store(&list)
+	}
+}
+
+func (s *Snapshot) empty() bool {
+	return len(s.keys)+len(s.applications)+len(s.owners)+len(s.capabilities) == 0
+}
+
+func (e *Enforcer) elapsed() time.Duration { return time.Since(e.began) }
+
+// Ticket is what a call will be charged to; End does it. The zero Ticket is of a call without budgets.
+type Ticket struct{ accounts []*account }
+
+// Admit tells whether a call may be made under all its budgets. Of those that forbid it the one is told that begins anew last:
+// who comes again before that is refused once more. A warm call asks nobody. start is when the call began.
+func (e *Enforcer) Admit(by Caller, start time.Time) (t Ticket, refused *Refused) {
+	budgets := e.snapshot.Load().of(by)
+	if len(budgets) == 0 {
+		return Ticket{}, nil
+	}
+	today := beijing.DayOf(start)
+	t.accounts = make([]*account, 0, len(budgets))
+	for _, b := range budgets {
+		a, code := e.account(b, today), ""
+		switch {
+		case b.Action == Block && a.lease.Load() <= 0 && !e.ask(a):
+			code = Exceeded
+		case b.Unknown == Block && e.unpriced(a, by.Capability, today):
+			code = CostUnknown
+		}
+		if code != "" {
+			if begins := b.Period.Of(today).End.End(); refused == nil || begins.After(refused.Begins) {
+				refused = &Refused{Code: code, Budget: b, Begins: begins}
+			}
+		}
+		t.accounts = append(t.accounts, a)
+	}
+	if refused != nil {
+		e.refused.WithLabelValues(refused.Code).Inc()
+		return Ticket{}, refused
+	}
+	return t, nil
+}
+
+// unpriced tells whether a call's cost would not be known: nothing has a price, or calls of before were without one.
+func (e *Enforcer) unpriced(a *account, capability string, today beijing.Day) bool {
+	if !e.book.Load().Prices(capability, today) {
+		return true
+	}
+	found := a.unpriced.Load()
+	return found != nil && slices.Contains(*found, capability)
+}
+
+// account gives the one of a budget in the period of a day.
+func (e *Enforcer) account(b *Budget, day beijing.Day) *account {
+	key := accountKey{b.ID, b.Period.Of(day).Start}
+	found, ok := e.accounts.Load(key)
+	if !ok {
+		found, _ = e.accounts.LoadOrStore(key, newAccount(key))
+	}
+	a := found.(*account)
+	if a.budget.Load() != b {
+		a.budget.Store(b)
+	}
+	if now := int64(e.elapsed()); now-a.lastUse.Load() > int64(time.Second) {
+		a.lastUse.Store(now)
+	}
+	return a
+}
+
+// End charges a call that has ended.
+func (e *Enforcer) End(t Ticket, r *calls.Record) {
+	if len(t.accounts) == 0 {
+		return
+	}
+	sum := e.book.Load().CostOf(r)
+	now := time.Now()
+	for _, a := range t.accounts {
+		if amount, _ := sum.In(a.budget.Load().Currency); amount.IsPositive() {
+			a.spend(micro(amount), now)
+		}
+	}
+}
+
+// ask exchanges for a call that found no lease, and tells whether there is one now. The first call of all waits until what is
+// spent was read.
+func (e *Enforcer) ask(a *account) bool {
+	if int64(e.elapsed()) < a.emptyTo.Load() {
+		return false
+	}
+	a.exchange.Lock()
+	defer a.exchange.Unlock()
+	if a.lease.Load() > 0 {
+		return true
+	}
+	if int64(e.elapsed()) < a.emptyTo.Load() {
+		return false
+	}
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		got, err := e.alone(a)
+		if err != nil || got.at != 0 {
+			break
+		}
+		if time.Since(began) > firstReading {
+			a.share(e.gateways.Load(), time.Now())
+			break
+		}
+		if got.claimed {
+			ctx, cancel := context.WithTimeout(e.work, firstReading)
+			e.read(ctx, []claim{{a, got.ms}})
+			cancel()
+		}
+	}
+	if a.lease.Load() > 0 {
+		return true
+	}
+	a.emptyTo.Store(int64(e.elapsed() + tickEvery))
+	return false
+}
+
+// Close gives back what is leased, and says what no reading has yet: it counts until the ledger has all of the spool.
+func (e *Enforcer) Close() {
+	e.cancel()
+	e.running.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	var all []*account
+	e.accounts.Range(func(_, found any) bool {
+		all = append(all, found.(*account))
+		return true
+	})
+	e.exchangeAll(ctx, all, false)
+}
