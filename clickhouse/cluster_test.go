@@ -63,6 +63,8 @@ func TestEveryNodeOfAClusterAnswersForAllOfIt(t *testing.T) {
 			"SELECT sum(calls) FROM usage_hourly":                        manyIDs,
 			"SELECT toInt64(count()) FROM app_models":                    manyIDs,
 			"SELECT toInt64(count()) FROM app_keys":                      manyIDs,
+			"SELECT sumIf(amount, meter = 'total') FROM keys_daily":      manyIDs,
+			"SELECT sumIf(amount, meter = 'total') FROM live_keys_daily": manyIDs - 2,
 			"SELECT toInt64(count()) FROM live_calls":                    manyIDs - 2,
 			"SELECT sum(calls) FROM live_usage_daily":                    manyIDs - 2,
 			"SELECT sum(calls) FROM live_usage_hourly":                   manyIDs - 2,
@@ -168,7 +170,7 @@ func TestReplicatedTablesAreMadeByStatementsTheEngineKnows(t *testing.T) {
 			}
 		}
 	}
-	if tables != 13 {
+	if tables != 14 {
 		t.Errorf("%d tables", tables)
 	}
 }

@@ -75,6 +75,7 @@ var readable = []struct {
 		"input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
 	}},
 	{"live_meters_daily", []string{"application_id", "day", "model", "upstream_model", "tier", "band", "meter", "amount"}},
+	{"live_keys_daily", []string{"application_id", "key_id", "day", "model", "upstream_model", "tier", "band", "meter", "amount"}},
 	{"live_durations", []string{"application_id", "day", "model", "from_ms", "below_ms", "middle_ms", "calls"}},
 	{"live_days_closed", []string{
 		"application_id", "day", "revision", "user_id", "closed_at", "calls", "successes", "failures", "duration_ms", "reported", "partial", "absent", "unreadable",

@@ -275,6 +275,7 @@ func TestRowsLiveAsLongAsTheDesignSays(t *testing.T) {
 	ttl("tokens_hourly", "toIntervalDay(434)")
 	ttl("meters_daily", "toIntervalDay(434)")
 	ttl("meters_hourly", "toIntervalDay(434)")
+	ttl("keys_daily", "toIntervalDay(434)")
 	ttl("days_closed", "toIntervalDay(434)")
 	ttl("call_failures", "toIntervalDay(31)")
 	ttl("app_models", "")

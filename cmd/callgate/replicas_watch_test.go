@@ -173,7 +173,7 @@ func (h *replicatedHouse) node(t *testing.T, name string) clickhouse.Conn {
 	return conn
 }
 
-var replicatedTables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "days_closed", "failures_daily", "app_models", "app_keys", "deleted_applications"}
+var replicatedTables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "keys_daily", "days_closed", "failures_daily", "app_models", "app_keys", "deleted_applications"}
 
 // system runs SYSTEM … for every table of a replica.
 func (h *replicatedHouse) system(t *testing.T, name, what string) {

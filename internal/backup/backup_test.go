@@ -135,6 +135,8 @@ func (s *site) contents(since string) map[string]string {
 			(SELECT application_id, day, model, upstream_model, tier, band, extras, meter, sum(amount) FROM meters_daily GROUP BY ALL)`,
 		"meters_hourly": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, hour, model, upstream_model, tier, band, extras, meter, sum(amount) FROM meters_hourly GROUP BY ALL)`,
+		"keys_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
+			(SELECT application_id, key_id, day, model, upstream_model, tier, band, extras, meter, sum(amount) FROM keys_daily GROUP BY ALL)`,
 		"days_closed": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM days_closed FINAL`,
 		"failures_daily": `SELECT toString(sum(cityHash64(formatRow('TSV', *)))) || '/' || toString(count()) FROM
 			(SELECT application_id, day, model, status_code, reason_type, reason_code, upstream_status, sum(calls) FROM failures_daily GROUP BY ALL)`,
@@ -197,7 +199,7 @@ func TestARestoredInstallationHoldsWhatWasBackedUpInEveryTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, to.contents(since), want)
-	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 12 {
+	if tables := number(to, `SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose%' AND name != 'deleted_applications'`); tables != 13 {
 		t.Errorf("%d tables hold rows: contents compares twelve", tables)
 	}
 	if older := number(to, `SELECT count() FROM calls WHERE toDate(start_time) < '`+since+`'`); older != 0 {

@@ -80,7 +80,7 @@ func (o *oracle) fill(clickhouseURL string, deleted registered) {
 		o.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	for _, table := range []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "failures_daily"} { // the clock stands in years gone by
+	for _, table := range []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "keys_daily", "failures_daily"} { // the clock stands in years gone by
 		embedded.OnShards(o.t, clickhouseURL, "ALTER TABLE "+table+" REMOVE TTL")
 	}
 	owned, swept := slices.Concat(o.accounts...), o.random.IntN(2)

@@ -81,16 +81,12 @@ func (r *Reader) EveryonesSpent(ctx context.Context, days beijing.Range, spans [
 	if days = r.KeptStatistics(days); days.Days() < 1 {
 		return nil
 	}
-	first := make([]string, len(spans))
-	for i, day := range spans {
-		first[i] = day.String()
-	}
 	var m ModelTokens
 	var day int32
 	var tier string
 	var band uint32
 	var meters map[string]int64
-	parameters := args("start", days.Start, "end", days.End, "spans", first, "named", named)
+	parameters := args("start", days.Start, "end", days.End, "spans", firstDays(spans), "named", named)
 	return r.each(ctx, "what everyone spent", everyonesSpent, parameters, func(rows driver.Rows) error {
 		if err := rows.Scan(&m.Application, &day, &m.Model, &m.UpstreamModel, &m.Calls, &m.Input.N, &m.Cached.N, &m.CacheWrite.N, &m.Output.N, &m.Reasoning.N, &tier, &band, &meters); err != nil {
 			return unavailable(err, "read what everyone spent")

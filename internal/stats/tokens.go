@@ -135,11 +135,15 @@ var spanTokensQuery = withMeters(ofSpan+namedModel, inDays, `t.application_id, s
 // SpanTokens is DayTokens of each application by itself, by spans of days of which these are the first, ascending.
 // Faults: Unavailable.
 func (r *Reader) SpanTokens(ctx context.Context, applications []uuid.UUID, days beijing.Range, spans []beijing.Day, named []string, take func(*ModelTokens)) error {
+	return r.modelTokens(ctx, "tokens by span", spanTokensQuery, take, applications, days, named, "spans", firstDays(spans))
+}
+
+func firstDays(spans []beijing.Day) []string {
 	first := make([]string, len(spans))
 	for i, day := range spans {
 		first[i] = day.String()
 	}
-	return r.modelTokens(ctx, "tokens by span", spanTokensQuery, take, applications, days, named, "spans", first)
+	return first
 }
 
 func (r *Reader) modelTokens(ctx context.Context, what, query string, take func(*ModelTokens), applications []uuid.UUID, days beijing.Range, named []string, more ...any) error {

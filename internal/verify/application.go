@@ -40,6 +40,9 @@ func (v *verifier) compareApplication(ctx context.Context, found *findings, owne
 	if err := v.compareHours(ctx, found, where, id, days); err != nil {
 		return err
 	}
+	if err := v.compareKeys(ctx, found, where, id, days); err != nil {
+		return err
+	}
 
 	flow := newFlow(usage)
 	if err := v.compareExport(ctx, found, where, id, days, recount, flow); err != nil {

@@ -149,13 +149,14 @@ func populated(t *testing.T) (w *world, busy uuid.UUID) {
 	theirs := w.application(eve, "theirs")
 	gone := w.application(eve, "deleted")
 	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, reason_type, reason_code, upstream_status,
-			usage_state, upstream_model, input_tokens, output_tokens, cached_tokens)
+			usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, key_id)
 		SELECT $1, fromUnixTimestamp64Milli($2 - number * number * 600000) AS start,
 			toUUID(format('{}-{}-7000-8000-{}', left(leftPad(hex(toUInt64($2 - number * number * 600000)), 12, '0') AS ms, 8), right(ms, 4), leftPad(hex(number), 12, '0'))), ['gpt', 'claude', ''][number % 3 + 1],
 			pow(2, number % 18) + number, if(number % 4 = 3, 502, 200) AS status, status = 200, 'complete',
 			if(status = 200, '', 'upstream_http_error'), if(status = 200, '', 'upstream_status'), status,
 			if(status = 200, ['reported', 'absent', 'partial', ''][number % 5 % 4 + 1], 'none') AS state, if(number % 7 = 0, 'gpt-x', ''),
-			if(state IN ('reported', 'partial'), number * 100 + 7, NULL), if(state = 'reported', number, NULL), if(state = 'reported' AND number % 2 = 0, 5, NULL)
+			if(state IN ('reported', 'partial'), number * 100 + 7, NULL), if(state = 'reported', number, NULL), if(state = 'reported' AND number % 2 = 0, 5, NULL),
+			toUUID('00000000-0000-0000-0000-00000000000' || toString(number % 3))
 		FROM numbers(57)`, busy, time.Now().UnixMilli()) // 22 days, most of them today
 	w.price("gpt", "", -30, "USD", "2.5")
 	w.price("gpt", "gpt-x", -3, "CNY", "0.11100000001")
@@ -173,11 +174,11 @@ func populated(t *testing.T) (w *world, busy uuid.UUID) {
 // lined stores twenty calls of an application that have lines: of two models, a tier, a band, and with pages, which have no price.
 func (w *world) lined(application uuid.UUID) {
 	w.T.Helper()
-	w.exec("INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, input_tokens, output_tokens, cache_write_tokens, "+
+	w.exec("INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, input_tokens, output_tokens, cache_write_tokens, key_id, "+
 		"`used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`) "+`
 		WITH number % 4 AS kind, 300000 + number AS input
 		SELECT $1, fromUnixTimestamp64Milli($2 - number * 20000000) AS start, generateUUIDv7(number), if(number < 16, 'gpt', 'claude'), 9, 200, true, 'complete', 'reported', 'gpt-x',
-			if(kind = 3, NULL, if(kind = 2, input + 40, input)), if(kind = 3, NULL, 7), if(kind = 1, 90, NULL),
+			if(kind = 3, NULL, if(kind = 2, input + 40, input)), if(kind = 3, NULL, 7), if(kind = 1, 90, NULL), toUUID('00000000-0000-0000-0000-000000000002'),
 			[['gpt-x', 'gpt-x'], ['gpt-x', 'gpt-x', 'gpt-x', 'gpt-x'], ['gpt-x', 'gpt-x', 'gpt-y'], ['gpt-x']][kind + 1],
 			[['flex', 'flex'], ['', '', '', ''], ['', '', ''], ['']][kind + 1],
 			[[272000, 272000], [272000, 272000, 272000, 272000], [272000, 272000, 0], [0]][kind + 1],

@@ -40,6 +40,11 @@ func TestVerifyNamesEveryStatisticThatIsWrong(t *testing.T) {
 			VALUES ($1, toDate(now(), 'Asia/Shanghai') - 5, 'gpt', '', 1)`, ".amount: "},
 		"a meter too much": {`INSERT INTO meters_daily (application_id, day, model, upstream_model, tier, meter, amount)
 			VALUES ($1, toDate(now(), 'Asia/Shanghai') - 5, 'gpt', 'gpt-x', 'flex', 'cached_input', 1), ($1, toDate(now(), 'Asia/Shanghai') - 5, 'gpt', 'gpt-x', 'flex', 'output', 1)`, ".amount: "},
+		"a call of a key too many": {`INSERT INTO keys_daily (application_id, key_id, day, model, meter, amount)
+			VALUES ($1, '00000000-0000-0000-0000-000000000001', toDate(now(), 'Asia/Shanghai'), 'gpt', 'total', 1)`, ` 00000000-0000-0000-0000-000000000001 of "gpt": total: `},
+		"a key's use of something": {`INSERT INTO keys_daily (application_id, key_id, day, model, upstream_model, tier, band, meter, amount)
+			VALUES ($1, '00000000-0000-0000-0000-000000000009', toDate(now(), 'Asia/Shanghai'), 'gpt', 'gpt-x', 'flex', 200000, 'pages', 3)`, ` used of "gpt-x" "flex" 200000: pages: 3 is kept, the rows give 0`},
+		"keys without their calls": {`ALTER TABLE keys_daily DELETE WHERE application_id = $1 AND meter = 'input' SETTINGS mutations_sync = 1`, ": input: 0 is kept, the rows give "},
 		"a state counted twice": {`INSERT INTO tokens_daily (application_id, day, model, upstream_model, absent)
 			VALUES ($1, toDate(now(), 'Asia/Shanghai'), 'claude', '', 1)`, ".tokens.absentCalls: "},
 		"a failure under another reason": {`INSERT INTO failures_daily

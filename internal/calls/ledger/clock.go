@@ -16,7 +16,7 @@ const (
 
 // Rollups is how many tables of figures are filled with calls, and compared with them. A day that was compared before there
 // was another one is compared again.
-const Rollups = 7
+const Rollups = 8
 
 // ClosedDay is the newest Beijing day that is compared with its rollups.
 func ClosedDay(now time.Time) beijing.Day { return beijing.DayOf(now.Add(-closedAfter)) - 1 }

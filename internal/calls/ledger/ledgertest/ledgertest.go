@@ -187,6 +187,19 @@ func (s *Stores) Counted(t testing.TB) int64 {
 			t.Errorf("%s adds to %d sums of tokens instead of moving them to their lines", table, moved)
 		}
 	}
+	for meter, ofCalls := range map[string]string{"total": "count()", "failed": "countIf(NOT success)"} {
+		want := s.Number(t, `SELECT toInt64(`+ofCalls+`) FROM calls WHERE key_id != toUUID('00000000-0000-0000-0000-000000000000')`)
+		if n := s.Number(t, `SELECT sumIf(amount, meter = '`+meter+`') FROM keys_daily`); n != want {
+			t.Errorf("%s of calls with a key is %d, of keys_daily %d", ofCalls, want, n)
+		}
+	}
+	if keyed := s.Number(t, `SELECT sumIf(amount, meter = 'total') FROM keys_daily`); keyed == raw {
+		const used = `SELECT toInt64(sum(cityHash64(formatRow('TSV', *)))) FROM (SELECT application_id, day, model, upstream_model, tier, band, meter, sum(amount) AS n FROM `
+		all, byKey := s.Number(t, used+`live_meters_daily GROUP BY ALL HAVING n != 0)`), s.Number(t, used+`live_keys_daily WHERE meter NOT IN ('total', 'failed') GROUP BY ALL HAVING n != 0)`)
+		if all != byKey {
+			t.Errorf("what calls used by key comes to %d, all of it to %d", byKey, all)
+		}
+	}
 	if failed, details := s.Number(t, `SELECT toInt64(countIf(NOT success)) FROM calls`), s.Number(t, `SELECT toInt64(count()) FROM call_failures`); details > failed {
 		t.Errorf("%d failed calls, but %d details", failed, details)
 	}
@@ -461,7 +474,7 @@ func (s *Stores) Statement(t *testing.T, statement string) {
 }
 
 // Tables are all that an insert of calls writes to, or that hold an application's calls.
-var Tables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "failures_daily", "app_models", "app_keys", "days_closed"}
+var Tables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "keys_daily", "failures_daily", "app_models", "app_keys", "days_closed"}
 
 const childVariable = "CALLGATE_CALLS_CHILD"
 

@@ -23,7 +23,7 @@ const (
 )
 
 // sweptTables are all that hold an application's calls.
-var sweptTables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "failures_daily", "app_models", "app_keys", "days_closed"}
+var sweptTables = []string{"calls", "call_failures", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "keys_daily", "failures_daily", "app_models", "app_keys", "days_closed"}
 
 // hide tells ClickHouse which applications are deleted, so that its live_ views forget them.
 // Doing it twice changes nothing.

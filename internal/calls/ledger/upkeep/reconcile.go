@@ -126,7 +126,7 @@ func (m *Maintenance) repair(ctx context.Context, day beijing.Day) (repaired int
 }
 
 // comparedTables must be as far as each other to be compared.
-var comparedTables = []string{"calls", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "failures_daily"}
+var comparedTables = []string{"calls", "usage_daily", "usage_hourly", "tokens_daily", "tokens_hourly", "meters_daily", "meters_hourly", "keys_daily", "failures_daily"}
 
 // repairOn is repair on one server, or shard: rollups stand beside their calls.
 func (m *Maintenance) repairOn(ctx context.Context, on *shards.Shard, day beijing.Day) (repaired int, err error) {

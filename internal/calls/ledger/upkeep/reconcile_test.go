@@ -80,12 +80,13 @@ func TestRollupsThatDisagreeWithTheirCallsAreRepaired(t *testing.T) {
 		"some rows lost": {`DELETE FROM usage_daily WHERE day = (SELECT min(day) FROM usage_daily)`,
 			`DELETE FROM usage_hourly WHERE toHour(hour) BETWEEN 3 AND 9`, `DELETE FROM tokens_daily WHERE day = (SELECT max(day) FROM tokens_daily)`, `DELETE FROM tokens_hourly WHERE toHour(hour) BETWEEN 5 AND 12`,
 			`DELETE FROM meters_daily WHERE day = (SELECT max(day) FROM meters_daily)`, `DELETE FROM meters_hourly WHERE tier = '' AND toHour(hour) > 6`,
-			`DELETE FROM failures_daily WHERE day = (SELECT max(day) FROM failures_daily)`},
+			`DELETE FROM failures_daily WHERE day = (SELECT max(day) FROM failures_daily)`, `DELETE FROM keys_daily WHERE meter IN ('failed', 'input') AND day = (SELECT max(day) FROM keys_daily)`},
 		"everything lost": {`TRUNCATE TABLE usage_daily`, `TRUNCATE TABLE usage_hourly`, `TRUNCATE TABLE tokens_daily`, `TRUNCATE TABLE tokens_hourly`, `TRUNCATE TABLE failures_daily`,
-			`TRUNCATE TABLE meters_daily`, `TRUNCATE TABLE meters_hourly`},
+			`TRUNCATE TABLE meters_daily`, `TRUNCATE TABLE meters_hourly`, `TRUNCATE TABLE keys_daily`},
 		"everything doubled": {`INSERT INTO usage_daily SELECT * FROM usage_daily`, `INSERT INTO usage_hourly SELECT * FROM usage_hourly`,
 			`INSERT INTO tokens_daily SELECT * FROM tokens_daily`, `INSERT INTO failures_daily SELECT * FROM failures_daily`,
-			`INSERT INTO tokens_hourly SELECT * FROM tokens_hourly`, `INSERT INTO meters_daily SELECT * FROM meters_daily`, `INSERT INTO meters_hourly SELECT * FROM meters_hourly`},
+			`INSERT INTO tokens_hourly SELECT * FROM tokens_hourly`, `INSERT INTO meters_daily SELECT * FROM meters_daily`, `INSERT INTO meters_hourly SELECT * FROM meters_hourly`,
+			`INSERT INTO keys_daily SELECT * FROM keys_daily`},
 		"wrong rows": {
 			`INSERT INTO usage_daily (application_id, day, model, calls, successes, duration_ms, durations)
 				SELECT application_id, day, 'ghost', 3, 2, 10, ([1, 4, 5], [1, 1, 1]) FROM usage_daily`,
@@ -98,6 +99,7 @@ func TestRollupsThatDisagreeWithTheirCallsAreRepaired(t *testing.T) {
 			`INSERT INTO tokens_hourly (application_id, hour, model, upstream_model, input, cached) SELECT application_id, hour, model, 'ghost', 5, -2 FROM tokens_hourly`,
 			`INSERT INTO meters_daily (application_id, day, model, upstream_model, tier, band, meter, amount) SELECT application_id, day, model, upstream_model, tier, 1000000, 'pages', -3 FROM meters_daily`,
 			`INSERT INTO meters_hourly (application_id, hour, model, upstream_model, tier, meter, amount) SELECT application_id, hour, 'ghost', 'x', 'flex', 'input', 5 FROM usage_hourly`,
+			`INSERT INTO keys_daily (application_id, key_id, day, model, upstream_model, tier, band, meter, amount) SELECT application_id, generateUUIDv4(), day, model, 'ghost', tier, 1000000, 'pages', -3 FROM keys_daily`,
 			`INSERT INTO failures_daily (application_id, day, model, status_code, reason_type, reason_code, upstream_status, calls, first_seen, last_seen)
 				SELECT application_id, day, model, 503, 'overloaded', 'overloaded', 0, 3, now64(3), now64(3) FROM usage_daily`,
 		},

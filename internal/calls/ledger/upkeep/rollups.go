@@ -94,18 +94,29 @@ var rollups = [ledger.Rollups]rollup{
 		table: "meters_hourly", column: "hour", slots: slotOfHour, own: ownHour, within: hoursWithin,
 		counted: lined, lines: linesOfCall, labels: lineLabels, sums: lineSums,
 	},
+	{
+		table: "keys_daily", column: "day", slots: slotOfDay,
+		own:     "toInt64(u.day) * 86400 - 28800",
+		within:  "u.day = toDate(toInt32(intDiv({from:Int64} + 28800000, 86400000)))",
+		counted: "key_id != toUUID('00000000-0000-0000-0000-000000000000')", lines: usedByKey, sums: lineSums,
+		labels: slices.Insert(slices.Clone(lineLabels), 0, label{column: "key_id"}),
+	},
 }
 
 // A call with lines counts with each number of each of them, as a call of each, and, taken away, with what the rollups of
-// tokens have of it.
+// tokens have of it. By its key it counts once more, as a failure too, and with its tokens where it has no lines.
 const (
 	lined       = "length(used.meter) > 0 AND usage_state != '' AND usage_state != 'none'"
-	linesOfCall = `arrayConcat(
+	linesOfCall = "arrayConcat(" + linesAsTold + ", arrayMap(of -> (of.1, of.2, of.3, of.4, of.5, -of.6), " + numbersOfCall + "))"
+	usedByKey   = `arrayFilter(of -> of.6 != 0, arrayConcat(
+            arrayMap((meter, n) -> ('', '', toUInt32(0), '', meter, toInt64(n)), ['total', 'failed'], [1, success = 0]),
+            if(usage_state = '' OR usage_state = 'none', [], if(length(used.meter) > 0, ` + linesAsTold + `, ` + numbersOfCall + `))))`
+	linesAsTold = `arrayConcat(
             arrayMap(i -> (toString(used.model[i]), toString(used.tier[i]), used.band[i], ` + extrasOfLine + `, toString(used.meter[i]), toInt64(used.amount[i])), range(1, length(used.meter) + 1)),
             arrayMap(i -> (toString(used.model[i]), toString(used.tier[i]), used.band[i], ` + extrasOfLine + `, if(i = 1, 'calls', 'calls_beside'), toInt64(1)), arrayFilter(
-                i -> i = 1 OR (used.model[i], used.tier[i], used.band[i]) != (used.model[i - 1], used.tier[i - 1], used.band[i - 1]), range(1, length(used.meter) + 1))),
-            arrayMap((meter, n) -> (toString(upstream_model), '', toUInt32(0), '', meter, -toInt64(n)), ['calls', 'input', 'output', 'cached_input', 'cache_write', 'reasoning'],
-                arrayMap(n -> coalesce(n, 0), [toUInt32(coalesce(input_tokens, output_tokens) IS NOT NULL), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens])))`
+                i -> i = 1 OR (used.model[i], used.tier[i], used.band[i]) != (used.model[i - 1], used.tier[i - 1], used.band[i - 1]), range(1, length(used.meter) + 1))))`
+	numbersOfCall = `arrayMap((meter, n) -> (toString(upstream_model), '', toUInt32(0), '', meter, toInt64(n)), ['calls', 'input', 'output', 'cached_input', 'cache_write', 'reasoning'],
+                arrayMap(n -> coalesce(n, 0), [toUInt32(coalesce(input_tokens, output_tokens) IS NOT NULL), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens]))`
 	extrasOfLine = `arrayStringConcat(arraySort(arrayDistinct(arrayMap(j -> toString(used.meter[j]), arrayFilter(
                 j -> (used.model[j], used.tier[j], used.band[j]) = (used.model[i], used.tier[i], used.band[i])
                     AND used.meter[j] NOT LIKE 'input%' AND used.meter[j] NOT LIKE 'output%' AND used.meter[j] NOT LIKE 'cache%' AND used.meter[j] != 'reasoning', range(1, length(used.meter) + 1))))), ',')`
