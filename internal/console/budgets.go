@@ -15,8 +15,8 @@ import (
 	"callgate/internal/openapi"
 )
 
-// asker is who edits budgets of own applications.
-func asker(ctx *fiber.Ctx) budget.Who {
+// editor is who edits budgets of own applications.
+func editor(ctx *fiber.Ctx) budget.Who {
 	who := principal(ctx)
 	return budget.Who{Owner: who.UserID, Email: who.Email}
 }
@@ -77,7 +77,7 @@ func (c *Console) setOwnBudgets(ctx *fiber.Ctx, of budget.Subject) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	refused := c.Budgets.Replace(ctx.UserContext(), asker(ctx), of, budgetDrafts(body.Budgets), seen...)
+	refused := c.Budgets.Replace(ctx.UserContext(), editor(ctx), of, budgetDrafts(body.Budgets), seen...)
 	if refused != nil && fault.KindOf(refused) != fault.Changed {
 		return nil, refused
 	}
@@ -85,11 +85,11 @@ func (c *Console) setOwnBudgets(ctx *fiber.Ctx, of budget.Subject) (any, error) 
 	if err == nil {
 		err = refused
 	}
-	return respond(same[openapi.BudgetItems])(items, err)
+	return respond(asIs[openapi.BudgetItems])(items, err)
 }
 
-// same is the view of what is one.
-func same[T any](view T) T { return view }
+// asIs is the view of what is one.
+func asIs[T any](view T) T { return view }
 
 func budgetDrafts(given []openapi.BudgetDraft) []budget.Draft {
 	return openapi.Each(given, func(d openapi.BudgetDraft) budget.Draft {
@@ -105,7 +105,7 @@ func budgetDrafts(given []openapi.BudgetDraft) []budget.Draft {
 }
 
 func (c *Console) overrideBudget(ctx *fiber.Ctx, application, id uuid.UUID) (any, error) {
-	return c.override(ctx, asker(ctx), application, id)
+	return c.override(ctx, editor(ctx), application, id)
 }
 
 func (c *Console) overrideAnyBudget(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
@@ -125,7 +125,7 @@ func (c *Console) override(ctx *fiber.Ctx, who budget.Who, application, id uuid.
 }
 
 func (c *Console) endBudgetOverride(ctx *fiber.Ctx, application, id uuid.UUID) (any, error) {
-	return c.overridden(ctx, asker(ctx), application, id, nil)
+	return c.overridden(ctx, editor(ctx), application, id, nil)
 }
 
 func (c *Console) endAnyBudgetOverride(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
@@ -156,7 +156,7 @@ func (c *Console) listAllBudgets(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := pageOf(ctx, same[openapi.Budget], func(ctx context.Context, page, size int) ([]openapi.Budget, int, error) {
+	found, err := pageOf(ctx, asIs[openapi.Budget], func(ctx context.Context, page, size int) ([]openapi.Budget, int, error) {
 		all, err := c.Budgets.All(ctx, budget.Scope(scope), contained)
 		if err != nil {
 			return nil, 0, err
@@ -199,7 +199,7 @@ func (c *Console) setBudgets(ctx *fiber.Ctx) (any, error) {
 			items.UpdatedAt = &b.UpdatedAt
 		}
 	}
-	return respond(same[openapi.BudgetItems])(items, refused)
+	return respond(asIs[openapi.BudgetItems])(items, refused)
 }
 
 // subjectOf is whom an administrator sets budgets for.
