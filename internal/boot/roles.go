@@ -74,10 +74,10 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	n.lookups.Keep(c.Retention())
 	n.lookups.WatchTLS(func(c *tls.Config) { n.certificates.Watch("clickhouse", c) })
 	prices := pricing.New(n.pool)
-	n.spending = &report.BudgetReader{Stats: n.lookups, Prices: prices, Pool: n.pool}
+	n.spending = &report.BudgetReader{Stats: n.lookups, Prices: prices, Pool: n.pool, Batches: spool.BatchPrefix}
 	n.budgets = budget.Open(ctx, budget.Config{
-		Gateway: n.spool.ID(), Snapshot: budget.New(n.pool).ReadSnapshot, Book: prices.Book, Gateways: n.gatewaysForBudgets, Read: n.spending.Spent,
-		Oldest: func() int64 { return n.spool.Pending().Per[n.spool.ID()] }, Redis: n.redis, Logger: n.logger, Registry: n.registry,
+		Gateway: n.spool.ID(), Snapshot: budget.New(n.pool).ReadSnapshot, Book: prices.Book, Gateways: n.liveGateways, Settled: n.settledGateways, Read: n.spending.Read,
+		CallTimeout: c.CallTimeout, Redis: n.redis, Logger: n.logger, Registry: n.registry,
 	})
 	n.gateway = gateway.New(gateway.Config{
 		LookUpCall:       n.lookUpCall(prices),
@@ -150,12 +150,17 @@ func (n *Node) tellUsage(ctx context.Context, application, owner, key uuid.UUID)
 	return json.Marshal(usage)
 }
 
-// gatewaysForBudgets tells how many gateways live, and of which spools the ledger has had everything for less than an hour.
-func (n *Node) gatewaysForBudgets(ctx context.Context) (live int, ended []uuid.UUID, err error) {
-	err = n.pool.QueryRow(ctx, `
-		SELECT (SELECT count(*) FROM gateways WHERE seen_at > now() - interval '5 s' AND ended_at IS NULL AND role <> 'console'),
-			ARRAY(SELECT id FROM spools WHERE retired AND updated_at > now() - interval '1 h')`).Scan(&live, &ended)
-	return live, ended, err
+// liveGateways is how many gateways said so in the last seconds.
+func (n *Node) liveGateways(ctx context.Context) (live int, err error) {
+	err = n.pool.QueryRow(ctx, `SELECT count(*) FROM gateways WHERE seen_at > now() - interval '5 s' AND ended_at IS NULL AND role <> 'console'`).Scan(&live)
+	return live, err
+}
+
+// settledGateways tells until when the ledger has every call that ended, and of which gateways that ended it has everything.
+func (n *Node) settledGateways(ctx context.Context) (through time.Time, ended []uuid.UUID, err error) {
+	err = n.pool.QueryRow(ctx, `SELECT coalesce(min(through) FILTER (WHERE NOT retired), now()), coalesce(array_agg(id) FILTER (WHERE retired), '{}') FROM spools`).
+		Scan(&through, &ended)
+	return through, ended, err
 }
 
 // newTracer returns nil where OTEL_EXPORTER_OTLP_ENDPOINT is unset.

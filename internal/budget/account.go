@@ -3,7 +3,10 @@ package budget
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +15,8 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls"
+	"callgate/internal/pricing"
 )
 
 // accountKey is a budget in a period, which begins on a day.
@@ -25,71 +30,112 @@ func (k accountKey) redis() string {
 	return "callgate:budget:{" + k.budget.String() + "}:" + k.from.String()
 }
 
-// account is what a gateway knows of a budget in a period. Calls spend of the lease without a lock.
+// account is what a gateway knows of a budget in a period. Calls take of the lease without asking anybody.
 type account struct {
 	accountKey
 	budget   atomic.Pointer[Budget] // as it is now
 	lastUse  atomic.Int64           // elapsed
 	emptyTo  atomic.Int64           // elapsed until which nobody asks again
-	lease    atomic.Int64           // millionths that calls may still spend before the next exchange
+	lease    atomic.Int64           // millionths that calls may still take before the next exchange
+	estimate atomic.Int64           // of what a call costs, by those before it; 0: none has cost anything
+	inFlight atomic.Int64           // calls
+	nearEnd  atomic.Bool            // so little is left that every call asks, and what it cost is said at once
 	unpriced atomic.Pointer[[]string]
 	exchange sync.Mutex // one at a time
 
-	mu    sync.Mutex
-	tail  map[int64]*slice // by the second in which the calls ended
-	spent int64            // ever
-	known bool             // there was an exchange that said what is spent
-	blind bool             // none says so: the gateway's share is spent
-	left  int64            // of all gateways, at the last exchange
-	then  int64            // spent, at the last exchange
-}
-
-// slice is what calls cost that ended in the same second.
-type slice struct {
-	cost      int64
-	confirmed int64 // ms of Redis at which the ledger had them all; 0: not yet
+	mu       sync.Mutex
+	days     map[beijing.Day]*pricing.Tally // what was used by calls that began on them and have ended
+	began    int64                          // ms: the first call that is in it, or in flight
+	reserved int64                          // for calls in flight
+	taken    int64                          // ever: spent, and reserved
+	known    bool                           // there was an exchange that said what is spent
+	blind    bool                           // none says so: the gateway's share is spent
+	left     int64                          // of all gateways, at the last exchange
+	then     int64                          // taken, at the last exchange
+	settled  int                            // calls that have ended
+	reading  int64                          // that was told last
 }
 
 func newAccount(key accountKey) *account {
-	return &account{accountKey: key, tail: map[int64]*slice{}}
+	a := &account{accountKey: key, days: map[beijing.Day]*pricing.Tally{}, began: math.MaxInt64}
+	a.nearEnd.Store(true)
+	return a
 }
 
-// spend counts what a call cost that has ended.
-func (a *account) spend(n int64, ended time.Time) {
-	a.lease.Add(-n)
+// begin notes that a call began.
+func (a *account) begin(start time.Time) {
+	a.inFlight.Add(1)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.spent += n
-	at := a.tail[ended.Unix()]
-	if at == nil {
-		at = &slice{}
-		a.tail[ended.Unix()] = at
-	}
-	at.cost += n
+	a.began = min(a.began, start.UnixMilli())
 }
 
-// untold is what the gateway's calls cost that no reading has. mu is held.
-func (a *account) untold() (n int64) {
-	for _, of := range a.tail {
-		n += of.cost
+// expected is what the next call is likely to cost.
+func (a *account) expected() int64 { return max(1, a.estimate.Load()) }
+
+// take reserves n of the lease for a call.
+func (a *account) take(n int64) bool {
+	for left := a.lease.Load(); left >= n; left = a.lease.Load() {
+		if a.lease.CompareAndSwap(left, left-n) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.reserved += n
+			a.taken += n
+			return true
+		}
 	}
-	return n
+	return false
+}
+
+// giveBack ends a call that was not made.
+func (a *account) giveBack(reserved int64) {
+	a.inFlight.Add(-1)
+	a.lease.Add(reserved)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reserved -= reserved
+	a.taken -= reserved
+}
+
+// settle counts what a call used, and cost, instead of what was reserved for it.
+func (a *account) settle(reserved, cost int64, r *calls.Record) {
+	a.inFlight.Add(-1)
+	if cost > 0 {
+		average := a.estimate.Load()
+		if average == 0 {
+			average = cost
+		}
+		a.estimate.Store(average + (cost-average)/8)
+	}
+	a.lease.Add(reserved - cost)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.settled++
+	a.reserved -= reserved
+	a.taken += cost - reserved
+	day := beijing.DayOf(r.Start)
+	tally := a.days[day]
+	if tally == nil {
+		tally = &pricing.Tally{}
+		a.days[day] = tally
+	}
+	tally.Add(r)
 }
 
 // answer is what an exchange gives.
 type answer struct {
-	ms, spent, at, others, granted int64
-	unpriced                       []string
-	claimed                        bool
+	ms, others, mine, at, cut, granted int64
+	unpriced                           []string
+	claimed                            bool
 }
 
 func parseAnswer(got any) (a answer, err error) {
 	list, ok := got.([]any)
-	if !ok || len(list) != 7 {
+	if !ok || len(list) != 8 {
 		return a, fmt.Errorf("what is known of a budget answers %T of %d", got, len(list))
 	}
 	var claimed int64
-	for i, to := range []*int64{&a.ms, &a.spent, &a.at, nil, &a.others, &a.granted, &claimed} {
+	for i, to := range []*int64{&a.ms, &a.others, &a.mine, &a.at, &a.cut, nil, &a.granted, &claimed} {
 		if to == nil {
 			text, is := list[i].(string)
 			ok, a.unpriced = ok && is, strings.Fields(text)
@@ -105,45 +151,58 @@ func parseAnswer(got any) (a answer, err error) {
 	return a, nil
 }
 
-// asking is an exchange that is under way.
+// asking is what an exchange says that is under way.
 type asking struct {
-	spent  int64 // ever, when it was asked
-	tail   int64
-	oldest int64 // least end of a call that the ledger had not confirmed then, in Unix milliseconds
+	taken int64 // ever, when it was asked
+	days  string
+	began int64
 }
 
-// settleAfter is how old calls are before the spool's word counts for them: they have been handed over to it by then.
-const settleAfter = 2 * time.Second
-
-func (a *account) ask(oldest int64) asking {
+// ask says what the calls of each day cost by a book; what is reserved is said of today.
+func (a *account) ask(book *pricing.Book, today beijing.Day) asking {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return asking{spent: a.spent, tail: a.untold(), oldest: oldest}
+	currency, reserved := a.budget.Load().Currency, max(0, a.reserved)
+	var days []string
+	for _, day := range slices.Sorted(maps.Keys(a.days)) {
+		amount, _ := a.days[day].Sum(book).In(currency)
+		n := micro(amount)
+		if day == today {
+			n, reserved = n+reserved, 0
+		}
+		days = append(days, strconv.Itoa(int(day))+"="+strconv.FormatInt(n, 10))
+	}
+	if reserved > 0 {
+		days = append(days, strconv.Itoa(int(today))+"="+strconv.FormatInt(reserved, 10))
+	}
+	return asking{taken: a.taken, days: strings.Join(days, " "), began: a.began}
 }
+
+// callsNearEnd is for how many calls a gateway's part of what is left must do, or every call asks: so do the first ones, of which
+// nobody knows what they cost.
+const callsNearEnd = 4
 
 // accept takes the answer to an exchange.
-func (a *account) accept(asked asking, got answer, now time.Time) {
+func (a *account) accept(asked asking, got answer, gateways int64, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for second, of := range a.tail {
-		end := (second + 1) * 1000
-		switch {
-		case of.confirmed == 0 && end <= asked.oldest && end <= now.Add(-settleAfter).UnixMilli():
-			of.confirmed = got.ms
-		case of.confirmed > 0 && got.at > of.confirmed:
-			delete(a.tail, second)
-		}
-	}
 	if got.at == 0 { // Redis has lost it, or knew nothing yet
 		if !a.blind {
 			a.lease.Store(0)
 		}
 		return
 	}
-	a.known, a.blind, a.then = true, false, asked.spent
-	a.left = micro(a.budget.Load().Holds(now)) - got.spent - got.others - asked.tail
-	a.lease.Store(got.granted - (a.spent - asked.spent))
-	if known := a.unpriced.Load(); known == nil || !slices.Equal(*known, got.unpriced) {
+	for day := range a.days {
+		if int64(day) < got.cut {
+			delete(a.days, day)
+		}
+	}
+	a.known, a.blind, a.then = true, false, asked.taken
+	a.left = micro(a.budget.Load().Holds(now)) - got.others - got.mine
+	a.lease.Store(got.granted - (a.taken - asked.taken))
+	a.nearEnd.Store(a.settled < callsNearEnd || a.left/(2*gateways) < callsNearEnd*a.expected())
+	if got.at != a.reading {
+		a.reading = got.at
 		a.unpriced.Store(&got.unpriced)
 	}
 }
@@ -157,12 +216,31 @@ func (a *account) share(gateways int64, now time.Time) {
 		left = micro(a.budget.Load().Holds(now))
 	}
 	a.blind = true
-	a.lease.Store(left/gateways - (a.spent - a.then))
+	mine := left/gateways - (a.taken - a.then)
+	if mine > 0 { // the last call may cost more than is left
+		mine = max(mine, a.expected())
+	}
+	a.lease.Store(mine)
 }
 
-// idle tells whether nothing of it must be kept.
+// noteUnpriced notes a capability of which a call's cost is not known, until the next reading says.
+func (a *account) noteUnpriced(capability string) {
+	for {
+		known := a.unpriced.Load()
+		if known != nil && slices.Contains(*known, capability) {
+			return
+		}
+		next := []string{capability}
+		if known != nil {
+			next = append(next, *known...)
+		}
+		if a.unpriced.CompareAndSwap(known, &next) {
+			return
+		}
+	}
+}
+
+// idle tells whether no call was made under it lately, and none is in flight.
 func (a *account) idle(now, within time.Duration) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.tail) == 0 && now-time.Duration(a.lastUse.Load()) > within
+	return a.inFlight.Load() == 0 && now-time.Duration(a.lastUse.Load()) > within
 }

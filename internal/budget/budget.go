@@ -1,14 +1,14 @@
 // Package budget holds applications, keys, owners and capabilities to what they may spend in a period.
 //
 // What is spent is the cost that the statistics show, by the prices of now: a corrected price, a rate or a believed provider
-// changes it at once. A budget that blocks is enforced by every gateway from memory. What the gateways know of each budget
-// stands in Redis: a reading of the ledger, taken anew every few seconds while calls are made, and of each gateway what its
-// calls cost that no reading has yet, with the part of what is left that it may spend until it says so again. Each gateway
-// says the whole of it each time, so nothing is counted twice, nothing is lost with Redis, and an exchange may be repeated.
+// changes it at once. A budget that blocks is enforced by every gateway from memory. What the gateways know of each budget in a
+// period stands in Redis: of each gateway what the calls cost that it made on the days that are not over, the whole of it each
+// time, with the part of what is left that it may spend until it says so again; and a reading of the ledger, taken anew each
+// minute, of everything else: the days before the cut, before which no call is in flight or on its way to the ledger, and since
+// then the calls of gateways that say nothing. So each call counts once, whoever tells of it; an exchange may be repeated; and
+// what Redis loses is said and read again.
 //
-//	calls that end → tail of the gateway → spool → ledger → reading: then it leaves the tail
-//
-// What is exceeded is therefore at most what was in flight when the budget was used up.
+// What a call is expected to cost is taken when it begins, so a budget is exceeded at most by what was in flight.
 package budget
 
 import (
@@ -115,14 +115,22 @@ func (b *Budget) Enforced() bool { return b.Action == Block || b.Unknown == Bloc
 // Spent is what a subject has spent in a period, in the budget's currency.
 type Spent struct {
 	Amount   decimal.Decimal
-	Unknown  int64    // calls whose cost is not known in that currency: no price or no rate held
-	Unpriced []string // capabilities of which there were such calls, in order
+	Unknown  int64     // calls whose cost is not known in that currency: no price or no rate held
+	Unpriced []string  // capabilities of which there were such calls, in order
+	Version  uuid.UUID // of the price book
 }
 
 // Ask is a question for what is spent of a budget in the period that begins on a day.
 type Ask struct {
 	*Budget
 	From beijing.Day
+}
+
+// Question asks for what is spent but for what gateways count themselves.
+type Question struct {
+	Ask
+	Cut     beijing.Day             // the first day of which they count
+	Counted map[uuid.UUID]time.Time // since when they do, of calls that began then or later
 }
 
 // microExponent is the unit that gateways count in: millionths of the currency.

@@ -22,28 +22,30 @@ type Config struct {
 	Gateway  uuid.UUID // this process, as its spool is named
 	Snapshot func(ctx context.Context, known *Snapshot) (*Snapshot, error)
 	Book     func(ctx context.Context) (*pricing.Book, error)
-	// Gateways tells how many gateways live, and whose spools the ledger has everything of lately.
-	Gateways func(ctx context.Context) (live int, ended []uuid.UUID, err error)
-	// Read asks the ledger, in the order of the questions.
-	Read func(ctx context.Context, asks []Ask) ([]Spent, error)
-	// Oldest is the least end, in Unix milliseconds, of this gateway's calls that the ledger has not confirmed.
-	Oldest   func() int64
-	Redis    redis.UniversalClient
-	Logger   *slog.Logger
-	Registry prometheus.Registerer
+	// Gateways tells how many gateways live.
+	Gateways func(ctx context.Context) (live int, err error)
+	// Settled tells until when the ledger has every call that ended, and which gateways have ended and left nothing.
+	Settled func(ctx context.Context) (through time.Time, ended []uuid.UUID, err error)
+	// Read asks the ledger.
+	Read        func(ctx context.Context, q Question) (Spent, error)
+	CallTimeout time.Duration // no call lasts longer
+	Redis       redis.UniversalClient
+	Logger      *slog.Logger
+	Registry    prometheus.Registerer
 }
 
 const (
 	tickEvery     = 250 * time.Millisecond
-	readEvery     = 2 * time.Second  // of the ledger, of each budget that calls are made under
+	readEvery     = time.Minute      // of the ledger, of each budget that calls are made under
 	readTimeout   = 10 * time.Second // of the ledger's answer
+	timeoutMargin = 5 * time.Minute  // beyond the longest call
 	firstReading  = 2 * time.Second  // how long the first call of a budget waits for what is spent
 	askTimeout    = 100 * time.Millisecond
-	silentAfter   = 15 * time.Second // what a silent gateway may spend is free for others
-	allSaid       = 2 * tickEvery    // after which every gateway has said its part where Redis lost it
-	warm          = 10 * time.Second // after its last call a budget still has a lease
-	kept          = 3 * time.Minute  // and an account
-	exchangesOnce = 500              // of one round trip
+	silentAfter   = 15 * time.Second  // what a silent gateway may spend is free for others
+	allSaid       = tickEvery * 3 / 2 // after which every gateway has said its part where Redis lost it
+	warm          = 3 * time.Second   // after its last call a budget still has a lease
+	kept          = 3 * time.Minute   // and an account
+	exchangesOnce = 500               // of one round trip
 )
 
 // Codes of refusals; the gateway answers 429 with them.
@@ -66,7 +68,6 @@ type Enforcer struct {
 	snapshot atomic.Pointer[Snapshot]
 	book     atomic.Pointer[pricing.Book]
 	gateways atomic.Int64
-	ended    atomic.Pointer[[]any]
 	accounts sync.Map // accountKey -> *account
 	refused  *prometheus.CounterVec
 	failed   prometheus.Counter
@@ -75,12 +76,13 @@ type Enforcer struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	reading atomic.Bool
+	soon    chan *account // that are to be exchanged about at once
 }
 
 // Open reads the budgets, and goes on reading and exchanging until Close. While PostgreSQL cannot be read the budgets read last
 // hold; before the first time nobody has any.
 func Open(ctx context.Context, config Config) *Enforcer {
-	e := &Enforcer{config: config, began: time.Now()}
+	e := &Enforcer{config: config, began: time.Now(), soon: make(chan *account, exchangesOnce)}
 	e.refused = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "callgate_budget_refusals_total",
 		Help: "Calls refused for a budget, by code."}, []string{"code"})
 	e.failed = prometheus.NewCounter(prometheus.CounterOpts{Name: "callgate_budget_exchange_failures_total",
@@ -91,11 +93,11 @@ func Open(ctx context.Context, config Config) *Enforcer {
 	e.snapshot.Store(&Snapshot{})
 	e.book.Store(pricing.NewBook(nil))
 	e.gateways.Store(1)
-	e.ended.Store(&[]any{})
 	e.refresh(ctx)
 	e.work, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	e.every(time.Second, e.refresh)
 	e.every(tickEvery, e.tick)
+	e.running.Go(e.exchangeSoon)
 	return e
 }
 
@@ -130,13 +132,8 @@ func (e *Enforcer) refresh(ctx context.Context) {
 	if book, err := e.config.Book(ctx); err == nil {
 		e.book.Store(book)
 	}
-	if live, ended, err := e.config.Gateways(ctx); err == nil {
+	if live, err := e.config.Gateways(ctx); err == nil {
 		e.gateways.Store(int64(max(1, live)))
-		list := make([]any, len(ended))
-		for i, id := range ended {
-			list[i] = id.String()
-		}
-		e.ended.Store(&list)
 	}
 }
 
@@ -147,7 +144,13 @@ func (s *Snapshot) empty() bool {
 func (e *Enforcer) elapsed() time.Duration { return time.Since(e.began) }
 
 // Ticket is what a call will be charged to; End does it. The zero Ticket is of a call without budgets.
-type Ticket struct{ accounts []*account }
+type Ticket struct{ holds []hold }
+
+// hold is what is reserved of a budget for a call.
+type hold struct {
+	*account
+	reserved int64
+}
 
 // Admit tells whether a call may be made under all its budgets. Of those that forbid it the one is told that begins anew last:
 // who comes again before that is refused once more. A warm call asks nobody. start is when the call began.
@@ -157,13 +160,18 @@ func (e *Enforcer) Admit(by Caller, start time.Time) (t Ticket, refused *Refused
 		return Ticket{}, nil
 	}
 	today := beijing.DayOf(start)
-	t.accounts = make([]*account, 0, len(budgets))
+	t.holds = make([]hold, 0, len(budgets))
 	for _, b := range budgets {
-		a, code := e.account(b, today), ""
+		h, code := hold{account: e.account(b, today)}, ""
+		h.begin(start)
+		if b.Action == Block {
+			if h.reserved = h.expected(); !h.take(h.reserved) && !e.ask(h) {
+				h.reserved, code = 0, Exceeded
+			}
+		}
 		switch {
-		case b.Action == Block && a.lease.Load() <= 0 && !e.ask(a):
-			code = Exceeded
-		case b.Unknown == Block && e.unpriced(a, by.Capability, today):
+		case code != "":
+		case b.Unknown == Block && e.unpriced(h.account, by.Capability, today):
 			code = CostUnknown
 		}
 		if code != "" {
@@ -171,10 +179,13 @@ func (e *Enforcer) Admit(by Caller, start time.Time) (t Ticket, refused *Refused
 				refused = &Refused{Code: code, Budget: b, Begins: begins}
 			}
 		}
-		t.accounts = append(t.accounts, a)
+		t.holds = append(t.holds, h)
 	}
 	if refused != nil {
 		e.refused.WithLabelValues(refused.Code).Inc()
+		for _, h := range t.holds {
+			h.giveBack(h.reserved)
+		}
 		return Ticket{}, refused
 	}
 	return t, nil
@@ -208,34 +219,42 @@ func (e *Enforcer) account(b *Budget, day beijing.Day) *account {
 
 // End charges a call that has ended.
 func (e *Enforcer) End(t Ticket, r *calls.Record) {
-	if len(t.accounts) == 0 {
+	if len(t.holds) == 0 {
 		return
 	}
 	sum := e.book.Load().CostOf(r)
-	now := time.Now()
-	for _, a := range t.accounts {
-		if amount, _ := sum.In(a.budget.Load().Currency); amount.IsPositive() {
-			a.spend(micro(amount), now)
+	for _, h := range t.holds {
+		amount, unknown := sum.In(h.budget.Load().Currency)
+		h.settle(h.reserved, micro(amount), r)
+		if unknown > 0 {
+			h.noteUnpriced(r.Model)
+		}
+		if h.nearEnd.Load() {
+			select {
+			case e.soon <- h.account:
+			default: // so many are said with the next tick
+			}
 		}
 	}
 }
 
-// ask exchanges for a call that found no lease, and tells whether there is one now. The first call of all waits until what is
-// spent was read.
-func (e *Enforcer) ask(a *account) bool {
+// ask exchanges for a call that found too small a lease, and tells whether it has got what it expects to cost. The first call of
+// all waits until what is spent was read.
+func (e *Enforcer) ask(h hold) bool {
+	a := h.account
 	if int64(e.elapsed()) < a.emptyTo.Load() {
 		return false
 	}
 	a.exchange.Lock()
 	defer a.exchange.Unlock()
-	if a.lease.Load() > 0 {
+	if a.take(h.reserved) {
 		return true
 	}
 	if int64(e.elapsed()) < a.emptyTo.Load() {
 		return false
 	}
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		got, err := e.alone(a)
+		got, err := e.alone(a, h.reserved)
 		if err != nil || got.at != 0 {
 			break
 		}
@@ -245,18 +264,18 @@ func (e *Enforcer) ask(a *account) bool {
 		}
 		if got.claimed {
 			ctx, cancel := context.WithTimeout(e.work, firstReading)
-			e.read(ctx, []claim{{a, got.ms}})
+			e.read(ctx, claim{a, got.ms})
 			cancel()
 		}
 	}
-	if a.lease.Load() > 0 {
+	if a.take(h.reserved) {
 		return true
 	}
 	a.emptyTo.Store(int64(e.elapsed() + tickEvery))
 	return false
 }
 
-// Close gives back what is leased, and says what no reading has yet: it counts until the ledger has all of the spool.
+// Close gives back what is leased. What its calls cost stays said.
 func (e *Enforcer) Close() {
 	e.cancel()
 	e.running.Wait()

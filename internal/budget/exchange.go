@@ -3,10 +3,15 @@ package budget
 import (
 	"context"
 	_ "embed"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
+
+	"callgate/internal/beijing"
 )
 
 var (
@@ -25,21 +30,20 @@ type claim struct {
 	ms int64
 }
 
-func (e *Enforcer) arguments(a *account, asked asking, wants bool) []any {
-	want := "0"
-	if wants {
-		want = "1"
-	}
-	return append([]any{e.config.Gateway.String(), asked.tail, micro(a.budget.Load().Holds(time.Now())), want, e.gateways.Load(),
-		readEvery.Milliseconds(), silentAfter.Milliseconds(), allSaid.Milliseconds()}, *e.ended.Load()...)
+// nothing is what an account wants that is not in use.
+const nothing = -1
+
+func (e *Enforcer) arguments(a *account, asked asking, want int64) []any {
+	return []any{e.config.Gateway.String(), asked.days, micro(a.budget.Load().Holds(time.Now())), want, e.gateways.Load(), asked.began,
+		readEvery.Milliseconds(), readTimeout.Milliseconds(), silentAfter.Milliseconds(), allSaid.Milliseconds(), e.book.Load().Version().String()}
 }
 
 // alone is one exchange, for a call that waits. a.exchange is held.
-func (e *Enforcer) alone(a *account) (answer, error) {
+func (e *Enforcer) alone(a *account, want int64) (answer, error) {
 	ctx, cancel := context.WithTimeout(e.work, askTimeout)
 	defer cancel()
-	asked := a.ask(e.config.Oldest())
-	got, err := exchangeScript.Run(ctx, e.config.Redis, []string{a.redis()}, e.arguments(a, asked, true)...).Result()
+	asked := a.ask(e.book.Load(), beijing.Today(time.Now()))
+	got, err := exchangeScript.Run(ctx, e.config.Redis, []string{a.redis()}, e.arguments(a, asked, want)...).Result()
 	return e.done(a, asked, got, err)
 }
 
@@ -54,7 +58,7 @@ func (e *Enforcer) done(a *account, asked asking, got any, err error) (answer, e
 		a.share(e.gateways.Load(), time.Now())
 		return answer{}, err
 	}
-	a.accept(asked, parsed, time.Now())
+	a.accept(asked, parsed, e.gateways.Load(), time.Now())
 	return parsed, nil
 }
 
@@ -77,10 +81,24 @@ func (e *Enforcer) tick(ctx context.Context) {
 		if due = due[n:]; len(claims) > 0 && e.reading.CompareAndSwap(false, true) {
 			e.running.Go(func() {
 				defer e.reading.Store(false)
-				ctx, cancel := context.WithTimeout(e.work, readTimeout)
+				ctx, cancel := context.WithTimeout(e.work, time.Duration(len(claims))*readTimeout)
 				defer cancel()
-				e.read(ctx, claims)
+				for _, c := range claims {
+					e.read(ctx, c)
+				}
 			})
+		}
+	}
+}
+
+// exchangeSoon exchanges for accounts of which little is left as soon as a call has ended.
+func (e *Enforcer) exchangeSoon() {
+	for {
+		select {
+		case <-e.work.Done():
+			return
+		case a := <-e.soon:
+			e.exchangeAll(e.work, []*account{a}, true)
 		}
 	}
 }
@@ -92,25 +110,29 @@ func (e *Enforcer) exchangeAll(ctx context.Context, all []*account, spends bool)
 	type sent struct {
 		*account
 		asked asking
+		want  int64
 		cmd   *redis.Cmd
 	}
 	var batch []sent
-	pipe, oldest := e.config.Redis.Pipeline(), e.config.Oldest()
+	pipe, book, today := e.config.Redis.Pipeline(), e.book.Load(), beijing.Today(time.Now())
 	for _, a := range all {
 		if !a.exchange.TryLock() { // a call is asking
 			continue
 		}
 		defer a.exchange.Unlock()
-		s := sent{account: a, asked: a.ask(oldest)}
-		wants := spends && e.elapsed()-time.Duration(a.lastUse.Load()) < warm
-		s.cmd = exchangeScript.EvalSha(ctx, pipe, []string{a.redis()}, e.arguments(a, s.asked, wants)...)
+		s := sent{account: a, asked: a.ask(book, today)}
+		s.want = nothing
+		if spends && !a.nearEnd.Load() && e.elapsed()-time.Duration(a.lastUse.Load()) < warm {
+			s.want = 0
+		}
+		s.cmd = exchangeScript.EvalSha(ctx, pipe, []string{a.redis()}, e.arguments(a, s.asked, s.want)...)
 		batch = append(batch, s)
 	}
 	_, _ = pipe.Exec(ctx) // each has its own error
 	for _, s := range batch {
 		got, err := s.cmd.Result()
 		if redis.HasErrorPrefix(err, "NOSCRIPT") {
-			got, err = exchangeScript.Eval(ctx, e.config.Redis, []string{s.redis()}, e.arguments(s.account, s.asked, spends)...).Result()
+			got, err = exchangeScript.Eval(ctx, e.config.Redis, []string{s.redis()}, e.arguments(s.account, s.asked, s.want)...).Result()
 		}
 		if parsed, err := e.done(s.account, s.asked, got, err); err == nil && parsed.claimed {
 			claims = append(claims, claim{s.account, parsed.ms})
@@ -119,23 +141,48 @@ func (e *Enforcer) exchangeAll(ctx context.Context, all []*account, spends bool)
 	return claims
 }
 
-// read asks the ledger what is spent, and tells all gateways.
-func (e *Enforcer) read(ctx context.Context, claims []claim) {
-	asks := make([]Ask, len(claims))
-	for i, c := range claims {
-		asks[i] = Ask{c.of.budget.Load(), c.of.from}
+// read asks the ledger what is spent of an account but by what gateways count themselves, and tells them all.
+func (e *Enforcer) read(ctx context.Context, c claim) {
+	if err := e.take(ctx, c); err != nil {
+		e.failed.Inc()
+		e.config.Logger.Warn("what is spent of a budget cannot be read; it is tried again", "budget", c.of.accountKey.budget, "error", err)
 	}
-	found, err := e.config.Read(ctx, asks)
+}
+
+func (e *Enforcer) take(ctx context.Context, c claim) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	fields, err := e.config.Redis.HGetAll(ctx, c.of.redis()).Result()
 	if err != nil {
-		e.failed.Inc()
-		e.config.Logger.Warn("what is spent of budgets cannot be read; it is tried again", "error", err)
-		return
+		return err
 	}
-	pipe := e.config.Redis.Pipeline()
-	for i, c := range claims {
-		readingScript.Eval(ctx, pipe, []string{c.of.redis()}, c.ms, micro(found[i].Amount), strings.Join(found[i].Unpriced, " "))
+	through, ended, err := e.config.Settled(ctx)
+	if err != nil {
+		return err
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		e.failed.Inc()
+	q := Question{Ask: Ask{c.of.budget.Load(), c.of.from}, Counted: map[uuid.UUID]time.Time{}}
+	// Before the cut no call is in flight or on its way.
+	q.Cut = max(q.From, min(beijing.DayOf(through), beijing.DayOf(time.Now().Add(-e.config.CallTimeout-timeoutMargin))))
+	arguments := []any{}
+	for field, value := range fields {
+		name, gateway := strings.CutPrefix(field, "gateway:")
+		id, err := uuid.Parse(name)
+		words := strings.Fields(value)
+		if !gateway || err != nil || len(words) < 3 {
+			continue
+		}
+		if slices.Contains(ended, id) { // the ledger has its calls, at the prices of now
+			arguments = append(arguments, name)
+			continue
+		}
+		if began, err := strconv.ParseInt(words[2], 10, 64); err == nil {
+			q.Counted[id] = time.UnixMilli(began)
+		}
 	}
+	found, err := e.config.Read(ctx, q)
+	if err != nil {
+		return err
+	}
+	arguments = append([]any{c.ms, micro(found.Amount), int(q.Cut), strings.Join(found.Unpriced, " "), found.Version.String()}, arguments...)
+	return readingScript.Run(ctx, e.config.Redis, []string{c.of.redis()}, arguments...).Err()
 }

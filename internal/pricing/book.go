@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/google/uuid"
+
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
 	"callgate/internal/meter"
@@ -18,7 +20,11 @@ type Book struct {
 	targets    []string  // codes that rates lead to, in order
 	rates      [][]dated // of each of currencies to each of targets, ascending
 	believed   map[string]bool
+	version    uuid.UUID
 }
+
+// Version tells books apart that were loaded: one that was changed since has another one.
+func (b *Book) Version() uuid.UUID { return b.version }
 
 // subject is what has prices by band and day.
 type subject struct{ capability, upstreamModel, tier string }

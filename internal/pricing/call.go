@@ -11,7 +11,16 @@ import (
 
 // CostOf is what a call costs, as the statistics tell it once they have the call.
 func (b *Book) CostOf(r *calls.Record) *Sum {
-	sum, day := b.Sum(), beijing.DayOf(r.Start)
+	sum := b.Sum()
+	for _, u := range usages(r) {
+		sum.Add(b.Charge(u))
+	}
+	return sum
+}
+
+// usages are what a call used, by model, tier and band; none where its answer told nothing.
+func usages(r *calls.Record) (list []Usage) {
+	day := beijing.DayOf(r.Start)
 	if len(r.Lines) == 0 {
 		u, told := Usage{Capability: r.Model, UpstreamModel: r.Usage.Model, Day: day, Calls: 1}, false
 		for i, field := range calls.AllUsageFields {
@@ -19,10 +28,10 @@ func (b *Book) CostOf(r *calls.Record) *Sum {
 			u.Add(calls.MeterNames[i], int64(n))
 			told = told || known && (field == calls.UsageInput || field == calls.UsageOutput)
 		}
-		if told {
-			sum.Add(b.Charge(u))
+		if !told {
+			return nil
 		}
-		return sum
+		return []Usage{u}
 	}
 	for i, line := range r.Lines {
 		u := Usage{Capability: r.Model, UpstreamModel: line.Model, Tier: line.Tier, Band: int64(line.Band), Day: day, Calls: 1}
@@ -32,9 +41,9 @@ func (b *Book) CostOf(r *calls.Record) *Sum {
 		for _, m := range line.Meters {
 			u.Add(m.Name, int64(m.Amount)) //nolint:gosec // answers are read as numbers of 63 bits
 		}
-		sum.Add(b.Charge(u))
+		list = append(list, u)
 	}
-	return sum
+	return list
 }
 
 // In gives all of the sum in one currency, and of how many calls the cost is not known in it: for them no price held, or no rate

@@ -68,6 +68,7 @@ func (s *Store) load(ctx context.Context) (*Book, error) {
 		return nil, fmt.Errorf("load price book: %w", err)
 	}
 	book := newBook(prices, rates, believed)
+	book.version = version
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
 	s.held.version, s.held.book = version, book

@@ -21,11 +21,14 @@ type BudgetReader struct {
 	Stats  *stats.Reader
 	Prices *pricing.Store
 	Pool   *pgxpool.Pool // of the applications of owners
+	// Batches is what the batches of a gateway's spool begin with; of Read only.
+	Batches func(gateway uuid.UUID) string
 }
 
 // spending is what is found of one question.
 type spending struct {
 	budget.Ask
+	book  *pricing.Book
 	end   beijing.Day
 	costs map[string]*pricing.Sum // by capability
 }
@@ -37,7 +40,57 @@ func (r *BudgetReader) Spent(ctx context.Context, asks []budget.Ask) ([]budget.S
 	if err != nil || len(asks) == 0 {
 		return nil, err
 	}
-	all, days, spans := spendingsOf(asks, book)
+	all, days := spendingsOf(asks, book)
+	if err := r.addDays(ctx, book, all, days); err != nil {
+		return nil, err
+	}
+	found := make([]budget.Spent, len(all))
+	for i := range all {
+		found[i] = all[i].result()
+	}
+	return found, nil
+}
+
+// Read answers a question of a gateway: the days before the cut by their rollups, the others by the calls themselves, but for those
+// that gateways count. Faults: Unavailable.
+func (r *BudgetReader) Read(ctx context.Context, q budget.Question) (found budget.Spent, err error) {
+	book, err := r.Prices.Book(ctx)
+	if err != nil {
+		return found, err
+	}
+	all, period := spendingsOf([]budget.Ask{q.Ask}, book)
+	s := &all[0]
+	if q.Cut > period.Start {
+		s.end = q.Cut - 1
+		if err := r.addDays(ctx, book, all, beijing.Range{Start: period.Start, End: s.end}); err != nil {
+			return found, err
+		}
+	}
+	s.end = period.End
+	of := stats.CallsOf{Applications: []uuid.UUID{q.Application}, Capability: q.Capability}
+	switch q.Scope {
+	case budget.ForKey:
+		of.Keys = append([]uuid.UUID{q.Key}, q.FormerKeys...)
+	case budget.ForCapability:
+		of.Applications = nil
+	case budget.ForOwner:
+		applications := map[uuid.UUID][]*spending{}
+		if err := r.addOwners(ctx, map[uuid.UUID][]*spending{q.Owner: {s}}, applications); err != nil {
+			return found, err
+		}
+		of.Applications = slices.Collect(maps.Keys(applications))
+	}
+	var without []stats.Spool
+	for id, since := range q.Counted {
+		without = append(without, stats.Spool{Batches: r.Batches(id), Since: since})
+	}
+	err = r.Stats.UsedBeyond(ctx, of, beijing.Range{Start: q.Cut, End: period.End}, without, func(row *stats.ModelTokens) { s.add(row, chargeOf(book, row)) })
+	return s.result(), err
+}
+
+// addDays adds what the rollups of a range of days have.
+func (r *BudgetReader) addDays(ctx context.Context, book *pricing.Book, all []spending, days beijing.Range) (err error) {
+	spans := spansOf(all, days, book)
 	applications, keys, capabilities := map[uuid.UUID][]*spending{}, map[uuid.UUID][]*spending{}, map[string][]*spending{}
 	owners := map[uuid.UUID][]*spending{}
 	var keysOf []uuid.UUID // their applications
@@ -57,12 +110,12 @@ func (r *BudgetReader) Spent(ctx context.Context, asks []budget.Ask) ([]budget.S
 		}
 	}
 	if err := r.addOwners(ctx, owners, applications); err != nil {
-		return nil, err
+		return err
 	}
 	take := func(to []*spending, row *stats.ModelTokens) {
 		charge := chargeOf(book, row)
 		for _, s := range to {
-			s.add(book, row, charge)
+			s.add(row, charge)
 		}
 	}
 	named := book.UpstreamModels()
@@ -79,32 +132,32 @@ func (r *BudgetReader) Spent(ctx context.Context, asks []budget.Ask) ([]budget.S
 			err = r.Stats.EveryonesTokens(ctx, stats.Everyone{}, days, &capability, named, func(row *stats.ModelTokens) { take(of, row) })
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	found := make([]budget.Spent, len(all))
-	for i := range all {
-		found[i] = all[i].result(book)
-	}
-	return found, nil
+	return err
 }
 
-// spendingsOf gives the days that all questions are about, and the first days of spans in which no question or price begins or ends.
-func spendingsOf(asks []budget.Ask, book *pricing.Book) (all []spending, days beijing.Range, spans []beijing.Day) {
+// spendingsOf gives the days that all questions are about.
+func spendingsOf(asks []budget.Ask, book *pricing.Book) (all []spending, days beijing.Range) {
 	for i, ask := range asks {
 		period := ask.Period.Of(ask.From)
-		all = append(all, spending{ask, period.End, map[string]*pricing.Sum{}})
+		all = append(all, spending{ask, book, period.End, map[string]*pricing.Sum{}})
 		if i == 0 {
 			days = period
 		}
 		days.Start, days.End = min(days.Start, period.Start), max(days.End, period.End)
-		spans = append(spans, period.Start, period.End+1)
+	}
+	return all, days
+}
+
+// spansOf gives the first days of spans in which no question or price begins or ends.
+func spansOf(all []spending, days beijing.Range, book *pricing.Book) (spans []beijing.Day) {
+	for _, s := range all {
+		spans = append(spans, s.From, s.end+1)
 	}
 	for _, span := range book.Spans(days) {
 		spans = append(spans, span.Start)
 	}
 	slices.Sort(spans)
-	return all, days, slices.Compact(spans)
+	return slices.Compact(spans)
 }
 
 func (r *BudgetReader) addOwners(ctx context.Context, owners, applications map[uuid.UUID][]*spending) error {
@@ -128,20 +181,20 @@ func (r *BudgetReader) addOwners(ctx context.Context, owners, applications map[u
 }
 
 // add takes in a row that is of the question's days.
-func (s *spending) add(book *pricing.Book, row *stats.ModelTokens, charge pricing.Charge) {
+func (s *spending) add(row *stats.ModelTokens, charge pricing.Charge) {
 	if row.Day < s.From || row.Day > s.end || row.Calls == 0 && row.Meters == nil {
 		return
 	}
 	sum := s.costs[row.Model]
 	if sum == nil {
-		sum = book.Sum()
+		sum = s.book.Sum()
 		s.costs[row.Model] = sum
 	}
 	sum.Add(charge)
 }
 
-func (s *spending) result(book *pricing.Book) (found budget.Spent) {
-	total := book.Sum()
+func (s *spending) result() (found budget.Spent) {
+	total := s.book.Sum()
 	for capability, sum := range s.costs {
 		total.AddSum(sum)
 		if _, unknown := sum.In(s.Currency); unknown > 0 {
@@ -150,5 +203,6 @@ func (s *spending) result(book *pricing.Book) (found budget.Spent) {
 	}
 	slices.Sort(found.Unpriced)
 	found.Amount, found.Unknown = total.In(s.Currency)
+	found.Version = s.book.Version()
 	return found
 }

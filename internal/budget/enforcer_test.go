@@ -1,0 +1,284 @@
+package budget
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+	"github.com/shopspring/decimal"
+
+	"callgate/internal/beijing"
+	"callgate/internal/calls"
+	"callgate/internal/pricing"
+)
+
+// fakeLedger has a call a while after it has ended.
+type fakeLedger struct {
+	mu    sync.Mutex
+	lag   time.Duration
+	calls []fakeCall
+}
+
+type fakeCall struct {
+	gateway uuid.UUID
+	cost    int64 // whole units
+	start   time.Time
+	at      time.Time // in the ledger from then on
+}
+
+func (l *fakeLedger) add(gateway uuid.UUID, cost int64, start time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, fakeCall{gateway, cost, start, time.Now().Add(l.lag)})
+}
+
+func (l *fakeLedger) read(_ context.Context, q Question) (found Spent, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.calls {
+		since, counted := q.Counted[c.gateway]
+		if !time.Now().Before(c.at) && !(counted && c.start.UnixMilli() >= since.UnixMilli()) {
+			found.Amount = found.Amount.Add(decimal.NewFromInt(c.cost))
+		}
+	}
+	return found, nil
+}
+
+// fleet is some gateways that hold one budget of an application.
+type fleet struct {
+	t       *testing.T
+	ledger  *fakeLedger
+	by      Caller
+	budget  *Budget
+	held    atomic.Pointer[Snapshot]
+	redis   func() redis.UniversalClient
+	members []*Enforcer
+	mu      sync.Mutex
+	ended   []uuid.UUID
+	spent   int64
+}
+
+// newFleet holds an amount a day; a token costs one unit.
+func newFleet(t *testing.T, client func() redis.UniversalClient, gateways int, amount int64) *fleet {
+	f := &fleet{t: t, ledger: &fakeLedger{lag: 300 * time.Millisecond}, redis: client, by: Caller{Application: uuid.New(), Capability: "chat"}}
+	f.budget = &Budget{ID: uuid.New(), Subject: Subject{Scope: ForApplication, Application: f.by.Application}, Period: Day,
+		Amount: decimal.NewFromInt(amount), Currency: "USD", Action: Block, Unknown: Allow}
+	f.held.Store(&Snapshot{applications: map[uuid.UUID][]*Budget{f.by.Application: {f.budget}}})
+	for range gateways {
+		f.join()
+	}
+	for _, e := range f.members {
+		e.gateways.Store(int64(gateways))
+	}
+	return f
+}
+
+func (f *fleet) join() {
+	rdb, id := f.redis(), uuid.New()
+	book := pricing.NewBook([]pricing.Price{{CapabilityID: "chat", Currency: "USD", Rates: pricing.Rates{Input: decimal.NewFromInt(1_000_000)}}})
+	e := Open(f.t.Context(), Config{Gateway: id, Redis: rdb, Logger: slog.New(slog.DiscardHandler), Read: f.ledger.read,
+		Snapshot: func(context.Context, *Snapshot) (*Snapshot, error) { return f.held.Load(), nil },
+		Book:     func(context.Context) (*pricing.Book, error) { return book, nil },
+		Settled: func(context.Context) (time.Time, []uuid.UUID, error) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return time.Now(), f.ended, nil
+		},
+		Gateways: func(context.Context) (int, error) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return max(1, len(f.members)), nil
+		}})
+	f.t.Cleanup(func() { e.Close(); _ = rdb.Close() })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.members = append(f.members, e)
+}
+
+// raise has another amount hold.
+func (f *fleet) raise(amount int64) {
+	raised := *f.budget
+	raised.Amount = decimal.NewFromInt(amount)
+	f.budget = &raised
+	held := &Snapshot{applications: map[uuid.UUID][]*Budget{f.by.Application: {f.budget}}}
+	for _, e := range f.members {
+		e.snapshot.Store(held)
+	}
+	f.held.Store(held)
+}
+
+// known is where Redis keeps what is known of the budget.
+func (f *fleet) known() string {
+	return accountKey{f.budget.ID, Day.Of(beijing.Today(time.Now())).Start}.redis()
+}
+
+// call makes one that costs so much, and tells whether it was let through.
+func (f *fleet) call(gateway int, cost int64) bool {
+	e, start := f.members[gateway], time.Now()
+	bill, refused := e.Admit(f.by, start)
+	if refused != nil {
+		return false
+	}
+	r := &calls.Record{Model: "chat", Start: start}
+	r.Usage.Set(calls.UsageInput, uint32(cost))
+	e.End(bill, r)
+	f.ledger.add(e.config.Gateway, cost, start)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.spent += cost
+	return true
+}
+
+// use calls one after another until all gateways have refused for a while.
+func (f *fleet) use(cost func() int64) {
+	f.t.Helper()
+	for refused := (time.Time{}); refused.IsZero() || time.Since(refused) < 5*tickEvery; {
+		for gateway := range f.members {
+			if f.call(gateway, cost()) {
+				refused = time.Time{}
+			} else if refused.IsZero() {
+				refused = time.Now()
+			}
+			f.said(gateway)
+		}
+	}
+}
+
+// said waits until a gateway has said what its calls cost.
+func (f *fleet) said(gateway int) {
+	e := f.members[gateway]
+	for waiting := true; waiting; waiting = len(e.soon) > 0 {
+		time.Sleep(3 * time.Millisecond)
+	}
+	e.accounts.Range(func(_, found any) bool { // an exchange that is under way ends
+		a := found.(*account)
+		a.exchange.Lock()
+		defer a.exchange.Unlock()
+		return true
+	})
+}
+
+// TestCallsOneAfterAnotherAreRefusedExactlyWhenTheBudgetIsUsedUp on one to three gateways, with costs that nobody can foresee: the
+// call that reaches the amount is the last. What the ledger has by then changes nothing.
+func TestCallsOneAfterAnotherAreRefusedExactlyWhenTheBudgetIsUsedUp(t *testing.T) {
+	t.Parallel()
+	server := startRedis(t)
+	var running sync.WaitGroup
+	for plan := range 100 {
+		running.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(plan), 7))
+			amount, most := 20+random.Int64N(300), 1+random.Int64N(30)
+			f := newFleet(t, server.client, 1+plan%3, amount)
+			for round := range 3 {
+				f.use(func() int64 { return 1 + random.Int64N(most) })
+				if f.spent < amount || f.spent-amount >= most {
+					t.Errorf("plan %d, round %d: %d spent of %d, a call costs at most %d", plan, round, f.spent, amount, most)
+					return
+				}
+				if time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second)))); random.IntN(2) == 0 { // raised
+					amount = f.spent + 1 + random.Int64N(100)
+					f.raise(amount)
+				}
+			}
+		})
+	}
+	running.Wait()
+}
+
+// TestManyCallsAtOnceExceedABudgetByWhatWasInFlight at most, and use nearly all of it.
+func TestManyCallsAtOnceExceedABudgetByWhatWasInFlight(t *testing.T) {
+	t.Parallel()
+	const amount, cost, callers = 3000, 3, 8
+	f := newFleet(t, startRedis(t).client, 3, amount)
+	var running sync.WaitGroup
+	for gateway := range f.members {
+		for range callers {
+			running.Go(func() {
+				for until := time.Now().Add(4 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+					f.call(gateway, cost)
+				}
+			})
+		}
+	}
+	running.Wait()
+	if f.spent < amount || f.spent > amount+3*callers*cost {
+		t.Errorf("%d spent of %d by %d callers at %d a call", f.spent, amount, 3*callers, cost)
+	}
+}
+
+// TestABudgetOutlivesRedis and a gateway that is killed: hung, gone and empty again it lets nothing through that is spent.
+func TestABudgetOutlivesRedis(t *testing.T) {
+	t.Parallel()
+	const amount = 200
+	server := startRedis(t)
+	f := newFleet(t, server.client, 2, amount)
+	one := func() int64 { return 1 }
+	for range 50 {
+		f.call(0, 1)
+		f.call(1, 1)
+	}
+	time.Sleep(2 * tickEvery)
+	server.kill()
+	f.use(one)
+	if f.spent > amount || f.spent < amount*9/10 {
+		t.Fatalf("%d of %d spent while Redis was away", f.spent, amount)
+	}
+	server.start()
+	f.use(one)
+	if f.spent != amount {
+		t.Fatalf("%d of %d spent once Redis was back, empty", f.spent, amount)
+	}
+	if err := f.redis().FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	f.use(one)
+	if f.spent != amount {
+		t.Fatalf("%d of %d spent after it lost everything again", f.spent, amount)
+	}
+}
+
+// TestWhatAnEndedGatewayHadSpentCountsOnce: until the ledger has it by its last word, then by the ledger.
+func TestWhatAnEndedGatewayHadSpentCountsOnce(t *testing.T) {
+	t.Parallel()
+	const amount = 100
+	f := newFleet(t, startRedis(t).client, 1, amount)
+	f.ledger.lag = time.Hour // nobody sends its spool
+	for range 60 {
+		f.call(0, 1)
+	}
+	gone := f.members[0]
+	gone.Close()
+	f.members = nil
+	f.join()
+	f.use(func() int64 { return 1 })
+	if f.spent != amount {
+		t.Fatalf("%d of %d spent, of which another gateway's 60 are in no ledger yet", f.spent, amount)
+	}
+	f.ledger.mu.Lock()
+	for i := range f.ledger.calls {
+		f.ledger.calls[i].at = time.Now()
+	}
+	f.ledger.lag = 100 * time.Millisecond
+	f.ledger.mu.Unlock()
+	f.mu.Lock()
+	f.ended = []uuid.UUID{gone.config.Gateway}
+	f.mu.Unlock()
+	if err := f.redis().HDel(t.Context(), f.known(), "version").Err(); err != nil { // a reading is due
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second)
+	f.raise(150)
+	f.use(func() int64 { return 1 })
+	if f.spent != 150 {
+		t.Errorf("%d of 150 spent once the ledger had all of it", f.spent)
+	}
+	if f.redis().HExists(t.Context(), f.known(), "gateway:"+gone.config.Gateway.String()).Val() {
+		t.Error("the ended gateway's part is still counted")
+	}
+}
