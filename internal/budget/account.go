@@ -126,16 +126,16 @@ func (a *account) settle(reserved, cost int64, r *calls.Record) {
 type answer struct {
 	ms, others, mine, at, cut, granted int64
 	unpriced                           []string
-	claimed                            bool
+	claimed, late                      bool
 }
 
 func parseAnswer(got any) (a answer, err error) {
 	list, ok := got.([]any)
-	if !ok || len(list) != 8 {
+	if !ok || len(list) != 9 {
 		return a, fmt.Errorf("what is known of a budget answers %T of %d", got, len(list))
 	}
-	var claimed int64
-	for i, to := range []*int64{&a.ms, &a.others, &a.mine, &a.at, &a.cut, nil, &a.granted, &claimed} {
+	var claimed, late int64
+	for i, to := range []*int64{&a.ms, &a.others, &a.mine, &a.at, &a.cut, nil, &a.granted, &claimed, &late} {
 		if to == nil {
 			text, is := list[i].(string)
 			ok, a.unpriced = ok && is, strings.Fields(text)
@@ -147,7 +147,7 @@ func parseAnswer(got any) (a answer, err error) {
 	if !ok {
 		return a, errors.New("what is known of a budget answers something else than numbers")
 	}
-	a.claimed = claimed == 1
+	a.claimed, a.late = claimed == 1, late == 1
 	return a, nil
 }
 
@@ -156,13 +156,14 @@ type asking struct {
 	taken int64 // ever, when it was asked
 	days  string
 	began int64
+	anew  string // since when it counts if the ledger was asked before anybody knew of its calls; "": it has none
 }
 
 // ask says what the calls of each day cost by a book; what is reserved is said of today.
-func (a *account) ask(book *pricing.Book, today beijing.Day) asking {
+func (a *account) ask(book *pricing.Book, now time.Time) asking {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	currency, reserved := a.budget.Load().Currency, max(0, a.reserved)
+	currency, reserved, today := a.budget.Load().Currency, max(0, a.reserved), beijing.DayOf(now)
 	var days []string
 	for _, day := range slices.Sorted(maps.Keys(a.days)) {
 		amount, _ := a.days[day].Sum(book).In(currency)
@@ -175,8 +176,15 @@ func (a *account) ask(book *pricing.Book, today beijing.Day) asking {
 	if reserved > 0 {
 		days = append(days, strconv.Itoa(int(today))+"="+strconv.FormatInt(reserved, 10))
 	}
-	return asking{taken: a.taken, days: strings.Join(days, " "), began: a.began}
+	asked := asking{taken: a.taken, days: strings.Join(days, " "), began: a.began}
+	if len(a.days) > 0 {
+		asked.anew = strconv.FormatInt(now.Add(-settled).UnixMilli(), 10)
+	}
+	return asked
 }
+
+// settled is how old the calls are of an account that is idle: the ledger has them.
+const settled = warm * 2 / 3
 
 // callsNearEnd is for how many calls a gateway's part of what is left must do, or every call asks: so do the first ones, of which
 // nobody knows what they cost.
@@ -191,6 +199,10 @@ func (a *account) accept(asked asking, got answer, gateways int64, now time.Time
 			a.lease.Store(0)
 		}
 		return
+	}
+	if got.late {
+		clear(a.days)
+		a.began, _ = strconv.ParseInt(asked.anew, 10, 64)
 	}
 	for day := range a.days {
 		if int64(day) < got.cut {

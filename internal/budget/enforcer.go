@@ -255,18 +255,19 @@ func (e *Enforcer) ask(h hold) bool {
 	}
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		got, err := e.alone(a, h.reserved)
-		if err != nil || got.at != 0 {
-			break
-		}
-		if time.Since(began) > firstReading {
-			a.share(e.gateways.Load(), time.Now())
-			break
-		}
-		if got.claimed {
+		switch {
+		case err != nil:
+		case got.claimed:
 			ctx, cancel := context.WithTimeout(e.work, firstReading)
 			e.read(ctx, claim{a, got.ms})
 			cancel()
+			continue
+		case got.at == 0 && time.Since(began) < firstReading:
+			continue
+		case got.at == 0:
+			a.share(e.gateways.Load(), time.Now())
 		}
+		break
 	}
 	if a.take(h.reserved) {
 		return true

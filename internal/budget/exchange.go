@@ -35,14 +35,14 @@ const nothing = -1
 
 func (e *Enforcer) arguments(a *account, asked asking, want int64) []any {
 	return []any{e.config.Gateway.String(), asked.days, micro(a.budget.Load().Holds(time.Now())), want, e.gateways.Load(), asked.began,
-		readEvery.Milliseconds(), readTimeout.Milliseconds(), silentAfter.Milliseconds(), allSaid.Milliseconds(), e.book.Load().Version().String()}
+		readEvery.Milliseconds(), readTimeout.Milliseconds(), silentAfter.Milliseconds(), allSaid.Milliseconds(), e.book.Load().Version().String(), asked.anew}
 }
 
 // alone is one exchange, for a call that waits. a.exchange is held.
 func (e *Enforcer) alone(a *account, want int64) (answer, error) {
 	ctx, cancel := context.WithTimeout(e.work, askTimeout)
 	defer cancel()
-	asked := a.ask(e.book.Load(), beijing.Today(time.Now()))
+	asked := a.ask(e.book.Load(), time.Now())
 	got, err := exchangeScript.Run(ctx, e.config.Redis, []string{a.redis()}, e.arguments(a, asked, want)...).Result()
 	return e.done(a, asked, got, err)
 }
@@ -114,13 +114,13 @@ func (e *Enforcer) exchangeAll(ctx context.Context, all []*account, spends bool)
 		cmd   *redis.Cmd
 	}
 	var batch []sent
-	pipe, book, today := e.config.Redis.Pipeline(), e.book.Load(), beijing.Today(time.Now())
+	pipe, book, now := e.config.Redis.Pipeline(), e.book.Load(), time.Now()
 	for _, a := range all {
 		if !a.exchange.TryLock() { // a call is asking
 			continue
 		}
 		defer a.exchange.Unlock()
-		s := sent{account: a, asked: a.ask(book, today)}
+		s := sent{account: a, asked: a.ask(book, now)}
 		s.want = nothing
 		if spends && !a.nearEnd.Load() && e.elapsed()-time.Duration(a.lastUse.Load()) < warm {
 			s.want = 0

@@ -6,9 +6,10 @@
 -- amount, 4 the least that it wants to spend, for a call that waits, which may be more than is left; -1: nothing, 5 gateways that
 -- share, 6 when its first call began that is in 2 (ms), 7 milliseconds after which a reading is taken anew, 8 after which one that
 -- was not told is, 9 after which what a silent gateway may spend is free, 10 within which all gateways say theirs, 11 version of
--- the price book.
+-- the price book, 12 since when it counts if it has calls of before and nobody knew (ms); '': it has none.
 -- Gives {ms, spent but by this gateway, by this one, ms of the reading (0: there is none, or not everybody has said his part),
--- first day that the gateways count, unpriced capabilities, what this one may spend, whether this one is to take a reading}.
+-- first day that the gateways count, unpriced capabilities, what this one may spend, whether this one is to take a
+-- reading, whether the reading has its calls of before 12}.
 local key, own = KEYS[1], 'gateway:' .. ARGV[1]
 local time = redis.call('TIME')
 local ms = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -31,7 +32,15 @@ local function counted(days)
   return sum
 end
 
-local others, leased, mine = tonumber(kept['spent'] or 0), 0, counted(ARGV[2])
+-- A gateway that says its part for the first time after a reading: that has its calls, which are some seconds old, for it was idle.
+local said, began, late = ARGV[2], ARGV[6], 0
+if ARGV[12] ~= '' and at > 0 and not kept[own] then
+  said, began, late = '', ARGV[12], 1
+  kept['version'] = ''
+  redis.call('HDEL', key, 'version')
+end
+
+local others, leased, mine = tonumber(kept['spent'] or 0), 0, counted(said)
 for field, value in pairs(kept) do
   if field ~= own and string.sub(field, 1, 8) == 'gateway:' then
     local lease, seen, days = string.match(value, '^(%d+) (%d+) %d+ ?(.*)$')
@@ -43,11 +52,11 @@ local granted, left = 0, ARGV[3] - others - leased - mine
 if tonumber(ARGV[4]) >= 0 and left > 0 and at > 0 and not young then
   granted = math.max(math.ceil(left / (2 * ARGV[5])), tonumber(ARGV[4]))
 end
-redis.call('HSET', key, own, text(granted) .. ' ' .. text(ms) .. ' ' .. ARGV[6] .. ' ' .. ARGV[2])
+redis.call('HSET', key, own, text(granted) .. ' ' .. text(ms) .. ' ' .. began .. ' ' .. said)
 local claimed = 0
 if not young and (ms - at > tonumber(ARGV[7]) or kept['version'] ~= ARGV[11]) and ms - asked > tonumber(ARGV[8]) then
   redis.call('HSET', key, 'asked', text(ms))
   claimed = 1
 end
 redis.call('PEXPIRE', key, 172800000)
-return {ms, others, mine, young and 0 or at, cut, kept['unpriced'] or '', granted, claimed}
+return {ms, others, mine, young and 0 or at, cut, kept['unpriced'] or '', granted, claimed, late}
