@@ -68,7 +68,7 @@ func newAuthServer(t *testing.T, publicBaseURL string, changes ...func(*identity
 	}
 	d.app = fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: Fail(log)})
 	New(Deps{
-		Identity: people, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Limits: limits.New(pool), Pool: pool,
+		Identity: people, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Limits: limits.New(pool), Budgets: budget.New(pool), Pool: pool,
 		PublicBaseURL: publicBaseURL, PublicGatewayURL: "https://gateway.example.com", Version: "1.2.3", Logger: log,
 	}).Register(d.app)
 	return d

@@ -22,6 +22,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/budget"
 	"callgate/internal/calls/ledger"
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/catalog"
@@ -80,6 +81,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 		Catalog:      catalog.New(pool, ring, true),
 		Pricing:      pricing.New(pool),
 		Limits:       limits.New(pool),
+		Budgets:      budget.New(pool),
 		Alerts:       alerts.New(pool, ring, true, m.identity.Administrator),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),

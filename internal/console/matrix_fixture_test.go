@@ -12,6 +12,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"callgate/internal/identity"
+	"callgate/internal/openapi"
 )
 
 // credential is what a request carries; the zero value carries nothing.
@@ -39,6 +40,7 @@ func newCrowd(t *testing.T) *crowd {
 	w.loseSpool()
 	w.share()
 	w.priceGPT()
+	w.budgetGPT()
 	w.watchGPT()
 	w.holdUser()
 	c := &crowd{watcher: w}
@@ -101,6 +103,10 @@ func (c *crowd) place(r route) placed {
 	if strings.Contains(r.path, "{key}") {
 		more := c.rightClient.must(201, "POST", "/api/applications/"+p.app+"/keys", `{"name":"More"}`)
 		p.replacement["{key}"] = field[string](c.t, more, "id")
+	}
+	if strings.Contains(r.path, "{budget}") {
+		set := c.rightClient.must(200, "PUT", "/api/applications/"+p.app+"/budgets", `{"budgets":[{"period":"day","amount":"5","currency":"USD","action":"block"}]}`)
+		p.replacement["{budget}"] = dataOf[openapi.BudgetItems](c.t, set).Items[0].ID.String()
 	}
 	if strings.Contains(r.path, "{alert}") {
 		p.replacement["{alert}"], p.replacement["{channel}"], p.replacement["{delivery}"] = c.watch(c.rightClient, p.app)

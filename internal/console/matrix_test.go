@@ -66,6 +66,13 @@ var matrix = []route{
 	{"PATCH", "/api/applications/{app}/status", developer, `{"status":"disabled"}`, 200},
 	{"PATCH", "/api/applications/{app}/limits", developer, `{"requestsPerMinute":5}`, 200},
 	{"GET", "/api/applications/{app}/limits/usage", developer, "", 200},
+	{"GET", "/api/applications/{app}/budgets", developer, "", 200},
+	{"PUT", "/api/applications/{app}/budgets", developer, `{"budgets":[{"period":"day","amount":"5","currency":"USD","action":"block"}]}`, 200},
+	{"POST", "/api/applications/{app}/budgets/{budget}/override", developer, `{"amount":"9","until":"{soon}","reason":"why"}`, 200},
+	{"DELETE", "/api/applications/{app}/budgets/{budget}/override", developer, "", 200},
+	{"GET", "/api/applications/{app}/keys/{key}/budgets", developer, "", 200},
+	{"PUT", "/api/applications/{app}/keys/{key}/budgets", developer, `{"budgets":[{"period":"month","amount":"5","currency":"USD","action":"warn"}]}`, 200},
+	{"GET", "/api/budgets", developer, "", 200},
 	{"PATCH", "/api/applications/{app}/capabilities/gpt", developer, "", 200},
 
 	{"GET", "/api/capabilities", developer, "", 200},
@@ -135,6 +142,11 @@ var matrix = []route{
 	{"DELETE", "/api/admin/rates/" + yuanRate, backOffice, "", 200},
 	{"GET", "/api/admin/limits", backOffice, "", 200},
 	{"PUT", "/api/admin/limits", backOffice, `{"scope":"all","tokensPerDay":1000000}`, 200},
+	{"GET", "/api/admin/budgets", backOffice, "", 200},
+	{"PUT", "/api/admin/budgets", backOffice, `{"scope":"capability","capabilityId":"gpt","budgets":[{"period":"week","amount":"5","currency":"USD","action":"block"}]}`, 200},
+	{"GET", "/api/admin/budgets/uncovered", backOffice, "", 200},
+	{"POST", "/api/admin/budgets/" + gptBudget + "/override", backOffice, `{"amount":"9","until":"{soon}","reason":"why"}`, 200},
+	{"DELETE", "/api/admin/budgets/" + gptBudget + "/override", backOffice, "", 200},
 	{"GET", "/api/admin/alerts", backOffice, "", 200},
 	{"POST", "/api/admin/alerts", backOffice, `{"name":"GPT","kind":"p95","targetType":"capability","targetId":"gpt","threshold":5000,"channels":[{"kind":"mail"}]}`, 201},
 	{"PATCH", "/api/admin/alerts/" + deskAlert, backOffice, `{"threshold":30}`, 200},
@@ -173,7 +185,7 @@ func TestEveryRouteAnswersEveryCredentialAsTheContractSays(t *testing.T) {
 			if a.want > 999 {
 				status, code = a.want/100, a.want
 			}
-			got := c.ask(r.method, p.target(itself), r.body, a.credential)
+			got := c.ask(r.method, p.target(itself), strings.ReplaceAll(r.body, "{soon}", time.Now().Add(time.Hour).Format(time.RFC3339)), a.credential)
 			if got.status != status || got.body.Code != code || got.header.Get("X-Request-Id") == "" {
 				t.Errorf("%s %s with %s: %d %s, want %d", r.method, r.path, a.name, got.status, got.raw, a.want)
 			}

@@ -62,6 +62,14 @@ func edits(m *manager) map[string]guarded {
 	ceiling.meanwhile = `{"scope":"all","concurrency":50,"note":%q}`
 	m.admin.must(200, "PUT", "/api/admin/limits", `{"scope":"all","concurrency":10}`)
 	all["putCeiling"] = with(ceiling, "/api/admin/limits", `{"scope":"all","concurrency":40}`)
+	drafts := `"budgets":[{"period":"month","amount":"%d","currency":"USD","action":"block"}]`
+	all["setApplicationBudgets"] = with(guarded{by: dev, read: app + "/budgets", also: application.also, meanwhile: application.meanwhile}, app+"/budgets", `{`+fmt.Sprintf(drafts, 5)+`}`)
+	ofKey := keys + "/" + dataOf[openapi.KeyItems](m.t, dev.must(200, "GET", keys, "")).Items[0].ID.String() + "/budgets"
+	all["setKeyBudgets"] = with(guarded{by: dev, read: ofKey, also: application.also, meanwhile: application.meanwhile}, ofKey, `{`+fmt.Sprintf(drafts, 6)+`}`)
+	budgets := guarded{by: m.admin, read: "/api/admin/budgets?scope=capability", also: "PUT /api/admin/budgets"}
+	budgets.meanwhile = `{"scope":"capability","capabilityId":"a",` + fmt.Sprintf(drafts, 50) + `,"note":%q}`
+	m.admin.must(200, "PUT", "/api/admin/budgets", `{"scope":"capability","capabilityId":"a",`+fmt.Sprintf(drafts, 10)+`}`)
+	all["setBudgets"] = with(budgets, "/api/admin/budgets", `{"scope":"capability","capabilityId":"a",`+fmt.Sprintf(drafts, 40)+`}`)
 	watched := field[string](m.t, dev.must(200, "GET", app, ""), "id")
 	made, _, _ := m.watch(dev, watched)
 	alert := guarded{by: dev, read: "/api/alerts", also: "PATCH /api/alerts/" + made, only: true, meanwhile: `{"name":%q}`}

@@ -16,6 +16,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/budget"
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
 	"callgate/internal/calls/ledger"
@@ -72,6 +73,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Catalog:      catalog.New(m.pool, ring, true),
 		Pricing:      pricing.New(m.pool),
 		Limits:       limits.New(m.pool),
+		Budgets:      budget.New(m.pool),
 		LimitsUsage:  limits.NewReader(rdb),
 		Alerts:       alerts.New(m.pool, ring, true, m.identity.Administrator),
 		Pool:         m.pool,

@@ -18,8 +18,11 @@ import (
 // nearFrom is the part of a budget, in percent, from which it is nearly used up.
 const nearFrom = 80
 
-// Spent is what is spent of budgets in the periods that it is now, in their order; nil where the ledger cannot be asked.
+// now is what is spent of budgets in the periods that it is now, in their order; nil where the ledger cannot be asked.
 func (r *BudgetReader) now(ctx context.Context, budgets []budget.Budget, now time.Time) []budget.Spent {
+	if r.Stats == nil {
+		return nil
+	}
 	asks, today := make([]budget.Ask, len(budgets)), beijing.DayOf(now)
 	for i := range budgets {
 		asks[i] = budget.Ask{Budget: &budgets[i], From: budgets[i].Period.Of(today).Start}
