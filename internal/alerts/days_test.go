@@ -186,7 +186,7 @@ func TestAnApplicationThatWasMovedIsToldToItsNewOwnerAlone(t *testing.T) {
 	w := newWorld(t)
 	h := newHook(t, nil)
 	to, theirs := w.owner("other@example.com")
-	former, new := w.rule(w.who, daysTo(Account, h.URL)), w.rule(to, daysTo(Account, h.URL))
+	former, next := w.rule(w.who, daysTo(Account, h.URL)), w.rule(to, daysTo(Account, h.URL))
 	w.rule(w.who, draft(w.app, h.URL))
 	w.closeDay("2026-08-16", 1, map[string]int64{w.app: 30, theirs: 10})
 	w.Exec(`UPDATE applications SET owner_id = $2 WHERE id = $1`, w.app, to.Owner)
@@ -199,7 +199,7 @@ func TestAnApplicationThatWasMovedIsToldToItsNewOwnerAlone(t *testing.T) {
 	if p := w.payloads(former); len(p) != 2 || p[0].Data.AppsTotal != 0 || p[1].Data.Figures.Calls != 0 || p[1].Data.Changes.Calls != 0 {
 		t.Errorf("the former owner is told %+v", p)
 	}
-	if p := w.payloads(new); len(p) != 2 || p[0].Data.Figures.Calls != 40 || p[1].Data.Figures.Calls != 41 || p[1].Data.Changes.Calls != 1 {
+	if p := w.payloads(next); len(p) != 2 || p[0].Data.Figures.Calls != 40 || p[1].Data.Figures.Calls != 41 || p[1].Data.Changes.Calls != 1 {
 		t.Errorf("the new owner is told %+v", p)
 	}
 	_, err := w.Create(w.Ctx, w.who, draft(w.app, h.URL))

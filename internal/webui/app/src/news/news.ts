@@ -63,7 +63,10 @@ export const news: readonly Entry[] = [
     ],
     office: [
       item(
-        ['Applications change hands', 'An application can be moved to another owner with its keys, limits and figures, while calls go on. Both owners are told by mail.'],
+        [
+          'Applications change hands',
+          'An application can be moved to another owner with its keys, limits and figures, while calls go on. Both owners are told by mail.',
+        ],
         ['移交应用', '应用可连同密钥、限额与统计一起移交给其他所有者，调用不中断，双方都会收到邮件。'],
         '/admin/applications',
       ),
