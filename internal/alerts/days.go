@@ -195,11 +195,12 @@ func compare(now, before []dayApp) {
 	}
 }
 
-// dayAppsOf are the figures of the applications that a rule is about and that exist, by name.
+// dayAppsOf are the figures of the applications that a rule is about and that exist, by name. They are the owner's who has
+// the application now, those of the days before it was moved too.
 func dayAppsOf(ctx context.Context, tx pgx.Tx, r *Rule, day beijing.Day, revision int64) ([]dayApp, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT a.id, a.name, f.figures FROM day_figures f JOIN applications a ON a.id = f.application_id
-		WHERE f.day = $1 AND f.revision = $2 AND ($3::uuid IS NULL OR f.owner_id = $3) ORDER BY lower(a.name), a.id`,
+		WHERE f.day = $1 AND f.revision = $2 AND ($3::uuid IS NULL OR a.owner_id = $3) ORDER BY lower(a.name), a.id`,
 		day.UTC(), revision, r.Owner)
 	if err != nil {
 		return nil, fmt.Errorf("figures of a day: %w", err)

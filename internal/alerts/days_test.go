@@ -179,3 +179,29 @@ func TestARuleOfDaysIsSilencedDisabledAndChecked(t *testing.T) {
 		t.Errorf("%d are left", n)
 	}
 }
+
+// TestAnApplicationThatWasMovedIsToldToItsNewOwnerAlone: of the days before too, so that figures and changes are about the
+// same applications; and nobody can watch what is another's by then.
+func TestAnApplicationThatWasMovedIsToldToItsNewOwnerAlone(t *testing.T) {
+	w := newWorld(t)
+	h := newHook(t, nil)
+	to, theirs := w.owner("other@example.com")
+	former, next := w.rule(w.who, daysTo(Account, h.URL)), w.rule(to, daysTo(Account, h.URL))
+	w.rule(w.who, draft(w.app, h.URL))
+	w.closeDay("2026-08-16", 1, map[string]int64{w.app: 30, theirs: 10})
+	w.Exec(`UPDATE applications SET owner_id = $2 WHERE id = $1`, w.app, to.Owner)
+	if n := w.Count(`SELECT count(*) FROM alert_rules WHERE kind = 'failureRate'`); n != 0 {
+		t.Errorf("%d alerts of the former owner are left", n)
+	}
+	w.evaluate(1)
+	w.closeDay("2026-08-16", 2, map[string]int64{w.app: 31, theirs: 10})
+	w.evaluate(1)
+	if p := w.payloads(former); len(p) != 2 || p[0].Data.AppsTotal != 0 || p[1].Data.Figures.Calls != 0 || p[1].Data.Changes.Calls != 0 {
+		t.Errorf("the former owner is told %+v", p)
+	}
+	if p := w.payloads(next); len(p) != 2 || p[0].Data.Figures.Calls != 40 || p[1].Data.Figures.Calls != 41 || p[1].Data.Changes.Calls != 1 {
+		t.Errorf("the new owner is told %+v", p)
+	}
+	_, err := w.Create(w.Ctx, w.who, draft(w.app, h.URL))
+	databasetest.MustFail(t, err, fault.Invalid, "targetId")
+}

@@ -170,7 +170,8 @@ func makeRoom(ctx context.Context, tx pgx.Tx, who Who) error {
 	return nil
 }
 
-// findTarget makes sure that the target exists, and is the owner's.
+// findTarget makes sure that the target exists, and is the owner's: an application that is moved to another owner meanwhile
+// waits, or is waited for.
 func findTarget(ctx context.Context, tx pgx.Tx, who Who, r *Rule) (err error) {
 	if r.Target.ID != nil && !fault.Storable(*r.Target.ID) {
 		return nowhere()
@@ -178,7 +179,7 @@ func findTarget(ctx context.Context, tx pgx.Tx, who Who, r *Rule) (err error) {
 	switch r.Target.Type {
 	case Application:
 		id, _ := uuid.Parse(*r.Target.ID) // the nil id is nobody's
-		err = tx.QueryRow(ctx, `SELECT id::text FROM applications WHERE id = $1 AND owner_id = $2 FOR KEY SHARE`, id, who.Owner).Scan(r.Target.ID)
+		err = tx.QueryRow(ctx, `SELECT id::text FROM applications WHERE id = $1 AND owner_id = $2 FOR SHARE`, id, who.Owner).Scan(r.Target.ID)
 	case Capability:
 		err = tx.QueryRow(ctx, `SELECT id FROM capabilities WHERE id = $1 FOR KEY SHARE`, *r.Target.ID).Scan(r.Target.ID)
 	case Upstream:

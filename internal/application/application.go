@@ -30,6 +30,7 @@ type Store struct {
 	pool   *pgxpool.Pool
 	ring   *secret.Keyring
 	pepper secret.Pepper
+	moved  func(context.Context, Moved) // nil: nobody is told
 
 	MaxPerOwner int // applications one account may have; 0: any number. Set before use.
 }

@@ -88,23 +88,28 @@ func (s *Store) Create(ctx context.Context, owner uuid.UUID, d Draft) (a Applica
 	return a, key, nil
 }
 
-// room refuses one more application to an owner who has all there may be. The owner's row is locked, so
-// that two at once do not both take the last place.
+// room refuses one more application to an owner who has all there may be.
 func (s *Store) room(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
+	n, full, err := s.full(ctx, tx, owner)
+	if err == nil && full {
+		err = fault.New(fault.Conflict, "the account has %d applications and may have no more; delete one that is not needed, or ask whoever runs this installation to raise the limit", n)
+	}
+	return err
+}
+
+// full tells whether an owner has all applications there may be, and how many. The owner's row is locked, so
+// that two at once do not both take the last place.
+func (s *Store) full(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (n int, full bool, err error) {
 	if s.MaxPerOwner <= 0 {
-		return nil
+		return 0, false, nil
 	}
 	if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, owner); err != nil {
-		return fmt.Errorf("lock owner: %w", err)
+		return 0, false, fmt.Errorf("lock owner: %w", err)
 	}
-	var n int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM applications WHERE owner_id = $1`, owner).Scan(&n); err != nil {
-		return fmt.Errorf("count applications: %w", err)
+		return 0, false, fmt.Errorf("count applications: %w", err)
 	}
-	if n >= s.MaxPerOwner {
-		return fault.New(fault.Conflict, "the account has %d applications and may have no more; delete one that is not needed, or ask whoever runs this installation to raise the limit", n)
-	}
-	return nil
+	return n, n >= s.MaxPerOwner, nil
 }
 
 // edit changes an application whose row is locked and gives it as it is then. seen, if given, is the

@@ -220,6 +220,12 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	}
 	n.applications = application.New(n.pool, n.keyring, n.pepper)
 	n.applications.MaxPerOwner = c.MaxApplications
+	n.applications.OnMove(func(ctx context.Context, move application.Moved) {
+		for _, to := range []string{move.From, move.To} {
+			subject, text := moveNotice(move, to, c.PublicBaseURL)
+			n.identity.Tell(ctx, to, subject, text)
+		}
+	})
 	n.catalog = catalog.New(n.pool, n.keyring, c.AllowPrivate)
 	n.catalog.OnKeyMove(func(ctx context.Context, move catalog.KeyMove) {
 		subject, text := keyMoveNotice(move, c.PublicBaseURL)

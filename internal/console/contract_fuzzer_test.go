@@ -208,6 +208,9 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 	case "judgeApplication": // one of its own: the others are edited by their owner
 		s.path["id"] = f.application(&client{f.manager, f.dev.Token.Value}, "to be judged")
 		body["reason"] = "fuzz"
+	case "moveApplication":
+		s.path["id"] = f.application(&client{f.manager, f.dev.Token.Value}, "to be moved")
+		body["owner"], body["reason"] = "person1@example.com", "fuzz"
 	case "endUserSessions":
 		s.path["id"] = f.signedIn(identity.Developer).Principal.UserID.String()
 	case "listAudit", "exportAudit":

@@ -61,6 +61,23 @@ func (c *Console) judgeApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	return respond(listedView(last))(e, err)
 }
 
+func (c *Console) moveApplication(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
+	body, seen, err := editOf[openapi.OwnerEdit](ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := application.Move{Owner: body.Owner}
+	if body.Reason != nil {
+		wanted.Reason = *body.Reason
+	}
+	e, err := c.Applications.Move(ctx.UserContext(), principal(ctx).Email, id, wanted, seen...)
+	if err == nil {
+		c.Announcer.ApplicationChanged(ctx.UserContext(), id)
+	}
+	last, _ := c.lastCalls(ctx.UserContext(), e)
+	return respond(listedView(last))(e, err)
+}
+
 // listedView shows entries of the directory, with the last calls that are known.
 func listedView(last map[uuid.UUID]time.Time) func(application.Entry) openapi.ListedApplication {
 	return func(e application.Entry) openapi.ListedApplication {

@@ -142,6 +142,38 @@ func TestAStaleJudgementIsToldTheApplicationAsItIs(t *testing.T) {
 	}
 }
 
+// TestAnApplicationIsMovedToAnotherOwner: what a page of its former owner has open is a 404 from then on.
+func TestAnApplicationIsMovedToAnotherOwner(t *testing.T) {
+	m := newManager(t)
+	m.seed("a")
+	former, next := m.developer("former"), m.developer("next")
+	made := former.must(201, "POST", "/api/applications", `{"name":"Search","capabilityIds":["a"]}`)
+	id := field[string](t, made, "id")
+	key := field[string](t, made, "accessKey")
+	own, office := "/api/applications/"+id, "/api/admin/applications/"+id+"/owner"
+	m.admin.mustRefuse("PATCH", office, `{}`, "owner")
+	m.admin.mustRefuse("PATCH", office, `{"owner":"nobody@example.com"}`, "owner")
+	m.admin.must(404, "PATCH", "/api/admin/applications/"+uuid.NewString()+"/owner", `{"owner":"next@example.com"}`)
+	moved := m.admin.must(200, "PATCH", office, `{"owner":"next@example.com","reason":"They have left"}`)
+	moved.forbidden(t)
+	if got := dataOf[openapi.ListedApplication](t, moved); got.Owner.Email != "next@example.com" || got.CapabilityCount != 1 || got.Status != "active" {
+		t.Errorf("%s", moved.raw)
+	}
+	for _, path := range []string{own, own + "/access-key", own + "/keys", own + "/limits/usage", "/api/statistics/applications/" + id} {
+		former.must(404, "GET", path, "")
+	}
+	former.must(404, "PATCH", own, `{"name":"Mine"}`)
+	next.must(200, "GET", own, "")
+	if got := field[string](t, next.must(200, "GET", own+"/access-key", ""), "accessKey"); got != key {
+		t.Errorf("another key: %q", got)
+	}
+	m.admin.must(200, "PATCH", office, `{"owner":"next@example.com"}`)
+	trail := dataOf[openapi.AuditPage](t, m.admin.must(200, "GET", "/api/admin/audit?action=application.move&target="+id, ""))
+	if trail.Total != 1 || trail.Items[0].Actor != managingAdmin || trail.Items[0].Changes[0] != (openapi.AuditChange{Field: "owner", From: "former@example.com", To: "next@example.com"}) {
+		t.Errorf("%+v", trail)
+	}
+}
+
 func TestAnAdministratorEndsAllSessionsOfAUser(t *testing.T) {
 	m := newManager(t)
 	one := m.session(identity.Developer, "ada@example.com")

@@ -158,6 +158,7 @@ var matrix = []route{
 	{"DELETE", "/api/admin/alerts/" + deskAlert, backOffice, "", 200},
 	{"GET", "/api/admin/applications", backOffice, "", 200},
 	{"PATCH", "/api/admin/applications/{app}/status", backOffice, `{"status":"disabled","reason":"why"}`, 200},
+	{"PATCH", "/api/admin/applications/{app}/owner", backOffice, `{"owner":"right@example.com"}`, 200},
 	{"GET", "/api/admin/users", backOffice, "", 200},
 	{"DELETE", "/api/admin/users/" + heldUser + "/sessions", backOffice, "", 200},
 	{"GET", "/api/admin/calls", backOffice, "", 40001}, // of which trace

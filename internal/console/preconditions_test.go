@@ -80,6 +80,9 @@ func edits(m *manager) map[string]guarded {
 	judged := "/api/admin/applications/" + watched + "/status"
 	all["judgeApplication"] = guarded{by: m.admin, path: judged, body: `{"status":"active"}`, read: "/api/admin/applications?q=" + watched, only: true,
 		also: "PATCH " + judged, meanwhile: `{"status":"disabled","reason":%q}`}
+	moved := all["judgeApplication"]
+	moved.path, moved.body = "/api/admin/applications/"+watched+"/owner", `{"owner":"dev@example.com"}`
+	all["moveApplication"] = moved
 	m.share()
 	upstream := guarded{by: m.admin, read: "/api/admin/upstreams/shared", also: "PATCH /api/admin/upstreams/shared", meanwhile: `{"name":%q}`}
 	all["updateUpstream"] = with(upstream, upstream.read, `{"checkModel":"m"}`)

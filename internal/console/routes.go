@@ -140,6 +140,7 @@ func (c *Console) routes(api fiber.Router) {
 	api.Post("/admin/alerts/:id/channels/:channelId/rotate-secret", admin(ofPart("channelId", c.rotateAlertSecret)))
 	api.Get("/admin/applications", adminQuestion(c.listDirectory))
 	api.Patch("/admin/applications/:id/status", admin(ofID(c.judgeApplication)))
+	api.Patch("/admin/applications/:id/owner", admin(ofID(c.moveApplication)))
 	api.Get("/admin/users", admin(c.listUsers))
 	api.Delete("/admin/users/:id/sessions", admin(ofID(c.endUserSessions)))
 	api.Get("/admin/calls", adminQuestion(c.lookUpCalls))

@@ -186,10 +186,11 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"this sign-in was not begun here or has expired; begin again":                                            "此次登录不是从这里发起的或已过期，请重新开始",
 
 	// Applications and bindings.
-	"must be active or disabled":                  "必须是 active 或 disabled",
-	"must be success or failure":                  "必须是 success 或 failure",
-	"must name at most %d capabilities":           "最多指定 {1} 个能力",
-	"this capability is disabled":                 "该能力已停用",
+	"must be active or disabled":        "必须是 active 或 disabled",
+	"must be success or failure":        "必须是 success 或 failure",
+	"must name at most %d capabilities": "最多指定 {1} 个能力",
+	"this capability is disabled":       "该能力已停用",
+	"%s has %d applications and may have no more; one of them has to be deleted first, or the limit raised (MAX_APPLICATIONS_PER_ACCOUNT)": "{1} 已有 {2} 个应用，达到上限。请先删除其中一个应用，或提高上限（MAX_APPLICATIONS_PER_ACCOUNT）",
 	"the application has %d capabilities already": "该应用已绑定 {1} 个能力",
 	"the account has %d applications and may have no more; delete one that is not needed, or ask whoever runs this installation to raise the limit": "该账号已有 {1} 个应用，达到上限。请删除不需要的应用，或联系管理员提高上限",
 	"no such capability: %s": "能力不存在：{1}",

@@ -148,7 +148,8 @@ type poolStake struct {
 	stake
 }
 
-// enter finds an application's share for a call; leave ends it.
+// enter finds an application's share for a call; leave ends it. After it was moved to another owner it has another share:
+// calls that run end with that of the former.
 func (s *shares) enter(application, owner uuid.UUID) *share {
 	for {
 		found, ok := s.known.Load(application)
@@ -160,10 +161,19 @@ func (s *shares) enter(application, owner uuid.UUID) *share {
 				s.count.Add(1)
 			}
 		}
-		if one := found.(*share); one.calls.Add(1) > 0 {
+		one := found.(*share)
+		if one.owner == owner && one.calls.Add(1) > 0 {
 			return one
 		}
-		s.known.CompareAndDelete(application, found) // it was just being forgotten
+		s.forget(application, one) // it was just being forgotten, or is another owner's
+	}
+}
+
+// forget takes a share out of the known ones, once.
+func (s *shares) forget(application any, one *share) {
+	if s.known.CompareAndDelete(application, one) {
+		s.count.Add(-1)
+		s.letGo(one.holding)
 	}
 }
 
@@ -205,9 +215,7 @@ func (s *shares) tidy(time.Time) {
 	}
 	s.known.Range(func(id, found any) bool {
 		if one := found.(*share); one.calls.CompareAndSwap(0, forgotten) {
-			s.known.CompareAndDelete(id, found)
-			s.count.Add(-1)
-			s.letGo(one.holding)
+			s.forget(id, one)
 		}
 		return true
 	})

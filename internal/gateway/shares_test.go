@@ -228,3 +228,35 @@ func BenchmarkShare(b *testing.B) {
 		one.leave()
 	}
 }
+
+func TestAnApplicationThatWasMovedTakesOfItsNewOwnersShare(t *testing.T) {
+	var s shares
+	s.divide(100, 0.25)
+	former, next := uuid.New(), uuid.New()
+	running := s.enter(application, former)
+	if err := running.bytes.take(running.holding, 10); err != nil {
+		t.Fatal(err)
+	}
+	others := s.enter(uuid.New(), next)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 1000 {
+				one := s.enter(application, next)
+				if one.holding != others.holding {
+					t.Error("it takes of another share")
+				}
+				one.leave()
+			}
+		})
+	}
+	all.Wait()
+	running.bytes.give(10)
+	running.leave()
+	if n := s.bytes.used.Load(); n != 0 || running.calls.Load() != 0 {
+		t.Errorf("%d bytes and %d calls are left over", n, running.calls.Load())
+	}
+	if len(s.owners) != 1 || s.owners[next].applications != 2 || s.count.Load() != 2 {
+		t.Errorf("%d applications of %v are known", s.count.Load(), s.owners)
+	}
+}

@@ -154,12 +154,17 @@ func (c Config) sessionTTL(audience Audience) time.Duration {
 // now is the clock of every rule, in the precision Postgres keeps.
 func (s *Service) now() time.Time { return s.config.Now().Truncate(time.Microsecond) }
 
+// Tell mails a notice to an address, as TellAdministrators does.
+func (s *Service) Tell(ctx context.Context, to, subject, text string) {
+	s.outbox.offer(letter{request: context.WithoutCancel(ctx), to: to, notice: &notice{subject: subject, text: text}})
+}
+
 // TellAdministrators mails a notice to every administrator but the one whose doing it tells of. Like login codes, it
 // is tried for ten minutes and not kept beyond the process: the audit trail is what lasts.
 func (s *Service) TellAdministrators(ctx context.Context, actor, subject, text string) {
 	for _, to := range slices.Sorted(maps.Keys(s.admins)) {
 		if to != actor {
-			s.outbox.offer(letter{request: context.WithoutCancel(ctx), to: to, notice: &notice{subject: subject, text: text}})
+			s.Tell(ctx, to, subject, text)
 		}
 	}
 }

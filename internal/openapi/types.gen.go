@@ -2328,6 +2328,15 @@ type OwnUsage struct {
 	Limits []OwnLimitUsage `json:"limits"`
 }
 
+// OwnerEdit defines model for OwnerEdit.
+type OwnerEdit struct {
+	// Owner E-mail address or id of an account that has signed in before.
+	Owner string `json:"owner"`
+
+	// Reason For both owners to read. No control characters and none that turn the direction of writing.
+	Reason *string `json:"reason,omitempty"`
+}
+
 // OwnerFigures defines model for OwnerFigures.
 type OwnerFigures struct {
 	// Embedded struct due to allOf(#/components/schemas/MetricsFields)

@@ -96,6 +96,56 @@ test('an application that its owner has disabled too stays disabled, and the pag
   await expect(row).toContainText('by its owner');
 });
 
+test('an application is moved to another owner, who has it with its key, and its former owner no longer', async ({
+  page,
+  administrator,
+  baseURL,
+  browser,
+  expected,
+}) => {
+  expected.push(/ 400 /, / 404 /);
+  const [from, to] = [await owner(page, baseURL!), await owner(page, baseURL!)];
+  const app = await from.createApplication(`Inherited ${randomUUID().slice(0, 8)}`, [CHAT]);
+  expect((await from.call(app.accessKey)).status).toBe(200);
+  const theirs = await browser.newContext({
+    ...(baseURL === undefined ? {} : { baseURL }),
+    locale: 'en-US',
+    storageState: await from.state(),
+  });
+  const own = await theirs.newPage();
+  await own.goto(`/applications/${app.id}`);
+  await expect(own.getByRole('heading', { name: app.name })).toBeVisible();
+
+  await page.goto(`/admin/applications?q=${app.id}`);
+  const row = page.getByRole('row').filter({ hasText: app.id });
+  await row.getByRole('button', { name: `Move ${app.name} to another owner` }).click();
+  const dialog = page.getByRole('dialog');
+  const move = dialog.getByRole('button', { name: 'Move', exact: true });
+  await expect(move).toBeDisabled();
+  const field = dialog.getByRole('combobox', { name: /^New owner/ });
+  await field.fill('nobody@example.com');
+  await move.click();
+  await expect(dialog).toContainText('no account has this e-mail address or id');
+  await field.fill(to.email);
+  await expect(dialog.locator(`datalist option[value="${to.email}"]`)).toHaveCount(1);
+  await dialog.getByRole('textbox', { name: /^Reason/ }).fill('They have left');
+  await expectAccessible(page, '[role=dialog]');
+  await move.click();
+  await expect(page.getByText(`${app.name} belongs to ${to.email} now.`)).toBeVisible();
+  await expect(row).toContainText(to.email);
+
+  expect((await to.call(app.accessKey)).status).toBe(200);
+  const shown = await to.api<Schemas['Application']>('GET', `/api/applications/${app.id}`);
+  expect(shown.name).toBe(app.name);
+  await own.reload();
+  await expect(own.getByRole('heading', { name: app.name })).toHaveCount(0);
+  await theirs.close();
+
+  await page.goto(`/admin/audit?target=${app.id}&action=application.move`);
+  const entry = page.getByRole('row').filter({ hasText: 'Moved application to another owner' });
+  for (const text of [administrator.email, from.email, to.email, 'They have left']) await expect(entry).toContainText(text);
+});
+
 test('the directory is searched, filtered and ordered in the URL, and leads to the owner and the ceilings', async ({
   page,
   administrator,

@@ -146,6 +146,14 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
       await page.getByRole('dialog').waitFor();
     },
   },
+  {
+    name: 'admin-application-move',
+    url: '/admin/applications',
+    prepare: async (page, words) => {
+      await button(page, words.admin.directory.move).first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'admin-users', url: '/admin/users' },
   { name: 'admin-spools', url: '/admin/spools' },
   { name: 'admin-calls', url: '/admin/calls' },

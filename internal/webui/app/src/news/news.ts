@@ -64,6 +64,14 @@ export const news: readonly Entry[] = [
     office: [
       item(
         [
+          'Applications change hands',
+          'An application can be moved to another owner with its keys, limits and figures, while calls go on. Both owners are told by mail.',
+        ],
+        ['移交应用', '应用可连同密钥、限额与统计一起移交给其他所有者，调用不中断，双方都会收到邮件。'],
+        '/admin/applications',
+      ),
+      item(
+        [
           'Disabling ends what runs',
           'When you disable an application or a capability, its running calls end within 2 s unless you leave them on.',
         ],

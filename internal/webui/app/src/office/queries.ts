@@ -457,6 +457,16 @@ export function useJudge() {
   });
 }
 
+/** Gives an application to another owner. */
+export function useMove() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: ({ id, body, updatedAt }: { id: string; body: Schemas['OwnerEdit']; updatedAt: string }) =>
+      unwrap(api.PATCH('/api/admin/applications/{id}/owner', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
+    onSettled: () => refresh('directory', 'users', 'limits'),
+  });
+}
+
 /** Ends every session of a user. */
 export function useEndSessions() {
   const refresh = useRefresh();

@@ -20,6 +20,7 @@ import { DIRECTORY_SIZE, officeQueries, useJudge, type DirectoryFilter, type Lis
 
 const Confirm = lazy(() => import('../../ui/form/Confirm'));
 const DisableApplication = lazy(() => import('./DisableApplication'));
+const MoveApplication = lazy(() => import('./MoveApplication'));
 
 const columns = ['name', 'owner', 'status', 'bound', 'lastCall', 'created'] as const;
 const statuses = ['active', 'disabled', 'disabledByAdministrator'] as const;
@@ -180,6 +181,7 @@ function Row({ of, known }: { of: Listed; known: boolean }) {
           >
             {t('directory.limits')}
           </Link>
+          <Move of={of} />
           <Judge of={of} />
         </div>
       </td>
@@ -200,6 +202,31 @@ function Why({ of: { status, disabledByOwner, disabledByAdministrator: held } }:
           {t('directory.byAdministrator', { by: held.by, at: format.time(held.at) })}{' '}
           <span className="directory-reason">{t('directory.reason', { reason: held.reason })}</span>
         </span>
+      )}
+    </>
+  );
+}
+
+/** Gives it to another owner. */
+function Move({ of }: { of: Listed }) {
+  const { t } = useTranslation('admin');
+  const [asking, setAsking] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet"
+        data-edge
+        onClick={() => setAsking(true)}
+        aria-label={t('directory.moveOf', { name: of.name })}
+        title={t('directory.moveHint')}
+      >
+        {t('directory.move')}
+      </button>
+      {asking && (
+        <Suspense fallback={null}>
+          <MoveApplication of={of} onClosed={() => setAsking(false)} />
+        </Suspense>
       )}
     </>
   );
