@@ -69,7 +69,11 @@ function AllRows({ id, ranged, items }: Of & { items: readonly Schemas['KeyUsage
                   <Link to={to} title={key.maskedAccessKey ?? key.id}>
                     {key.name ?? key.id}
                   </Link>{' '}
-                  {key.first && <Tag kind="ok">{t('keys.first')}</Tag>}
+                  {key.first && (
+                    <span>
+                      <Tag kind="ok">{t('keys.first')}</Tag>
+                    </span>
+                  )}
                   {key.name === null && <span className="meta">{t('calls:fact.keyGone')}</span>}
                 </td>
                 <td className="right">

@@ -31,7 +31,9 @@ test('nothing of the default is in the URL; another choice begins at page 1 and 
 });
 
 test('what a URL says wrongly is named and left out', () => {
-  const { choice, bad } = read(new URLSearchParams('model=%2F&result=maybe&reason=A&status=99&upstreamStatus=7&text=x&key=mine&from=25:00&to=9'));
+  const { choice, bad } = read(
+    new URLSearchParams('model=%2F&result=maybe&reason=A&status=99&upstreamStatus=7&text=x&key=mine&from=25:00&to=9'),
+  );
   expect(bad).toEqual(['model', 'result', 'reason', 'status', 'upstreamStatus', 'key', 'from']);
   expect(choice).toEqual({ ...nothingChosen, text: 'x', to: '09:00' });
 });

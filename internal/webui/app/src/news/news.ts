@@ -29,7 +29,10 @@ export const news: readonly Entry[] = [
           'What each key did',
           'An application with several keys shows calls, success rate, tokens, cost and last use by key. A row leads to its calls, which can be narrowed by key.',
         ],
-        ['按密钥统计', '应用有多个密钥时，会按密钥列出调用量、成功率、Token、费用和最近使用时间。点击一行可查看该密钥的调用；调用列表也可按密钥筛选。'],
+        [
+          '按密钥统计',
+          '应用有多个密钥时，会按密钥列出调用量、成功率、Token、费用和最近使用时间。点击一行可查看该密钥的调用；调用列表也可按密钥筛选。',
+        ],
         '/applications',
       ),
       item(
