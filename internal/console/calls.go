@@ -78,6 +78,11 @@ func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
 			return stats.CallsQuery{}, err
 		}
 	}
+	if ctx.Context().QueryArgs().Has("key") {
+		if q.Key, err = keyParam(ctx); err != nil {
+			return stats.CallsQuery{}, err
+		}
+	}
 	if err := outcomeOf(ctx, &q); err != nil {
 		return stats.CallsQuery{}, err
 	}

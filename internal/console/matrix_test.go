@@ -99,6 +99,7 @@ var matrix = []route{
 	{"GET", "/api/statistics/applications/{app}", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/reasons", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/hourly", reader, "", 200},
+	{"GET", "/api/statistics/applications/{app}/keys", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls.csv", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls/{call}", reader, "", 200},

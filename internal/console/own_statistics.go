@@ -90,6 +90,22 @@ func (c *Console) applicationReasons(ctx *fiber.Ctx) (any, error) {
 	return c.Report.ApplicationReasons(ctx.UserContext(), a.ID, days, model)
 }
 
+func (c *Console) applicationKeys(ctx *fiber.Ctx) (any, error) {
+	days, err := c.daysOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	interval := ctx.Query("interval")
+	if ctx.Context().QueryArgs().Has("interval") && interval != "day" {
+		return nil, fault.InvalidFields(map[string]string{"interval": "must be day, or left out"})
+	}
+	id, err := idParam(ctx, "id")
+	if err != nil {
+		return nil, err
+	}
+	return c.Report.ApplicationKeys(ctx.UserContext(), principal(ctx).UserID, id, days, interval != "")
+}
+
 func (c *Console) overviewReasons(ctx *fiber.Ctx) (any, error) {
 	days, model, err := c.daysAndModel(ctx)
 	if err != nil {

@@ -120,6 +120,16 @@ func modelParam(ctx *fiber.Ctx) (*string, error) {
 	return &model, err
 }
 
+// keyParam reads the id of a key, of whichever application: somebody else's has no calls here.
+func keyParam(ctx *fiber.Ctx) (uuid.UUID, error) {
+	text := ctx.Query("key")
+	id, err := uuid.Parse(text)
+	if err != nil || len(text) != 36 || id == uuid.Nil {
+		return uuid.Nil, fault.InvalidFields(map[string]string{"key": "must be the id of a key"})
+	}
+	return id, nil
+}
+
 // traceParam reads the query parameter traceId.
 func traceParam(ctx *fiber.Ctx) (string, error) {
 	id := strings.Clone(ctx.Query("traceId"))

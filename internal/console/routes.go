@@ -76,6 +76,7 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/statistics/applications/:id", question(c.oneApplicationStatistics))
 	api.Get("/statistics/applications/:id/reasons", question(c.applicationReasons))
 	api.Get("/statistics/applications/:id/hourly", question(c.applicationHours))
+	api.Get("/statistics/applications/:id/keys", question(c.applicationKeys))
 	api.Get("/statistics/applications/:id/calls", question(c.listCalls))
 	api.Get("/statistics/applications/:id/calls.csv", reader(c.exportCalls))
 	api.Get("/statistics/applications/:id/calls/:callId", question(c.getCall))

@@ -401,6 +401,14 @@ type ApplicationFiguresPage struct {
 	Items    []ApplicationFigures `json:"items"`
 }
 
+// ApplicationKeys defines model for ApplicationKeys.
+type ApplicationKeys struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []KeyUsage `json:"items"`
+}
+
 // ApplicationName defines model for ApplicationName.
 type ApplicationName struct {
 	ID     ID                `json:"id"`
@@ -1943,6 +1951,15 @@ type Key struct {
 	KeyFields `yaml:",inline"`
 }
 
+// KeyDayMetrics defines model for KeyDayMetrics.
+type KeyDayMetrics struct {
+	// Embedded struct due to allOf(#/components/schemas/KeyMetricsFields)
+	KeyMetricsFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Date A Beijing day.
+	Date Date `json:"date"`
+}
+
 // KeyDraft defines model for KeyDraft.
 type KeyDraft = KeyEdit
 
@@ -2022,10 +2039,84 @@ type KeyLimitUsage struct {
 	WindowMs *int64 `json:"windowMs"`
 }
 
+// KeyMetricsFields defines model for KeyMetricsFields.
+type KeyMetricsFields struct {
+	Calls     Count `json:"calls"`
+	Successes Count `json:"successes"`
+	Failures  Count `json:"failures"`
+
+	// SuccessRate 4 decimals, truncated, so that 1 means no failure; null without calls.
+	SuccessRate *float64 `json:"successRate"`
+
+	// Cost As in other figures.
+	Cost []Cost `json:"cost"`
+
+	// Tokens What the answers to the calls reported. A sum is null where it is nothing, reported or not.
+	Tokens KeyTokens `json:"tokens"`
+
+	// Totals As in other figures.
+	Totals []CostTotal `json:"totals"`
+}
+
+// KeyModelMetrics defines model for KeyModelMetrics.
+type KeyModelMetrics struct {
+	// Embedded struct due to allOf(#/components/schemas/KeyMetricsFields)
+	KeyMetricsFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Model Empty for calls without a capability.
+	Model string `json:"model"`
+
+	// Name Empty when no capability has this identifier.
+	Name string `json:"name"`
+}
+
 // KeyRotation defines model for KeyRotation.
 type KeyRotation struct {
 	// OverlapHours For how long the old key stays valid.
 	OverlapHours *int64 `json:"overlapHours,omitempty"`
+}
+
+// KeyTokens What the answers to the calls reported. A sum is null where it is nothing, reported or not.
+type KeyTokens struct {
+	// CacheWrite Written to the provider's cache.
+	CacheWrite *int64 `json:"cacheWrite"`
+
+	// Cached Read from the provider's cache.
+	Cached *int64 `json:"cached"`
+
+	// Input Cached and cache-written tokens included.
+	Input *int64 `json:"input"`
+
+	// Output Reasoning included.
+	Output    *int64 `json:"output"`
+	Reasoning *int64 `json:"reasoning"`
+}
+
+// KeyUsage defines model for KeyUsage.
+type KeyUsage struct {
+	// Embedded struct due to allOf(#/components/schemas/KeyMetricsFields)
+	KeyMetricsFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// ID As calls name it.
+	ID ID `json:"id"`
+
+	// Name Null: the application does not have this key any more.
+	Name *string `json:"name"`
+
+	// Daily Days with calls, ascending; null unless `interval` asks for them.
+	Daily *[]KeyDayMetrics `json:"daily"`
+
+	// First Whether it is the application's Access Key.
+	First bool `json:"first"`
+
+	// LastUsedAt Start of the last call that was made with it, in the range or not; null: none.
+	LastUsedAt *string `json:"lastUsedAt"`
+
+	// MaskedAccessKey Null of one that is not there any more.
+	MaskedAccessKey *string `json:"maskedAccessKey"`
+
+	// Models By calls, descending.
+	Models []KeyModelMetrics `json:"models"`
 }
 
 // LimitName defines model for LimitName.

@@ -38,6 +38,7 @@ type CallsQuery struct {
 	From, To    *time.Time // when the calls started: at or after, and before; nil: whenever
 	Result      Result     // narrows items and total, not the summary
 	TraceID     string     // of the trace the calls belong to; empty: of any or none
+	Key         uuid.UUID  // of the application, that the calls were made with; the zero one: any or none
 	Outcome     Outcome
 
 	// Until is the instant as of which Calls answers: those of a first page, for its other pages. Nil,
@@ -56,6 +57,9 @@ func (q CallsQuery) parameters(more ...any) []any {
 	}
 	if q.TraceID != "" {
 		more = append(more, "trace", q.TraceID)
+	}
+	if q.Key != uuid.Nil {
+		more = append(more, "key", q.Key)
 	}
 	more = append(more, q.Outcome.parameters()...)
 	if q.From != nil {

@@ -54,6 +54,55 @@ func (r *Reader) KeyTokens(ctx context.Context, applications, keys []uuid.UUID, 
 	})
 }
 
+// ofKey is the query's key filter.
+const ofKey = `key_id = {key:UUID}`
+
+// keyDays counts by day, from the rollups: all calls, those with any key, those of the query's key, and successful ones among
+// these.
+func keyDays(q CallsQuery) string {
+	listed := ofKey
+	if q.Model != nil {
+		listed += " AND " + ofModel
+	}
+	return `
+SELECT toInt32(day), sum(n), sum(with_key), sum(total), sum(total) - sum(failed)
+FROM (
+    SELECT u.day AS day, u.calls AS n, toInt64(0) AS with_key, toInt64(0) AS total, toInt64(0) AS failed
+    FROM usage_daily AS u
+    WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
+    UNION ALL
+    SELECT k.day AS day, toInt64(0), if(k.meter = 'total', k.amount, 0), if(k.meter = 'total' AND ` + listed + `, k.amount, 0), if(k.meter = 'failed' AND ` + listed + `, k.amount, 0)
+    FROM keys_daily AS k
+    WHERE k.application_id = {application:UUID} AND k.day >= {start:Date} AND k.day <= {end:Date} AND k.meter IN ('total', 'failed')
+)
+GROUP BY day`
+}
+
+// countKeyDays counts the calls of a key by day, from the rollups, and from rows on days on which not every call is known to have
+// a key: there were none then, the rollup was not filled yet, or an insert is on its way.
+func (r *Reader) countKeyDays(ctx context.Context, q CallsQuery, days beijing.Range) (t series, err error) {
+	var unsure []uint32
+	parameters := q.parameters("start", days.Start, "end", days.End)
+	err = r.each(inOneThread(ctx), "count calls of a key", keyDays(q), parameters, func(rows driver.Rows) error {
+		var of beijing.Day
+		var withKey int64
+		b := timeBucket{unit: day}
+		if err := rows.Scan((*int32)(&of), &b.rows, &withKey, &b.calls, &b.successes); err != nil {
+			return unavailable(err, "count calls of a key")
+		}
+		if b.start = of.Start().Unix(); withKey == b.rows {
+			t = append(t, b)
+		} else {
+			unsure = append(unsure, of.Number())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.withRows(ctx, q, t, unsure)
+}
+
 const lastUsesQuery = `
 SELECT key_id, toUnixTimestamp64Milli(max(k.last_used)) FROM app_keys AS k WHERE application_id = {application:UUID} GROUP BY key_id`
 

@@ -22,6 +22,7 @@ type narrow struct {
 	ofUpstream     bool
 	text           string
 	failuresWanted bool
+	key            uuid.UUID
 }
 
 // timely tells whether a call started within the times of day.
@@ -33,6 +34,7 @@ func (n narrow) timely(r record) bool {
 func (n narrow) matches(m *model, r record) bool {
 	switch {
 	case n.failuresWanted && r.success,
+		n.key != uuid.Nil && r.key() != n.key,
 		n.ofReason && (r.reason != n.reason || n.code != "" && r.code != n.code),
 		n.status != 0 && r.status != n.status,
 		n.ofUpstream && r.upstream != n.upstream,
@@ -106,6 +108,10 @@ func (o *oracle) narrow(query url.Values, start, end, result string) (n narrow) 
 			query.Set("text", n.text)
 		}
 		n.failuresWanted = n.ofReason || n.ofUpstream || n.text != ""
+	}
+	if o.random.IntN(3) == 0 {
+		n.key[0] = byte(1 + o.random.IntN(4)) // the last one made no calls
+		query.Set("key", n.key.String())
 	}
 	if o.random.IntN(3) == 0 {
 		n.status = []int{200, 201, 403, 429, 499, 500}[o.random.IntN(6)]

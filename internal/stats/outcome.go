@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
 )
@@ -97,10 +98,13 @@ func (r *Reader) kept(q CallsQuery) beijing.Range {
 	return days
 }
 
-// with are the limits for a query. What an outcome narrows is counted by hour from rows, which costs what reading them
+// narrows tells whether more than capability and time narrow the calls.
+func (q CallsQuery) narrows() bool { return q.Outcome.narrows() || q.Key != uuid.Nil }
+
+// with are the limits for a query. What an outcome or a key narrows is counted by hour from rows, which costs what reading them
 // does.
 func (l scanLimits) with(q CallsQuery) scanLimits {
-	if q.Outcome.narrows() {
+	if q.narrows() {
 		return scanLimits{day: 40 * l.day, hour: 4 * l.hour}
 	}
 	return l
@@ -142,7 +146,8 @@ func (d *outcomeDay) take(failures bool, sums [2]int64) {
 }
 
 // countOutcomeDays counts the calls of an outcome by day, from the rollups, and from rows on days of which these do not
-// agree: they were not filled yet, or an insert is on its way. The status of a success is in the rows alone.
+// agree: they were not filled yet, or an insert is on its way. The status of a success, and the key of a failure, are in the rows
+// alone.
 func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijing.Range) (t series, err error) {
 	found := map[beijing.Day]*outcomeDay{}
 	parameters := q.parameters("start", days.Start, "end", days.End)
@@ -161,21 +166,29 @@ func (r *Reader) countOutcomeDays(ctx context.Context, q CallsQuery, days beijin
 	})
 	var unsure []uint32
 	for of, d := range found {
-		if d.lacking != 0 || success(q.Outcome.Status) {
+		if d.lacking != 0 || success(q.Outcome.Status) || q.Key != uuid.Nil {
 			unsure = append(unsure, of.Number())
 		} else {
 			t = append(t, d.timeBucket)
 		}
 	}
-	if err != nil || len(unsure) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	return r.withRows(ctx, q, t, unsure)
+}
+
+// withRows adds some days to a series, counted from rows.
+func (r *Reader) withRows(ctx context.Context, q CallsQuery, t series, days []uint32) (series, error) {
+	if len(days) == 0 {
 		t.sort()
-		return t, err
+		return t, nil
 	}
 	counted, err := r.countBuckets(ctx, `
 SELECT toInt64(86400) AS unit, intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800 AS start,`+q.counted()+`
 FROM calls
 WHERE application_id = {application:UUID} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}
-GROUP BY start`, q.parameters("days", unsure))
+GROUP BY start`, q.parameters("days", days))
 	t = slices.Concat(t, counted)
 	t.sort()
 	return t, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/beijing"
@@ -225,6 +226,9 @@ func (q CallsQuery) listed() (conditions string) {
 	if q.TraceID != "" {
 		conditions += " AND " + ofTrace
 	}
+	if q.Key != uuid.Nil {
+		conditions += " AND " + ofKey
+	}
 	if q.From != nil {
 		conditions += " AND start_time >= fromUnixTimestamp64Milli({started:Int64}, 'Asia/Shanghai')"
 	}
@@ -251,7 +255,7 @@ GROUP BY u.day`
 }
 
 func hoursOf(q CallsQuery) string {
-	if q.Outcome.narrows() { // no rollup tells outcomes by hour
+	if q.narrows() { // no rollup tells outcomes or keys by hour
 		return everyHourFromRows(q)
 	}
 	return `
@@ -289,6 +293,8 @@ func (r *Reader) countDays(ctx context.Context, q CallsQuery) (series, error) {
 		return nil, nil
 	case q.Outcome.narrows():
 		return r.countOutcomeDays(ctx, q, days)
+	case q.Key != uuid.Nil:
+		return r.countKeyDays(ctx, q, days)
 	default:
 		return r.countBuckets(inOneThread(ctx), daysOf(q), q.parameters("start", days.Start, "end", days.End))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
 )
 
 // Walk hands every call of a query to yield, newest first and in the order of Calls, whatever the
@@ -20,7 +21,7 @@ func (r *Reader) Walk(ctx context.Context, q CallsQuery, yield func(Call) error)
 		return r.walk(ctx, q, buckets, yield)
 	}
 	whole := q // any of its days may hold such calls
-	whole.Outcome = Outcome{}
+	whole.Outcome, whole.Key = Outcome{}, uuid.Nil
 	days, err := r.countDays(ctx, whole)
 	if err != nil {
 		return err

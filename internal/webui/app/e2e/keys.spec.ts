@@ -1,5 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
 import type { components } from '../src/api/schema';
+import { calls } from './log';
 import { expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, prefer, test, type Developer } from './test';
 
 type Schemas = components['schemas'];
@@ -189,4 +190,61 @@ test('the keys pass axe and fit every width in both languages and themes', async
   await prefer(page, 'zh-CN');
   await page.goto(`/applications/${id}`);
   await expect(page.getByRole('region', { name: '密钥' })).toContainText('最近使用');
+});
+
+test('figures by key lead to exactly the calls of each, a deleted one’s too', async ({ page, developer }) => {
+  const { id, accessKey } = await developer.createApplication('Search');
+  const batch = await make(developer, id, { name: 'Batch job' });
+  const old = await make(developer, id, { name: 'Old' });
+  await developer.calls(accessKey, 2);
+  await developer.calls(batch.accessKey, 3);
+  await developer.call(batch.accessKey, { model: 'demo-error-500' });
+  await developer.call(old.accessKey);
+  await developer.counted(7);
+  await developer.api('DELETE', `/api/applications/${id}/keys/${old.id}`);
+  const byKey = page.getByRole('region', { name: 'By key' });
+  const rows = byKey.locator('tbody tr');
+  await page.goto(`/applications/${id}?range=30d`);
+  await expect(rows).toHaveCount(3);
+  await expect(rows.nth(0)).toContainText(/Batch job\s*4\s*75/);
+  await expect(rows.nth(1)).toContainText(/default.*Access Key.*2/s);
+  await expect(rows.nth(2)).toContainText('not there any more');
+  await rows.nth(0).getByRole('link', { name: 'Batch job' }).click();
+  await expect(page).toHaveURL(`/applications/${id}/calls?range=30d&key=${batch.id}`);
+  await expect(calls(page)).toHaveCount(4);
+  await page.getByLabel('Key', { exact: true }).selectOption({ label: 'default' });
+  await expect(calls(page)).toHaveCount(2);
+  await page.goto(`/applications/${id}/calls?key=${old.id}`);
+  await expect(calls(page)).toHaveCount(1);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await expect(calls(page)).toHaveCount(7);
+
+  for (const path of [`/applications/${id}`, `/applications/${id}/calls?key=${old.id}`]) {
+    await page.goto(path);
+    await inEveryLook(
+      page,
+      () => expect(path.includes('calls') ? calls(page).first() : page.locator('h1')).toBeVisible(),
+      async () => {
+        await expectAccessible(page);
+        for (const width of [375, 768, 1280, 1920]) {
+          await page.setViewportSize({ width, height: 900 });
+          await expectNoSidewaysScroll(page);
+        }
+      },
+    );
+  }
+});
+
+test('an application with one key has no figures by key', async ({ page, developer }) => {
+  const { id, accessKey } = await developer.createApplication('Search');
+  await developer.call(accessKey);
+  await developer.counted(1);
+  const answered = page.waitForResponse((response) => response.url().includes('/keys?start='));
+  await page.goto(`/applications/${id}`);
+  await answered;
+  await expect(page.getByRole('region', { name: 'By capability' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'By key' })).toHaveCount(0);
+  await page.goto(`/applications/${id}/calls`);
+  await expect(calls(page)).toHaveCount(1);
+  await expect(page.getByLabel('Key', { exact: true })).toHaveCount(0);
 });

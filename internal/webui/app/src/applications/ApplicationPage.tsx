@@ -35,6 +35,7 @@ import { tryPath, useCurl } from './useCurl';
 import { useDialogs, type Dialogs } from './useDialogs';
 
 const FirstCall = lazy(() => import('./FirstCall'));
+const ByKey = lazy(() => import('./ByKey'));
 const ReasonsBlock = lazy(() => import('../why/ReasonsBlock'));
 const FiringBar = lazy(() => import('../alerts/FiringBar'));
 const HourlyBlock = lazy(() => import('../why/HourlyBlock'));
@@ -262,6 +263,9 @@ function AllFigures({ id, data, state, ranged, compare, application }: Shown) {
           )}
           <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} totals={data.summary.totals} />
           <UsageTable title={t('detail.byModel')} models={data.models} to={(model, result) => to({ model, result })} />
+          <Suspense fallback={null}>
+            <ByKey id={id} state={state} ranged={ranged} />
+          </Suspense>
         </>
       )}
     </>

@@ -64,4 +64,14 @@ export const applicationQueries = {
       placeholderData: keepWithin(id),
       refetchInterval: following(holdsToday, start, end),
     }),
+  /** The same by its keys. */
+  keyFigures: (id: string, { start, end }: Period, holdsToday: boolean) =>
+    queryOptions({
+      queryKey: ['applications', 'keyFigures', { id, start, end }],
+      queryFn: ({ signal }) =>
+        dated(api.GET('/api/statistics/applications/{id}/keys', { params: { path: { id }, query: { start, end } }, signal })),
+      staleTime: freshness(holdsToday),
+      placeholderData: keepWithin(id),
+      refetchInterval: following(holdsToday, start, end),
+    }),
 };

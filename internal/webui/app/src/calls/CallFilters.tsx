@@ -9,6 +9,7 @@ import { SearchField } from '../ui/form/SearchField';
 import { useUrlText } from '../ui/table/useUrlText';
 import { reasonOf, whyQueries } from '../why/queries';
 import { MOST_TEXT, nothingChosen, timely, timeOf, type Choice } from './filter';
+import { KeyChoice } from './KeyChoice';
 import { ModelChoice } from './ModelChoice';
 import { useReasonWords } from './useReasonText';
 
@@ -50,6 +51,7 @@ export function CallFilters({
         <option value="failure">{t('result.failure')}</option>
       </select>
       <ReasonChoice applicationId={applicationId} state={state} reason={choice.reason} onReason={(reason) => onChoose({ reason })} />
+      <KeyChoice applicationId={applicationId} chosen={choice.key} onKey={(key) => onChoose({ key })} />
       <Written
         key={`status ${choice.status}`}
         label={t('column.status')}

@@ -9,6 +9,7 @@ const all: Choice = {
   status: 502,
   upstreamStatus: 429,
   text: 'too many',
+  key: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5',
   from: '14:00',
   to: '15:00',
 };
@@ -30,8 +31,10 @@ test('nothing of the default is in the URL; another choice begins at page 1 and 
 });
 
 test('what a URL says wrongly is named and left out', () => {
-  const { choice, bad } = read(new URLSearchParams('model=%2F&result=maybe&reason=A&status=99&upstreamStatus=7&text=x&from=25:00&to=9'));
-  expect(bad).toEqual(['model', 'result', 'reason', 'status', 'upstreamStatus', 'from']);
+  const { choice, bad } = read(
+    new URLSearchParams('model=%2F&result=maybe&reason=A&status=99&upstreamStatus=7&text=x&key=mine&from=25:00&to=9'),
+  );
+  expect(bad).toEqual(['model', 'result', 'reason', 'status', 'upstreamStatus', 'key', 'from']);
   expect(choice).toEqual({ ...nothingChosen, text: 'x', to: '09:00' });
 });
 

@@ -16,6 +16,8 @@ export interface Filter {
   upstreamStatus: number | null;
   /** A part of the upstream's message. */
   text: string;
+  /** The id of the key that they were made with. */
+  key: string | null;
   /** Instants, RFC 3339: calls that started at `from` or later, and before `to`. */
   from: string | null;
   to: string | null;
@@ -31,12 +33,13 @@ export const everyCall = (start: string, end: string = start): Filter => ({
   status: null,
   upstreamStatus: null,
   text: '',
+  key: null,
   from: null,
   to: null,
 });
 
 /** What of a filter is a choice, as the URL says it; times are of the day. */
-export interface Choice extends Pick<Filter, 'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text'> {
+export interface Choice extends Pick<Filter, 'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text' | 'key'> {
   /** 14:00 or 14:00:30, on the first day of the range; null: from its beginning. */
   from: string | null;
   /** On its last day, 24:00 at most; null: to its end. */
@@ -50,6 +53,7 @@ export const nothingChosen: Choice = {
   status: null,
   upstreamStatus: null,
   text: '',
+  key: null,
   from: null,
   to: null,
 };
@@ -88,7 +92,7 @@ export function filterOf({ start, end }: Days, choice: Choice): Filter {
   return { start, end, ...rest, from: from === null || !good ? null : at(start, from), to: to === null || !good ? null : at(end, to) };
 }
 
-const names = ['model', 'result', 'reason', 'status', 'upstreamStatus', 'text', 'from', 'to'] as const;
+const names = ['model', 'result', 'reason', 'status', 'upstreamStatus', 'text', 'key', 'from', 'to'] as const;
 
 const readers: { [K in (typeof names)[number]]: (value: string) => Choice[K] | undefined } = {
   model: (value) => (/^([A-Za-z0-9][A-Za-z0-9._:-]{0,63})?$/.test(value) ? value : undefined),
@@ -97,6 +101,7 @@ const readers: { [K in (typeof names)[number]]: (value: string) => Choice[K] | u
   status: (value) => (/^[1-5]\d\d$/.test(value) ? Number(value) : undefined),
   upstreamStatus: (value) => (/^([1-5]\d\d|0)$/.test(value) ? Number(value) : undefined),
   text: (value) => ([...value].length <= MOST_TEXT ? value : undefined),
+  key: (value) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? value : undefined),
   from: (value) => timeOf(value) ?? undefined,
   to: (value) => timeOf(value) ?? undefined,
 };

@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** What of the API's query a filter is. */
-export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, from, to }: Filter) => ({
+export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, key, from, to }: Filter) => ({
   start,
   end,
   ...(model === null ? {} : { model }),
@@ -28,6 +28,7 @@ export const search = ({ start, end, model, result, reason, status, upstreamStat
   ...(status === null ? {} : { status }),
   ...(upstreamStatus === null ? {} : { upstreamStatus }),
   ...(text === '' ? {} : { text }),
+  ...(key === null ? {} : { key }),
   ...(from === null ? {} : { from }),
   ...(to === null ? {} : { to }),
 });

@@ -26,6 +26,17 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'What each key did',
+          'An application with several keys shows calls, success rate, tokens, cost and last use by key. A row leads to its calls, which can be narrowed by key.',
+        ],
+        [
+          '按密钥统计',
+          '应用有多个密钥时，会按密钥列出调用量、成功率、Token、费用和最近使用时间。点击一行可查看该密钥的调用；调用列表也可按密钥筛选。',
+        ],
+        '/applications',
+      ),
+      item(
+        [
           'Limits for single keys',
           'Each key of an application can have limits of its own, beneath the application’s. The list of keys shows what is used; programs ask with GET /gateway/v1/usage.',
         ],

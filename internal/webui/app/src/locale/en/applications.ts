@@ -47,6 +47,7 @@ const applications: Same<typeof zh> = {
     off: 'This application is disabled: its calls get 403 and count as failures.',
     daily: 'Daily trend',
     byModel: 'By capability',
+    byKey: 'By key',
     bound: 'Bound capabilities',
     gone: 'There is no such application, or it is not yours.',
     copyId: 'Copy application id',

@@ -89,6 +89,7 @@ const calls: Same<typeof zh> = {
     succeeded: 'Succeeded with {{status}} in {{duration}}',
     around: 'Calls of {{name}} around it',
     filters: 'Filters of the calls',
+    allKeys: 'All keys',
     allReasons: 'All reasons',
     anyStatus: 'Status',
     badStatus: 'A status is a number such as 429.',

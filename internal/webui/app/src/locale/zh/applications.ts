@@ -44,6 +44,7 @@ const applications = {
     off: '应用已停用：调用会返回 403，并计为失败。',
     daily: '每日趋势',
     byModel: '按能力统计',
+    byKey: '按密钥统计',
     bound: '已绑定的能力',
     gone: '没有这个应用，或它不属于你。',
     copyId: '复制应用 ID',

@@ -86,6 +86,7 @@ const calls = {
     succeeded: '成功，{{status}}，耗时 {{duration}}',
     around: '{{name}} 在此前后的调用',
     filters: '调用筛选',
+    allKeys: '全部密钥',
     allReasons: '全部原因',
     anyStatus: '状态码',
     badStatus: '状态码是数字，如 429。',

@@ -1,0 +1,97 @@
+import { memo } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { Schemas } from '../api/client';
+import { callsPath } from '../calls/filter';
+import { useFormat } from '../format/useFormat';
+import { leaving, whileLeaving, type RangeState } from '../range/useRange';
+import { Money } from '../tokens/Money';
+import { together } from '../tokens/tokens';
+import { Tag } from '../ui/Tag';
+import { Counted } from '../ui/table/Counted';
+import { applicationQueries } from './queries';
+
+interface Of {
+  id: string;
+  /** The query that names the range. */
+  ranged: string;
+}
+
+/** What each key did in the range, where there is more than one; a row leads to its calls. */
+export default function ByKey({ id, state, ranged }: Of & { state: RangeState }) {
+  const query = useQuery(applicationQueries.keyFigures(id, state.range, state.holdsToday));
+  if (!query.data || query.data.items.length < 2) return null;
+  return <Rows id={id} ranged={ranged} items={query.data.items} leaving={leaving(query, state)} />;
+}
+
+const Rows = memo(AllRows, whileLeaving);
+
+function AllRows({ id, ranged, items }: Of & { items: readonly Schemas['KeyUsage'][]; leaving: boolean }) {
+  const { t } = useTranslation(['applications', 'calls', 'common']);
+  const format = useFormat();
+  const title = t('detail.byKey');
+  return (
+    <section className="block" aria-label={title}>
+      <div className="block-head">
+        <h2>{title}</h2>
+      </div>
+      <table className="table">
+        <caption className="unseen">{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col" className="name">
+              {t('keys.mask')}
+            </th>
+            <th scope="col" className="right">
+              {t('common:metrics.calls')}
+            </th>
+            <th scope="col" className="right">
+              {t('common:metrics.successRate')}
+            </th>
+            <th scope="col" className="right wide">
+              {t('common:tokens.tokens')}
+            </th>
+            <th scope="col" className="right wide">
+              {t('common:tokens.cost')}
+            </th>
+            <th scope="col" className="right wider">
+              {t('keys.lastUsed')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((key) => {
+            const to = callsPath(id, ranged, { key: key.id });
+            return (
+              <tr key={key.id}>
+                <td className="name">
+                  <Link to={to} title={key.maskedAccessKey ?? key.id}>
+                    {key.name ?? key.id}
+                  </Link>{' '}
+                  {key.first && (
+                    <span>
+                      <Tag kind="ok">{t('keys.first')}</Tag>
+                    </span>
+                  )}
+                  {key.name === null && <span className="meta">{t('calls:fact.keyGone')}</span>}
+                </td>
+                <td className="right">
+                  <Counted n={key.calls} to={to} />
+                </td>
+                <td className="right">{format.rate(key.successes, key.calls)}</td>
+                <td className="right wide">{format.count(together(key.tokens))}</td>
+                <td className="right wide">
+                  <Money cost={key.cost} />
+                </td>
+                <td className="right wider" title={key.lastUsedAt === null ? undefined : format.exactTime(key.lastUsedAt)}>
+                  {key.lastUsedAt === null ? t('keys.unused') : format.time(key.lastUsedAt)}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
