@@ -46,9 +46,7 @@ export function BudgetItem({ of: budget, name, children }: { of: Budget; name?: 
       </p>
       {forecast && state !== 'over' && (
         <p className="meta">
-          {forecast.usedUpOn === null
-            ? t('byTheEnd', { amount: cost(forecast), currency })
-            : t('usedUpOn', { day: forecast.usedUpOn })}
+          {forecast.usedUpOn === null ? t('byTheEnd', { amount: cost(forecast), currency }) : t('usedUpOn', { day: forecast.usedUpOn })}
         </p>
       )}
       {unknownCalls !== null && unknownCalls > 0 && (

@@ -10,7 +10,9 @@ export function BudgetLine({ of: budget, bare = false }: { of: Budget; bare?: bo
   return (
     <span className="budget-line" title={spent === null ? undefined : `${spent} ${currency}`}>
       {!bare && budget.scope === 'key' && `${t('ofKey', { name: keyName || t('firstKey') })}: `}
-      <span className="number">{t(`line.${period}`, { spent: cost({ amount: spent }), amount: setAmount(holds(budget)), currency })}</span>{' '}
+      <span className="number">
+        {t(`line.${period}`, { spent: cost({ amount: spent }), amount: setAmount(holds(budget)), currency })}
+      </span>{' '}
       {state !== 'ok' && <BudgetState of={budget} />}
     </span>
   );

@@ -8,11 +8,11 @@ import { applicationQueries } from '../applications/queries';
 import { overviewQueries } from '../overview/queries';
 import { today } from '../range/days';
 import { lastDays } from '../range/range';
-import { AskButton } from '../ui/AskButton';
 import { Bones } from '../ui/page/Block';
 import { notify } from '../ui/page/notice';
+import { BudgetActions } from './BudgetActions';
 import { BudgetItem } from './BudgetItem';
-import { mostPriced, raised, type Budget } from './budgets';
+import { mostPriced, type Budget } from './budgets';
 import { endRaise, raise, useBudgetWrite, type OverrideDraft } from './queries';
 
 const BudgetsForm = lazy(() => import('./BudgetsForm').then((m) => ({ default: m.BudgetsForm })));
@@ -49,7 +49,7 @@ export function Budgets({
 }) {
   const { t } = useTranslation('budgets');
   const [raising, setRaising] = useState<Budget | null>(null);
-  const opener = useRef<HTMLButtonElement | null>(null);
+  const opener = useRef<HTMLElement>(null);
   const budgets = answer.items.filter((one) => one.keyId === keyId);
   const currency = useCurrency(applicationId, editing && budgets.length === 0);
   const override = useBudgetWrite(({ of, draft }: { of: Budget; draft: OverrideDraft }) => raise(of, draft));
@@ -105,31 +105,16 @@ export function Budgets({
             return (
               <BudgetItem key={budget.id} of={budget}>
                 <div className="budget-actions">
-                  <button
-                    type="button"
-                    className="quiet"
-                    data-edge
-                    aria-label={t('raiseOf', { name: named })}
-                    onClick={({ currentTarget }) => {
-                      opener.current = currentTarget;
+                  <BudgetActions
+                    of={budget}
+                    name={named}
+                    onRaise={(by) => {
+                      opener.current = by;
                       override.reset();
                       setRaising(budget);
                     }}
-                  >
-                    {t('raise')}
-                  </button>
-                  {raised(budget) && (
-                    <AskButton
-                      of={t('endOf', { name: named })}
-                      title={t('endAsk', { name: named })}
-                      text={t('endText')}
-                      action={t('end')}
-                      run={async () => {
-                        await end.mutateAsync(budget);
-                        notify('ok', t('ended', { name }));
-                      }}
-                    />
-                  )}
+                    onEnd={end.mutateAsync}
+                  />
                 </div>
               </BudgetItem>
             );
