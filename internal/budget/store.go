@@ -201,7 +201,7 @@ func lock(ctx context.Context, tx pgx.Tx, who Who, of Subject, entry *audit.Entr
 	case ForApplication, ForKey:
 		entry.TargetID = of.Application.String()
 		err = tx.QueryRow(ctx, `SELECT a.name, a.updated_at FROM applications a WHERE a.owner_id = $1 AND a.id = $2
-			AND ($3::uuid = $4 OR EXISTS (SELECT FROM application_keys k WHERE k.id = $3 AND k.application_id = a.id)) FOR UPDATE OF a`,
+			AND ($3::uuid = $4::uuid OR EXISTS (SELECT FROM application_keys k WHERE k.id = $3 AND k.application_id = a.id)) FOR UPDATE OF a`,
 			who.Owner, of.Application, of.Key, uuid.Nil).Scan(&entry.TargetName, &updatedAt)
 		if of.Scope == ForKey {
 			entry.TargetID = of.Key.String()
@@ -287,7 +287,7 @@ func (s *Store) SetOverride(ctx context.Context, who Who, application, id uuid.U
 		}
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		found, err := query(ctx, tx, `WHERE b.id = $1 AND ($2::uuid = $4 OR a.owner_id = $2 AND a.id = $3) FOR UPDATE OF b`, id, who.Owner, application, uuid.Nil)
+		found, err := query(ctx, tx, `WHERE b.id = $1 AND ($2::uuid = $4::uuid OR a.owner_id = $2 AND a.id = $3) FOR UPDATE OF b`, id, who.Owner, application, uuid.Nil)
 		if err != nil {
 			return err
 		}

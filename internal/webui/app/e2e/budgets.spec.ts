@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import type { components } from '../src/api/schema';
 import { addDays, dayOf } from '../src/range/days';
-import { openFailure, part, verdict } from './log';
+import { verdict } from './log';
 import {
   CHAT,
   expect,
@@ -99,7 +99,7 @@ test('an owner sets a budget, is refused once it is used up and sees it, raises 
   await block(page).getByRole('link', { name: 'Search' }).click();
   await expect(page).toHaveURL(`/applications/${app.id}#budgets`);
 
-  await budget(page, 'This month').getByRole('button', { name: 'Raise the budget of Search, A month for a time' }).click();
+  await budget(page, 'This month').getByRole('button', { name: 'Raise for a time… the budget of Search, A month' }).click();
   await form(page).getByLabel('Amount in USD').fill('1,000');
   await page.keyboard.press('Enter');
   await expect(form(page)).toContainText('Give a reason.');
@@ -108,13 +108,13 @@ test('an owner sets a budget, is refused once it is used up and sees it, raises 
   await expect(budget(page, 'This month')).toContainText('of 1,000 USD');
   await expect(budget(page, 'This month')).toContainText(`by ${developer.email}: Load test`);
   await expect.poll(async () => (await developer.call(app.accessKey, { model })).status, { timeout: 30_000 }).toBe(200);
-  await budget(page, 'This month').getByRole('button', { name: 'End the raised budget' }).click();
+  await budget(page, 'This month').getByRole('button', { name: 'End it' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click();
   await expect(budget(page, 'This month')).toContainText('of 0.01 USD');
   expect((await stored(developer, app))[0]!.override).toBeNull();
 
-  await openFailure(page, developer, app);
-  await expect(part(page, 'Failure detail')).toContainText('Budget used up');
+  await page.goto(`/applications/${app.id}/calls?result=failure`);
+  await page.locator('.calls-table tr.call', { hasText: 'Budget used up' }).first().click();
   await expect(verdict(page)).toContainText("The application's budget of 0.01 USD a month is used up");
   await verdict(page).getByRole('link', { name: 'See the budgets' }).click();
   await expect(page).toHaveURL(new RegExp(`/applications/${app.id}.*#budgets$`));
@@ -169,6 +169,8 @@ test('a key has budgets of its own, which stand in its row', async ({ page, deve
   await fields(page, 'A month').getByLabel('Amount').fill('50');
   await save(page);
   await expect(row).toContainText('0.00 of 50 USD this month');
+  await expect(row.getByRole('button', { name: 'Budgets of the key Batch job' })).toBeFocused();
+  await page.keyboard.press('Enter');
   const panel = page.getByRole('region', { name: 'Budgets of the key Batch job' });
   await expect(panel.getByRole('listitem')).toContainText('Within budget');
   await expectAccessible(page, '#keys');
@@ -223,7 +225,7 @@ test('an administrator sets budgets of an owner and a capability, raises one, an
   await save(page);
   await expect(budget(page, developer.email)).toContainText('of 600');
   await budget(page, developer.email)
-    .getByRole('button', { name: /^Raise the budget/ })
+    .getByRole('button', { name: /^Raise for a time/ })
     .click();
   await form(page).getByLabel('Amount in').fill('700');
   await form(page).getByLabel('Reason').fill('A launch');
@@ -242,6 +244,7 @@ test('an administrator sets budgets of an owner and a capability, raises one, an
   await fields(page, 'A month').getByLabel('Amount').fill('100000000');
   await fields(page, 'A month').getByLabel('When used up').selectOption('warn');
   await save(page);
+  await expect(form(page)).toBeHidden();
   await page.getByRole('combobox', { name: 'For' }).selectOption('capability');
   await expect(block(page).getByRole('listitem')).toContainText(['of 100,000,000']);
   await administrator.api('PUT', '/api/admin/budgets', { scope: 'capability', capabilityId: CHAT, budgets: [] });
@@ -253,7 +256,7 @@ test('administrators see what is over, what is nearly so and who spends without 
   await developer.call(app.accessKey, { model });
   await developer.counted(1);
   await page.goto('/admin/budgets?view=uncovered');
-  await page.getByRole('button', { name: `Set budgets for ${developer.email}, the owner of ${app.name}` }).click();
+  await page.getByRole('button', { name: `Set the owner’s budgets: ${developer.email}, for ${app.name}` }).click();
   await expect(form(page).getByLabel('Owner')).toHaveValue(developer.email);
   await fields(page, 'A month').getByLabel('Amount').fill('0.01');
   await save(page);

@@ -12,7 +12,8 @@ import { budgetQueries } from './queries';
 export default function KeyBudgets({ applicationId, of: { id, name }, onClose }: { applicationId: string; of: Key; onClose: () => void }) {
   const { t } = useTranslation(['budgets', 'common']);
   const query = useQuery(budgetQueries.of(applicationId));
-  const none = query.data !== undefined && !query.data.items.some((one) => one.keyId === id);
+  // Without any the form is all there is.
+  const [none] = useState(() => query.data !== undefined && !query.data.items.some((one) => one.keyId === id));
   const [editing, setEditing] = useState(none);
   const place = useRef<HTMLElement>(null);
   useFocusReturn();

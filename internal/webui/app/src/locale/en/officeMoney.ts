@@ -35,7 +35,7 @@ const officeMoney: Same<typeof zh> = {
     cost: 'Cost this month',
     action: 'Action',
     cover: 'Set the owner’s',
-    coverOf: 'Set budgets for {{owner}}, the owner of {{name}}',
+    coverOf: 'Set the owner’s budgets: {{owner}}, for {{name}}',
   },
   prices: {
     title: 'Prices',

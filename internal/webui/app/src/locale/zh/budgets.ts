@@ -54,7 +54,7 @@ const budgets = {
   saved: '{{name}} 的预算已保存，2 秒内生效',
   changed: '期间有人改动了它，现在的预算为：{{theirs}}。再次保存将以你的为准。',
   raise: '临时提高…',
-  raiseOf: '临时提高 {{name}} 的预算',
+  raiseOf: '临时提高…：{{name}} 的预算',
   raiseAbout: '在截止时间之前以此金额代替 {{name}} 的预算，到时自动恢复。原因会记入审计。',
   until: '截止时间',
   untilHint: '北京时间，一年之内',

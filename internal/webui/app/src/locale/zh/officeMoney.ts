@@ -30,7 +30,7 @@ const officeMoney = {
     cost: '本月费用',
     action: '操作',
     cover: '设置所有者的预算',
-    coverOf: '为 {{name}} 的所有者 {{owner}} 设置预算',
+    coverOf: '设置所有者的预算：{{owner}}（{{name}}）',
   },
   prices: {
     title: '价格',

@@ -72,7 +72,7 @@ export function BudgetsForm({
     <Form
       form={form}
       className="block stack budget-form office-form"
-      label={t(locked ? 'budgets.edit' : 'budgets.add')}
+      label={aim ? t('budgets.editOf', { name: aim.target }) : t('budgets.add')}
       at={places(typed)}
       onSubmit={submit}
       onChange={({ target }) => {
