@@ -76,6 +76,14 @@ export async function withLongApplications(developer: Developer, { capabilityId 
   await developer.api('PATCH', `/api/applications/${off.id}/status`, { status: 'disabled' });
   const app = await developer.createApplication(LONG[0], [CHAT, CLAUDE, capabilityId]);
   await developer.api('PATCH', `/api/applications/${app.id}`, { description: LONG_TEXT });
+  await developer.api('PUT', `/api/applications/${app.id}/budgets`, {
+    budgets: ['day', 'week', 'month'].map((period) => ({
+      period,
+      amount: '999999999.999999',
+      currency: 'CNY',
+      action: 'block',
+    })),
+  });
   await developer.calls(app.accessKey, 2);
   await developer.call(app.accessKey, { capability: capabilityId, model: capabilityId });
   await developer.counted(3);

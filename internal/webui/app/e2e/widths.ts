@@ -100,6 +100,12 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
   },
   { name: 'sessions', url: '/sessions', prepare: withLongSessions },
   { name: 'news', url: '/whats-new' },
+  { name: 'budgets', url: '/budgets' },
+  {
+    name: 'application-budgets',
+    url: `/applications/${id}`,
+    prepare: (page, words) => button(page, words.budgets.edit).click(),
+  },
 ];
 
 /** The back office's pages of figures. */
@@ -136,6 +142,9 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
   { name: 'admin-reconcile', url: '/admin/reconcile' },
   { name: 'admin-limits', url: '/admin/limits' },
   { name: 'admin-ceiling-new', url: '/admin/limits', prepare: (page, words) => button(page, words.admin.limits.add).click() },
+  { name: 'admin-budgets', url: '/admin/budgets' },
+  { name: 'admin-budgets-new', url: '/admin/budgets', prepare: (page, words) => button(page, words.admin.budgets.add).click() },
+  { name: 'admin-budgets-uncovered', url: '/admin/budgets?view=uncovered' },
   { name: 'admin-alerts', url: '/admin/alerts' },
   { name: 'admin-applications', url: '/admin/applications' },
   {

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
 import { ApiError } from '../api/error';
+import { BudgetsBlock } from '../budgets/BudgetsBlock';
 import { callsPath, ofDay, type Choice } from '../calls/filter';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
@@ -73,6 +74,7 @@ function ApplicationPage({ id }: { id: string }) {
       </Suspense>
       <Statistics id={id} application={query.data ?? null} ranged={ranged} />
       {query.data && <LimitsBlock application={query.data} />}
+      {query.data && <BudgetsBlock application={query.data} />}
       {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
       {query.data && <Keys applicationId={id} ceilings={query.data.ceilings} />}
       {dialogs.open}

@@ -4,6 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
+import { BudgetLine } from '../budgets/BudgetLine';
+import { pressing } from '../budgets/budgets';
+import { budgetQueries } from '../budgets/queries';
 import { callsPath, read, type Choice } from '../calls/filter';
 import { useFormat } from '../format/useFormat';
 import { Completeness } from '../overview/Tiles';
@@ -177,6 +180,7 @@ function Table({ items, byLastCall, dialogs }: { items: readonly Usage[]; byLast
                 <Name usage={usage} />
                 <Standing usage={usage} />
               </div>
+              <Spent usage={usage} />
             </td>
             {byLastCall ? (
               <td className="second number wider">
@@ -219,6 +223,7 @@ function Cards({ items, byLastCall, dialogs }: { items: readonly Usage[]; byLast
           ) : (
             <p className="meta mono">{usage.maskedAccessKey}</p>
           )}
+          <Spent usage={usage} />
           <dl>
             <div>
               <dt className="meta">{t('common:metrics.calls')}</dt>
@@ -261,6 +266,19 @@ function Standing({ usage }: { usage: Usage }) {
       )}
       {level && <Tag kind={level}>{t(`level.${level}`)}</Tag>}
     </>
+  );
+}
+
+/** What is spent of its budget that presses most. */
+function Spent({ usage }: { usage: Usage }) {
+  const { data } = useQuery(budgetQueries.own());
+  const budget = pressing(data ?? [], usage.id);
+  return (
+    budget && (
+      <p className="meta">
+        <BudgetLine of={budget} />
+      </p>
+    )
   );
 }
 

@@ -1,11 +1,14 @@
 import '../ui/form/field.css';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { AskButton } from '../ui/AskButton';
 import type { Schemas } from '../api/client';
+import { BudgetLine } from '../budgets/BudgetLine';
+import type { Budget } from '../budgets/budgets';
+import { budgetQueries } from '../budgets/queries';
 import { level } from '../limits/limits';
 import { Block, TableBones } from '../ui/page/Block';
 import { Button } from '../ui/Button';
@@ -20,13 +23,17 @@ import { applicationQueries } from './queries';
 import { useSecret } from './useSecret';
 import { useWrites } from './writes';
 
+const KeyBudgets = lazy(() => import('../budgets/KeyBudgets'));
+
 const columns = ['name', 'mask', 'expires', 'addresses', 'lastUsed'] as const;
 
 /** The keys of an application: what each may be used for, when it was last, and what can be done with it. */
 export function Keys({ applicationId, ceilings }: { applicationId: string; ceilings: Schemas['Limits'] }) {
   const { t } = useTranslation(['applications', 'common']);
   const query = useQuery(applicationQueries.keys(applicationId));
+  const budgets = useQuery(budgetQueries.of(applicationId));
   const [form, setForm] = useState<{ of: Key | null } | null>(null);
+  const [spending, setSpending] = useState<Key | null>(null);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const place = useRef<HTMLElement>(null);
   const { hash } = useLocation();
@@ -41,7 +48,7 @@ export function Keys({ applicationId, ceilings }: { applicationId: string; ceili
         <h2>{t('keys.title')}</h2>
         {count !== undefined && <span className="meta number">{t('keys.used', { n: String(count), most: String(MOST_KEYS) })}</span>}
         <span className="grow" />
-        {!form && (
+        {!form && !spending && (
           <Button disabled={!there} onClick={() => setForm({ of: null })}>
             {t('keys.add')}
           </Button>
@@ -58,6 +65,11 @@ export function Keys({ applicationId, ceilings }: { applicationId: string; ceili
           onClose={() => setForm(null)}
         />
       )}
+      {spending && (
+        <Suspense fallback={null}>
+          <KeyBudgets key={spending.id} applicationId={applicationId} of={spending} onClose={() => setSpending(null)} />
+        </Suspense>
+      )}
       <Block query={query} height={88} bones={<TableBones roomy className="records keys" head={<Columns />} rows={1} columns={6} />}>
         {({ items, lastUseKnown }) => (
           <table className="table records keys" aria-label={t('keys.rowsOf')}>
@@ -71,8 +83,16 @@ export function Keys({ applicationId, ceilings }: { applicationId: string; ceili
                   lastUseKnown={lastUseKnown}
                   now={query.dataUpdatedAt}
                   first={made?.id === key.id ? made.secret : null}
+                  budgets={(budgets.data?.items ?? []).filter((one) => one.keyId === key.id)}
                   onTaken={() => setMade(null)}
-                  onEdit={() => setForm({ of: key })}
+                  onEdit={() => {
+                    setSpending(null);
+                    setForm({ of: key });
+                  }}
+                  onBudgets={() => {
+                    setForm(null);
+                    setSpending(key);
+                  }}
                 />
               ))}
             </tbody>
@@ -107,18 +127,22 @@ function Row({
   lastUseKnown,
   now,
   first,
+  budgets,
   onTaken,
   onEdit,
+  onBudgets,
 }: {
   applicationId: string;
   of: Key;
   lastUseKnown: boolean;
   now: number;
   first: string | null;
+  budgets: readonly Budget[];
   onTaken: () => void;
   onEdit: () => void;
+  onBudgets: () => void;
 }) {
-  const { t } = useTranslation('applications');
+  const { t } = useTranslation(['applications', 'budgets']);
   const format = useFormat();
   const [secret, setSecret] = useSecret(first);
   useEffect(() => {
@@ -136,6 +160,11 @@ function Row({
           </span>
         )}
         <Limits of={of.limitsUsage} />
+        {budgets.map((budget) => (
+          <span key={budget.id} className="meta record-line">
+            <BudgetLine of={budget} bare />
+          </span>
+        ))}
       </td>
       <Cell label={t('keys.mask')}>
         <code className="key-text" data-shown={secret !== null} aria-live="polite">
@@ -170,6 +199,9 @@ function Row({
           {!of.first && <Secret applicationId={applicationId} of={of} secret={secret} setSecret={setSecret} />}
           <button type="button" className="quiet" onClick={onEdit} aria-label={t('keys.editOf', { name })}>
             {t('edit')}
+          </button>
+          <button type="button" className="quiet" onClick={onBudgets} aria-label={t('budgets:keyBudgetsOf', { name })}>
+            {t('budgets:keyBudgets')}
           </button>
           {!of.first && <Delete applicationId={applicationId} id={id} name={name} />}
         </div>

@@ -28,7 +28,7 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
         <Icon name="failed" />{' '}
         {t(`verdict.${reason?.code ?? 'none'}`, { model, status: String(reason?.upstreamStatus ?? call.statusCode) })}
       </p>
-      {reason?.message != null && told(reason.type) && (
+      {reason?.message != null && (told(reason.type) || fix === 'budgets') && (
         <p className="verdict-message">
           <span className="unseen">{t('fact.message')}: </span>
           {reason.message}
@@ -47,12 +47,13 @@ export function Verdict({ applicationId, call, base }: { applicationId: string; 
       {fix === 'closest' && <Closest model={model} />}
       {fix === 'example' && base !== undefined && <Example base={base} />}
       {fix === 'limits' && <Limits applicationId={applicationId} />}
+      {fix === 'budgets' && <Budgets applicationId={applicationId} unpriced={reason?.code === 'cost_unknown'} />}
       {fix === 'try' && <Try applicationId={applicationId} model={model} />}
     </div>
   );
 }
 
-/** What the gateway says itself is the heading already; of a connection it may know more. */
+/** What the gateway says itself is the heading already; of a connection, and of whose budget it is, it knows more. */
 const told = (type: Reason['type']): boolean => type === 'upstream_http_error' || type === 'connection_failed';
 
 const capabilityPath = (id: string) => `/capabilities/${encodeURIComponent(id)}`;
@@ -77,6 +78,20 @@ function Limits({ applicationId }: { applicationId: string }) {
       <div>
         <PageLink className="quiet" data-edge to={`/applications/${applicationId}#limits`} state={{ below: true }}>
           {t('fix.limits')}
+        </PageLink>
+      </div>
+    </>
+  );
+}
+
+function Budgets({ applicationId, unpriced }: { applicationId: string; unpriced: boolean }) {
+  const { t } = useTranslation('calls');
+  return (
+    <>
+      <p>{t(unpriced ? 'fix.unpriced' : 'fix.spent')}</p>
+      <div>
+        <PageLink className="quiet" data-edge to={`/applications/${applicationId}#budgets`} state={{ below: true }}>
+          {t('fix.budgets')}
         </PageLink>
       </div>
     </>

@@ -16,6 +16,8 @@ test('each reason leads to the click that mends it', () => {
   expect(fixOf('rate_limited')).toBe('limits');
   expect(fixOf('concurrency_limited')).toBe('limits');
   expect(fixOf('quota_exhausted')).toBe('limits');
+  expect(fixOf('budget_exceeded')).toBe('budgets');
+  expect(fixOf('cost_unknown')).toBe('budgets');
   expect(fixOf('client_closed')).toBe('none');
 });
 

@@ -3,7 +3,7 @@ import type { Schemas } from '../api/client';
 export type Code = Schemas['FailureReason']['code'];
 
 /** What one click can do about a failure. */
-export type Fix = 'enable' | 'bind' | 'keys' | 'sameGroup' | 'closest' | 'example' | 'limits' | 'try' | 'none';
+export type Fix = 'enable' | 'bind' | 'keys' | 'sameGroup' | 'closest' | 'example' | 'limits' | 'budgets' | 'try' | 'none';
 
 const fixes: Record<Code, Fix> = {
   application_disabled: 'enable',
@@ -22,6 +22,8 @@ const fixes: Record<Code, Fix> = {
   rate_limited: 'limits',
   concurrency_limited: 'limits',
   quota_exhausted: 'limits',
+  budget_exceeded: 'budgets',
+  cost_unknown: 'budgets',
   client_closed: 'none',
   upstream_closed: 'none',
   shutdown: 'none',

@@ -37,6 +37,14 @@ export const news: readonly Entry[] = [
       ),
       item(
         [
+          'Budgets',
+          'Say what an application or a key may cost in a day, a week or a month: you are told by mail, or calls are refused once it is used up. A budget can be raised for a time.',
+        ],
+        ['预算', '为应用或密钥设置每天、每周或每月的花费：用完时邮件提醒，或拒绝调用。预算可以临时提高。'],
+        '/budgets',
+      ),
+      item(
+        [
           'Limits for single keys',
           'Each key of an application can have limits of its own, beneath the application’s. The list of keys shows what is used; programs ask with GET /gateway/v1/usage.',
         ],
@@ -80,6 +88,14 @@ export const news: readonly Entry[] = [
         ],
         ['移交应用', '应用可连同密钥、限额与统计一起移交给其他所有者，调用不中断，双方都会收到邮件。'],
         '/admin/applications',
+      ),
+      item(
+        [
+          'Budgets of owners and capabilities',
+          'Bound what an owner’s applications or a capability’s calls may cost, see which budgets are nearly or all used up, and which applications spend without one.',
+        ],
+        ['所有者与能力的预算', '限定某个所有者的全部应用或某个能力的花费，查看哪些预算即将或已经用完，哪些应用没有预算。'],
+        '/admin/budgets',
       ),
       item(
         [

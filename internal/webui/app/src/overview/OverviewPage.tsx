@@ -20,6 +20,7 @@ import { FiguresBones } from './FiguresBones';
 import { Tiles, Unrecorded } from './Tiles';
 import { UsageTable } from './UsageTable';
 
+const BudgetLines = lazy(() => import('../budgets/BudgetLines'));
 const FiringBar = lazy(() => import('../alerts/FiringBar'));
 const FirstSteps = lazy(() => import('./FirstSteps'));
 const Attention = lazy(() => import('../why/Attention'));
@@ -121,6 +122,9 @@ function AllFigures({ data, state, search, compare }: Shown) {
             note: t('appsEnabled', { n: format.count(data.enabledCount) }),
           }}
         />
+        <Suspense fallback={null}>
+          <BudgetLines />
+        </Suspense>
         {data.failures >= data.calls * WORTH_A_LINE && data.failures > 0 && (
           <p className="attention">
             <Suspense fallback={null}>

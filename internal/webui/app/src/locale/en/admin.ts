@@ -22,6 +22,7 @@ const admin: Same<typeof zh> = {
     upstreams: 'Upstreams',
     prices: 'Prices',
     limits: 'Limits',
+    budgets: 'Budgets',
     alerts: 'Alerts',
     spools: 'Spools',
     audit: 'Audit',

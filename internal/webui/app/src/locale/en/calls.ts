@@ -132,6 +132,8 @@ const calls: Same<typeof zh> = {
     rate_limited: 'Rate limit reached',
     concurrency_limited: 'Concurrency limit reached',
     quota_exhausted: 'Daily quota used up',
+    budget_exceeded: 'Budget used up',
+    cost_unknown: 'Cost unknown',
     internal: 'Internal error',
     upstream_status: 'Upstream answered {{status}}',
     upstream_unreachable: 'Upstream unreachable',
@@ -157,6 +159,8 @@ const calls: Same<typeof zh> = {
     rate_limited: 'The application reached its limit of requests or tokens per minute',
     concurrency_limited: 'The application reached its limit of calls in flight',
     quota_exhausted: 'The application used up its calls or tokens of the day',
+    budget_exceeded: 'A budget that holds for the call is used up',
+    cost_unknown: 'A budget refuses calls of unknown cost, and no price holds for this one',
     internal: 'The gateway had an internal error',
     upstream_status: 'The upstream answered {{status}}',
     upstream_unreachable: 'The upstream could not be reached',
@@ -187,6 +191,11 @@ const calls: Same<typeof zh> = {
     limited:
       'The call was refused with 429 and not forwarded. Send it again after as long as Retry-After says, or, where the limit is one of a day, from midnight on, Beijing time; send less, or raise the limit.',
     limits: 'See the limits',
+    spent:
+      'The call was refused with 429 and not forwarded. Raise the budget for a time or wait until it begins anew; one of an administrator’s only an administrator can raise.',
+    unpriced:
+      'The call was refused with 429 and not forwarded. Ask an administrator for a price, or have the budget allow calls of unknown cost.',
+    budgets: 'See the budgets',
     try: 'Try {{model}}',
   },
 };

@@ -1,8 +1,42 @@
 import type { Same } from '../same';
 import type zh from '../zh/officeMoney';
 
-/** Prices and invoices. */
+/** Budgets, prices and invoices. */
 const officeMoney: Same<typeof zh> = {
+  budgets: {
+    title: 'Budgets',
+    about:
+      'What applications and keys may cost by their owners’ budgets, and owners and capabilities by yours. An owner’s counts all of the owner’s applications together, a capability’s the calls of everybody.',
+    add: 'New budgets',
+    view: 'Which',
+    views: { all: 'All', over: 'Used up', near: 'Nearly', uncovered: 'Without one' },
+    search: 'Search by address, application, key or capability',
+    scope: 'For',
+    scopes: { application: 'Applications', key: 'Keys', owner: 'Owners', capability: 'Capabilities' },
+    everyScope: 'All budgets',
+    whose: { owner: 'An owner', capability: 'A capability' },
+    owner: 'Owner',
+    ownerHint: 'E-mail address or id of the account.',
+    of: 'of {{owner}}',
+    everyone: 'everyone’s calls',
+    edit: 'Edit',
+    editOf: 'Edit the budgets of {{name}}',
+    audit: 'Audit',
+    auditOf: 'Audit of the budgets of {{name}}',
+    by: 'Set by {{by}}, {{at}}',
+    saved: 'Saved; in effect within 2 s.',
+    replaces: 'There are budgets already; these replace them: {{old}}.',
+    empty: 'There is no budget yet.',
+    none: 'No budget matches.',
+    covered: 'Every application that has cost something this month is held to a budget that refuses calls.',
+    uncoveredAbout:
+      'Applications that have cost something this month and are held to no budget that refuses calls, of their own or of their owner.',
+    application: 'Application',
+    cost: 'Cost this month',
+    action: 'Action',
+    cover: 'Set the owner’s',
+    coverOf: 'Set the owner’s budgets: {{owner}}, for {{name}}',
+  },
   prices: {
     title: 'Prices',
     about:

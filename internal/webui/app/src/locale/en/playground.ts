@@ -91,6 +91,8 @@ const playground: Same<typeof zh> = {
     rate_limited: 'The application reached its limit of requests or tokens per minute. Wait as long as Retry-After says.',
     concurrency_limited: 'The application has as many calls in flight as it may. Wait until one has ended.',
     quota_exhausted: 'The application used up its calls or tokens of the day. They begin anew at midnight, Beijing time.',
+    budget_exceeded: 'A budget that holds for the call is used up. Raise it for a time, or wait until it begins anew.',
+    cost_unknown: 'A budget refuses calls of unknown cost, and no price holds for this one. Ask an administrator for a price.',
     caller_timeout: 'The body did not arrive in time. Try again.',
   },
   upstreamRefused:

@@ -21,6 +21,7 @@ const admin = {
     upstreams: '上游',
     prices: '价格',
     limits: '限额',
+    budgets: '预算',
     alerts: '告警',
     spools: '暂存',
     audit: '审计',

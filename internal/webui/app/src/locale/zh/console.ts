@@ -1,5 +1,6 @@
 import alerts from './alerts';
 import applications from './applications';
+import budgets from './budgets';
 import calls from './calls';
 import capabilities from './capabilities';
 import common from './common';
@@ -7,4 +8,4 @@ import overview from './overview';
 import playground from './playground';
 import session from './session';
 
-export default { alerts, applications, calls, capabilities, common, overview, playground, session };
+export default { alerts, applications, budgets, calls, capabilities, common, overview, playground, session };

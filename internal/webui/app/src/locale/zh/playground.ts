@@ -88,6 +88,8 @@ const playground = {
     rate_limited: '应用达到每分钟请求数或 Token 数的限额，请按 Retry-After 的时间等待。',
     concurrency_limited: '应用同时进行的调用数已达限额，请等待其中一个结束。',
     quota_exhausted: '应用当日的调用数或 Token 数已用完，北京时间零点重新开始。',
+    budget_exceeded: '适用于该调用的一项预算已用完。请临时提高预算，或等到它重新开始。',
+    cost_unknown: '一项预算拒绝费用未知的调用，而该调用没有适用的价格。请联系管理员录入价格。',
     caller_timeout: '请求体没有及时到达，请重试。',
   },
   upstreamRefused: '上游拒绝了平台的 Key（{{status}}）。你的 Access Key 没有问题：请告知管理员，上游 Key 由管理员保管。',

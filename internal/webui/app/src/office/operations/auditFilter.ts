@@ -21,6 +21,7 @@ export const NOUNS = [
   'upstream',
   'price',
   'ceiling',
+  'budget',
   'alert',
   'user',
   'administrator',
@@ -68,6 +69,7 @@ export function targetPath({
       return `/admin/capabilities?groupId=${id}`;
     case 'upstream':
       return '/admin/upstreams';
+    case 'account':
     case 'user':
       return `/admin/users?q=${encodeURIComponent(targetName)}`;
     case 'price':
