@@ -208,12 +208,10 @@ func lock(ctx context.Context, tx pgx.Tx, who Who, of Subject, entry *audit.Entr
 		}
 	case ForOwner:
 		entry.TargetType, entry.TargetID = "account", of.Owner.String()
-		err = tx.QueryRow(ctx, `SELECT email, coalesce((SELECT max(updated_at) FROM budgets WHERE owner_id = $1), to_timestamp(0))
-			FROM users WHERE id = $1 FOR UPDATE`, of.Owner).Scan(&entry.TargetName, &updatedAt)
+		err = tx.QueryRow(ctx, `SELECT email FROM users WHERE id = $1 FOR UPDATE`, of.Owner).Scan(&entry.TargetName)
 	default:
 		entry.TargetID = of.Capability
-		err = tx.QueryRow(ctx, `SELECT name, coalesce((SELECT max(updated_at) FROM budgets WHERE capability_id = $1), to_timestamp(0))
-			FROM capabilities WHERE id = $1 FOR UPDATE`, of.Capability).Scan(&entry.TargetName, &updatedAt)
+		err = tx.QueryRow(ctx, `SELECT name FROM capabilities WHERE id = $1 FOR UPDATE`, of.Capability).Scan(&entry.TargetName)
 	}
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) && of.Scope == ForCapability:
@@ -222,6 +220,12 @@ func lock(ctx context.Context, tx pgx.Tx, who Who, of Subject, entry *audit.Entr
 		return fault.Absent()
 	case err != nil:
 		return fmt.Errorf("lock for an edit of budgets: %w", err)
+	}
+	if of.Application == uuid.Nil { // asked once the lock is held
+		err := tx.QueryRow(ctx, `SELECT coalesce(max(updated_at), to_timestamp(0)) FROM budgets WHERE owner_id = $1 OR capability_id = $2`, of.columns()[3:]...).Scan(&updatedAt)
+		if err != nil {
+			return fmt.Errorf("last edit of budgets: %w", err)
+		}
 	}
 	return fault.Unchanged(updatedAt, seen...)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"callgate/internal/budget"
 	"callgate/internal/catalog"
 	"callgate/internal/demo"
 	"callgate/internal/embedded"

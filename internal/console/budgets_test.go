@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/calls"
 	"callgate/internal/openapi"
 )
 
@@ -18,6 +19,14 @@ func (m *manager) budgetGPT() {
 		VALUES ($1, 'capability', 'gpt', 'month', 100, 'USD', 'block', 'allow', '{50,80,100}', 'admin@example.com')`, gptBudget); err != nil {
 		m.t.Fatal(err)
 	}
+}
+
+// usedTokens stores a call of now with its tokens.
+func (w *watcher) usedTokens(app, model string, input, output int) {
+	w.t.Helper()
+	w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, input_tokens, output_tokens)
+		VALUES ($1, fromUnixTimestamp64Milli($2), $3, $4, 10, 200, true, 'complete', 'reported', 'm', $5, $6)`,
+		app, w.now.UnixMilli(), calls.NewCallID(w.now).String(), model, input, output)
 }
 
 // TestBudgetsAreWhatTheStatisticsShow of an application, its key, its owner and the capability, over, near and neither; what an

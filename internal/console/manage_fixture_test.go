@@ -38,7 +38,7 @@ import (
 // reporting is d with a report of its stores.
 func reporting(d Deps) Deps {
 	d.Report = report.New(report.Deps{
-		Applications: d.Applications, Catalog: d.Catalog, Pricing: d.Pricing, Stats: d.Stats, Ledger: d.Ledger, Now: d.Now,
+		Applications: d.Applications, Catalog: d.Catalog, Pricing: d.Pricing, Stats: d.Stats, Ledger: d.Ledger, Pool: d.Pool, Now: d.Now,
 	})
 	return d
 }

@@ -144,7 +144,7 @@ var matrix = []route{
 	{"GET", "/api/admin/limits", backOffice, "", 200},
 	{"PUT", "/api/admin/limits", backOffice, `{"scope":"all","tokensPerDay":1000000}`, 200},
 	{"GET", "/api/admin/budgets", backOffice, "", 200},
-	{"PUT", "/api/admin/budgets", backOffice, `{"scope":"capability","capabilityId":"gpt","budgets":[{"period":"week","amount":"5","currency":"USD","action":"block"}]}`, 200},
+	{"PUT", "/api/admin/budgets", backOffice, `{"scope":"capability","capabilityId":"gpt","budgets":[{"period":"month","amount":"5","currency":"USD","action":"block"}]}`, 200},
 	{"GET", "/api/admin/budgets/uncovered", backOffice, "", 200},
 	{"POST", "/api/admin/budgets/" + gptBudget + "/override", backOffice, `{"amount":"9","until":"{soon}","reason":"why"}`, 200},
 	{"DELETE", "/api/admin/budgets/" + gptBudget + "/override", backOffice, "", 200},
