@@ -58,6 +58,7 @@ type Node struct {
 	limits       *limits.Limiter
 	budgets      *budget.Enforcer
 	spending     *report.BudgetReader
+	teller       *budget.Teller
 	gateway      *gateway.Gateway
 	reports      *reports
 	traces       *traces.Tracer     // nil: calls are not traced
@@ -218,6 +219,9 @@ func (n *Node) Stop() error {
 	}
 	if n.alerts != nil {
 		n.closeAlerts()
+	}
+	if n.teller != nil {
+		n.teller.Close()
 	}
 	if n.days != nil {
 		failed("stop closing days", n.days.Close())

@@ -1,10 +1,12 @@
 package boot
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"callgate/internal/application"
+	"callgate/internal/budget"
 	"callgate/internal/catalog"
 )
 
@@ -50,4 +52,43 @@ calling: rotate the keys if that is not wanted.%[5]s
 An administrator moved the application %[1]s to %[2]s. You no longer see it or its statistics, and your alerts on it have
 ended (%[3]d). Its keys go on working.%[5]s
 `, move.Name, move.To, len(move.Alerts), zh, en)
+}
+
+// tellOfBudget mails whom a budget concerns: the owner of an application or a key; of an owner's the owner and the administrators,
+// and of a capability's these alone.
+func (n *Node) tellOfBudget(ctx context.Context, of budget.Notice) {
+	subject, text := budgetNotice(of, n.config.PublicBaseURL)
+	if of.OwnerEmail != "" {
+		n.identity.Tell(ctx, of.OwnerEmail, subject, text)
+	}
+	if of.Scope == budget.ForOwner || of.Scope == budget.ForCapability {
+		n.identity.TellAdministrators(ctx, of.OwnerEmail, subject, text)
+	}
+}
+
+var periodsInChinese = map[budget.Period]string{budget.Day: "每日", budget.Week: "每周", budget.Month: "每月"}
+
+// budgetNotice says how much of whose budget is spent.
+func budgetNotice(of budget.Notice, baseURL string) (subject, text string) {
+	whose, page := map[budget.Scope]string{
+		budget.ForApplication: of.ApplicationName, budget.ForKey: of.ApplicationName + " / " + of.KeyName,
+		budget.ForOwner: of.OwnerEmail, budget.ForCapability: of.CapabilityName,
+	}[of.Scope], "/budgets"
+	if of.Scope == budget.ForCapability {
+		page = "/admin/budgets"
+	}
+	zh, en := fmt.Sprintf("已用 %d%%", of.Percent), fmt.Sprintf("%d %% is spent", of.Percent)
+	switch {
+	case of.Percent == 0:
+		zh, en = "照此速度将于 "+of.UsedUpOn.String()+" 用完", "used up on "+of.UsedUpOn.String()+" at this rate"
+	case of.Percent >= 100 && of.Action == budget.Block:
+		zh, en = zh+"，调用被拒绝", en+", calls are refused"
+	}
+	return fmt.Sprintf("Callgate：预算 %s：%s / budget of %s: %s", whose, zh, whose, en), fmt.Sprintf(
+		`%[1]s 的%[2]s预算：%[3]s。已用 %[4]s %[5]s，共 %[6]s %[5]s。
+
+The budget of %[1]s for each %[7]s: %[8]s. %[4]s of %[6]s %[5]s are spent.
+
+%[9]s%[10]s
+`, whose, periodsInChinese[of.Period], zh, of.Spent, of.Currency, of.Holds, of.Period, en, strings.TrimRight(baseURL, "/"), page)
 }

@@ -101,7 +101,9 @@ func TestTwoEditorsOfBudgetsQueueUp(t *testing.T) {
 	s, owner := New(r.Pool), uuid.New()
 	r.Exec(`INSERT INTO users (id, email) VALUES ($1, 'owner@example.com')`, owner)
 	of, admin := Subject{Scope: ForOwner, Owner: owner}, Who{Email: "admin@example.com"}
-	draft := func(amount string) []Draft { return []Draft{{Period: "day", Amount: amount, Currency: "USD", Action: Warn}} }
+	draft := func(amount string) []Draft {
+		return []Draft{{Period: "day", Amount: amount, Currency: "USD", Action: Warn}}
+	}
 	if err := s.Replace(r.Ctx, admin, of, draft("1")); err != nil {
 		t.Fatal(err)
 	}
