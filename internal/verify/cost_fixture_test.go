@@ -47,18 +47,26 @@ func (w *world) put(first beijing.Day, row bookRow) {
 	}
 }
 
+// keysOfYear are those that its calls are made with, two of each application.
+var keysOfYear = func() (keys [10]uuid.UUID) {
+	for i := range keys {
+		keys[i] = uuid.New()
+	}
+	return keys
+}()
+
 // randomYear stores n calls of a year with tokens of all kinds, some without, a month in an insert.
 func (w *world) randomYear(applications []uuid.UUID, first beijing.Day, n int) {
 	w.T.Helper()
 	for month := 0; month < 12; month++ {
 		w.exec(`INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model,
-				input_tokens, output_tokens, cached_tokens, cache_write_tokens)
+				input_tokens, output_tokens, cached_tokens, cache_write_tokens, key_id)
 			WITH ($2 + (rand64(1) % 30 + $3) * 86400000 + rand64(2) % 86400000) AS start, rand(3) % 10 AS kind,
 				if(kind < 7, rand(4) % 200000, NULL) AS input, if(kind < 5, rand(5) % (assumeNotNull(input) + 1), NULL) AS cached
 			SELECT arrayElement($1, rand(6) % 5 + 1), fromUnixTimestamp64Milli(toInt64(start)), generateUUIDv7(number), ['gpt', 'claude', 'free', ''][rand(7) % 4 + 1], 10, 200, true, 'complete',
 				if(kind < 8, 'reported', 'absent'), ['', 'gpt-mini', 'gpt-max'][rand(8) % 3 + 1],
-				input, if(kind < 8, rand(9) % 20000, NULL), cached, if(kind < 3, rand(10) % (assumeNotNull(input) - assumeNotNull(cached) + 1), NULL)
-			FROM numbers($4) SETTINGS max_partitions_per_insert_block = 1000`, applications, first.Start().UnixMilli(), month*30, n/12)
+				input, if(kind < 8, rand(9) % 20000, NULL), cached, if(kind < 3, rand(10) % (assumeNotNull(input) - assumeNotNull(cached) + 1), NULL), arrayElement($5, 2 * (rand(6) % 5) + rand(11) % 2 + 1)
+			FROM numbers($4) SETTINGS max_partitions_per_insert_block = 1000`, applications, first.Start().UnixMilli(), month*30, n/12, keysOfYear[:])
 	}
 }
 
@@ -91,7 +99,8 @@ func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 				lines[i].Meters = append(lines[i].Meters, calls.Meter{Name: name, Amount: n})
 			}
 		}
-		rows = append(rows, ledgerCall{application: applications[random.IntN(5)], at: first.Start().Add(time.Duration(random.Int64N(365*86_400_000)) * time.Millisecond),
+		of := random.IntN(5)
+		rows = append(rows, ledgerCall{application: applications[of], key: keysOfYear[2*of+random.IntN(2)], at: first.Start().Add(time.Duration(random.Int64N(365*86_400_000)) * time.Millisecond),
 			capability: pick("gpt", "claude", "free", ""), state: pick("reported", "partial"), status: 200, lines: lines,
 			charged: calls.Charge{Amount: fmt.Sprintf("0.%010d", random.Int64N(2)*random.Int64N(1e9)), Currency: pick("", "", "USD", "EUR")}})
 	}
@@ -100,7 +109,7 @@ func (w *world) linedYear(applications []uuid.UUID, first beijing.Day, n int) {
 
 // ledgerCall is a call as a gateway ships it.
 type ledgerCall struct {
-	application       uuid.UUID
+	application, key  uuid.UUID
 	at                time.Time
 	capability, state string
 	status            uint16
@@ -117,7 +126,7 @@ func (w *world) insertCalls(all []ledgerCall) {
 		w.T.Fatal(err)
 	}
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by, usage_state, upstream_model, "+
-		"input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated_tokens, `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`)")
+		"input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated_tokens, key_id, `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`)")
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -140,7 +149,7 @@ func (w *world) insertCalls(all []ledgerCall) {
 			return nil
 		}
 		if _, err := insert.ExecContext(ctx, c.application, c.at, uuid.New(), c.capability, uint32(10), c.status, c.status == 200, "complete", c.state, r.Usage.Model,
-			number(calls.UsageInput), number(calls.UsageOutput), number(calls.UsageCached), number(calls.UsageCacheWrite), number(calls.UsageReasoning), c.estimated,
+			number(calls.UsageInput), number(calls.UsageOutput), number(calls.UsageCached), number(calls.UsageCacheWrite), number(calls.UsageReasoning), c.estimated, c.key,
 			models, tiers, bands, meters, amounts); err != nil {
 			w.T.Fatal(err)
 		}
@@ -153,7 +162,7 @@ func (w *world) insertCalls(all []ledgerCall) {
 // eachCounted reads the rows of calls.
 func (w *world) eachCounted(first beijing.Day, take func(countedCall)) {
 	w.T.Helper()
-	rows, err := w.clickhouse.QueryContext(context.Background(), `SELECT application_id, toUnixTimestamp64Milli(start_time), toString(model), toString(upstream_model),
+	rows, err := w.clickhouse.QueryContext(context.Background(), `SELECT application_id, key_id, toUnixTimestamp64Milli(start_time), toString(model), toString(upstream_model),
 		input_tokens IS NOT NULL OR output_tokens IS NOT NULL, toInt64(coalesce(input_tokens, 0)), toInt64(coalesce(output_tokens, 0)),
 		toInt64(coalesce(cached_tokens, 0)), toInt64(coalesce(cache_write_tokens, 0)),
 		used.model, used.tier, used.band, used.meter, used.amount FROM calls`)
@@ -167,7 +176,7 @@ func (w *world) eachCounted(first beijing.Day, take func(countedCall)) {
 		var models, tiers, meters []string
 		var bands []uint32
 		var amounts []uint64
-		if err := rows.Scan(&call.application, &ms, &call.capability, &call.model, &call.known, &call.input, &call.output, &call.cached, &call.write,
+		if err := rows.Scan(&call.application, &call.key, &ms, &call.capability, &call.model, &call.known, &call.input, &call.output, &call.cached, &call.write,
 			&models, &tiers, &bands, &meters, &amounts); err != nil {
 			w.T.Fatal(err)
 		}

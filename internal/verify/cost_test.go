@@ -70,7 +70,7 @@ func rateOf(currency, to string, day int) (rate int64) {
 
 // countedCall is what a row of calls says of a call's tokens.
 type countedCall struct {
-	application                  uuid.UUID
+	application, key             uuid.UUID
 	day                          int
 	capability, model            string
 	known                        bool
@@ -91,6 +91,7 @@ type costs struct {
 	calls    map[string]int64
 	total    map[string]*big.Int // in units of 1e-14
 	missing  map[string]string   // a currency without a rate to it
+	strange  map[string]int64    // calls without a rate to it
 	unpriced int64
 }
 
@@ -111,6 +112,7 @@ func (c *costs) add(call countedCall) {
 		if c.amount == nil {
 			c.amount, c.calls = map[string]*big.Int{}, map[string]int64{}
 			c.total, c.missing = map[string]*big.Int{"CNY": new(big.Int), "USD": new(big.Int)}, map[string]string{}
+			c.strange = map[string]int64{}
 		}
 		if c.amount[currency] == nil {
 			c.amount[currency] = new(big.Int)
@@ -120,7 +122,9 @@ func (c *costs) add(call countedCall) {
 			if rate := rateOf(currency, to, call.day); rate != 0 {
 				total.Add(total, new(big.Int).Mul(amount, big.NewInt(rate)))
 			} else {
-				c.missing[to] = currency
+				if c.missing[to] = currency; i == 0 {
+					c.strange[to]++
+				}
 			}
 		}
 		if i == 0 {
@@ -297,6 +301,7 @@ func TestEveryCostIsThatOfItsRows(t *testing.T) {
 	if compared := w.compareCosts(t, owner, applications, first); compared < 2000 {
 		t.Errorf("only %d costs were compared", compared)
 	}
+	w.compareBudgets(t, owner, applications, first)
 
 	const at = 5
 	corrected := yearOfPrices[at]
@@ -304,6 +309,7 @@ func TestEveryCostIsThatOfItsRows(t *testing.T) {
 	yearOfPrices[at].output = 79_990
 	w.put(first, yearOfPrices[at])
 	w.compareCosts(t, owner, applications, first)
+	w.compareBudgets(t, owner, applications, first)
 
 	defer func() { believedCapability = "" }()
 	believedCapability = "claude"
