@@ -21,19 +21,21 @@ export function BudgetFields() {
   return (
     <>
       <p className="second limits-about">{t('unknownAbout')}</p>
-      {PERIODS.map((period) => (
-        // What is wrong in there must be seen.
-        <details
-          key={period}
-          open={open.includes(period) || errors[period] !== undefined}
-          onToggle={({ currentTarget }) =>
-            setOpen((last) => [...last.filter((one) => one !== period), ...(currentTarget.open ? [period] : [])])
-          }
-        >
-          <summary>{t(`each.${period}`)}</summary>
-          <Fields period={period} />
-        </details>
-      ))}
+      {PERIODS.map((period) => {
+        const shown = open.includes(period) || errors[period] !== undefined; // what is wrong in there must be seen
+        return (
+          <details
+            key={period}
+            open={shown}
+            onToggle={({ currentTarget }) =>
+              setOpen((last) => [...last.filter((one) => one !== period), ...(currentTarget.open ? [period] : [])])
+            }
+          >
+            <summary>{t(`each.${period}`)}</summary>
+            {shown && <Fields period={period} />}
+          </details>
+        );
+      })}
     </>
   );
 }

@@ -44,13 +44,13 @@ export function BudgetItem({ of: budget, name, children }: { of: Budget; name?: 
           ? `${t('states.unknown')} · ${span}`
           : `${percentText(percent)} · ${t('left', { left: cost({ amount: left }), currency })} · ${span}`}
       </p>
-      {forecast && state !== 'over' && (
+      {forecast && state !== 'over' && Number(forecast.amount) > 0 && (
         <p className="meta">
           {forecast.usedUpOn === null ? t('byTheEnd', { amount: cost(forecast), currency }) : t('usedUpOn', { day: forecast.usedUpOn })}
         </p>
       )}
       {unknownCalls !== null && unknownCalls > 0 && (
-        <p className="meta warned" title={t('unknownWhy')}>
+        <p className="meta budget-unknown" title={t('unknownWhy')}>
           {t('unknownCalls', { n: format.count(unknownCalls) })}
         </p>
       )}

@@ -10,7 +10,7 @@ const officeMoney: Same<typeof zh> = {
     add: 'New budgets',
     view: 'Which',
     views: { all: 'All', over: 'Used up', near: 'Nearly', uncovered: 'Without one' },
-    search: 'Search by address, application, key or capability',
+    search: 'Search by address or name',
     scope: 'For',
     scopes: { application: 'Applications', key: 'Keys', owner: 'Owners', capability: 'Capabilities' },
     everyScope: 'All budgets',

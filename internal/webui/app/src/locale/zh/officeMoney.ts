@@ -6,7 +6,7 @@ const officeMoney = {
     add: '新建预算',
     view: '范围',
     views: { all: '全部', over: '已用完', near: '即将用完', uncovered: '没有预算' },
-    search: '按邮箱、应用、密钥或能力搜索',
+    search: '按邮箱或名称搜索',
     scope: '对象',
     scopes: { application: '应用', key: '密钥', owner: '所有者', capability: '能力' },
     everyScope: '全部预算',
