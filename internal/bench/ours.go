@@ -30,7 +30,8 @@ var (
 	ring   = "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 )
 
-// withLimits may stand behind a binary's name: it is called by an application that has limits.
+// withLimits may stand behind a binary's name: it is called by an application that has five limits, as has its key, and three
+// budgets.
 const withLimits = "+limits"
 
 // keys are those of two applications.
@@ -75,8 +76,17 @@ func furnish(ctx context.Context, s stores, upstream, secure string) (k keys, er
 		return k, err
 	}
 	k.limited = key
-	_, err = pool.Exec(ctx, `INSERT INTO application_limits (application_id, requests_per_minute, concurrency, calls_per_day, updated_by)
-		VALUES ($1, 1e9, 1e6, 1e10, $2)`, limited.ID, actor)
+	_, err = pool.Exec(ctx, `
+		WITH key AS (SELECT id FROM access_keys WHERE application_id = $1),
+		all_limits AS (INSERT INTO application_limits (application_id, requests_per_minute, tokens_per_minute, concurrency, calls_per_day, tokens_per_day, updated_by)
+			VALUES ($1, 1e9, 1e12, 1e6, 1e10, 1e12, 'bench')),
+		its_limits AS (INSERT INTO key_limits (key_id, requests_per_minute, tokens_per_minute, concurrency, calls_per_day, tokens_per_day, updated_by)
+			SELECT id, 1e9, 1e12, 1e6, 1e10, 1e12, 'bench' FROM key),
+		price AS (INSERT INTO prices (id, capability_id, from_day, currency, input, output, created_by, updated_by)
+			SELECT gen_random_uuid(), id, '2025-01-01', 'USD', 2, 8, 'bench', 'bench' FROM capabilities)
+		INSERT INTO budgets (id, scope, application_id, key_id, period, amount, currency, action, unknown, thresholds, updated_by)
+			SELECT gen_random_uuid(), CASE WHEN period = 'week' THEN 'key' ELSE 'application' END, $1, CASE WHEN period = 'week' THEN key.id END,
+				period, 1e8, 'USD', 'block', 'allow', '{}', 'bench' FROM key, unnest(ARRAY['day', 'week', 'month']) AS period`, limited.ID)
 	return k, err
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
-	"callgate/internal/calls"
 	"callgate/internal/pricing"
 )
 
@@ -33,18 +32,20 @@ func (k accountKey) redis() string {
 // account is what a gateway knows of a budget in a period. Calls take of the lease without asking anybody.
 type account struct {
 	accountKey
-	budget   atomic.Pointer[Budget] // as it is now
-	lastUse  atomic.Int64           // elapsed
-	emptyTo  atomic.Int64           // elapsed until which nobody asks again
-	lease    atomic.Int64           // millionths that calls may still take before the next exchange
-	estimate atomic.Int64           // of what a call costs, by those before it; 0: none has cost anything
-	inFlight atomic.Int64           // calls
-	nearEnd  atomic.Bool            // so little is left that every call asks, and what it cost is said at once
-	unpriced atomic.Pointer[[]string]
-	exchange sync.Mutex // one at a time
+	days      beijing.Range          // of the period
+	forgotten atomic.Bool            // no call is charged to it any more
+	budget    atomic.Pointer[Budget] // as it is now
+	lastUse   atomic.Int64           // elapsed
+	emptyTo   atomic.Int64           // elapsed until which nobody asks again
+	lease     atomic.Int64           // millionths that calls may still take before the next exchange
+	estimate  atomic.Int64           // of what a call costs, by those before it; 0: none has cost anything
+	inFlight  atomic.Int64           // calls
+	nearEnd   atomic.Bool            // so little is left that every call asks, and what it cost is said at once
+	unpriced  atomic.Pointer[[]string]
+	exchange  sync.Mutex // one at a time
 
 	mu       sync.Mutex
-	days     map[beijing.Day]*pricing.Tally // what was used by calls that began on them and have ended
+	used     map[beijing.Day]*pricing.Tally // what was used by calls that began on them and have ended
 	began    int64                          // ms: the first call that is in it, or in flight
 	reserved int64                          // for calls in flight
 	taken    int64                          // ever: spent, and reserved
@@ -56,8 +57,8 @@ type account struct {
 	reading  int64                          // that was told last
 }
 
-func newAccount(key accountKey) *account {
-	a := &account{accountKey: key, days: map[beijing.Day]*pricing.Tally{}, began: math.MaxInt64}
+func newAccount(key accountKey, days beijing.Range) *account {
+	a := &account{accountKey: key, days: days, used: map[beijing.Day]*pricing.Tally{}, began: math.MaxInt64}
 	a.nearEnd.Store(true)
 	return a
 }
@@ -98,7 +99,7 @@ func (a *account) giveBack(reserved int64) {
 }
 
 // settle counts what a call used, and cost, instead of what was reserved for it.
-func (a *account) settle(reserved, cost int64, r *calls.Record) {
+func (a *account) settle(reserved, cost int64, used []pricing.Usage) {
 	a.inFlight.Add(-1)
 	if cost > 0 {
 		average := a.estimate.Load()
@@ -113,13 +114,15 @@ func (a *account) settle(reserved, cost int64, r *calls.Record) {
 	a.settled++
 	a.reserved -= reserved
 	a.taken += cost - reserved
-	day := beijing.DayOf(r.Start)
-	tally := a.days[day]
+	if len(used) == 0 {
+		return
+	}
+	tally := a.used[used[0].Day]
 	if tally == nil {
 		tally = &pricing.Tally{}
-		a.days[day] = tally
+		a.used[used[0].Day] = tally
 	}
-	tally.Add(r)
+	tally.Add(used)
 }
 
 // answer is what an exchange gives.
@@ -165,8 +168,8 @@ func (a *account) ask(book *pricing.Book, now time.Time) asking {
 	defer a.mu.Unlock()
 	currency, reserved, today := a.budget.Load().Currency, max(0, a.reserved), beijing.DayOf(now)
 	var days []string
-	for _, day := range slices.Sorted(maps.Keys(a.days)) {
-		amount, _ := a.days[day].Sum(book).In(currency)
+	for _, day := range slices.Sorted(maps.Keys(a.used)) {
+		amount, _ := a.used[day].Sum(book).In(currency)
 		n := micro(amount)
 		if day == today {
 			n, reserved = n+reserved, 0
@@ -177,7 +180,7 @@ func (a *account) ask(book *pricing.Book, now time.Time) asking {
 		days = append(days, strconv.Itoa(int(today))+"="+strconv.FormatInt(reserved, 10))
 	}
 	asked := asking{taken: a.taken, days: strings.Join(days, " "), began: a.began}
-	if len(a.days) > 0 {
+	if len(a.used) > 0 {
 		asked.anew = strconv.FormatInt(now.Add(-settled).UnixMilli(), 10)
 	}
 	return asked
@@ -201,12 +204,12 @@ func (a *account) accept(asked asking, got answer, gateways int64, now time.Time
 		return
 	}
 	if got.late {
-		clear(a.days)
+		clear(a.used)
 		a.began, _ = strconv.ParseInt(asked.anew, 10, 64)
 	}
-	for day := range a.days {
+	for day := range a.used {
 		if int64(day) < got.cut {
-			delete(a.days, day)
+			delete(a.used, day)
 		}
 	}
 	a.known, a.blind, a.then = true, false, asked.taken
@@ -250,6 +253,19 @@ func (a *account) noteUnpriced(capability string) {
 			return
 		}
 	}
+}
+
+// forget tells whether what was used need not be said any more; no call is charged to the account then.
+func (a *account) forget(today beijing.Day) bool {
+	a.mu.Lock()
+	said := len(a.used) == 0 || a.days.End+1 < today
+	a.mu.Unlock()
+	a.forgotten.Store(said)
+	if said && a.inFlight.Load() > 0 { // one has just begun
+		a.forgotten.Store(false)
+		return false
+	}
+	return said
 }
 
 // idle tells whether no call was made under it lately, and none is in flight.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
+	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
 	"callgate/internal/calls"
@@ -155,31 +156,22 @@ type hold struct {
 // Admit tells whether a call may be made under all its budgets. Of those that forbid it the one is told that begins anew last:
 // who comes again before that is refused once more. A warm call asks nobody. start is when the call began.
 func (e *Enforcer) Admit(by Caller, start time.Time) (t Ticket, refused *Refused) {
-	budgets := e.snapshot.Load().of(by)
-	if len(budgets) == 0 {
+	budgets, count := e.snapshot.Load().of(by)
+	if count == 0 {
 		return Ticket{}, nil
 	}
 	today := beijing.DayOf(start)
-	t.holds = make([]hold, 0, len(budgets))
-	for _, b := range budgets {
-		h, code := hold{account: e.account(b, today)}, ""
-		h.begin(start)
-		if b.Action == Block {
-			if h.reserved = h.expected(); !h.take(h.reserved) && !e.ask(h) {
-				h.reserved, code = 0, Exceeded
+	t.holds = make([]hold, 0, count)
+	for _, some := range budgets {
+		for _, b := range some {
+			h, code := e.hold(b, by.Capability, today, start)
+			if code != "" {
+				if begins := b.Period.Of(today).End.End(); refused == nil || begins.After(refused.Begins) {
+					refused = &Refused{Code: code, Budget: b.Budget, Begins: begins}
+				}
 			}
+			t.holds = append(t.holds, h)
 		}
-		switch {
-		case code != "":
-		case b.Unknown == Block && e.unpriced(h.account, by.Capability, today):
-			code = CostUnknown
-		}
-		if code != "" {
-			if begins := b.Period.Of(today).End.End(); refused == nil || begins.After(refused.Begins) {
-				refused = &Refused{Code: code, Budget: b, Begins: begins}
-			}
-		}
-		t.holds = append(t.holds, h)
 	}
 	if refused != nil {
 		e.refused.WithLabelValues(refused.Code).Inc()
@@ -189,6 +181,27 @@ func (e *Enforcer) Admit(by Caller, start time.Time) (t Ticket, refused *Refused
 		return Ticket{}, refused
 	}
 	return t, nil
+}
+
+// hold reserves of a budget what a call is expected to cost; code is why it may not be made.
+func (e *Enforcer) hold(b *enforced, capability string, today beijing.Day, start time.Time) (h hold, code string) {
+	for {
+		h.account = e.account(b, today)
+		if h.begin(start); !h.forgotten.Load() {
+			break
+		}
+		h.giveBack(0)
+	}
+	if b.Action == Block {
+		if h.reserved = h.expected(); !h.take(h.reserved) && !e.ask(h) {
+			h.reserved = 0
+			return h, Exceeded
+		}
+	}
+	if b.Unknown == Block && e.unpriced(h.account, capability, today) {
+		return h, CostUnknown
+	}
+	return h, ""
 }
 
 // unpriced tells whether a call's cost would not be known: nothing has a price, or calls of before were without one.
@@ -201,15 +214,18 @@ func (e *Enforcer) unpriced(a *account, capability string, today beijing.Day) bo
 }
 
 // account gives the one of a budget in the period of a day.
-func (e *Enforcer) account(b *Budget, day beijing.Day) *account {
-	key := accountKey{b.ID, b.Period.Of(day).Start}
-	found, ok := e.accounts.Load(key)
-	if !ok {
-		found, _ = e.accounts.LoadOrStore(key, newAccount(key))
-	}
-	a := found.(*account)
-	if a.budget.Load() != b {
-		a.budget.Store(b)
+func (e *Enforcer) account(b *enforced, day beijing.Day) *account {
+	a := b.latest.Load()
+	if a == nil || !a.days.Contains(day) || a.forgotten.Load() {
+		days := b.Period.Of(day)
+		key := accountKey{b.ID, days.Start}
+		found, ok := e.accounts.Load(key)
+		if !ok {
+			found, _ = e.accounts.LoadOrStore(key, newAccount(key, days))
+		}
+		a = found.(*account)
+		a.budget.Store(b.Budget)
+		b.latest.Store(a)
 	}
 	if now := int64(e.elapsed()); now-a.lastUse.Load() > int64(time.Second) {
 		a.lastUse.Store(now)
@@ -222,10 +238,18 @@ func (e *Enforcer) End(t Ticket, r *calls.Record) {
 	if len(t.holds) == 0 {
 		return
 	}
-	sum := e.book.Load().CostOf(r)
+	book := e.book.Load()
+	used := pricing.UsedBy(r)
+	sum := book.CostOf(used)
+	var currency string
+	var cost, unknown int64
 	for _, h := range t.holds {
-		amount, unknown := sum.In(h.budget.Load().Currency)
-		h.settle(h.reserved, micro(amount), r)
+		if in := h.budget.Load().Currency; in != currency {
+			var amount decimal.Decimal
+			amount, unknown = sum.In(in)
+			currency, cost = in, micro(amount)
+		}
+		h.settle(h.reserved, cost, used)
 		if unknown > 0 {
 			h.noteUnpriced(r.Model)
 		}

@@ -55,8 +55,7 @@ type fleet struct {
 	t       *testing.T
 	ledger  *fakeLedger
 	by      Caller
-	budget  *Budget
-	held    atomic.Pointer[Snapshot]
+	budget  atomic.Pointer[Budget]
 	redis   func() redis.UniversalClient
 	members []*Enforcer
 	mu      sync.Mutex
@@ -67,9 +66,8 @@ type fleet struct {
 // newFleet holds an amount a day; a token costs one unit.
 func newFleet(t *testing.T, client func() redis.UniversalClient, gateways int, amount int64) *fleet {
 	f := &fleet{t: t, ledger: &fakeLedger{lag: 300 * time.Millisecond}, redis: client, by: Caller{Application: uuid.New(), Capability: "chat"}}
-	f.budget = &Budget{ID: uuid.New(), Subject: Subject{Scope: ForApplication, Application: f.by.Application}, Period: Day,
-		Amount: decimal.NewFromInt(amount), Currency: "USD", Action: Block, Unknown: Allow}
-	f.held.Store(&Snapshot{applications: map[uuid.UUID][]*Budget{f.by.Application: {f.budget}}})
+	f.budget.Store(&Budget{ID: uuid.New(), Subject: Subject{Scope: ForApplication, Application: f.by.Application}, Period: Day,
+		Amount: decimal.NewFromInt(amount), Currency: "USD", Action: Block, Unknown: Allow})
 	for range gateways {
 		f.join()
 	}
@@ -83,7 +81,7 @@ func (f *fleet) join() {
 	rdb, id := f.redis(), uuid.New()
 	book := pricing.NewBook([]pricing.Price{{CapabilityID: "chat", Currency: "USD", Rates: pricing.Rates{Input: decimal.NewFromInt(1_000_000)}}})
 	e := Open(f.t.Context(), Config{Gateway: id, Redis: rdb, Logger: slog.New(slog.DiscardHandler), Read: f.ledger.read,
-		Snapshot: func(context.Context, *Snapshot) (*Snapshot, error) { return f.held.Load(), nil },
+		Snapshot: func(_ context.Context, known *Snapshot) (*Snapshot, error) { return f.snapshot(known), nil },
 		Book:     func(context.Context) (*pricing.Book, error) { return book, nil },
 		Settled: func(context.Context) (time.Time, []uuid.UUID, error) {
 			f.mu.Lock()
@@ -101,21 +99,28 @@ func (f *fleet) join() {
 	f.members = append(f.members, e)
 }
 
+// snapshot is a gateway's of the budget as it is.
+func (f *fleet) snapshot(known *Snapshot) *Snapshot {
+	b := f.budget.Load()
+	if known != nil && len(known.applications[f.by.Application]) > 0 && known.applications[f.by.Application][0].Budget == b {
+		return known
+	}
+	return &Snapshot{applications: map[uuid.UUID][]*enforced{f.by.Application: {{Budget: b}}}}
+}
+
 // raise has another amount hold.
 func (f *fleet) raise(amount int64) {
-	raised := *f.budget
+	raised := *f.budget.Load()
 	raised.Amount = decimal.NewFromInt(amount)
-	f.budget = &raised
-	held := &Snapshot{applications: map[uuid.UUID][]*Budget{f.by.Application: {f.budget}}}
+	f.budget.Store(&raised)
 	for _, e := range f.members {
-		e.snapshot.Store(held)
+		e.snapshot.Store(f.snapshot(nil))
 	}
-	f.held.Store(held)
 }
 
 // known is where Redis keeps what is known of the budget.
 func (f *fleet) known() string {
-	return accountKey{f.budget.ID, Day.Of(beijing.Today(time.Now())).Start}.redis()
+	return accountKey{f.budget.Load().ID, Day.Of(beijing.Today(time.Now())).Start}.redis()
 }
 
 // call makes one that costs so much, and tells whether it was let through.

@@ -65,10 +65,10 @@ func (e *Enforcer) done(a *account, asked asking, got any, err error) (answer, e
 // tick exchanges for all accounts that are in use, and takes the readings that are this gateway's to take.
 func (e *Enforcer) tick(ctx context.Context) {
 	var due []*account
-	now := e.elapsed()
+	now, today := e.elapsed(), beijing.Today(time.Now())
 	e.accounts.Range(func(key, found any) bool {
 		switch a := found.(*account); {
-		case a.idle(now, kept):
+		case a.idle(now, kept) && a.forget(today):
 			e.accounts.Delete(key)
 		case !a.idle(now, warm) || a.lease.Load() != 0:
 			due = append(due, a)

@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -17,17 +18,23 @@ type Caller struct {
 // Snapshot is all that gateways enforce, as of one moment. It never changes. The zero value has nothing.
 type Snapshot struct {
 	version      uuid.UUID
-	keys         map[uuid.UUID][]*Budget // former keys too
-	applications map[uuid.UUID][]*Budget
-	owners       map[uuid.UUID][]*Budget
-	capabilities map[string][]*Budget
+	keys         map[uuid.UUID][]*enforced // former keys too
+	applications map[uuid.UUID][]*enforced
+	owners       map[uuid.UUID][]*enforced
+	capabilities map[string][]*enforced
+}
+
+// enforced is a budget of a snapshot, with the account that its calls were charged to last.
+type enforced struct {
+	*Budget
+	latest atomic.Pointer[account]
 }
 
 // ReadSnapshot reads the budgets that are enforced when their version is another than known's, which may be nil; it gives
 // known back when nothing has changed. That costs one row.
 func (s *Store) ReadSnapshot(ctx context.Context, known *Snapshot) (*Snapshot, error) {
-	read := &Snapshot{keys: map[uuid.UUID][]*Budget{}, applications: map[uuid.UUID][]*Budget{}, owners: map[uuid.UUID][]*Budget{},
-		capabilities: map[string][]*Budget{}}
+	read := &Snapshot{keys: map[uuid.UUID][]*enforced{}, applications: map[uuid.UUID][]*enforced{}, owners: map[uuid.UUID][]*enforced{},
+		capabilities: map[string][]*enforced{}}
 	if err := s.pool.QueryRow(ctx, `SELECT version FROM budgets_version`).Scan(&read.version); err != nil {
 		return nil, fmt.Errorf("version of budgets: %w", err)
 	}
@@ -48,13 +55,13 @@ func (s *Store) ReadSnapshot(ctx context.Context, known *Snapshot) (*Snapshot, e
 	}
 	for i := range budgets {
 		if b := &budgets[i]; b.Enforced() {
-			read.put(b)
+			read.put(&enforced{Budget: b})
 		}
 	}
 	return read, nil
 }
 
-func (s *Snapshot) put(b *Budget) {
+func (s *Snapshot) put(b *enforced) {
 	switch b.Scope {
 	case ForKey:
 		for _, key := range append([]uuid.UUID{b.Key}, b.FormerKeys...) {
@@ -69,10 +76,11 @@ func (s *Snapshot) put(b *Budget) {
 	}
 }
 
-// of gives the budgets that a call is held to, the narrowest scope first.
-func (s *Snapshot) of(by Caller) (found []*Budget) {
-	for _, some := range [...][]*Budget{s.keys[by.Key], s.applications[by.Application], s.owners[by.Owner], s.capabilities[by.Capability]} {
-		found = append(found, some...)
+// of gives the budgets that a call is held to, the narrowest scope first, and how many they are.
+func (s *Snapshot) of(by Caller) (found [4][]*enforced, count int) {
+	found = [...][]*enforced{s.keys[by.Key], s.applications[by.Application], s.owners[by.Owner], s.capabilities[by.Capability]}
+	for _, some := range found {
+		count += len(some)
 	}
-	return found
+	return found, count
 }

@@ -69,7 +69,7 @@ func TestBudgetsGoWithWhatTheyAreOf(t *testing.T) {
 		return held
 	}
 	held := snapshot()
-	if of := held.of(Caller{Key: key, Application: app, Owner: owner}); len(of) != 3 || of[0].Key != next || of[0] != held.keys[next][0] {
+	if of, n := held.of(Caller{Key: key, Application: app, Owner: owner}); n != 3 || of[0][0].Key != next || of[0][0] != held.keys[next][0] {
 		t.Errorf("the replaced key is held to %v", of)
 	}
 	if again, err := s.ReadSnapshot(r.Ctx, held); err != nil || again != held {

@@ -9,17 +9,17 @@ import (
 	"callgate/internal/calls"
 )
 
-// CostOf is what a call costs, as the statistics tell it once they have the call.
-func (b *Book) CostOf(r *calls.Record) *Sum {
+// CostOf is what was used costs together: of a call, as the statistics tell it once they have it.
+func (b *Book) CostOf(used []Usage) *Sum {
 	sum := b.Sum()
-	for _, u := range usages(r) {
-		sum.Add(b.Charge(u))
+	for i := range used {
+		sum.Add(b.Charge(used[i]))
 	}
 	return sum
 }
 
-// usages are what a call used, by model, tier and band; none where its answer told nothing.
-func usages(r *calls.Record) (list []Usage) {
+// UsedBy is what a call used, by model, tier and band; nothing where its answer told nothing.
+func UsedBy(r *calls.Record) (list []Usage) {
 	day := beijing.DayOf(r.Start)
 	if len(r.Lines) == 0 {
 		u, told := Usage{Capability: r.Model, UpstreamModel: r.Usage.Model, Day: day, Calls: 1}, false

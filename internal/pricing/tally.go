@@ -1,8 +1,6 @@
 package pricing
 
-import (
-	"callgate/internal/calls"
-)
+import "callgate/internal/beijing"
 
 // Tally is what calls used, so that it can be priced by any book: their costs together are the sum's. It is for one goroutine.
 type Tally struct {
@@ -13,21 +11,25 @@ type Tally struct {
 
 // tallied is what must be alike for usages to be priced together.
 type tallied struct {
-	Usage  Usage  // without numbers
-	meters uint32 // that were used, as bits: one price may hold for some and none for others
+	capability, model, tier string
+	band                    int64
+	day                     beijing.Day
+	unknown                 bool
+	meters                  uint32 // that were used, as bits: one price may hold for some and none for others
 }
 
 // maxTallied bounds what a Tally tells apart: what more models there are cost what the model does that has no name.
 const maxTallied = 500
 
 // Add takes in what a call used.
-func (t *Tally) Add(r *calls.Record) {
+func (t *Tally) Add(used []Usage) {
 	if t.used == nil {
 		t.used = map[tallied]*Usage{}
 	}
-	for _, u := range usages(r) {
-		of := tallied{Usage: u}
-		of.Usage.Calls, of.Usage.Beside, of.Usage.Meters = 0, 0, Meters{}
+	t.book = nil
+	for i := range used {
+		u := &used[i]
+		of := tallied{capability: u.Capability, model: u.UpstreamModel, tier: u.Tier, band: u.Band, day: u.Day, unknown: u.Unknown}
 		for m, n := range u.Meters {
 			if n != 0 {
 				of.meters |= 1 << m
@@ -35,19 +37,17 @@ func (t *Tally) Add(r *calls.Record) {
 		}
 		sum := t.used[of]
 		if sum == nil && len(t.used) >= maxTallied {
-			of.Usage.UpstreamModel, of.Usage.Tier = "", ""
+			of.model, of.tier = "", ""
 			sum = t.used[of]
 		}
 		if sum == nil {
-			copied := of.Usage
-			sum = &copied
+			sum = &Usage{Capability: of.capability, UpstreamModel: of.model, Tier: of.tier, Band: of.band, Day: of.day, Unknown: of.unknown}
 			t.used[of] = sum
 		}
 		sum.Calls, sum.Beside = sum.Calls+u.Calls, sum.Beside+u.Beside
 		for m, n := range u.Meters {
 			sum.Meters[m] += n
 		}
-		t.book = nil
 	}
 }
 
