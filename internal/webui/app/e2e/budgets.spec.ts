@@ -99,7 +99,7 @@ test('an owner sets a budget, is refused once it is used up and sees it, raises 
   await block(page).getByRole('link', { name: 'Search' }).click();
   await expect(page).toHaveURL(`/applications/${app.id}#budgets`);
 
-  await budget(page, 'This month').getByRole('button', { name: 'Raise for a time… the budget of Search, A month' }).click();
+  await budget(page, 'This month').getByRole('button', { name: 'Raise for a time… the budget of Search, a month' }).click();
   await form(page).getByLabel('Amount in USD').fill('1,000');
   await page.keyboard.press('Enter');
   await expect(form(page)).toContainText('Give a reason.');

@@ -1,3 +1,4 @@
+import './budgets.css';
 import { useTranslation } from 'react-i18next';
 import { amount as cost } from '../tokens/tokens';
 import { BudgetState } from './BudgetState';

@@ -79,7 +79,7 @@ export function Budgets({
           <OverrideForm
             key={raising.id}
             of={raising}
-            name={t('named', { name, period: t(`each.${raising.period}`) })}
+            name={t(`named.${raising.period}`, { name })}
             error={override.error}
             onSubmit={(draft) =>
               override.mutateAsync(
@@ -101,7 +101,7 @@ export function Budgets({
       ) : (
         <ul className="limit-list">
           {budgets.map((budget) => {
-            const named = t('named', { name, period: t(`each.${budget.period}`) });
+            const named = t(`named.${budget.period}`, { name });
             return (
               <BudgetItem key={budget.id} of={budget}>
                 <div className="budget-actions">

@@ -20,9 +20,7 @@ export default function KeyBudgets({ applicationId, of: { id, name }, onClose }:
   useEffect(() => place.current?.focus(), []);
   return (
     <section ref={place} tabIndex={-1} className="key-form stack budgets" aria-label={t('keyBudgetsOf', { name })}>
-      <div className="block-head">
-        <h3>{t('keyBudgetsOf', { name })}</h3>
-      </div>
+      <h3>{t('keyBudgetsOf', { name })}</h3>
       <p className="second">{t('keyAbout')}</p>
       <Block query={query} height={88}>
         {(answer) => (

@@ -46,7 +46,7 @@ export function OverrideForm({
       }
       onClose={onClose}
     >
-      <p className="second limits-about">{t('raiseAbout', { name })}</p>
+      <p className="second limits-about">{t('raiseAbout')}</p>
       <div className="budget-grid">
         <Line
           name="amount"

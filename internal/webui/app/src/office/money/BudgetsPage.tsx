@@ -130,7 +130,7 @@ function Raise({ of, onClose }: { of: Budget; onClose: () => void }) {
 /** Whose a budget is and of which period, in words. */
 function useName(): (of: Budget) => string {
   const { t } = useTranslation('budgets');
-  return (of) => t('named', { name: whose(of), period: t(`each.${of.period}`) });
+  return (of) => t(`named.${of.period}`, { name: whose(of) });
 }
 
 const whose = ({ scope, ownerEmail, capabilityName, capabilityId, applicationName }: Budget): string =>
