@@ -100,7 +100,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"the channel of this delivery was removed":                                                                                      "此次发送的渠道已被移除",
 	"this delivery is being attempted just now":                                                                                     "正在发送，请稍候",
 	"there is nothing with this id":                                                                                                 "没有此 ID 的对象",
-	"must be failureRate, noCalls, p95, tokens, cost, limit, keyExpiry, statisticsBehind, spoolStuck, upstreamLeftOut or dayClosed": "必须是 failureRate、noCalls、p95、tokens、cost、limit、keyExpiry、statisticsBehind、spoolStuck、upstreamLeftOut 或 dayClosed",
+	"must be failureRate, noCalls, p95, tokens, cost, limit, budget, keyExpiry, statisticsBehind, spoolStuck, upstreamLeftOut or dayClosed": "必须是 failureRate、noCalls、p95、tokens、cost、limit、budget、keyExpiry、statisticsBehind、spoolStuck、upstreamLeftOut 或 dayClosed",
 	"only administrators can watch this":                                                                                            "只有管理员可以监视此项",
 	"this is watched of an application, by its owner":                                                                               "此项由应用的所有者监视",
 	"does not go with this kind":                                                                                                    "与此类告警不符",
