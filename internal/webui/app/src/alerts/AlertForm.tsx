@@ -103,7 +103,15 @@ function Watched({ site, form, typed, fixed }: { site: Site; form: UseFormReturn
       <Choice
         name="kind"
         label={t('kind')}
-        hint={typed.kind === 'dayClosed' ? t('daysHint') : typed.kind === 'upstreamLeftOut' ? t('leftOutHint') : typed.kind === 'budget' ? t('budgetHint') : ''}
+        hint={
+          typed.kind === 'dayClosed'
+            ? t('daysHint')
+            : typed.kind === 'upstreamLeftOut'
+              ? t('leftOutHint')
+              : typed.kind === 'budget'
+                ? t('budgetHint')
+                : ''
+        }
         disabled={fixed !== null}
         onChange={(event) => choose(event.target.value as Kind)}
       >

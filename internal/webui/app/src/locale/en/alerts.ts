@@ -64,7 +64,11 @@ const alerts: Same<typeof zh> = {
   within: 'within {{n}} min and {{calls}} calls or more',
   now: 'Now',
   since: 'since {{at}}',
-  figures: { calls: '{{calls}} calls, {{failures}} failures', used: '{{used}} of {{limit}} used', spent: '{{cost}} of {{amount}} {{currency}} spent' },
+  figures: {
+    calls: '{{calls}} calls, {{failures}} failures',
+    used: '{{used}} of {{limit}} used',
+    spent: '{{cost}} of {{amount}} {{currency}} spent',
+  },
   firing: 'Firing now: ',
   firingMore: '{{n}} more',
   states: { firing: 'Firing', ok: 'OK', disabled: 'Disabled', silenced: 'Silenced until {{at}}' },

@@ -53,7 +53,11 @@ export default {
   within: '{{n}} 分钟内，至少 {{calls}} 次调用',
   now: '当前',
   since: '自 {{at}}',
-  figures: { calls: '{{calls}} 次调用，{{failures}} 次失败', used: '已用 {{used}} / {{limit}}', spent: '已花费 {{cost}} / {{amount}} {{currency}}' },
+  figures: {
+    calls: '{{calls}} 次调用，{{failures}} 次失败',
+    used: '已用 {{used}} / {{limit}}',
+    spent: '已花费 {{cost}} / {{amount}} {{currency}}',
+  },
   firing: '正在告警：',
   firingMore: '另外 {{n}} 个',
   states: { firing: '触发中', ok: '正常', disabled: '已停用', silenced: '静默至 {{at}}' },
