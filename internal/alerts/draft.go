@@ -12,9 +12,10 @@ import (
 	"callgate/internal/fault"
 )
 
-// The periods of tokens and cost.
+// The periods of tokens, cost and budgets.
 const (
 	day   = "day"
+	week  = "week" // of budgets only
 	month = "month"
 )
 
@@ -77,7 +78,7 @@ func (d *Draft) target(who Who, r *Rule, wrong fault.Fields) {
 	able := slices.DeleteFunc(slices.Clone(allowed), func(t TargetType) bool { return (who.Owner != uuid.Nil) != slices.Contains(ofOwners, t) })
 	switch {
 	case !known:
-		wrong.Add("kind", "must be failureRate, noCalls, p95, tokens, cost, limit, keyExpiry, statisticsBehind, spoolStuck, upstreamLeftOut or dayClosed")
+		wrong.Add("kind", "must be failureRate, noCalls, p95, tokens, cost, limit, budget, keyExpiry, statisticsBehind, spoolStuck, upstreamLeftOut or dayClosed")
 		return
 	case who.Owner != uuid.Nil && len(able) == 0:
 		wrong.Add("kind", "only administrators can watch this")
@@ -97,12 +98,15 @@ func (d *Draft) target(who Who, r *Rule, wrong fault.Fields) {
 }
 
 func (d *Draft) setPeriod(r *Rule, wrong fault.Fields) {
-	counted := r.Kind == Tokens || r.Kind == Cost
+	counted := r.Kind == Tokens || r.Kind == Cost || r.Kind == BudgetUse
 	if counted {
 		r.Period = day
 	}
 	set(&r.Period, d.Period, counted, "period", wrong)
-	if counted && r.Period != day && r.Period != month {
+	switch {
+	case r.Kind == BudgetUse && r.Period != day && r.Period != week && r.Period != month:
+		wrong.Add("period", "must be day, week or month")
+	case counted && r.Kind != BudgetUse && r.Period != day && r.Period != month:
 		wrong.Add("period", "must be day or month")
 	}
 	set(&r.Currency, d.Currency, r.Kind == Cost, "currency", wrong)
@@ -172,8 +176,11 @@ func (e *Edit) thresholds(r *Rule, wrong fault.Fields) {
 		r.Threshold = *e.Threshold
 	}
 	most := float64(maxThreshold)
-	if r.Kind == FailureRate || r.Kind == LimitUse {
+	switch r.Kind {
+	case FailureRate, LimitUse:
 		most = 100
+	case BudgetUse:
+		most = mostOfBudget
 	}
 	if !(r.Threshold > 0) || r.Threshold > most {
 		wrong.Add("threshold", "must be a number above 0, at most %d", int64(most))

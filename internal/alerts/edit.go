@@ -60,7 +60,7 @@ func (s *Store) Update(ctx context.Context, who Who, id uuid.UUID, e Edit, seen 
 func save(ctx context.Context, tx pgx.Tx, r *Rule) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE alert_rules SET name = $2, threshold = $3, resolve_threshold = $4, window_minutes = nullif($5, 0), min_calls = nullif($6::bigint, 0),
-			enabled = $7 AND kind <> 'upstreamLeftOut', watched = $7 AND kind = 'upstreamLeftOut', silenced_until = $8, updated_at = clock_timestamp() WHERE id = $1`,
+			enabled = $7 AND kind NOT IN ('upstreamLeftOut', 'budget'), watched = $7 AND kind IN ('upstreamLeftOut', 'budget'), silenced_until = $8, updated_at = clock_timestamp() WHERE id = $1`,
 		r.ID, r.Name, r.Threshold, r.ResolveThreshold, r.WindowMinutes, r.MinCalls, r.Enabled, r.SilencedUntil)
 	if err == nil { // what spoke against the state did so by other thresholds
 		_, err = tx.Exec(ctx, `UPDATE alert_states SET streak = 0 WHERE rule_id = $1`, r.ID)

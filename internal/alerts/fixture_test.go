@@ -26,6 +26,7 @@ type figures struct {
 	last     map[uuid.UUID]time.Time
 	spent    map[uuid.UUID]Spent
 	uses     map[uuid.UUID]map[string]Use
+	budgets  map[uuid.UUID]map[string]BudgetSpent
 	keys     map[uuid.UUID]ExpiringKey
 	out      map[string]LeftOut
 	fail     error // of everything
@@ -76,6 +77,12 @@ func (f *figures) Spent(context.Context, []uuid.UUID, beijing.Range) (map[uuid.U
 
 func (f *figures) Uses(context.Context, []uuid.UUID) (map[uuid.UUID]map[string]Use, error) {
 	return f.uses, f.fail
+}
+
+func (f *figures) Budgets(context.Context, []uuid.UUID, time.Time) (map[uuid.UUID]map[string]BudgetSpent, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.budgets, f.fail
 }
 
 func (f *figures) ExpiringKeys(context.Context, []uuid.UUID) (map[uuid.UUID]ExpiringKey, error) {

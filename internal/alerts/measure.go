@@ -115,6 +115,8 @@ func (m *measuring) answer(ctx context.Context, q question, rules []*Rule) error
 		return m.windows(ctx, q, rules)
 	case NoCalls:
 		return m.silence(ctx, rules)
+	case BudgetUse:
+		return m.budgets(ctx, rules)
 	default:
 		return m.spent(ctx, q, rules)
 	}
@@ -218,6 +220,30 @@ func (m *measuring) limits(ctx context.Context, rules []*Rule) error {
 			return Measure{Unknown: NoData, Figures: Figures{Limit: &use.Limit}}
 		}
 		return Measure{Value: 100 * float64(*use.Used) / float64(use.Limit), Figures: Figures{Used: use.Used, Limit: &use.Limit}}
+	})
+	return nil
+}
+
+// budgets are of the periods that it was at dataThrough, as costs are.
+func (m *measuring) budgets(ctx context.Context, rules []*Rule) error {
+	found, err := m.source.Budgets(ctx, applicationsOf(rules), m.standing.Through)
+	if err != nil {
+		return err
+	}
+	m.put(rules, func(r *Rule) Measure {
+		b, ok := found[applicationOf(r)][r.Period]
+		if !ok {
+			return Measure{Unknown: NoData}
+		}
+		figures := Figures{
+			Amount: &b.Amount, Currency: &b.Currency, Cost: &b.Spent, UnpricedCalls: &b.Unknown,
+			From: instant(b.From.Start()), To: instant(m.standing.Through),
+		}
+		if b.UsedUpOn != nil {
+			text := b.UsedUpOn.String()
+			figures.UsedUpOn = &text
+		}
+		return Measure{Value: b.Percent, Figures: figures}
 	})
 	return nil
 }

@@ -85,6 +85,10 @@ func (t tables) Uses(context.Context, []uuid.UUID) (map[uuid.UUID]map[string]Use
 	return nil, errAway
 }
 
+func (t tables) Budgets(context.Context, []uuid.UUID, time.Time) (map[uuid.UUID]map[string]BudgetSpent, error) {
+	return nil, errAway
+}
+
 func (t tables) ExpiringKeys(context.Context, []uuid.UUID) (map[uuid.UUID]ExpiringKey, error) {
 	return nil, errAway
 }

@@ -17,6 +17,7 @@ const (
 	Tokens           Kind = "tokens"           // input and output of the period
 	Cost             Kind = "cost"             // amount of a currency, of the period
 	LimitUse         Kind = "limit"            // percent of a limit that is used
+	BudgetUse        Kind = "budget"           // percent of an application's budget of a period that is spent
 	KeyExpiry        Kind = "keyExpiry"        // days until the next key expires
 	StatisticsBehind Kind = "statisticsBehind" // seconds that dataThrough is behind
 	SpoolStuck       Kind = "spoolStuck"       // minutes that a spool has not been reported
@@ -54,6 +55,7 @@ const (
 	defaultCalls  = 20
 	maxCalls      = 1_000_000
 	maxThreshold  = 1e15
+	mostOfBudget  = 1000 // percent, as of the thresholds of budgets
 )
 
 // windows are the minutes that a failure rate or percentile may be of.
@@ -83,7 +85,7 @@ type Rule struct {
 	ResolveThreshold float64
 	WindowMinutes    int64
 	MinCalls         int64
-	Period           string // day or month
+	Period           string // day or month; of BudgetUse, week too
 	Currency         string
 	Limit            string // as the contract names it
 	Enabled          bool
@@ -107,7 +109,7 @@ type Counts struct {
 // Unit is that of the thresholds.
 func (r *Rule) Unit() string {
 	switch r.Kind {
-	case FailureRate, LimitUse:
+	case FailureRate, LimitUse, BudgetUse:
 		return "percent"
 	case NoCalls, SpoolStuck, UpstreamLeftOut:
 		return "minutes"
@@ -132,7 +134,7 @@ func (k Kind) windowed() bool { return k == FailureRate || k == P95 }
 // targets are what each kind can watch.
 var targets = map[Kind][]TargetType{
 	FailureRate: {Application, Capability, Upstream}, P95: {Application, Capability, Upstream},
-	NoCalls: {Application}, Tokens: {Application}, Cost: {Application}, LimitUse: {Application}, KeyExpiry: {Application},
+	NoCalls: {Application}, Tokens: {Application}, Cost: {Application}, LimitUse: {Application}, BudgetUse: {Application}, KeyExpiry: {Application},
 	UpstreamLeftOut:  {Application, Capability, Upstream},
 	StatisticsBehind: {Platform}, SpoolStuck: {Platform}, DayClosed: {Account, Platform},
 }

@@ -208,7 +208,8 @@ func insert(ctx context.Context, tx pgx.Tx, r *Rule) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO alert_rules (id, owner_id, name, kind, application_id, capability_id, upstream_id, threshold, resolve_threshold,
 			window_minutes, min_calls, period, currency, limit_name, enabled, watched, created_by)
-		VALUES ($1, $2, $3, $4, $5::text::uuid, $6, $7, $8, $9, nullif($10, 0), nullif($11::bigint, 0), nullif($12, ''), nullif($13, ''), nullif($14, ''), $15 AND $4 <> 'upstreamLeftOut', $15 AND $4 = 'upstreamLeftOut', $16)`,
+		VALUES ($1, $2, $3, $4, $5::text::uuid, $6, $7, $8, $9, nullif($10, 0), nullif($11::bigint, 0), nullif($12, ''), nullif($13, ''), nullif($14, ''), 
+			$15 AND $4 NOT IN ('upstreamLeftOut', 'budget'), $15 AND $4 IN ('upstreamLeftOut', 'budget'), $16)`,
 		r.ID, r.Owner, r.Name, r.Kind, of(Application), of(Capability), of(Upstream), r.Threshold, r.ResolveThreshold,
 		r.WindowMinutes, r.MinCalls, r.Period, r.Currency, r.Limit, r.Enabled, r.CreatedBy)
 	if err == nil {

@@ -38,6 +38,9 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 		{w.who, func(d *Draft) { d.Period = ptr("day") }, []string{"period"}},
 		{w.who, func(d *Draft) { d.Kind = Cost; d.Currency = ptr("yuan"); d.Period = ptr("year") }, []string{"currency", "period"}},
 		{w.who, func(d *Draft) { d.Kind = LimitUse; d.Limit = ptr("patience"); d.Threshold = ptr(80.0) }, []string{"limit"}},
+		{w.who, func(d *Draft) { d.Kind = Cost; d.Currency = ptr("CNY"); d.Period = ptr("week") }, []string{"period"}},
+		{w.who, func(d *Draft) { d.Kind = BudgetUse; d.Period = ptr("year"); d.Threshold = ptr(1001.0) }, []string{"period", "threshold"}},
+		{w.desk, func(d *Draft) { d.Kind = BudgetUse }, []string{"kind"}},
 		{w.who, func(d *Draft) { d.Channels = nil }, []string{"channels"}},
 		{w.who, func(d *Draft) { d.Channels = make([]ChannelDraft, 6) }, []string{"channels"}},
 		{w.who, func(d *Draft) { d.Channels[0].Secret = ptr("mine") }, []string{"channels"}},
@@ -68,6 +71,7 @@ func TestEveryKindCanBeMadeAndIsMeasured(t *testing.T) {
 		f.last[app] = time.Now().Add(-20 * time.Minute)
 		f.spent[app] = Spent{Tokens: 5000, Known: true, Costs: map[string]Money{"CNY": {"12.5", 12.5}}, Unpriced: 3}
 		f.uses[app] = map[string]Use{"callsPerDay": {Limit: 100, Used: ptr(int64(80))}, "tokensPerDay": {Limit: 100}, "concurrency": {}}
+		f.budgets = map[uuid.UUID]map[string]BudgetSpent{app: {"week": {From: 20_000, Spent: "8.05", Amount: "10", Currency: "CNY", Percent: 80.5, Unknown: 2}}}
 		f.keys[app] = key
 		f.out = map[string]LeftOut{w.app: {"GPT", "Europe", 6 * time.Minute}, "gpt": {}}
 		f.standing = Standing{Through: time.Now(), SpoolID: uuid.New(), Host: "gateway-1", SilentFor: 3 * time.Minute}
@@ -97,6 +101,8 @@ func TestEveryKindCanBeMadeAndIsMeasured(t *testing.T) {
 		{w.who, of(LimitUse, 80, func(d *Draft) { d.Limit = ptr("callsPerDay") }), 80, ""},
 		{w.who, of(LimitUse, 50, func(d *Draft) { d.Limit = ptr("tokensPerDay") }), -1, NoData},
 		{w.who, of(LimitUse, 50, func(d *Draft) { d.Limit = ptr("concurrency") }), 0, ""},
+		{w.who, of(BudgetUse, 80, func(d *Draft) { d.Period = ptr("week") }), 80.5, ""},
+		{w.who, of(BudgetUse, 120), -1, NoData},
 		{w.who, of(KeyExpiry, 3), 2.5, ""},
 		{w.desk, of(FailureRate, 20, on(Capability, "gpt")), 25, ""},
 		{w.desk, of(FailureRate, 20, on(Upstream, "eu")), 100, ""},

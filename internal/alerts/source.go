@@ -13,8 +13,10 @@ import (
 type Figures struct {
 	Calls          *int64  `json:"calls,omitempty"`
 	Failures       *int64  `json:"failures,omitempty"`
+	Amount         *string `json:"amount,omitempty"`
 	CapabilityName *string `json:"capabilityName,omitempty"`
 	Cost           *string `json:"cost,omitempty"`
+	Currency       *string `json:"currency,omitempty"`
 	DataThrough    *string `json:"dataThrough,omitempty"` // RFC 3339, as everywhere in openapi.yaml
 	Day            *string `json:"day,omitempty"`         // YYYY-MM-DD
 	ExpiresAt      *string `json:"expiresAt,omitempty"`
@@ -33,6 +35,7 @@ type Figures struct {
 	UnpricedCalls  *int64  `json:"unpricedCalls,omitempty"`
 	UpstreamName   *string `json:"upstreamName,omitempty"` // of administrators' rules only
 	Used           *int64  `json:"used,omitempty"`
+	UsedUpOn       *string `json:"usedUpOn,omitempty"` // YYYY-MM-DD
 }
 
 // Window is what calls did that ended in a window.
@@ -59,6 +62,17 @@ type Money struct {
 type Use struct {
 	Limit int64  // 0: there is none
 	Used  *int64 // nil: not known
+}
+
+// BudgetSpent is what an application has spent of its own budget of a period.
+type BudgetSpent struct {
+	From     beijing.Day // the first of the period
+	Spent    string      // exact, as Amount is
+	Amount   string      // that holds: of an override, if there is one
+	Currency string
+	Percent  float64      // of Amount
+	Unknown  int64        // calls whose cost is not known in the currency
+	UsedUpOn *beijing.Day // at the rate of the period so far; nil: not in this period
 }
 
 // ExpiringKey is the key of an application that expires next.
@@ -93,6 +107,8 @@ type Source interface {
 	Spent(ctx context.Context, applications []uuid.UUID, days beijing.Range) (map[uuid.UUID]Spent, error)
 	// Uses are by the names of the limits.
 	Uses(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]map[string]Use, error)
+	// Budgets are by their periods: day, week and month, of those that an application has, as they are at a time.
+	Budgets(ctx context.Context, applications []uuid.UUID, at time.Time) (map[uuid.UUID]map[string]BudgetSpent, error)
 	ExpiringKeys(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]ExpiringKey, error)
 	// LeftOut is of applications, capabilities or upstreams; without a gateway that lives it is of none.
 	LeftOut(ctx context.Context, of TargetType, ids []string) (map[string]LeftOut, error)

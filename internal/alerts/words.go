@@ -15,6 +15,7 @@ var phrases = map[Kind][2]string{
 	Tokens:           {"Token 用量", "tokens used"},
 	Cost:             {"费用（估算）", "cost (estimate)"},
 	LimitUse:         {"限额用量", "limit used"},
+	BudgetUse:        {"预算用量", "budget spent"},
 	KeyExpiry:        {"密钥到期", "key expires in"},
 	StatisticsBehind: {"统计数据落后", "statistics are behind by"},
 	SpoolStuck:       {"暂存未上报", "spool not reported for"},
@@ -97,6 +98,12 @@ func (f Figures) words() (lines []string) {
 	}
 	if f.Used != nil && f.Limit != nil {
 		lines = append(lines, fmt.Sprintf("已用 / used %d / %d", *f.Used, *f.Limit))
+	}
+	if f.Cost != nil && f.Amount != nil && f.Currency != nil {
+		lines = append(lines, fmt.Sprintf("已花费 / spent %s / %s %s", *f.Cost, *f.Amount, *f.Currency))
+	}
+	if f.UsedUpOn != nil {
+		lines = append(lines, "预计用尽 / used up on "+*f.UsedUpOn)
 	}
 	if f.LastCallAt != nil {
 		lines = append(lines, "上次调用 / last call "+*f.LastCallAt)

@@ -80,6 +80,11 @@ func (s *Store) Of(ctx context.Context, application uuid.UUID) ([]Budget, error)
 	return query(ctx, s.pool, `WHERE b.application_id = $1`+inOrder, application)
 }
 
+// OfApplications gives the budgets of applications, not those of their keys.
+func (s *Store) OfApplications(ctx context.Context, applications []uuid.UUID) ([]Budget, error) {
+	return query(ctx, s.pool, `WHERE b.application_id = ANY($1) AND b.key_id IS NULL`+inOrder, applications)
+}
+
 // Own gives the budgets of an owner's applications and their keys.
 func (s *Store) Own(ctx context.Context, owner uuid.UUID) ([]Budget, error) {
 	return query(ctx, s.pool, `WHERE a.owner_id = $1`+inOrder, owner)

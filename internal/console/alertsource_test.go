@@ -85,3 +85,45 @@ func TestAnOwnerWatchesUpstreamsWithoutBeingToldTheirNames(t *testing.T) {
 		m.admin.must(201, "POST", "/api/admin/alerts", `{"name":"Out","kind":"upstreamLeftOut",`+target+`,"threshold":5,"channels":[{"kind":"mail"}]}`)
 	}
 }
+
+// TestAnAlertOfABudgetIsToldWhatTheBudgetShows of each application's own budgets, an override counted; those of keys are none.
+func TestAnAlertOfABudgetIsToldWhatTheBudgetShows(t *testing.T) {
+	w := newWatcher(t)
+	w.seed("gpt")
+	w.priceGPT() // 2 and 8 dollars a million
+	dev := w.developer("dev")
+	app := field[string](t, dev.must(201, "POST", "/api/applications", `{"name":"Spender","capabilityIds":["gpt"]}`), "id")
+	other := field[string](t, dev.must(201, "POST", "/api/applications", `{"name":"Saver"}`), "id")
+	path := "/api/applications/" + app
+	for range 3 {
+		w.usedTokens(app, "gpt", 100_000, 10_000) // 0.28
+	}
+	set := dev.must(200, "PUT", path+"/budgets", `{"budgets":[{"period":"week","amount":"1","currency":"USD","action":"warn"},{"period":"month","amount":"0.42","currency":"USD","action":"warn"}]}`)
+	week := dataOf[openapi.BudgetItems](t, set).Items[0]
+	source, ids := w.console.Report.AlertSource(), []uuid.UUID{uuid.MustParse(app), uuid.MustParse(other)}
+	spent := func() map[string]alerts.BudgetSpent {
+		t.Helper()
+		found, err := source.Budgets(t.Context(), ids, w.now)
+		if err != nil || len(found) != 1 || len(found[ids[0]]) != 2 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		return found[ids[0]]
+	}
+	found := spent()
+	if b := found["week"]; b.Spent != "0.84" || b.Amount != "1" || b.Currency != "USD" || b.Percent != 84 || b.Unknown != 0 || b.From != week.From {
+		t.Errorf("of the week: %+v", b)
+	}
+	if b := found["month"]; b.Percent != 200 || b.UsedUpOn == nil && w.now.Sub(b.From.Start()) > time.Hour {
+		t.Errorf("of the month: %+v", b)
+	}
+	until := w.now.Add(time.Hour).Format(time.RFC3339)
+	dev.must(200, "POST", fmt.Sprintf("%s/budgets/%s/override", path, week.ID), fmt.Sprintf(`{"amount":"2","until":%q,"reason":"a release"}`, until))
+	if b := spent()["week"]; b.Amount != "2" || b.Percent != 42 {
+		t.Errorf("with an override: %+v", b)
+	}
+	made := dataOf[openapi.Alert](t, dev.must(201, "POST", "/api/alerts", fmt.Sprintf(`{"name":"Goes","kind":"budget","targetType":"application","targetId":%q,
+		"threshold":80,"period":"week","channels":[{"kind":"mail"}]}`, app)))
+	if made.Unit != "percent" || made.Period == nil || *made.Period != "week" || made.ResolveThreshold != 80 || !made.Enabled {
+		t.Errorf("%+v", made)
+	}
+}

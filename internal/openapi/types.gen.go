@@ -103,7 +103,7 @@ type Alert struct {
 	// MinCalls Of failureRate and p95: with fewer calls in the window it does not begin to fire.
 	MinCalls *int64 `json:"minCalls"`
 
-	// Period Of tokens and cost; Beijing days and months.
+	// Period Of tokens, cost and budget, which alone may be of a week; Beijing days, weeks from Monday and months.
 	Period *string `json:"period"`
 
 	// ResolveThreshold It is resolved when the value is below; of keyExpiry, above.
@@ -115,7 +115,7 @@ type Alert struct {
 	State         AlertState  `json:"state"`
 	Target        AlertTarget `json:"target"`
 
-	// Threshold It fires when the value reaches it; of keyExpiry, when no more days are left. of upstreamLeftOut, when any gateway has left an upstream out of the choice for so many minutes, its circuit open. 0 of dayClosed, which tells every closing.
+	// Threshold It fires when the value reaches it; of keyExpiry, when no more days are left. Of budget, in percent of the amount that holds. of upstreamLeftOut, when any gateway has left an upstream out of the choice for so many minutes, its circuit open. 0 of dayClosed, which tells every closing.
 	Threshold float64 `json:"threshold"`
 
 	// Unit percent, minutes, ms, tokens, days, seconds or a currency; empty of dayClosed.
@@ -227,7 +227,9 @@ type AlertDraft struct {
 	// Limit Required of limit.
 	Limit    *string `json:"limit,omitempty"`
 	MinCalls *int64  `json:"minCalls,omitempty"`
-	Period   *string `json:"period,omitempty"`
+
+	// Period Of tokens, cost and budget; a week of budget only.
+	Period *string `json:"period,omitempty"`
 
 	// ResolveThreshold Without it: the usual one, 80 % of the threshold of rates, durations and delays, 10 points below that of a limit, else the threshold.
 	ResolveThreshold *float64 `json:"resolveThreshold,omitempty"`
@@ -236,7 +238,7 @@ type AlertDraft struct {
 	TargetID   *string `json:"targetId,omitempty"`
 	TargetType string  `json:"targetType"`
 
-	// Threshold Above 0; percentages at most 100. Required of all but dayClosed, which has none.
+	// Threshold Above 0; percentages at most 100, of budget 1000. Required of all but dayClosed, which has none.
 	Threshold     *float64 `json:"threshold,omitempty"`
 	WindowMinutes *int64   `json:"windowMinutes,omitempty"`
 }
@@ -262,10 +264,16 @@ type AlertFigures struct {
 	Calls    *int64 `json:"calls"`
 	Failures *int64 `json:"failures"`
 
+	// Amount Of budget, the amount that holds, that of an override if there is one.
+	Amount *string `json:"amount"`
+
 	// CapabilityName Of upstreamLeftOut, the capability whose upstream it is.
 	CapabilityName *string `json:"capabilityName"`
 	Cost           *string `json:"cost"`
-	DataThrough    *string `json:"dataThrough"`
+
+	// Currency Of budget, that of cost and amount.
+	Currency    *string `json:"currency"`
+	DataThrough *string `json:"dataThrough"`
 
 	// Day The Beijing day that was closed or reopened.
 	Day        *string `json:"day"`
@@ -291,6 +299,9 @@ type AlertFigures struct {
 	// UpstreamName Of upstreamLeftOut, the upstream; null in an owner's alerts.
 	UpstreamName *string `json:"upstreamName"`
 	Used         *int64  `json:"used"`
+
+	// UsedUpOn Of budget, the Beijing day on which it will be used up at the rate of the period so far; null if not in this period.
+	UsedUpOn *string `json:"usedUpOn"`
 }
 
 // AlertItems defines model for AlertItems.

@@ -12,6 +12,7 @@ import (
 
 	"callgate/internal/alerts"
 	"callgate/internal/beijing"
+	"callgate/internal/budget"
 	"callgate/internal/catalog"
 	"callgate/internal/stats"
 )
@@ -71,6 +72,36 @@ func (s alertSource) Spent(ctx context.Context, applications []uuid.UUID, days b
 		spent[id] = found
 	}
 	return spent, err
+}
+
+// Budgets asks for what is spent of all of them at once.
+func (s alertSource) Budgets(ctx context.Context, applications []uuid.UUID, at time.Time) (map[uuid.UUID]map[string]alerts.BudgetSpent, error) {
+	budgets, err := budget.New(s.r.Pool).OfApplications(ctx, applications)
+	if err != nil {
+		return nil, err
+	}
+	asks := make([]budget.Ask, len(budgets))
+	for i := range budgets {
+		asks[i] = budget.Ask{Budget: &budgets[i], From: budgets[i].Period.Of(beijing.DayOf(at)).Start}
+	}
+	spent, err := s.r.budgetReader().Spent(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	found := map[uuid.UUID]map[string]alerts.BudgetSpent{}
+	for i := range budgets {
+		b, holds := &budgets[i], budgets[i].Holds(at)
+		one := alerts.BudgetSpent{
+			From: asks[i].From, Spent: spent[i].Amount.String(), Amount: holds.String(), Currency: b.Currency,
+			Percent: percentOf(spent[i].Amount, holds), Unknown: spent[i].Unknown,
+		}
+		_, one.UsedUpOn, _ = budget.Forecast(b, spent[i].Amount, at)
+		if found[b.Application] == nil {
+			found[b.Application] = map[string]alerts.BudgetSpent{}
+		}
+		found[b.Application][string(b.Period)] = one
+	}
+	return found, nil
 }
 
 func (s alertSource) Uses(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]map[string]alerts.Use, error) {

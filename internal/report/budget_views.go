@@ -79,7 +79,7 @@ func budgetView(b *budget.Budget, now time.Time) openapi.Budget {
 
 func addSpent(view *openapi.Budget, b *budget.Budget, spent budget.Spent, now time.Time) {
 	holds := b.Holds(now)
-	percent := spent.Amount.Mul(decimal.NewFromInt(100)).Div(holds).InexactFloat64()
+	percent := percentOf(spent.Amount, holds)
 	text, left := spent.Amount.String(), decimal.Max(decimal.Zero, holds.Sub(spent.Amount)).String()
 	view.Spent, view.Left, view.Percent, view.UnknownCalls = &text, &left, &percent, &spent.Unknown
 	switch {
@@ -97,6 +97,11 @@ func addSpent(view *openapi.Budget, b *budget.Budget, spent budget.Spent, now ti
 			view.Forecast.UsedUpOn = &text
 		}
 	}
+}
+
+// percentOf is what part of an amount is spent.
+func percentOf(spent, amount decimal.Decimal) float64 {
+	return spent.Mul(decimal.NewFromInt(100)).Div(amount).InexactFloat64()
 }
 
 // OwnBudgets are what the holder of a key is told of budgets: nothing of capabilities', which administrators alone know.

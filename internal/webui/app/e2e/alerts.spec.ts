@@ -181,6 +181,19 @@ test('an alert on costs begins with the currency that the application has', asyn
   server.close();
 });
 
+test('an owner watches the budget of a week', async ({ page, developer }) => {
+  await developer.createApplication('Search');
+  await page.goto('/alerts');
+  await page.getByRole('button', { name: 'New alert' }).click();
+  await field(page, 'Name').fill('Budget goes');
+  await field(page, 'Watches').selectOption('budget');
+  await field(page, 'Application').selectOption('Search');
+  await field(page, 'Period').selectOption('week');
+  await form(page).getByRole('button', { name: 'Save' }).click();
+  await expect(row(page, 'Budget goes')).toContainText('Search: Budget spent ≥ 80%, each Beijing week');
+  await expect(row(page, 'Budget goes')).toContainText('No data: kept as it was', { timeout: 30_000 });
+});
+
 test('administrators watch the platform from the back office', async ({ page, administrator }) => {
   await page.goto('/admin/alerts');
   await page.getByRole('button', { name: 'New alert' }).click();

@@ -11,7 +11,6 @@ import { Decide, Form, Input, Refused, Select, useDraft, useTyped } from '../ui/
 import { notify } from '../ui/page/notice';
 import { ChannelFields } from './ChannelFields';
 import {
-  counted,
   draftOf,
   editOf,
   fresh,
@@ -19,6 +18,7 @@ import {
   single,
   stored,
   UNITS,
+  periodsOf,
   USUAL,
   windowed,
   WINDOWS,
@@ -91,6 +91,7 @@ function Watched({ site, form, typed, fixed }: { site: Site; form: UseFormReturn
     const targetType = able.includes(typed.targetType) ? typed.targetType : (able[0] ?? 'platform');
     form.setValue('kind', kind);
     form.setValue('threshold', USUAL[kind]);
+    if (!periodsOf(kind).includes(typed.period)) form.setValue('period', 'day');
     if (targetType !== typed.targetType) aim(targetType);
   };
   const aim = (targetType: TargetType) => {
@@ -102,7 +103,15 @@ function Watched({ site, form, typed, fixed }: { site: Site; form: UseFormReturn
       <Choice
         name="kind"
         label={t('kind')}
-        hint={typed.kind === 'dayClosed' ? t('daysHint') : typed.kind === 'upstreamLeftOut' ? t('leftOutHint') : ''}
+        hint={
+          typed.kind === 'dayClosed'
+            ? t('daysHint')
+            : typed.kind === 'upstreamLeftOut'
+              ? t('leftOutHint')
+              : typed.kind === 'budget'
+                ? t('budgetHint')
+                : ''
+        }
         disabled={fixed !== null}
         onChange={(event) => choose(event.target.value as Kind)}
       >
@@ -183,9 +192,9 @@ function Further({ kind, fixed }: { kind: Kind; fixed: boolean }) {
           <Line name="minCalls" label={t('minCalls')} hint={t('minCallsHint')} inputMode="numeric" />
         </>
       )}
-      {counted(kind) && (
+      {periodsOf(kind).length > 0 && (
         <Choice name="period" label={t('period')} disabled={fixed}>
-          {(['day', 'month'] as const).map((one) => (
+          {periodsOf(kind).map((one) => (
             <option key={one} value={one}>
               {t(`periods.${one}`)}
             </option>

@@ -170,8 +170,9 @@ function Standing({ of, now }: { of: Alert; now: number }) {
 function Figures({ of }: { of: Alert }): ReactNode {
   const { t } = useTranslation('alerts');
   const format = useFormat();
-  const { calls: n, failures, used, limit, keyName, host, capabilityName, upstreamName } = of.state.figures;
+  const { calls: n, failures, cost, amount, currency, used, limit, keyName, host, capabilityName, upstreamName } = of.state.figures;
   if (n !== null && failures !== null) return <> · {t('figures.calls', { calls: format.count(n), failures: format.count(failures) })}</>;
+  if (cost !== null && amount !== null && currency !== null) return <> · {t('figures.spent', { cost, amount, currency })}</>;
   if (used !== null && limit !== null) return <> · {t('figures.used', { used: format.count(used), limit: format.count(limit) })}</>;
   if (keyName !== null) return <> · {keyName}</>;
   if (capabilityName !== null) return <> · {[capabilityName, upstreamName].filter((name) => name !== null).join(' · ')}</>;

@@ -12,7 +12,7 @@ export const MOST_CHANNELS = 5;
 /** What can be watched, and of what. */
 export const KINDS: Record<Site, readonly { kind: Kind; targets: readonly TargetType[] }[]> = {
   own: [
-    ...(['failureRate', 'p95', 'noCalls', 'tokens', 'cost', 'limit', 'keyExpiry', 'upstreamLeftOut'] as const).map((kind) => ({
+    ...(['failureRate', 'p95', 'noCalls', 'tokens', 'cost', 'limit', 'budget', 'keyExpiry', 'upstreamLeftOut'] as const).map((kind) => ({
       kind,
       targets: ['application'] as const,
     })),
@@ -36,6 +36,7 @@ export const USUAL: Record<Kind, string> = {
   tokens: '1000000',
   cost: '100',
   limit: '80',
+  budget: '80',
   keyExpiry: '14',
   statisticsBehind: '60',
   spoolStuck: '5',
@@ -53,6 +54,7 @@ export const UNITS: Record<Exclude<Kind, 'cost' | 'dayClosed'>, 'percent' | 'ms'
   noCalls: 'minutes',
   tokens: 'tokens',
   limit: 'percent',
+  budget: 'percent',
   keyExpiry: 'days',
   statisticsBehind: 'seconds',
   spoolStuck: 'minutes',
@@ -60,7 +62,10 @@ export const UNITS: Record<Exclude<Kind, 'cost' | 'dayClosed'>, 'percent' | 'ms'
 };
 
 export const windowed = (kind: Kind): boolean => kind === 'failureRate' || kind === 'p95';
-export const counted = (kind: Kind): boolean => kind === 'tokens' || kind === 'cost';
+
+/** The periods that a kind may be of; none: it is of no period. */
+export const periodsOf = (kind: Kind): readonly Typed['period'][] =>
+  kind === 'budget' ? ['day', 'week', 'month'] : kind === 'tokens' || kind === 'cost' ? ['day', 'month'] : [];
 
 export interface TypedChannel {
   key: number;
@@ -81,7 +86,7 @@ export interface Typed {
   threshold: string;
   windowMinutes: string;
   minCalls: string;
-  period: 'day' | 'month';
+  period: 'day' | 'week' | 'month';
   currency: string;
   limit: NonNullable<Schemas['AlertDraft']['limit']>;
   channels: TypedChannel[];
@@ -145,7 +150,7 @@ export const draftOf = (typed: Typed) =>
     ...watched(typed),
     ...(typed.kind === 'dayClosed' ? {} : { threshold: Number(typed.threshold) }),
     ...(single(typed.targetType) ? { targetId: typed.targetId } : {}),
-    ...(counted(typed.kind) ? { period: typed.period } : {}),
+    ...(periodsOf(typed.kind).length > 0 ? { period: typed.period } : {}),
     ...(typed.kind === 'cost' ? { currency: typed.currency.trim().toUpperCase() } : {}),
     ...(typed.kind === 'limit' ? { limit: typed.limit } : {}),
   }) as Schemas['AlertDraft']; // what is left out has a default
