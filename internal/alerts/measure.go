@@ -232,8 +232,8 @@ func (m *measuring) budgets(ctx context.Context, rules []*Rule) error {
 	}
 	m.put(rules, func(r *Rule) Measure {
 		b, ok := found[applicationOf(r)][r.Period]
-		if !ok {
-			return Measure{Unknown: NoData}
+		if !ok { // taken away: nothing is spent of it
+			return Measure{}
 		}
 		figures := Figures{
 			Amount: &b.Amount, Currency: &b.Currency, Cost: &b.Spent, UnpricedCalls: &b.Unknown,

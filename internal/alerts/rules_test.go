@@ -102,7 +102,7 @@ func TestEveryKindCanBeMadeAndIsMeasured(t *testing.T) {
 		{w.who, of(LimitUse, 50, func(d *Draft) { d.Limit = ptr("tokensPerDay") }), -1, NoData},
 		{w.who, of(LimitUse, 50, func(d *Draft) { d.Limit = ptr("concurrency") }), 0, ""},
 		{w.who, of(BudgetUse, 80, func(d *Draft) { d.Period = ptr("week") }), 80.5, ""},
-		{w.who, of(BudgetUse, 120), -1, NoData},
+		{w.who, of(BudgetUse, 120), 0, ""},
 		{w.who, of(KeyExpiry, 3), 2.5, ""},
 		{w.desk, of(FailureRate, 20, on(Capability, "gpt")), 25, ""},
 		{w.desk, of(FailureRate, 20, on(Upstream, "eu")), 100, ""},

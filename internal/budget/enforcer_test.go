@@ -43,7 +43,7 @@ func (l *fakeLedger) read(_ context.Context, q Question) (found Spent, err error
 	defer l.mu.Unlock()
 	for _, c := range l.calls {
 		since, counted := q.Counted[c.gateway]
-		if !time.Now().Before(c.at) && !(counted && c.start.UnixMilli() >= since.UnixMilli()) {
+		if !time.Now().Before(c.at) && (!counted || c.start.UnixMilli() < since.UnixMilli()) {
 			found.Amount = found.Amount.Add(decimal.NewFromInt(c.cost))
 		}
 	}
