@@ -58,7 +58,7 @@ type Node struct {
 	limits       *limits.Limiter
 	budgets      *budget.Enforcer
 	spending     *report.BudgetReader
-	teller       *budget.Teller
+	notifier     *budget.Notifier
 	gateway      *gateway.Gateway
 	reports      *reports
 	traces       *traces.Tracer     // nil: calls are not traced
@@ -220,8 +220,8 @@ func (n *Node) Stop() error {
 	if n.alerts != nil {
 		n.closeAlerts()
 	}
-	if n.teller != nil {
-		n.teller.Close()
+	if n.notifier != nil {
+		n.notifier.Close()
 	}
 	if n.days != nil {
 		failed("stop closing days", n.days.Close())

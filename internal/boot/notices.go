@@ -54,9 +54,9 @@ ended (%[3]d). Its keys go on working.%[5]s
 `, move.Name, move.To, len(move.Alerts), zh, en)
 }
 
-// tellOfBudget mails whom a budget concerns: the owner of an application or a key; of an owner's the owner and the administrators,
+// notifyOfBudget mails whom a budget concerns: the owner of an application or a key; of an owner's the owner and the administrators,
 // and of a capability's these alone.
-func (n *Node) tellOfBudget(ctx context.Context, of budget.Notice) {
+func (n *Node) notifyOfBudget(ctx context.Context, of budget.Notice) {
 	subject, text := budgetNotice(of, n.config.PublicBaseURL)
 	if of.OwnerEmail != "" {
 		n.identity.Tell(ctx, of.OwnerEmail, subject, text)

@@ -269,7 +269,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		return fmt.Errorf("closing of days: %w", err)
 	}
 	reader := &report.BudgetReader{Stats: n.standing, Prices: deps.Pricing, Pool: n.pool}
-	n.teller = budget.StartTeller(budget.TellerConfig{Pool: n.pool, Spent: reader.Spent, Logger: n.logger, Tell: n.tellOfBudget})
+	n.notifier = budget.StartNotifier(budget.NotifierConfig{Pool: n.pool, Spent: reader.Spent, Logger: n.logger, Notify: n.notifyOfBudget})
 	n.alerts, err = alerts.Start(alerts.Config{
 		Pool: n.pool, Ring: n.keyring, Source: standing.AlertSource(), Mail: mail.Send, Administrator: n.identity.Administrator,
 		AllowPrivate: c.AlertAllowPrivate, Pages: c.PublicBaseURL, Logger: n.logger, Registry: n.registry,

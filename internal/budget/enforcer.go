@@ -85,9 +85,12 @@ type Enforcer struct {
 func Open(ctx context.Context, config Config) *Enforcer {
 	e := &Enforcer{config: config, began: time.Now(), soon: make(chan *account, exchangesOnce)}
 	e.refused = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "callgate_budget_refusals_total",
-		Help: "Calls refused for a budget, by code."}, []string{"code"})
+		Help: "Calls refused for a budget, by code: budget_exceeded, cost_unknown."}, []string{"code"})
 	e.failed = prometheus.NewCounter(prometheus.CounterOpts{Name: "callgate_budget_exchange_failures_total",
 		Help: "Exchanges about budgets with Redis, and readings of the ledger for them, that failed."})
+	for _, code := range [...]string{Exceeded, CostUnknown} {
+		e.refused.WithLabelValues(code)
+	}
 	if config.Registry != nil {
 		config.Registry.MustRegister(e.refused, e.failed)
 	}

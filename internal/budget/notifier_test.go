@@ -30,11 +30,11 @@ func TestAThresholdIsToldOnceAPeriod(t *testing.T) {
 	var spent int64
 	var now time.Time
 	var told []string
-	teller := &Teller{store: s, config: TellerConfig{Pool: r.Pool, Logger: slog.New(slog.DiscardHandler), now: func() time.Time { return now },
+	notifier := &Notifier{store: s, config: NotifierConfig{Pool: r.Pool, Logger: slog.New(slog.DiscardHandler), now: func() time.Time { return now },
 		Spent: func(_ context.Context, asks []Ask) ([]Spent, error) {
 			return []Spent{{Amount: decimal.NewFromInt(spent)}}, nil
 		},
-		Tell: func(_ context.Context, n Notice) {
+		Notify: func(_ context.Context, n Notice) {
 			on := "never"
 			if n.UsedUpOn != nil {
 				on = n.UsedUpOn.String()
@@ -61,7 +61,7 @@ func TestAThresholdIsToldOnceAPeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 		now, spent, told = at, step.spent, nil
-		if err := teller.tell(r.Ctx); err != nil {
+		if err := notifier.tell(r.Ctx); err != nil {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprint(told); got != "["+step.want+"]" {
@@ -69,7 +69,7 @@ func TestAThresholdIsToldOnceAPeriod(t *testing.T) {
 		}
 	}
 	set("60")
-	if err := teller.tell(r.Ctx); err != nil || fmt.Sprint(told[1:]) != "[80 % of 60, used up never]" {
+	if err := notifier.tell(r.Ctx); err != nil || fmt.Sprint(told[1:]) != "[80 % of 60, used up never]" {
 		t.Errorf("%v, %v of another amount", told, err)
 	}
 }

@@ -24,40 +24,40 @@ type Notice struct {
 	UsedUpOn *beijing.Day    // of the forecast; nil: not in this period
 }
 
-// TellerConfig says what a Teller works with.
-type TellerConfig struct {
+// NotifierConfig says what a Notifier works with.
+type NotifierConfig struct {
 	Pool   *pgxpool.Pool
 	Spent  func(ctx context.Context, asks []Ask) ([]Spent, error)
-	Tell   func(ctx context.Context, n Notice) // must not wait
+	Notify func(ctx context.Context, n Notice) // must not wait
 	Logger *slog.Logger
 
 	now func() time.Time
 }
 
-// Teller tells of thresholds, each once a period, from one console at a time.
-type Teller struct {
-	config  TellerConfig
+// Notifier tells of thresholds, each once a period, from one console at a time.
+type Notifier struct {
+	config  NotifierConfig
 	store   *Store
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
 const (
-	tellEvery  = 15 * time.Second
-	tellerLock = 0x6275646765740001 // "budget"
+	notifyEvery  = 15 * time.Second
+	notifierLock = 0x6275646765740001 // "budget"
 	// usedForecast is the part of a period, in percent, after which its rate says something.
 	usedForecast = 20
 )
 
-// StartTeller goes on until Close.
-func StartTeller(config TellerConfig) *Teller {
+// StartNotifier goes on until Close.
+func StartNotifier(config NotifierConfig) *Notifier {
 	if config.now == nil {
 		config.now = time.Now
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &Teller{config: config, store: New(config.Pool), cancel: cancel}
+	t := &Notifier{config: config, store: New(config.Pool), cancel: cancel}
 	t.running.Go(func() {
-		ticker := time.NewTicker(tellEvery)
+		ticker := time.NewTicker(notifyEvery)
 		defer ticker.Stop()
 		for {
 			select {
@@ -65,7 +65,7 @@ func StartTeller(config TellerConfig) *Teller {
 				return
 			case <-ticker.C:
 			}
-			err := leader.Turn(ctx, config.Pool, tellerLock, func(ctx context.Context, _ *pgx.Conn) error { return t.tell(ctx) })
+			err := leader.Turn(ctx, config.Pool, notifierLock, func(ctx context.Context, _ *pgx.Conn) error { return t.tell(ctx) })
 			if err != nil && ctx.Err() == nil {
 				config.Logger.Warn("thresholds of budgets cannot be looked at; it is tried again", "error", err)
 			}
@@ -75,13 +75,13 @@ func StartTeller(config TellerConfig) *Teller {
 }
 
 // Close ends it.
-func (t *Teller) Close() {
+func (t *Notifier) Close() {
 	t.cancel()
 	t.running.Wait()
 }
 
 // tell looks at all budgets once.
-func (t *Teller) tell(ctx context.Context) error {
+func (t *Notifier) tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	budgets, err := query(ctx, t.config.Pool, `WHERE cardinality(b.thresholds) > 0`)
@@ -107,7 +107,7 @@ func (t *Teller) tell(ctx context.Context) error {
 }
 
 // look tells of a budget's highest threshold that is reached and was not told yet, else of the forecast.
-func (t *Teller) look(ctx context.Context, ask Ask, spent decimal.Decimal, now time.Time) error {
+func (t *Notifier) look(ctx context.Context, ask Ask, spent decimal.Decimal, now time.Time) error {
 	n := Notice{Budget: *ask.Budget, Spent: spent, Holds: ask.Holds(now)}
 	var reached []int16
 	for _, percent := range ask.Thresholds {
@@ -139,6 +139,6 @@ func (t *Teller) look(ctx context.Context, ask Ask, spent decimal.Decimal, now t
 	for _, percent := range fresh {
 		n.Percent = max(n.Percent, percent)
 	}
-	t.config.Tell(ctx, n)
+	t.config.Notify(ctx, n)
 	return nil
 }
