@@ -227,7 +227,9 @@ func (e *Enforcer) account(b *enforced, day beijing.Day) *account {
 			found, _ = e.accounts.LoadOrStore(key, newAccount(key, days))
 		}
 		a = found.(*account)
-		a.budget.Store(b.Budget)
+		if a.budget.Swap(b.Budget) != b.Budget { // another amount may hold
+			a.emptyTo.Store(0)
+		}
 		b.latest.Store(a)
 	}
 	if now := int64(e.elapsed()); now-a.lastUse.Load() > int64(time.Second) {

@@ -143,13 +143,13 @@ func (e *Enforcer) exchangeAll(ctx context.Context, all []*account, spends bool)
 
 // read asks the ledger what is spent of an account but by what gateways count themselves, and tells them all.
 func (e *Enforcer) read(ctx context.Context, c claim) {
-	if err := e.take(ctx, c); err != nil {
+	if err := e.takeReading(ctx, c); err != nil {
 		e.failed.Inc()
 		e.config.Logger.Warn("what is spent of a budget cannot be read; it is tried again", "budget", c.of.accountKey.budget, "error", err)
 	}
 }
 
-func (e *Enforcer) take(ctx context.Context, c claim) error {
+func (e *Enforcer) takeReading(ctx context.Context, c claim) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	fields, err := e.config.Redis.HGetAll(ctx, c.of.redis()).Result()
