@@ -121,7 +121,7 @@ chaos: programs ## faults at length: kills under load (CHAOS_KILLS, CHAOS_RANDOM
 	EMBEDDED_REDIS=server go test -tags nightly -count=1 -v -timeout 60m -run 'RedisFailover' ./cmd/callgate
 	$(WITH_ENGINES) go test -tags nightly -count=1 -v -timeout 60m -run 'ConsolesKilled' ./internal/alerts
 	LIMITS_PACE=usual go test -tags nightly -count=1 -v -timeout 30m -run 'NoWindowHasMore' ./internal/limits
-	$(WITH_ENGINES) env LIMITS_SECONDS=600 go test -tags nightly -count=1 -v -timeout 30m -run 'HoldOneLimitWhile' ./cmd/callgate
+	$(WITH_ENGINES) env LIMITS_SECONDS=600 go test -tags nightly -count=1 -v -timeout 30m -run 'HoldOneLimitWhile|HoldOneBudgetWhile' ./cmd/callgate
 
 .PHONY: deaths
 deaths: export DEATH_RATE ?= 1000
