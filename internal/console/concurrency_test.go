@@ -18,6 +18,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/budget"
 	"callgate/internal/catalog"
 	"callgate/internal/embedded"
 	"callgate/internal/limits"
@@ -60,6 +61,7 @@ func (m *manager) over(settings *pgxpool.Config) *manager {
 		Catalog:      catalog.New(pool, ring, true),
 		Pricing:      pricing.New(pool),
 		Limits:       limits.New(pool),
+		Budgets:      budget.New(pool),
 		Alerts:       alerts.New(pool, ring, true, m.identity.Administrator),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),

@@ -187,7 +187,7 @@ func TestEveryRouteAnswersEveryCredentialAsTheContractSays(t *testing.T) {
 			if a.want > 999 {
 				status, code = a.want/100, a.want
 			}
-			got := c.ask(r.method, p.target(itself), strings.ReplaceAll(r.body, "{soon}", time.Now().Add(time.Hour).Format(time.RFC3339)), a.credential)
+			got := c.ask(r.method, p.target(itself), p.body, a.credential)
 			if got.status != status || got.body.Code != code || got.header.Get("X-Request-Id") == "" {
 				t.Errorf("%s %s with %s: %d %s, want %d", r.method, r.path, a.name, got.status, got.raw, a.want)
 			}
@@ -267,9 +267,9 @@ func TestForeignObjectsAnswerAsAbsentAndMalformedOnes(t *testing.T) {
 		p := c.place(r)
 		for _, with := range credentials {
 			foreign := p.target(itself)
-			compare(r.method, foreign, p.target(elsewhere), r.body, with)
+			compare(r.method, foreign, p.target(elsewhere), p.body, with)
 			for _, malformed := range []string{"x", "0", "%00", "urn:uuid:" + uuid.NewString(), strings.ReplaceAll(uuid.NewString(), "-", "")} {
-				compare(r.method, foreign, p.target(func(string) string { return malformed }), r.body, with)
+				compare(r.method, foreign, p.target(func(string) string { return malformed }), p.body, with)
 			}
 		}
 		after := c.rightClient.must(200, "GET", "/api/applications/"+p.app, "")
@@ -284,6 +284,16 @@ func TestForeignObjectsAnswerAsAbsentAndMalformedOnes(t *testing.T) {
 	nobodys := uuid.Must(uuid.NewV7()).String()
 	for _, with := range []struct{ method, after, body string }{{"PATCH", "", `{"name":"x"}`}, {"PATCH", "", `{"limits":{"callsPerDay":0}}`}, {"DELETE", "", ""}, {"GET", "/secret", ""}} {
 		compare(with.method, mine+foreign+with.after, mine+nobodys+with.after, with.body, bearerOf(c.other.Token.Value))
+	}
+
+	// A budget and a key's budgets of somebody else's, likewise.
+	theirBudget, budgets := c.place(route{path: "{budget}"}).replacement["{budget}"], strings.TrimSuffix(mine, "keys/")+"budgets/"
+	soon := time.Now().Add(time.Hour).Format(time.RFC3339)
+	for _, with := range []struct{ method, body string }{{"POST", `{"amount":"9","until":"` + soon + `","reason":"x"}`}, {"DELETE", ""}} {
+		compare(with.method, budgets+theirBudget+"/override", budgets+nobodys+"/override", with.body, bearerOf(c.other.Token.Value))
+	}
+	for _, with := range []struct{ method, body string }{{"GET", ""}, {"PUT", `{"budgets":[{"period":"day","amount":"1","currency":"USD","action":"block"}]}`}} {
+		compare(with.method, mine+foreign+"/budgets", mine+nobodys+"/budgets", with.body, bearerOf(c.other.Token.Value))
 	}
 
 	// A delivery and a channel of somebody else's under an alert of one's own.
