@@ -88,7 +88,7 @@ test('the figures follow the range of the URL, and only they are asked for anew'
   await expect(page.getByText('Nothing was recorded in this range:')).toBeVisible();
   // One day has hours, asked for when they are in sight; what is used of limits is asked for again and again.
   const others = asked.filter((path) => !path.endsWith('/hourly') && !path.endsWith('/limits/usage'));
-  expect(new Set(others)).toEqual(new Set([`/api/statistics/applications/${id}`]));
+  expect(new Set(others)).toEqual(new Set([`/api/statistics/applications/${id}`, `/api/statistics/applications/${id}/keys`]));
 });
 
 test('a disabled application waits for no call, and offers none that would be refused', async ({ page, developer }) => {
