@@ -159,7 +159,7 @@ export const officeViews = ({ groupId, capabilityId }: LongCatalog): View[] => [
     name: 'admin-application-move',
     url: '/admin/applications',
     prepare: async (page, words) => {
-      await button(page, words.admin.directory.move).first().click();
+      await page.getByRole('button', { name: words.admin.directory.move, exact: false }).first().click();
       await page.getByRole('dialog').waitFor();
     },
   },
