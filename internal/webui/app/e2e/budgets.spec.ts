@@ -262,6 +262,7 @@ test('administrators see what is over, what is nearly so and who spends without 
   await save(page);
   await expect(page.getByRole('row').filter({ hasText: app.name })).toHaveCount(0);
   await page.getByRole('button', { name: 'Used up', exact: true }).click();
+  await expect(page).toHaveURL(/view=over/);
   await page.getByRole('searchbox').fill(developer.email);
   await expect(budget(page, developer.email)).toContainText('Used up: calls refused');
   await page.getByRole('button', { name: 'Nearly', exact: true }).click();
