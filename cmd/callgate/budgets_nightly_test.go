@@ -47,6 +47,11 @@ func TestThreeGatewaysHoldOneBudgetWhileRedisAndTheyAreLost(t *testing.T) {
 	price("100", "1000") // a call costs 0.2
 	app, key := h.dev.application("Spender", "paid")
 	gateways := []*node{h.node(t, address), h.node(t, address), h.node(t, address)}
+	raise := func(to int64) {
+		do[any](h.dev, "PUT", "/api/applications/"+app+"/budgets", object{"budgets": []object{{"period": "month", "amount": decimal.New(to, -1).Mul(decimal.NewFromInt(2)).String(), "currency": "USD", "action": "block"}}})
+	}
+	raise(calls)
+	time.Sleep(1500 * time.Millisecond) // every gateway reads the budgets each second
 	var let, refused, other atomic.Int64
 	var running sync.WaitGroup
 	ended := make(chan struct{})
@@ -78,11 +83,6 @@ func TestThreeGatewaysHoldOneBudgetWhileRedisAndTheyAreLost(t *testing.T) {
 			}
 		})
 	}
-	raise := func(to int64) {
-		do[any](h.dev, "PUT", "/api/applications/"+app+"/budgets", object{"budgets": []object{{"period": "month", "amount": decimal.New(to, -1).Mul(decimal.NewFromInt(2)).String(), "currency": "USD", "action": "block"}}})
-	}
-	raise(calls)
-	time.Sleep(1500 * time.Millisecond)
 	most := int64(calls)
 	for i, fault := range []struct {
 		name    string
