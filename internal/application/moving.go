@@ -81,15 +81,21 @@ func (s *Store) Move(ctx context.Context, administrator string, id uuid.UUID, m 
 	return e, err
 }
 
+// Account gives the account with an e-mail address or id. Faults: Invalid, of the field owner.
+func (s *Store) Account(ctx context.Context, named string) (owner uuid.UUID, err error) {
+	owner, _, err = findAccount(ctx, s.pool, strings.TrimSpace(named))
+	return owner, err
+}
+
 // findAccount finds an account by its address or id.
-func findAccount(ctx context.Context, tx pgx.Tx, named string) (owner uuid.UUID, email string, err error) {
+func findAccount(ctx context.Context, db querier, named string) (owner uuid.UUID, email string, err error) {
 	id, _ := uuid.Parse(named) // an address is no id, and the nil id nobody's
-	err = tx.QueryRow(ctx, `SELECT id, email FROM users WHERE email = lower($1) OR id = $2`, named, id).Scan(&owner, &email)
+	err = db.QueryRow(ctx, `SELECT id, email FROM users WHERE email = lower($1) OR id = $2`, named, id).Scan(&owner, &email)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		err = fault.InvalidFields(map[string]string{"owner": "no account has this e-mail address or id"})
 	case err != nil:
-		err = fmt.Errorf("account of the new owner: %w", err)
+		err = fmt.Errorf("account of an owner: %w", err)
 	}
 	return owner, email, err
 }

@@ -32,27 +32,25 @@ func (k accountKey) redis() string {
 // account is what a gateway knows of a budget in a period. Calls take of the lease without asking anybody.
 type account struct {
 	accountKey
-	days      beijing.Range          // of the period
-	forgotten atomic.Bool            // no call is charged to it any more
-	budget    atomic.Pointer[Budget] // as it is now
-	lastUse   atomic.Int64           // elapsed
-	emptyTo   atomic.Int64           // elapsed until which nobody asks again
-	lease     atomic.Int64           // millionths that calls may still take before the next exchange
-	estimate  atomic.Int64           // of what a call costs, by those before it; 0: none has cost anything
-	inFlight  atomic.Int64           // calls
-	nearEnd   atomic.Bool            // so little is left that every call asks, and what it cost is said at once
-	unpriced  atomic.Pointer[[]string]
-	exchange  sync.Mutex // one at a time
+	days     beijing.Range          // of the period
+	budget   atomic.Pointer[Budget] // as it is now
+	lastUse  atomic.Int64           // elapsed
+	emptyTo  atomic.Int64           // elapsed until which nobody asks again
+	lease    atomic.Int64           // millionths that calls may still take before the next exchange
+	estimate atomic.Int64           // of what a call costs, by those before it; 0: none has cost anything
+	inFlight atomic.Int64           // calls
+	nearEnd  atomic.Bool            // so little is left that every call asks, and what it cost is said at once
+	unpriced atomic.Pointer[[]string]
+	exchange sync.Mutex // one at a time
 
 	mu       sync.Mutex
 	used     map[beijing.Day]*pricing.Tally // what was used by calls that began on them and have ended
 	began    int64                          // ms: the first call that is in it, or in flight
 	reserved int64                          // for calls in flight
 	taken    int64                          // ever: spent, and reserved
-	known    bool                           // there was an exchange that said what is spent
-	blind    bool                           // none says so: the gateway's share is spent
-	left     int64                          // of all gateways, at the last exchange
-	then     int64                          // taken, at the last exchange
+	blind    bool                           // nobody says what is spent: the gateway's share is
+	spent    int64                          // by all gateways and the ledger, and reserved here, when that was known last
+	then     int64                          // taken, at that exchange
 	settled  int                            // calls that have ended
 	reading  int64                          // that was told last
 }
@@ -212,26 +210,24 @@ func (a *account) accept(asked asking, got answer, gateways int64, now time.Time
 			delete(a.used, day)
 		}
 	}
-	a.known, a.blind, a.then = true, false, asked.taken
-	a.left = micro(a.budget.Load().Holds(now)) - got.others - got.mine
+	a.blind, a.spent, a.then = false, got.others+got.mine, asked.taken
 	a.lease.Store(got.granted - (a.taken - asked.taken))
-	a.nearEnd.Store(a.settled < callsNearEnd || a.left/(2*gateways) < callsNearEnd*a.expected())
+	a.nearEnd.Store(a.settled < callsNearEnd || a.left(now)/(2*gateways) < callsNearEnd*a.expected())
 	if got.at != a.reading {
 		a.reading = got.at
 		a.unpriced.Store(&got.unpriced)
 	}
 }
 
-// share leases this gateway's part of what was left when that was known last: of the whole budget, if it never was.
+// left is what is left of the amount that holds, by what was spent when that was known last. mu is held.
+func (a *account) left(now time.Time) int64 { return micro(a.budget.Load().Holds(now)) - a.spent }
+
+// share leases this gateway's part of what is left as far as anybody knows: of the whole budget, if nobody ever knew.
 func (a *account) share(gateways int64, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	left := a.left
-	if !a.known {
-		left = micro(a.budget.Load().Holds(now))
-	}
 	a.blind = true
-	mine := left/gateways - (a.taken - a.then)
+	mine := a.left(now)/gateways - (a.taken - a.then)
 	if mine > 0 { // the last call may cost more than is left
 		mine = max(mine, a.expected())
 	}
@@ -255,17 +251,9 @@ func (a *account) noteUnpriced(capability string) {
 	}
 }
 
-// forget tells whether what was used need not be said any more; no call is charged to the account then.
-func (a *account) forget(today beijing.Day) bool {
-	a.mu.Lock()
-	said := len(a.used) == 0 || a.days.End+1 < today
-	a.mu.Unlock()
-	a.forgotten.Store(said)
-	if said && a.inFlight.Load() > 0 { // one has just begun
-		a.forgotten.Store(false)
-		return false
-	}
-	return said
+// isOver tells whether no call is charged to it any more: the day after its period a call's day is another one.
+func (a *account) isOver(today beijing.Day) bool {
+	return a.days.End+1 < today && a.inFlight.Load() == 0
 }
 
 // idle tells whether no call was made under it lately, and none is in flight.

@@ -45,7 +45,6 @@ const (
 	silentAfter   = 15 * time.Second  // what a silent gateway may spend is free for others
 	allSaid       = tickEvery * 3 / 2 // after which every gateway has said its part where Redis lost it
 	warm          = 3 * time.Second   // after its last call a budget still has a lease
-	kept          = 3 * time.Minute   // and an account
 	exchangesOnce = 500               // of one round trip
 )
 
@@ -188,13 +187,8 @@ func (e *Enforcer) Admit(by Caller, start time.Time) (t Ticket, refused *Refused
 
 // hold reserves of a budget what a call is expected to cost; code is why it may not be made.
 func (e *Enforcer) hold(b *enforced, capability string, today beijing.Day, start time.Time) (h hold, code string) {
-	for {
-		h.account = e.account(b, today)
-		if h.begin(start); !h.forgotten.Load() {
-			break
-		}
-		h.giveBack(0)
-	}
+	h.account = e.account(b, today)
+	h.begin(start)
 	if b.Action == Block {
 		if h.reserved = h.expected(); !h.take(h.reserved) && !e.ask(h) {
 			h.reserved = 0
@@ -219,7 +213,7 @@ func (e *Enforcer) unpriced(a *account, capability string, today beijing.Day) bo
 // account gives the one of a budget in the period of a day.
 func (e *Enforcer) account(b *enforced, day beijing.Day) *account {
 	a := b.latest.Load()
-	if a == nil || !a.days.Contains(day) || a.forgotten.Load() {
+	if a == nil || !a.days.Contains(day) {
 		days := b.Period.Of(day)
 		key := accountKey{b.ID, days.Start}
 		found, ok := e.accounts.Load(key)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 	"github.com/shopspring/decimal"
@@ -173,13 +175,13 @@ func (f *fleet) said(gateway int) {
 // call that reaches the amount is the last. What the ledger has by then changes nothing.
 func TestCallsOneAfterAnotherAreRefusedExactlyWhenTheBudgetIsUsedUp(t *testing.T) {
 	t.Parallel()
-	server := startRedis(t)
+	server := redistest.Start(t)
 	var running sync.WaitGroup
 	for plan := range 100 {
 		running.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(plan), 7))
 			amount, most := 20+random.Int64N(300), 1+random.Int64N(30)
-			f := newFleet(t, server.client, 1+plan%3, amount)
+			f := newFleet(t, server.Client, 1+plan%3, amount)
 			for round := range 3 {
 				f.use(func() int64 { return 1 + random.Int64N(most) })
 				if f.spent < amount || f.spent-amount >= most {
@@ -200,7 +202,7 @@ func TestCallsOneAfterAnotherAreRefusedExactlyWhenTheBudgetIsUsedUp(t *testing.T
 func TestManyCallsAtOnceExceedABudgetByWhatWasInFlight(t *testing.T) {
 	t.Parallel()
 	const amount, cost, callers = 3000, 3, 8
-	f := newFleet(t, startRedis(t).client, 3, amount)
+	f := newFleet(t, redistest.Start(t).Client, 3, amount)
 	var running sync.WaitGroup
 	for gateway := range f.members {
 		for range callers {
@@ -221,20 +223,20 @@ func TestManyCallsAtOnceExceedABudgetByWhatWasInFlight(t *testing.T) {
 func TestABudgetOutlivesRedis(t *testing.T) {
 	t.Parallel()
 	const amount = 200
-	server := startRedis(t)
-	f := newFleet(t, server.client, 2, amount)
+	server := redistest.Start(t)
+	f := newFleet(t, server.Client, 2, amount)
 	one := func() int64 { return 1 }
 	for range 50 {
 		f.call(0, 1)
 		f.call(1, 1)
 	}
 	time.Sleep(2 * tickEvery)
-	server.kill()
+	server.Kill()
 	f.use(one)
 	if f.spent > amount || f.spent < amount*9/10 {
 		t.Fatalf("%d of %d spent while Redis was away", f.spent, amount)
 	}
-	server.start()
+	server.Start()
 	f.use(one)
 	if f.spent != amount {
 		t.Fatalf("%d of %d spent once Redis was back, empty", f.spent, amount)
@@ -252,7 +254,7 @@ func TestABudgetOutlivesRedis(t *testing.T) {
 func TestWhatAnEndedGatewayHadSpentCountsOnce(t *testing.T) {
 	t.Parallel()
 	const amount = 100
-	f := newFleet(t, startRedis(t).client, 1, amount)
+	f := newFleet(t, redistest.Start(t).Client, 1, amount)
 	f.ledger.lag = time.Hour // nobody sends its spool
 	for range 60 {
 		f.call(0, 1)

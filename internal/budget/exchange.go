@@ -68,7 +68,7 @@ func (e *Enforcer) tick(ctx context.Context) {
 	now, today := e.elapsed(), beijing.Today(time.Now())
 	e.accounts.Range(func(key, found any) bool {
 		switch a := found.(*account); {
-		case a.idle(now, kept) && a.forget(today):
+		case a.isOver(today):
 			e.accounts.Delete(key)
 		case !a.idle(now, warm) || a.lease.Load() != 0:
 			due = append(due, a)

@@ -116,19 +116,6 @@ func (s *Store) Held(ctx context.Context, by Caller) ([]Budget, error) {
 		by.Application, by.Key, by.Owner)
 }
 
-// Account gives the account with an e-mail address or id, for a budget of its owner. Faults: Invalid.
-func (s *Store) Account(ctx context.Context, named string) (id uuid.UUID, err error) {
-	parsed, _ := uuid.Parse(named) // an address is no id, and the nil id nobody's
-	err = s.pool.QueryRow(ctx, `SELECT id FROM users WHERE email = lower($1) OR id = $2`, strings.TrimSpace(named), parsed).Scan(&id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return id, fault.InvalidFields(map[string]string{"owner": "no account has this e-mail address or id"})
-	}
-	if err != nil {
-		return id, fmt.Errorf("account of a budget: %w", err)
-	}
-	return id, nil
-}
-
 // Who asks: the owner of an application, or an administrator.
 type Who struct {
 	Owner uuid.UUID // uuid.Nil: an administrator

@@ -156,24 +156,15 @@ func (c *Console) listAllBudgets(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := pageOf(ctx, asIs[openapi.Budget], func(ctx context.Context, page, size int) ([]openapi.Budget, int, error) {
-		all, err := c.Budgets.All(ctx, budget.Scope(scope), contained)
-		if err != nil {
-			return nil, 0, err
-		}
-		if state == "" { // what is spent is asked of the page alone
-			return c.Report.BudgetViews(ctx, cut(all, page, size)), len(all), nil
-		}
-		views := slices.DeleteFunc(c.Report.BudgetViews(ctx, all), func(b openapi.Budget) bool { return b.State != state })
-		return cut(views, page, size), len(views), nil
-	})
-	return openapi.BudgetPage(found), err
-}
-
-// cut is a page of a list.
-func cut[T any](list []T, page, size int) []T {
-	first := min(int64(page-1)*int64(size), int64(len(list)))
-	return list[first:min(first+int64(size), int64(len(list)))]
+	page, size, err := pageAndSize(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Budgets.All(ctx.UserContext(), budget.Scope(scope), contained)
+	if err != nil {
+		return nil, err
+	}
+	return c.Report.BudgetPage(ctx.UserContext(), all, state, page, size), nil
 }
 
 func (c *Console) setBudgets(ctx *fiber.Ctx) (any, error) {
@@ -207,7 +198,7 @@ func (c *Console) subjectOf(ctx context.Context, body openapi.BudgetsOfEdit) (of
 	of.Scope = budget.Scope(body.Scope)
 	switch {
 	case of.Scope == budget.ForOwner && body.Owner != nil:
-		of.Owner, err = c.Budgets.Account(ctx, *body.Owner)
+		of.Owner, err = c.Applications.Account(ctx, *body.Owner)
 	case of.Scope == budget.ForOwner:
 		err = fault.InvalidFields(map[string]string{"owner": "is required"})
 	case of.Scope == budget.ForCapability && body.CapabilityID != nil && *body.CapabilityID != "":

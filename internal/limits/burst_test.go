@@ -4,12 +4,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"callgate/internal/redistest"
 )
 
 // TestABurstWithinTheLimitsIsNotRefused: many calls at once, of an application that has just begun.
 func TestABurstWithinTheLimitsIsNotRefused(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, startRedis(t), usual, 1, Limits{RequestsPerMinute: 1_000_000, Concurrency: 100_000, CallsPerDay: 1_000_000})
+	f := newFleet(t, redistest.Start(t), usual, 1, Limits{RequestsPerMinute: 1_000_000, Concurrency: 100_000, CallsPerDay: 1_000_000})
 	var refused atomic.Int64
 	var running sync.WaitGroup
 	for range 200 {

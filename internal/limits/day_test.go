@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
@@ -38,7 +40,7 @@ func (f *fleet) use(most int) (admitted int) {
 func TestAQuotaIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 	t.Parallel()
 	const limit, before = 100, 25
-	s := startRedis(t)
+	s := redistest.Start(t)
 	var mu sync.Mutex
 	asked, gateways := 0, 0
 	ledger := func(_ context.Context, _ Subject, _ []uuid.UUID, day beijing.Day, counted map[uuid.UUID]time.Time) (int64, int64, error) {
@@ -55,12 +57,12 @@ func TestAQuotaIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 		defer mu.Unlock()
 		return asked >= times
 	}
-	f := newFleetOn(t, s.client, quick, 2, Limits{CallsPerDay: limit}, ledger)
+	f := newFleetOn(t, s.Client, quick, 2, Limits{CallsPerDay: limit}, ledger)
 	for range 20 {
 		f.call(0, 0, 0)
 		f.call(1, 0, 0)
 	}
-	rdb := s.client()
+	rdb := s.Client()
 	defer func() { _ = rdb.Close() }()
 	eventually(t, func() bool { return rdb.HExists(t.Context(), keyOf(f.application, "day-calls"), "based").Val() })
 	eventually(t, func() bool {
@@ -137,7 +139,7 @@ func eventually(t testing.TB, is func() bool) {
 // TestAKilledGatewaysShareComesBack: what it had leased, and its slots.
 func TestAKilledGatewaysShareComesBack(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, startRedis(t), quick, 2, Limits{Concurrency: 10, RequestsPerMinute: 100})
+	f := newFleet(t, redistest.Start(t), quick, 2, Limits{Concurrency: 10, RequestsPerMinute: 100})
 	for range 10 {
 		if _, reached := f.limiters[0].Admit(f.limiters[0].scopes(f.application, uuid.Nil), time.Now()); reached != nil {
 			t.Fatal("refused")

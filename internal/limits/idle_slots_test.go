@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
@@ -16,9 +18,9 @@ import (
 // at a time. All other slots are the second one's within a second.
 func TestSlotsThatAGatewayLeavesIdleServeTheOthers(t *testing.T) {
 	t.Parallel()
-	server, small := startRedis(t), miniredis.RunT(t) // the other is a development instance's
+	server, small := redistest.Start(t), miniredis.RunT(t) // the other is a development instance's
 	for limit, client := range map[int64]func() redis.UniversalClient{
-		3: func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: small.Addr()}) }, 40: server.client,
+		3: func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: small.Addr()}) }, 40: server.Client,
 	} {
 		f := newFleetOn(t, client, patient(usual), 2, Limits{Concurrency: limit}, nil)
 		open := func(gateway int) (Ticket, bool) {
@@ -62,7 +64,7 @@ func TestSlotsFollowDemandThatMoves(t *testing.T) {
 	t.Parallel()
 	for _, gateways := range []int{2, 3} {
 		const limit = 40
-		f := newFleet(t, startRedis(t), patient(usual), gateways, Limits{Concurrency: limit})
+		f := newFleet(t, redistest.Start(t), patient(usual), gateways, Limits{Concurrency: limit})
 		var now, most atomic.Int64
 		var busy [3]atomic.Bool // for whom there is demand
 		var done atomic.Bool

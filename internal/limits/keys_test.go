@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
@@ -42,7 +44,7 @@ func (l *Limiter) call(by Caller, tokens int64, stays bool) *Reached {
 // through, and the one after them is told whose limit it was.
 func TestTheTightestLimitAnswers(t *testing.T) {
 	t.Parallel()
-	s := startRedis(t)
+	s := redistest.Start(t)
 	for name, c := range map[string]struct {
 		key, application, owner, all Limits
 		admitted                     int
@@ -66,7 +68,7 @@ func TestTheTightestLimitAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			by := newCallers()
-			l := newFleetOf(t, s.client, patient(usual), 1, by.holding(c.key, c.application, c.owner, c.all), nil).limiters[0]
+			l := newFleetOf(t, s.Client, patient(usual), 1, by.holding(c.key, c.application, c.owner, c.all), nil).limiters[0]
 			if beijing.DayOf(time.Now().Add(2*time.Minute)) != beijing.DayOf(time.Now()) {
 				c.limit, c.scope = "", "" // a day that ends within the minute is not over later
 			}
@@ -92,8 +94,8 @@ func TestTheTightestLimitAnswers(t *testing.T) {
 // refused counts there.
 func TestAKeysLimitHoldsNoOtherKey(t *testing.T) {
 	t.Parallel()
-	s, by := startRedis(t), newCallers()
-	f := newFleetOf(t, s.client, patient(usual), 2, by.holding(Limits{RequestsPerMinute: 4, Concurrency: 1},
+	s, by := redistest.Start(t), newCallers()
+	f := newFleetOf(t, s.Client, patient(usual), 2, by.holding(Limits{RequestsPerMinute: 4, Concurrency: 1},
 		Limits{RequestsPerMinute: 60, Concurrency: 2, CallsPerDay: 60}, Limits{}, Limits{}), nil)
 	limited, let := 0, 0
 	for i := range 800 {
@@ -115,8 +117,8 @@ func TestAKeysLimitHoldsNoOtherKey(t *testing.T) {
 // TestWhatAKeyUsesIsCountedInEveryScope, and told to its holder: of its owner's ceiling only what it is.
 func TestWhatAKeyUsesIsCountedInEveryScope(t *testing.T) {
 	t.Parallel()
-	s, by := startRedis(t), newCallers()
-	f := newFleetOf(t, s.client, patient(usual), 2, by.holding(Limits{CallsPerDay: 20, TokensPerDay: 5000}, Limits{CallsPerDay: 30}, Limits{CallsPerDay: 40},
+	s, by := redistest.Start(t), newCallers()
+	f := newFleetOf(t, s.Client, patient(usual), 2, by.holding(Limits{CallsPerDay: 20, TokensPerDay: 5000}, Limits{CallsPerDay: 30}, Limits{CallsPerDay: 40},
 		Limits{RequestsPerMinute: 50}), nil)
 	for i := range 6 {
 		if f.limiters[i%2].call(by.limited, 100, false) != nil || i < 4 && f.limiters[i%2].call(by.other, 100, false) != nil {
@@ -163,7 +165,7 @@ func TestWhatAKeyUsesIsCountedInEveryScope(t *testing.T) {
 func TestAKeysDayIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 	t.Parallel()
 	const ofKey, ofApplication = 8, 30
-	s, by := startRedis(t), newCallers()
+	s, by := redistest.Start(t), newCallers()
 	ledger := func(_ context.Context, of Subject, _ []uuid.UUID, _ beijing.Day, _ map[uuid.UUID]time.Time) (int64, int64, error) {
 		switch of {
 		case Subject{ForKey, by.limited.Key, by.limited.Application}:
@@ -174,8 +176,8 @@ func TestAKeysDayIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 		t.Errorf("asked for %+v", of)
 		return 0, 0, nil
 	}
-	f := newFleetOf(t, s.client, quick, 2, by.holding(Limits{CallsPerDay: 20}, Limits{CallsPerDay: 100}, Limits{}, Limits{}), ledger)
-	rdb := s.client()
+	f := newFleetOf(t, s.Client, quick, 2, by.holding(Limits{CallsPerDay: 20}, Limits{CallsPerDay: 100}, Limits{}, Limits{}), ledger)
+	rdb := s.Client()
 	defer func() { _ = rdb.Close() }()
 	used := func(key, application int64) func() bool {
 		return func() bool {
@@ -233,10 +235,10 @@ func (c *calling) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 // TestAWarmCallOfThreeScopesAsksNobody: with five limits each of its key, its application and its owner.
 func TestAWarmCallOfThreeScopesAsksNobody(t *testing.T) {
 	t.Parallel()
-	s, by, asked := startRedis(t), newCallers(), new(calling)
+	s, by, asked := redistest.Start(t), newCallers(), new(calling)
 	many := Limits{RequestsPerMinute: 1 << 40, TokensPerMinute: 1 << 40, Concurrency: 10_000, CallsPerDay: 1 << 40, TokensPerDay: 1 << 40}
 	client := func() redis.UniversalClient {
-		rdb := s.client()
+		rdb := s.Client()
 		rdb.AddHook(asked)
 		return rdb
 	}

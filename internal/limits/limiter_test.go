@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
@@ -48,8 +50,8 @@ type fleet struct {
 	slowest  time.Duration
 }
 
-func newFleet(t testing.TB, s *server, p pace, gateways int, limits Limits) *fleet {
-	return newFleetOn(t, s.client, p, gateways, limits, nil)
+func newFleet(t testing.TB, s *redistest.Server, p pace, gateways int, limits Limits) *fleet {
+	return newFleetOn(t, s.Client, p, gateways, limits, nil)
 }
 
 // spent is Config.Spent.
@@ -164,7 +166,7 @@ func TestNoWindowHasMoreThanTheLimit(t *testing.T) {
 	if os.Getenv("LIMITS_PACE") == "usual" {
 		pace, step, bound = usual, 14*time.Second, limit*102/100
 	}
-	s := startRedis(t)
+	s := redistest.Start(t)
 	f := newFleet(t, s, pace, 3, Limits{RequestsPerMinute: limit})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -173,13 +175,13 @@ func TestNoWindowHasMoreThanTheLimit(t *testing.T) {
 	}
 	time.Sleep(15 * step)
 	healthy := time.Since(f.began)
-	s.signal(syscall.SIGSTOP)
+	s.Signal(syscall.SIGSTOP)
 	time.Sleep(9 * step)
-	s.signal(syscall.SIGCONT)
+	s.Signal(syscall.SIGCONT)
 	time.Sleep(7 * step)
-	s.kill()
+	s.Kill()
 	time.Sleep(2 * step)
-	s.start()
+	s.Start()
 	time.Sleep(9 * step)
 	cancel()
 	running.Wait()
@@ -203,7 +205,7 @@ func TestNoWindowHasMoreThanTheLimit(t *testing.T) {
 func TestTokensAreChargedWhenTheCallEndsAndADebtIsCarriedOver(t *testing.T) {
 	t.Parallel()
 	const limit = 300_000
-	f := newFleet(t, startRedis(t), quick, 3, Limits{TokensPerMinute: limit})
+	f := newFleet(t, redistest.Start(t), quick, 3, Limits{TokensPerMinute: limit})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var running sync.WaitGroup
@@ -222,12 +224,12 @@ func TestADebtIsPaidBeforeAnybodyCallsAgain(t *testing.T) {
 	t.Parallel()
 	patient := quick
 	patient.timeout = 5 * time.Second // the debt is the count's: a gateway that cannot ask in time spends its share
-	s := startRedis(t)
+	s := redistest.Start(t)
 	f := newFleet(t, s, patient, 2, Limits{TokensPerMinute: 1000})
 	if reached := f.call(0, 2500, 0); reached != nil {
 		t.Fatal("the first call is refused")
 	}
-	client := s.client()
+	client := s.Client()
 	defer func() { _ = client.Close() }()
 	began := time.Now()
 	for debt := ""; debt == "" || debt == "0"; debt = client.HGet(t.Context(), keyOf(f.application, "tokens"), "debt").Val() {
@@ -254,7 +256,7 @@ func TestNoMoreCallsAreInFlightThanTheLimit(t *testing.T) {
 	const limit = 40
 	patient := quick
 	patient.timeout = 5 * time.Second // a gateway that cannot ask in time admits its share beside what the others hold
-	s := startRedis(t)
+	s := redistest.Start(t)
 	f := newFleet(t, s, patient, 3, Limits{Concurrency: limit})
 	var now, most atomic.Int64
 	var running sync.WaitGroup

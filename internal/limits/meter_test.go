@@ -4,6 +4,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"callgate/internal/redistest"
 )
 
 // TestALeaseTakenBackGivesBackAllThatIsLeftOfIt: calls that ask for more than it has meanwhile change nothing of it.
@@ -44,7 +46,7 @@ func TestALeaseTakenBackGivesBackAllThatIsLeftOfIt(t *testing.T) {
 // TestAGatewayStartedAnewIsNotTakenForTheOneBefore: the count does not give its first exchange the answer to another.
 func TestAGatewayStartedAnewIsNotTakenForTheOneBefore(t *testing.T) {
 	t.Parallel()
-	s := startRedis(t)
+	s := redistest.Start(t)
 	f := newFleet(t, s, usual, 2, Limits{CallsPerDay: 10})
 	f.limiters[1].config.Gateway = f.limiters[0].config.Gateway
 	f.limiters[0].cancel() // killed after its first exchange
@@ -52,7 +54,7 @@ func TestAGatewayStartedAnewIsNotTakenForTheOneBefore(t *testing.T) {
 	if f.call(0, 0, 0) != nil || f.call(1, 0, 0) != nil {
 		t.Fatal("refused")
 	}
-	rdb := s.client()
+	rdb := s.Client()
 	defer func() { _ = rdb.Close() }()
 	if total := rdb.HGet(t.Context(), keyOf(f.application, "day-calls"), "total").Val(); total != "2" {
 		t.Errorf("%s of two calls are counted", total)

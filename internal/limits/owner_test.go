@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
@@ -22,10 +24,10 @@ func TestAnOwnersCeilingHoldsForAllApplicationsTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := startRedis(t)
+			s := redistest.Start(t)
 			owner, other := uuid.New(), uuid.New()
 			snapshot := &Snapshot{all: Limits{CallsPerDay: 1000}, owners: map[uuid.UUID]Limits{owner: ceiling, other: ceiling}}
-			f := newFleetOf(t, s.client, usual, 2, snapshot, nil)
+			f := newFleetOf(t, s.Client, usual, 2, snapshot, nil)
 			admitted, tokens := 0, int64(0)
 			call := func(gateway int, application, owner uuid.UUID) *Reached {
 				l := f.limiters[gateway]
@@ -102,11 +104,11 @@ func TestAnApplicationWhoseCeilingWasRaisedAboveItsOwnersIsNotCountedInIt(t *tes
 // TestAnOwnersDayIsWhatItWasAfterRedisLostEverything: the ledger is asked for what all of the owner's applications used.
 func TestAnOwnersDayIsWhatItWasAfterRedisLostEverything(t *testing.T) {
 	t.Parallel()
-	s := startRedis(t)
+	s := redistest.Start(t)
 	owner := uuid.New()
 	asked := make(chan int, 100)
 	snapshot := &Snapshot{owners: map[uuid.UUID]Limits{owner: {CallsPerDay: 20}}}
-	rdb := s.client()
+	rdb := s.Client()
 	l := Open(t.Context(), Config{Gateway: uuid.New(), Snapshot: func(context.Context, *Snapshot) (*Snapshot, error) { return snapshot, nil }, Redis: rdb,
 		Spent: func(_ context.Context, of Subject, _ []uuid.UUID, _ beijing.Day, counted map[uuid.UUID]time.Time) (int64, int64, error) {
 			if of != (Subject{Scope: ForOwner, ID: owner}) {

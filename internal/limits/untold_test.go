@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/google/uuid"
 )
 
@@ -12,7 +14,7 @@ import (
 func TestTokensThatAnAnswerDoesNotTellStayCountedAsEstimated(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]Limits{"a day": {TokensPerDay: 5000}, "a minute": {TokensPerMinute: 5000}} {
-		f := newFleet(t, startRedis(t), usual, 1, limits)
+		f := newFleet(t, redistest.Start(t), usual, 1, limits)
 		l := f.limiters[0]
 		end := func(tokens int64, all bool) (counted int64, admitted bool) {
 			ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now())
@@ -53,7 +55,7 @@ func TestTokensThatAnAnswerDoesNotTellStayCountedAsEstimated(t *testing.T) {
 // TestWithoutALimitOfTokensNothingIsEstimated.
 func TestWithoutALimitOfTokensNothingIsEstimated(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, startRedis(t), usual, 1, Limits{CallsPerDay: 10})
+	f := newFleet(t, redistest.Start(t), usual, 1, Limits{CallsPerDay: 10})
 	l := f.limiters[0]
 	ticket, reached := l.Admit(l.scopes(f.application, uuid.Nil), time.Now())
 	if reached != nil {

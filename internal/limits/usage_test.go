@@ -6,15 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/google/uuid"
 )
 
 // TestTheConsoleSeesWhatTheGatewaysCount, of what has a limit.
 func TestTheConsoleSeesWhatTheGatewaysCount(t *testing.T) {
 	t.Parallel()
-	s := startRedis(t)
+	s := redistest.Start(t)
 	f := newFleet(t, s, usual, 2, Limits{RequestsPerMinute: 1000, Concurrency: 10, CallsPerDay: 1000})
-	rdb := s.client()
+	rdb := s.Client()
 	defer func() { _ = rdb.Close() }()
 	reader := NewReader(rdb)
 	before, err := reader.Usage(t.Context(), f.application)
@@ -42,10 +44,10 @@ func TestTheConsoleSeesWhatTheGatewaysCount(t *testing.T) {
 // each gateway, and in the headers of both.
 func TestUsedIsWhatWasUsed(t *testing.T) {
 	t.Parallel()
-	s := startRedis(t)
+	s := redistest.Start(t)
 	limits := Limits{RequestsPerMinute: 100_000, TokensPerMinute: 1_000_000, Concurrency: 500, CallsPerDay: 200_000, TokensPerDay: 2_000_000}
 	f := newFleet(t, s, usual, 2, limits)
-	rdb := s.client()
+	rdb := s.Client()
 	defer func() { _ = rdb.Close() }()
 	admit := func(gateway int) Ticket {
 		t.Helper()

@@ -5,13 +5,15 @@ import (
 	"testing"
 	"time"
 
+	"callgate/internal/redistest"
+
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
 // Leases double until they last, so that calls in a hurry do not ask one by one.
 func TestALoadThatBeginsAtOnceAsksFewTimes(t *testing.T) {
-	f := newFleet(t, startRedis(t), usual, 1, Limits{RequestsPerMinute: 1 << 40})
+	f := newFleet(t, redistest.Start(t), usual, 1, Limits{RequestsPerMinute: 1 << 40})
 	l, end := f.limiters[0], time.Now().Add(2*time.Second)
 	var callers sync.WaitGroup
 	for range 64 {
@@ -45,7 +47,7 @@ func BenchmarkWarmCall(b *testing.B) {
 			own: map[uuid.UUID]Limits{application: many}, owners: map[uuid.UUID]Limits{owner: many}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			l := newFleetOf(b, startRedis(b).client, usual, 1, held, nil).limiters[0]
+			l := newFleetOf(b, redistest.Start(b).Client, usual, 1, held, nil).limiters[0]
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				var state *State

@@ -20,6 +20,7 @@ type Book struct {
 	targets    []string  // codes that rates lead to, in order
 	rates      [][]dated // of each of currencies to each of targets, ascending
 	believed   map[string]bool
+	begins     map[string]beijing.Day // first day of any price, by capability
 	version    uuid.UUID
 }
 
@@ -57,9 +58,12 @@ func NewBook(prices []Price, rates ...Exchange) *Book { return newBook(prices, r
 
 // newBook makes one that believes what the providers of some capabilities say that calls cost.
 func newBook(prices []Price, rates []Exchange, believed []Believed) *Book {
-	b := &Book{prices: map[subject][]band{}, believed: map[string]bool{}}
+	b := &Book{prices: map[subject][]band{}, believed: map[string]bool{}, begins: map[string]beijing.Day{}}
 	for _, p := range prices {
 		b.currencies = append(b.currencies, p.Currency)
+		if first, has := b.begins[p.CapabilityID]; !has || p.From < first {
+			b.begins[p.CapabilityID] = p.From
+		}
 	}
 	for _, of := range believed {
 		b.believed[of.CapabilityID] = true

@@ -68,18 +68,6 @@ func (s *Sum) In(currency string) (amount decimal.Decimal, unknown int64) {
 
 // Prices tells whether any price of a capability holds on a day, of whatever model, or its provider is believed.
 func (b *Book) Prices(capability string, day beijing.Day) bool {
-	if b.Believes(capability) {
-		return true
-	}
-	for of, bands := range b.prices {
-		if of.capability != capability {
-			continue
-		}
-		for _, in := range bands {
-			if newest(in.history, day) != nil {
-				return true
-			}
-		}
-	}
-	return false
+	first, has := b.begins[capability]
+	return has && first <= day || b.Believes(capability)
 }

@@ -53,6 +53,19 @@ func (r *Report) BudgetViews(ctx context.Context, budgets []budget.Budget) []ope
 	return views
 }
 
+// BudgetPage answers listAllBudgets: a page of budgets, of those in a state alone where one is given.
+func (r *Report) BudgetPage(ctx context.Context, all []budget.Budget, state string, page, size int) (answer openapi.BudgetPage) {
+	total := len(all)
+	if state == "" { // what is spent is asked of the page alone
+		answer.Items = r.BudgetViews(ctx, pageIn(all, page, size))
+	} else {
+		views := slices.DeleteFunc(r.BudgetViews(ctx, all), func(b openapi.Budget) bool { return b.State != state })
+		total, answer.Items = len(views), pageIn(views, page, size)
+	}
+	answer.PageFields = openapi.PageOf(page, size, total)
+	return answer
+}
+
 func budgetView(b *budget.Budget, now time.Time) openapi.Budget {
 	period := b.Period.Of(beijing.DayOf(now))
 	view := openapi.Budget{
@@ -171,6 +184,6 @@ func (r *Report) Uncovered(ctx context.Context, budgets []budget.Budget, page, s
 		return cmp.Or(b.amount.Cmp(a.amount), cmp.Compare(a.ApplicationName, b.ApplicationName))
 	})
 	answer.PageFields = openapi.PageOf(page, size, len(list))
-	answer.Items = openapi.Each(pageIn(list, FiguresChoice{Page: page, Size: size}), func(c candidate) openapi.Uncovered { return c.Uncovered })
+	answer.Items = openapi.Each(pageIn(list, page, size), func(c candidate) openapi.Uncovered { return c.Uncovered })
 	return answer, nil
 }

@@ -114,10 +114,10 @@ func (by FiguresChoice) compare(a, b standing) int {
 	return cmp.Compare(b.calls, a.calls)
 }
 
-// pageIn cuts a page out of a list.
-func pageIn[T any](list []T, by FiguresChoice) []T {
-	first := min(int64(by.Page-1)*int64(by.Size), int64(len(list)))
-	return list[first:min(first+int64(by.Size), int64(len(list)))]
+// pageIn cuts a page out of a list; pages count from 1.
+func pageIn[T any](list []T, page, size int) []T {
+	first := min(int64(page-1)*int64(size), int64(len(list)))
+	return list[first:min(first+int64(size), int64(len(list)))]
 }
 
 // ApplicationFigures answers listApplicationFigures: a page of the figures of all applications, as chosen.
@@ -135,7 +135,7 @@ func (r *Report) ApplicationFigures(ctx context.Context, by FiguresChoice) (answ
 			!strings.Contains(a.ID.String(), by.Text) && !strings.Contains(a.Email, by.Text)
 	})
 	slices.SortStableFunc(list, func(a, b application.Owned) int { return by.compare(standings[a.ID], standings[b.ID]) })
-	shown := pageIn(list, by)
+	shown := pageIn(list, by.Page, by.Size)
 	groups := openapi.Each(shown, func(a application.Owned) []uuid.UUID { return []uuid.UUID{a.ID} })
 	figures, err := r.groupFigures(ctx, groups, by.Days)
 	if err != nil {

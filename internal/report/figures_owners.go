@@ -33,7 +33,7 @@ func (r *Report) OwnerFigures(ctx context.Context, by FiguresChoice) (answer ope
 	slices.SortFunc(list, func(a, b *ownerStanding) int {
 		return cmp.Or(by.compare(a.standing, b.standing), cmp.Compare(a.user.Email, b.user.Email))
 	})
-	shown := pageIn(list, by)
+	shown := pageIn(list, by.Page, by.Size)
 	figures, err := r.groupFigures(ctx, openapi.Each(shown, func(o *ownerStanding) []uuid.UUID { return o.applications }), by.Days)
 	if err != nil {
 		return answer, err

@@ -31,7 +31,7 @@ type View = (typeof views)[number];
 /** Where no price says another. */
 const USUAL_CURRENCY = 'USD';
 
-type Opened = { aim: Aim | null } | { raise: Budget } | null;
+type Opened = { aim: Aim | null; currency?: string | undefined } | { raise: Budget } | null;
 
 /** The budgets of everyone. View, page and filter stand in the URL. */
 export function Component() {
@@ -62,7 +62,7 @@ export function Component() {
           </Button>
         )}
       </div>
-      {form && 'aim' in form && <Known key={form.aim?.target ?? ''} aim={form.aim} onClose={close} />}
+      {form && 'aim' in form && <Known key={form.aim?.target ?? ''} aim={form.aim} spent={form.currency} onClose={close} />}
       {form && 'raise' in form && <Raise key={form.raise.id} of={form.raise} onClose={close} />}
       <section className="block" aria-label={t('budgets.title')}>
         <p className="second limits-about">{t('budgets.about')}</p>
@@ -81,7 +81,7 @@ export function Component() {
           </div>
         </div>
         {view === 'uncovered' ? (
-          <Uncovered page={page} onPage={setPage} onCover={(target) => open({ aim: { scope: 'owner', target } })} />
+          <Uncovered page={page} onPage={setPage} onCover={(target, currency) => open({ aim: { scope: 'owner', target }, currency })} />
         ) : (
           <List view={view} page={page} onPage={setPage} onOpen={open} />
         )}
@@ -90,13 +90,13 @@ export function Component() {
   );
 }
 
-/** The form once it is known what there is, and in which currency prices are. */
-function Known({ aim, onClose }: { aim: Aim | null; onClose: () => void }) {
+/** The form once it is known what there is, and in which currency prices are; `spent` is the one in which something was spent. */
+function Known({ aim, spent, onClose }: { aim: Aim | null; spent: string | undefined; onClose: () => void }) {
   const prices = useQuery(officeQueries.prices());
   const there = useQuery({ ...officeBudgetQueries.of(aim ?? { scope: 'owner', target: '' }), enabled: aim !== null, gcTime: 0 });
   if (prices.isPending || (aim && there.isFetching && !there.isFetchedAfterMount)) return <BlockBones height={220} />;
   const budgets = there.data ?? [];
-  const currency = budgets[0]?.currency ?? prices.data?.[0]?.currency ?? USUAL_CURRENCY;
+  const currency = budgets[0]?.currency ?? spent ?? prices.data?.[0]?.currency ?? USUAL_CURRENCY;
   return <BudgetsForm aim={aim} budgets={budgets} currency={currency} onClose={onClose} />;
 }
 

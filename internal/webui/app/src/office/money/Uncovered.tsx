@@ -2,6 +2,7 @@ import '../../ui/table/records.css';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
+import { mostPriced } from '../../budgets/budgets';
 import { Money } from '../../tokens/Money';
 import { Email } from '../../ui/Email';
 import { Empty, TableBones } from '../../ui/page/Block';
@@ -10,7 +11,7 @@ import { Cell } from '../../ui/table/Records';
 import { BUDGETS_SIZE, officeBudgetQueries } from './budgetQueries';
 
 /** Applications that spend without a budget, and the way to give their owner one. */
-export function Uncovered({ page, onPage, onCover }: { page: number; onPage: (page: number) => void; onCover: (owner: string) => void }) {
+export function Uncovered({ page, onPage, onCover }: { page: number; onPage: (page: number) => void; onCover: (owner: string, currency: string | undefined) => void }) {
   const { t } = useTranslation('admin');
   const query = useQuery(officeBudgetQueries.uncovered(page));
   return (
@@ -47,7 +48,7 @@ export function Uncovered({ page, onPage, onCover }: { page: number; onPage: (pa
                         className="quiet"
                         data-edge
                         aria-label={t('budgets.coverOf', { owner: ownerEmail, name: applicationName })}
-                        onClick={() => onCover(ownerEmail)}
+                        onClick={() => onCover(ownerEmail, mostPriced(costs))}
                       >
                         {t('budgets.cover')}
                       </button>

@@ -1,4 +1,5 @@
-package limits
+// Package redistest starts redis-servers that tests kill, stop and start again.
+package redistest
 
 import (
 	"net"
@@ -12,34 +13,36 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// server is a redis-server that a test kills, stops and starts again; it keeps nothing.
-type server struct {
+// Server is one; it keeps nothing, and ends with its test.
+type Server struct {
 	t    testing.TB
 	port string
 	cmd  *exec.Cmd
 }
 
-func startRedis(t testing.TB) *server {
+// Start starts one on a port that it keeps.
+func Start(t testing.TB) *Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, port: strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)}
+	s := &Server{t: t, port: strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)}
 	_ = listener.Close()
-	s.start()
-	t.Cleanup(func() { s.kill() })
+	s.Start()
+	t.Cleanup(func() { s.Kill() })
 	return s
 }
 
-func (s *server) start() {
+// Start starts it again.
+func (s *Server) Start() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", "--port", s.port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", os.TempDir())
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatalf("redis-server: %v", err)
 	}
-	client := s.client()
+	client := s.Client()
 	defer func() { _ = client.Close() }()
 	for deadline := time.Now().Add(10 * time.Second); client.Ping(s.t.Context()).Err() != nil; {
 		if time.Now().After(deadline) {
@@ -49,13 +52,16 @@ func (s *server) start() {
 	}
 }
 
-func (s *server) signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
+// Signal sends it a signal.
+func (s *Server) Signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
 
-func (s *server) kill() {
-	s.signal(syscall.SIGKILL)
+// Kill ends it at once.
+func (s *Server) Kill() {
+	s.Signal(syscall.SIGKILL)
 	_ = s.cmd.Wait()
 }
 
-func (s *server) client() redis.UniversalClient {
+// Client is a new client, which is the caller's.
+func (s *Server) Client() redis.UniversalClient {
 	return redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + s.port, ContextTimeoutEnabled: true, MaxRetries: -1})
 }
