@@ -11,7 +11,15 @@ import { Cell } from '../../ui/table/Records';
 import { BUDGETS_SIZE, officeBudgetQueries } from './budgetQueries';
 
 /** Applications that spend without a budget, and the way to give their owner one. */
-export function Uncovered({ page, onPage, onCover }: { page: number; onPage: (page: number) => void; onCover: (owner: string, currency: string | undefined) => void }) {
+export function Uncovered({
+  page,
+  onPage,
+  onCover,
+}: {
+  page: number;
+  onPage: (page: number) => void;
+  onCover: (owner: string, currency: string | undefined) => void;
+}) {
   const { t } = useTranslation('admin');
   const query = useQuery(officeBudgetQueries.uncovered(page));
   return (
