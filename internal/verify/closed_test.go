@@ -3,12 +3,14 @@ package verify
 import (
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
 	"callgate/internal/beijing"
+	"callgate/internal/calls/ledger"
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/embedded"
 	"callgate/internal/report"
@@ -28,7 +30,7 @@ func closed(t *testing.T) (w *world, busy uuid.UUID) {
 		busy, yesterday().Start().Add(12*time.Hour).UnixMilli(), closedDays)
 	w.Exec(`INSERT INTO dropped_calls (day, application_id, spool_id, calls) VALUES ($1, $2, $3, 4), ($1, $4, $3, 2)`,
 		(yesterday() - 2).String(), uuid.Nil, uuid.New(), busy)
-	w.compared(yesterday() - 40)
+	w.compared(yesterday()-40, yesterday())
 	w.closing(func() bool {
 		var open, unseen int
 		if err := w.Pool.QueryRow(w.Ctx, `SELECT $1 - count(*) FILTER (WHERE d.state = 'closed'), count(*) FILTER (WHERE v.exported_at IS NULL)
@@ -41,11 +43,11 @@ func closed(t *testing.T) (w *world, busy uuid.UUID) {
 	return w, busy
 }
 
-// compared notes that rollups agree with the calls of each day from one on until today.
-func (w *world) compared(from beijing.Day) {
+// compared notes that rollups agree with the calls of each day from one on until another.
+func (w *world) compared(from, until beijing.Day) {
 	w.T.Helper()
 	w.Exec(`INSERT INTO day_checks (day, calls, duplicates, rollups) SELECT g::date, 0, 0, 1000 FROM generate_series($1::date, $2::date, interval '1 day') g`,
-		from.String(), (beijing.Today(time.Now()) - 1).String())
+		from.String(), until.String())
 }
 
 // closing closes days until something is so.
@@ -99,8 +101,9 @@ func TestVerifyFindsNothingWhereClosedDaysAreWhatTheirRowsGive(t *testing.T) {
 	}
 }
 
-// yesterday is the last day that is closed: in Beijing's first hour the one before.
-func yesterday() beijing.Day { return beijing.DayOf(time.Now().Add(-time.Hour)) - 1 }
+// yesterday is the last day that is closed, which soon after Beijing's midnight is the day before; it stays the one that it
+// was when tests began.
+var yesterday = sync.OnceValue(func() beijing.Day { return ledger.ClosedDay(time.Now()) })
 
 // changed is a day of data teams with another value in some columns of an application's row.
 func changed(day beijing.Day, columns string) string {
