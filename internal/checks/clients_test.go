@@ -32,11 +32,12 @@ var shown = map[string]struct {
 	"unknown":  {403, "No capability has the identifier given as model."},
 	"unbound":  {403, "The capability is not bound to the application."},
 	"spent":    {429, "The application may make 1 calls a day, and has."},
+	"broke":    {429, "The application's budget of 0.000001 USD a month is used up. It begins anew on "},
 	"failed":   {500, upstreamFails},
 }
 
-// habits are the clients' own: how many calls they make of one where the day is used up and where the upstream fails, and
-// what they show of a stream that breaks off.
+// habits are the clients' own: how many calls they make of one where the day or the budget is used up and where the upstream
+// fails, and what they show of a stream that breaks off.
 var habits = map[string]struct {
 	spent, failed int
 	cut           string
@@ -64,22 +65,30 @@ func TestStockClientsShowWhatWentWrong(t *testing.T) {
 	send[any](t, admin, "POST", "/api/admin/capabilities", object{"id": "stock", "name": "Stock", "groupId": "demo", "status": "enabled",
 		"upstreamBaseUrl": upstream, "upstreamKey": "k", "upstreamModel": "m", "defaultPath": "/v1/chat/completions"})
 	bound := object{"name": "Stock clients", "capabilityIds": []string{"stock"}}
-	app, spent := send[openapi.NewApplication](t, d, "POST", "/api/applications", bound), send[openapi.NewApplication](t, d, "POST", "/api/applications", bound)
+	send[any](t, admin, "PUT", "/api/admin/prices", object{"capabilityId": "stock", "from": "2026-01-01", "currency": "USD", "input": "1", "output": "1"})
+	var apps [3]openapi.NewApplication
+	for i := range apps {
+		apps[i] = send[openapi.NewApplication](t, d, "POST", "/api/applications", bound)
+	}
+	app, spent, broke := apps[0], apps[1], apps[2]
 	send[any](t, d, "PATCH", "/api/applications/"+spent.ID.String()+"/limits", object{"callsPerDay": 1})
-	eventually(t, time.Minute, "the day is used up", func() error {
-		status, _ := post[any](t, dev{d.base, "", spent.AccessKey}, "POST", "/via/stock/v1/chat/completions", object{"model": "good"})
-		if status != http.StatusTooManyRequests {
-			return fmt.Errorf("status %d", status)
-		}
-		return nil
-	})
+	send[any](t, d, "PUT", "/api/applications/"+broke.ID.String()+"/budgets", object{"budgets": []object{{"period": "month", "amount": "0.000001", "currency": "USD", "action": "block"}}})
+	for _, used := range []string{spent.AccessKey, broke.AccessKey} {
+		eventually(t, time.Minute, "day and budget are used up", func() error {
+			status, _ := post[any](t, dev{d.base, "", used}, "POST", "/via/stock/v1/chat/completions", object{"model": "good"})
+			if status != http.StatusTooManyRequests {
+				return fmt.Errorf("status %d", status)
+			}
+			return nil
+		})
+	}
 	asked.Store(0)
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	script := exec.CommandContext(ctx, "node", "clients.mjs")
 	script.Dir = "clients"
-	script.Env = append(os.Environ(), "BASE="+d.base, "KEY="+app.AccessKey, "SPENT="+spent.AccessKey, "UPSTREAM="+upstream)
+	script.Env = append(os.Environ(), "BASE="+d.base, "KEY="+app.AccessKey, "SPENT="+spent.AccessKey, "BROKE="+broke.AccessKey, "UPSTREAM="+upstream)
 	var stderr bytes.Buffer
 	script.Stderr = &stderr
 	out, err := script.Output()
@@ -103,7 +112,7 @@ func TestStockClientsShowWhatWentWrong(t *testing.T) {
 			fits = known && got.Said == upstreamAnswers && got.Error == ""
 		case "cut":
 			fits = known && got.Said == "Hel" && got.Error == habit.cut
-		case "spent":
+		case "spent", "broke":
 			calls = habit.spent
 		case "failed":
 			calls = habit.failed

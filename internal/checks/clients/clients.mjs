@@ -16,7 +16,7 @@ import Groq from 'groq-sdk';
 import { Ollama } from 'ollama';
 import OpenAI from 'openai';
 
-const { BASE, KEY, SPENT, UPSTREAM } = process.env;
+const { BASE, KEY, SPENT, BROKE, UPSTREAM } = process.env;
 const messages = [{ role: 'user', content: 'Hello' }];
 
 const chat = (x) => (x.choices[0].delta ?? x.choices[0].message).content;
@@ -52,6 +52,7 @@ const cases = {
   unknown: ['nothing', KEY, 'good'],
   unbound: ['demo-chat', KEY, 'good'],
   spent: ['stock', SPENT, 'good'],
+  broke: ['stock', BROKE, 'good'],
   failed: ['stock', KEY, 'failed'],
   cut: ['stock', KEY, 'cut', true],
 };
