@@ -44,12 +44,26 @@ func (l *fakeLedger) read(_ context.Context, q Question) (found Spent, err error
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range l.calls {
+		day := beijing.DayOf(c.start)
 		since, counted := q.Counted[c.gateway]
-		if !time.Now().Before(c.at) && (!counted || c.start.UnixMilli() < since.UnixMilli()) {
+		counted = counted && day >= q.Cut && c.start.UnixMilli() >= since.UnixMilli()
+		if !time.Now().Before(c.at) && !counted && q.Period.Of(q.From).Contains(day) {
 			found.Amount = found.Amount.Add(decimal.NewFromInt(c.cost))
 		}
 	}
 	return found, nil
+}
+
+// spent is what all calls of some days cost.
+func (l *fakeLedger) spent(days beijing.Range) (sum int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.calls {
+		if days.Contains(beijing.DayOf(c.start)) {
+			sum += c.cost
+		}
+	}
+	return sum
 }
 
 // fleet is some gateways that hold one budget of an application.
@@ -58,6 +72,7 @@ type fleet struct {
 	ledger  *fakeLedger
 	by      Caller
 	budget  atomic.Pointer[Budget]
+	others  []*Budget // of the application
 	redis   func() redis.UniversalClient
 	members []*Enforcer
 	mu      sync.Mutex
@@ -107,7 +122,11 @@ func (f *fleet) snapshot(known *Snapshot) *Snapshot {
 	if known != nil && len(known.applications[f.by.Application]) > 0 && known.applications[f.by.Application][0].Budget == b {
 		return known
 	}
-	return &Snapshot{applications: map[uuid.UUID][]*enforced{f.by.Application: {{Budget: b}}}}
+	all := []*enforced{{Budget: b}}
+	for _, other := range f.others {
+		all = append(all, &enforced{Budget: other})
+	}
+	return &Snapshot{applications: map[uuid.UUID][]*enforced{f.by.Application: all}}
 }
 
 // raise has another amount hold.
@@ -126,8 +145,11 @@ func (f *fleet) known() string {
 }
 
 // call makes one that costs so much, and tells whether it was let through.
-func (f *fleet) call(gateway int, cost int64) bool {
-	e, start := f.members[gateway], time.Now()
+func (f *fleet) call(gateway int, cost int64) bool { return f.callAt(gateway, cost, time.Now()) }
+
+// callAt makes one that began then, and ends now.
+func (f *fleet) callAt(gateway int, cost int64, start time.Time) bool {
+	e := f.members[gateway]
 	bill, refused := e.Admit(f.by, start)
 	if refused != nil {
 		return false
@@ -191,6 +213,59 @@ func TestCallsOneAfterAnotherAreRefusedExactlyWhenTheBudgetIsUsedUp(t *testing.T
 				if time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second)))); random.IntN(2) == 0 { // raised
 					amount = f.spent + 1 + random.Int64N(100)
 					f.raise(amount)
+				}
+			}
+		})
+	}
+	running.Wait()
+}
+
+// TestACallIsChargedToThePeriodsOfTheDayThatItBeganOn, those of a day, a week and a month together, while calls of yesterday end
+// among today's.
+func TestACallIsChargedToThePeriodsOfTheDayThatItBeganOn(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	var running sync.WaitGroup
+	for plan := range 30 {
+		running.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(plan), 9))
+			most := 1 + random.Int64N(10)
+			f := newFleet(t, server.Client, 1+plan%3, 20+random.Int64N(100))
+			for i, e := range f.members {
+				e.config.CallTimeout = 36 * time.Hour
+				f.ledger.calls = append(f.ledger.calls, // of before anybody began to count
+					fakeCall{e.config.Gateway, int64(3 + i), time.Now().Add(-3 * 24 * time.Hour), time.Now()})
+			}
+			for _, period := range []Period{Week, Month} {
+				b := *f.budget.Load()
+				b.ID, b.Period, b.Amount = uuid.New(), period, decimal.NewFromInt(40+random.Int64N(150))
+				f.others = append(f.others, &b)
+			}
+			for _, e := range f.members {
+				e.snapshot.Store(f.snapshot(nil))
+			}
+			for refused := 0; refused < 100; {
+				gateway, start := random.IntN(len(f.members)), time.Now().Add(-time.Duration(random.IntN(2))*24*time.Hour)
+				if f.callAt(gateway, 1+random.Int64N(most), start) {
+					refused = 0
+				} else {
+					refused++
+					time.Sleep(tickEvery / 20)
+				}
+				f.said(gateway)
+			}
+			budgets := append([]*Budget{f.budget.Load()}, f.others...)
+			for back := range 2 {
+				day, full := beijing.Today(time.Now())-beijing.Day(back), false
+				for _, b := range budgets {
+					spent, amount := f.ledger.spent(b.Period.Of(day)), b.Amount.IntPart()
+					full = full || spent >= amount
+					if spent-amount >= most {
+						t.Errorf("plan %d, %s of %s: %d spent of %d, a call costs at most %d", plan, b.Period, day, spent, amount, most)
+					}
+				}
+				if !full {
+					t.Errorf("plan %d: calls of %s are refused, and no budget of it is used up", plan, day)
 				}
 			}
 		})
