@@ -222,6 +222,24 @@ func (a *account) accept(asked asking, got answer, gateways int64, now time.Time
 // left is what is left of the amount that holds, by what was spent when that was known last. mu is held.
 func (a *account) left(now time.Time) int64 { return micro(a.budget.Load().Holds(now)) - a.spent }
 
+// neverKnown tells whether nobody has ever said what is spent, and when the first call began of those that it counts.
+func (a *account) neverKnown() (began time.Time, unknown bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return time.UnixMilli(a.began), a.reading == 0
+}
+
+// know takes what is spent but by the calls that it counts.
+func (a *account) know(spent int64, unpriced []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reading, a.spent, a.then = byLedger, spent, 0
+	a.unpriced.Store(&unpriced)
+}
+
+// byLedger is a reading that no other gateway knows of.
+const byLedger = -1
+
 // share leases this gateway's part of what is left as far as anybody knows: of the whole budget, if nobody ever knew.
 func (a *account) share(gateways int64, now time.Time) {
 	a.mu.Lock()

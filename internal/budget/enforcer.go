@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -33,19 +34,21 @@ type Config struct {
 	Redis       redis.UniversalClient
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
+
+	timeout time.Duration // of an exchange with Redis; 0: usualTimeout
 }
 
 const (
 	tickEvery     = 250 * time.Millisecond
-	readEvery     = time.Minute      // of the ledger, of each budget that calls are made under
-	readTimeout   = 10 * time.Second // of the ledger's answer
-	timeoutMargin = 5 * time.Minute  // beyond the longest call
-	firstReading  = 2 * time.Second  // how long the first call of a budget waits for what is spent
-	askTimeout    = 100 * time.Millisecond
-	silentAfter   = 15 * time.Second  // what a silent gateway may spend is free for others
-	allSaid       = tickEvery * 3 / 2 // after which every gateway has said its part where Redis lost it
-	warm          = 3 * time.Second   // after its last call a budget still has a lease
-	exchangesOnce = 500               // of one round trip
+	readEvery     = time.Minute            // of the ledger, of each budget that calls are made under
+	readTimeout   = 10 * time.Second       // of the ledger's answer
+	timeoutMargin = 5 * time.Minute        // beyond the longest call
+	firstReading  = 2 * time.Second        // how long the first call of a budget waits for what is spent
+	usualTimeout  = 100 * time.Millisecond // of an exchange with Redis
+	silentAfter   = 15 * time.Second       // what a silent gateway may spend is free for others
+	allSaid       = tickEvery * 3 / 2      // after which every gateway has said its part where Redis lost it
+	warm          = 3 * time.Second        // after its last call a budget still has a lease
+	exchangesOnce = 500                    // of one round trip
 )
 
 // Codes of refusals; the gateway answers 429 with them.
@@ -82,6 +85,7 @@ type Enforcer struct {
 // Open reads the budgets, and goes on reading and exchanging until Close. While PostgreSQL cannot be read the budgets read last
 // hold; before the first time nobody has any.
 func Open(ctx context.Context, config Config) *Enforcer {
+	config.timeout = cmp.Or(config.timeout, usualTimeout)
 	e := &Enforcer{config: config, began: time.Now(), soon: make(chan *account, exchangesOnce)}
 	e.refused = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "callgate_budget_refusals_total",
 		Help: "Calls refused for a budget, by code: budget_exceeded, cost_unknown."}, []string{"code"})
@@ -262,7 +266,7 @@ func (e *Enforcer) End(t Ticket, r *calls.Record) {
 }
 
 // ask exchanges for a call that found too small a lease, and tells whether it has got what it expects to cost. The first call of
-// all waits until what is spent was read.
+// all waits until what is spent was read. Without Redis the gateway spends its share of what is left.
 func (e *Enforcer) ask(h hold) bool {
 	a := h.account
 	if int64(e.elapsed()) < a.emptyTo.Load() {
@@ -280,6 +284,7 @@ func (e *Enforcer) ask(h hold) bool {
 		got, err := e.alone(a, h.reserved)
 		switch {
 		case err != nil:
+			e.shareBlind(a)
 		case got.claimed:
 			ctx, cancel := context.WithTimeout(e.work, firstReading)
 			e.read(ctx, claim{a, got.ms})
@@ -288,7 +293,7 @@ func (e *Enforcer) ask(h hold) bool {
 		case got.at == 0 && time.Since(began) < firstReading:
 			continue
 		case got.at == 0:
-			a.share(e.gateways.Load(), time.Now())
+			e.shareBlind(a)
 		}
 		break
 	}
@@ -297,6 +302,21 @@ func (e *Enforcer) ask(h hold) bool {
 	}
 	a.emptyTo.Store(int64(e.elapsed() + tickEvery))
 	return false
+}
+
+// shareBlind leases the gateway's share. What is spent is asked of the ledger if that was never known.
+func (e *Enforcer) shareBlind(a *account) {
+	if began, unknown := a.neverKnown(); unknown {
+		ctx, cancel := context.WithTimeout(e.work, firstReading)
+		defer cancel()
+		q := Question{Ask: Ask{a.budget.Load(), a.from}, Cut: a.from, Counted: map[uuid.UUID]time.Time{e.config.Gateway: began}}
+		if found, err := e.config.Read(ctx, q); err == nil {
+			a.know(micro(found.Amount), found.Unpriced)
+		} else {
+			e.failed.Inc()
+		}
+	}
+	a.share(e.gateways.Load(), time.Now())
 }
 
 // Close gives back what is leased. What its calls cost stays said.

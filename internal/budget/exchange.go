@@ -40,14 +40,14 @@ func (e *Enforcer) arguments(a *account, asked asking, want int64) []any {
 
 // alone is one exchange, for a call that waits. a.exchange is held.
 func (e *Enforcer) alone(a *account, want int64) (answer, error) {
-	ctx, cancel := context.WithTimeout(e.work, askTimeout)
+	ctx, cancel := context.WithTimeout(e.work, e.config.timeout)
 	defer cancel()
 	asked := a.ask(e.book.Load(), time.Now())
 	got, err := exchangeScript.Run(ctx, e.config.Redis, []string{a.redis()}, e.arguments(a, asked, want)...).Result()
 	return e.done(a, asked, got, err)
 }
 
-// done takes the answer to an exchange, or, without one, the gateway's share.
+// done takes the answer to an exchange, or, without one, the gateway's share of what is left if that is known.
 func (e *Enforcer) done(a *account, asked asking, got any, err error) (answer, error) {
 	var parsed answer
 	if err == nil {
@@ -55,7 +55,9 @@ func (e *Enforcer) done(a *account, asked asking, got any, err error) (answer, e
 	}
 	if err != nil {
 		e.failed.Inc()
-		a.share(e.gateways.Load(), time.Now())
+		if _, unknown := a.neverKnown(); !unknown {
+			a.share(e.gateways.Load(), time.Now())
+		}
 		return answer{}, err
 	}
 	a.accept(asked, parsed, e.gateways.Load(), time.Now())
@@ -105,7 +107,7 @@ func (e *Enforcer) exchangeSoon() {
 
 // exchangeAll exchanges for accounts in one round trip. spends says that those in use want to.
 func (e *Enforcer) exchangeAll(ctx context.Context, all []*account, spends bool) (claims []claim) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, e.config.timeout)
 	defer cancel()
 	type sent struct {
 		*account
