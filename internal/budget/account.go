@@ -36,14 +36,14 @@ type account struct {
 	budget   atomic.Pointer[Budget] // as it is now
 	lastUse  atomic.Int64           // elapsed
 	emptyTo  atomic.Int64           // elapsed until which nobody asks again
-	lease    atomic.Int64           // millionths that calls may still take before the next exchange
-	estimate atomic.Int64           // of what a call costs, by those before it; 0: none has cost anything
-	inFlight atomic.Int64           // calls
-	nearEnd  atomic.Bool            // so little is left that every call asks, and what it cost is said at once
 	unpriced atomic.Pointer[[]string]
 	exchange sync.Mutex // one at a time
 
 	mu       sync.Mutex
+	lease    int64                          // millionths that calls may still take before the next exchange
+	estimate int64                          // of what a call costs, by those before it; 0: none has cost anything
+	inFlight int                            // calls
+	nearEnd  bool                           // so little is left that every call asks, and what it cost is said at once
 	used     map[beijing.Day]*pricing.Tally // what was used by calls that began on them and have ended
 	began    int64                          // ms: the first call that is in it, or in flight
 	reserved int64                          // for calls in flight
@@ -56,71 +56,78 @@ type account struct {
 }
 
 func newAccount(key accountKey, days beijing.Range) *account {
-	a := &account{accountKey: key, days: days, used: map[beijing.Day]*pricing.Tally{}, began: math.MaxInt64}
-	a.nearEnd.Store(true)
-	return a
+	return &account{accountKey: key, days: days, used: map[beijing.Day]*pricing.Tally{}, began: math.MaxInt64, nearEnd: true}
 }
 
-// begin notes that a call began.
-func (a *account) begin(start time.Time) {
-	a.inFlight.Add(1)
+// begin takes in a call that began. If it is to be paid for, what it is expected to cost is reserved of the lease; enough tells
+// whether that does.
+func (a *account) begin(start time.Time, paid bool) (expected int64, enough bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.inFlight++
 	a.began = min(a.began, start.UnixMilli())
+	if !paid {
+		return 0, true
+	}
+	expected = a.expected()
+	return expected, a.reserve(expected)
 }
 
-// expected is what the next call is likely to cost.
-func (a *account) expected() int64 { return max(1, a.estimate.Load()) }
+// expected is what the next call is likely to cost. mu is held.
+func (a *account) expected() int64 { return max(1, a.estimate) }
 
-// take reserves n of the lease for a call.
+// take reserves n of the lease for a call that has begun.
 func (a *account) take(n int64) bool {
-	for left := a.lease.Load(); left >= n; left = a.lease.Load() {
-		if a.lease.CompareAndSwap(left, left-n) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.reserved += n
-			a.taken += n
-			return true
-		}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.reserve(n)
+}
+
+// reserve is take with mu held.
+func (a *account) reserve(n int64) bool {
+	if a.lease < n {
+		return false
 	}
-	return false
+	a.lease -= n
+	a.reserved += n
+	a.taken += n
+	return true
 }
 
 // giveBack ends a call that was not made.
 func (a *account) giveBack(reserved int64) {
-	a.inFlight.Add(-1)
-	a.lease.Add(reserved)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.inFlight--
+	a.lease += reserved
 	a.reserved -= reserved
 	a.taken -= reserved
 }
 
-// settle counts what a call used, and cost, instead of what was reserved for it.
-func (a *account) settle(reserved, cost int64, used []pricing.Usage) {
-	a.inFlight.Add(-1)
-	if cost > 0 {
-		average := a.estimate.Load()
-		if average == 0 {
-			average = cost
-		}
-		a.estimate.Store(average + (cost-average)/8)
-	}
-	a.lease.Add(reserved - cost)
+// settle counts what a call used, and cost, instead of what was reserved for it. It tells whether that is to be said at once.
+func (a *account) settle(reserved, cost int64, used []pricing.Usage) (atOnce bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.inFlight--
+	if cost > 0 {
+		if a.estimate == 0 {
+			a.estimate = cost
+		}
+		a.estimate += (cost - a.estimate) / 8
+	}
 	a.settled++
+	a.lease += reserved - cost
 	a.reserved -= reserved
 	a.taken += cost - reserved
-	if len(used) == 0 {
-		return
+	if len(used) > 0 {
+		tally := a.used[used[0].Day]
+		if tally == nil {
+			tally = &pricing.Tally{}
+			a.used[used[0].Day] = tally
+		}
+		tally.Add(used)
 	}
-	tally := a.used[used[0].Day]
-	if tally == nil {
-		tally = &pricing.Tally{}
-		a.used[used[0].Day] = tally
-	}
-	tally.Add(used)
+	return a.nearEnd
 }
 
 // answer is what an exchange gives.
@@ -197,7 +204,7 @@ func (a *account) accept(asked asking, got answer, gateways int64, now time.Time
 	defer a.mu.Unlock()
 	if got.at == 0 { // Redis has lost it, or knew nothing yet
 		if !a.blind {
-			a.lease.Store(0)
+			a.lease = 0
 		}
 		return
 	}
@@ -211,8 +218,8 @@ func (a *account) accept(asked asking, got answer, gateways int64, now time.Time
 		}
 	}
 	a.blind, a.spent, a.then = false, got.others+got.mine, asked.taken
-	a.lease.Store(got.granted - (a.taken - asked.taken))
-	a.nearEnd.Store(a.settled < callsNearEnd || a.left(now)/(2*gateways) < callsNearEnd*a.expected())
+	a.lease = got.granted - (a.taken - asked.taken)
+	a.nearEnd = a.settled < callsNearEnd || a.left(now)/(2*gateways) < callsNearEnd*a.expected()
 	if got.at != a.reading {
 		a.reading = got.at
 		a.unpriced.Store(&got.unpriced)
@@ -249,7 +256,7 @@ func (a *account) share(gateways int64, now time.Time) {
 	if mine > 0 { // the last call may cost more than is left
 		mine = max(mine, a.expected())
 	}
-	a.lease.Store(mine)
+	a.lease = mine
 }
 
 // noteUnpriced notes a capability of which a call's cost is not known, until the next reading says.
@@ -271,10 +278,24 @@ func (a *account) noteUnpriced(capability string) {
 
 // isOver tells whether no call is charged to it any more: the day after its period a call's day is another one.
 func (a *account) isOver(today beijing.Day) bool {
-	return a.days.End+1 < today && a.inFlight.Load() == 0
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.days.End+1 < today && a.inFlight == 0
 }
 
-// idle tells whether no call was made under it lately, and none is in flight.
-func (a *account) idle(now, within time.Duration) bool {
-	return a.inFlight.Load() == 0 && now-time.Duration(a.lastUse.Load()) > within
+// due tells whether there is something to exchange: calls were made under it lately, are in flight, or left a lease.
+func (a *account) due(now time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.inFlight > 0 || a.lease != 0 || now-time.Duration(a.lastUse.Load()) <= warm
+}
+
+// wants is the least that it wants to spend, by itself: nothing where calls ask, or make no use of it.
+func (a *account) wants(now time.Duration) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.nearEnd || now-time.Duration(a.lastUse.Load()) >= warm {
+		return nothing
+	}
+	return 0
 }

@@ -166,11 +166,11 @@ func (e *Enforcer) Admit(by Caller, start time.Time) (t Ticket, refused *Refused
 	if count == 0 {
 		return Ticket{}, nil
 	}
-	today := beijing.DayOf(start)
+	today, now := beijing.DayOf(start), e.elapsed()
 	t.holds = make([]hold, 0, count)
 	for _, some := range budgets {
 		for _, b := range some {
-			h, code := e.hold(b, by.Capability, today, start)
+			h, code := e.hold(b, by.Capability, today, start, now)
 			if code != "" {
 				if begins := b.Period.Of(today).End.End(); refused == nil || begins.After(refused.Begins) {
 					refused = &Refused{Code: code, Budget: b.Budget, Begins: begins}
@@ -190,14 +190,12 @@ func (e *Enforcer) Admit(by Caller, start time.Time) (t Ticket, refused *Refused
 }
 
 // hold reserves of a budget what a call is expected to cost; code is why it may not be made.
-func (e *Enforcer) hold(b *enforced, capability string, today beijing.Day, start time.Time) (h hold, code string) {
-	h.account = e.account(b, today)
-	h.begin(start)
-	if b.Action == Block {
-		if h.reserved = h.expected(); !h.take(h.reserved) && !e.ask(h) {
-			h.reserved = 0
-			return h, Exceeded
-		}
+func (e *Enforcer) hold(b *enforced, capability string, today beijing.Day, start time.Time, now time.Duration) (h hold, code string) {
+	h.account = e.account(b, today, now)
+	var enough bool
+	if h.reserved, enough = h.begin(start, b.Action == Block); !enough && !e.ask(h) {
+		h.reserved = 0
+		return h, Exceeded
 	}
 	if b.Unknown == Block && e.unpriced(h.account, capability, today) {
 		return h, CostUnknown
@@ -215,7 +213,7 @@ func (e *Enforcer) unpriced(a *account, capability string, today beijing.Day) bo
 }
 
 // account gives the one of a budget in the period of a day.
-func (e *Enforcer) account(b *enforced, day beijing.Day) *account {
+func (e *Enforcer) account(b *enforced, day beijing.Day, now time.Duration) *account {
 	a := b.latest.Load()
 	if a == nil || !a.days.Contains(day) {
 		days := b.Period.Of(day)
@@ -230,8 +228,8 @@ func (e *Enforcer) account(b *enforced, day beijing.Day) *account {
 		}
 		b.latest.Store(a)
 	}
-	if now := int64(e.elapsed()); now-a.lastUse.Load() > int64(time.Second) {
-		a.lastUse.Store(now)
+	if int64(now)-a.lastUse.Load() > int64(time.Second) {
+		a.lastUse.Store(int64(now))
 	}
 	return a
 }
@@ -252,11 +250,11 @@ func (e *Enforcer) End(t Ticket, r *calls.Record) {
 			amount, unknown = sum.In(in)
 			currency, cost = in, micro(amount)
 		}
-		h.settle(h.reserved, cost, used)
+		atOnce := h.settle(h.reserved, cost, used)
 		if unknown > 0 {
 			h.noteUnpriced(r.Model)
 		}
-		if h.nearEnd.Load() {
+		if atOnce {
 			select {
 			case e.soon <- h.account:
 			default: // so many are said with the next tick

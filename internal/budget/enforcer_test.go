@@ -190,7 +190,7 @@ func (f *fleet) said(gateway int) {
 			a := found.(*account)
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			all = !a.nearEnd.Load() || a.blind || a.then == a.taken
+			all = !a.nearEnd || a.blind || a.then == a.taken
 			return all
 		})
 		if all {

@@ -72,7 +72,7 @@ func (e *Enforcer) tick(ctx context.Context) {
 		switch a := found.(*account); {
 		case a.isOver(today):
 			e.accounts.Delete(key)
-		case !a.idle(now, warm) || a.lease.Load() != 0:
+		case a.due(now):
 			due = append(due, a)
 		}
 		return true
@@ -124,8 +124,8 @@ func (e *Enforcer) exchangeAll(ctx context.Context, all []*account, spends bool)
 		defer a.exchange.Unlock()
 		s := sent{account: a, asked: a.ask(book, now)}
 		s.want = nothing
-		if spends && !a.nearEnd.Load() && e.elapsed()-time.Duration(a.lastUse.Load()) < warm {
-			s.want = 0
+		if spends {
+			s.want = a.wants(e.elapsed())
 		}
 		s.cmd = exchangeScript.EvalSha(ctx, pipe, []string{a.redis()}, e.arguments(a, s.asked, s.want)...)
 		batch = append(batch, s)
