@@ -66,6 +66,7 @@ var readable = []struct {
 		"upstream_id", "attempts", "estimated_tokens",
 		"failed_upstream_id", "failed_status", "failed_ms", "failed_reason",
 		"used_models", "used_tiers", "used_bands", "used_meters", "used_amounts", "answer_id", "reported_cost", "reported_currency",
+		"tags", "end_user",
 	}},
 	{"live_failures", []string{"application_id", "call_id", "start_time", "day", "message", "method", "body_note"}},
 	{"live_usage_daily", []string{"application_id", "day", "model", "calls", "successes", "failures", "duration_ms"}},

@@ -40,7 +40,9 @@ CREATE OR REPLACE VIEW live_calls
     used_amounts       Array(UInt64) COMMENT 'How much of it',
     answer_id          String COMMENT 'The id that the answer gives itself; empty when it has none, or it was not collected',
     reported_cost      Nullable(Decimal(38, 12)) COMMENT 'What the provider says that it charges for the call; null when it does not',
-    reported_currency  LowCardinality(String) COMMENT 'Currency of reported_cost, as the provider names it'
+    reported_currency  LowCardinality(String) COMMENT 'Currency of reported_cost, as the provider names it',
+    tags               Map(LowCardinality(String), String) COMMENT 'Tags that the caller gave the call (X-Callgate-Tags), at most five; tags[''team''] is one of them, empty where it has none of the name',
+    end_user           String COMMENT 'Whom the caller named as its user (X-Callgate-User): as it was sent, or a keyed hash of it, as END_USERS says; empty for nobody'
 )
 DEFINER = CURRENT_USER SQL SECURITY DEFINER
 AS SELECT
@@ -50,7 +52,7 @@ AS SELECT
     usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, key_id,
     upstream_id, attempts, estimated_tokens, failed_upstream_id, failed_status, failed_ms, failed_reason,
     `used.model` AS used_models, `used.tier` AS used_tiers, `used.band` AS used_bands, `used.meter` AS used_meters, `used.amount` AS used_amounts,
-    answer_id, reported_cost, reported_currency
+    answer_id, reported_cost, reported_currency, mapFromArrays(`tags.name`, `tags.value`) AS tags, end_user
 FROM calls
 WHERE application_id NOT IN (SELECT application_id FROM deleted_applications)
 COMMENT 'Calls of existing applications; day is the Beijing day of the start';

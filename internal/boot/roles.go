@@ -93,6 +93,7 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 		Limits:           n.limits,
 		Budgets:          n.budgets,
 		TokenUsage:       c.TokenUsage,
+		EndUser:          n.endUsers(),
 		Origins:          c.GatewayCORSOrigins,
 		AllowPrivate:     c.AllowPrivate,
 		ConnectTimeout:   c.ConnectTimeout,
@@ -109,6 +110,17 @@ func (n *Node) startGateway(ctx context.Context) (err error) {
 	})
 	n.resolver.OnEnding(n.gateway.End)
 	n.reports = startReports(catalog.New(n.pool, n.keyring, c.AllowPrivate), n.spool.ID(), n.gateway.Upstreams, n.logger)
+	return nil
+}
+
+// endUsers makes of the id that a caller gives its user what END_USERS says is kept of it; nil: nothing is.
+func (n *Node) endUsers() func(id string) string {
+	switch n.config.EndUsers {
+	case "plain":
+		return func(id string) string { return id }
+	case "hashed":
+		return n.pepper.EndUser
+	}
 	return nil
 }
 
@@ -238,6 +250,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Pool: n.pool, Limits: limits.New(n.pool), LimitsUsage: limits.NewReader(n.redis), Retention: c.Retention(),
 	}
 	console.New(console.Deps{
+		EndUserHash:       n.pepper.EndUser,
 		Identity:          n.identity,
 		Applications:      n.applications,
 		Catalog:           n.catalog,

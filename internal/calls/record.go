@@ -35,6 +35,8 @@ type Record struct {
 	Lines         []Line // what it used, where Usage does not say all (SetLines)
 	AnswerID      string // the answer's own id; empty: it has none
 	Charged       Charge // by the provider's own account
+	Tags          []Tag  // that the caller gave it, in the order of their names
+	EndUser       string // that the caller named, as it is kept; empty: nobody
 	Estimated     uint32 // tokens that limits were charged beyond those of Usage, whose answer did not say all
 	UpstreamID    string // named upstream that the call went to last; empty: the capability's own, or none
 	Attempts      int    // upstreams it was sent to; 0 when it was refused before
@@ -91,6 +93,10 @@ func (r *Record) MakeStorable(maxDetail int) {
 	r.Attempts = min(max(r.Attempts, 0), math.MaxUint8)
 	r.Usage.Model = storable(r.Usage.Model)
 	r.makeLinesStorable()
+	r.EndUser, r.Tags = storable(r.EndUser), r.Tags[:min(len(r.Tags), MaxTags)]
+	for i, tag := range r.Tags {
+		r.Tags[i] = Tag{storable(tag.Name), storable(tag.Value)}
+	}
 	if f := r.Failure; f != nil && f.Size() > maxDetail {
 		r.Failure = nil
 	}

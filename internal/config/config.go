@@ -123,7 +123,8 @@ type Config struct {
 
 	TokenUsage bool `env:"UPSTREAM_USAGE" envDefault:"true"` // read answers for the tokens they report
 
-	CallLog string `env:"CALL_LOG" envDefault:"off"` // off, failures or all
+	CallLog  string `env:"CALL_LOG" envDefault:"off"`     // off, failures or all
+	EndUsers string `env:"END_USERS" envDefault:"hashed"` // plain, hashed or off: what is kept of the ids that callers give their users
 	// TraceEndpoint is an OpenTelemetry collector's OTLP/HTTP address; empty: calls are not traced. TraceHeaders are
 	// name=value pairs separated by commas; TraceRatio is of the calls without a trace of their caller's.
 	TraceEndpoint string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT"`

@@ -134,6 +134,9 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 		}
 	}
 	c.traceFaults(fault)
+	if !slices.Contains([]string{"plain", "hashed", "off"}, c.EndUsers) {
+		fault("END_USERS must be plain, hashed or off")
+	}
 	if !slices.Contains([]string{"off", "failures", "all"}, c.CallLog) {
 		fault("CALL_LOG must be off, failures or all")
 	}

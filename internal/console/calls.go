@@ -83,6 +83,9 @@ func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
 			return stats.CallsQuery{}, err
 		}
 	}
+	if q.Dimensions, err = c.dimensionsOf(ctx); err != nil {
+		return stats.CallsQuery{}, err
+	}
 	if err := outcomeOf(ctx, &q); err != nil {
 		return stats.CallsQuery{}, err
 	}

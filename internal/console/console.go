@@ -44,6 +44,7 @@ type Deps struct {
 	Ledger       *ledger.Ledger
 	Days         *days.Store
 	Announcer    *access.Announcer
+	EndUserHash  func(id string) string // what is kept of an end user's id where it is hashed; nil: the id
 	// Guard, if set, tells whether PostgreSQL answers: an error when not, else a context that ends
 	// when it stops to, and what releases it.
 	Guard func(context.Context) (context.Context, context.CancelFunc, error)
@@ -75,6 +76,9 @@ type Console struct {
 func New(d Deps) *Console {
 	if d.Now == nil {
 		d.Now = time.Now
+	}
+	if d.EndUserHash == nil {
+		d.EndUserHash = func(id string) string { return id }
 	}
 	if d.Retention == (retention.Days{}) {
 		d.Retention = retention.Default

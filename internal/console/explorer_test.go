@@ -73,22 +73,29 @@ func TestAFilterThatCannotBeMeantIsRefusedWithWhatToDo(t *testing.T) {
 	list, file := "/api/statistics/applications/"+app+"/calls?", "/api/statistics/applications/"+app+"/calls.csv?"
 	outside := url.QueryEscape(beijing.Format(today.Start().AddDate(0, 0, -40)))
 	for query, says := range map[string]string{
-		"reason=nonsense":                  "must be a reason of failures",
-		"reason=timeout:nonsense":          "must be a reason of failures",
-		"reason=timeout:":                  "must be a reason of failures",
-		"reason=:timeout":                  "must be a reason of failures",
-		"status=99":                        "must be an integer from 100 to 599",
-		"status=":                          "must be an integer from 100 to 599",
-		"status=2xx":                       "must be an integer from 100 to 599",
-		"upstreamStatus=600":               "must be 0 or an integer from 100 to 599",
-		"upstreamStatus=":                  "must be 0 or an integer from 100 to 599",
-		"text=":                            "is required",
-		"text=" + strings.Repeat("x", 201): "must have 1 to 200 characters",
-		"text=%00":                         "must be UTF-8 text without NUL",
-		"text=%ff":                         "must be UTF-8 text without NUL",
-		"from=yesterday":                   "must be a time of the form",
-		"from=" + outside:                  "must lie within the days from start to end",
-		"to=" + outside:                    "must lie within the days from start to end",
+		"reason=nonsense":                     "must be a reason of failures",
+		"reason=timeout:nonsense":             "must be a reason of failures",
+		"reason=timeout:":                     "must be a reason of failures",
+		"reason=:timeout":                     "must be a reason of failures",
+		"status=99":                           "must be an integer from 100 to 599",
+		"status=":                             "must be an integer from 100 to 599",
+		"status=2xx":                          "must be an integer from 100 to 599",
+		"upstreamStatus=600":                  "must be 0 or an integer from 100 to 599",
+		"upstreamStatus=":                     "must be 0 or an integer from 100 to 599",
+		"text=":                               "is required",
+		"text=" + strings.Repeat("x", 201):    "must have 1 to 200 characters",
+		"text=%00":                            "must be UTF-8 text without NUL",
+		"text=%ff":                            "must be UTF-8 text without NUL",
+		"tag=team":                            "must be name:value",
+		"tag=":                                "must be name:value",
+		"tag=Team:x":                          "must be name:value",
+		"tag=team:" + strings.Repeat("x", 65): "must be name:value",
+		"tag=a:1&tag=b:1&tag=c:1&tag=d:1&tag=e:1&tag=f:1": "must not be given more than 5 times",
+		"user=":           "must be 1 to 128 characters",
+		"user=%ff":        "must be 1 to 128 characters",
+		"from=yesterday":  "must be a time of the form",
+		"from=" + outside: "must lie within the days from start to end",
+		"to=" + outside:   "must lie within the days from start to end",
 		"from=2026-08-17T15:00:00Z&to=2026-08-17T15:00:00Z&start=2026-08-17&end=2026-08-17": "must be after from",
 		"result=success&reason=timeout": "must be failure or left out",
 		"result=success&text=x":         "must be failure or left out",
@@ -183,8 +190,8 @@ func TestALogRowAndACSVRowSayWhy(t *testing.T) {
 	for text, in := range map[string]string{
 		`"reason":{"code":"upstream_status","type":"upstream_http_error","upstreamStatus":429}`: page.raw,
 		`"reason":null`: page.raw,
-		",upstream_http_error,upstream_status,429,'=quota of the month is used up,,,,,,\n": file,
-		",,,,,,,,,,\n": file,
+		",upstream_http_error,upstream_status,429,'=quota of the month is used up,,,,,,,,\n": file,
+		",,,,,,,,,,,,\n": file,
 	} {
 		if !strings.Contains(in, text) {
 			t.Errorf("%s is not in %s", text, in)
@@ -203,4 +210,55 @@ func textOf(t *testing.T, c *client, path string) string {
 		t.Fatalf("%s: %+v %v", path, got, err)
 	}
 	return got.raw
+}
+
+// TestCallsAreFoundByWhatTheirCallersSayOfThem, on the page and in the file alike; a user as it was sent too, where a hash is kept.
+func TestCallsAreFoundByWhatTheirCallersSayOfThem(t *testing.T) {
+	w := newWatcher(t)
+	dev := w.developer("dev")
+	sameDay(t, w)
+	app := w.application(dev, "app")
+	said := func(id uuid.UUID, names, values []string, user string) uuid.UUID {
+		w.exec("ALTER TABLE calls UPDATE `tags.name` = $1, `tags.value` = $2, end_user = $3 WHERE call_id = $4 SETTINGS mutations_sync = 1", names, values, user, id.String())
+		return id
+	}
+	one := said(w.called(app, "gpt", time.Minute, 5, 200), []string{"feature", "team"}, []string{"rag", "search"}, "kept:ada")
+	other := said(w.failed(app, "gpt", 2*time.Minute, 429, "no"), []string{"feature", "team"}, []string{"search", "=ads"}, "eve")
+	none := w.called(app, "gpt", 3*time.Minute, 5, 200)
+	path := "/api/statistics/applications/" + app + "/calls"
+	for query, want := range map[string][]uuid.UUID{
+		"": {one, other, none}, "tag=team:search": {one}, "tag=feature:search": {other}, "tag=feature:rag&tag=team:search": {one}, "tag=feature:rag&tag=team:%3Dads": {},
+		"user=ada": {one}, "user=kept:ada": {one}, "user=eve": {other}, "user=bob": {}, "user=eve&result=failure&reason=upstream_http_error": {other}, "tag=team:search&result=failure": {},
+	} {
+		page := dev.must(200, "GET", path+"?"+query, "")
+		var answer struct {
+			Data struct {
+				Total int
+				Items []struct {
+					CallID uuid.UUID
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(page.raw), &answer); err != nil {
+			t.Fatal(err)
+		}
+		var got []uuid.UUID
+		for _, item := range answer.Data.Items {
+			got = append(got, item.CallID)
+		}
+		if !slices.Equal(got, want) && len(got)+len(want) > 0 || answer.Data.Total != len(want) {
+			t.Errorf("%q: %d %v, want %v", query, answer.Data.Total, got, want)
+		}
+		if lines := strings.Count(textOf(t, dev, path+".csv?"+query), "\n") - 1; lines != len(want) {
+			t.Errorf("%q: %d lines, want %d", query, lines, len(want))
+		}
+	}
+	for _, raw := range []string{dev.must(200, "GET", path, "").raw, dev.must(200, "GET", "/api/calls/"+other.String(), "").raw} {
+		if !strings.Contains(raw, `"tags":{"feature":"search","team":"=ads"}`) || !strings.Contains(raw, `"user":"eve"`) {
+			t.Errorf("%s", raw)
+		}
+	}
+	if file := textOf(t, dev, path+".csv"); !strings.Contains(file, `"feature=rag,team=search",kept:ada`) || !strings.Contains(file, `"feature=search,team==ads",eve`) {
+		t.Errorf("%s", file)
+	}
 }

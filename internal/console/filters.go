@@ -68,6 +68,30 @@ func outcomeOf(ctx *fiber.Ctx, q *stats.CallsQuery) error {
 	return wrong.Err()
 }
 
+// dimensionsOf reads what callers say of the calls that are asked for: tag, as name:value, once for each, and user, as it was sent
+// or as it is shown.
+func (c *Console) dimensionsOf(ctx *fiber.Ctx) (d stats.Dimensions, err error) {
+	wrong := fault.Fields{}
+	for _, text := range ctx.Context().QueryArgs().PeekMulti("tag") {
+		name, value, given := strings.Cut(string(text), ":")
+		if !given || !calls.IsTagName(name) || !calls.IsTagValue(value) {
+			wrong.Add("tag", "must be name:value, such as team:search")
+		}
+		d.Tags = append(d.Tags, stats.Tag{Name: name, Value: value})
+	}
+	if len(d.Tags) > calls.MaxTags {
+		wrong.Add("tag", "must not be given more than %d times, for no call has more tags", calls.MaxTags)
+	}
+	if ctx.Context().QueryArgs().Has("user") {
+		user := strings.Clone(ctx.Query("user"))
+		if !calls.IsEndUser(user) {
+			wrong.Add("user", "must be 1 to %d characters", calls.MaxEndUser)
+		}
+		d.EndUsers = []string{user, c.EndUserHash(user)}
+	}
+	return d, wrong.Err()
+}
+
 // reasonKind reads a type, or type:code; nil is neither. An empty text is the empty type.
 func reasonKind(text string) *stats.ReasonKind {
 	kind, code, named := strings.Cut(text, ":")

@@ -37,6 +37,7 @@ import (
 
 // reporting is d with a report of its stores.
 func reporting(d Deps) Deps {
+	d.EndUserHash = func(id string) string { return "kept:" + id }
 	d.Report = report.New(report.Deps{
 		Applications: d.Applications, Catalog: d.Catalog, Pricing: d.Pricing, Stats: d.Stats, Ledger: d.Ledger, Pool: d.Pool, Now: d.Now,
 	})

@@ -32,7 +32,7 @@ func (c *call) appendAnswer(out []byte, again bool) []byte {
 	}
 	c.describe(&g)
 	out = appendCallID(append(g.append(out, c.keyIn), c.cors...), c.id[:])
-	out = c.appendLimits(out)
+	out = append(c.appendLimits(out), c.ignored...)
 	return append(appendConnection(out, again, c.x.Old), "\r\n"...)
 }
 

@@ -60,9 +60,10 @@ type call struct {
 	shown       bool
 	cors        string // header lines of the answer for the origin that the call comes from
 	trace       traces.Context
-	grant       *access.Grant
-	capability  *access.Capability                // nil until the model was found to name one
-	named       atomic.Pointer[access.Capability] // the same, for those who end its calls
+	dimensions
+	grant      *access.Grant
+	capability *access.Capability                // nil until the model was found to name one
+	named      atomic.Pointer[access.Capability] // the same, for those who end its calls
 
 	share  *share         // of the application
 	limits *limits.Scopes // what the call is counted in; nil where nothing limits it
@@ -148,6 +149,9 @@ func (c *call) keep(head *requestHead) {
 	c.address, _ = splitTarget(target)
 	c.method = methodOf(c.x.Method())
 	c.shown = head.shown
+	if head.dimensions {
+		c.dimensions = c.gateway.readDimensions(&c.x.Request, head.key)
+	}
 }
 
 // Steps of progress. Those that begin to wait for the caller set a bit, those that end it clear it

@@ -50,6 +50,9 @@ type Config struct {
 	// TokenUsage says that answers are read for the tokens they report.
 	TokenUsage bool
 
+	// EndUser makes of the id that a caller gives its user what is kept of it; nil: nothing is.
+	EndUser func(id string) string
+
 	// Origins are those whose pages may call: anyOrigin, or as browsers write them; none: no page of another origin may.
 	Origins []string
 

@@ -111,6 +111,8 @@ func (c *call) finish(o outcome) {
 		Charged:       chargedOf(&used),
 		Attempts:      c.attempts,
 		FailedAttempt: c.failedFirst,
+		Tags:          c.tags,
+		EndUser:       c.endUser,
 	}
 	if c.attempts > 0 {
 		record.UpstreamID = c.upstreamID()

@@ -69,7 +69,7 @@ func (c *call) refuse(r refusal) (again bool) {
 	}
 	whole := c.request.complete.Load()
 	again = whole && !c.x.Last()
-	out := r.append(nil, answering{id: c.id[:], again: again, old: c.x.Old, head: c.method == "HEAD", cors: c.cors, to: dialectOf(c.path), limits: c.appendLimits(nil)})
+	out := r.append(nil, answering{id: c.id[:], again: again, old: c.x.Old, head: c.method == "HEAD", cors: c.cors, to: dialectOf(c.path), limits: append(c.appendLimits(nil), c.ignored...)})
 	endedBy := r.endedBy
 	if endedBy == "" {
 		endedBy = calls.Denied

@@ -19,6 +19,7 @@ type requestHead struct {
 	origin      []byte // of the page that asks; nil when none does
 	upgrade     bool   // to a protocol that is not forwarded
 	shown       bool   // a browser wants to show or run the answer, not to hand it to a script
+	dimensions  bool   // it says what it is made for (X-Callgate-Tags, X-Callgate-User)
 }
 
 // read looks at every field once. It reports false for a head with two Authorization fields.
@@ -33,6 +34,8 @@ func (h *requestHead) read(r *http1.Request) bool {
 			if http1.EqualFold(name, "origin") {
 				h.origin = r.Value(f)
 			}
+		case len(xTags):
+			h.dimensions = h.dimensions || http1.EqualFold(name, xTags) || http1.EqualFold(name, xUser)
 		case len("authorization"):
 			if http1.EqualFold(name, "authorization") {
 				authorizations++

@@ -840,6 +840,9 @@ type CallFields struct {
 	Streamed   bool  `json:"streamed"`
 	Success    bool  `json:"success"`
 
+	// Tags That the caller gave it, in `X-Callgate-Tags`, by their names.
+	Tags map[string]string `json:"tags"`
+
 	// UpstreamID The named upstream that the call was sent to last; null when it went to the address of the capability itself, or nowhere.
 	UpstreamID *string `json:"upstreamId"`
 
@@ -848,6 +851,9 @@ type CallFields struct {
 
 	// UsageState What the answer reported of tokens. partial: it was interrupted, or ended before the last of its usage, and the numbers are a lower bound; deferred: what was asked for was still to be done, and its usage is told elsewhere; repeated: an answer of before was handed out again, and was counted then; none: no answer of status 2xx to a POST; null: not collected.
 	UsageState *string `json:"usageState"`
+
+	// User Whom the caller named in `X-Callgate-User`: as it was sent, or a hash of it, as the operator has chosen; null for nobody.
+	User *string `json:"user"`
 }
 
 // CallLine defines model for CallLine.

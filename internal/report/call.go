@@ -95,7 +95,11 @@ func costCells(book *pricing.Book, c stats.Call) []string {
 		text, _ := json.Marshal(lineViews(c.Lines)) // texts and numbers
 		lines = string(text)
 	}
-	return []string{c.AnswerID, reported, currency, strings.Join(amounts, " "), strings.Join(currencies, " "), lines}
+	tags := make([]string, len(c.Tags))
+	for i, tag := range c.Tags {
+		tags[i] = tag.Name + "=" + tag.Value
+	}
+	return []string{c.AnswerID, reported, currency, strings.Join(amounts, " "), strings.Join(currencies, " "), lines, strings.Join(tags, ","), c.EndUser}
 }
 
 // LookUp gives what the caller of a call may know of it: never a body. Faults: NotFound, Unavailable.

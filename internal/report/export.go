@@ -13,7 +13,7 @@ import (
 // CallColumns are the headings of WriteCalls.
 var CallColumns = []string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
 	"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId",
-	"reasonType", "reasonCode", "upstreamStatus", "message", "answerId", "reportedCost", "reportedCurrency", "cost", "currency", "lines"}
+	"reasonType", "reasonCode", "upstreamStatus", "message", "answerId", "reportedCost", "reportedCurrency", "cost", "currency", "lines", "tags", "user"}
 
 // messagesAtOnce is how many lines have their messages asked for together.
 const messagesAtOnce = 1000

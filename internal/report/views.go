@@ -34,7 +34,7 @@ func callFields(book *pricing.Book, c stats.Call) openapi.CallFields {
 		UsageState: openapi.TextOrNull(c.UsageState), UpstreamModel: openapi.TextOrNull(c.UpstreamModel), InputTokens: widened(c.Input), OutputTokens: widened(c.Output),
 		UpstreamID: openapi.TextOrNull(c.UpstreamID), Attempts: int64(c.Attempts), AttemptList: attemptViews(c),
 		CachedTokens: widened(c.Cached), CacheWriteTokens: widened(c.CacheWrite), ReasoningTokens: widened(c.Reasoning),
-		EstimatedTokens: estimatedTokens(c.Estimated), KeyID: idOrNull(c.KeyID),
+		Tags: tagsOf(c.Tags), User: openapi.TextOrNull(c.EndUser), EstimatedTokens: estimatedTokens(c.Estimated), KeyID: idOrNull(c.KeyID),
 		Lines: lineViews(linesOf(c)), AnswerID: openapi.TextOrNull(c.AnswerID), ReportedCost: reportedCost(c), Cost: openapi.Each(costOf(book, c), costView),
 	}
 }
@@ -67,6 +67,14 @@ func attemptUpstreams(c stats.Call, names map[string]string) []openapi.AttemptUp
 		}
 	}
 	return upstreams
+}
+
+func tagsOf(tags []stats.Tag) map[string]string {
+	all := make(map[string]string, len(tags))
+	for _, tag := range tags {
+		all[tag.Name] = tag.Value
+	}
+	return all
 }
 
 // estimatedTokens is null where nothing was estimated.

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"strings"
 )
 
@@ -65,6 +66,13 @@ func LooksLikeAccessKey(text []byte) bool {
 // Lookup is the HMAC-SHA256 under which a key is stored and cached.
 func (p Pepper) Lookup(key string) [sha256.Size]byte {
 	return p.mac("lookup\x00", key)
+}
+
+// EndUser is what is kept of the id that a caller gives its user: the same for the same id, and nothing that anybody without the
+// pepper could tell it from.
+func (p Pepper) EndUser(id string) string {
+	sum := p.mac("end user\x00", id)
+	return hex.EncodeToString(sum[:16])
 }
 
 func (p Pepper) checksum(body string) string {

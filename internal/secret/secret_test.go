@@ -100,3 +100,12 @@ func TestMaskShowsFourDigitsAtEachEnd(t *testing.T) {
 		t.Fatal("mask shows a short key")
 	}
 }
+
+// TestAnEndUserIsToldFromAnotherAndFromNothingElse: the same id gives the same, under one pepper only.
+func TestAnEndUserIsToldFromAnotherAndFromNothingElse(t *testing.T) {
+	p, q := Pepper(strings.Repeat("p", 32)), Pepper(strings.Repeat("q", 32))
+	one := p.EndUser("ada@example.com")
+	if one != p.EndUser("ada@example.com") || one == p.EndUser("eve@example.com") || one == q.EndUser("ada@example.com") || len(one) != 32 || strings.Contains(one, "ada") {
+		t.Errorf("%q", one)
+	}
+}

@@ -40,6 +40,7 @@ type CallsQuery struct {
 	TraceID     string     // of the trace the calls belong to; empty: of any or none
 	Key         uuid.UUID  // of the application, that the calls were made with; the zero one: any or none
 	Outcome     Outcome
+	Dimensions  Dimensions
 
 	// Until is the instant as of which Calls answers: those of a first page, for its other pages. Nil,
 	// or more than a day ago, or to come: now.
@@ -62,6 +63,7 @@ func (q CallsQuery) parameters(more ...any) []any {
 		more = append(more, "key", q.Key)
 	}
 	more = append(more, q.Outcome.parameters()...)
+	more = append(more, q.Dimensions.parameters()...)
 	if q.From != nil {
 		more = append(more, "started", q.From.UnixMilli())
 	}
@@ -89,6 +91,8 @@ type Call struct {
 	Attempts    uint8         // upstreams it was sent to; 0: refused before, or not known
 	Failed      FailedAttempt // the attempt before the last
 	CallTokens
+	Tags      []Tag          // that the caller gave it, in the order of their names
+	EndUser   string         // whom the caller named, as it is kept; empty: nobody
 	Estimated uint32         // tokens that limits were charged beyond those; 0: none
 	KeyID     uuid.UUID      // of the application's keys, the one it was made with; the zero one: not collected
 	Reason    *FailureReason // nil: it succeeded, or failed before reasons were recorded; no Message
@@ -179,7 +183,7 @@ const callColumns = `
     toString(usage_state), toString(upstream_model), input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
     estimated_tokens, toString(upstream_id), attempts,
     toString(failed_upstream_id), failed_status, failed_ms, toString(failed_reason), key_id, toString(reason_type), toString(reason_code), upstream_status,
-    used.model, used.tier, used.band, used.meter, used.amount, answer_id, reported_cost, toString(reported_currency)`
+    used.model, used.tier, used.band, used.meter, used.amount, answer_id, reported_cost, toString(reported_currency), tags.name, tags.value, end_user`
 
 // selectCalls is the call flow of a query in some buckets, the given order and no limit.
 func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) (query string, parameters []any) {
@@ -217,9 +221,9 @@ func (r *Reader) items(ctx context.Context, q CallsQuery, counted series, page i
 	if err != nil {
 		return nil, err
 	}
-	calls := make([]Call, 0, p.count)
+	items := make([]Call, 0, p.count)
 	if p.count == 0 {
-		return calls, nil
+		return items, nil
 	}
 	order, offset := "DESC", p.skip
 	fromOldest := p.inside - p.skip - int64(p.count)
@@ -231,16 +235,16 @@ func (r *Reader) items(ctx context.Context, q CallsQuery, counted series, page i
 	query += " LIMIT {count:Int64} OFFSET {offset:Int64}"
 	err = r.each(inOneThread(ctx), "call flow", query, parameters, func(rows driver.Rows) error {
 		c, err := scanCall(rows)
-		calls = append(calls, c)
+		items = append(items, c)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if reversed {
-		slices.Reverse(calls)
+		slices.Reverse(items)
 	}
-	return calls, nil
+	return items, nil
 }
 
 // scanCall reads the columns of callColumns and, after them, more. Times come as integers, so that
@@ -251,16 +255,20 @@ func scanCall(rows driver.Rows, more ...any) (Call, error) {
 	var reason FailureReason
 	var upstreamStatus uint16
 	var used usedColumns
+	var tagNames, tagValues []string
 	columns := []any{&c.CallID, &startMs, &c.Model, &c.Success, &c.StatusCode, &c.DurationMs, &c.EndedBy, &c.Streamed, &c.FirstByteMs,
 		&c.UsageState, &c.UpstreamModel, &c.Input, &c.Output, &c.Cached, &c.CacheWrite, &c.Reasoning,
 		&c.Estimated, &c.UpstreamID, &c.Attempts,
 		&c.Failed.UpstreamID, &c.Failed.Status, &c.Failed.DurationMs, &c.Failed.Reason, &c.KeyID, &reason.Type, &reason.Code, &upstreamStatus,
-		&used.model, &used.tier, &used.band, &used.meter, &used.amount, &c.AnswerID, &c.ReportedCost, &c.ReportedCurrency}
+		&used.model, &used.tier, &used.band, &used.meter, &used.amount, &c.AnswerID, &c.ReportedCost, &c.ReportedCurrency, &tagNames, &tagValues, &c.EndUser}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return Call{}, unavailable(err, "read calls")
 	}
 	c.StartTime = beijing.Format(time.UnixMilli(startMs))
 	c.Lines = used.lines()
+	for i, name := range tagNames {
+		c.Tags = append(c.Tags, Tag{Name: name, Value: tagValues[i]})
+	}
 	if upstreamStatus != 0 {
 		reason.UpstreamStatus = &upstreamStatus
 	}

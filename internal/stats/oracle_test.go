@@ -175,7 +175,8 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 		Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Stats: reader, Ledger: ledger.New(pool), Now: clock,
 	})
 	console.New(console.Deps{
-		Identity: people, Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Limits: limits.New(pool), Pool: pool, Stats: reader,
+		EndUserHash: secret.Pepper("oracle").EndUser,
+		Identity:    people, Applications: store, Catalog: catalog.New(pool, ring, true), Pricing: pricing.New(pool), Limits: limits.New(pool), Pool: pool, Stats: reader,
 		Ledger: ledger.New(pool), Report: reports, Now: clock, Logger: log,
 	}).Register(app)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -238,7 +238,7 @@ func (q CallsQuery) listed() (conditions string) {
 	if q.Until != nil {
 		conditions += " AND " + inTime
 	}
-	return conditions + q.Outcome.conditions()
+	return conditions + q.Outcome.conditions() + q.Dimensions.conditions()
 }
 
 // ofModel is the query's model filter.

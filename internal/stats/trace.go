@@ -15,10 +15,13 @@ import (
 // ofTrace is the query's trace filter. No rollup knows traces: a skip index finds their few calls.
 const ofTrace = `trace_id = {trace:String}`
 
-// fromRows tells whether the calls of a query are looked for in the rows alone: by trace, or by the message of failures.
-func (q CallsQuery) fromRows() bool { return q.TraceID != "" || q.Outcome.Text != "" }
+// fromRows tells whether the calls of a query are looked for in the rows alone: by trace, by the message of failures, or by what
+// their callers say of them.
+func (q CallsQuery) fromRows() bool {
+	return q.TraceID != "" || q.Outcome.Text != "" || q.Dimensions.narrows()
+}
 
-// rowsPage is page for the calls of one trace or with some text: counted and read from the rows themselves.
+// rowsPage is page for calls that fromRows tells of: counted and read from the rows themselves.
 func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (err error) {
 	page.Page, page.Items = q.Page, []Call{}
 	if q.Until == nil {

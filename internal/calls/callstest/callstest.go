@@ -50,6 +50,13 @@ func Lined(start time.Time) *calls.Record {
 	return r
 }
 
+// Tagged is a call of which its caller says what it was made for, and for whom.
+func Tagged(start time.Time) *calls.Record {
+	r := Success(start)
+	r.Tags, r.EndUser = []calls.Tag{{Name: "feature", Value: "rag"}, {Name: "team", Value: "Süd 2"}}, "u-7"
+	return r
+}
+
 // Failed is a call whose upstream could not be reached, with its detail.
 func Failed(start time.Time) *calls.Record {
 	r := Success(start)

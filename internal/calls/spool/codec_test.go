@@ -38,11 +38,13 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 	oddly.Lines = []calls.Line{{Model: "m", Tier: "flex", Band: 1_000_000, Meters: []calls.Meter{{Name: "smells", Amount: 1<<63 - 1}}}} // of a later version
 	charged := callstest.Failed(start)
 	charged.Usage, charged.KeyID, charged.Charged = calls.Usage{}, uuid.Nil, calls.Charge{Amount: "0.000000001", Currency: "USD"}
+	alone := callstest.Success(start)
+	alone.Usage, alone.KeyID, alone.EndUser = calls.Usage{}, uuid.Nil, "u-8"
 	early := callstest.Success(start)
 	early.CallID = uuid.UUID{0: 0xff, 1: 0xff} // its time is not the start's
 	for name, r := range map[string]*calls.Record{"success": callstest.Success(start), "failure": callstest.Failed(start), "unknown words": odd, "of a trace": traced, "foreign id": early,
 		"tokens alone": keyless, "a key alone": keyAlone, "neither": bare, "tokens": counted, "a failure's tokens": uncounted, "an upstream": sent, "an estimate": estimated, "a failed attempt": moved,
-		"lines": lined, "a meter of a later version": oddly, "a charge alone": charged} {
+		"tags and a user": callstest.Tagged(start), "a user alone": alone, "lines": lined, "a meter of a later version": oddly, "a charge alone": charged} {
 		var got Row
 		if err := decodePayload(string(appendPayload(nil, r)), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -53,7 +55,7 @@ func TestARecordSurvivesItsEncoding(t *testing.T) {
 			got.HasFirstByte != (r.FirstByte >= 0) || got.Trace != r.Trace || got.Usage != r.Usage || got.Estimated != r.Estimated || got.UpstreamID != r.UpstreamID || int(got.Attempts) != r.Attempts || got.Start+int64(got.DurationUS/1000) != endOf(r) || got.RequestBytes != 1024 || got.ResponseBytes != 20480 {
 			t.Errorf("%s: %+v", name, got)
 		}
-		if !reflect.DeepEqual(got.Lines, r.Lines) || got.AnswerID != r.AnswerID || got.Charged != r.Charged {
+		if !reflect.DeepEqual(got.Lines, r.Lines) || got.AnswerID != r.AnswerID || got.Charged != r.Charged || !slices.Equal(got.Tags, r.Tags) || got.EndUser != r.EndUser {
 			t.Errorf("%s: %+v %q %+v", name, got.Lines, got.AnswerID, got.Charged)
 		}
 		if f := r.FailedAttempt; got.FailedAttempt != (FailedAttemptRow{f.UpstreamID, uint16(f.Status), uint64(f.Duration / time.Microsecond), string(f.Reason)}) {
@@ -83,9 +85,9 @@ func TestARecordOfTheVersionBeforeIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Row{Estimated: 7, FailedAttempt: FailedAttemptRow{UpstreamID: "eu"}, Lines: callstest.Lined(time.Now()).Lines, AnswerID: "a", Charged: calls.Charge{Amount: "1"}} // of the row that was read into it before
+	got := Row{Estimated: 7, FailedAttempt: FailedAttemptRow{UpstreamID: "eu"}, Lines: callstest.Lined(time.Now()).Lines, AnswerID: "a", Charged: calls.Charge{Amount: "1"}, Tags: []calls.Tag{{Name: "a"}}, EndUser: "u"} // of the row that was read into it before
 	want := calls.Usage{State: calls.UsagePartial, Model: "gpt-5", Known: calls.UsageInput | calls.UsageOutput, Input: 400, Output: 3}
-	if err := decodePayload(string(before), &got); err != nil || got.Usage != want || got.Estimated != 0 || got.FailedAttempt != (FailedAttemptRow{}) || got.Lines != nil || got.AnswerID != "" || got.Charged != (calls.Charge{}) || got.Key != callstest.Key ||
+	if err := decodePayload(string(before), &got); err != nil || got.Usage != want || got.Estimated != 0 || got.FailedAttempt != (FailedAttemptRow{}) || got.Lines != nil || got.AnswerID != "" || got.Charged != (calls.Charge{}) || got.Tags != nil || got.EndUser != "" || got.Key != callstest.Key ||
 		got.UpstreamID != "openai-eu" || got.Attempts != 2 || got.Start != 1_790_000_000_123 || got.Failure.Method != "POST" {
 		t.Errorf("%v: %+v", err, got)
 	}
@@ -118,6 +120,7 @@ func TestAPartThatIsNotKnownIsPassedOver(t *testing.T) {
 func FuzzDecodePayload(f *testing.F) {
 	f.Add(string(appendPayload(nil, callstest.Success(time.UnixMilli(1_790_000_000_000)))))
 	f.Add(string(appendPayload(nil, callstest.Lined(time.UnixMilli(1_790_000_000_000)))))
+	f.Add(string(appendPayload(nil, callstest.Tagged(time.UnixMilli(1_790_000_000_000)))))
 	f.Add(string(appendPayload(nil, callstest.Failed(time.UnixMilli(1_790_000_000_000)))))
 	f.Fuzz(func(t *testing.T, payload string) {
 		var r Row

@@ -22,6 +22,7 @@ const (
 	partFailedAttempt = 5
 	partLines         = 6
 	partAnswer        = 7
+	partDimensions    = 8
 )
 
 func appendMore(b []byte, r *calls.Record) []byte {
@@ -68,6 +69,15 @@ func appendMore(b []byte, r *calls.Record) []byte {
 		b = appendText(appendText(appendText(b, r.AnswerID), r.Charged.Amount), r.Charged.Currency)
 		endLength(b, part)
 	}
+	if r.EndUser != "" || len(r.Tags) > 0 {
+		var part int
+		b, part = beginLength(append(b, partDimensions))
+		b = append(appendText(b, r.EndUser), byte(len(r.Tags)))
+		for _, tag := range r.Tags {
+			b = appendText(appendText(b, tag.Name), tag.Value)
+		}
+		endLength(b, part)
+	}
 	endLength(b, list)
 	return b
 }
@@ -75,7 +85,7 @@ func appendMore(b []byte, r *calls.Record) []byte {
 // hasMore tells whether a record has any part.
 func hasMore(r *calls.Record) bool {
 	return r.Usage.State != "" || r.KeyID != uuid.Nil || r.Attempts != 0 || r.Estimated != 0 || r.FailedAttempt.UpstreamID != "" ||
-		len(r.Lines) > 0 || r.AnswerID != "" || r.Charged != (calls.Charge{})
+		len(r.Lines) > 0 || r.AnswerID != "" || r.Charged != (calls.Charge{}) || r.EndUser != "" || len(r.Tags) > 0
 }
 
 func beginLength(b []byte) (grown []byte, at int) { return append(b, 0, 0), len(b) }
@@ -129,6 +139,8 @@ func (d *decoder) more(r *Row) {
 			r.Lines = part.lines()
 		case partAnswer:
 			r.AnswerID, r.Charged = part.text(), calls.Charge{Amount: part.text(), Currency: part.text()}
+		case partDimensions:
+			r.EndUser, r.Tags = part.text(), part.tags()
 		}
 		parts.failed = parts.failed || part.failed
 	}
@@ -164,4 +176,12 @@ func (d *decoder) lines() []calls.Line {
 		}
 	}
 	return lines
+}
+
+func (d *decoder) tags() []calls.Tag {
+	tags := make([]calls.Tag, d.octet())
+	for i := range tags {
+		tags[i] = calls.Tag{Name: d.text(), Value: d.text()}
+	}
+	return tags
 }

@@ -24,6 +24,8 @@ type Row struct {
 	Lines                                       []calls.Line
 	AnswerID                                    string
 	Charged                                     calls.Charge
+	Tags                                        []calls.Tag
+	EndUser                                     string
 	Estimated                                   uint32
 	UpstreamID                                  string
 	Attempts                                    uint8
@@ -74,7 +76,7 @@ func decodePayload(payload string, r *Row) error {
 		copy(r.Trace[:], d.take(uint64(len(r.Trace))))
 	}
 	r.Key, r.UpstreamID, r.Attempts, r.Estimated, r.FailedAttempt = uuid.Nil, "", 0, 0, FailedAttemptRow{}
-	r.Lines, r.AnswerID, r.Charged = nil, "", calls.Charge{}
+	r.Lines, r.AnswerID, r.Charged, r.Tags, r.EndUser = nil, "", calls.Charge{}, nil, ""
 	if r.Usage = (calls.Usage{}); flags&flagMore != 0 {
 		d.more(r)
 	}

@@ -18,6 +18,9 @@ const insertCalls = `INSERT INTO calls (application_id, start_time, call_id, use
 // insertLines are what insertCalls has beside, where a row has any of it.
 const insertLines = ", `used.model`, `used.tier`, `used.band`, `used.meter`, `used.amount`, answer_id, reported_cost, reported_currency"
 
+// insertDimensions are what it has beside where a row has a tag or an end user.
+const insertDimensions = ", `tags.name`, `tags.value`, end_user"
+
 // callColumns are the columns of insertCalls, reused from batch to batch.
 type callColumns struct {
 	application, call, user, key           []uuid.UUID
@@ -103,10 +106,14 @@ func (c *callColumns) fill(rows []spool.Row, token string) (statement string, co
 		c.usageState, c.upstreamModel, c.tokens[0].known, c.tokens[1].known, c.tokens[2].known, c.tokens[3].known, c.tokens[4].known,
 		c.key, c.upstreamID, c.attempts, c.estimated,
 		c.failedUpstreamID, c.failedStatus, c.failedDuration, c.failedReason}
-	if !slices.ContainsFunc(rows, hasLines) {
-		return insertCalls + ")", columns
+	statement = insertCalls
+	if slices.ContainsFunc(rows, hasLines) {
+		statement, columns = statement+insertLines, append(columns, c.lines.fill(rows)...)
 	}
-	return insertCalls + insertLines + ")", append(columns, c.lines.fill(rows)...)
+	if slices.ContainsFunc(rows, hasDimensions) {
+		statement, columns = statement+insertDimensions, append(columns, dimensionColumns(rows)...)
+	}
+	return statement + ")", columns
 }
 
 // repeat sets column[i] to text, as the value of the row before when it is the same: the driver
@@ -117,6 +124,20 @@ func repeat(column []any, i int, text string) {
 		return
 	}
 	column[i] = text
+}
+
+// hasDimensions tells whether a row has any of insertDimensions.
+func hasDimensions(r spool.Row) bool { return r.EndUser != "" || len(r.Tags) > 0 }
+
+func dimensionColumns(rows []spool.Row) []any {
+	names, values, users := make([][]string, len(rows)), make([][]string, len(rows)), make([]string, len(rows))
+	for i := range rows {
+		users[i] = rows[i].EndUser
+		for _, tag := range rows[i].Tags {
+			names[i], values[i] = append(names[i], tag.Name), append(values[i], tag.Value)
+		}
+	}
+	return []any{names, values, users}
 }
 
 const insertFailures = `INSERT INTO call_failures (application_id, start_time, call_id, message, method, path, request_body, query, body_note, batch_id)`

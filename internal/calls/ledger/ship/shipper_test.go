@@ -111,7 +111,7 @@ func TestLinesArriveAsTheyWereHandedOver(t *testing.T) {
 	dear, odd := callstest.Lined(at), callstest.Success(at)
 	dear.AnswerID, odd.Charged, odd.Usage = "dear", calls.Charge{Amount: "1e30", Currency: "EUR"}, calls.Usage{State: calls.UsageDeferred}
 	dear.Charged.Amount = "99999999999999999999999999.1234567890126"
-	for _, record := range []*calls.Record{callstest.Lined(at), callstest.Success(at), dear, odd} {
+	for _, record := range []*calls.Record{callstest.Lined(at), callstest.Success(at), dear, odd, callstest.Tagged(at)} {
 		r.Add(record)
 	}
 	if err := ledgertest.Shut(r); err != nil {
@@ -119,7 +119,7 @@ func TestLinesArriveAsTheyWereHandedOver(t *testing.T) {
 	}
 	var got []string
 	rows, err := s.Conn.Query(t.Context(), `SELECT line FROM (SELECT concat(answer_id, ' ', ifNull(toString(reported_cost), '-'), ' ', reported_currency, ' ', usage_state, ' ', upstream_model, ' ', toString(input_tokens), ' ',
-		arrayStringConcat(arrayMap((m, t, b, name, n) -> concat(m, '/', t, '/', toString(b), '/', name, '=', toString(n)), used.model, used.tier, used.band, used.meter, used.amount), ' ')) AS line
+		arrayStringConcat(arrayMap((name, value) -> concat(name, '=', value, ' '), tags.name, tags.value)), end_user, arrayStringConcat(arrayMap((m, t, b, name, n) -> concat(m, '/', t, '/', toString(b), '/', name, '=', toString(n)), used.model, used.tier, used.band, used.meter, used.amount), ' ')) AS line
 		FROM calls WHERE input_tokens IS NOT NULL
 		UNION ALL SELECT concat('no tokens: ', ifNull(toString(reported_cost), '-'), ' ', reported_currency, ' ', usage_state) AS line FROM calls WHERE input_tokens IS NULL) ORDER BY line`)
 	if err != nil {
@@ -136,7 +136,7 @@ func TestLinesArriveAsTheyWereHandedOver(t *testing.T) {
 	const lines = " USD reported claude-x 250030 claude-x/priority/200000/input=250000 claude-x/priority/200000/cached_input=1000 claude-x/priority/200000/cache_write=700 " +
 		"claude-x/priority/200000/cache_write_5m=300 claude-x/priority/200000/cache_write_1h=400 claude-x/priority/200000/output=90 claude-x/priority/200000/web_searches=2 " +
 		"claude-x/priority/200000/cost_reports=1 claude-x/priority/200000/reported_cost=12500000000 adviser//0/input=30 adviser//0/output=7 adviser//0/cost_reports=1"
-	want := []string{" -  reported gpt-4o-mini-2024-07-18 1200 ", "dear 99999999999999999999999999.123456789013" + lines, "msg_01 1.250000000001" + lines, "no tokens: - EUR deferred"}
+	want := []string{" -  reported gpt-4o-mini-2024-07-18 1200 ", " -  reported gpt-4o-mini-2024-07-18 1200 feature=rag team=Süd 2 u-7", "dear 99999999999999999999999999.123456789013" + lines, "msg_01 1.250000000001" + lines, "no tokens: - EUR deferred"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

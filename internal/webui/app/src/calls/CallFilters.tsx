@@ -52,6 +52,8 @@ export function CallFilters({
       </select>
       <ReasonChoice applicationId={applicationId} state={state} reason={choice.reason} onReason={(reason) => onChoose({ reason })} />
       <KeyChoice applicationId={applicationId} chosen={choice.key} onKey={(key) => onChoose({ key })} />
+      {choice.tag !== null && <Said text={choice.tag.replace(':', '=')} label={t('fact.tag')} onRemove={() => onChoose({ tag: null })} />}
+      {choice.user !== null && <Said text={choice.user} label={t('fact.user')} onRemove={() => onChoose({ user: null })} />}
       <Written
         key={`status ${choice.status}`}
         label={t('column.status')}
@@ -83,6 +85,16 @@ export function CallFilters({
         </span>
       )}
     </div>
+  );
+}
+
+/** A tag or a user that the list is narrowed to, with the click that takes it away. */
+function Said({ text, label, onRemove }: { text: string; label: string; onRemove: () => void }) {
+  const { t } = useTranslation('calls');
+  return (
+    <button type="button" className="quiet call-said" title={t('page.remove', { name: label })} onClick={onRemove}>
+      {label}: <span className="call-said-text">{text}</span> ×
+    </button>
   );
 }
 

@@ -7,6 +7,7 @@ import { UpstreamFacts } from './UpstreamFacts';
 import { TableBones } from '../ui/page/Block';
 import { Tag } from '../ui/Tag';
 import { CallIdFact } from './CallIdFact';
+import { DimensionFacts } from './DimensionFacts';
 import { KeyFact } from './KeyFact';
 import type { Call } from './queries';
 import { useReasonText } from './useReasonText';
@@ -236,6 +237,7 @@ export function Facts({ applicationId, call, whole = false }: { applicationId: s
         <dd>{t(`endedBy.${call.endedBy}`)}</dd>
       </div>
       <KeyFact applicationId={applicationId} call={call} />
+      <DimensionFacts applicationId={applicationId} call={call} />
       <UpstreamFacts call={call} />
       <TokenFacts call={call} />
     </dl>

@@ -14,6 +14,7 @@ import { PageLink } from '../ui/page/PageLink';
 import { replayPath } from '../playground/replay';
 import { CallIdFact } from './CallIdFact';
 import { Result } from './CallTable';
+import { DimensionFacts } from './DimensionFacts';
 import { curl, FOLDED, lines } from './json';
 import { KeyFact } from './KeyFact';
 import { Panel } from './Panel';
@@ -158,6 +159,7 @@ function Facts({ applicationId, call, here }: { applicationId: string; call: Fai
         <dd>{t(`endedBy.${call.endedBy}`)}</dd>
       </div>
       <KeyFact applicationId={applicationId} call={call} />
+      <DimensionFacts applicationId={applicationId} call={call} />
       <UpstreamFacts call={call} />
       {((call.usageState !== null && call.usageState !== 'none') || call.estimatedTokens !== null) && <TokenFacts call={call} />}
       {request && (

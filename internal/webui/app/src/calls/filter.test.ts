@@ -10,6 +10,8 @@ const all: Choice = {
   upstreamStatus: 429,
   text: 'too many',
   key: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5',
+  tag: 'team:search: 2',
+  user: 'ada@example.com',
   from: '14:00',
   to: '15:00',
 };
@@ -32,9 +34,11 @@ test('nothing of the default is in the URL; another choice begins at page 1 and 
 
 test('what a URL says wrongly is named and left out', () => {
   const { choice, bad } = read(
-    new URLSearchParams('model=%2F&result=maybe&reason=A&status=99&upstreamStatus=7&text=x&key=mine&from=25:00&to=9'),
+    new URLSearchParams(
+      'model=%2F&result=maybe&reason=A&status=99&upstreamStatus=7&text=x&key=mine&tag=Team:x&user=%20ada&from=25:00&to=9',
+    ),
   );
-  expect(bad).toEqual(['model', 'result', 'reason', 'status', 'upstreamStatus', 'key', 'from']);
+  expect(bad).toEqual(['model', 'result', 'reason', 'status', 'upstreamStatus', 'key', 'tag', 'user', 'from']);
   expect(choice).toEqual({ ...nothingChosen, text: 'x', to: '09:00' });
 });
 

@@ -18,6 +18,10 @@ export interface Filter {
   text: string;
   /** The id of the key that they were made with. */
   key: string | null;
+  /** A tag that their caller gave them, as name:value. */
+  tag: string | null;
+  /** Whom they were made for. */
+  user: string | null;
   /** Instants, RFC 3339: calls that started at `from` or later, and before `to`. */
   from: string | null;
   to: string | null;
@@ -34,12 +38,17 @@ export const everyCall = (start: string, end: string = start): Filter => ({
   upstreamStatus: null,
   text: '',
   key: null,
+  tag: null,
+  user: null,
   from: null,
   to: null,
 });
 
 /** What of a filter is a choice, as the URL says it; times are of the day. */
-export interface Choice extends Pick<Filter, 'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text' | 'key'> {
+export interface Choice extends Pick<
+  Filter,
+  'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text' | 'key' | 'tag' | 'user'
+> {
   /** 14:00 or 14:00:30, on the first day of the range; null: from its beginning. */
   from: string | null;
   /** On its last day, 24:00 at most; null: to its end. */
@@ -54,12 +63,22 @@ export const nothingChosen: Choice = {
   upstreamStatus: null,
   text: '',
   key: null,
+  tag: null,
+  user: null,
   from: null,
   to: null,
 };
 
 /** Characters of a searched text. */
 export const MOST_TEXT = 200;
+
+/** Characters of a tag's value, and of a user's id. */
+export const MOST_TAG_VALUE = 64;
+export const MOST_USER = 128;
+
+/** Whether a text is one that a caller can have given: of some characters that are seen, with spaces only inside. */
+const shown = (text: string, most: number): boolean =>
+  text !== '' && text.trim() === text && [...text].length <= most && !/[^ \P{Z}]|\p{C}/u.test(text);
 
 /** A time of day as HH:MM or HH:MM:SS, from `9`, `9:30`, `0930`, `09:30:15`, `24:00`; null where it is none. */
 export function timeOf(written: string): string | null {
@@ -92,7 +111,7 @@ export function filterOf({ start, end }: Days, choice: Choice): Filter {
   return { start, end, ...rest, from: from === null || !good ? null : at(start, from), to: to === null || !good ? null : at(end, to) };
 }
 
-const names = ['model', 'result', 'reason', 'status', 'upstreamStatus', 'text', 'key', 'from', 'to'] as const;
+const names = ['model', 'result', 'reason', 'status', 'upstreamStatus', 'text', 'key', 'tag', 'user', 'from', 'to'] as const;
 
 const readers: { [K in (typeof names)[number]]: (value: string) => Choice[K] | undefined } = {
   model: (value) => (/^([A-Za-z0-9][A-Za-z0-9._:-]{0,63})?$/.test(value) ? value : undefined),
@@ -102,6 +121,8 @@ const readers: { [K in (typeof names)[number]]: (value: string) => Choice[K] | u
   upstreamStatus: (value) => (/^([1-5]\d\d|0)$/.test(value) ? Number(value) : undefined),
   text: (value) => ([...value].length <= MOST_TEXT ? value : undefined),
   key: (value) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? value : undefined),
+  tag: (value) => (/^[a-z0-9_-]{1,32}:/.test(value) && shown(value.slice(value.indexOf(':') + 1), MOST_TAG_VALUE) ? value : undefined),
+  user: (value) => (shown(value, MOST_USER) ? value : undefined),
   from: (value) => timeOf(value) ?? undefined,
   to: (value) => timeOf(value) ?? undefined,
 };

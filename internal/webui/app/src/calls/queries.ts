@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** What of the API's query a filter is. */
-export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, key, from, to }: Filter) => ({
+export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, key, tag, user, from, to }: Filter) => ({
   start,
   end,
   ...(model === null ? {} : { model }),
@@ -29,6 +29,8 @@ export const search = ({ start, end, model, result, reason, status, upstreamStat
   ...(upstreamStatus === null ? {} : { upstreamStatus }),
   ...(text === '' ? {} : { text }),
   ...(key === null ? {} : { key }),
+  ...(tag === null ? {} : { tag: [tag] }),
+  ...(user === null ? {} : { user }),
   ...(from === null ? {} : { from }),
   ...(to === null ? {} : { to }),
 });

@@ -26,6 +26,17 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'Tags and users',
+          'Send X-Callgate-Tags: team=search, feature=rag and X-Callgate-User with a call, and it is found by them: open a call and click a tag. Neither goes to the upstream.',
+        ],
+        [
+          '标签与用户',
+          '调用时附带 X-Callgate-Tags: team=search, feature=rag 和 X-Callgate-User，即可按标签和用户查找调用：打开一次调用并点击标签。两者都不会发送给上游。',
+        ],
+        '/applications',
+      ),
+      item(
+        [
           'What each key did',
           'An application with several keys shows calls, success rate, tokens, cost and last use by key. A row leads to its calls, which can be narrowed by key.',
         ],
