@@ -70,7 +70,7 @@ func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
 		return stats.CallsQuery{}, err
 	}
 	q := stats.CallsQuery{Range: days}
-	if q.Model, err = modelParam(ctx); err != nil {
+	if err := c.narrow(ctx, &q); err != nil {
 		return stats.CallsQuery{}, err
 	}
 	if ctx.Context().QueryArgs().Has("traceId") {
@@ -78,21 +78,27 @@ func (c *Console) callsQuery(ctx *fiber.Ctx) (stats.CallsQuery, error) {
 			return stats.CallsQuery{}, err
 		}
 	}
-	if ctx.Context().QueryArgs().Has("key") {
-		if q.Key, err = keyParam(ctx); err != nil {
-			return stats.CallsQuery{}, err
-		}
-	}
-	if q.Dimensions, err = c.dimensionsOf(ctx); err != nil {
-		return stats.CallsQuery{}, err
-	}
-	if err := outcomeOf(ctx, &q); err != nil {
-		return stats.CallsQuery{}, err
-	}
 	if err := timesOf(ctx, &q); err != nil {
 		return stats.CallsQuery{}, err
 	}
 	a, err := c.ownApplication(ctx)
 	q.Application = a.ID
 	return q, err
+}
+
+// narrow reads which calls are asked for, wherever they are asked about: of which capability, key, tags and user, and what became
+// of them.
+func (c *Console) narrow(ctx *fiber.Ctx, q *stats.CallsQuery) (err error) {
+	if q.Model, err = modelParam(ctx); err != nil {
+		return err
+	}
+	if ctx.Context().QueryArgs().Has("key") {
+		if q.Key, err = keyParam(ctx); err != nil {
+			return err
+		}
+	}
+	if q.Dimensions, err = c.dimensionsOf(ctx); err != nil {
+		return err
+	}
+	return outcomeOf(ctx, q)
 }

@@ -102,6 +102,8 @@ var matrix = []route{
 	{"GET", "/api/statistics/applications/{app}/keys", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls.csv", reader, "", 200},
+	{"GET", "/api/statistics/explore", reader, "", 200},
+	{"GET", "/api/statistics/explore.csv", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls/{call}", reader, "", 200},
 
 	{"GET", "/api/admin/groups", backOffice, "", 200},

@@ -73,6 +73,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/statistics/applications/overview", question(c.overviewStatistics))
 	api.Get("/statistics/applications/overview/reasons", question(c.overviewReasons))
 	api.Get("/statistics/applications/overview/hourly", question(c.overviewHours))
+	api.Get("/statistics/explore", question(c.explore))
+	api.Get("/statistics/explore.csv", question(c.exportExploration))
 	api.Get("/statistics/applications/:id", question(c.oneApplicationStatistics))
 	api.Get("/statistics/applications/:id/reasons", question(c.applicationReasons))
 	api.Get("/statistics/applications/:id/hourly", question(c.applicationHours))

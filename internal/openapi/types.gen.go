@@ -1506,6 +1506,52 @@ type ExchangeItems struct {
 	Items []Exchange `json:"items"`
 }
 
+// Exploration defines model for Exploration.
+type Exploration struct {
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Currency Of costs; null of other metrics, and where nothing has a price.
+	Currency *string `json:"currency"`
+
+	// Items The groups that come first.
+	Items []ExploredGroup `json:"items"`
+
+	// Other All other groups together; null where there are none.
+	Other *ExploredFields `json:"other"`
+
+	// Parts When each part begins; the first one may begin before the range.
+	Parts []Time         `json:"parts"`
+	Total ExploredFields `json:"total"`
+}
+
+// ExploredFields defines model for ExploredFields.
+type ExploredFields struct {
+	// Previous Of the range that it is compared with; null without one.
+	Previous *string `json:"previous"`
+
+	// UnknownCalls Calls whose cost is not known in the currency; 0 of other metrics.
+	UnknownCalls int64 `json:"unknownCalls"`
+
+	// Value Of the whole range.
+	Value *string `json:"value"`
+
+	// Values Of each part; none without an interval.
+	Values []*string `json:"values"`
+}
+
+// ExploredGroup defines model for ExploredGroup.
+type ExploredGroup struct {
+	// Embedded struct due to allOf(#/components/schemas/ExploredFields)
+	ExploredFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Group The id, word or text that its calls have; empty: none.
+	Group string `json:"group"`
+
+	// Name What an application, capability or key is called now; null where it is gone, and of other groups.
+	Name *string `json:"name"`
+}
+
 // FailedCall defines model for FailedCall.
 type FailedCall struct {
 	// Embedded struct due to allOf(#/components/schemas/CallFields)

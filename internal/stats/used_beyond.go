@@ -23,13 +23,19 @@ type Spool struct {
 	Since   time.Time
 }
 
-// usedBeyondQuery adds up calls that look alike. The batches come first: of most calls nothing else is read.
-var usedBeyondQuery = `
-SELECT toInt32(toDate(start_time)) AS day, toString(model), toString(upstream_model) AS of_model,
+// alikeColumns are what scanUsed reads: what calls used that look alike, which alikeGroups tell apart.
+const (
+	alikeColumns = `toInt32(toDate(start_time)) AS day, toString(model), toString(upstream_model) AS of_model,
     CAST(used.model, 'Array(String)') AS models, CAST(used.tier, 'Array(String)') AS tiers, used.band AS bands, CAST(used.meter, 'Array(String)') AS meters,
     CAST(sumForEach(used.amount), 'Array(Int64)'), toInt64(count()), toInt64(countIf(isNotNull(input_tokens) OR isNotNull(output_tokens))),
     toInt64(sum(ifNull(input_tokens, 0))), toInt64(sum(ifNull(cached_tokens, 0))), toInt64(sum(ifNull(cache_write_tokens, 0))),
-    toInt64(sum(ifNull(output_tokens, 0))), toInt64(sum(ifNull(reasoning_tokens, 0)))
+    toInt64(sum(ifNull(output_tokens, 0))), toInt64(sum(ifNull(reasoning_tokens, 0)))`
+	alikeGroups = `day, model, of_model, models, tiers, bands, meters`
+)
+
+// usedBeyondQuery reads the batches first: of most calls nothing else is read.
+var usedBeyondQuery = `
+SELECT ` + alikeColumns + `
 FROM calls
 PREWHERE ` + since("from") + ` AND ` + before("to") + `
     AND NOT arrayExists((batches, since) -> startsWith(batch_id, batches) AND toUnixTimestamp64Milli(start_time) >= since, {batches:Array(String)}, {since:Array(Int64)})
@@ -37,7 +43,7 @@ WHERE (empty({applications:Array(UUID)}) OR application_id IN {applications:Arra
     AND (empty({keys:Array(UUID)}) OR key_id IN {keys:Array(UUID)})
     AND ({model:String} = '' OR model = {model:String})
     AND usage_state NOT IN ('', 'none')
-GROUP BY day, model, of_model, models, tiers, bands, meters`
+GROUP BY ` + alikeGroups
 
 // UsedBeyond gives what the calls of a range of days used that are not of some spools, from the calls themselves. Rows are as those
 // of DayTokens, in no order. Faults: Unavailable.
@@ -51,36 +57,40 @@ func (r *Reader) UsedBeyond(ctx context.Context, of CallsOf, days beijing.Range,
 	}
 	parameters := args("applications", of.Applications, "keys", of.Keys, "model", of.Capability, "batches", batches, "since", since,
 		"from", days.Start.Start().Unix(), "to", days.End.End().Unix())
-	return r.each(ctx, "usage beyond spools", usedBeyondQuery, parameters, func(rows driver.Rows) error {
-		var day int32
-		var m ModelTokens
-		var models, tiers, meters []string
-		var bands []uint32
-		var amounts []int64
-		var calls int64
-		if err := rows.Scan(&day, &m.Model, &m.UpstreamModel, &models, &tiers, &bands, &meters, &amounts, &calls, &m.Calls,
-			&m.Input.N, &m.Cached.N, &m.CacheWrite.N, &m.Output.N, &m.Reasoning.N); err != nil {
-			return unavailable(err, "read usage beyond spools")
-		}
-		m.Day = beijing.Day(day)
-		if len(meters) == 0 {
-			take(&m)
-			return nil
-		}
-		of := ModelTokens{Day: m.Day, Model: m.Model}
-		for i := range meters {
-			if i == 0 || models[i] != models[i-1] || tiers[i] != tiers[i-1] || bands[i] != bands[i-1] {
-				if i > 0 {
-					take(&of)
-				}
-				of.UpstreamModel, of.Metered = models[i], Metered{Tier: tiers[i], Band: int64(bands[i]), Meters: map[string]int64{}}
-				if of.Calls, of.Beside = calls, 0; i > 0 {
-					of.Calls, of.Beside = 0, calls
-				}
-			}
-			of.Meters[meters[i]] += amounts[i]
-		}
-		take(&of)
+	return r.each(ctx, "usage beyond spools", usedBeyondQuery, parameters, func(rows driver.Rows) error { return scanUsed(rows, take) })
+}
+
+// scanUsed reads what stands before alikeColumns, and these.
+func scanUsed(rows driver.Rows, take func(*ModelTokens), before ...any) error {
+	var day int32
+	var m ModelTokens
+	var models, tiers, meters []string
+	var bands []uint32
+	var amounts []int64
+	var calls int64
+	err := rows.Scan(append(before, &day, &m.Model, &m.UpstreamModel, &models, &tiers, &bands, &meters, &amounts, &calls, &m.Calls,
+		&m.Input.N, &m.Cached.N, &m.CacheWrite.N, &m.Output.N, &m.Reasoning.N)...)
+	if err != nil {
+		return unavailable(err, "read usage of calls")
+	}
+	m.Day = beijing.Day(day)
+	if len(meters) == 0 {
+		take(&m)
 		return nil
-	})
+	}
+	of := ModelTokens{Day: m.Day, Model: m.Model}
+	for i := range meters {
+		if i == 0 || models[i] != models[i-1] || tiers[i] != tiers[i-1] || bands[i] != bands[i-1] {
+			if i > 0 {
+				take(&of)
+			}
+			of.UpstreamModel, of.Metered = models[i], Metered{Tier: tiers[i], Band: int64(bands[i]), Meters: map[string]int64{}}
+			if of.Calls, of.Beside = calls, 0; i > 0 {
+				of.Calls, of.Beside = 0, calls
+			}
+		}
+		of.Meters[meters[i]] += amounts[i]
+	}
+	take(&of)
+	return nil
 }

@@ -1,0 +1,110 @@
+package console
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"callgate/internal/calls"
+	"callgate/internal/fault"
+	"callgate/internal/openapi"
+	"callgate/internal/pricing"
+	"callgate/internal/report"
+	"callgate/internal/stats"
+)
+
+// What a question of explore may ask for: it is answered from every call of its range.
+const (
+	mostExploredDays         = 31
+	mostExploredGroups       = 50
+	exploredGroups           = 10
+	mostExploredApplications = 50
+)
+
+var dimensions = []stats.Dimension{stats.Ungrouped, stats.PerApplication, stats.PerCapability, stats.PerUpstreamModel, stats.PerKey, stats.PerStatus,
+	stats.PerReason, stats.PerEnding, stats.PerUser}
+
+var intervals = []stats.Interval{stats.Whole, stats.Hourly, stats.Daily, stats.Weekly, stats.Monthly}
+
+func (c *Console) explore(ctx *fiber.Ctx) (any, error) {
+	return c.explored(ctx)
+}
+
+// exportExploration is explore as CSV.
+func (c *Console) exportExploration(ctx *fiber.Ctx) (any, error) {
+	answer, err := c.explored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := "explore-" + answer.Start.String() + "-" + answer.End.String() + ".csv"
+	return c.csvFile(ctx, name, func(_ context.Context, to io.Writer) error { return report.WriteExploration(to, answer) })
+}
+
+func (c *Console) explored(ctx *fiber.Ctx) (answer openapi.Exploration, err error) {
+	q, err := c.explorationOf(ctx)
+	if err != nil {
+		return answer, err
+	}
+	return c.Report.Explore(ctx.UserContext(), principal(ctx).UserID, q)
+}
+
+// explorationOf reads the question.
+func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
+	if q.Range, err = c.daysOf(ctx); err != nil {
+		return q, err
+	}
+	if err := c.narrow(ctx, &q.Only); err != nil {
+		return q, err
+	}
+	wrong := fault.Fields{}
+	if q.Range.Days() > mostExploredDays {
+		wrong.Add("start", "must be at most %d days before the end, for every call is read", mostExploredDays-1)
+	}
+	if q.Only.Outcome.Text != "" {
+		wrong.Add("text", "cannot be asked for here; the list of calls can")
+	}
+	q.Metric = strings.Clone(ctx.Query("metric", "calls"))
+	if _, known := report.Metrics[q.Metric]; !known {
+		wrong.Add("metric", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(report.Metrics)), ", "))
+	}
+	q.GroupBy = stats.Dimension(strings.Clone(ctx.Query("groupBy")))
+	if tag, isTag := strings.CutPrefix(string(q.GroupBy), "tag:"); isTag && calls.IsTagName(tag) {
+		q.GroupBy, q.Tag = stats.PerTag, tag
+	} else if !slices.Contains(dimensions, q.GroupBy) {
+		wrong.Add("groupBy", "must be application, capability, upstreamModel, key, status, reason, endedBy, user, tag:name, or left out")
+	}
+	if q.Interval = stats.Interval(strings.Clone(ctx.Query("interval"))); !slices.Contains(intervals, q.Interval) {
+		wrong.Add("interval", "must be hour, day, week or month, or left out")
+	}
+	if q.Top, err = strconv.Atoi(ctx.Query("top", strconv.Itoa(exploredGroups))); err != nil || q.Top < 1 || q.Top > mostExploredGroups {
+		wrong.Add("top", "must be an integer from 1 to %d", mostExploredGroups)
+	}
+	if q.Currency = strings.Clone(ctx.Query("currency")); q.Currency != "" {
+		pricing.CheckCurrency(wrong, "currency", q.Currency)
+	}
+	switch how := ctx.Query("compare"); how {
+	case "":
+	case "previous", "month":
+		compared := report.ComparedWith(q.Range, how)
+		q.Compare = &compared
+	default:
+		wrong.Add("compare", "must be previous or month, or left out")
+	}
+	for _, text := range ctx.Context().QueryArgs().PeekMulti("application") {
+		id, err := uuid.ParseBytes(text)
+		if err != nil || len(text) != 36 {
+			wrong.Add("application", "must be the id of an application")
+		}
+		q.Applications = append(q.Applications, id)
+	}
+	if len(q.Applications) > mostExploredApplications {
+		wrong.Add("application", "must not be given more than %d times", mostExploredApplications)
+	}
+	return q, wrong.Err()
+}

@@ -1,0 +1,357 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
+
+	"callgate/internal/application"
+	"callgate/internal/beijing"
+	"callgate/internal/openapi"
+	"callgate/internal/pricing"
+	"callgate/internal/stats"
+)
+
+// Question is what Explore answers: one metric of an owner's calls, by group and time, beside another range.
+type Question struct {
+	stats.Explored
+	Metric   string         // one of Metrics
+	Top      int            // groups that are told apart
+	Currency string         // of the metric cost; empty: that of most calls
+	Compare  *beijing.Range // the same question about it; nil: none
+}
+
+// Metric is something that calls have a figure of.
+type Metric struct {
+	rank      stats.Rank
+	durations stats.Durations
+	value     func(stats.ExploredPart) *decimal.Decimal // nil: the cost
+}
+
+// Metrics are all of them, by their names in the contract.
+var Metrics = map[string]Metric{
+	"calls":    {stats.MostCalls, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Calls) }},
+	"failures": {stats.MostFailures, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Calls - p.Successes) }},
+	"failureRate": {stats.MostFailures, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal {
+		if p.Calls == 0 {
+			return nil
+		}
+		rate := decimal.NewFromInt(p.Calls-p.Successes).DivRound(decimal.NewFromInt(p.Calls), 4)
+		return &rate
+	}},
+	"p50":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P50) }},
+	"p95":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P95) }},
+	"p99":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P99) }},
+	"firstByteP50":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P50) }},
+	"firstByteP95":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P95) }},
+	"firstByteP99":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P99) }},
+	"tokens":           {stats.MostTokens, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Input + p.Output) }},
+	"inputTokens":      {stats.MostInput, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Input) }},
+	"outputTokens":     {stats.MostOutput, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Output) }},
+	"cachedTokens":     {stats.MostCached, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Cached) }},
+	"cacheWriteTokens": {stats.MostCacheWrite, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.CacheWrite) }},
+	"reasoningTokens":  {stats.MostReasoning, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Reasoning) }},
+	"cost":             {rank: stats.MostTokens},
+}
+
+func count(n int64) *decimal.Decimal {
+	d := decimal.NewFromInt(n)
+	return &d
+}
+
+func duration(ms *uint32) *decimal.Decimal {
+	if ms == nil {
+		return nil
+	}
+	return count(int64(*ms))
+}
+
+// candidates is of how many groups, those with most tokens, the dearest are found.
+const candidates = 1000
+
+// Explore answers explore, of applications of an owner: of all of them where none is named. Those of others are as those that do
+// not exist.
+func (r *Report) Explore(ctx context.Context, owner uuid.UUID, q Question) (answer openapi.Exploration, err error) {
+	all, ids, err := r.owned(ctx, owner)
+	if err != nil {
+		return answer, err
+	}
+	if q.Applications == nil {
+		q.Applications = ids
+	}
+	q.Applications = slices.DeleteFunc(q.Applications, func(id uuid.UUID) bool { _, own := all[id]; return !own })
+	coverage, kept, err := r.coverage(ctx, q.Applications, q.Range)
+	if err != nil {
+		return answer, err
+	}
+	answer.Coverage, answer.RetainedFrom = coverage, kept
+	metric := Metrics[q.Metric]
+	q.Durations = metric.durations
+	values := exploredValues{}
+	var groups []string
+	if metric.value == nil {
+		if groups, err = r.exploreCost(ctx, &q, values); err != nil {
+			return answer, err
+		}
+		answer.Currency = openapi.TextOrNull(q.Currency)
+	} else {
+		if groups, err = r.Stats.Foremost(ctx, q.Explored, metric.rank, q.Top); err != nil {
+			return answer, err
+		}
+		if err := r.exploreFigures(ctx, q, groups, metric, values); err != nil {
+			return answer, err
+		}
+	}
+	names, err := r.labels(ctx, owner, q.GroupBy, groups, all)
+	if err != nil {
+		return answer, err
+	}
+	answer.Parts = openapi.Each(partsOf(q.Range, q.Interval), func(start int64) string { return beijing.Format(time.Unix(start, 0)) })
+	answer.Total = values.view(exploredPlace{all: true}, q)
+	answer.Items = openapi.Each(groups, func(group string) openapi.ExploredGroup {
+		return openapi.ExploredGroup{Group: group, Name: openapi.TextOrNull(names[group]), ExploredFields: values.view(exploredPlace{group: group}, q)}
+	})
+	if _, has := values[exploredPlace{other: true}]; has {
+		other := values.view(exploredPlace{other: true}, q)
+		answer.Other = &other
+	}
+	return answer, nil
+}
+
+// exploredPlace is a group, or the others, or all, in a part of a range or the whole.
+type exploredPlace struct {
+	all, other, previous bool
+	group                string
+	start                int64 // 0: the whole
+}
+
+// exploredValue is a metric's; nil: there is none. unknown are calls that are in no cost.
+type exploredValue struct {
+	value   *decimal.Decimal
+	unknown int64
+}
+
+type exploredValues map[exploredPlace]exploredValue
+
+// at is a value; of what is added up, that of no calls is 0.
+func (v exploredValues) at(place exploredPlace, q Question) *string {
+	value := v[place].value
+	if value == nil && (q.Metric == "cost" && q.Currency != "" || q.Metric != "cost" && q.Metric != "failureRate" && q.Durations == stats.NoDurations) {
+		value = count(0)
+	}
+	if value == nil {
+		return nil
+	}
+	text := value.String()
+	return &text
+}
+
+func (v exploredValues) view(place exploredPlace, q Question) openapi.ExploredFields {
+	fields := openapi.ExploredFields{Value: v.at(place, q), UnknownCalls: v[place].unknown, Values: []*string{}}
+	if q.Compare != nil {
+		before := place
+		before.previous = true
+		fields.Previous = v.at(before, q)
+	}
+	for _, start := range partsOf(q.Range, q.Interval) {
+		place.start = start
+		fields.Values = append(fields.Values, v.at(place, q))
+	}
+	return fields
+}
+
+// exploreFigures fills in what is not cost.
+func (r *Report) exploreFigures(ctx context.Context, q Question, groups []string, metric Metric, values exploredValues) error {
+	err := r.Stats.Explore(ctx, q.Explored, groups, func(p stats.ExploredPart) {
+		values[exploredPlace{all: p.All, other: p.Other, group: p.Group, start: p.Start}] = exploredValue{value: metric.value(p)}
+	})
+	if err != nil || q.Compare == nil {
+		return err
+	}
+	before := q.Explored
+	before.Range, before.Interval = *q.Compare, stats.Whole
+	return r.Stats.Explore(ctx, before, groups, func(p stats.ExploredPart) {
+		values[exploredPlace{all: p.All, other: p.Other, group: p.Group, previous: true}] = exploredValue{value: metric.value(p)}
+	})
+}
+
+// exploreCost fills in the cost, in q's currency, which it chooses where none was asked for, and gives the dearest groups.
+func (r *Report) exploreCost(ctx context.Context, q *Question, values exploredValues) (groups []string, err error) {
+	book, err := r.Pricing.Book(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if groups, err = r.Stats.Foremost(ctx, q.Explored, Metrics["cost"].rank, candidates); err != nil {
+		return nil, err
+	}
+	whole := q.Explored
+	whole.Interval = stats.Whole
+	sums, err := r.costs(ctx, book, whole, groups)
+	if err != nil {
+		return nil, err
+	}
+	if q.Currency == "" {
+		q.Currency = mostUsed(sums[exploredPlace{all: true}])
+	}
+	amounts := map[string]decimal.Decimal{}
+	for _, group := range groups {
+		if sum := sums[exploredPlace{group: group}]; sum != nil {
+			amounts[group], _ = sum.In(q.Currency)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b string) int { return cmp.Or(amounts[b].Cmp(amounts[a]), cmp.Compare(a, b)) })
+	groups = groups[:min(q.Top, len(groups))]
+	fill := func(of stats.Explored, previous bool) error {
+		sums, err := r.costs(ctx, book, of, groups)
+		for at, sum := range sums {
+			amount, unknown := sum.In(q.Currency)
+			at.previous = previous
+			if values[at] = (exploredValue{&amount, unknown}); q.Currency == "" {
+				values[at] = exploredValue{nil, unknown}
+			}
+		}
+		return err
+	}
+	if err := fill(q.Explored, false); err != nil || q.Compare == nil {
+		return groups, err
+	}
+	whole.Range = *q.Compare
+	return groups, fill(whole, true)
+}
+
+// costs are the sums of some groups and of the others, by part and of all parts together, and of all.
+func (r *Report) costs(ctx context.Context, book *pricing.Book, of stats.Explored, groups []string) (map[exploredPlace]*pricing.Sum, error) {
+	sums := map[exploredPlace]*pricing.Sum{}
+	err := r.Stats.ExploreUsage(ctx, of, groups, func(p stats.ExploredPart, used *stats.ModelTokens) {
+		charge := chargeOf(book, used)
+		if used.Calls == 0 && used.Meters == nil { // nothing was reported
+			return
+		}
+		places := []exploredPlace{{all: true}, {other: p.Other, group: p.Group}}
+		if of.Interval != stats.Whole {
+			places = append(places, exploredPlace{other: p.Other, group: p.Group, start: p.Start}, exploredPlace{all: true, start: p.Start})
+		}
+		for _, at := range places {
+			if sums[at] == nil {
+				sums[at] = book.Sum()
+			}
+			sums[at].Add(charge)
+		}
+	})
+	return sums, err
+}
+
+// mostUsed is the currency of most calls; empty: none has a price.
+func mostUsed(sum *pricing.Sum) (currency string) {
+	if sum == nil {
+		return ""
+	}
+	most := int64(0)
+	for _, cost := range sum.Costs() {
+		if cost.Currency != "" && cost.PricedCalls > most {
+			currency, most = cost.Currency, cost.PricedCalls
+		}
+	}
+	return currency
+}
+
+// partsOf are when the parts of a range begin, ascending: the first week or month where its first day is.
+func partsOf(days beijing.Range, by stats.Interval) (starts []int64) {
+	add := func(day beijing.Day) {
+		if at := day.Start().Unix(); len(starts) == 0 || starts[len(starts)-1] != at {
+			starts = append(starts, at)
+		}
+	}
+	for day := range days.Each() {
+		switch by {
+		case stats.Hourly:
+			for hour := range int64(24) {
+				starts = append(starts, day.Start().Unix()+hour*3600)
+			}
+		case stats.Daily:
+			add(day)
+		case stats.Weekly:
+			add(day - (day+3)%7) // day 0 was a Thursday
+		case stats.Monthly:
+			add(beijing.Date(day.Start().Year(), day.Start().Month(), 1))
+		}
+	}
+	return starts
+}
+
+// labels are what groups are called, where that is not what they are.
+func (r *Report) labels(ctx context.Context, owner uuid.UUID, by stats.Dimension, groups []string, all map[uuid.UUID]application.Brief) (names map[string]string, err error) {
+	names = map[string]string{}
+	switch by {
+	case stats.PerApplication:
+		for id, a := range all {
+			names[id.String()] = a.Name
+		}
+	case stats.PerCapability:
+		return r.Catalog.Names(ctx)
+	case stats.PerKey:
+		return r.Applications.KeyNames(ctx, owner, groups)
+	}
+	return names, nil
+}
+
+// ComparedWith is the range of another time that a range is compared with: "previous", as many days before it, or "month", the
+// same days of the month before, of which there may be fewer.
+func ComparedWith(days beijing.Range, how string) beijing.Range {
+	if how == "previous" {
+		return beijing.Range{Start: days.Start - beijing.Day(days.Days()), End: days.Start - 1}
+	}
+	before := func(day beijing.Day) beijing.Day {
+		date := day.Start()
+		first := beijing.Date(date.Year(), date.Month()-1, 1)
+		last := beijing.Date(date.Year(), date.Month(), 1) - 1
+		return min(first+beijing.Day(date.Day()-1), last)
+	}
+	compared := beijing.Range{Start: before(days.Start), End: before(days.End)}
+	if next := days.End + 1; next.Start().Day() == 1 { // a month's end is compared with a month's end
+		compared.End = beijing.Date(days.End.Start().Year(), days.End.Start().Month(), 1) - 1
+	}
+	return compared
+}
+
+// WriteExploration writes what Explore answers as a Sheet: a line for each group, the others and all.
+func WriteExploration(to io.Writer, answer openapi.Exploration) error {
+	file, err := NewSheet(to, append([]string{"kind", "group", "name", "value", "previous", "unknownCalls"}, answer.Parts...))
+	if err != nil {
+		return err
+	}
+	line := func(kind, group, name string, of openapi.ExploredFields) error {
+		cells := []string{kind, group, name, orEmpty(of.Value), orEmpty(of.Previous), strconv.FormatInt(of.UnknownCalls, 10)}
+		for _, value := range of.Values {
+			cells = append(cells, orEmpty(value))
+		}
+		return file.Line(cells)
+	}
+	for _, item := range answer.Items {
+		if err := line("group", item.Group, orEmpty(item.Name), item.ExploredFields); err != nil {
+			return err
+		}
+	}
+	if answer.Other != nil {
+		if err := line("other", "", "", *answer.Other); err != nil {
+			return err
+		}
+	}
+	if err := line("total", "", "", answer.Total); err != nil {
+		return err
+	}
+	return file.Flush()
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

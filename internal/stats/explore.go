@@ -1,0 +1,197 @@
+package stats
+
+import (
+	"context"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+)
+
+// Explored are the calls that a question explores: those of some applications in a range of days, narrowed as the call flow is,
+// in groups and by time. It is answered from the calls themselves.
+type Explored struct {
+	Applications []uuid.UUID
+	Range        beijing.Range
+	GroupBy      Dimension
+	Tag          string // the name of the tag to group by
+	Interval     Interval
+	Only         CallsQuery // Model, From, To, Result, Key, Outcome but for Text, and Dimensions
+	Durations    Durations  // whose percentiles are asked for
+}
+
+// Dimension is what calls are grouped by.
+type Dimension string
+
+// The dimensions.
+const (
+	Ungrouped        Dimension = ""
+	PerApplication   Dimension = "application"
+	PerCapability    Dimension = "capability"
+	PerUpstreamModel Dimension = "upstreamModel"
+	PerKey           Dimension = "key"
+	PerStatus        Dimension = "status"
+	PerReason        Dimension = "reason"
+	PerEnding        Dimension = "endedBy"
+	PerTag           Dimension = "tag"
+	PerUser          Dimension = "user"
+)
+
+// Interval is how long the parts are that a range is cut into, by Beijing time; weeks begin on Monday.
+type Interval string
+
+// The intervals.
+const (
+	Whole   Interval = ""
+	Hourly  Interval = "hour"
+	Daily   Interval = "day"
+	Weekly  Interval = "week"
+	Monthly Interval = "month"
+)
+
+// Durations says which ones percentiles are of.
+type Durations string
+
+// The durations.
+const (
+	NoDurations Durations = ""
+	OfCalls     Durations = "duration_ms"
+	FirstBytes  Durations = "first_byte_ms"
+)
+
+// labels are the groups' names, as they are in the rows: ids, and empty for none.
+var labels = map[Dimension]string{
+	Ungrouped: `''`, PerApplication: `toString(application_id)`, PerCapability: `toString(model)`, PerUpstreamModel: `toString(upstream_model)`,
+	PerKey: `if(key_id = toUUID('00000000-0000-0000-0000-000000000000'), '', toString(key_id))`, PerStatus: `toString(status_code)`,
+	PerReason: `if(reason_type = '', '', concat(toString(reason_type), ':', toString(reason_code)))`, PerEnding: `toString(ended_by)`,
+	PerTag: `tags.value[indexOf(tags.name, {tag:String})]`, PerUser: `end_user`,
+}
+
+// starts are when the part begins that a call is in, in Unix seconds.
+var starts = map[Interval]string{
+	Whole: `toInt64(0)`, Hourly: hourOfRow,
+	Daily: startOfDate(`toDate(start_time)`), Weekly: startOfDate(`toMonday(toDate(start_time))`), Monthly: startOfDate(`toStartOfMonth(toDate(start_time))`),
+}
+
+// startOfDate is when a Beijing day begins.
+func startOfDate(date string) string {
+	return `toInt64(toUnixTimestamp(toDateTime(` + date + `, 'Asia/Shanghai')))`
+}
+
+// grouped are the columns other, shown and part of a call: whether it is of none of the groups that are named, of which of them else,
+// and when its part of the range begins.
+func (q Explored) grouped() string {
+	return labels[q.GroupBy] + ` AS label, NOT has({groups:Array(String)}, label) AS other, if(other, '', label) AS shown, ` + starts[q.Interval] + ` AS part`
+}
+
+// source is where the calls are; false: none of them is kept.
+func (q Explored) source(r *Reader, more ...any) (from string, parameters []any, ok bool) {
+	days := r.KeptCalls(q.Range)
+	if len(q.Applications) == 0 || days.Days() < 1 {
+		return "", nil, false
+	}
+	from = ` FROM calls WHERE application_id IN {applications:Array(UUID)} AND ` + since("from") + ` AND ` + before("to") + q.Only.filters()
+	more = append(more, "applications", q.Applications, "from", days.Start.Start().Unix(), "to", days.End.End().Unix(), "tag", q.Tag)
+	return from, q.Only.parameters(more...), true
+}
+
+// Rank orders groups, the foremost first; of those that are alike, by name.
+type Rank string
+
+// The ranks.
+const (
+	MostCalls      Rank = `count()`
+	MostFailures   Rank = `countIf(NOT success)`
+	MostTokens     Rank = `sum(ifNull(input_tokens, 0)) + sum(ifNull(output_tokens, 0))` //nolint:gosec // no credential
+	MostInput      Rank = `sum(ifNull(input_tokens, 0))`
+	MostOutput     Rank = `sum(ifNull(output_tokens, 0))`
+	MostCached     Rank = `sum(ifNull(cached_tokens, 0))`
+	MostCacheWrite Rank = `sum(ifNull(cache_write_tokens, 0))`
+	MostReasoning  Rank = `sum(ifNull(reasoning_tokens, 0))`
+)
+
+// Foremost gives the names of the groups that are first by a rank. Faults: Unavailable.
+func (r *Reader) Foremost(ctx context.Context, q Explored, by Rank, most int) (groups []string, err error) {
+	from, parameters, ok := q.source(r, "most", uint32(most))
+	if !ok {
+		return nil, nil
+	}
+	query := `SELECT ` + labels[q.GroupBy] + ` AS label` + from + ` GROUP BY label ORDER BY ` + string(by) + ` DESC, label LIMIT {most:UInt32}`
+	err = r.each(concurrently(ctx), "foremost groups", query, parameters, func(rows driver.Rows) error {
+		var label string
+		if err := rows.Scan(&label); err != nil {
+			return unavailable(err, "read groups")
+		}
+		groups = append(groups, label)
+		return nil
+	})
+	return groups, err
+}
+
+// ExploredPart are the calls of a group in a part of the range.
+type ExploredPart struct {
+	All   bool // of all groups
+	Other bool // of those groups that were not named
+	Group string
+	Start int64 // Unix seconds; 0: the whole range
+	Calls, Successes,
+	Input, Output, Cached, CacheWrite, Reasoning int64
+	Timed         int64   // calls that the percentiles are of
+	P50, P95, P99 *uint32 // ms, nearest rank; nil: of no call
+}
+
+// Explore gives the figures of each of some groups and of the others together: and of all, of the
+// whole range and of its parts where an interval is asked for. Parts without calls are left out. Faults: Unavailable.
+func (r *Reader) Explore(ctx context.Context, q Explored, groups []string, take func(ExploredPart)) error {
+	from, parameters, ok := q.source(r, "groups", groups)
+	if !ok {
+		return nil
+	}
+	timed, quantiles := `toInt64(0)`, `CAST([], 'Array(UInt32)')`
+	if q.Durations != NoDurations { // the levels are a hair low, so that the rank is the nearest one
+		known := `isNotNull(` + string(q.Durations) + `)`
+		timed = `toInt64(countIf(` + known + `))`
+		quantiles = `quantilesExactIf(0.4999999, 0.9499999, 0.9899999)(assumeNotNull(` + string(q.Durations) + `), ` + known + `)`
+	}
+	sets := `(other, shown, part), ()`
+	if q.Interval != Whole {
+		sets += `, (other, shown), (part)`
+	}
+	query := `
+SELECT grouping(other) != 0, other, shown, if(grouping(part) = 0, part, 0), toInt64(count()), toInt64(countIf(success)),
+    toInt64(sum(ifNull(input_tokens, 0))), toInt64(sum(ifNull(output_tokens, 0))), toInt64(sum(ifNull(cached_tokens, 0))),
+    toInt64(sum(ifNull(cache_write_tokens, 0))), toInt64(sum(ifNull(reasoning_tokens, 0))), ` + timed + `, ` + quantiles + `
+FROM (SELECT ` + q.grouped() + `, success, duration_ms, first_byte_ms, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens` + from + `)
+GROUP BY GROUPING SETS (` + sets + `)`
+	return r.each(concurrently(ctx), "explore", query, parameters, func(rows driver.Rows) error {
+		var p ExploredPart
+		var found []uint32
+		if err := rows.Scan(&p.All, &p.Other, &p.Group, &p.Start, &p.Calls, &p.Successes, &p.Input, &p.Output, &p.Cached, &p.CacheWrite, &p.Reasoning, &p.Timed, &found); err != nil {
+			return unavailable(err, "read explored calls")
+		}
+		if p.Timed > 0 {
+			p.P50, p.P95, p.P99 = &found[0], &found[1], &found[2]
+		}
+		take(p)
+		return nil
+	})
+}
+
+// ExploreUsage gives what the calls used by which Explore's figures are grouped: of each part of the range, or of the whole, and day by
+// day, for prices may change. Rows of ModelTokens are as those of DayTokens, in no order. Faults: Unavailable.
+func (r *Reader) ExploreUsage(ctx context.Context, q Explored, groups []string, take func(of ExploredPart, used *ModelTokens)) error {
+	from, parameters, ok := q.source(r, "groups", groups)
+	if !ok {
+		return nil
+	}
+	query := `
+SELECT other, shown, part, ` + alikeColumns + `
+FROM (SELECT ` + q.grouped() + `, start_time, model, upstream_model, used.model, used.tier, used.band, used.meter, used.amount,
+    input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens` + from + ` AND usage_state NOT IN ('', 'none'))
+GROUP BY other, shown, part, ` + alikeGroups
+	return r.each(concurrently(ctx), "explore usage", query, parameters, func(rows driver.Rows) error {
+		var p ExploredPart
+		return scanUsed(rows, func(m *ModelTokens) { take(p, m) }, &p.Other, &p.Group, &p.Start)
+	})
+}

@@ -1,0 +1,284 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+
+	"callgate/internal/beijing"
+)
+
+// said is a call with what its caller said of it, and what it used.
+type said struct {
+	row
+	key           uuid.UUID
+	tags          []Tag
+	user          string
+	upstreamModel string
+	input, output *uint32
+}
+
+func (c said) label(q Explored) string {
+	switch q.GroupBy {
+	case PerApplication:
+		return c.application.String()
+	case PerCapability:
+		return c.model
+	case PerUpstreamModel:
+		return c.upstreamModel
+	case PerKey:
+		if c.key == uuid.Nil {
+			return ""
+		}
+		return c.key.String()
+	case PerStatus:
+		return strconv.Itoa(int(c.status))
+	case PerReason:
+		if c.reasonType == "" {
+			return ""
+		}
+		return c.reasonType + ":" + c.reasonCode
+	case PerEnding:
+		return c.endedBy
+	case PerTag:
+		if i := slices.IndexFunc(c.tags, func(t Tag) bool { return t.Name == q.Tag }); i >= 0 {
+			return c.tags[i].Value
+		}
+	case PerUser:
+		return c.user
+	}
+	return ""
+}
+
+func (c said) part(by Interval) int64 {
+	day := c.day()
+	switch by {
+	case Hourly:
+		return c.start.Truncate(time.Hour).Unix()
+	case Daily:
+		return day.Start().Unix()
+	case Weekly:
+		return (day - (day+3)%7).Start().Unix()
+	case Monthly:
+		return beijing.Date(day.Start().Year(), day.Start().Month(), 1).Start().Unix()
+	}
+	return 0
+}
+
+// matches tells whether a question is about the call.
+func (c said) matches(q Explored) bool {
+	only := q.Only
+	for _, tag := range only.Dimensions.Tags {
+		if !slices.Contains(c.tags, tag) {
+			return false
+		}
+	}
+	return slices.Contains(q.Applications, c.application) && q.Range.Contains(c.day()) && (only.Model == nil || *only.Model == c.model) &&
+		(only.Result == AnyResult || (only.Result == OnlySuccesses) == c.success) && (only.Key == uuid.Nil || only.Key == c.key) &&
+		(only.Outcome.Status == 0 || only.Outcome.Status == c.status) && (len(only.Dimensions.EndUsers) == 0 || slices.Contains(only.Dimensions.EndUsers, c.user))
+}
+
+func insertSaid(t *testing.T, l *callStore, calls []said) {
+	t.Helper()
+	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
+	batch, err := l.conn.PrepareBatch(ctx, "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, first_byte_ms, ended_by, reason_type, reason_code, key_id, upstream_model, usage_state, input_tokens, output_tokens, `tags.name`, `tags.value`, end_user)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range calls {
+		var names, values []string
+		for _, tag := range c.tags {
+			names, values = append(names, tag.Name), append(values, tag.Value)
+		}
+		if err := batch.Append(c.application, c.start, c.id, c.model, c.durationMs, c.status, c.success, c.firstByteMs, c.endedBy, c.reasonType, c.reasonCode, c.key,
+			c.upstreamModel, "reported", c.input, c.output, names, values, c.user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestExploreTellsWhatTheCallsThemselvesGive to random questions over calls with hostile tags and users, beside a count by hand.
+// EXPLORE_QUESTIONS asks more.
+func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(41, 1))
+	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	number := func(most int) *uint32 {
+		n := uint32(random.IntN(most))
+		if random.IntN(4) == 0 {
+			return nil
+		}
+		return &n
+	}
+	now := beijing.Date(2026, 3, 2).Start().Add(15 * time.Hour)
+	applications, keys := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}, []uuid.UUID{uuid.Nil, uuid.New(), uuid.New()}
+	hostile := []string{"search", "ads", "it's", `back\slash`, "[a','b']", "语言", "{x:String}", "--", `"q"`, "%_"}
+	var calls []said
+	for range 4000 {
+		status := []uint16{200, 200, 200, 429, 502, 499}[random.IntN(6)]
+		c := said{row: row{application: applications[random.IntN(3)], start: now.Add(-time.Duration(random.Int64N(int64(33 * 24 * time.Hour)))).Truncate(time.Millisecond), model: pick("gpt", "claude", ""),
+			durationMs: uint32(random.IntN(5000)), status: status, success: status == 200, firstByteMs: number(900), endedBy: pick("complete", "client_abort")},
+			key: keys[random.IntN(3)], user: pick(append(hostile, "")...), upstreamModel: pick("gpt-5", "o'1", ""), input: number(1000), output: number(100)}
+		if !c.success {
+			c.reasonType, c.reasonCode = pick("timeout", "limited"), pick("upstream_timeout", "rate_limited")
+		}
+		for _, name := range []string{"feature", "team"} {
+			if random.IntN(3) > 0 {
+				c.tags = append(c.tags, Tag{name, hostile[random.IntN(len(hostile))]})
+			}
+		}
+		c.id = callID(c.start)
+		calls = append(calls, c)
+	}
+	l := newCallStore(t)
+	insertSaid(t, l, calls)
+	r := l.reader(now, "")
+	questions := 150
+	if more, err := strconv.Atoi(os.Getenv("EXPLORE_QUESTIONS")); err == nil {
+		questions = more
+	}
+	ranks := map[Rank]func(said) int64{
+		MostCalls: func(said) int64 { return 1 }, MostFailures: func(c said) int64 { return one(!c.success) }, MostInput: func(c said) int64 { return of(c.input) },
+		MostTokens: func(c said) int64 { return of(c.input) + of(c.output) }, MostOutput: func(c said) int64 { return of(c.output) },
+	}
+	for n := range questions {
+		first := beijing.DayOf(now) - beijing.Day(random.IntN(31))
+		q := Explored{Applications: applications[:1+random.IntN(3)], Range: beijing.Range{Start: first, End: first + beijing.Day(random.IntN(int(beijing.DayOf(now)-first)+1))},
+			GroupBy:  []Dimension{Ungrouped, PerApplication, PerCapability, PerUpstreamModel, PerKey, PerStatus, PerReason, PerEnding, PerTag, PerUser}[random.IntN(10)],
+			Interval: []Interval{Whole, Hourly, Daily, Weekly, Monthly}[random.IntN(5)], Durations: []Durations{NoDurations, OfCalls, FirstBytes}[random.IntN(3)]}
+		if q.GroupBy == PerTag {
+			q.Tag = pick("team", "feature", "absent")
+		}
+		if random.IntN(3) == 0 {
+			model := pick("gpt", "")
+			q.Only.Model = &model
+		}
+		q.Only.Result = Result(pick("", "", "success", "failure"))
+		if random.IntN(4) == 0 {
+			q.Only.Key = keys[random.IntN(3)]
+		}
+		if random.IntN(4) == 0 {
+			q.Only.Dimensions.Tags = []Tag{{"team", hostile[random.IntN(len(hostile))]}}
+		}
+		if random.IntN(4) == 0 {
+			q.Only.Dimensions.EndUsers = []string{hostile[random.IntN(len(hostile))], "nobody"}
+		}
+		by := slices.Sorted(maps.Keys(ranks))[random.IntN(len(ranks))]
+		most := 1 + random.IntN(6)
+		groups, err := r.Foremost(t.Context(), q, by, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := foremost(calls, q, ranks[by], most); !slices.Equal(groups, want) {
+			t.Fatalf("question %d, %+v by %s: %q, want %q", n, q, by, groups, want)
+		}
+		got := map[string]string{}
+		err = r.Explore(t.Context(), q, groups, func(p ExploredPart) {
+			got[fmt.Sprint(p.All, p.Other, p.Group, p.Start)] = fmt.Sprint(p.Calls, p.Successes, p.Input, p.Output, p.Timed, text(p.P50), text(p.P95), text(p.P99))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := explored(calls, q, groups); !maps.Equal(got, want) {
+			t.Fatalf("question %d, %+v: %v, want %v", n, q, got, want)
+		}
+	}
+}
+
+func one(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func of(n *uint32) int64 {
+	if n == nil {
+		return 0
+	}
+	return int64(*n)
+}
+
+func text(n *uint32) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.Itoa(int(*n))
+}
+
+func foremost(calls []said, q Explored, rank func(said) int64, most int) []string {
+	sums := map[string]int64{}
+	for _, c := range calls {
+		if c.matches(q) {
+			sums[c.label(q)] += rank(c)
+		}
+	}
+	groups := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
+	return groups[:min(most, len(groups))]
+}
+
+func explored(calls []said, q Explored, groups []string) map[string]string {
+	type place struct {
+		all, other bool
+		group      string
+		start      int64
+	}
+	members := map[place][]said{}
+	for _, c := range calls {
+		if !c.matches(q) {
+			continue
+		}
+		at := place{group: c.label(q)}
+		if !slices.Contains(groups, at.group) {
+			at.other, at.group = true, ""
+		}
+		places := []place{{all: true}, at}
+		if q.Interval != Whole {
+			at.start = c.part(q.Interval)
+			places = append(places, at, place{all: true, start: at.start})
+		}
+		for _, p := range places {
+			members[p] = append(members[p], c)
+		}
+	}
+	if len(members) == 0 { // of nothing there is still a sum
+		members[place{all: true}] = nil
+	}
+	figures := map[string]string{}
+	for p, group := range members {
+		var successes, input, output int64
+		var durations []uint32
+		for _, c := range group {
+			successes += one(c.success)
+			input, output = input+of(c.input), output+of(c.output)
+			switch {
+			case q.Durations == OfCalls:
+				durations = append(durations, c.durationMs)
+			case q.Durations == FirstBytes && c.firstByteMs != nil:
+				durations = append(durations, *c.firstByteMs)
+			}
+		}
+		slices.Sort(durations)
+		rank := func(percent int) string {
+			if len(durations) == 0 {
+				return "-"
+			}
+			return strconv.Itoa(int(durations[(len(durations)*percent+99)/100-1]))
+		}
+		figures[fmt.Sprint(p.all, p.other, p.group, p.start)] = fmt.Sprint(int64(len(group)), successes, input, output, int64(len(durations)), rank(50), rank(95), rank(99))
+	}
+	return figures
+}
