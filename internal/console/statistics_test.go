@@ -114,7 +114,7 @@ func TestTheCallFlowFiltersAndExplainsFailures(t *testing.T) {
 	same(t, all, map[string]string{"total": "3", "page": "1", "size": "10", "summary": `{"calls":3,"successes":1,"failures":2}`,
 		"models": `["","claude","gpt","old"]`})
 	want := fmt.Sprintf(`{"callId":"%s","startTime":"%s","model":"gpt","success":true,"statusCode":200,"durationMs":10,"endedBy":"complete","streamed":false,"firstByteMs":null,
-		"upstreamId":null,"attempts":0,"attemptList":[],"usageState":null,"upstreamModel":null,"inputTokens":null,"outputTokens":null,"cachedTokens":null,"cacheWriteTokens":null,"reasoningTokens":null,"estimatedTokens":null,"lines":[],"answerId":null,"reportedCost":null,"cost":[],"keyId":null,"reason":null}`,
+		"upstreamId":null,"attempts":0,"attemptList":[],"usageState":null,"upstreamModel":null,"inputTokens":null,"outputTokens":null,"cachedTokens":null,"cacheWriteTokens":null,"reasoningTokens":null,"estimatedTokens":null,"lines":[],"answerId":null,"reportedCost":null,"cost":[],"keyId":null,"tags":{},"user":null,"reason":null}`,
 		good, beijing.Format(w.now.Add(-3*time.Minute)))
 	if items := field[[]json.RawMessage](t, all, "items"); len(items) != 3 || !sameJSON(items[2], want) {
 		t.Errorf("oldest item %s, want %s", items[2], want)
@@ -251,7 +251,7 @@ func TestTheExportIsTheWholeCallFlow(t *testing.T) {
 		return strings.Split(strings.TrimSuffix(r.raw, "\n"), "\n"), r.header
 	}
 	lines, header := export("")
-	if len(lines) != 26 || lines[0] != "\ufeff"+strings.Join(report.CallColumns, ",") || !strings.HasSuffix(lines[25], ",gpt,true,200,10,complete,false,,,,,,,,,,,,,,,,,,,") {
+	if len(lines) != 26 || lines[0] != "\ufeff"+strings.Join(report.CallColumns, ",") || !strings.HasSuffix(lines[25], ",gpt,true,200,10,complete,false,,,,,,,,,,,,,,,,,,,,,") {
 		t.Errorf("%d lines: %q … %q", len(lines), lines[0], lines[len(lines)-1])
 	}
 	if header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment;") {

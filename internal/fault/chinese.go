@@ -122,6 +122,19 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"its query has a character that does not belong into one":                                "查询部分含有不允许的字符",
 	"the id of a channel must be of one that the rule has, of the same kind, and named once": "渠道 ID 必须是该规则已有的同类渠道，且只出现一次",
 
+	// What callers say of calls, and exploring.
+	"must be name:value, such as team:search":                         "必须是 名称:值 的形式，例如 team:search",
+	"must not be given more than %d times, for no call has more tags": "最多给出 {1} 次：一次调用最多有这么多标签",
+	"must be 1 to %d characters":                                      "必须为 1 到 {1} 个字符",
+	"must be at most %d days before the end, for every call is read":  "最多比结束日期早 {1} 天：每次调用都会读取",
+	"cannot be asked for here; the list of calls can":                 "此处不支持；调用列表支持",
+	"must be one of %s":                                               "必须是以下之一：{1}",
+	"must be application, capability, upstreamModel, key, status, reason, endedBy, user, tag:name, or left out": "必须是 application、capability、upstreamModel、key、status、reason、endedBy、user、tag:名称，或省略",
+	"must be hour, day, week or month, or left out":                                                             "必须是 hour、day、week 或 month，或省略",
+	"must be previous or month, or left out":                                                                    "必须是 previous 或 month，或省略",
+	"must be the id of an application":                                                                          "必须是应用的 ID",
+	"must not be given more than %d times":                                                                      "最多给出 {1} 次",
+
 	// The calls explorer.
 	"must be a reason of failures, such as timeout, or reason:code, such as timeout:caller_timeout": "必须是失败原因，例如 timeout，或“原因:代码”，例如 timeout:caller_timeout",
 	"must be an integer from 100 to 599":                                               "必须是 100 到 599 之间的整数",

@@ -2003,7 +2003,7 @@ type JudgementEdit struct {
 	// EndRunning With disabled: calls that run are ended within 2 s, and recorded as ended by `revoked`. Without it they go on to their end.
 	EndRunning *EndRunning `json:"endRunning,omitempty"`
 
-	// Reason For its owner to read: required to disable it, not looked at otherwise. At least one visible character, no control characters and none that turn the direction of writing.
+	// Reason For its owner to read: required to disable it, not looked at otherwise. 1 to 500 characters, at least one visible, no control characters and none that turn the direction of writing.
 	Reason *string           `json:"reason,omitempty"`
 	Status ApplicationStatus `json:"status"`
 }

@@ -130,7 +130,10 @@ func (t *tokens) lines(f *openapi.CallFields, c stats.Call) {
 	}
 	one := tokens{book: t.book, rows: []tokenRow{row}}
 	f.Cost = one.summary(stats.Metrics{}).Cost
-	f.AnswerID = orNull(c.AnswerID)
+	f.AnswerID, f.User, f.Tags = orNull(c.AnswerID), orNull(c.EndUser), map[string]string{}
+	for _, tag := range c.Tags {
+		f.Tags[tag.Name] = tag.Value
+	}
 	if c.ReportedCost != nil {
 		f.ReportedCost = &openapi.ReportedCost{Amount: c.ReportedCost.String(), Currency: orNull(c.ReportedCurrency)}
 	}

@@ -17,6 +17,7 @@ function Frame() {
     { to: '/', label: t('nav.overview'), icon: 'overview', ranged: true },
     { to: '/applications', label: t('nav.applications'), icon: 'applications', ranged: true },
     { to: '/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
+    { to: '/explore', label: t('nav.explore'), icon: 'explore', ranged: true },
     { to: '/budgets', label: t('nav.budgets'), icon: 'budgets' },
     { to: '/alerts', label: t('nav.alerts'), icon: 'alerts', badge: <FiringBadge site="own" /> },
   ];
@@ -48,6 +49,7 @@ const pages: Record<Exclude<keyof typeof paths, 'signIn'>, () => Promise<{ Compo
   application: () => import('./applications/ApplicationPage'),
   calls: () => import('./calls/CallsPage'),
   call: () => import('./calls/CallPage'),
+  explore: () => import('./explore/ExplorePage'),
   budgets: () => import('./budgets/BudgetsPage'),
   alerts: () => import('./alerts/OwnAlertsPage'),
   sessions: () => import('./session/SessionsPage'),

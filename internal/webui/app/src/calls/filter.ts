@@ -77,7 +77,7 @@ export const MOST_TAG_VALUE = 64;
 export const MOST_USER = 128;
 
 /** Whether a text is one that a caller can have given: of some characters that are seen, with spaces only inside. */
-const shown = (text: string, most: number): boolean =>
+export const seen = (text: string, most: number): boolean =>
   text !== '' && text.trim() === text && [...text].length <= most && !/[^ \P{Z}]|\p{C}/u.test(text);
 
 /** A time of day as HH:MM or HH:MM:SS, from `9`, `9:30`, `0930`, `09:30:15`, `24:00`; null where it is none. */
@@ -121,8 +121,8 @@ const readers: { [K in (typeof names)[number]]: (value: string) => Choice[K] | u
   upstreamStatus: (value) => (/^([1-5]\d\d|0)$/.test(value) ? Number(value) : undefined),
   text: (value) => ([...value].length <= MOST_TEXT ? value : undefined),
   key: (value) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? value : undefined),
-  tag: (value) => (/^[a-z0-9_-]{1,32}:/.test(value) && shown(value.slice(value.indexOf(':') + 1), MOST_TAG_VALUE) ? value : undefined),
-  user: (value) => (shown(value, MOST_USER) ? value : undefined),
+  tag: (value) => (/^[a-z0-9_-]{1,32}:/.test(value) && seen(value.slice(value.indexOf(':') + 1), MOST_TAG_VALUE) ? value : undefined),
+  user: (value) => (seen(value, MOST_USER) ? value : undefined),
   from: (value) => timeOf(value) ?? undefined,
   to: (value) => timeOf(value) ?? undefined,
 };

@@ -26,6 +26,14 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'Explore',
+          'Which capability costs most this month, against the last one? One metric of your calls by application, capability, key, tag, user or reason, over time, and as CSV.',
+        ],
+        ['探索', '本月哪项能力花费最多，与上月相比如何？按应用、能力、密钥、标签、用户或失败原因查看任一指标随时间的变化，并可下载 CSV。'],
+        '/explore',
+      ),
+      item(
+        [
           'Tags and users',
           'Send X-Callgate-Tags: team=search, feature=rag and X-Callgate-User with a call, and it is found by them: open a call and click a tag. Neither goes to the upstream.',
         ],

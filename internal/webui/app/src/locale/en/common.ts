@@ -9,6 +9,7 @@ const common: Same<typeof zh> = {
     overview: 'Overview',
     applications: 'Applications',
     capabilities: 'Capabilities',
+    explore: 'Explore',
     budgets: 'Budgets',
     alerts: 'Alerts',
     firing: '{{n}} firing',

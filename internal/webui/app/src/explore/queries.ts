@@ -1,0 +1,37 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, unwrap, type Schemas } from '../api/client';
+import { freshness } from '../ui/page/queries';
+import { asked, type Question } from './question';
+
+export type Exploration = Schemas['Exploration'];
+export type Item = Schemas['ExploredGroup'];
+
+type Days = { start: string; end: string };
+
+/** Days are told by hour where there is one, else by day. */
+const intervalOf = ({ start, end }: Days) => (start === end ? ('hour' as const) : ('day' as const));
+
+export const exploreQueries = {
+  /** The answer; asked again each minute while its range is not over. */
+  ask: (question: Question, { start, end }: Days, holdsToday: boolean) =>
+    queryOptions({
+      queryKey: ['explore', { ...question, start, end }],
+      queryFn: ({ signal }) =>
+        unwrap(
+          api.GET('/api/statistics/explore', {
+            params: { query: { ...asked(question), start, end, interval: intervalOf({ start, end }) } },
+            signal,
+          }),
+        ),
+      staleTime: freshness(holdsToday),
+      refetchInterval: holdsToday ? 60_000 : false,
+      placeholderData: keepPreviousData,
+    }),
+};
+
+/** Where the same answer is as CSV. */
+export function csvPath(question: Question, { start, end }: Days): string {
+  const query = new URLSearchParams({ start, end, interval: intervalOf({ start, end }) });
+  for (const [name, value] of Object.entries(asked(question))) query.set(name, String(value));
+  return `/api/statistics/explore.csv?${query}`;
+}
