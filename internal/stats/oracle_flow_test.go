@@ -72,6 +72,7 @@ func (r record) shown() object {
 	if r.firstByte != nil {
 		shown["firstByteMs"] = *r.firstByte
 	}
+	shown["tags"], shown["user"] = object{}, nil
 	if shown["keyId"] = nil; r.key() != uuid.Nil {
 		shown["keyId"] = r.key().String()
 	}
@@ -84,7 +85,7 @@ func (m *model) export(a registered, start, end string, ofModel *string, result 
 	w := csv.NewWriter(text)
 	_ = w.Write([]string{"callId", "startTime", "model", "success", "statusCode", "durationMs", "endedBy", "streamed", "firstByteMs",
 		"usageState", "upstreamModel", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "keyId", "reasonType", "reasonCode", "upstreamStatus", "message",
-		"answerId", "reportedCost", "reportedCurrency", "cost", "currency", "lines"})
+		"answerId", "reportedCost", "reportedCurrency", "cost", "currency", "lines", "tags", "user"})
 	matching, _ := m.flow(a, start, end, ofModel, result, n)
 	for _, r := range matching {
 		first := ""
@@ -94,7 +95,7 @@ func (m *model) export(a registered, start, end string, ofModel *string, result 
 		shown := r.shown()
 		key, _ := shown["keyId"].(string)
 		_ = w.Write(append([]string{r.id.String(), shown["startTime"].(string), r.model, fmt.Sprint(r.success), fmt.Sprint(r.status), fmt.Sprint(r.took),
-			r.endedBy, fmt.Sprint(r.streamed), first}, append(append(append(r.reported.line(), key), m.reasonLine(r)...), "", "", "", "", "", "")...))
+			r.endedBy, fmt.Sprint(r.streamed), first}, append(append(append(r.reported.line(), key), m.reasonLine(r)...), "", "", "", "", "", "", "", "")...))
 	}
 	w.Flush()
 	return text.String()

@@ -101,6 +101,7 @@ test('Firefox: every page stands at every width, and axe finds nothing of any im
     '/capabilities',
     `/capabilities/${catalog.capabilityId}`,
     `/capabilities/${CHAT}?tab=try&app=${app.id}`,
+    '/explore',
     '/budgets',
     '/alerts',
     '/sessions',

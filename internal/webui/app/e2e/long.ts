@@ -104,6 +104,19 @@ const big = {
 
 /** Figures of a service that is used much: 10⁷ calls a day, all of them slow, and long names in every list. */
 export async function withBigFigures(page: Page, { capabilityId }: LongCatalog): Promise<void> {
+  await page.route(/\/api\/statistics\/explore\?/, async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { data: { parts: string[] } };
+    const fields = (n: number) => ({
+      value: `${12_345_678 * n}.123456789`,
+      previous: `${2_345_678 * n}.5`,
+      unknownCalls: 1_234_567,
+      values: body.data.parts.map((_, at) => String((at + 1) * n * 1_000_000)),
+    });
+    const items = LONG.concat(LONG, LONG).map((group, n) => ({ group, name: n % 2 ? group : null, ...fields(9 - n) }));
+    Object.assign(body.data, { currency: 'USD', total: fields(40), items, other: fields(1) });
+    await route.fulfill({ response: answer, json: body });
+  });
   await page.route(/\/api\/statistics\/applications(\/[\w-]+)?(\/calls)?\?/, async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as {

@@ -85,6 +85,8 @@ export interface Call {
   query?: Record<string, string>;
   /** Content-Type of a body that is given as bytes. */
   type?: string;
+  /** Headers beside, such as X-Callgate-Tags. */
+  said?: Record<string, string>;
 }
 
 /** Calls of one millisecond are listed by their ids, which are random: a test's calls are each of a millisecond of its own. */
@@ -111,14 +113,14 @@ export class Developer extends Person {
   /** Calls through the gateway as a program would; returns status and call id. */
   async call(
     accessKey: string,
-    { capability = CHAT, model = 'demo', path = '/v1/chat/completions', body, query = {}, type }: Call = {},
+    { capability = CHAT, model = 'demo', path = '/v1/chat/completions', body, query = {}, type, said = {} }: Call = {},
   ): Promise<{ status: number; callId: string }> {
     const search = new URLSearchParams({ ...(capability === null ? {} : { model: capability }), ...query });
     try {
       const answer = await this.request.fetch(`${this.base}/gateway${path}?${search}`, {
         method: 'POST',
         data: body ?? { model, messages: [{ role: 'user', content: 'Hello' }] },
-        headers: { Authorization: `Bearer ${accessKey}`, Cookie: '', ...(type ? { 'Content-Type': type } : {}) },
+        headers: { Authorization: `Bearer ${accessKey}`, Cookie: '', ...(type ? { 'Content-Type': type } : {}), ...said },
       });
       return { status: answer.status(), callId: answer.headers()['x-call-id'] ?? '' };
     } catch {

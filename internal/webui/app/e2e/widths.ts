@@ -100,6 +100,11 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
   },
   { name: 'sessions', url: '/sessions', prepare: withLongSessions },
   { name: 'news', url: '/whats-new' },
+  {
+    name: 'explore',
+    url: '/explore?metric=cost&by=tag:team&compare=month&user=somebody%20with%20a%20long%20name&result=failure&status=502',
+    prepare: (page) => page.locator('.explore-table').waitFor(),
+  },
   { name: 'budgets', url: '/budgets' },
   {
     name: 'application-budgets',

@@ -4,13 +4,14 @@ import { useFormat } from '../format/useFormat';
 import { palettes, useDark } from '../ui/page/theme';
 import { colorsOf } from './colors';
 import { option, type Series } from './option';
+import type { kindOf } from './question';
 
 /** Groups by time. Its sentence stands in for it; the table below says the same. */
 export default function ExploreChart({
   parts,
   series,
   stacked,
-  rate,
+  kind,
   sentence,
   write,
 }: {
@@ -18,7 +19,7 @@ export default function ExploreChart({
   parts: readonly string[];
   series: readonly Series[];
   stacked: boolean;
-  rate: boolean;
+  kind: ReturnType<typeof kindOf>;
   sentence: string;
   write: (n: number | null) => string;
 }) {
@@ -62,12 +63,12 @@ export default function ExploreChart({
         palette: dark ? palettes.dark : palettes.light,
         colors: colorsOf(dark, series.length),
         stacked,
-        axis: rate ? (n) => `${Number((n * 100).toFixed(2))}%` : format.axis,
+        axis: kind === 'rate' ? (n) => `${Number((n * 100).toFixed(2))}%` : kind === 'duration' ? format.durationAxis : format.axis,
         labels: parts.map((at) => (hourly ? at.slice(11, 16) : at.slice(5, 10))),
         tooltip,
       }),
       { notMerge: true },
     );
-  }, [parts, series, stacked, rate, dark, format, write]);
+  }, [parts, series, stacked, kind, dark, format, write]);
   return <div ref={place} className="chart" role="img" aria-label={sentence} data-drawn={parts.length} />;
 }

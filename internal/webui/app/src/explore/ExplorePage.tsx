@@ -221,7 +221,7 @@ function Explored({ answer, question, state }: { answer: Exploration; question: 
             parts={answer.parts}
             series={series}
             stacked={stacked}
-            rate={kindOf(question.metric) === 'rate'}
+            kind={kindOf(question.metric)}
             sentence={sentence}
             write={write}
           />

@@ -83,9 +83,11 @@ export function ExploreTable({
         {answer.items.map((item, n) => (
           <tr key={item.group}>
             <td className="name">
-              <i className="explore-mark" style={{ '--mark': colors[n] } as object} />
-              <Name item={item} question={question} />
-              <Calls item={item} question={question} state={state} />
+              <div className="explore-name">
+                <i className="explore-mark" style={{ '--mark': colors[n] } as object} />
+                <Name item={item} question={question} />
+                <Calls item={item} question={question} state={state} />
+              </div>
             </td>
             {cells(item)}
           </tr>
@@ -93,8 +95,10 @@ export function ExploreTable({
         {answer.other && (
           <tr>
             <td className="name second">
-              <i className="explore-mark" style={{ '--mark': colors.at(-1) } as object} />
-              {t('other')}
+              <div className="explore-name">
+                <i className="explore-mark" style={{ '--mark': colors.at(-1) } as object} />
+                {t('other')}
+              </div>
             </td>
             {cells(answer.other)}
           </tr>
@@ -141,7 +145,7 @@ function Calls({ item, question, state: { range } }: { item: Item; question: Que
   const all = { ...question.only, ...only };
   if (question.metric === 'failures' || question.metric === 'failureRate') all.result ??= 'failure';
   return (
-    <Link className="meta explore-calls" to={callsPath(application, `?start=${range.start}&end=${range.end}`, choiceOf(all))}>
+    <Link className="meta" to={callsPath(application, `?start=${range.start}&end=${range.end}`, choiceOf(all))}>
       {t('calls')}
     </Link>
   );

@@ -71,7 +71,7 @@ export function option(series: readonly Series[], look: Look): EChartsCoreOption
             type: 'line',
             name,
             data: values,
-            showSymbol: values.length === 1,
+            symbolSize: 5, // a value between two parts without any is seen too
             connectNulls: false,
             lineStyle: { color: look.colors[n], width: 2, type: STROKES[n % STROKES.length] },
             itemStyle: { color: look.colors[n] },

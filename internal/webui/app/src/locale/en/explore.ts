@@ -11,7 +11,7 @@ const explore: Same<typeof zh> = {
   thisMonth: 'This month',
   lastMonth: 'Last month',
   compare: 'Compare',
-  compares: { previous: 'with as many days before', month: 'with the same days of the month before', off: 'with nothing' },
+  compares: { previous: 'Against the days before', month: 'Against the month before', off: 'Without comparison' },
   before: { previous: 'Before', month: 'Month before' },
   download: 'Download CSV',
   tagName: 'Name of the tag',

@@ -8,7 +8,7 @@ const explore = {
   thisMonth: '本月',
   lastMonth: '上月',
   compare: '对比',
-  compares: { previous: '与之前等长的时间对比', month: '与上月同期对比', off: '不对比' },
+  compares: { previous: '与之前等长时间对比', month: '与上月同期对比', off: '不对比' },
   before: { previous: '之前', month: '上月同期' },
   download: '下载 CSV',
   tagName: '标签名',

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { addDays, dayOf } from '../src/range/days';
+import {
+  CHAT,
+  CLAUDE,
+  expect,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  inEveryLook,
+  test,
+  type Developer,
+  type NewApplication,
+} from './test';
+
+const table = (page: Page) => page.locator('.explore-table');
+const row = (page: Page, name: string) => table(page).getByRole('row').filter({ hasText: name });
+const query = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+/** Calls of two applications: of two capabilities, a tag with two values, two users, and one that failed. */
+async function withTagged(developer: Developer): Promise<{ search: NewApplication; ads: NewApplication }> {
+  const [search, ads] = [await developer.createApplication('Search'), await developer.createApplication('Ads')];
+  const said = (team: string, user: string) => ({ 'X-Callgate-Tags': `team=${team}, feature=rag`, 'X-Callgate-User': user });
+  await developer.calls(search.accessKey, 3, { said: said('search', 'ada') });
+  await developer.call(search.accessKey, {
+    capability: CLAUDE,
+    path: '/v1/messages',
+    body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] },
+    said: said('search', 'eve'),
+  });
+  await developer.call(search.accessKey, { model: 'demo-error-500', said: said('search', 'eve') });
+  await developer.calls(ads.accessKey, 2, { said: said('ads', 'ada') });
+  await developer.call(ads.accessKey);
+  await developer.counted(8);
+  return { search, ads };
+}
+
+test('which capability costs most this month against the last one takes three clicks', async ({ page, developer, administrator }) => {
+  const model = `demo-${randomUUID().slice(0, 8)}`; // other tests call the same capability
+  const price = {
+    capabilityId: CHAT,
+    upstreamModel: model,
+    from: addDays(dayOf(Date.now()), -1),
+    currency: 'USD',
+    input: '10000',
+    output: '10000',
+  };
+  await administrator.api('PUT', '/api/admin/prices', price);
+  await withTagged(developer);
+  const app = await developer.createApplication('Priced');
+  await developer.call(app.accessKey, { model });
+  await developer.counted(9);
+  await page.goto('/');
+  await page.getByRole('navigation').getByRole('link', { name: 'Explore' }).click();
+  await page.getByRole('button', { name: 'This month' }).click();
+  await page.getByLabel('Metric').selectOption('cost');
+  await expect(page).toHaveURL(/metric=cost/);
+  await expect(table(page).getByRole('columnheader')).toContainText(['capability', 'Cost', 'Share', 'Month before', 'Change']);
+  await expect(table(page).getByRole('row').nth(1)).toContainText('100.0%');
+  const told = await developer.counted(9);
+  await expect(table(page).locator('tfoot')).toContainText(`USD ${told.cost[0]!.amount}`);
+  await expect(table(page).locator('tfoot')).toContainText('Total');
+});
+
+test('what a feature cost for a user is found by tags and users, leads to its calls, and is downloaded', async ({ page, developer }) => {
+  const { search } = await withTagged(developer);
+  await page.goto('/explore?by=tag:team');
+  await expect(row(page, 'search')).toContainText('5');
+  await expect(row(page, 'ads')).toContainText('2');
+  await expect(row(page, 'without this tag')).toContainText('1');
+  await row(page, 'search').getByRole('link', { name: 'search', exact: true }).click();
+  await expect(page).toHaveURL(/tag=team%3Asearch/);
+  await expect(page.getByRole('button', { name: 'Tag: team=search' })).toBeVisible();
+  await expect(row(page, CHAT === 'demo-chat' ? 'Demo chat' : CHAT).first()).toBeVisible();
+
+  await page.getByLabel('Group by').selectOption('user');
+  await expect(table(page).locator('tbody tr')).toHaveCount(2);
+  const user = table(page).locator('tbody tr').first().getByRole('link').first();
+  await expect(user).toHaveText(/^[0-9a-f]{32}$/); // never the id itself, where a hash is kept
+  await user.click();
+  await page.getByLabel('Group by').selectOption('application');
+  await expect(row(page, 'Search')).toContainText('3');
+  const link = page.getByRole('link', { name: 'Download CSV' });
+  const [file] = await Promise.all([page.waitForEvent('download'), link.click()]);
+  expect(file.suggestedFilename()).toMatch(/^explore-[\d-]+\.csv$/);
+
+  await row(page, 'Search').getByRole('link', { name: 'calls' }).click();
+  await expect(page).toHaveURL(new RegExp(`/applications/${search.id}/calls\\?`));
+  expect(query(page)).toMatchObject({ tag: 'team:search' });
+  await expect(page.locator('.calls-table tr.call')).toHaveCount(3);
+  await page.locator('.calls-table tr.call').first().click();
+  await page.getByRole('link', { name: 'feature=rag' }).click();
+  await expect(page.locator('.calls-table tr.call')).toHaveCount(5);
+  await page.getByRole('button', { name: 'Tag: feature=rag' }).click();
+  await expect(page.locator('.calls-table tr.call')).toHaveCount(5);
+  expect(query(page)).not.toHaveProperty('tag');
+});
+
+test('explore is usable in every look; a range that is too long says so', async ({ page, developer }) => {
+  await withTagged(developer);
+  await page.goto('/explore?metric=failureRate');
+  if (process.env['EXPLORE_SHOT']) {
+    for (const [name, url] of [
+      ['rate', '/explore?metric=failureRate&by=tag:team'],
+      ['calls', '/explore?by=tag:team'],
+      ['p95', '/explore?metric=p95&by=user&compare=off'],
+    ] as const) {
+      await page.goto(url);
+      await expect(table(page)).toBeVisible();
+      await page.waitForTimeout(800);
+      await page.screenshot({ path: `${process.env['EXPLORE_SHOT']}/${name}.png`, fullPage: true });
+    }
+  }
+  await inEveryLook(
+    page,
+    () => expect(table(page)).toBeVisible(),
+    async () => {
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    },
+  );
+  await page.goto('/explore?start=2026-01-01&end=2026-03-31');
+  await expect(page.getByText(/31 天|31 days/)).toBeVisible();
+});
