@@ -99,18 +99,6 @@ test('what a feature cost for a user is found by tags and users, leads to its ca
 test('explore is usable in every look; a range that is too long says so', async ({ page, developer }) => {
   await withTagged(developer);
   await page.goto('/explore?metric=failureRate');
-  if (process.env['EXPLORE_SHOT']) {
-    for (const [name, url] of [
-      ['rate', '/explore?metric=failureRate&by=tag:team'],
-      ['calls', '/explore?by=tag:team'],
-      ['p95', '/explore?metric=p95&by=user&compare=off'],
-    ] as const) {
-      await page.goto(url);
-      await expect(table(page)).toBeVisible();
-      await page.waitForTimeout(800);
-      await page.screenshot({ path: `${process.env['EXPLORE_SHOT']}/${name}.png`, fullPage: true });
-    }
-  }
   await inEveryLook(
     page,
     () => expect(table(page)).toBeVisible(),

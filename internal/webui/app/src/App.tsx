@@ -14,12 +14,12 @@ function Frame() {
   const navigate = useNavigate();
   const [open, setOpen] = useState<Opened>(null);
   const places: Place[] = [
-    { to: '/', label: t('nav.overview'), icon: 'overview', ranged: true },
-    { to: '/applications', label: t('nav.applications'), icon: 'applications', ranged: true },
+    { to: '/', label: t('nav.overview'), icon: 'overview', ranged: true, tab: true },
+    { to: '/applications', label: t('nav.applications'), icon: 'applications', ranged: true, tab: true },
     { to: '/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
-    { to: '/explore', label: t('nav.explore'), icon: 'explore', ranged: true },
+    { to: '/explore', label: t('nav.explore'), icon: 'explore', ranged: true, tab: true },
     { to: '/budgets', label: t('nav.budgets'), icon: 'budgets' },
-    { to: '/alerts', label: t('nav.alerts'), icon: 'alerts', badge: <FiringBadge site="own" /> },
+    { to: '/alerts', label: t('nav.alerts'), icon: 'alerts', badge: <FiringBadge site="own" />, tab: true },
   ];
   return (
     <Guard signIn="/sign-in">

@@ -39,10 +39,10 @@ export function ExploreTable({
     return (
       <>
         <td className="right">{write(value)}</td>
-        {shares && <td className="right wide">{value === null ? '—' : `${((value / total) * 100).toFixed(1)}%`}</td>}
-        {compared && <td className="right wide">{write(previous)}</td>}
+        {shares && <td className="right roomy">{value === null ? '—' : `${((value / total) * 100).toFixed(1)}%`}</td>}
+        {compared && <td className="right roomy">{write(previous)}</td>}
         {compared && <td className="right">{change.text}</td>}
-        {unknown && <td className="right wide">{format.count(of.unknownCalls)}</td>}
+        {unknown && <td className="right roomy">{format.count(of.unknownCalls)}</td>}
       </>
     );
   };
@@ -58,12 +58,12 @@ export function ExploreTable({
             {t(`metrics.${question.metric}`)}
           </th>
           {shares && (
-            <th scope="col" className="right wide">
+            <th scope="col" className="right roomy">
               {t('share')}
             </th>
           )}
           {compared && (
-            <th scope="col" className="right wide">
+            <th scope="col" className="right roomy">
               {t(`before.${question.compare ?? 'previous'}`)}
             </th>
           )}
@@ -73,7 +73,7 @@ export function ExploreTable({
             </th>
           )}
           {unknown && (
-            <th scope="col" className="right wide">
+            <th scope="col" className="right roomy">
               {t('unknownCalls')}
             </th>
           )}
