@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { adds, asked, choiceOf, kindOf, METRICS, months, narrowedTo, next, read } from './question';
+
+const ask = (search: string) => read(new URLSearchParams(search));
+
+test('a URL without a question asks for calls by capability, against the days before', () => {
+  expect(ask('')).toEqual({ metric: 'calls', by: 'capability', tag: 'team', compare: 'previous', only: {} });
+  expect(asked(ask(''))).toEqual({ metric: 'calls', groupBy: 'capability', compare: 'previous' });
+});
+
+test('what a URL says is asked of the API, and what it says wrongly counts for nothing', () => {
+  const id = '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5';
+  expect(
+    asked(ask(`metric=cost&by=tag:feature&compare=month&application=${id}&model=&status=429&tag=team:a:b&user=ada&result=failure`)),
+  ).toEqual({
+    metric: 'cost',
+    groupBy: 'tag:feature',
+    compare: 'month',
+    application: [id],
+    model: '',
+    status: 429,
+    tag: ['team:a:b'],
+    user: 'ada',
+    result: 'failure',
+  });
+  expect(
+    asked(ask('metric=smell&by=tag:Team&compare=off&application=mine&status=99&tag=Team:x&user=%20ada&result=maybe&key=k&reason=A')),
+  ).toEqual({
+    metric: 'calls',
+    groupBy: 'capability',
+  });
+});
+
+test('a group narrows the question to its calls, where that can be asked', () => {
+  const of = (by: string, group: string) => narrowedTo(ask(`by=${by}`), group);
+  expect(of('application', 'a')).toEqual({ application: 'a' });
+  expect(of('capability', '')).toEqual({ model: '' });
+  expect(of('tag:team', 'search')).toEqual({ tag: 'team:search' });
+  expect(of('reason', '')).toEqual({ result: 'success' });
+  expect(of('reason', 'timeout:caller_timeout')).toEqual({ reason: 'timeout:caller_timeout' });
+  for (const by of ['tag:team', 'key', 'user']) expect(of(by, '')).toBeNull();
+  for (const by of ['upstreamModel', 'endedBy']) expect(of(by, 'x')).toBeNull();
+  expect(choiceOf({ model: 'gpt', status: '502', tag: 'team:search' })).toEqual({ model: 'gpt', status: 502, tag: 'team:search' });
+  expect([next('capability'), next('tag')]).toEqual(['application', 'capability']);
+});
+
+test('each metric has a unit, and only counts and costs add up', () => {
+  expect(METRICS.filter((metric) => !adds(metric))).toEqual([
+    'failureRate',
+    'p50',
+    'p95',
+    'p99',
+    'firstByteP50',
+    'firstByteP95',
+    'firstByteP99',
+  ]);
+  expect([kindOf('cost'), kindOf('failureRate'), kindOf('firstByteP95'), kindOf('outputTokens')]).toEqual([
+    'money',
+    'rate',
+    'duration',
+    'count',
+  ]);
+});
+
+test('months are Beijing’s: this one until today, the last one whole', () => {
+  expect(months('2026-03-05')).toEqual({ this: ['2026-03-01', '2026-03-05'], last: ['2026-02-01', '2026-02-28'] });
+  expect(months('2028-01-01')).toEqual({ this: ['2028-01-01', '2028-01-01'], last: ['2027-12-01', '2027-12-31'] });
+});
