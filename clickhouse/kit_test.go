@@ -44,6 +44,7 @@ type call struct {
 	status, upstream      uint16
 	in, out               uint64
 	message               string // kept of a failed call
+	team, endUser         string // empty: none
 	body, query, path     string // what no reader may see
 	tokens
 }
@@ -128,6 +129,7 @@ func randomCall(random *rand.Rand, start time.Time, ago int) call {
 		first := c.took / 2
 		c.firstByte = &first
 	}
+	c.team, c.endUser = []string{"", "ads", "web search"}[random.IntN(3)], []string{"", "ada", "eve", "bob"}[random.IntN(4)]
 	failing := 5
 	if ago == 0 {
 		failing = 2 // a bad day
@@ -153,7 +155,7 @@ func (k *kit) write(calls []call) {
 	ctx := driver.Context(context.Background(), driver.WithSettings(driver.Settings{"max_partitions_per_insert_block": 0}))
 	batch, err := k.admin.PrepareBatch(ctx, `INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success,
 		streamed, first_byte_ms, ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id,
-		usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens)`)
+		usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, `+"`tags.name`, `tags.value`, end_user)")
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -163,8 +165,12 @@ func (k *kit) write(calls []call) {
 		k.t.Fatal(err)
 	}
 	for _, c := range calls {
+		names, values := []string{"feature"}, []string{"rag"}
+		if c.team != "" {
+			names, values = append(names, "team"), append(values, c.team)
+		}
 		err := batch.Append(c.application, c.start, c.id, c.user, c.model, c.took, c.status, c.success, c.streamed, c.firstByte, c.endedBy,
-			c.reason, c.code, c.upstream, c.in, c.out, "batch", c.state, c.answered, c.input, c.output, c.cached, c.cacheWrite)
+			c.reason, c.code, c.upstream, c.in, c.out, "batch", c.state, c.answered, c.input, c.output, c.cached, c.cacheWrite, names, values, c.endUser)
 		if err == nil && !c.success && k.today-c.day() < 30 {
 			err = failures.Append(c.application, c.start, c.id, c.message, "POST", c.path, c.body, c.query, "", "batch")
 		}

@@ -138,6 +138,13 @@ var answersOfTokens = []func(*kit) []string{
 			return join(day, revision, len(of), len(of)-good(of), total(of, call.inputTokens), total(of, call.outputTokens), usd, missing, missing > 0)
 		})
 	},
+	func(k *kit) []string { // 26
+		return lines(k.last(7), func(c call) string { return c.team }, func(team string, of []call) string {
+			users := tally(of, func(c call) string { return c.endUser })
+			delete(users, "")
+			return join(team, len(of), len(users), sum(of, func(c call) int { return int(known(c.input)) }))
+		})
+	},
 }
 
 // The days from which the prices of the README hold, and what they are in the test: days among the known calls.
