@@ -141,8 +141,8 @@ type ExploredPart struct {
 	P50, P95, P99 *uint32 // ms, nearest rank; nil: of no call
 }
 
-// Explore gives the figures of each of some groups and of the others together: and of all, of the
-// whole range and of its parts where an interval is asked for. Parts without calls are left out. Faults: Unavailable.
+// Explore gives the figures of each of some groups, of the others together and of all: of the whole range, and of its parts where
+// an interval is asked for. Parts without calls are left out. Faults: Unavailable.
 func (r *Reader) Explore(ctx context.Context, q Explored, groups []string, take func(ExploredPart)) error {
 	from, parameters, ok := q.source(r, "groups", groups)
 	if !ok {
@@ -178,8 +178,8 @@ GROUP BY GROUPING SETS (` + sets + `)`
 	})
 }
 
-// ExploreUsage gives what the calls used by which Explore's figures are grouped: of each part of the range, or of the whole, and day by
-// day, for prices may change. Rows of ModelTokens are as those of DayTokens, in no order. Faults: Unavailable.
+// ExploreUsage gives what the calls used, grouped as Explore's figures are, of each part of the range, and day by day, for prices may
+// change. Rows of ModelTokens are as those of DayTokens, in no order. Faults: Unavailable.
 func (r *Reader) ExploreUsage(ctx context.Context, q Explored, groups []string, take func(of ExploredPart, used *ModelTokens)) error {
 	from, parameters, ok := q.source(r, "groups", groups)
 	if !ok {
