@@ -1518,11 +1518,11 @@ type Exploration struct {
 	Items []ExploredGroup `json:"items"`
 
 	// Other All other groups together; null where there are none.
-	Other *ExploredFields `json:"other"`
+	Other *ExploredFigures `json:"other"`
 
 	// Parts When each part begins; the first one may begin before the range.
-	Parts []Time         `json:"parts"`
-	Total ExploredFields `json:"total"`
+	Parts []Time          `json:"parts"`
+	Total ExploredFigures `json:"total"`
 }
 
 // ExploredFields defines model for ExploredFields.
@@ -1538,6 +1538,12 @@ type ExploredFields struct {
 
 	// Values Of each part; none without an interval.
 	Values []*string `json:"values"`
+}
+
+// ExploredFigures defines model for ExploredFigures.
+type ExploredFigures struct {
+	// Embedded struct due to allOf(#/components/schemas/ExploredFields)
+	ExploredFields `yaml:",inline"`
 }
 
 // ExploredGroup defines model for ExploredGroup.

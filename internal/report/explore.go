@@ -113,13 +113,12 @@ func (r *Report) Explore(ctx context.Context, owner uuid.UUID, q Question) (answ
 		return answer, err
 	}
 	answer.Parts = openapi.Each(partsOf(q.Range, q.Interval), func(start int64) string { return beijing.Format(time.Unix(start, 0)) })
-	answer.Total = values.view(exploredPlace{all: true}, q)
+	answer.Total.ExploredFields = values.view(exploredPlace{all: true}, q)
 	answer.Items = openapi.Each(groups, func(group string) openapi.ExploredGroup {
 		return openapi.ExploredGroup{Group: group, Name: openapi.TextOrNull(names[group]), ExploredFields: values.view(exploredPlace{group: group}, q)}
 	})
 	if _, has := values[exploredPlace{other: true}]; has {
-		other := values.view(exploredPlace{other: true}, q)
-		answer.Other = &other
+		answer.Other = &openapi.ExploredFigures{ExploredFields: values.view(exploredPlace{other: true}, q)}
 	}
 	return answer, nil
 }
@@ -339,11 +338,11 @@ func WriteExploration(to io.Writer, answer openapi.Exploration) error {
 		}
 	}
 	if answer.Other != nil {
-		if err := line("other", "", "", *answer.Other); err != nil {
+		if err := line("other", "", "", answer.Other.ExploredFields); err != nil {
 			return err
 		}
 	}
-	if err := line("total", "", "", answer.Total); err != nil {
+	if err := line("total", "", "", answer.Total.ExploredFields); err != nil {
 		return err
 	}
 	return file.Flush()
