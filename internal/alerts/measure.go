@@ -182,7 +182,7 @@ func (m *measuring) spent(ctx context.Context, q question, rules []*Rule) error 
 	today := beijing.DayOf(m.standing.Through)
 	days := beijing.Range{Start: today, End: today}
 	if q.period == month {
-		days.Start = firstOfMonth(today)
+		days.Start = beijing.MonthOf(today).Start
 	}
 	found, err := m.source.Spent(ctx, applicationsOf(rules), days)
 	if err != nil {
@@ -290,11 +290,6 @@ func (m *measuring) leftOut(ctx context.Context, q question, rules []*Rule) erro
 func instant(at time.Time) *string {
 	text := beijing.Format(at)
 	return &text
-}
-
-func firstOfMonth(day beijing.Day) beijing.Day {
-	date := day.Start()
-	return beijing.Date(date.Year(), date.Month(), 1)
 }
 
 // targetsOf are the ids of what rules watch, each once.

@@ -30,6 +30,18 @@ func LastDays(n int, today Day) Range {
 	return Range{Start: today - Day(n) + 1, End: today}
 }
 
+// WeekOf is the week that a day is in, from Monday on.
+func WeekOf(day Day) Range {
+	monday := day - (day+3)%7 // day 0 was a Thursday
+	return Range{Start: monday, End: monday + 6}
+}
+
+// MonthOf is the calendar month that a day is in.
+func MonthOf(day Day) Range {
+	date := day.Start()
+	return Range{Start: Date(date.Year(), date.Month(), 1), End: Date(date.Year(), date.Month()+1, 1) - 1}
+}
+
 // Days is the number of days, at least 1 for a range of ParseRange.
 func (r Range) Days() int { return int(r.End-r.Start) + 1 }
 

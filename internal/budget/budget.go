@@ -48,12 +48,9 @@ var Periods = []Period{Day, Week, Month}
 func (p Period) Of(day beijing.Day) beijing.Range {
 	switch p {
 	case Week:
-		monday := day - (day+3)%7 // day 0 was a Thursday
-		return beijing.Range{Start: monday, End: monday + 6}
+		return beijing.WeekOf(day)
 	case Month:
-		date := day.Start()
-		first := beijing.Date(date.Year(), date.Month(), 1)
-		return beijing.Range{Start: first, End: beijing.Date(date.Year(), date.Month()+1, 1) - 1}
+		return beijing.MonthOf(day)
 	}
 	return beijing.Range{Start: day, End: day}
 }

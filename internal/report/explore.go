@@ -276,9 +276,9 @@ func partsOf(days beijing.Range, by stats.Interval) (starts []int64) {
 		case stats.Daily:
 			add(day)
 		case stats.Weekly:
-			add(day - (day+3)%7) // day 0 was a Thursday
+			add(beijing.WeekOf(day).Start)
 		case stats.Monthly:
-			add(beijing.Date(day.Start().Year(), day.Start().Month(), 1))
+			add(beijing.MonthOf(day).Start)
 		}
 	}
 	return starts
@@ -307,16 +307,14 @@ func ComparedWith(days beijing.Range, how string) beijing.Range {
 		return beijing.Range{Start: days.Start - beijing.Day(days.Days()), End: days.Start - 1}
 	}
 	before := func(day beijing.Day) beijing.Day {
-		date := day.Start()
-		first := beijing.Date(date.Year(), date.Month()-1, 1)
-		last := beijing.Date(date.Year(), date.Month(), 1) - 1
-		return min(first+beijing.Day(date.Day()-1), last)
+		this := beijing.MonthOf(day)
+		last := beijing.MonthOf(this.Start - 1)
+		if day == this.End { // a month's end is compared with a month's end
+			return last.End
+		}
+		return min(last.Start+day-this.Start, last.End)
 	}
-	compared := beijing.Range{Start: before(days.Start), End: before(days.End)}
-	if next := days.End + 1; next.Start().Day() == 1 { // a month's end is compared with a month's end
-		compared.End = beijing.Date(days.End.Start().Year(), days.End.Start().Month(), 1) - 1
-	}
-	return compared
+	return beijing.Range{Start: before(days.Start), End: before(days.End)}
 }
 
 // WriteExploration writes what Explore answers as a Sheet: a line for each group, the others and all.

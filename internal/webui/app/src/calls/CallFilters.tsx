@@ -5,6 +5,7 @@ import { useFormat } from '../format/useFormat';
 import { addDays } from '../range/days';
 import { custom } from '../range/range';
 import type { RangeState } from '../range/useRange';
+import { Removable } from '../ui/form/Removable';
 import { SearchField } from '../ui/form/SearchField';
 import { useUrlText } from '../ui/table/useUrlText';
 import { reasonOf, whyQueries } from '../why/queries';
@@ -52,8 +53,21 @@ export function CallFilters({
       </select>
       <ReasonChoice applicationId={applicationId} state={state} reason={choice.reason} onReason={(reason) => onChoose({ reason })} />
       <KeyChoice applicationId={applicationId} chosen={choice.key} onKey={(key) => onChoose({ key })} />
-      {choice.tag !== null && <Said text={choice.tag.replace(':', '=')} label={t('fact.tag')} onRemove={() => onChoose({ tag: null })} />}
-      {choice.user !== null && <Said text={choice.user} label={t('fact.user')} onRemove={() => onChoose({ user: null })} />}
+      {(['tag', 'user'] as const).map((name) => {
+        const value = choice[name];
+        if (value === null) return null;
+        const label = t(`fact.${name}`);
+        const text = name === 'tag' ? value.replace(':', '=') : value;
+        return (
+          <Removable
+            key={name}
+            label={label}
+            text={text}
+            title={t('page.remove', { name: label })}
+            onRemove={() => onChoose({ [name]: null })}
+          />
+        );
+      })}
       <Written
         key={`status ${choice.status}`}
         label={t('column.status')}
@@ -85,16 +99,6 @@ export function CallFilters({
         </span>
       )}
     </div>
-  );
-}
-
-/** A tag or a user that the list is narrowed to, with the click that takes it away. */
-function Said({ text, label, onRemove }: { text: string; label: string; onRemove: () => void }) {
-  const { t } = useTranslation('calls');
-  return (
-    <button type="button" className="quiet call-said" title={t('page.remove', { name: label })} onClick={onRemove}>
-      {label}: <span className="call-said-text">{text}</span> ×
-    </button>
   );
 }
 

@@ -73,11 +73,11 @@ export const nothingChosen: Choice = {
 export const MOST_TEXT = 200;
 
 /** Characters of a tag's value, and of a user's id. */
-export const MOST_TAG_VALUE = 64;
-export const MOST_USER = 128;
+const MOST_TAG_VALUE = 64;
+const MOST_USER = 128;
 
 /** Whether a text is one that a caller can have given: of some characters that are seen, with spaces only inside. */
-export const seen = (text: string, most: number): boolean =>
+const seen = (text: string, most: number): boolean =>
   text !== '' && text.trim() === text && [...text].length <= most && !/[^ \P{Z}]|\p{C}/u.test(text);
 
 /** A time of day as HH:MM or HH:MM:SS, from `9`, `9:30`, `0930`, `09:30:15`, `24:00`; null where it is none. */
@@ -113,7 +113,7 @@ export function filterOf({ start, end }: Days, choice: Choice): Filter {
 
 const names = ['model', 'result', 'reason', 'status', 'upstreamStatus', 'text', 'key', 'tag', 'user', 'from', 'to'] as const;
 
-const readers: { [K in (typeof names)[number]]: (value: string) => Choice[K] | undefined } = {
+export const readers: { [K in (typeof names)[number]]: (value: string) => Choice[K] | undefined } = {
   model: (value) => (/^([A-Za-z0-9][A-Za-z0-9._:-]{0,63})?$/.test(value) ? value : undefined),
   result: (value) => (value === 'success' || value === 'failure' ? value : undefined),
   reason: (value) => (/^([a-z_]{1,64}(:[a-z_]{1,64})?)?$/.test(value) ? value : undefined),

@@ -3,9 +3,10 @@ import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { together } from '../tokens/tokens';
 import { palettes, useDark } from '../ui/page/theme';
-import { init, type EChartsType } from './echarts';
 import { option, type Look, type Measure } from './option';
 import type { Bucket } from './series';
+import { tip } from './tip';
+import { useDrawing } from './useDrawing';
 
 /** Up to so many days there is room for their weekdays. */
 const LABELLED = 31;
@@ -27,23 +28,11 @@ export default function Chart({
   const { t } = useTranslation();
   const format = useFormat();
   const dark = useDark();
-  const place = useRef<HTMLDivElement>(null);
-  const chart = useRef<EChartsType | null>(null);
+  const [place, chart] = useDrawing();
   const picked = useRef(onPick);
   useEffect(() => {
     picked.current = onPick;
   });
-
-  useEffect(() => {
-    const drawing = init(place.current!);
-    chart.current = drawing;
-    const resize = new ResizeObserver(() => drawing.resize());
-    resize.observe(place.current!);
-    return () => {
-      resize.disconnect();
-      drawing.dispose();
-    };
-  }, []);
 
   useEffect(() => {
     const drawing = chart.current!;
@@ -115,20 +104,7 @@ export default function Chart({
       const bucket = drawing.containPixel('grid', [event.offsetX, event.offsetY]) ? now[Math.round(Number(at))] : undefined;
       if (bucket) picked.current?.(bucket);
     });
-  }, [measure, now, previous, dark, format, t]);
+  }, [measure, now, previous, dark, format, t, chart]);
 
   return <div ref={place} className="chart" role="img" aria-label={sentence} data-drawn={now.length} />;
-}
-
-function tip(title: string, rows: [string, string][]): HTMLElement {
-  const box = document.createElement('div');
-  box.append(Object.assign(document.createElement('strong'), { textContent: title }));
-  const list = Object.assign(document.createElement('dl'), { className: 'tip' });
-  for (const [name, value] of rows)
-    list.append(
-      Object.assign(document.createElement('dt'), { textContent: name }),
-      Object.assign(document.createElement('dd'), { textContent: value }),
-    );
-  box.append(list);
-  return box;
 }

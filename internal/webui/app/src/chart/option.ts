@@ -2,6 +2,7 @@ import type { EChartsCoreOption } from 'echarts/core';
 import { failedPercent } from '../format/format';
 import { together } from '../tokens/tokens';
 import type { palettes } from '../ui/page/theme';
+import { frame } from './frame';
 import type { Bucket } from './series';
 
 export type Measure = 'calls' | 'rate' | 'duration' | 'firstByte' | 'tokens';
@@ -33,7 +34,6 @@ const stripes = (color: string) => ({ symbol: 'rect', dashArrayX: [1, 0], dashAr
 /** What ECharts draws; no animation, no text of ours inside but axes. */
 export function option(measure: Measure, now: Bucket[], previous: Bucket[] | null, look: Look): EChartsCoreOption {
   const { palette: p, words } = look;
-  const text = { color: p.second, fontSize: 12 };
   const wording =
     measure === 'rate'
       ? (n: number) => `${Number(n.toFixed(3))}%`
@@ -41,41 +41,15 @@ export function option(measure: Measure, now: Bucket[], previous: Bucket[] | nul
         ? look.durationAxis
         : look.axis;
   return {
-    animation: false,
-    aria: { enabled: true, label: { enabled: false }, decal: { show: false } },
-    grid: { left: 8, right: 12, top: 12, bottom: 4, containLabel: true },
-    tooltip: {
-      trigger: 'axis',
-      confine: true,
-      transitionDuration: 0,
-      backgroundColor: p.surface,
-      borderColor: p.line,
-      textStyle: { color: p.text, fontSize: 12 },
-      axisPointer: {
-        type: measure === 'calls' ? 'shadow' : 'line',
-        lineStyle: { color: p.edge },
-        shadowStyle: { color: p.hover, opacity: 0.6 },
+    ...frame(
+      p,
+      now.map(look.label),
+      { bars: measure === 'calls', axis: wording, tooltip: look.tooltip },
+      {
+        ...(measure === 'rate' && now.every((bucket) => bucket.failures === 0) ? { max: 1 } : {}),
+        ...(measure === 'calls' ? { minInterval: 1 } : {}),
       },
-      // An element, not HTML: the policy refuses style attributes in strings.
-      formatter: (items: { dataIndex: number }[]) => look.tooltip(items[0]!.dataIndex),
-    },
-    xAxis: {
-      type: 'category',
-      data: now.map(look.label),
-      boundaryGap: measure === 'calls' || now.length === 1,
-      axisLabel: { ...text, hideOverlap: true },
-      axisLine: { lineStyle: { color: p.edge } },
-      axisTick: { show: false },
-    },
-    yAxis: {
-      type: 'value',
-      min: 0,
-      ...(measure === 'rate' && now.every((bucket) => bucket.failures === 0) ? { max: 1 } : {}),
-      ...(measure === 'calls' ? { minInterval: 1 } : {}),
-      splitNumber: 4,
-      axisLabel: { ...text, formatter: wording },
-      splitLine: { lineStyle: { color: p.line } },
-    },
+    ),
     series: measure === 'calls' ? bars(now, previous, look) : lines(measure, now, previous, look, words),
   };
 }

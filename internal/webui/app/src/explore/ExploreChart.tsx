@@ -1,5 +1,6 @@
-import { useEffect, useRef } from 'react';
-import { init, type EChartsType } from '../chart/echarts';
+import { useEffect } from 'react';
+import { tip } from '../chart/tip';
+import { useDrawing } from '../chart/useDrawing';
 import { useFormat } from '../format/useFormat';
 import { palettes, useDark } from '../ui/page/theme';
 import { colorsOf } from './colors';
@@ -25,38 +26,16 @@ export default function ExploreChart({
 }) {
   const format = useFormat();
   const dark = useDark();
-  const place = useRef<HTMLDivElement>(null);
-  const chart = useRef<EChartsType | null>(null);
-  useEffect(() => {
-    const drawing = init(place.current!);
-    chart.current = drawing;
-    const resize = new ResizeObserver(() => drawing.resize());
-    resize.observe(place.current!);
-    return () => {
-      resize.disconnect();
-      drawing.dispose();
-    };
-  }, []);
+  const [place, chart] = useDrawing();
   useEffect(() => {
     const hourly = parts.length > 1 && parts[0]!.slice(0, 10) === parts[1]!.slice(0, 10);
     const tooltip = (index: number): HTMLElement => {
-      const box = document.createElement('div');
       const at = parts[index]!;
-      box.append(
-        Object.assign(document.createElement('strong'), {
-          textContent: hourly ? `${at.slice(0, 10)} ${at.slice(11, 16)}` : at.slice(0, 10),
-        }),
+      const some = series.filter(({ values }) => !stacked || (values[index] ?? 0) !== 0);
+      return tip(
+        hourly ? `${at.slice(0, 10)} ${at.slice(11, 16)}` : at.slice(0, 10),
+        some.map(({ name, values }) => [name, write(values[index] ?? null)]),
       );
-      const list = Object.assign(document.createElement('dl'), { className: 'tip' });
-      for (const { name, values } of series) {
-        if (stacked && (values[index] ?? 0) === 0) continue;
-        list.append(
-          Object.assign(document.createElement('dt'), { textContent: name }),
-          Object.assign(document.createElement('dd'), { textContent: write(values[index] ?? null) }),
-        );
-      }
-      box.append(list);
-      return box;
     };
     chart.current!.setOption(
       option(series, {
@@ -69,6 +48,6 @@ export default function ExploreChart({
       }),
       { notMerge: true },
     );
-  }, [parts, series, stacked, kind, dark, format, write]);
+  }, [parts, series, stacked, kind, dark, format, write, chart]);
   return <div ref={place} className="chart" role="img" aria-label={sentence} data-drawn={parts.length} />;
 }

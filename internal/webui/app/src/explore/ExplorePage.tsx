@@ -1,16 +1,16 @@
 import '../ui/form/field.css';
 import './explore.css';
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { applicationQueries } from '../applications/queries';
-import { preloadChart } from '../chart/DailyBlock';
 import { useFormat } from '../format/useFormat';
 import { custom, lastDays } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { money } from '../tokens/tokens';
 import { Block, Bones, Empty } from '../ui/page/Block';
+import { Removable } from '../ui/form/Removable';
 import { useTitle } from '../ui/page/useTitle';
 import { useSearch } from '../ui/table/useSearch';
 import { ExploreTable } from './ExploreTable';
@@ -34,7 +34,7 @@ import { useWords } from './useWords';
 
 const load = () => import('./ExploreChart');
 const ExploreChart = lazy(load);
-preloadChart();
+void load().catch(() => undefined); // asked for again when it is drawn
 
 /** One metric of all own calls, by a group and by time; all of the question is in the URL. */
 export function Component() {
@@ -174,14 +174,7 @@ function Narrowed({ name, value, onRemove }: { name: keyof Narrowing; value: str
           : name === 'result'
             ? t(value === 'success' ? 'calls:result.success' : 'calls:result.failure')
             : words(name === 'model' ? 'capability' : name, value);
-  return (
-    <button type="button" className="quiet explore-narrowed" title={t('remove')} onClick={onRemove}>
-      <span>
-        {t(`narrowed.${name}`)}: {text}
-      </span>{' '}
-      ×
-    </button>
-  );
+  return <Removable label={t(`narrowed.${name}`)} text={text} title={t('remove')} onRemove={onRemove} />;
 }
 
 function Answer({ question, state }: { question: Question; state: RangeState }) {
@@ -206,7 +199,6 @@ function Explored({ answer, question, state }: { answer: Exploration; question: 
     const named = answer.items.map((item) => ({ name: item.name ?? words(question.by, item.group), values: numbers(item.values) }));
     return answer.other ? [...named, { name: t('other'), values: numbers(answer.other.values) }] : named;
   }, [answer, question.by, words, t]);
-  useEffect(() => void load().catch(() => undefined), []);
   const sentence = t('sentence', {
     metric: t(`metrics.${question.metric}`),
     start: state.range.start,

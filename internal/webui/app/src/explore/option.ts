@@ -1,4 +1,5 @@
 import type { EChartsCoreOption } from 'echarts/core';
+import { frame } from '../chart/frame';
 import type { palettes } from '../ui/page/theme';
 
 /** A group's values, or those of the others. */
@@ -21,40 +22,11 @@ export interface Look {
 /** Strokes tell lines apart for those who see no colours. */
 const STROKES = ['solid', 'dashed', 'dotted', [8, 3, 2, 3]] as const;
 
-/** What ECharts draws; no animation, no text of ours inside but axes. */
+/** What ECharts draws. */
 export function option(series: readonly Series[], look: Look): EChartsCoreOption {
   const { palette: p } = look;
-  const text = { color: p.second, fontSize: 12 };
   return {
-    animation: false,
-    aria: { enabled: true, label: { enabled: false }, decal: { show: false } },
-    grid: { left: 8, right: 12, top: 12, bottom: 4, containLabel: true },
-    tooltip: {
-      trigger: 'axis',
-      confine: true,
-      transitionDuration: 0,
-      backgroundColor: p.surface,
-      borderColor: p.line,
-      textStyle: { color: p.text, fontSize: 12 },
-      axisPointer: { type: look.stacked ? 'shadow' : 'line', lineStyle: { color: p.edge }, shadowStyle: { color: p.hover, opacity: 0.6 } },
-      // An element, not HTML: the policy refuses style attributes in strings.
-      formatter: (items: { dataIndex: number }[]) => look.tooltip(items[0]!.dataIndex),
-    },
-    xAxis: {
-      type: 'category',
-      data: look.labels,
-      boundaryGap: look.stacked || look.labels.length === 1,
-      axisLabel: { ...text, hideOverlap: true },
-      axisLine: { lineStyle: { color: p.edge } },
-      axisTick: { show: false },
-    },
-    yAxis: {
-      type: 'value',
-      min: 0,
-      splitNumber: 4,
-      axisLabel: { ...text, formatter: look.axis },
-      splitLine: { lineStyle: { color: p.line } },
-    },
+    ...frame(p, look.labels, { bars: look.stacked, axis: look.axis, tooltip: look.tooltip }),
     series: series.map(({ name, values }, n) =>
       look.stacked
         ? {

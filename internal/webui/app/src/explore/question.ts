@@ -1,5 +1,4 @@
-import { MOST_TAG_VALUE, MOST_USER, seen } from '../calls/filter';
-import type { Choice } from '../calls/filter';
+import { readers, type Choice } from '../calls/filter';
 import { addDays } from '../range/days';
 
 export const METRICS = [
@@ -45,16 +44,9 @@ export interface Question {
 const TAG_NAME = /^[a-z0-9_-]{1,32}$/;
 export const isTagName = (name: string): boolean => TAG_NAME.test(name);
 
-const good: Record<(typeof NARROWING)[number], (value: string) => boolean> = {
-  application: (value) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value),
-  model: (value) => /^([A-Za-z0-9][A-Za-z0-9._:-]{0,63})?$/.test(value),
-  key: (value) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value),
-  result: (value) => value === 'success' || value === 'failure',
-  status: (value) => /^[1-5]\d\d$/.test(value),
-  reason: (value) => /^([a-z_]{1,64}(:[a-z_]{1,64})?)?$/.test(value),
-  tag: (value) => /^[a-z0-9_-]{1,32}:/.test(value) && seen(value.slice(value.indexOf(':') + 1), MOST_TAG_VALUE),
-  user: (value) => seen(value, MOST_USER),
-};
+/** Whether a value is one that the calls' page takes too, or the id of an application. */
+const good = (name: (typeof NARROWING)[number], value: string): boolean =>
+  readers[name === 'application' ? 'key' : name](value) !== undefined;
 
 /** What a URL asks; what it says wrongly counts for nothing. */
 export function read(search: URLSearchParams): Question {
@@ -63,7 +55,7 @@ export function read(search: URLSearchParams): Question {
   const only: Narrowing = {};
   for (const name of NARROWING) {
     const value = search.get(name);
-    if (value !== null && good[name](value)) only[name] = value;
+    if (value !== null && good(name, value)) only[name] = value;
   }
   return {
     metric: METRICS.find((one) => one === metric) ?? 'calls',
