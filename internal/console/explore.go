@@ -19,9 +19,9 @@ import (
 	"callgate/internal/stats"
 )
 
-// What a question of explore may ask for: it is answered from every call of its range.
+// What a question of explore may ask for.
 const (
-	mostExploredDays         = 31
+	mostExploredDays         = 31 // where every call is read
 	mostExploredGroups       = 50
 	exploredGroups           = 10
 	mostExploredApplications = 50
@@ -63,9 +63,6 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 		return q, err
 	}
 	wrong := fault.Fields{}
-	if q.Range.Days() > mostExploredDays {
-		wrong.Add("start", "must be at most %d days before the end, for every call is read", mostExploredDays-1)
-	}
 	if q.Only.Outcome.Text != "" {
 		wrong.Add("text", "cannot be asked for here; the list of calls can")
 	}
@@ -87,6 +84,10 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 	}
 	if q.Currency = strings.Clone(ctx.Query("currency")); q.Currency != "" {
 		pricing.CheckCurrency(wrong, "currency", q.Currency)
+	}
+	q.Durations = report.Metrics[q.Metric].Durations
+	if q.FromRows() && q.Range.Days() > mostExploredDays {
+		wrong.Add("start", "must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read", mostExploredDays-1)
 	}
 	switch how := ctx.Query("compare"); how {
 	case "":

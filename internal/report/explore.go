@@ -30,33 +30,33 @@ type Question struct {
 // Metric is something that calls have a figure of.
 type Metric struct {
 	rank      stats.Rank
-	durations stats.Durations
-	value     func(stats.ExploredPart) *decimal.Decimal // nil: the cost
+	Durations stats.Durations                              // whose percentile it is
+	value     func(stats.ExploredFigures) *decimal.Decimal // nil: the cost
 }
 
 // Metrics are all of them, by their names in the contract.
 var Metrics = map[string]Metric{
-	"calls":    {stats.MostCalls, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Calls) }},
-	"failures": {stats.MostFailures, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Calls - p.Successes) }},
-	"failureRate": {stats.MostFailures, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal {
+	"calls":    {stats.MostCalls, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.Calls) }},
+	"failures": {stats.MostFailures, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.Calls - p.Successes) }},
+	"failureRate": {stats.MostFailures, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal {
 		if p.Calls == 0 {
 			return nil
 		}
 		rate := decimal.NewFromInt(p.Calls-p.Successes).DivRound(decimal.NewFromInt(p.Calls), 4)
 		return &rate
 	}},
-	"p50":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P50) }},
-	"p95":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P95) }},
-	"p99":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P99) }},
-	"firstByteP50":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P50) }},
-	"firstByteP95":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P95) }},
-	"firstByteP99":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredPart) *decimal.Decimal { return duration(p.P99) }},
-	"tokens":           {stats.MostTokens, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Input + p.Output) }},
-	"inputTokens":      {stats.MostInput, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Input) }},
-	"outputTokens":     {stats.MostOutput, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Output) }},
-	"cachedTokens":     {stats.MostCached, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Cached) }},
-	"cacheWriteTokens": {stats.MostCacheWrite, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.CacheWrite) }},
-	"reasoningTokens":  {stats.MostReasoning, stats.NoDurations, func(p stats.ExploredPart) *decimal.Decimal { return count(p.Reasoning) }},
+	"p50":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredFigures) *decimal.Decimal { return duration(p.P50) }},
+	"p95":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredFigures) *decimal.Decimal { return duration(p.P95) }},
+	"p99":              {stats.MostCalls, stats.OfCalls, func(p stats.ExploredFigures) *decimal.Decimal { return duration(p.P99) }},
+	"firstByteP50":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredFigures) *decimal.Decimal { return duration(p.P50) }},
+	"firstByteP95":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredFigures) *decimal.Decimal { return duration(p.P95) }},
+	"firstByteP99":     {stats.MostCalls, stats.FirstBytes, func(p stats.ExploredFigures) *decimal.Decimal { return duration(p.P99) }},
+	"tokens":           {stats.MostTokens, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.Input + p.Output) }},
+	"inputTokens":      {stats.MostInput, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.Input) }},
+	"outputTokens":     {stats.MostOutput, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.Output) }},
+	"cachedTokens":     {stats.MostCached, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.Cached) }},
+	"cacheWriteTokens": {stats.MostCacheWrite, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.CacheWrite) }},
+	"reasoningTokens":  {stats.MostReasoning, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.Reasoning) }},
 	"cost":             {rank: stats.MostTokens},
 }
 
@@ -65,11 +65,11 @@ func count(n int64) *decimal.Decimal {
 	return &d
 }
 
-func duration(ms *uint32) *decimal.Decimal {
+func duration(ms *int64) *decimal.Decimal {
 	if ms == nil {
 		return nil
 	}
-	return count(int64(*ms))
+	return count(*ms)
 }
 
 // candidates is of how many groups, those with most tokens, the dearest are found.
@@ -92,7 +92,6 @@ func (r *Report) Explore(ctx context.Context, owner uuid.UUID, q Question) (answ
 	}
 	answer.Coverage, answer.RetainedFrom = coverage, kept
 	metric := Metrics[q.Metric]
-	q.Durations = metric.durations
 	values := exploredValues{}
 	var groups []string
 	if metric.value == nil {
@@ -113,21 +112,20 @@ func (r *Report) Explore(ctx context.Context, owner uuid.UUID, q Question) (answ
 		return answer, err
 	}
 	answer.Parts = openapi.Each(partsOf(q.Range, q.Interval), func(start int64) string { return beijing.Format(time.Unix(start, 0)) })
-	answer.Total.ExploredFields = values.view(exploredPlace{all: true}, q)
+	answer.Total.ExploredFields = values.view(stats.ExploredPlace{All: true}, q)
 	answer.Items = openapi.Each(groups, func(group string) openapi.ExploredGroup {
-		return openapi.ExploredGroup{Group: group, Name: openapi.TextOrNull(names[group]), ExploredFields: values.view(exploredPlace{group: group}, q)}
+		return openapi.ExploredGroup{Group: group, Name: openapi.TextOrNull(names[group]), ExploredFields: values.view(stats.ExploredPlace{Group: group}, q)}
 	})
-	if _, has := values[exploredPlace{other: true}]; has {
-		answer.Other = &openapi.ExploredFigures{ExploredFields: values.view(exploredPlace{other: true}, q)}
+	if other := (stats.ExploredPlace{Other: true}); values.has(other) {
+		answer.Other = &openapi.ExploredFigures{ExploredFields: values.view(other, q)}
 	}
 	return answer, nil
 }
 
-// exploredPlace is a group, or the others, or all, in a part of a range or the whole.
+// exploredPlace is a place in the range, or in the one that it is compared with.
 type exploredPlace struct {
-	all, other, previous bool
-	group                string
-	start                int64 // 0: the whole
+	stats.ExploredPlace
+	previous bool
 }
 
 // exploredValue is a metric's; nil: there is none. unknown are calls that are in no cost.
@@ -151,33 +149,38 @@ func (v exploredValues) at(place exploredPlace, q Question) *string {
 	return &text
 }
 
-func (v exploredValues) view(place exploredPlace, q Question) openapi.ExploredFields {
-	fields := openapi.ExploredFields{Value: v.at(place, q), UnknownCalls: v[place].unknown, Values: []*string{}}
+func (v exploredValues) has(at stats.ExploredPlace) bool {
+	_, has := v[exploredPlace{at, false}]
+	return has
+}
+
+func (v exploredValues) view(at stats.ExploredPlace, q Question) openapi.ExploredFields {
+	whole := exploredPlace{at, false}
+	fields := openapi.ExploredFields{Value: v.at(whole, q), UnknownCalls: v[whole].unknown, Values: []*string{}}
 	if q.Compare != nil {
-		before := place
-		before.previous = true
-		fields.Previous = v.at(before, q)
+		fields.Previous = v.at(exploredPlace{at, true}, q)
 	}
-	for _, start := range partsOf(q.Range, q.Interval) {
-		place.start = start
-		fields.Values = append(fields.Values, v.at(place, q))
+	for _, at.Start = range partsOf(q.Range, q.Interval) {
+		fields.Values = append(fields.Values, v.at(exploredPlace{at, false}, q))
 	}
 	return fields
 }
 
 // exploreFigures fills in what is not cost.
 func (r *Report) exploreFigures(ctx context.Context, q Question, groups []string, metric Metric, values exploredValues) error {
-	err := r.Stats.Explore(ctx, q.Explored, groups, func(p stats.ExploredPart) {
-		values[exploredPlace{all: p.All, other: p.Other, group: p.Group, start: p.Start}] = exploredValue{value: metric.value(p)}
-	})
-	if err != nil || q.Compare == nil {
+	fill := func(of stats.Explored, previous bool) error {
+		figures, err := r.Stats.Explore(ctx, of, groups)
+		for at, f := range figures {
+			values[exploredPlace{at, previous}] = exploredValue{value: metric.value(f)}
+		}
+		return err
+	}
+	if err := fill(q.Explored, false); err != nil || q.Compare == nil {
 		return err
 	}
 	before := q.Explored
 	before.Range, before.Interval = *q.Compare, stats.Whole
-	return r.Stats.Explore(ctx, before, groups, func(p stats.ExploredPart) {
-		values[exploredPlace{all: p.All, other: p.Other, group: p.Group, previous: true}] = exploredValue{value: metric.value(p)}
-	})
+	return fill(before, true)
 }
 
 // exploreCost fills in the cost, in q's currency, which it chooses where none was asked for, and gives the dearest groups.
@@ -196,11 +199,11 @@ func (r *Report) exploreCost(ctx context.Context, q *Question, values exploredVa
 		return nil, err
 	}
 	if q.Currency == "" {
-		q.Currency = mostUsed(sums[exploredPlace{all: true}])
+		q.Currency = mostUsed(sums[stats.ExploredPlace{All: true}])
 	}
 	amounts := map[string]decimal.Decimal{}
 	for _, group := range groups {
-		if sum := sums[exploredPlace{group: group}]; sum != nil {
+		if sum := sums[stats.ExploredPlace{Group: group}]; sum != nil {
 			amounts[group], _ = sum.In(q.Currency)
 		}
 	}
@@ -210,10 +213,11 @@ func (r *Report) exploreCost(ctx context.Context, q *Question, values exploredVa
 		sums, err := r.costs(ctx, book, of, groups)
 		for at, sum := range sums {
 			amount, unknown := sum.In(q.Currency)
-			at.previous = previous
-			if values[at] = (exploredValue{&amount, unknown}); q.Currency == "" {
-				values[at] = exploredValue{nil, unknown}
+			value := exploredValue{&amount, unknown}
+			if q.Currency == "" {
+				value.value = nil
 			}
+			values[exploredPlace{at, previous}] = value
 		}
 		return err
 	}
@@ -224,23 +228,19 @@ func (r *Report) exploreCost(ctx context.Context, q *Question, values exploredVa
 	return groups, fill(whole, true)
 }
 
-// costs are the sums of some groups and of the others, by part and of all parts together, and of all.
-func (r *Report) costs(ctx context.Context, book *pricing.Book, of stats.Explored, groups []string) (map[exploredPlace]*pricing.Sum, error) {
-	sums := map[exploredPlace]*pricing.Sum{}
-	err := r.Stats.ExploreUsage(ctx, of, groups, func(p stats.ExploredPart, used *stats.ModelTokens) {
-		charge := chargeOf(book, used)
+// costs are the sums at each place.
+func (r *Report) costs(ctx context.Context, book *pricing.Book, of stats.Explored, groups []string) (map[stats.ExploredPlace]*pricing.Sum, error) {
+	sums := map[stats.ExploredPlace]*pricing.Sum{}
+	err := r.Stats.ExploreUsage(ctx, of, groups, func(at stats.ExploredPlace, used *stats.ModelTokens) {
 		if used.Calls == 0 && used.Meters == nil { // nothing was reported
 			return
 		}
-		places := []exploredPlace{{all: true}, {other: p.Other, group: p.Group}}
-		if of.Interval != stats.Whole {
-			places = append(places, exploredPlace{other: p.Other, group: p.Group, start: p.Start}, exploredPlace{all: true, start: p.Start})
-		}
-		for _, at := range places {
-			if sums[at] == nil {
-				sums[at] = book.Sum()
+		charge := chargeOf(book, used)
+		for _, place := range at.Sums() {
+			if sums[place] == nil {
+				sums[place] = book.Sum()
 			}
-			sums[at].Add(charge)
+			sums[place].Add(charge)
 		}
 	})
 	return sums, err

@@ -3,10 +3,10 @@ package stats
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -145,7 +145,7 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 	}
 	l := newCallStore(t)
 	insertSaid(t, l, calls)
-	r := l.reader(now, "")
+	fromRows, fromProjection := l.reader(now, ""), l.reader(now, "?force_optimize_projection=1")
 	questions := 150
 	if more, err := strconv.Atoi(os.Getenv("EXPLORE_QUESTIONS")); err == nil {
 		questions = more
@@ -176,6 +176,10 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 		if random.IntN(4) == 0 {
 			q.Only.Dimensions.EndUsers = []string{hostile[random.IntN(len(hostile))], "nobody"}
 		}
+		r := fromProjection
+		if q.FromRows() {
+			r = fromRows
+		}
 		by := slices.Sorted(maps.Keys(ranks))[random.IntN(len(ranks))]
 		most := 1 + random.IntN(6)
 		groups, err := r.Foremost(t.Context(), q, by, most)
@@ -185,15 +189,17 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 		if want := foremost(calls, q, ranks[by], most); !slices.Equal(groups, want) {
 			t.Fatalf("question %d, %+v by %s: %q, want %q", n, q, by, groups, want)
 		}
-		got := map[string]string{}
-		err = r.Explore(t.Context(), q, groups, func(p ExploredPart) {
-			got[fmt.Sprint(p.All, p.Other, p.Group, p.Start)] = fmt.Sprint(p.Calls, p.Successes, p.Input, p.Output, p.Timed, text(p.P50), text(p.P95), text(p.P99))
-		})
+		got, err := r.Explore(t.Context(), q, groups)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := explored(calls, q, groups); !maps.Equal(got, want) {
+		if want := explored(calls, q, groups); !reflect.DeepEqual(got, want) {
 			t.Fatalf("question %d, %+v: %v, want %v", n, q, got, want)
+		}
+		used := map[ExploredPlace]int64{}
+		err = r.ExploreUsage(t.Context(), q, groups, func(at ExploredPlace, m *ModelTokens) { used[at] += m.Input.N + m.Output.N })
+		if want := exploredUsage(calls, q, groups); err != nil || !maps.Equal(used, want) {
+			t.Fatalf("question %d, %+v: %v used, want %v: %v", n, q, used, want, err)
 		}
 	}
 }
@@ -212,13 +218,6 @@ func of(n *uint32) int64 {
 	return int64(*n)
 }
 
-func text(n *uint32) string {
-	if n == nil {
-		return "-"
-	}
-	return strconv.Itoa(int(*n))
-}
-
 func foremost(calls []said, q Explored, rank func(said) int64, most int) []string {
 	sums := map[string]int64{}
 	for _, c := range calls {
@@ -230,55 +229,57 @@ func foremost(calls []said, q Explored, rank func(said) int64, most int) []strin
 	return groups[:min(most, len(groups))]
 }
 
-func explored(calls []said, q Explored, groups []string) map[string]string {
-	type place struct {
-		all, other bool
-		group      string
-		start      int64
+// place is where a call stands, among some groups.
+func (c said) place(q Explored, groups []string) ExploredPlace {
+	at := ExploredPlace{Group: c.label(q), Start: c.part(q.Interval)}
+	if !slices.Contains(groups, at.Group) {
+		at.Other, at.Group = true, ""
 	}
-	members := map[place][]said{}
+	return at
+}
+
+func exploredUsage(calls []said, q Explored, groups []string) map[ExploredPlace]int64 {
+	used := map[ExploredPlace]int64{}
+	for _, c := range calls {
+		if c.matches(q) {
+			used[c.place(q, groups)] += of(c.input) + of(c.output)
+		}
+	}
+	return used
+}
+
+func explored(calls []said, q Explored, groups []string) map[ExploredPlace]ExploredFigures {
+	figures, durations := map[ExploredPlace]ExploredFigures{}, map[ExploredPlace][]int64{}
 	for _, c := range calls {
 		if !c.matches(q) {
 			continue
 		}
-		at := place{group: c.label(q)}
-		if !slices.Contains(groups, at.group) {
-			at.other, at.group = true, ""
-		}
-		places := []place{{all: true}, at}
-		if q.Interval != Whole {
-			at.start = c.part(q.Interval)
-			places = append(places, at, place{all: true, start: at.start})
-		}
-		for _, p := range places {
-			members[p] = append(members[p], c)
-		}
-	}
-	if len(members) == 0 { // of nothing there is still a sum
-		members[place{all: true}] = nil
-	}
-	figures := map[string]string{}
-	for p, group := range members {
-		var successes, input, output int64
-		var durations []uint32
-		for _, c := range group {
-			successes += one(c.success)
-			input, output = input+of(c.input), output+of(c.output)
+		for _, at := range c.place(q, groups).Sums() {
 			switch {
 			case q.Durations == OfCalls:
-				durations = append(durations, c.durationMs)
+				durations[at] = append(durations[at], middleOf(int64(c.durationMs)))
 			case q.Durations == FirstBytes && c.firstByteMs != nil:
-				durations = append(durations, *c.firstByteMs)
+				durations[at] = append(durations[at], int64(*c.firstByteMs))
+			case q.Durations == NoDurations:
+				f := figures[at]
+				f.Calls, f.Successes, f.Input, f.Output = f.Calls+1, f.Successes+one(c.success), f.Input+of(c.input), f.Output+of(c.output)
+				figures[at] = f
 			}
 		}
-		slices.Sort(durations)
-		rank := func(percent int) string {
-			if len(durations) == 0 {
-				return "-"
-			}
-			return strconv.Itoa(int(durations[(len(durations)*percent+99)/100-1]))
-		}
-		figures[fmt.Sprint(p.all, p.other, p.group, p.start)] = fmt.Sprint(int64(len(group)), successes, input, output, int64(len(durations)), rank(50), rank(95), rank(99))
+	}
+	for at, all := range durations {
+		slices.Sort(all)
+		rank := func(percent int) *int64 { return &all[(len(all)*percent+99)/100-1] }
+		figures[at] = ExploredFigures{P50: rank(50), P95: rank(95), P99: rank(99)}
 	}
 	return figures
+}
+
+// middleOf is what a duration counts as: the middle of its bucket, each power of two from 64 ms on being 32 of them.
+func middleOf(ms int64) int64 {
+	width := int64(1)
+	for ms/width >= 64 {
+		width *= 2
+	}
+	return ms/width*width + width/2
 }
