@@ -30,6 +30,7 @@ import (
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/report"
+	"callgate/internal/saved"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 	"callgate/internal/telemetry"
@@ -257,6 +258,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		Pricing:           deps.Pricing,
 		Limits:            deps.Limits,
 		Budgets:           budget.New(n.pool),
+		Saved:             saved.New(n.pool),
 		LimitsUsage:       deps.LimitsUsage,
 		Alerts:            store,
 		Pool:              n.pool,

@@ -23,6 +23,7 @@ import (
 	"callgate/internal/embedded"
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
+	"callgate/internal/saved"
 	"callgate/internal/secret"
 )
 
@@ -62,6 +63,7 @@ func (m *manager) over(settings *pgxpool.Config) *manager {
 		Pricing:      pricing.New(pool),
 		Limits:       limits.New(pool),
 		Budgets:      budget.New(pool),
+		Saved:        saved.New(pool),
 		Alerts:       alerts.New(pool, ring, true, m.identity.Administrator),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),

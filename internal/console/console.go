@@ -24,6 +24,7 @@ import (
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/report"
+	"callgate/internal/saved"
 	"callgate/internal/retention"
 	"callgate/internal/stats"
 )
@@ -37,6 +38,7 @@ type Deps struct {
 	Limits       *limits.Store
 	LimitsUsage  *limits.Reader // nil: not known
 	Budgets      *budget.Store
+	Saved        *saved.Store
 	Alerts       *alerts.Store
 	Pool         *pgxpool.Pool // for the audit list
 	Report       *report.Report

@@ -32,6 +32,7 @@ import (
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/report"
+	"callgate/internal/saved"
 	"callgate/internal/secret"
 )
 
@@ -83,6 +84,7 @@ func newManager(t *testing.T, changes ...func(*identity.Config)) *manager {
 		Pricing:      pricing.New(pool),
 		Limits:       limits.New(pool),
 		Budgets:      budget.New(pool),
+		Saved:        saved.New(pool),
 		Alerts:       alerts.New(pool, ring, true, m.identity.Administrator),
 		Pool:         pool,
 		Announcer:    access.NewAnnouncer(pool, rdb, log),

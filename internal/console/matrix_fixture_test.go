@@ -96,7 +96,7 @@ func (c *crowd) place(r route) placed {
 	made := c.rightClient.must(201, "POST", "/api/applications", `{"name":"Own"}`)
 	p := placed{route: r, app: field[string](c.t, made, "id"), accessKey: field[string](c.t, made, "accessKey")}
 	p.spare, p.spareDesk = c.right, c.desk
-	p.body = strings.ReplaceAll(r.body, "{soon}", time.Now().Add(time.Hour).Format(time.RFC3339))
+	p.body = strings.NewReplacer("{soon}", time.Now().Add(time.Hour).Format(time.RFC3339), "{app}", p.app).Replace(r.body)
 	if strings.Contains(r.path, "logout") || strings.Contains(r.path, "{session}") {
 		p.spare, p.spareDesk = c.session(identity.Developer, "right@example.com"), c.session(identity.Admin, managingAdmin)
 	}
@@ -108,6 +108,10 @@ func (c *crowd) place(r route) placed {
 	if strings.Contains(r.path, "{budget}") {
 		set := c.rightClient.must(200, "PUT", "/api/applications/"+p.app+"/budgets", `{"budgets":[{"period":"day","amount":"5","currency":"USD","action":"block"}]}`)
 		p.replacement["{budget}"] = dataOf[openapi.BudgetItems](c.t, set).Items[0].ID.String()
+	}
+	if strings.Contains(r.path, "{view}") {
+		saved := c.rightClient.must(201, "POST", "/api/views", `{"name":"`+p.app+`","page":"explore","query":""}`)
+		p.replacement["{view}"] = field[string](c.t, saved, "id")
 	}
 	if strings.Contains(r.path, "{alert}") {
 		p.replacement["{alert}"], p.replacement["{channel}"], p.replacement["{delivery}"] = c.watch(c.rightClient, p.app)

@@ -80,6 +80,10 @@ var matrix = []route{
 	{"GET", "/api/capabilities/gpt", developer, "", 200},
 	{"GET", "/api/capabilities/gpt/applications", developer, "", 200},
 
+	{"GET", "/api/views", developer, "", 200},
+	{"POST", "/api/views", developer, `{"name":"View of {app}","page":"explore","query":"metric=cost"}`, 201},
+	{"DELETE", "/api/views/{view}", developer, "", 200},
+
 	{"GET", "/api/alerts", developer, "", 200},
 	{"POST", "/api/alerts", developer, `{}`, 40001},
 	{"PATCH", "/api/alerts/{alert}", developer, `{"threshold":30}`, 200},

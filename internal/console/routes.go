@@ -56,6 +56,10 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/capabilities/:id", developer(ofIdentifier(c.getCapability)))
 	api.Get("/capabilities/:id/applications", developer(ofIdentifier(c.listCapabilityApplications)))
 
+	api.Get("/views", developer(c.listViews))
+	api.Post("/views", developer(c.saveView))
+	api.Delete("/views/:id", developer(ofID(c.deleteView)))
+
 	api.Get("/alerts", developer(c.listAlerts))
 	api.Post("/alerts", developer(c.createAlert))
 	api.Patch("/alerts/:id", developer(ofID(c.updateAlert)))

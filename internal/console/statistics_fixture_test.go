@@ -27,6 +27,7 @@ import (
 	"callgate/internal/identity"
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
+	"callgate/internal/saved"
 	"callgate/internal/secret"
 	"callgate/internal/stats"
 )
@@ -74,6 +75,7 @@ func newWatcher(t *testing.T, changes ...func(*identity.Config)) *watcher {
 		Pricing:      pricing.New(m.pool),
 		Limits:       limits.New(m.pool),
 		Budgets:      budget.New(m.pool),
+		Saved:        saved.New(m.pool),
 		LimitsUsage:  limits.NewReader(rdb),
 		Alerts:       alerts.New(m.pool, ring, true, m.identity.Administrator),
 		Pool:         m.pool,

@@ -126,14 +126,19 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must be name:value, such as team:search":                         "必须是 名称:值 的形式，例如 team:search",
 	"must not be given more than %d times, for no call has more tags": "最多给出 {1} 次：一次调用最多有这么多标签",
 	"must be 1 to %d characters":                                      "必须为 1 到 {1} 个字符",
-	"must be at most %d days before the end, for every call is read":  "最多比结束日期早 {1} 天：每次调用都会读取",
-	"cannot be asked for here; the list of calls can":                 "此处不支持；调用列表支持",
-	"must be one of %s":                                               "必须是以下之一：{1}",
+	"must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read": "按小时，或涉及耗时、标签、用户、时刻的问题最多比结束日期早 {1} 天：每次调用都会读取",
+	"cannot be asked for here; the list of calls can": "此处不支持；调用列表支持",
+	"must be one of %s": "必须是以下之一：{1}",
 	"must be application, capability, upstreamModel, key, status, reason, endedBy, user, tag:name, or left out": "必须是 application、capability、upstreamModel、key、status、reason、endedBy、user、tag:名称，或省略",
 	"must be hour, day, week or month, or left out":                                                             "必须是 hour、day、week 或 month，或省略",
 	"must be previous or month, or left out":                                                                    "必须是 previous 或 month，或省略",
 	"must be the id of an application":                                                                          "必须是应用的 ID",
 	"must not be given more than %d times":                                                                      "最多给出 {1} 次",
+
+	// Saved views.
+	"must be the query of a URL, of at most %d bytes, without its question mark":          "必须是 URL 的查询部分，不含问号，最多 {1} 字节",
+	"there are %d saved views already: delete one that is not needed":                     "已保存 {1} 个视图：请先删除不需要的",
+	"a saved view of this page has this name already: choose another, or delete that one": "此页面已有同名视图：请换个名称，或删除那一个",
 
 	// The calls explorer.
 	"must be a reason of failures, such as timeout, or reason:code, such as timeout:caller_timeout": "必须是失败原因，例如 timeout，或“原因:代码”，例如 timeout:caller_timeout",

@@ -2729,6 +2729,31 @@ type ReportedCost struct {
 	Currency *string `json:"currency"`
 }
 
+// SavedView defines model for SavedView.
+type SavedView struct {
+	ID   ID     `json:"id"`
+	Name string `json:"name"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time   `json:"createdAt"`
+	Page      string `json:"page"`
+	Query     string `json:"query"`
+}
+
+// SavedViewDraft defines model for SavedViewDraft.
+type SavedViewDraft struct {
+	Name string `json:"name"`
+	Page string `json:"page"`
+
+	// Query That of the page's URL, without its question mark.
+	Query string `json:"query"`
+}
+
+// SavedViewItems defines model for SavedViewItems.
+type SavedViewItems struct {
+	Items []SavedView `json:"items"`
+}
+
 // SecretRotation defines model for SecretRotation.
 type SecretRotation struct {
 	// OverlapHours For how long the former secret signs too.

@@ -22,9 +22,10 @@ import {
   kindOf,
   METRICS,
   months,
-  MOST_DAYS,
+  MOST_DAYS_READ,
   NARROWING,
   read,
+  readsCalls,
   type Group,
   type Metric,
   type Narrowing,
@@ -44,7 +45,7 @@ export function Component() {
   const [search] = useSearch();
   const text = search.toString();
   const question = useMemo(() => read(new URLSearchParams(text)), [text]);
-  const tooLong = state.range.days > MOST_DAYS;
+  const tooLong = state.range.days > MOST_DAYS_READ && readsCalls(question);
   return (
     <>
       <div className="page-head">
@@ -52,9 +53,9 @@ export function Component() {
         <RangeBar state={state} />
       </div>
       <section className="block" aria-label={t('question')}>
-        <Controls question={question} state={state} />
+        <Controls question={question} state={state} downloadable={!tooLong} />
         {tooLong ? (
-          <Empty text={t('tooLong', { n: String(MOST_DAYS) })}>
+          <Empty text={t('tooLong', { n: String(MOST_DAYS_READ) })}>
             <button type="button" className="quiet" data-edge onClick={() => state.setRange(lastDays(30, state.today))}>
               {t('common:range.last30')}
             </button>
@@ -67,7 +68,7 @@ export function Component() {
   );
 }
 
-function Controls({ question, state }: { question: Question; state: RangeState }) {
+function Controls({ question, state, downloadable }: { question: Question; state: RangeState; downloadable: boolean }) {
   const { t } = useTranslation(['explore', 'common']);
   const [, setSearch] = useSearch();
   const { this: now, last } = months(state.today);
@@ -123,7 +124,7 @@ function Controls({ question, state }: { question: Question; state: RangeState }
         const value = question.only[name];
         return value === undefined ? null : <Narrowed key={name} name={name} value={value} onRemove={() => setSearch({ [name]: null })} />;
       })}
-      {state.range.days <= MOST_DAYS && (
+      {downloadable && (
         <a className="meta end" href={csvPath(question, state.range)} download>
           {t('download')}
         </a>

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
+import { addDays } from '../range/days';
 import { freshness } from '../ui/page/queries';
 import { asked, type Question } from './question';
 
@@ -8,8 +9,8 @@ export type Item = Schemas['ExploredGroup'];
 
 type Days = { start: string; end: string };
 
-/** Days are told by hour where there is one, else by day. */
-const intervalOf = ({ start, end }: Days) => (start === end ? ('hour' as const) : ('day' as const));
+/** One day is told by hour, up to a quarter by day, more by week. */
+const intervalOf = ({ start, end }: Days) => (start === end ? 'hour' : end < addDays(start, 92) ? 'day' : 'week');
 
 export const exploreQueries = {
   /** The answer; asked again each minute while its range is not over. */

@@ -24,8 +24,8 @@ export type Metric = (typeof METRICS)[number];
 export const GROUPS = ['application', 'capability', 'upstreamModel', 'key', 'status', 'reason', 'endedBy', 'user', 'tag'] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** The most days that can be explored: every call of them is read. */
-export const MOST_DAYS = 31;
+/** The most days of a question for which every call is read. */
+export const MOST_DAYS_READ = 31;
 
 /** What narrows the calls, each by the name that the URL and the API have for it. */
 export const NARROWING = ['application', 'model', 'key', 'result', 'status', 'reason', 'tag', 'user'] as const;
@@ -85,6 +85,10 @@ export const asked = ({ metric, by, tag, compare, only }: Question) => {
 export const kindOf = (metric: Metric): 'count' | 'rate' | 'duration' | 'money' =>
   metric === 'cost' ? 'money' : metric === 'failureRate' ? 'rate' : /^p\d|P\d/.test(metric) ? 'duration' : 'count';
 export const adds = (metric: Metric): boolean => kindOf(metric) === 'count' || metric === 'cost';
+
+/** Whether every call is read for an answer by day or week. */
+export const readsCalls = ({ metric, by, only }: Question): boolean =>
+  kindOf(metric) === 'duration' || by === 'tag' || by === 'user' || only.tag !== undefined || only.user !== undefined;
 
 /** What calls are narrowed by that are of a group; null where the API cannot: calls without a key or user, or of a model that answered. */
 export function narrowedTo({ by, tag }: Question, group: string): Narrowing | null {

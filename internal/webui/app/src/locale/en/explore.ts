@@ -17,7 +17,7 @@ const explore: Same<typeof zh> = {
   tagName: 'Name of the tag',
   tagHint: 'Small letters, digits, _ and -, at most 32 characters',
   remove: 'Do not narrow by this any more',
-  tooLong: 'At most {{n}} days can be explored: every call is read.',
+  tooLong: 'At most {{n}} days of durations, tags and users can be explored: every call is read.',
   empty: 'There were no such calls in this range.',
   other: 'Other',
   total: 'Total',

@@ -14,7 +14,7 @@ const explore = {
   tagName: '标签名',
   tagHint: '小写字母、数字、_ 和 -，不超过 32 个字符',
   remove: '不再按此筛选',
-  tooLong: '最多可探索 {{n}} 天：每次调用都会读取。',
+  tooLong: '涉及耗时、标签或用户时最多探索 {{n}} 天：每次调用都会读取。',
   empty: '此范围内没有这样的调用。',
   other: '其他',
   total: '合计',
