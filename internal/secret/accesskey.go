@@ -65,17 +65,14 @@ func BeginsLikeToken(text string) bool { return strings.HasPrefix(text, tokenPre
 // BeginsLikeAccessKey tells a credential that was meant to be an Access Key from one for somebody else.
 func BeginsLikeAccessKey(text []byte) bool { return bytes.HasPrefix(text, []byte(prefix)) }
 
-// LooksLikeAccessKey tells whether text is of the length and the letters of an Access Key, minted here or not.
-func LooksLikeAccessKey(text []byte) bool {
-	if len(text) != keyLength || !BeginsLikeAccessKey(text) {
-		return false
-	}
-	for _, c := range text[len(prefix):] {
-		if strings.IndexByte(alphabet, c) < 0 {
-			return false
+// LooksLikeOurs tells whether text is of the length and the letters of an Access Key or a management token, minted here or not.
+func LooksLikeOurs(text []byte) bool {
+	for _, prefix := range [...]string{prefix, tokenPrefix} {
+		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok && len(digits) == digitsLength {
+			return len(bytes.Trim(digits, alphabet)) == 0
 		}
 	}
-	return true
+	return false
 }
 
 // Lookup is the HMAC-SHA256 under which a key or a management token is stored and found.

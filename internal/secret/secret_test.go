@@ -115,6 +115,11 @@ func TestAManagementTokenIsNoAccessKey(t *testing.T) {
 	if !BeginsLikeToken(token) || BeginsLikeToken(key) || pepper.WellFormed(token) || BeginsLikeAccessKey([]byte(token)) {
 		t.Errorf("%q and %q are taken for each other", token, key)
 	}
+	for text, want := range map[string]bool{token: true, key: true, token[:20]: false, token + "a": false, token[:52] + "-": false, "sk-" + key[3:]: false} {
+		if LooksLikeOurs([]byte(text)) != want {
+			t.Errorf("%q looks like ours: %v", text, !want)
+		}
+	}
 	if pepper.Lookup(token) == other.Lookup(token) {
 		t.Error("two peppers hash a token alike")
 	}

@@ -78,7 +78,7 @@ function Made({ token, onDone }: { token: string; onDone: () => void }) {
   const curl = curlOf(location.origin);
   return (
     <div className="stack">
-      <p className="bar" data-kind="warn">
+      <p className="bar made-once" data-kind="warn">
         {t('once')}
       </p>
       <div className="row">
