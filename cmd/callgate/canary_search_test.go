@@ -98,6 +98,8 @@ func (a seenAnswer) visible() string {
 		return ""
 	case a.status == 201 && a.path == "/api/applications", strings.Contains(a.path, "/access-key"):
 		body = regexp.MustCompile(`"accessKey":"[^"]*"`).ReplaceAllString(body, "")
+	case a.status == 201 && a.path == "/api/tokens":
+		body = regexp.MustCompile(`"token":"[^"]*"`).ReplaceAllString(body, "")
 	case strings.HasSuffix(a.path, "/auth/login") && a.status == 200:
 		body = regexp.MustCompile(`"token":"[^"]*"`).ReplaceAllString(body, "")
 		header.Del("Set-Cookie")

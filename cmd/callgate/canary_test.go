@@ -111,7 +111,8 @@ type hunt struct {
 	answers     *recorder
 	mailbox     *demo.Mailbox
 	canaries    []canary
-	failures    int // calls that must have left a detail
+	failures    int    // calls that must have left a detail
+	token       string // of management
 }
 
 func (h *hunt) plant(name, value string) {
@@ -195,6 +196,11 @@ func TestSecretsAreFoundOnlyWhereTheyBelong(t *testing.T) {
 	h.plantKey("Access Key of a deleted application", lost)
 	do[any](dev, "DELETE", "/api/applications/"+doomed, nil)
 
+	h.token = do[struct{ Token string }](dev, "POST", "/api/tokens", object{"name": "Script", "access": "read", "expiresAt": time.Now().Add(time.Hour).Format(time.RFC3339)}).Token
+	h.plant("management token", h.token)
+	h.plant("management token, without its prefix", strings.TrimPrefix(h.token, "cgm-"))
+	do[any](client{h.process, h.token}, "GET", "/api/statistics/applications/overview", nil)
+
 	h.mistakesAtTheDesk(admin, dev, app, key)
 	h.mistakesOfCallers(dev, key, first)
 	h.awaitDetails(admin, dev, app)
@@ -213,6 +219,10 @@ func (h *hunt) mistakesAtTheDesk(admin, dev client, app, key string) {
 		{client{h.process, upstreamKey}, "GET", "/api/statistics/applications?token=" + key, nil},
 		{dev, "GET", "/api/applications/" + key, nil},
 		{dev, "GET", "/api/applications?page=" + key, nil},
+		{client{h.process, h.token}, "POST", "/api/applications", object{"name": h.token}},
+		{client{h.process, h.token + "x"}, "GET", "/api/applications", nil},
+		{dev, "DELETE", "/api/tokens/" + h.token, nil},
+		{dev, "POST", "/api/tokens", object{"name": h.token, "access": h.token, "expiresAt": h.token}},
 		{dev, "GET", "/api/capabilities/" + key, nil},
 		{dev, "PATCH", "/api/applications/" + app + "/status", object{"status": key}},
 		{dev, "GET", "/api/statistics/applications?start=" + key, nil},
@@ -237,7 +247,7 @@ func (h *hunt) mistakesAtTheDesk(admin, dev client, app, key string) {
 // mistakesOfCallers puts secrets wherever a call has room for one.
 func (h *hunt) mistakesOfCallers(dev client, key, former string) {
 	t := h.t
-	secrets := strings.Join([]string{key, upstreamKey, dev.token}, " ")
+	secrets := strings.Join([]string{key, upstreamKey, dev.token, h.token}, " ")
 	escaped := ""
 	for _, c := range key {
 		escaped += fmt.Sprintf("\\u%04x", c)
@@ -272,7 +282,7 @@ func (h *hunt) mistakesOfCallers(dev client, key, former string) {
 			}
 		}
 	}
-	for i, wrong := range []string{former, upstreamKey, dev.token, key + "x", plainKey} { // unattributed: 401
+	for i, wrong := range []string{former, upstreamKey, dev.token, key + "x", plainKey, h.token} { // unattributed: 401
 		eventually(t, time.Minute, "the credential is refused", func() error {
 			if status := h.call(doors[i%2], wrong, "/v1/fine?model=chat", bodies[0], secrets); status != 401 {
 				return fmt.Errorf("%d", status)
@@ -350,7 +360,7 @@ func (h *hunt) browse(admin, dev client, app string) {
 	for _, path := range []string{
 		"/api/applications", "/api/applications/" + app, "/api/capabilities", "/api/capabilities/chat", "/api/capabilities/chat/applications",
 		"/api/statistics/applications", "/api/statistics/applications/overview", "/api/statistics/applications/" + app,
-		"/api/auth/me", "/api/auth/sessions", "/api/config",
+		"/api/auth/me", "/api/auth/sessions", "/api/tokens", "/api/config",
 	} {
 		do[any](dev, "GET", path, nil)
 	}

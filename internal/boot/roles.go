@@ -212,7 +212,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("SMTP_URL: %w", err)
 	}
-	n.identity, err = identity.New(identityConfig(c), n.pool, mail, n.logger)
+	n.identity, err = identity.New(identityConfig(c, n.pepper), n.pool, mail, n.logger)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
@@ -292,7 +292,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	return err
 }
 
-func identityConfig(c config.Config) identity.Config {
+func identityConfig(c config.Config, pepper secret.Pepper) identity.Config {
 	var former [][]byte
 	for _, secret := range c.JWTSecrets[1:] {
 		former = append(former, []byte(secret))
@@ -300,6 +300,7 @@ func identityConfig(c config.Config) identity.Config {
 	return identity.Config{
 		JWTSecret:         []byte(c.JWTSecrets[0]),
 		FormerJWTSecrets:  former,
+		Pepper:            pepper,
 		TokenTTL:          c.JWTTTL,
 		SessionTTL:        c.SessionTTL,
 		AdminSessionTTL:   c.AdminSessionTTL,

@@ -50,7 +50,7 @@ func newAuthServer(t *testing.T, publicBaseURL string, changes ...func(*identity
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	settings := identity.Config{JWTSecret: []byte("a secret for tests, of 32 bytes or more"), AdminEmails: []string{authAdmin}}
+	settings := identity.Config{JWTSecret: []byte("a secret for tests, of 32 bytes or more"), Pepper: make([]byte, 32), AdminEmails: []string{authAdmin}}
 	for _, change := range changes {
 		change(&settings)
 	}

@@ -69,6 +69,7 @@ type Console struct {
 	// Anonymous requests are counted apart where codes are asked for and tried, so that a flood there does not
 	// keep those behind the same address from going on with sessions they have.
 	anonymous, signIns *limiter
+	guesses            *limiter // management tokens that are none, by network address
 
 	exports   *exports
 	questions *questions
@@ -88,6 +89,7 @@ func New(d Deps) *Console {
 	return &Console{
 		Deps: d, limiter: newLimiter(d.RateLimit, d.Now),
 		anonymous: newLimiter(d.StrangerRateLimit, d.Now), signIns: newLimiter(d.StrangerRateLimit, d.Now),
+		guesses: newLimiter(d.StrangerRateLimit, d.Now),
 		exports: newExports(), questions: newQuestions(),
 	}
 }

@@ -186,6 +186,14 @@ func (f *fuzzer) settle(op openapi.Operation, s *shot) {
 		of := f.application(owner, "with keys")
 		made := owner.must(201, "POST", "/api/applications/"+of+"/keys", `{"name":"more"}`)
 		s.path["id"], s.path["keyId"] = of, field[string](f.t, made, "id")
+	case "createManagementToken", "revokeManagementToken": // of somebody new: there may be 20
+		owner := &client{f.manager, f.signedIn(identity.Developer).Token.Value}
+		s.header.Set("Authorization", "Bearer "+owner.token)
+		if body != nil {
+			body["expiresAt"] = time.Now().Add(time.Duration(1+f.random.IntN(366*24)) * time.Hour).Add(-time.Minute).Format(time.RFC3339)
+		} else {
+			_, s.path["id"] = owner.managementToken("read")
+		}
 	case "deletePrice":
 		made := f.desk.must(200, "PUT", "/api/admin/prices", `{"capabilityId":"a","from":"2026-01-01","currency":"USD","input":"2","output":"8"}`)
 		s.path["id"] = field[string](f.t, made, "id")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -67,11 +66,10 @@ func (d *authServer) exchange(request *http.Request, body string) *http.Response
 }
 
 func TestEveryRouteIsDocumentedAndEveryDocumentedPathIsARoute(t *testing.T) {
-	placeholder := regexp.MustCompile(`:(\w+)`)
 	var served, promised []string
 	for _, route := range newAuthServer(t, "").app.GetRoutes(true) {
 		if strings.HasPrefix(route.Path, "/api/") && route.Method != http.MethodHead {
-			served = append(served, route.Method+" "+placeholder.ReplaceAllString(route.Path, "{$1}"))
+			served = append(served, route.Method+" "+parameter.ReplaceAllString(route.Path, "{$1}"))
 		}
 	}
 	for _, op := range documented.Operations("/api/") {

@@ -1,12 +1,15 @@
 package console
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"callgate/internal/fault"
 	"callgate/internal/identity"
+	"callgate/internal/secret"
 )
 
 const (
@@ -21,9 +24,18 @@ func principal(ctx *fiber.Ctx) identity.Principal {
 	return ctx.Locals(principalKey{}).(identity.Principal)
 }
 
-// asDeveloper demands a user JWT.
-func (c *Console) asDeveloper(next handler) handler {
-	return c.withToken(identity.Developer, next)
+// asDeveloper demands a user JWT, or a management token of one of the kinds of access that are taken.
+func (c *Console) asDeveloper(next handler, taken ...identity.Access) handler {
+	return c.withToken(identity.Developer, func(ctx *fiber.Ctx) (any, error) {
+		switch access := principal(ctx).Access; {
+		case access == "" || slices.Contains(taken, access):
+			return next(ctx)
+		case len(taken) == 0:
+			return nil, fault.New(fault.NotPermitted, "no management token may do this; sign in and use a user JWT")
+		default:
+			return nil, fault.New(fault.NotPermitted, "this management token may only read; this needs one of full access")
+		}
+	})
 }
 
 // asAdministrator demands an administrator's JWT.
@@ -31,10 +43,10 @@ func (c *Console) asAdministrator(next handler) handler {
 	return c.withToken(identity.Admin, next)
 }
 
-// asStatisticsReader demands a user JWT or the login session. A Bearer credential
+// asStatisticsReader demands a user JWT, any management token or the login session. A Bearer credential
 // that is present decides alone.
 func (c *Console) asStatisticsReader(next handler) handler {
-	bearer := c.asDeveloper(next)
+	bearer := c.asDeveloper(next, identity.ReadAccess, identity.FullAccess)
 	return func(ctx *fiber.Ctx) (any, error) {
 		cookie := ctx.Cookies(sessionCookie)
 		if cookie == "" || ctx.Get(fiber.HeaderAuthorization) != "" {
@@ -56,6 +68,9 @@ func (c *Console) withToken(audience identity.Audience, next handler) handler {
 		}
 		who, err := c.Identity.VerifyToken(ctx.UserContext(), audience, token)
 		if err != nil {
+			if fault.KindOf(err) == fault.BadCredential && secret.BeginsLikeToken(token) {
+				err = cmp.Or(c.guesses.admit(identity.Network(ctx.IP())), err)
+			}
 			return nil, err
 		}
 		return c.as(ctx, who, next)

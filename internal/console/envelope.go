@@ -32,14 +32,14 @@ var written = new(struct{})
 // statusOf and codeOf are the table of error codes in openapi.yaml.
 var statusOf = map[fault.Kind]int{
 	fault.Internal: 500, fault.Invalid: 400, fault.InvalidDate: 400, fault.InvalidRange: 400,
-	fault.Unauthenticated: 401, fault.BadCredential: 401, fault.NotAdministrator: 403,
+	fault.Unauthenticated: 401, fault.BadCredential: 401, fault.NotAdministrator: 403, fault.NotPermitted: 403,
 	fault.NotFound: 404, fault.NoFailureDetail: 404, fault.Conflict: 409, fault.Changed: 409, fault.MethodNotAllowed: 405,
 	fault.TooLarge: 413, fault.WrongHost: 421, fault.TooManyAttempts: 429, fault.Unavailable: 503,
 }
 
 var codeOf = map[fault.Kind]int64{
 	fault.Internal: 50001, fault.Invalid: 40001, fault.InvalidDate: 40002, fault.InvalidRange: 40003,
-	fault.Unauthenticated: 40101, fault.BadCredential: 40102, fault.NotAdministrator: 40301,
+	fault.Unauthenticated: 40101, fault.BadCredential: 40102, fault.NotAdministrator: 40301, fault.NotPermitted: 40302,
 	fault.NotFound: 40401, fault.NoFailureDetail: 40402, fault.Conflict: 40901, fault.Changed: 40902, fault.MethodNotAllowed: 40501,
 	fault.TooLarge: 41301, fault.WrongHost: 42101, fault.TooManyAttempts: 42901, fault.Unavailable: 50301,
 }

@@ -102,7 +102,7 @@ func (m *manager) newIdentity(log *slog.Logger, changes []func(*identity.Config)
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	settings := identity.Config{JWTSecret: bytes.Repeat([]byte{'s'}, 32), AdminEmails: []string{managingAdmin}}
+	settings := identity.Config{JWTSecret: bytes.Repeat([]byte{'s'}, 32), Pepper: make([]byte, 32), AdminEmails: []string{managingAdmin}}
 	for _, change := range changes {
 		change(&settings)
 	}

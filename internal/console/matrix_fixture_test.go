@@ -31,6 +31,9 @@ type crowd struct {
 	rightClient, otherClient     *client
 	expired, misdirected, silent string // tokens of the right user, properly signed
 	expiredDesk                  string
+
+	read, full, otherFull string // management tokens
+	expiredFull, revoked  string // of the right user
 }
 
 func newCrowd(t *testing.T) *crowd {
@@ -53,12 +56,29 @@ func newCrowd(t *testing.T) *crowd {
 		}
 	}
 	c.rightClient, c.otherClient = &client{w.manager, c.right.Token.Value}, &client{w.manager, c.other.Token.Value}
+	c.read, _ = c.rightClient.managementToken("read")
+	c.full, _ = c.rightClient.managementToken("full")
+	c.otherFull, _ = c.otherClient.managementToken("full")
+	var id string
+	c.revoked, id = c.rightClient.managementToken("full")
+	c.rightClient.must(200, "DELETE", "/api/tokens/"+id, "")
+	c.expiredFull, id = c.rightClient.managementToken("full")
+	if _, err := c.pool.Exec(t.Context(), `UPDATE management_tokens SET expires_at = now() WHERE id = $1`, id); err != nil {
+		t.Fatal(err)
+	}
 	past := time.Now().Add(-time.Minute).Unix()
 	c.expired = resigned(t, c.right.Token.Value, jwt.MapClaims{"exp": past, "iat": past - 3600})
 	c.expiredDesk = resigned(t, c.desk.Token.Value, jwt.MapClaims{"exp": past, "iat": past - 3600})
 	c.misdirected = resigned(t, c.right.Token.Value, jwt.MapClaims{"aud": "another-service"})
 	c.silent = resigned(t, c.right.Token.Value, jwt.MapClaims{"exp": nil})
 	return c
+}
+
+// managementToken makes a token of the client's user.
+func (c *client) managementToken(access string) (token, id string) {
+	c.t.Helper()
+	made := c.must(201, "POST", "/api/tokens", `{"name":"Script","access":"`+access+`","expiresAt":"`+time.Now().Add(time.Hour).Format(time.RFC3339)+`"}`)
+	return field[string](c.t, made, "token"), field[string](c.t, made, "id")
 }
 
 // resigned is a token with some claims changed (nil: dropped), signed under the service's own secret.
@@ -105,6 +125,9 @@ func (c *crowd) place(r route) placed {
 		more := c.rightClient.must(201, "POST", "/api/applications/"+p.app+"/keys", `{"name":"More"}`)
 		p.replacement["{key}"] = field[string](c.t, more, "id")
 	}
+	if strings.Contains(r.path, "{token}") {
+		_, p.replacement["{token}"] = c.rightClient.managementToken("read")
+	}
 	if strings.Contains(r.path, "{budget}") {
 		set := c.rightClient.must(200, "PUT", "/api/applications/"+p.app+"/budgets", `{"budgets":[{"period":"day","amount":"5","currency":"USD","action":"block"}]}`)
 		p.replacement["{budget}"] = dataOf[openapi.BudgetItems](c.t, set).Items[0].ID.String()
@@ -114,6 +137,9 @@ func (c *crowd) place(r route) placed {
 		p.replacement["{view}"] = field[string](c.t, saved, "id")
 	}
 	if strings.Contains(r.path, "{alert}") {
+		if _, err := c.pool.Exec(c.t.Context(), `DELETE FROM alert_sends`); err != nil { // how often has a test of its own
+			c.t.Fatal(err)
+		}
 		p.replacement["{alert}"], p.replacement["{channel}"], p.replacement["{delivery}"] = c.watch(c.rightClient, p.app)
 		if !strings.Contains(r.path, "{delivery}") { // the line may be a test
 			c.settleDeliveries()
@@ -142,16 +168,19 @@ type attempt struct {
 	want int // status or code
 }
 
-// attempts are all credentials with what each must get. The one that may change something is last.
+// attempts are all credentials with what each must get. The two that may change something are last.
 func (c *crowd) attempts(p placed) []attempt {
-	const missing, bad, notAdmin = 40101, 40102, 40301
+	const missing, bad, notAdmin, beyond = 40101, 40102, 40301, 40302
 	foreign := p.right
 	if p.owned() {
 		foreign = 40401
 	}
 	// What credentials of each kind get by the class of the route, in the order of the classes.
+	byToken := func(signedIn, developer, reading, backOffice int) int {
+		return []int{p.right, signedIn, developer, reading, reading, backOffice, missing, missing}[p.class]
+	}
 	by := func(public, developer, reader, backOffice, session, adminSession int) int {
-		return []int{public, developer, reader, backOffice, session, adminSession}[p.class]
+		return []int{public, developer, developer, developer, reader, backOffice, session, adminSession}[p.class]
 	}
 	tokenless := by(p.right, missing, missing, missing, missing, missing)
 	badToken := by(p.right, bad, bad, bad, missing, missing)
@@ -176,7 +205,13 @@ func (c *crowd) attempts(p placed) []attempt {
 		{"the right session", cookieWith(sessionCookie, p.spare.SessionToken), by(p.right, missing, p.right, missing, p.right, missing)},
 		{"the administrator's session", cookieWith(adminSessionCookie, p.spareDesk.SessionToken), by(p.right, missing, missing, missing, missing, p.right)},
 		{"the administrator", bearerOf(c.desk.Token.Value), by(p.right, bad, bad, p.right, missing, missing)},
+		{"an expired management token", bearerOf(c.expiredFull), badToken},
+		{"a revoked management token", bearerOf(c.revoked), badToken},
+		{"a management token as session", cookieWith(sessionCookie, c.full), by(p.right, missing, bad, missing, bad, missing)},
+		{"a management token of another user", bearerOf(c.otherFull), byToken(beyond, foreign, foreign, notAdmin)},
+		{"a management token that reads", bearerOf(c.read), byToken(beyond, beyond, p.right, notAdmin)},
 		{"the right user", bearerOf(c.right.Token.Value), by(p.right, p.right, p.right, notAdmin, missing, missing)},
+		{"a management token of full access", bearerOf(c.full), byToken(beyond, p.right, p.right, notAdmin)},
 	}
 }
 

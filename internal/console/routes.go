@@ -1,14 +1,24 @@
 package console
 
-import "github.com/gofiber/fiber/v2"
+import (
+	"github.com/gofiber/fiber/v2"
 
-// routes is the whole management interface at one look; openapi.yaml describes each.
+	"callgate/internal/identity"
+)
+
+// routes is the whole management interface at one look; openapi.yaml describes each. Which management tokens a route takes is
+// said by its class: none (signedIn, and all that is an administrator's), those of full access (developer), or any, where
+// nothing is changed and no secret told (reading, reader, question).
 func (c *Console) routes(api fiber.Router) {
 	public := func(h handler) fiber.Handler { return c.route(c.asAnonymous(h)) }
 	signIn := func(e realm, h func(*fiber.Ctx, realm) (any, error)) fiber.Handler {
 		return c.route(c.limitedSignIn(e, h))
 	}
-	developer := func(h handler) fiber.Handler { return c.route(c.asDeveloper(h)) }
+	signedIn := func(h handler) fiber.Handler { return c.route(c.asDeveloper(h)) }
+	developer := func(h handler) fiber.Handler { return c.route(c.asDeveloper(h, identity.FullAccess)) }
+	reading := func(h handler) fiber.Handler {
+		return c.route(c.asDeveloper(h, identity.ReadAccess, identity.FullAccess))
+	}
 	reader := func(h handler) fiber.Handler { return c.route(c.asStatisticsReader(h)) }
 	admin := func(h handler) fiber.Handler { return c.route(c.asAdministrator(h)) }
 	question := func(h handler) fiber.Handler { return reader(c.asQuestion(h)) }
@@ -22,50 +32,54 @@ func (c *Console) routes(api fiber.Router) {
 	api.Post("/auth/token", public(c.renewToken))
 	api.Post("/auth/logout", public(c.logOut))
 	api.Get("/auth/me", reader(c.me))
-	api.Get("/auth/sessions", developer(c.listSessions))
-	api.Delete("/auth/sessions/:id", developer(ofID(c.endSession)))
+	api.Get("/auth/sessions", signedIn(c.listSessions))
+	api.Delete("/auth/sessions/:id", signedIn(ofID(c.endSession)))
 	api.Get("/auth/oidc/login", c.route(c.oidcLogin))
 	api.Get("/auth/oidc/callback", c.route(c.oidcCallback))
 
-	api.Get("/applications", developer(c.listApplications))
+	api.Get("/tokens", signedIn(c.listTokens))
+	api.Post("/tokens", signedIn(c.createToken))
+	api.Delete("/tokens/:id", signedIn(ofID(c.revokeToken)))
+
+	api.Get("/applications", reading(c.listApplications))
 	api.Post("/applications", developer(c.createApplication))
-	api.Get("/applications/:id", developer(ofID(c.getApplication)))
+	api.Get("/applications/:id", reading(ofID(c.getApplication)))
 	api.Patch("/applications/:id", developer(ofID(c.updateApplication)))
 	api.Delete("/applications/:id", developer(ofID(c.deleteApplication)))
 	api.Get("/applications/:id/access-key", developer(ofID(c.revealAccessKey)))
 	api.Post("/applications/:id/access-key/rotate", developer(ofID(c.rotateAccessKey)))
-	api.Get("/applications/:id/keys", developer(c.asQuestion(ofID(c.listKeys))))
+	api.Get("/applications/:id/keys", reading(c.asQuestion(ofID(c.listKeys))))
 	api.Post("/applications/:id/keys", developer(ofID(c.createKey)))
 	api.Patch("/applications/:id/keys/:keyId", developer(ofKey(c.updateKey)))
 	api.Delete("/applications/:id/keys/:keyId", developer(ofKey(c.deleteKey)))
 	api.Get("/applications/:id/keys/:keyId/secret", developer(ofKey(c.revealKey)))
 	api.Patch("/applications/:id/status", developer(ofID(c.setApplicationStatus)))
 	api.Patch("/applications/:id/limits", developer(ofID(c.setApplicationLimits)))
-	api.Get("/applications/:id/limits/usage", developer(ofID(c.getLimitsUsage)))
-	api.Get("/applications/:id/budgets", developer(c.asQuestion(ofID(c.listApplicationBudgets))))
+	api.Get("/applications/:id/limits/usage", reading(ofID(c.getLimitsUsage)))
+	api.Get("/applications/:id/budgets", reading(c.asQuestion(ofID(c.listApplicationBudgets))))
 	api.Put("/applications/:id/budgets", developer(c.asQuestion(ofID(c.setApplicationBudgets))))
 	api.Post("/applications/:id/budgets/:budgetId/override", developer(c.asQuestion(ofPart("budgetId", c.overrideBudget))))
 	api.Delete("/applications/:id/budgets/:budgetId/override", developer(c.asQuestion(ofPart("budgetId", c.endBudgetOverride))))
-	api.Get("/applications/:id/keys/:keyId/budgets", developer(c.asQuestion(ofKey(c.listKeyBudgets))))
+	api.Get("/applications/:id/keys/:keyId/budgets", reading(c.asQuestion(ofKey(c.listKeyBudgets))))
 	api.Put("/applications/:id/keys/:keyId/budgets", developer(c.asQuestion(ofKey(c.setKeyBudgets))))
-	api.Get("/budgets", developer(c.asQuestion(c.listBudgets)))
+	api.Get("/budgets", reading(c.asQuestion(c.listBudgets)))
 	api.Patch("/applications/:id/capabilities/:capabilityId", developer(ofID(c.bindCapability)))
 
-	api.Get("/capabilities", developer(c.listCapabilities))
-	api.Get("/capabilities/groups", developer(c.listGroups))
-	api.Get("/capabilities/:id", developer(ofIdentifier(c.getCapability)))
-	api.Get("/capabilities/:id/applications", developer(ofIdentifier(c.listCapabilityApplications)))
+	api.Get("/capabilities", reading(c.listCapabilities))
+	api.Get("/capabilities/groups", reading(c.listGroups))
+	api.Get("/capabilities/:id", reading(ofIdentifier(c.getCapability)))
+	api.Get("/capabilities/:id/applications", reading(ofIdentifier(c.listCapabilityApplications)))
 
-	api.Get("/views", developer(c.listViews))
+	api.Get("/views", reading(c.listViews))
 	api.Post("/views", developer(c.saveView))
 	api.Delete("/views/:id", developer(ofID(c.deleteView)))
 
-	api.Get("/alerts", developer(c.listAlerts))
+	api.Get("/alerts", reading(c.listAlerts))
 	api.Post("/alerts", developer(c.createAlert))
 	api.Patch("/alerts/:id", developer(ofID(c.updateAlert)))
 	api.Delete("/alerts/:id", developer(ofID(c.deleteAlert)))
 	api.Post("/alerts/:id/test", developer(ofID(c.testAlert)))
-	api.Get("/alerts/:id/deliveries", developer(ofID(c.listDeliveries)))
+	api.Get("/alerts/:id/deliveries", reading(ofID(c.listDeliveries)))
 	api.Post("/alerts/:id/deliveries/:deliveryId/resend", developer(ofPart("deliveryId", c.resendDelivery)))
 	api.Get("/alerts/:id/channels/:channelId/secret", developer(ofPart("channelId", c.revealAlertSecret)))
 	api.Post("/alerts/:id/channels/:channelId/rotate-secret", developer(ofPart("channelId", c.rotateAlertSecret)))

@@ -205,6 +205,14 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"the company login failed; try again":                                                                    "企业登录失败，请重试",
 	"this sign-in was not begun here or has expired; begin again":                                            "此次登录不是从这里发起的或已过期，请重新开始",
 
+	// Management tokens.
+	"must be read or full":                               "必须是 read 或 full",
+	"must be later than now, and at most 366 days ahead": "必须晚于现在，且不超过 366 天后",
+	"the account has %d management tokens, which is the most, and none has expired; revoke one that is not needed": "该账号已有 {1} 个管理令牌，达到上限，且没有已过期的。请先吊销不需要的令牌",
+	"the management token is unknown, revoked or has expired; make a new one in the console":                       "管理令牌不存在、已吊销或已过期，请在控制台新建一个",
+	"no management token may do this; sign in and use a user JWT":                                                  "管理令牌不能执行此操作，请登录并使用用户 JWT",
+	"this management token may only read; this needs one of full access":                                           "此管理令牌只能读取，该操作需要具有完全权限的令牌",
+
 	// Applications and bindings.
 	"must be active or disabled":        "必须是 active 或 disabled",
 	"must be success or failure":        "必须是 success 或 failure",

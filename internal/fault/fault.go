@@ -23,6 +23,7 @@ const (
 	Unauthenticated              // 40101, no credential
 	BadCredential                // 40102, invalid or expired credential
 	NotAdministrator             // 40301
+	NotPermitted                 // 40302, beyond the access of a management token
 	NotFound                     // 40401, absent or somebody else's: same answer
 	NoFailureDetail              // 40402, the call succeeded
 	Conflict                     // 40901

@@ -97,15 +97,15 @@ func splitModel(query, key []byte) (rest []byte, model string, count int) {
 	return rest, model, count
 }
 
-// tells says whether a pair of a query repeats the caller's Access Key, or has another one where Google's
-// clients put theirs. Upstreams are strangers to both.
+// tells says whether a pair of a query repeats the caller's Access Key, or has another one, or a management token, where
+// Google's clients put theirs. Upstreams are strangers to all of them.
 func tells(pair, key []byte) bool {
 	plain := unescape(pair)
 	if bytes.Contains(pair, key) || bytes.Contains(plain, key) {
 		return true
 	}
 	value, named := bytes.CutPrefix(plain, []byte("key="))
-	return named && secret.LooksLikeAccessKey(value)
+	return named && secret.LooksLikeOurs(value)
 }
 
 func isModel(name []byte) bool {

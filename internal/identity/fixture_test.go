@@ -56,7 +56,7 @@ func (w *world) node(changes ...func(*Config)) *Service {
 		w.t.Fatal(err)
 	}
 	config := Config{
-		JWTSecret: []byte("a secret for tests, of 32 bytes or more"), Issuer: "callgate-test",
+		JWTSecret: []byte("a secret for tests, of 32 bytes or more"), Issuer: "callgate-test", Pepper: make([]byte, 32),
 		AdminEmails: []string{" Root@Example.com "}, Now: w.clock,
 	}
 	for _, change := range changes {

@@ -1,5 +1,5 @@
-// Package identity knows who is signed in: users, e-mail codes, sessions, user JWTs, administrators
-// and the limits on signing in. All of it lives in Postgres, the tokens included: a JWT names its
+// Package identity knows who is signed in: users, e-mail codes, sessions, user JWTs, management tokens,
+// administrators and the limits on signing in. All of it lives in Postgres, the tokens included: a JWT names its
 // session, and that row is read on every use, so that signing out, or losing a place in
 // ADMIN_EMAILS, takes effect on the next request on every node. A signature alone could only
 // promise that after the token has expired.
@@ -18,6 +18,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"callgate/internal/secret"
 )
 
 // Audience says for which interface a credential is good; it is the aud claim of a token.
@@ -35,15 +37,18 @@ type Principal struct {
 	Email     string    // lower case
 	SessionID uuid.UUID
 	Audience  Audience
+	Access    Access // of a management token; empty: whoever it is has signed in
 }
 
-const minSecret = 32 // bytes of JWTSecret
+const minSecret = 32 // bytes of JWTSecret and of Pepper
 
 // Config is what the package is told. Zero durations and limits mean the stated defaults.
 type Config struct {
 	JWTSecret        []byte   // at least 32 bytes; signs tokens and hashes codes
 	FormerJWTSecrets [][]byte // the same; they still verify what they have signed
 	Issuer           string   // iss claim, "callgate"
+
+	Pepper secret.Pepper // at least 32 bytes; hashes management tokens
 
 	CompanyTokens CompanyTokens // whose tokens are taken besides our own; zero: nobody's
 	OIDC          OIDC          // sign-in at the company's provider; zero: none
@@ -135,6 +140,9 @@ func (c Config) validate() error {
 		if len(secret) < minSecret {
 			faults = append(faults, fmt.Errorf("the JWT secret is shorter than %d bytes", minSecret))
 		}
+	}
+	if len(c.Pepper) < minSecret {
+		faults = append(faults, fmt.Errorf("the pepper is shorter than %d bytes", minSecret))
 	}
 	faults = append(faults, c.CompanyTokens.validate(), c.OIDC.validate())
 	if c.TokenTTL < time.Second || c.SessionTTL < time.Second || c.AdminSessionTTL < time.Second {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"callgate/internal/fault"
+	"callgate/internal/secret"
 )
 
 // Token is a signed JWT and the moment it stops being accepted.
@@ -63,13 +64,16 @@ func subject(who Principal) string {
 
 // VerifyToken tells who a Bearer token speaks for: signed by us, unexpired, made for audience, of a
 // session that still lives, and, for an administrator, of an address that ADMIN_EMAILS still lists.
-// A token of the company's issuer, where one is configured, speaks for the
-// developer of its e-mail. Faults: Unauthenticated without a token, NotAdministrator for a
-// developer's token where an administrator's is wanted, Unavailable when the company's keys cannot
-// be had, else BadCredential.
+// A token of the company's issuer, where one is configured, speaks for the developer of its e-mail, and
+// a management token for its owner, within the principal's Access, which the caller has to judge. Faults:
+// Unauthenticated without a token, NotAdministrator for a developer's token where an administrator's is
+// wanted, Unavailable when the company's keys cannot be had, else BadCredential.
 func (s *Service) VerifyToken(ctx context.Context, audience Audience, bearer string) (Principal, error) {
 	if bearer == "" {
 		return Principal{}, fault.New(fault.Unauthenticated, "sign in first: the token is missing")
+	}
+	if secret.BeginsLikeToken(bearer) {
+		return s.verifyManagementToken(ctx, audience, bearer)
 	}
 	if s.company != nil && signedByIssuer(bearer) {
 		return s.verifyCompanyToken(ctx, audience, bearer)

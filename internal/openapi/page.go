@@ -35,9 +35,14 @@ type pageTag struct {
 type pageOperation struct {
 	Operation
 	Summary, Description string
-	Security             []string
+	Security             []pageScheme
 	BodyExample          string
 	Answers              []pageAnswer
+}
+
+type pageScheme struct {
+	Name  string
+	Roles []any // that are needed
 }
 
 type pageAnswer struct {
@@ -89,7 +94,9 @@ func pageOperationOf(tree map[string]any, op Operation) pageOperation {
 		security = tree["security"]
 	}
 	for _, choice := range array(security) {
-		p.Security = append(p.Security, sortedKeys(object(choice))...)
+		for _, scheme := range sortedKeys(object(choice)) {
+			p.Security = append(p.Security, pageScheme{scheme, array(object(choice)[scheme])})
+		}
 	}
 	responses := object(op.Node["responses"])
 	for _, status := range sortedKeys(responses) {

@@ -2282,6 +2282,46 @@ type ListedApplication struct {
 	UpdatedAt Time `json:"updatedAt"`
 }
 
+// ManagementToken defines model for ManagementToken.
+type ManagementToken struct {
+	// Embedded struct due to allOf(#/components/schemas/ManagementTokenFields)
+	ManagementTokenFields `yaml:",inline"`
+}
+
+// ManagementTokenDraft defines model for ManagementTokenDraft.
+type ManagementTokenDraft struct {
+	// Name 1 to 64 characters once trimmed, at least one of them visible; no control characters and none that turn the direction of writing.
+	Name string `json:"name"`
+
+	// Access `read` changes nothing and is told no secret; `full` may do what its owner may, but for tokens and sessions.
+	Access string `json:"access"`
+
+	// ExpiresAt RFC 3339; later than now and at most 366 days ahead.
+	ExpiresAt string `json:"expiresAt"`
+}
+
+// ManagementTokenFields defines model for ManagementTokenFields.
+type ManagementTokenFields struct {
+	ID     ID     `json:"id"`
+	Name   string `json:"name"`
+	Access string `json:"access"`
+
+	// CreatedAt Beijing time with milliseconds.
+	CreatedAt Time `json:"createdAt"`
+
+	// ExpiresAt From then on it is refused.
+	ExpiresAt Time `json:"expiresAt"`
+
+	// LastUsedAt To a minute; null: never.
+	LastUsedAt  *string `json:"lastUsedAt"`
+	MaskedToken string  `json:"maskedToken"`
+}
+
+// ManagementTokenItems defines model for ManagementTokenItems.
+type ManagementTokenItems struct {
+	Items []ManagementToken `json:"items"`
+}
+
 // MaskedAccessKey defines model for MaskedAccessKey.
 type MaskedAccessKey = string
 
@@ -2381,6 +2421,14 @@ type NewKey struct {
 	KeyFields `yaml:",inline"`
 	// Embedded struct due to allOf(#/components/schemas/AccessKeyField)
 	AccessKeyField `yaml:",inline"`
+}
+
+// NewManagementToken defines model for NewManagementToken.
+type NewManagementToken struct {
+	// Embedded struct due to allOf(#/components/schemas/ManagementTokenFields)
+	ManagementTokenFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Token string `json:"token"`
 }
 
 // OrderedIds defines model for OrderedIds.

@@ -29,7 +29,7 @@ const (
 // keyPrefixes are the recognisable keys: ours, those of models' providers, of clouds, and of what else
 // programs that call models hold.
 var keyPrefixes = []keyPrefix{
-	{prefix: "cg-", least: 16},
+	{prefix: "cg-", least: 16}, {prefix: "cgm-", least: 16},
 
 	// OpenAI, Anthropic, DeepSeek, Moonshot, DashScope, OpenRouter, MiniMax, SiliconFlow, Langfuse …
 	{prefix: "sk-", extra: dashes, least: 16, needs: digitRest}, {prefix: "sess-", least: 20},

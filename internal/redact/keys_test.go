@@ -16,7 +16,7 @@ import (
 
 // planted are credentials that must be recognised wherever they stand.
 var planted = map[string]string{
-	"our Access Key": "cg-" + strings.Repeat("Ab12", 12) + "Z",
+	"our Access Key": "cg-" + strings.Repeat("Ab12", 12) + "Z", "our management token": "cgm-" + strings.Repeat("Ab12", 12) + "Z",
 	"OpenAI":         "sk-abcdefghijklmnop1234",
 	"OpenAI project": "sk-proj-Ab_12-cd34efgh5678ij",
 	"DeepSeek":       "sk-0123456789abcdef0123456789abcdef",

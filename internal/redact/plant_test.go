@@ -40,6 +40,7 @@ func (p *planter) one(of ...string) string { return of[p.IntN(len(of))] }
 // recognisable are the kinds of secret that give themselves away wherever they stand.
 var recognisable = []func(*planter) string{
 	func(p *planter) string { return "cg-" + p.core + p.pick(letters, 33) },
+	func(p *planter) string { return "cgm-" + p.core + p.pick(letters, 33) },
 	func(p *planter) string { return p.one("sk-", "sk-proj-", "sk-ant-api03-") + p.core },
 	func(p *planter) string {
 		return "eyJhbGciOiJIUzI1NiJ9.eyJ" + p.core + "." + p.pick(letters+"-_", 20)

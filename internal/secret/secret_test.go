@@ -101,6 +101,33 @@ func TestMaskShowsFourDigitsAtEachEnd(t *testing.T) {
 	}
 }
 
+func TestAManagementTokenIsNoAccessKey(t *testing.T) {
+	pepper, other := Pepper("0123456789abcdef0123456789abcdef"), Pepper("another-pepper-another-pepper-00")
+	token, key := pepper.MintToken(), pepper.Mint()
+	for text, want := range map[string]bool{
+		token: true, key: false, other.MintToken(): false, token + "a": false, token[:len(token)-1]: false, tokenPrefix: false, "": false,
+		tokenPrefix + key[len(prefix):]: false, // the checksum covers the beginning
+	} {
+		if got := pepper.WellFormedToken(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if !BeginsLikeToken(token) || BeginsLikeToken(key) || pepper.WellFormed(token) || BeginsLikeAccessKey([]byte(token)) {
+		t.Errorf("%q and %q are taken for each other", token, key)
+	}
+	for text, want := range map[string]bool{token: true, key: true, token[:20]: false, token + "a": false, token[:52] + "-": false, "sk-" + key[3:]: false} {
+		if LooksLikeOurs([]byte(text)) != want {
+			t.Errorf("%q looks like ours: %v", text, !want)
+		}
+	}
+	if pepper.Lookup(token) == other.Lookup(token) {
+		t.Error("two peppers hash a token alike")
+	}
+	if got := MaskToken(token); got != token[:8]+"…"+token[len(token)-4:] || MaskToken("short") != "cgm-…" {
+		t.Errorf("mask %q", got)
+	}
+}
+
 // TestAnEndUserIsToldFromAnotherAndFromNothingElse: the same id gives the same, under one pepper only.
 func TestAnEndUserIsToldFromAnotherAndFromNothingElse(t *testing.T) {
 	p, q := Pepper(strings.Repeat("p", 32)), Pepper(strings.Repeat("q", 32))

@@ -165,7 +165,7 @@ func newOracle(t *testing.T, random *rand.Rand, now time.Time, ownEngines bool) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	people, err := identity.New(identity.Config{JWTSecret: make([]byte, 32), AdminEmails: []string{"root@example.com"}}, pool, mailer, log)
+	people, err := identity.New(identity.Config{JWTSecret: make([]byte, 32), Pepper: make([]byte, 32), AdminEmails: []string{"root@example.com"}}, pool, mailer, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (c *Checker) Operations(prefix string) []openapi.Operation {
 }
 
 func (c *Checker) check(e Exchange) error {
-	op, knownPath := c.find(e.Method, e.URL.Path)
+	op, knownPath := c.find(e.Method, e.URL.EscapedPath())
 	switch {
 	case op != nil:
 		return c.checkAnswer(op, e)

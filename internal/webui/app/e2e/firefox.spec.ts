@@ -105,6 +105,7 @@ test('Firefox: every page stands at every width, and axe finds nothing of any im
     '/budgets',
     '/alerts',
     '/sessions',
+    '/tokens',
     '/whats-new',
     '/nowhere',
     '/admin',

@@ -272,3 +272,21 @@ export async function withLongSessions(page: Page): Promise<void> {
   await page.reload();
   await page.locator('.sessions tbody tr').nth(4).waitFor();
 }
+
+/** Management tokens with the longest names there can be, on their page; one of them has expired. */
+export async function withLongTokens(page: Page): Promise<void> {
+  const past = '2026-08-17T22:28:46.000+08:00';
+  const token = { access: 'full', maskedToken: 'cgm-WWWW…WWWW', createdAt: past, lastUsedAt: past };
+  const items = LONG.map((name, n) => ({
+    ...token,
+    id: randomUUID(),
+    name: name.slice(0, 64),
+    expiresAt: n === 0 ? past : '2099-12-31T22:00:00.000+08:00',
+  }));
+  await page.route('**/api/tokens', (route) => route.fulfill({ json: { code: 0, msg: 'ok', data: { items } } }));
+  await page.reload();
+  await page
+    .locator('.management tbody tr')
+    .nth(items.length - 1)
+    .waitFor();
+}

@@ -54,6 +54,32 @@ test('sessions', async ({ page, developer, browser }) => {
   );
 });
 
+test('management tokens', async ({ page, developer }) => {
+  await shoot(page, 'tokens-none', '/tokens', few());
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  for (const [name, access, expiresAt] of [
+    ['Nightly report', 'read', new Date(Date.now() + 80 * 86_400_000).toISOString()],
+    ['Deploy_of_the_customer_service_pipelines_in_the_northern_region_', 'full', soon],
+  ])
+    await developer.api('POST', '/api/tokens', { name, access, expiresAt });
+  await shoot(page, 'tokens', '/tokens');
+  const create = async (words: Words) => {
+    await button(page, words.management.create).first().click();
+    await page.getByLabel(words.management.name, { exact: true }).fill('Dashboard');
+  };
+  await shoot(page, 'tokens-create', '/tokens', dialog(create));
+  await shoot(
+    page,
+    'tokens-made',
+    '/tokens',
+    dialog(async (words) => {
+      await create(words);
+      await button(page, words.management.submit).click();
+      await page.locator('.made-token').waitFor();
+    }),
+  );
+});
+
 test('session', async ({ page, context, developer }) => {
   void developer;
   const cookies = await context.cookies();

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import english from '../src/locale/en/index';
 import chinese from '../src/locale/zh/index';
-import { withLongSessions, type LongCatalog } from './long';
+import { withLongSessions, withLongTokens, type LongCatalog } from './long';
 import { dayOf } from '../src/range/days';
 import { prefer } from './test';
 
@@ -99,6 +99,7 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
     },
   },
   { name: 'sessions', url: '/sessions', prepare: withLongSessions },
+  { name: 'tokens', url: '/tokens', prepare: withLongTokens },
   { name: 'news', url: '/whats-new' },
   {
     name: 'explore',

@@ -30,6 +30,7 @@ function Frame() {
         news={paths.whatsNew}
         account={[
           { key: 'sessions', label: t('account.sessions'), onSelect: () => void navigate(paths.sessions) },
+          { key: 'tokens', label: t('account.tokens'), onSelect: () => void navigate(paths.tokens) },
           { key: 'keys', label: t('keys.title'), onSelect: () => setOpen('shortcuts') },
         ]}
       >
@@ -53,6 +54,7 @@ const pages: Record<Exclude<keyof typeof paths, 'signIn'>, () => Promise<{ Compo
   budgets: () => import('./budgets/BudgetsPage'),
   alerts: () => import('./alerts/OwnAlertsPage'),
   sessions: () => import('./session/SessionsPage'),
+  tokens: () => import('./management/TokensPage'),
   whatsNew: () => import('./news/WhatsNewPage'),
 };
 

@@ -34,6 +34,14 @@ export const news: readonly Entry[] = [
       ),
       item(
         [
+          'Management tokens',
+          'Scripts and dashboards no longer need your sign-in: make them a token that reads, or one of full access, for 30, 90 or 366 days. Revoked, it is refused at the next request.',
+        ],
+        ['管理令牌', '脚本和看板不再需要你的登录：为它们创建只读或完全权限的令牌，有效期 30、90 或 366 天。吊销后，下一个请求即被拒绝。'],
+        '/tokens',
+      ),
+      item(
+        [
           'Tags and users',
           'Send X-Callgate-Tags: team=search, feature=rag and X-Callgate-User with a call, and it is found by them: open a call and click a tag. Neither goes to the upstream.',
         ],

@@ -16,7 +16,7 @@ const common: Same<typeof zh> = {
     docs: 'API docs',
     more: 'More',
   },
-  account: { open: 'Account', signedInAs: 'Signed in as', sessions: 'Sessions', signOut: 'Sign out' },
+  account: { open: 'Account', signedInAs: 'Signed in as', sessions: 'Sessions', tokens: 'Management tokens', signOut: 'Sign out' },
   news: {
     title: 'What’s new',
     unseen: 'There is news',
@@ -70,6 +70,7 @@ const common: Same<typeof zh> = {
     '40101': 'Please sign in.',
     '40102': 'The sign-in is no longer valid.',
     '40301': 'You are not an administrator.',
+    '40302': 'The management token may not do this.',
     '40401': 'It does not exist, or is not yours.',
     '40402': 'This call succeeded, so there is no failure detail.',
     '40902': 'Somebody else changed it meanwhile.',

@@ -24,6 +24,7 @@ export const NOUNS = [
   'budget',
   'alert',
   'user',
+  'token',
   'administrator',
   'spool',
 ] as const;
