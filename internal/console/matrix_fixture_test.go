@@ -116,7 +116,7 @@ func (c *crowd) place(r route) placed {
 	made := c.rightClient.must(201, "POST", "/api/applications", `{"name":"Own"}`)
 	p := placed{route: r, app: field[string](c.t, made, "id"), accessKey: field[string](c.t, made, "accessKey")}
 	p.spare, p.spareDesk = c.right, c.desk
-	p.body = strings.NewReplacer("{soon}", time.Now().Add(time.Hour).Format(time.RFC3339), "{app}", p.app).Replace(r.body)
+	p.body = strings.ReplaceAll(r.body, "{soon}", time.Now().Add(time.Hour).Format(time.RFC3339))
 	if strings.Contains(r.path, "logout") || strings.Contains(r.path, "{session}") {
 		p.spare, p.spareDesk = c.session(identity.Developer, "right@example.com"), c.session(identity.Admin, managingAdmin)
 	}

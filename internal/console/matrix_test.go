@@ -90,7 +90,7 @@ var matrix = []route{
 	{"GET", "/api/capabilities/gpt/applications", reading, "", 200},
 
 	{"GET", "/api/views", reading, "", 200},
-	{"POST", "/api/views", developer, `{"name":"View of {app}","page":"explore","query":"metric=cost"}`, 201},
+	{"POST", "/api/views", developer, `{}`, 40001},
 	{"DELETE", "/api/views/{view}", developer, "", 200},
 
 	{"GET", "/api/alerts", reading, "", 200},
