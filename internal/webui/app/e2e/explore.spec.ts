@@ -96,6 +96,30 @@ test('what a feature cost for a user is found by tags and users, leads to its ca
   expect(query(page)).not.toHaveProperty('tag');
 });
 
+test('a question is saved, found again on another day, and deleted', async ({ page, developer }) => {
+  await withTagged(developer);
+  await page.goto('/explore?metric=tokens&by=tag:team');
+  const views = page.getByRole('button', { name: 'Saved views' });
+  await views.press('Enter');
+  await page.getByRole('menuitem', { name: 'Save this view' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Save this view' });
+  await dialog.getByLabel('Name of the view').fill('Tokens of teams');
+  await expectAccessible(page);
+  await dialog.getByLabel('Name of the view').press('Enter');
+  await expect(dialog).toHaveCount(0);
+  await expect(views).toHaveText('Tokens of teams');
+
+  await page.goto('/explore');
+  await views.click();
+  await page.getByRole('menuitemradio', { name: 'Tokens of teams' }).click();
+  await expect(page).toHaveURL(/metric=tokens/);
+  await expect(row(page, 'search')).toBeVisible();
+  await views.click();
+  await page.getByRole('menuitem', { name: 'Delete “Tokens of teams”' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(views).toHaveText('Saved views');
+});
+
 test('explore is usable in every look; a range that is too long says so', async ({ page, developer }) => {
   await withTagged(developer);
   await page.goto('/explore?metric=failureRate');

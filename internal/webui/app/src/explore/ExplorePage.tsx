@@ -11,6 +11,7 @@ import { useRange, type RangeState } from '../range/useRange';
 import { money } from '../tokens/tokens';
 import { Block, Bones, Empty } from '../ui/page/Block';
 import { Removable } from '../ui/form/Removable';
+import { SavedViews } from '../views/SavedViews';
 import { useTitle } from '../ui/page/useTitle';
 import { useSearch } from '../ui/table/useSearch';
 import { ExploreTable } from './ExploreTable';
@@ -50,6 +51,7 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('title')}</h1>
+        <SavedViews page="explore" />
         <RangeBar state={state} />
       </div>
       <section className="block" aria-label={t('question')}>

@@ -37,6 +37,14 @@ const common: Same<typeof zh> = {
     reload: 'Reload',
     dismiss: 'Got it',
   },
+  views: {
+    title: 'Saved views',
+    save: 'Save this view',
+    hint: 'The page as it is now, with its question and its range, for you alone.',
+    name: 'Name of the view',
+    delete: 'Delete “{{name}}”',
+    remove: 'Delete',
+  },
   state: {
     loading: 'Loading',
     failed: 'The data could not be loaded.',

@@ -28,6 +28,14 @@ const common = {
     reload: '重新加载',
     dismiss: '知道了',
   },
+  views: {
+    title: '已保存的视图',
+    save: '保存当前视图',
+    hint: '按当前的问题和时间范围保存此页面，仅自己可见。',
+    name: '视图名称',
+    delete: '删除“{{name}}”',
+    remove: '删除',
+  },
   state: {
     loading: '加载中',
     failed: '数据加载失败。',

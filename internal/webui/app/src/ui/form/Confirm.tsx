@@ -82,7 +82,12 @@ export default function Confirm({
         transitionName="ant-fade"
         onCancel={() => !busy && onClosed(false)}
       >
-        <div className="stack">
+        <div
+          className="stack"
+          onKeyDown={({ key, target, nativeEvent }) =>
+            key === 'Enter' && target instanceof HTMLInputElement && !composing(nativeEvent) && void go()
+          }
+        >
           {text !== undefined && <p className="second">{text}</p>}
           {children}
           {typed !== undefined && (
@@ -95,7 +100,6 @@ export default function Confirm({
                 autoComplete="off"
                 value={answer}
                 onChange={(event) => setAnswer(event.target.value)}
-                onKeyDown={(event) => event.key === 'Enter' && !composing(event.nativeEvent) && void go()}
               />
             </div>
           )}
