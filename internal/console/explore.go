@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/google/uuid"
 
 	"callgate/internal/calls"
 	"callgate/internal/fault"
@@ -21,11 +20,12 @@ import (
 
 // What a question of explore may ask for: it is answered from every call of its range.
 const (
-	mostExploredDays         = 31
-	mostExploredGroups       = 50
-	exploredGroups           = 10
-	mostExploredApplications = 50
+	mostExploredDays   = 31
+	mostExploredGroups = 50
+	exploredGroups     = 10
 )
+
+const mostDaysRead = "must be at most %d days before the end, for every call is read"
 
 var dimensions = []stats.Dimension{stats.Ungrouped, stats.PerApplication, stats.PerCapability, stats.PerUpstreamModel, stats.PerKey, stats.PerStatus,
 	stats.PerReason, stats.PerEnding, stats.PerUser}
@@ -64,7 +64,7 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 	}
 	wrong := fault.Fields{}
 	if q.Range.Days() > mostExploredDays {
-		wrong.Add("start", "must be at most %d days before the end, for every call is read", mostExploredDays-1)
+		wrong.Add("start", mostDaysRead, mostExploredDays-1)
 	}
 	if q.Only.Outcome.Text != "" {
 		wrong.Add("text", "cannot be asked for here; the list of calls can")
@@ -96,15 +96,6 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 	default:
 		wrong.Add("compare", "must be previous or month, or left out")
 	}
-	for _, text := range ctx.Context().QueryArgs().PeekMulti("application") {
-		id, err := uuid.ParseBytes(text)
-		if err != nil || len(text) != 36 {
-			wrong.Add("application", "must be the id of an application")
-		}
-		q.Applications = append(q.Applications, id)
-	}
-	if len(q.Applications) > mostExploredApplications {
-		wrong.Add("application", "must not be given more than %d times", mostExploredApplications)
-	}
+	q.Applications = applicationsOf(ctx, wrong)
 	return q, wrong.Err()
 }

@@ -126,6 +126,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must be name:value, such as team:search":                         "必须是 名称:值 的形式，例如 team:search",
 	"must not be given more than %d times, for no call has more tags": "最多给出 {1} 次：一次调用最多有这么多标签",
 	"must be 1 to %d characters":                                      "必须为 1 到 {1} 个字符",
+	"must be 10, 25, 50 or 100":                                       "必须是 10、25、50 或 100",
 	"must be at most %d days before the end, for every call is read":  "最多比结束日期早 {1} 天：每次调用都会读取",
 	"cannot be asked for here; the list of calls can":                 "此处不支持；调用列表支持",
 	"must be one of %s":                                               "必须是以下之一：{1}",

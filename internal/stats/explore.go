@@ -91,9 +91,11 @@ func (q Explored) source(r *Reader, more ...any) (from string, parameters []any,
 	if len(q.Applications) == 0 || days.Days() < 1 {
 		return "", nil, false
 	}
-	from = ` FROM calls WHERE application_id IN {applications:Array(UUID)} AND ` + since("from") + ` AND ` + before("to") + q.Only.filters()
-	more = append(more, "applications", q.Applications, "from", days.Start.Start().Unix(), "to", days.End.End().Unix(), "tag", q.Tag)
-	return from, q.Only.parameters(more...), true
+	only := q.Only
+	only.Applications = q.Applications
+	from = ` FROM calls WHERE ` + only.ofApplications() + ` AND ` + since("from") + ` AND ` + before("to") + only.filters()
+	more = append(more, "from", days.Start.Start().Unix(), "to", days.End.End().Unix(), "tag", q.Tag)
+	return from, only.parameters(more...), true
 }
 
 // Rank orders groups, the foremost first; of those that are alike, by name.
