@@ -56,8 +56,9 @@ export function CallLog({
     setAsked((now) => ({ ...now, ...change }));
     onOpened(null);
   };
+  const source = { applicationId };
   const flow = useCallFlow({
-    applicationId,
+    source,
     filter,
     place: asked,
     holdsToday,
@@ -101,7 +102,7 @@ export function CallLog({
           onAsk={ask}
         />
         <CallList
-          applicationId={applicationId}
+          source={source}
           flow={flow}
           filter={filter}
           page={asked.page}
