@@ -10,11 +10,8 @@ import (
 	"callgate/internal/stats"
 )
 
-// What may be asked of the calls of several applications: their pages, and of how many days facets are counted, for which every call
-// is read.
+// callsSizes are how many calls of several applications a page may have.
 var callsSizes = []int{10, 25, 50, 100}
-
-const mostCountedDays = 31
 
 // listCalls is the call flow. Its own dates, page and filters never depend on those of the lists.
 func (c *Console) listCalls(ctx *fiber.Ctx) (any, error) {
@@ -55,9 +52,8 @@ func (c *Console) countOwnCalls(ctx *fiber.Ctx) (any, error) {
 	if q.Until, err = timeParam(ctx, "until"); err != nil {
 		return nil, err
 	}
-	if q.Range.Days() > mostCountedDays {
-		wrong := fault.Fields{}
-		wrong.Add("start", mostDaysRead, mostCountedDays-1)
+	wrong := fault.Fields{}
+	if checkReadDays(q.Range, wrong); wrong.Err() != nil {
 		return nil, wrong.Err()
 	}
 	return c.Report.CallFacets(ctx.UserContext(), principal(ctx).UserID, q)

@@ -20,12 +20,9 @@ import (
 
 // What a question of explore may ask for: it is answered from every call of its range.
 const (
-	mostExploredDays   = 31
 	mostExploredGroups = 50
 	exploredGroups     = 10
 )
-
-const mostDaysRead = "must be at most %d days before the end, for every call is read"
 
 var dimensions = []stats.Dimension{stats.Ungrouped, stats.PerApplication, stats.PerCapability, stats.PerUpstreamModel, stats.PerKey, stats.PerStatus,
 	stats.PerReason, stats.PerEnding, stats.PerUser}
@@ -63,9 +60,7 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 		return q, err
 	}
 	wrong := fault.Fields{}
-	if q.Range.Days() > mostExploredDays {
-		wrong.Add("start", mostDaysRead, mostExploredDays-1)
-	}
+	checkReadDays(q.Range, wrong)
 	if q.Only.Outcome.Text != "" {
 		wrong.Add("text", "cannot be asked for here; the list of calls can")
 	}

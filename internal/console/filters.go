@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
+	"callgate/internal/beijing"
 	"callgate/internal/calls"
 	"callgate/internal/fault"
 	"callgate/internal/stats"
@@ -120,6 +121,15 @@ func applicationsOf(ctx *fiber.Ctx, wrong fault.Fields) (ids []uuid.UUID) {
 		ids = append(ids, id)
 	}
 	return ids
+}
+
+// mostReadDays is of how many days a question may be that every call is read for.
+const mostReadDays = 31
+
+func checkReadDays(days beijing.Range, wrong fault.Fields) {
+	if days.Days() > mostReadDays {
+		wrong.Add("start", "must be at most %d days before the end, for every call is read", mostReadDays-1)
+	}
 }
 
 // httpStatus reads an HTTP status; 0 is none.

@@ -8,14 +8,14 @@ import { PastTheEnd } from '../ui/table/PagedBlock';
 import { Pages } from '../ui/table/Pages';
 import { CallBones } from './CallTable';
 import type { Column } from './columns';
-import { csvAddress, type CallPage, type Source } from './queries';
+import type { CallPage } from './queries';
 import type { Filter } from './filter';
 import { Jump } from './Jump';
 import type { CallFlow } from './useCallFlow';
 
 /** One page of a flow: its figures, its rows or why there are none, and the ways to other pages. */
 export function CallList({
-  source,
+  address,
   flow,
   filter,
   page,
@@ -29,7 +29,8 @@ export function CallList({
   sizes,
   children,
 }: {
-  source: Source;
+  /** Where its calls are downloaded. */
+  address: string;
   flow: CallFlow;
   filter: Filter;
   page: number;
@@ -71,13 +72,7 @@ export function CallList({
       >
         {(data) => (
           <>
-            <Figures
-              page={data}
-              match={match}
-              onlyFailures={onlyFailures}
-              address={csvAddress(source, filter)}
-              onOnlyFailures={onOnlyFailures}
-            />
+            <Figures page={data} match={match} onlyFailures={onlyFailures} address={address} onOnlyFailures={onOnlyFailures} />
             {data.items.length > 0 ? (
               <div onPointerEnter={() => onHover(true)} onPointerLeave={() => onHover(false)}>
                 {children(data)}

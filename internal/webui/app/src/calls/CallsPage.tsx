@@ -26,7 +26,7 @@ import { columnsOf } from './columns';
 import { Facets } from './Facets';
 import { filterOf, nothingChosen, placeOf, type Choice, type Filter } from './filter';
 import { OwnCallPanel } from './OwnCallPanel';
-import { callQueries, MOST_FACET_DAYS, PAGE_SIZES, type Facets as Counts, type PageSize, type Place } from './queries';
+import { callQueries, csvAddress, MOST_FACET_DAYS, PAGE_SIZES, type Facets as Counts, type PageSize, type Place } from './queries';
 import { useCallFlow } from './useCallFlow';
 import { useChoice } from './useChoice';
 
@@ -128,7 +128,7 @@ function Flow({ id, title, state }: { id: string | null; title: string; state: R
   const names = useNames(id, filter, state, place.until);
 
   const panel = opened !== null && (
-    <section className="block" aria-label={t('page.one')}>
+    <section className="block">
       <OwnCallPanel applicationId={id} callId={opened} onBack={close} onNext={flow.next} onPrevious={flow.previous} />
     </section>
   );
@@ -162,7 +162,7 @@ function Flow({ id, title, state }: { id: string | null; title: string; state: R
           />
           <Facets filter={filter} until={place.until} state={state} several={id === null} choice={choice} onChoose={choose} />
           <CallList
-            source={source}
+            address={csvAddress(id === null ? source : { applicationId: id }, filter)}
             flow={flow}
             filter={filter}
             page={page}

@@ -85,7 +85,7 @@ function One({
   };
   const shown = all ? values : values.filter(({ value }, n) => n < FEW || value === chosen);
   return (
-    <div role="group" aria-label={t(`columns.${facet}`)}>
+    <div role="group" aria-label={t('facets.of', { name: t(`columns.${facet}`) })}>
       <p className="meta">{t(`columns.${facet}`)}</p>
       {shown.map((one) => (
         <button

@@ -49,6 +49,7 @@ const calls: Same<typeof zh> = {
   },
   facets: {
     title: 'How many calls each filter would find',
+    of: 'Calls by: {{name}}',
     more: '{{n}} more',
     tooLong: 'Counted for {{n}} days at most, for every call is read: choose a shorter range.',
   },
