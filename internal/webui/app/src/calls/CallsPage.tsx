@@ -125,7 +125,7 @@ function Flow({ id, title, state }: { id: string | null; title: string; state: R
   const close = () =>
     void ((left as { list?: string } | null)?.list === without ? navigate(-1) : navigate(list + without, { replace: true }));
   useKeys({ Escape: opened === null ? undefined : close });
-  const names = useNames(id, filter, state, place.until);
+  const names = useNames(id, filter, state, columns.includes('key') || choice.key !== null ? place.until : undefined);
 
   const panel = opened !== null && (
     <section className="block">
@@ -204,12 +204,12 @@ function Flow({ id, title, state }: { id: string | null; title: string; state: R
   );
 }
 
-/** The names that are known without a question of their own: of the application's keys, else those that facets count. */
-function useNames(id: string | null, filter: Filter, state: RangeState, until: string | null): Names {
+/** The names of the application's keys, else of those that facets count; these where keys are to be seen, as of `until`. */
+function useNames(id: string | null, filter: Filter, state: RangeState, until: string | null | undefined): Names {
   const { data: keys } = useQuery({ ...applicationQueries.keys(id ?? ''), enabled: id !== null });
   const { data: counts } = useQuery({
-    ...callQueries.facets(filter, until, state.holdsToday),
-    enabled: id === null && state.range.days <= MOST_FACET_DAYS,
+    ...callQueries.facets(filter, until ?? null, state.holdsToday),
+    enabled: id === null && until !== undefined && state.range.days <= MOST_FACET_DAYS,
   });
   const { data: application } = useQuery({ ...applicationQueries.get(filter.application ?? ''), enabled: filter.application !== null });
   return useMemo(() => {
