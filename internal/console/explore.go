@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/google/uuid"
 
 	"callgate/internal/calls"
 	"callgate/internal/fault"
@@ -21,10 +20,8 @@ import (
 
 // What a question of explore may ask for.
 const (
-	mostExploredDays         = 31 // where every call is read
-	mostExploredGroups       = 50
-	exploredGroups           = 10
-	mostExploredApplications = 50
+	mostExploredGroups = 50
+	exploredGroups     = 10
 )
 
 var dimensions = []stats.Dimension{stats.Ungrouped, stats.PerApplication, stats.PerCapability, stats.PerUpstreamModel, stats.PerKey, stats.PerStatus,
@@ -86,8 +83,8 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 		pricing.CheckCurrency(wrong, "currency", q.Currency)
 	}
 	q.Durations = report.Metrics[q.Metric].Durations
-	if q.FromRows() && q.Range.Days() > mostExploredDays {
-		wrong.Add("start", "must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read", mostExploredDays-1)
+	if q.FromRows() && q.Range.Days() > mostReadDays {
+		wrong.Add("start", "must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read", mostReadDays-1)
 	}
 	switch how := ctx.Query("compare"); how {
 	case "":
@@ -97,15 +94,6 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 	default:
 		wrong.Add("compare", "must be previous or month, or left out")
 	}
-	for _, text := range ctx.Context().QueryArgs().PeekMulti("application") {
-		id, err := uuid.ParseBytes(text)
-		if err != nil || len(text) != 36 {
-			wrong.Add("application", "must be the id of an application")
-		}
-		q.Applications = append(q.Applications, id)
-	}
-	if len(q.Applications) > mostExploredApplications {
-		wrong.Add("application", "must not be given more than %d times", mostExploredApplications)
-	}
+	q.Applications = applicationsOf(ctx, wrong)
 	return q, wrong.Err()
 }

@@ -14,6 +14,7 @@ import (
 
 	"callgate/internal/fault"
 	"callgate/internal/identity"
+	"callgate/internal/stats"
 )
 
 // What one user, and one client that does not read, can take of the exports' few connections to
@@ -31,12 +32,25 @@ const (
 
 // exportCalls is listCalls without pages, as CSV.
 func (c *Console) exportCalls(ctx *fiber.Ctx) (any, error) {
-	q, err := c.callsQuery(ctx)
+	q, err := c.callsOfOne(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name := "calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv"
-	return c.csvFile(ctx, name, func(ctx context.Context, to io.Writer) error { return c.Report.WriteCalls(ctx, to, q) })
+	return c.csvFile(ctx, callsFile(q), func(ctx context.Context, to io.Writer) error { return c.Report.WriteCalls(ctx, to, q) })
+}
+
+// exportOwnCalls is listOwnCalls without pages, as CSV.
+func (c *Console) exportOwnCalls(ctx *fiber.Ctx) (any, error) {
+	q, err := c.callsOfAny(ctx)
+	if err != nil {
+		return nil, err
+	}
+	owner := principal(ctx).UserID
+	return c.csvFile(ctx, callsFile(q), func(ctx context.Context, to io.Writer) error { return c.Report.WriteOwnCalls(ctx, to, owner, q) })
+}
+
+func callsFile(q stats.CallsQuery) string {
+	return "calls-" + q.Range.Start.String() + "-" + q.Range.End.String() + ".csv"
 }
 
 // csvFile answers with a file that write writes, as one of those that its reader may have at a time.

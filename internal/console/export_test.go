@@ -66,13 +66,13 @@ func TestADownloadWhoseFirstRowDoesNotComeEndsWithItsRequest(t *testing.T) {
 	sameDay(t, w)
 	app := uuid.MustParse(w.application(w.developer("ada"), "app"))
 	w.manyCalls(app.String()) // the driver lets go of a connection as soon as it has read a small result
-	q := stats.CallsQuery{Application: app, Range: beijing.LastDays(2, beijing.Today(w.now))}
+	q := stats.CallsQuery{Applications: []uuid.UUID{app}, Range: beijing.LastDays(2, beijing.Today(w.now))}
 	ended := errors.New("ended")
 	began, let := make(chan struct{}), make(chan struct{})
 	walks, failed := errgroup.WithContext(t.Context())
 	for range 8 {
 		walks.Go(func() error {
-			return w.console.Stats.Walk(t.Context(), q, func(stats.Call) error {
+			return w.console.Stats.Walk(t.Context(), q, func(stats.OwnedCall) error {
 				select {
 				case began <- struct{}{}:
 					<-let

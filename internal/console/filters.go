@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
+	"callgate/internal/beijing"
 	"callgate/internal/calls"
 	"callgate/internal/fault"
 	"callgate/internal/stats"
@@ -99,6 +101,35 @@ func reasonKind(text string) *stats.ReasonKind {
 		return nil
 	}
 	return &stats.ReasonKind{Type: strings.Clone(kind), Code: strings.Clone(code)}
+}
+
+// mostApplications is how many applications may be named to ask about.
+const mostApplications = 50
+
+// applicationsOf reads application, once for each; nil: none is named. Whose they are is not checked.
+func applicationsOf(ctx *fiber.Ctx, wrong fault.Fields) (ids []uuid.UUID) {
+	given := ctx.Context().QueryArgs().PeekMulti("application")
+	if len(given) > mostApplications {
+		wrong.Add("application", "must not be given more than %d times", mostApplications)
+		return nil
+	}
+	for _, text := range given {
+		id, err := uuid.ParseBytes(text)
+		if err != nil || len(text) != 36 {
+			wrong.Add("application", "must be the id of an application")
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// mostReadDays is of how many days a question may be that every call is read for.
+const mostReadDays = 31
+
+func checkReadDays(days beijing.Range, wrong fault.Fields) {
+	if days.Days() > mostReadDays {
+		wrong.Add("start", "must be at most %d days before the end, for every call is read", mostReadDays-1)
+	}
 }
 
 // httpStatus reads an HTTP status; 0 is none.

@@ -765,6 +765,16 @@ type CallAttempt struct {
 	Status *int64 `json:"status"`
 }
 
+// CallFacets defines model for CallFacets.
+type CallFacets struct {
+	Model       FacetValues `json:"model"`
+	Application FacetValues `json:"application"`
+	Key         FacetValues `json:"key"`
+	Reason      FacetValues `json:"reason"`
+	Result      FacetValues `json:"result"`
+	Status      FacetValues `json:"status"`
+}
+
 // CallFacts defines model for CallFacts.
 type CallFacts struct {
 	// Embedded struct due to allOf(#/components/schemas/CallFields)
@@ -1558,6 +1568,20 @@ type ExploredGroup struct {
 	Name *string `json:"name"`
 }
 
+// FacetValue defines model for FacetValue.
+type FacetValue struct {
+	Calls int64 `json:"calls"`
+
+	// Name What an application, a capability or a key is called; null where that is not known, and of others.
+	Name *string `json:"name"`
+
+	// Value As the parameter takes it.
+	Value string `json:"value"`
+}
+
+// FacetValues defines model for FacetValues.
+type FacetValues = []FacetValue
+
 // FailedCall defines model for FailedCall.
 type FailedCall struct {
 	// Embedded struct due to allOf(#/components/schemas/CallFields)
@@ -1747,8 +1771,8 @@ type FoundCalls struct {
 	// Embedded struct due to allOf(#/components/schemas/Coverage)
 	Coverage `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	Items []TracedCall `json:"items"`
-	More  bool         `json:"more"`
+	Items []OwnCall `json:"items"`
+	More  bool      `json:"more"`
 }
 
 // GatewayErrorGoogle On paths that Google's clients call (`…:generateContent` and its like). The code is the reason in `details`.
@@ -2502,6 +2526,32 @@ type OwnBudgetUsage struct {
 	UnknownCalls *int64        `json:"unknownCalls"`
 }
 
+// OwnCall defines model for OwnCall.
+type OwnCall struct {
+	// Embedded struct due to allOf(#/components/schemas/CallFields)
+	CallFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Application ApplicationName `json:"application"`
+	Reason      *CallReason     `json:"reason"`
+}
+
+// OwnCallPage defines model for OwnCallPage.
+type OwnCallPage struct {
+	// Embedded struct due to allOf(#/components/schemas/PageFields)
+	PageFields `yaml:",inline"`
+	// Embedded struct due to allOf(#/components/schemas/Coverage)
+	Coverage `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Items []OwnCall `json:"items"`
+
+	// Models Every model that any of the applications ever called.
+	Models  []string     `json:"models"`
+	Summary CallsSummary `json:"summary"`
+
+	// Until As of when the page stands; send it back for the other pages of the same list.
+	Until Time `json:"until"`
+}
+
 // OwnLimitUsage defines model for OwnLimitUsage.
 type OwnLimitUsage struct {
 	Name LimitName `json:"name"`
@@ -2938,15 +2988,6 @@ type Tokens struct {
 
 	// UnreadableCalls Calls whose answer's report cannot be read.
 	UnreadableCalls int64 `json:"unreadableCalls"`
-}
-
-// TracedCall defines model for TracedCall.
-type TracedCall struct {
-	// Embedded struct due to allOf(#/components/schemas/CallFields)
-	CallFields `yaml:",inline"`
-	// Embedded fields due to inline allOf schema
-	Application ApplicationName `json:"application"`
-	Reason      *CallReason     `json:"reason"`
 }
 
 // Uncovered defines model for Uncovered.

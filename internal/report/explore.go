@@ -78,14 +78,11 @@ const candidates = 1000
 // Explore answers explore, of applications of an owner: of all of them where none is named. Those of others are as those that do
 // not exist.
 func (r *Report) Explore(ctx context.Context, owner uuid.UUID, q Question) (answer openapi.Exploration, err error) {
-	all, ids, err := r.owned(ctx, owner)
+	all, ids, err := r.asked(ctx, owner, q.Applications)
 	if err != nil {
 		return answer, err
 	}
-	if q.Applications == nil {
-		q.Applications = ids
-	}
-	q.Applications = slices.DeleteFunc(q.Applications, func(id uuid.UUID) bool { _, own := all[id]; return !own })
+	q.Applications = ids
 	coverage, kept, err := r.coverage(ctx, q.Applications, q.Range)
 	if err != nil {
 		return answer, err

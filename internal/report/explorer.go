@@ -1,7 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -22,6 +24,17 @@ func (r *Report) owned(ctx context.Context, owner uuid.UUID) (all map[uuid.UUID]
 	all = make(map[uuid.UUID]application.Brief, len(list))
 	for _, a := range list {
 		all[a.ID], ids = a, append(ids, a.ID)
+	}
+	return all, ids, err
+}
+
+// asked are an owner's applications by their ids, and those that are asked about: all of them where none is named. Those of others
+// are as those that do not exist.
+func (r *Report) asked(ctx context.Context, owner uuid.UUID, named []uuid.UUID) (all map[uuid.UUID]application.Brief, ids []uuid.UUID, err error) {
+	if all, ids, err = r.owned(ctx, owner); err == nil && named != nil {
+		ids = slices.DeleteFunc(named, func(id uuid.UUID) bool { _, own := all[id]; return !own })
+		slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		ids = slices.Compact(ids)
 	}
 	return all, ids, err
 }
@@ -66,9 +79,7 @@ func (r *Report) FindCalls(ctx context.Context, owner uuid.UUID, days beijing.Ra
 		return answer, err
 	}
 	answer.More = len(found) > maxTraced
-	answer.Items = openapi.Each(found[:min(maxTraced, len(found))], func(o stats.OwnedCall) openapi.TracedCall {
-		return openapi.TracedCall{CallFields: callFields(book, o.Call), Reason: callReason(o.Reason), Application: nameOf(all[o.Application])}
-	})
+	answer.Items = openapi.Each(found[:min(maxTraced, len(found))], ownCallView(book, all))
 	return answer, nil
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -18,30 +19,50 @@ var CallColumns = []string{"callId", "startTime", "model", "success", "statusCod
 // messagesAtOnce is how many lines have their messages asked for together.
 const messagesAtOnce = 1000
 
+// OwnCallColumns are the headings of WriteOwnCalls.
+var OwnCallColumns = append([]string{"applicationId", "application"}, CallColumns...)
+
 // WriteCalls writes the calls that exportCalls answers as a Sheet, in the order of CallPage, at the pace of to.
 func (r *Report) WriteCalls(ctx context.Context, to io.Writer, q stats.CallsQuery) error {
+	return r.writeCalls(ctx, to, q, CallColumns, func(stats.OwnedCall) []string { return nil })
+}
+
+// WriteOwnCalls is WriteCalls for exportOwnCalls, in the order of OwnCallPage.
+func (r *Report) WriteOwnCalls(ctx context.Context, to io.Writer, owner uuid.UUID, q stats.CallsQuery) error {
+	all, ids, err := r.asked(ctx, owner, q.Applications)
+	if err != nil {
+		return err
+	}
+	q.Applications = ids
+	return r.writeCalls(ctx, to, q, OwnCallColumns, func(c stats.OwnedCall) []string {
+		return []string{c.Application.String(), all[c.Application].Name}
+	})
+}
+
+// writeCalls writes what first says of a call before each line.
+func (r *Report) writeCalls(ctx context.Context, to io.Writer, q stats.CallsQuery, columns []string, first func(stats.OwnedCall) []string) error {
 	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return err
 	}
-	file, err := NewSheet(to, CallColumns)
+	file, err := NewSheet(to, columns)
 	if err != nil {
 		return err
 	}
-	block := make([]stats.Call, 0, messagesAtOnce)
+	block := make([]stats.OwnedCall, 0, messagesAtOnce)
 	flush := func() error {
-		if err := r.Stats.AddMessages(ctx, q.Application, block); err != nil {
+		if err := r.Stats.AddMessages(ctx, block); err != nil {
 			return err
 		}
 		for _, call := range block {
-			if err := file.Line(append(exportLine(call), costCells(book, call)...)); err != nil {
+			if err := file.Line(slices.Concat(first(call), exportLine(call.Call), costCells(book, call.Call))); err != nil {
 				return err
 			}
 		}
 		block = block[:0]
 		return file.Flush()
 	}
-	err = r.Stats.Walk(ctx, q, func(call stats.Call) error {
+	err = r.Stats.Walk(ctx, q, func(call stats.OwnedCall) error {
 		if block = append(block, call); len(block) < cap(block) {
 			return nil
 		}

@@ -92,24 +92,6 @@ func (r *Report) ApplicationDetail(ctx context.Context, a application.Applicatio
 	return answer, nil
 }
 
-// CallPage answers listCalls: one page of ten of the call flow, newest first.
-func (r *Report) CallPage(ctx context.Context, q stats.CallsQuery) (answer openapi.CallPage, err error) {
-	if answer.Coverage, err = r.callCoverageOf(ctx, q.Application, q.Range); err != nil {
-		return answer, err
-	}
-	page, err := r.Stats.Calls(ctx, q)
-	if err != nil {
-		return answer, err
-	}
-	book, err := r.Pricing.Book(ctx)
-	if err != nil {
-		return answer, err
-	}
-	answer.PageFields, answer.Until = openapi.PageOf(page.Page, stats.PageSize, int(page.Total)), beijing.Format(page.Until)
-	answer.Items, answer.Summary, answer.Models = openapi.Each(page.Items, callView(book)), openapi.CallsSummary(page.Summary), page.Models
-	return answer, nil
-}
-
 // FailedCall answers getCall: why a call of an application failed. Faults: NotFound, and NoFailureDetail for one that succeeded.
 func (r *Report) FailedCall(ctx context.Context, application, call uuid.UUID) (openapi.FailedCall, error) {
 	found, err := r.Stats.Call(ctx, application, call)
@@ -154,8 +136,8 @@ func (r *Report) coverageOf(ctx context.Context, ids []uuid.UUID, days beijing.R
 }
 
 // callCoverageOf is coverageOf for the calls themselves, of which less may be kept.
-func (r *Report) callCoverageOf(ctx context.Context, id uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
-	coverage, calls, err := r.coverage(ctx, []uuid.UUID{id}, days)
+func (r *Report) callCoverageOf(ctx context.Context, ids []uuid.UUID, days beijing.Range) (openapi.Coverage, error) {
+	coverage, calls, err := r.coverage(ctx, ids, days)
 	coverage.RetainedFrom = calls
 	return coverage, err
 }

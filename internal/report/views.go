@@ -85,9 +85,15 @@ func estimatedTokens(n uint32) *int64 {
 	return widened(&n)
 }
 
-func callView(book *pricing.Book) func(stats.Call) openapi.Call {
-	return func(c stats.Call) openapi.Call {
-		return openapi.Call{CallFields: callFields(book, c), Reason: callReason(c.Reason)}
+func callView(book *pricing.Book) func(stats.OwnedCall) openapi.Call {
+	return func(c stats.OwnedCall) openapi.Call {
+		return openapi.Call{CallFields: callFields(book, c.Call), Reason: callReason(c.Reason)}
+	}
+}
+
+func ownCallView(book *pricing.Book, all map[uuid.UUID]application.Brief) func(stats.OwnedCall) openapi.OwnCall {
+	return func(c stats.OwnedCall) openapi.OwnCall {
+		return openapi.OwnCall{CallFields: callFields(book, c.Call), Reason: callReason(c.Reason), Application: nameOf(all[c.Application])}
 	}
 }
 

@@ -79,7 +79,7 @@ func TestPagesOfOneInstantHoldEveryCallOnceWhileCallsArrive(t *testing.T) {
 	gpt, arrived := "gpt", 0
 	for i, q := range []CallsQuery{{}, {Result: OnlyFailures}, {Model: &gpt}, {Model: &gpt, Result: OnlySuccesses}, {}} {
 		r.limits = []scanLimits{defaultScanLimits, {day: 20, hour: 3}}[i%2]
-		q.Application, q.Range = application, beijing.LastDays(7, beijing.Today(now))
+		q.Applications, q.Range = []uuid.UUID{application}, beijing.LastDays(7, beijing.Today(now))
 		arrived += l.turnAll(r, q, func() []row {
 			mu.Lock()
 			defer mu.Unlock()
@@ -100,7 +100,7 @@ func (l *callStore) turnAll(r *Reader, q CallsQuery, recorded func() []row) (arr
 	known := len(recorded())
 	seen := map[uuid.UUID]bool{}
 	var first CallsPage
-	var got []Call
+	var got []OwnedCall
 	for q.Page = 1; ; q.Page++ {
 		page, err := r.Calls(l.t.Context(), q)
 		if err != nil {
@@ -149,7 +149,7 @@ func TestAListThatBeganNowHoldsEveryCallRecordedBefore(t *testing.T) {
 	application := uuid.New()
 	r := l.reader(now, "")
 	r.now = time.Now
-	q := CallsQuery{Application: application, Range: beijing.LastDays(30, beijing.Today(now)), Page: 1}
+	q := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.LastDays(30, beijing.Today(now)), Page: 1}
 	for i := range 30 {
 		c := randomRow(random, application, "gpt", now.Add(-time.Duration(random.IntN(29*86400))*time.Second))
 		if err := l.arrive([]row{c}); err != nil {
@@ -179,10 +179,10 @@ func TestAGatewayWhoseClockIsHoursAheadIsListed(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	today := beijing.Today(now)
 	for i, limits := range []scanLimits{defaultScanLimits, {day: 3, hour: 3}} {
-		q := CallsQuery{Application: uuid.New(), Range: beijing.Range{Start: today - 1, End: today + 1}, Page: 1}
+		q := CallsQuery{Applications: []uuid.UUID{uuid.New()}, Range: beijing.Range{Start: today - 1, End: today + 1}, Page: 1}
 		var rows []row
 		for n := range 8 {
-			rows = append(rows, randomRow(random, q.Application, "gpt", now.Add(time.Hour+time.Duration(n)*30*time.Minute)))
+			rows = append(rows, randomRow(random, q.Applications[0], "gpt", now.Add(time.Hour+time.Duration(n)*30*time.Minute)))
 		}
 		if err := l.arrive(rows); err != nil {
 			t.Fatal(err)
@@ -205,7 +205,7 @@ func TestAJumpFindsThePageOfAnInstant(t *testing.T) {
 	r := l.reader(now, "?session_timezone=America/Los_Angeles")
 	for i := range 60 {
 		r.limits = []scanLimits{defaultScanLimits, {day: 5, hour: 20}, {day: 50, hour: 2}}[i%3]
-		q := CallsQuery{Application: applications[i%4], Range: randomRange(random, beijing.Today(now)), Result: []Result{AnyResult, OnlyFailures}[i%2]}
+		q := CallsQuery{Applications: []uuid.UUID{applications[i%4]}, Range: randomRange(random, beijing.Today(now)), Result: []Result{AnyResult, OnlyFailures}[i%2]}
 		if i%5 == 0 {
 			q.Model = &testModels[1]
 		}
@@ -258,7 +258,7 @@ func TestAnHourThatComesTwiceIsOneOfTwo(t *testing.T) {
 	r.limits = scanLimits{day: 2, hour: 2}
 	day := beijing.DayOf(winter)
 	for _, result := range []Result{AnyResult, OnlySuccesses, OnlyFailures} {
-		q := CallsQuery{Application: application, Range: beijing.Range{Start: day, End: day}, Result: result, Page: 1}
+		q := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.Range{Start: day, End: day}, Result: result, Page: 1}
 		want, _ := l.selected(q, day)
 		if page, err := r.Calls(t.Context(), q); err != nil || len(page.Items) != len(want) {
 			t.Errorf("result %v: %d calls instead of %d, %v", result, len(page.Items), len(want), err)
@@ -267,7 +267,7 @@ func TestAnHourThatComesTwiceIsOneOfTwo(t *testing.T) {
 	for hours := -3; hours <= 2; hours++ {
 		from := winter.Add(time.Duration(hours) * time.Hour)
 		to := from.Add(time.Hour)
-		q := CallsQuery{Application: application, Range: beijing.Range{Start: day, End: day}, From: &from, To: &to, Page: 1}
+		q := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.Range{Start: day, End: day}, From: &from, To: &to, Page: 1}
 		page, err := r.Calls(t.Context(), q)
 		if err != nil || len(page.Items) != 1 || page.Items[0].StartTime != beijing.Format(from.Add(16*time.Minute)) {
 			t.Errorf("the hour from %s: %+v, %v", from, page.Items, err)
@@ -306,7 +306,7 @@ func TestAListHoldsWhatWasRecordedByItsInstant(t *testing.T) {
 			until *time.Time
 			want  int64
 		}{{&between, 70}, {nil, 100}, {&between, 70}} {
-			q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now)), Page: 7, Model: model, Until: list.until}
+			q := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.LastDays(7, beijing.Today(now)), Page: 7, Model: model, Until: list.until}
 			page, err := r.Calls(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)

@@ -90,7 +90,7 @@ func (l *callStore) asks(r *Reader, application uuid.UUID, refused bool) {
 	l.t.Helper()
 	today := beijing.Today(r.now())
 	days := beijing.LastDays(7, today)
-	q := CallsQuery{Application: application, Range: days, Page: 2}
+	q := CallsQuery{Applications: []uuid.UUID{application}, Range: days, Page: 2}
 	matching, _ := l.selected(q, 0)
 	for what, ask := range map[string]func(context.Context) (int64, error){
 		"usage": func(ctx context.Context) (int64, error) {
@@ -106,7 +106,7 @@ func (l *callStore) asks(r *Reader, application uuid.UUID, refused bool) {
 			return p.Total, err
 		},
 		"export": func(ctx context.Context) (n int64, err error) {
-			err = r.Walk(ctx, q, func(Call) error { n++; return nil })
+			err = r.Walk(ctx, q, func(OwnedCall) error { n++; return nil })
 			return n, err
 		},
 		"recount": func(ctx context.Context) (n int64, err error) {

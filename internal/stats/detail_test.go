@@ -146,9 +146,9 @@ func TestAStoreThatIsDownIsUnavailableAndDoesNotStopTheStart(t *testing.T) {
 		days := beijing.LastDays(7, beijing.Today(time.Now()))
 		_, usage := r.Usage(t.Context(), []uuid.UUID{uuid.New()}, days)
 		_, totals := r.Totals(t.Context(), []uuid.UUID{uuid.New()}, days)
-		_, page := r.Calls(t.Context(), CallsQuery{Range: days, Page: 1})
+		_, page := r.Calls(t.Context(), CallsQuery{Applications: []uuid.UUID{uuid.New()}, Range: days, Page: 1})
 		_, call := r.Call(t.Context(), uuid.New(), callID(time.Now()))
-		walk := r.Walk(t.Context(), CallsQuery{Range: days}, func(Call) error { return nil })
+		walk := r.Walk(t.Context(), CallsQuery{Applications: []uuid.UUID{uuid.New()}, Range: days}, func(OwnedCall) error { return nil })
 		for i, err := range []error{usage, totals, page, call, walk} {
 			var f *fault.Error
 			if !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter <= 0 {
@@ -177,7 +177,7 @@ func TestAnswersComeBackWithTheStore(t *testing.T) {
 		applications[i] = uuid.New()
 	}
 	ask := func() error {
-		_, page := r.Calls(t.Context(), CallsQuery{Application: uuid.New(), Range: beijing.LastDays(7, today), Page: 1})
+		_, page := r.Calls(t.Context(), CallsQuery{Applications: []uuid.UUID{uuid.New()}, Range: beijing.LastDays(7, today), Page: 1})
 		_, usage := r.Usage(t.Context(), applications, beijing.LastDays(7, today))
 		return errors.Join(page, usage)
 	}

@@ -105,9 +105,11 @@ func (q Explored) source(r *Reader, more ...any) (from string, parameters []any,
 	if len(q.Applications) == 0 || days.Days() < 1 {
 		return "", nil, false
 	}
-	from = ` FROM calls WHERE application_id IN {applications:Array(UUID)} AND toDate(start_time) BETWEEN {start:Date} AND {end:Date}` + q.Only.filters()
-	more = append(more, "applications", q.Applications, "start", days.Start, "end", days.End, "tag", q.Tag)
-	return from, q.Only.parameters(more...), true
+	only := q.Only
+	only.Applications = q.Applications
+	from = ` FROM calls WHERE ` + only.ofApplications() + ` AND toDate(start_time) BETWEEN {start:Date} AND {end:Date}` + only.filters()
+	more = append(more, "start", days.Start, "end", days.End, "tag", q.Tag)
+	return from, only.parameters(more...), true
 }
 
 // Rank orders groups, the foremost first; of those that are alike, by name.

@@ -40,11 +40,11 @@ type row struct {
 func (c row) day() beijing.Day { return beijing.DayOf(c.start) }
 
 // asCall is what the API must say of it.
-func (c row) asCall() Call {
-	call := Call{
+func (c row) asCall() OwnedCall {
+	call := OwnedCall{Application: c.application, Call: Call{
 		CallID: c.id, StartTime: beijing.Format(c.start), Model: c.model, Success: c.success, StatusCode: c.status,
 		DurationMs: c.durationMs, EndedBy: c.endedBy, Streamed: c.streamed, FirstByteMs: c.firstByteMs,
-	}
+	}}
 	if c.reasonType != "" {
 		call.Reason = &FailureReason{Type: c.reasonType, Code: c.reasonCode}
 		if c.upstream != 0 {
@@ -163,7 +163,7 @@ func randomRow(random *rand.Rand, application uuid.UUID, model string, start tim
 // selected are the calls of a query, newest first, in the order ClickHouse gives to UUIDs.
 func (l *callStore) selected(q CallsQuery, from beijing.Day) (matching []row, summary CallsSummary) {
 	for _, c := range l.rows {
-		if c.application != q.Application || !q.Range.Contains(c.day()) || c.day() < from || q.Model != nil && c.model != *q.Model {
+		if !slices.Contains(q.Applications, c.application) || !q.Range.Contains(c.day()) || c.day() < from || q.Model != nil && c.model != *q.Model {
 			continue
 		}
 		summary.Calls++

@@ -12,7 +12,7 @@ import (
 	"callgate/internal/beijing"
 )
 
-// PageSize is the number of calls on a page of the call flow.
+// PageSize is the number of calls on a page of the call flow, unless another is asked for.
 const PageSize = 10
 
 // attempts is how often a page is asked again when rows were there to be counted but not to be
@@ -29,18 +29,19 @@ const (
 	OnlyFailures  Result = "failure"
 )
 
-// CallsQuery selects calls of one application.
+// CallsQuery selects calls of some applications.
 type CallsQuery struct {
-	Application uuid.UUID
-	Range       beijing.Range
-	Page        int        // from 1
-	Model       *string    // nil: all; empty: calls that named no capability that exists
-	From, To    *time.Time // when the calls started: at or after, and before; nil: whenever
-	Result      Result     // narrows items and total, not the summary
-	TraceID     string     // of the trace the calls belong to; empty: of any or none
-	Key         uuid.UUID  // of the application, that the calls were made with; the zero one: any or none
-	Outcome     Outcome
-	Dimensions  Dimensions
+	Applications []uuid.UUID
+	Range        beijing.Range
+	Page         int        // from 1
+	Size         int        // calls on a page; 0: PageSize
+	Model        *string    // nil: all; empty: calls that named no capability that exists
+	From, To     *time.Time // when the calls started: at or after, and before; nil: whenever
+	Result       Result     // narrows items and total, not the summary
+	TraceID      string     // of the trace the calls belong to; empty: of any or none
+	Key          uuid.UUID  // of the applications, that the calls were made with; the zero one: any or none
+	Outcome      Outcome
+	Dimensions   Dimensions
 
 	// Until is the instant as of which Calls answers: those of a first page, for its other pages. Nil,
 	// or more than a day ago, or to come: now.
@@ -52,7 +53,11 @@ type CallsQuery struct {
 
 // parameters are those of every query below, and more.
 func (q CallsQuery) parameters(more ...any) []any {
-	more = append(more, "application", q.Application)
+	if len(q.Applications) == 1 {
+		more = append(more, "application", q.Applications[0])
+	} else {
+		more = append(more, "applications", q.Applications)
+	}
 	if q.Model != nil {
 		more = append(more, "model", *q.Model)
 	}
@@ -74,6 +79,22 @@ func (q CallsQuery) parameters(more ...any) []any {
 		more = append(more, "until", q.Until.UnixMilli(), "arrivals", arrivals(*q.Until).Start().UnixMilli())
 	}
 	return args(more...)
+}
+
+// ofApplications is the condition that a call is of one of the applications. Rows of one stand in the order of the call flow, which
+// only an equation tells ClickHouse.
+func (q CallsQuery) ofApplications() string {
+	if len(q.Applications) == 1 {
+		return "application_id = {application:UUID}"
+	}
+	return "application_id IN {applications:Array(UUID)}"
+}
+
+func (q CallsQuery) size() int64 {
+	if q.Size == 0 {
+		return PageSize
+	}
+	return int64(q.Size)
 }
 
 // Call is one row of the call flow.
@@ -118,20 +139,23 @@ type CallsSummary struct {
 type CallsPage struct {
 	Page    int       // from 1
 	Until   time.Time // as of when: asked for again, it gives the other pages of the same list
-	Items   []Call
+	Items   []OwnedCall
 	Total   int64 // calls that paging reaches
 	Summary CallsSummary
-	Models  []string // every model the application ever called, whatever the range; by id
+	Models  []string // every model the applications ever called, whatever the range; by id
 }
 
-// Calls gives one page of an application's call flow, newest first; calls of the same millisecond
-// stand in a fixed order. A page past the end is empty. Days whose calls are not kept are empty.
+// Calls gives one page of the call flow of some applications, newest first; calls of the same millisecond
+// stand in a fixed order. A page past the end is empty, and so is everything of no application. Days whose calls are not kept are empty.
 // Faults: Unavailable.
 func (r *Reader) Calls(ctx context.Context, q CallsQuery) (CallsPage, error) {
-	var page CallsPage
+	page := CallsPage{Page: q.Page, Until: r.now(), Items: []OwnedCall{}, Models: []string{}}
+	if len(q.Applications) == 0 {
+		return page, nil
+	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		page.Models, err = r.models(groupCtx, q.Application)
+		page.Models, err = r.models(groupCtx, q)
 		return err
 	})
 	group.Go(func() error { return r.page(groupCtx, q, &page) })
@@ -165,12 +189,12 @@ func (r *Reader) page(ctx context.Context, q CallsQuery, page *CallsPage) error 
 		if page.Items, err = r.items(ctx, q, counted, page.Page); err != nil {
 			return err
 		}
-		missing := min(PageSize, page.Total-int64(page.Page-1)*PageSize) - int64(len(page.Items))
+		missing := min(q.size(), page.Total-int64(page.Page-1)*q.size()) - int64(len(page.Items))
 		if missing <= 0 {
 			return nil
 		}
 		if attempt == attempts {
-			r.log.WarnContext(ctx, "rollups count calls that have no rows", "application", q.Application, "missing", missing)
+			r.log.WarnContext(ctx, "rollups count calls that have no rows", "applications", len(q.Applications), "missing", missing)
 			return nil
 		}
 	}
@@ -195,9 +219,9 @@ func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) 
 		more = append(more, textDays(buckets)...)
 	}
 	query = `
-SELECT` + callColumns + `
+SELECT` + callColumns + `, application_id
 FROM calls
-WHERE application_id = {application:UUID}
+WHERE ` + q.ofApplications() + `
   AND (` + condition + `)` + q.filters() + `
 ORDER BY start_time ` + order + `, call_id ` + order
 	return query, q.parameters(append(more, bounds...)...)
@@ -216,12 +240,12 @@ func (q CallsQuery) filters() (conditions string) {
 }
 
 // items reads the rows of a page, from the nearer end of their buckets.
-func (r *Reader) items(ctx context.Context, q CallsQuery, counted series, page int) ([]Call, error) {
+func (r *Reader) items(ctx context.Context, q CallsQuery, counted series, page int) ([]OwnedCall, error) {
 	p, err := r.locate(ctx, q, counted, page)
 	if err != nil {
 		return nil, err
 	}
-	items := make([]Call, 0, p.count)
+	items := make([]OwnedCall, 0, p.count)
 	if p.count == 0 {
 		return items, nil
 	}
@@ -234,7 +258,7 @@ func (r *Reader) items(ctx context.Context, q CallsQuery, counted series, page i
 	query, parameters := selectCalls(q, p.buckets, order, "count", int64(p.count), "offset", offset)
 	query += " LIMIT {count:Int64} OFFSET {offset:Int64}"
 	err = r.each(inOneThread(ctx), "call flow", query, parameters, func(rows driver.Rows) error {
-		c, err := scanCall(rows)
+		c, err := scanOwnedCall(rows)
 		items = append(items, c)
 		return err
 	})
@@ -245,6 +269,18 @@ func (r *Reader) items(ctx context.Context, q CallsQuery, counted series, page i
 		slices.Reverse(items)
 	}
 	return items, nil
+}
+
+// OwnedCall is a call and the application it belongs to.
+type OwnedCall struct {
+	Application uuid.UUID
+	Call
+}
+
+// scanOwnedCall reads the columns of callColumns and the application.
+func scanOwnedCall(rows driver.Rows) (c OwnedCall, err error) {
+	c.Call, err = scanCall(rows, &c.Application)
+	return c, err
 }
 
 // scanCall reads the columns of callColumns and, after them, more. Times come as integers, so that
@@ -278,12 +314,10 @@ func scanCall(rows driver.Rows, more ...any) (Call, error) {
 	return c, nil
 }
 
-const modelsQuery = `
-SELECT DISTINCT toString(model) AS id FROM app_models WHERE application_id = {application:UUID} ORDER BY id`
-
-func (r *Reader) models(ctx context.Context, application uuid.UUID) ([]string, error) {
+func (r *Reader) models(ctx context.Context, q CallsQuery) ([]string, error) {
 	models := []string{}
-	err := r.each(inOneThread(ctx), "models of an application", modelsQuery, args("application", application), func(rows driver.Rows) error {
+	query := "SELECT DISTINCT toString(model) AS id FROM app_models WHERE " + q.ofApplications() + " ORDER BY id"
+	err := r.each(inOneThread(ctx), "models of applications", query, CallsQuery{Applications: q.Applications}.parameters(), func(rows driver.Rows) error {
 		var model string
 		if err := rows.Scan(&model); err != nil {
 			return unavailable(err, "read models")

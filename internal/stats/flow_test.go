@@ -57,7 +57,7 @@ func TestPagesHoldTogetherWhileCallsArrive(t *testing.T) {
 	})
 	r := l.reader(now, "")
 	r.limits = scanLimits{day: 30, hour: 60}
-	q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now)), Page: 1}
+	q := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.LastDays(7, beijing.Today(now)), Page: 1}
 	seen := int64(0)
 	for range 80 {
 		page, err := r.Calls(t.Context(), q)
@@ -81,7 +81,7 @@ func TestPagesHoldTogetherWhileCallsArrive(t *testing.T) {
 // checkShape tells whether a page is what its own total promises.
 func checkShape(t testing.TB, q CallsQuery, page CallsPage) {
 	t.Helper()
-	want := min(PageSize, max(0, page.Total-int64(q.Page-1)*PageSize))
+	want := min(q.size(), max(0, page.Total-int64(q.Page-1)*q.size()))
 	if int64(len(page.Items)) != want {
 		t.Errorf("page %d of %d calls has %d items, want %d", q.Page, page.Total, len(page.Items), want)
 	}
@@ -137,7 +137,7 @@ func TestALateCallIsFoundInAnHourCountedBefore(t *testing.T) {
 	}
 	r := l.reader(now, "")
 	r.limits = scanLimits{day: 1, hour: 1}
-	q := CallsQuery{Application: application, Range: beijing.LastDays(7, beijing.Today(now))}
+	q := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.LastDays(7, beijing.Today(now))}
 	everyCallOnce(t, l, r, q)
 	l.add(randomRow(random, application, "gpt", hourStart.Add(30*time.Minute)))
 	everyCallOnce(t, l, r, q)
@@ -156,7 +156,7 @@ func TestEveryPageOfALargeHourIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.reader(now, "")
-	q := CallsQuery{Application: application, Range: beijing.LastDays(366, beijing.Today(now))}
+	q := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.LastDays(366, beijing.Today(now))}
 	for _, page := range []int{1, 2, calls / 20, calls/20 + 1, calls/10 - 1, calls / 10} {
 		q.Page = page
 		got, err := r.Calls(t.Context(), q)

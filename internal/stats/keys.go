@@ -69,11 +69,11 @@ SELECT toInt32(day), sum(n), sum(with_key), sum(total), sum(total) - sum(failed)
 FROM (
     SELECT u.day AS day, u.calls AS n, toInt64(0) AS with_key, toInt64(0) AS total, toInt64(0) AS failed
     FROM usage_daily AS u
-    WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
+    WHERE u.` + q.ofApplications() + ` AND u.day >= {start:Date} AND u.day <= {end:Date}
     UNION ALL
     SELECT k.day AS day, toInt64(0), if(k.meter = 'total', k.amount, 0), if(k.meter = 'total' AND ` + listed + `, k.amount, 0), if(k.meter = 'failed' AND ` + listed + `, k.amount, 0)
     FROM keys_daily AS k
-    WHERE k.application_id = {application:UUID} AND k.day >= {start:Date} AND k.day <= {end:Date} AND k.meter IN ('total', 'failed')
+    WHERE k.` + q.ofApplications() + ` AND k.day >= {start:Date} AND k.day <= {end:Date} AND k.meter IN ('total', 'failed')
 )
 GROUP BY day`
 }

@@ -19,16 +19,16 @@ const MessageHead = 200
 const messagesQuery = `
 SELECT call_id, substringUTF8(message, 1, {most:UInt32})
 FROM call_failures
-WHERE application_id = {application:UUID} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}
+WHERE application_id IN {applications:Array(UUID)} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}
   AND start_time >= fromUnixTimestamp64Milli({first:Int64}, 'Asia/Shanghai') AND start_time <= fromUnixTimestamp64Milli({last:Int64}, 'Asia/Shanghai')
   AND call_id IN {calls:Array(UUID)} AND message != ''`
 
-// AddMessages fills in the heads of the messages of failed calls of an application, where they are kept. A thousand calls
+// AddMessages fills in the heads of the messages of failed calls, where they are kept. A thousand calls
 // at a time, or fewer. Faults: Unavailable.
-func (r *Reader) AddMessages(ctx context.Context, application uuid.UUID, calls []Call) error {
+func (r *Reader) AddMessages(ctx context.Context, calls []OwnedCall) error {
 	reasons := map[uuid.UUID]*FailureReason{}
 	var days []uint32
-	var ids []uuid.UUID
+	var ids, applications []uuid.UUID
 	first, last := int64(math.MaxInt64), int64(0)
 	from := r.days.FailuresFrom(beijing.Today(r.now()))
 	for _, c := range calls {
@@ -38,6 +38,9 @@ func (r *Reader) AddMessages(ctx context.Context, application uuid.UUID, calls [
 		}
 		reasons[c.CallID] = c.Reason
 		ids = append(ids, c.CallID)
+		if !slices.Contains(applications, c.Application) {
+			applications = append(applications, c.Application)
+		}
 		first, last = min(first, start.UnixMilli()), max(last, start.UnixMilli())
 		if day := beijing.DayOf(start).Number(); !slices.Contains(days, day) {
 			days = append(days, day)
@@ -46,7 +49,7 @@ func (r *Reader) AddMessages(ctx context.Context, application uuid.UUID, calls [
 	if len(ids) == 0 {
 		return nil
 	}
-	parameters := args("application", application, "days", days, "first", first, "last", last, "calls", ids, "most", uint32(MessageHead+1))
+	parameters := args("applications", applications, "days", days, "first", first, "last", last, "calls", ids, "most", uint32(MessageHead+1))
 	return r.each(ctx, "messages of failures", messagesQuery, parameters, func(rows driver.Rows) error {
 		var id uuid.UUID
 		var message string

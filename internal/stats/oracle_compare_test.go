@@ -93,7 +93,12 @@ func (o *oracle) walk(where, at string, got, want any) {
 
 func (o *oracle) compareText(account int, path string, query url.Values, want string) {
 	o.t.Helper()
-	status, body := o.get(account, path, query)
+	o.compareTextAt(account, "/api/statistics/applications"+path, query, want)
+}
+
+func (o *oracle) compareTextAt(account int, path string, query url.Values, want string) {
+	o.t.Helper()
+	status, body := o.getAt(account, path, query)
 	o.cells += strings.Count(want, ",")
 	if status != http.StatusOK || string(body) != want {
 		o.t.Errorf("%s?%s: %d\n got %s\nwant %s", path, query.Encode(), status, body, want)

@@ -229,10 +229,15 @@ func (o *oracle) question() {
 		query.Set("result", result)
 	}
 	n := o.narrow(query, start, end, result)
-	matching, _ := o.flow(a, start, end, ofModel, result, n)
+	if o.random.IntN(3) == 0 {
+		o.several(account, query, start, end, ofModel, result, n)
+		return
+	}
+	only := []registered{a}
+	matching, _ := o.flow(only, start, end, ofModel, result, n)
 	switch o.random.IntN(6) {
 	case 0:
-		o.compareText(account, one+"/calls.csv", query, o.export(a, start, end, ofModel, result, n))
+		o.compareText(account, one+"/calls.csv", query, o.export(only, false, start, end, ofModel, result, n))
 	case 1:
 		if len(matching) > 0 {
 			o.compareFailure(account, one, matching[o.random.IntN(len(matching))])
@@ -241,7 +246,7 @@ func (o *oracle) question() {
 		last := (len(matching) + pageSize - 1) / pageSize
 		page := []int{1, 2, max(last, 1), last + 1, 1 + o.random.IntN(last+1), 1 + o.random.IntN(last+1), 1<<31 - 1}[o.random.IntN(7)]
 		query.Set("page", strconv.Itoa(page))
-		o.compare(account, one+"/calls", query, o.calls(a, start, end, ofModel, result, n, page))
+		o.compare(account, one+"/calls", query, o.calls(only, start, end, ofModel, result, n, page, pageSize))
 	}
 }
 

@@ -32,14 +32,14 @@ func (o Outcome) OnlyFailures() bool {
 	return o.Reason != nil || o.UpstreamStatus != nil || o.Text != ""
 }
 
-// conditions are those of rows of calls.
-func (o Outcome) conditions() string {
+// conditions are those of rows of calls; the details of failures are looked for with the condition of their applications.
+func (o Outcome) conditions(ofApplications string) string {
 	conditions := o.columns()
 	if o.OnlyFailures() {
 		conditions += " AND NOT success"
 	}
 	if o.Text != "" {
-		conditions += " AND (start_time, call_id) GLOBAL IN (SELECT start_time, call_id FROM call_failures WHERE application_id = {application:UUID}" +
+		conditions += " AND (start_time, call_id) GLOBAL IN (SELECT start_time, call_id FROM call_failures WHERE " + ofApplications +
 			" AND " + since("textFrom") + " AND " + before("textTo") + " AND positionCaseInsensitiveUTF8(message, {text:String}) > 0)"
 	}
 	return conditions
@@ -119,12 +119,12 @@ func outcomeDays(q CallsQuery) string {
 	return `
 SELECT false AS failures, toInt32(u.day), sum(u.calls), sum(u.successes)
 FROM usage_daily AS u
-WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
+WHERE u.` + q.ofApplications() + ` AND u.day >= {start:Date} AND u.day <= {end:Date}
 GROUP BY u.day
 UNION ALL
 SELECT true, toInt32(f.day), sum(f.calls), sumIf(f.calls, ` + listed + q.Outcome.columns() + `)
 FROM failures_daily AS f
-WHERE f.application_id = {application:UUID} AND f.day >= {start:Date} AND f.day <= {end:Date}
+WHERE f.` + q.ofApplications() + ` AND f.day >= {start:Date} AND f.day <= {end:Date}
 GROUP BY f.day`
 }
 
@@ -187,7 +187,7 @@ func (r *Reader) withRows(ctx context.Context, q CallsQuery, t series, days []ui
 	counted, err := r.countBuckets(ctx, `
 SELECT toInt64(86400) AS unit, intDiv(toUnixTimestamp64Milli(start_time) + 28800000, 86400000) * 86400 - 28800 AS start,`+q.counted()+`
 FROM calls
-WHERE application_id = {application:UUID} AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}
+WHERE `+q.ofApplications()+` AND toYYYYMMDD(start_time) IN {days:Array(UInt32)}
 GROUP BY start`, q.parameters("days", days))
 	t = slices.Concat(t, counted)
 	t.sort()

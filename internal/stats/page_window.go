@@ -43,8 +43,8 @@ type pageWindow struct {
 func (r *Reader) locate(ctx context.Context, q CallsQuery, t series, page int) (pageWindow, error) {
 	total := t.matches(q.Result)
 	for {
-		found := t.find(q.Result, page, total)
-		wide := found.wide(q.Result, r.limits.with(q))
+		found := t.find(q, page, total)
+		wide := found.wide(q, r.limits.with(q))
 		if len(wide) == 0 {
 			return found, nil
 		}
@@ -74,16 +74,16 @@ func (r *Reader) splitAll(ctx context.Context, q CallsQuery, buckets []timeBucke
 }
 
 // find gives the buckets that hold a page of total calls, of which narrowed buckets may hold others.
-func (t series) find(result Result, page int, total int64) pageWindow {
-	first := int64(page-1) * PageSize
-	end := min(first+PageSize, total, t.matches(result))
+func (t series) find(q CallsQuery, page int, total int64) pageWindow {
+	first := int64(page-1) * q.size()
+	end := min(first+q.size(), total, t.matches(q.Result))
 	if first >= end {
 		return pageWindow{}
 	}
 	found := pageWindow{count: int(end - first)}
 	position := int64(0)
 	for _, s := range t {
-		n := s.matches(result)
+		n := s.matches(q.Result)
 		if n > 0 && position+n > first && position < end {
 			if len(found.buckets) == 0 {
 				found.skip = first - position
@@ -97,11 +97,12 @@ func (t series) find(result Result, page int, total int64) pageWindow {
 }
 
 // wide gives the buckets that must be narrowed before the page is read. When every row matches, the
-// walk is no longer than the way from the nearer end; else it may be as long as the bucket.
-func (p pageWindow) wide(result Result, limits scanLimits) []timeBucket {
+// walk is no longer than the way from the nearer end; else it may be as long as the bucket, as it is where rows of several
+// applications must be put in order.
+func (p pageWindow) wide(q CallsQuery, limits scanLimits) []timeBucket {
 	walk := min(p.skip+int64(p.count), p.inside-p.skip)
 	for _, s := range p.buckets {
-		if s.matches(result) != s.rows {
+		if s.matches(q.Result) != s.rows || len(q.Applications) > 1 {
 			walk = 1 << 62
 		}
 	}
@@ -129,14 +130,14 @@ func (r *Reader) pageAt(ctx context.Context, q CallsQuery, t series) (int, error
 			break
 		}
 	}
-	return int(max(0, min(newer, t.matches(q.Result)-1))/PageSize) + 1, nil
+	return int(max(0, min(newer, t.matches(q.Result)-1))/q.size()) + 1, nil
 }
 
 // rowsAfter counts the matching calls that started after a millisecond and before a second.
 func (r *Reader) rowsAfter(ctx context.Context, q CallsQuery, afterMs, to int64) (n int64, err error) {
 	query := `
 SELECT toInt64(count()) FROM calls
-WHERE application_id = {application:UUID} AND start_time > fromUnixTimestamp64Milli({after:Int64}, 'Asia/Shanghai') AND ` + before("to") + q.filters()
+WHERE ` + q.ofApplications() + ` AND start_time > fromUnixTimestamp64Milli({after:Int64}, 'Asia/Shanghai') AND ` + before("to") + q.filters()
 	err = r.each(ctx, "calls after an instant", query, q.parameters("after", afterMs, "to", to), func(rows driver.Rows) error {
 		if err := rows.Scan(&n); err != nil {
 			return unavailable(err, "count calls after an instant")

@@ -45,7 +45,7 @@ func TestAllPagesHoldEveryCallOnceInOrderWhileCallsArriveOnOtherDays(t *testing.
 			t.Fatal(err)
 		}
 	}
-	q := CallsQuery{Application: application, Range: beijing.Range{Start: today - 9, End: today - 3}}
+	q := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.Range{Start: today - 9, End: today - 3}}
 	want, _ := l.selected(q, 0)
 
 	stop := make(chan struct{})

@@ -57,7 +57,7 @@ func TestAPageCostsFewQueries(t *testing.T) {
 		{"its second page", CallsQuery{Range: beijing.LastDays(7, today), Page: 2, Until: &until}, 4},
 		{"a page of days long gone", CallsQuery{Range: beijing.Range{Start: today - 20, End: today - 10}, Page: 1}, 3},
 	} {
-		c.q.Application = application
+		c.q.Applications = []uuid.UUID{application}
 		conn.asked.Store(0)
 		page, err := r.Calls(t.Context(), c.q)
 		if err != nil || len(page.Items) != PageSize || page.Total == 0 {

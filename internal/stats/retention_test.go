@@ -39,16 +39,16 @@ func TestFiguresOutliveTheirCallsAndNoPageShowsAPart(t *testing.T) {
 	if err != nil || totals[application].Calls != 8 {
 		t.Errorf("totals of 40 days: %+v, %v", totals, err)
 	}
-	page, err := r.Calls(t.Context(), CallsQuery{Application: application, Range: days, Page: 1})
+	page, err := r.Calls(t.Context(), CallsQuery{Applications: []uuid.UUID{application}, Range: days, Page: 1})
 	if err != nil || page.Total != 6 || page.Summary.Calls != 6 || len(page.Items) != 6 {
 		t.Errorf("calls of 20 days: %d, %+v, %d items, %v", page.Total, page.Summary, len(page.Items), err)
 	}
-	before := CallsQuery{Application: application, Range: beijing.Range{Start: today - 60, End: today - 21}, Page: 1}
+	before := CallsQuery{Applications: []uuid.UUID{application}, Range: beijing.Range{Start: today - 60, End: today - 21}, Page: 1}
 	if page, err := r.Calls(t.Context(), before); err != nil || page.Total != 0 || len(page.Items) != 0 {
 		t.Errorf("days whose calls are not kept: %+v, %v", page, err)
 	}
 	walked := 0
-	if err := r.Walk(t.Context(), CallsQuery{Application: application, Range: days}, func(Call) error { walked++; return nil }); err != nil || walked != 6 {
+	if err := r.Walk(t.Context(), CallsQuery{Applications: []uuid.UUID{application}, Range: days}, func(OwnedCall) error { walked++; return nil }); err != nil || walked != 6 {
 		t.Errorf("%d calls exported, %v", walked, err)
 	}
 	if kept := r.KeptCalls(days); kept != (beijing.Range{Start: today - 20, End: today}) {

@@ -171,7 +171,7 @@ func (r *Reader) countArrived(ctx context.Context, q CallsQuery, days []timeBuck
 SELECT ` + hourOfRow + ` AS start,` + q.counted() + `,
     toUnixTimestamp64Milli(greatest(max(recorded_at), now64(3, 'Asia/Shanghai') - toIntervalMillisecond({unsettled:Int64})))
 FROM calls
-WHERE application_id = {application:UUID} AND (` + condition + `)
+WHERE ` + q.ofApplications() + ` AND (` + condition + `)
 GROUP BY start WITH TOTALS`
 	var through int64
 	scan := func(to func(...any) error) (s timeBucket, err error) {
@@ -238,7 +238,7 @@ func (q CallsQuery) listed() (conditions string) {
 	if q.Until != nil {
 		conditions += " AND " + inTime
 	}
-	return conditions + q.Outcome.conditions() + q.Dimensions.conditions()
+	return conditions + q.Outcome.conditions(q.ofApplications()) + q.Dimensions.conditions()
 }
 
 // ofModel is the query's model filter.
@@ -250,7 +250,7 @@ func daysOf(q CallsQuery) string {
 	return `
 SELECT toInt64(86400) AS unit, toInt64(toUnixTimestamp(toDateTime(u.day, 'Asia/Shanghai'))) AS start,` + q.rolledUp() + `
 FROM usage_daily AS u
-WHERE u.application_id = {application:UUID} AND u.day >= {start:Date} AND u.day <= {end:Date}
+WHERE u.` + q.ofApplications() + ` AND u.day >= {start:Date} AND u.day <= {end:Date}
 GROUP BY u.day`
 }
 
@@ -261,7 +261,7 @@ func hoursOf(q CallsQuery) string {
 	return `
 SELECT toInt64(3600) AS unit, toInt64(toUnixTimestamp(u.hour)) AS start,` + q.rolledUp() + `
 FROM usage_hourly AS u
-WHERE u.application_id = {application:UUID} AND u.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND u.hour < toDateTime({to:Int64}, 'Asia/Shanghai')
+WHERE u.` + q.ofApplications() + ` AND u.hour >= toDateTime({from:Int64}, 'Asia/Shanghai') AND u.hour < toDateTime({to:Int64}, 'Asia/Shanghai')
 GROUP BY u.hour`
 }
 
@@ -272,7 +272,7 @@ func everyHourFromRows(q CallsQuery) string {
 	return `
 SELECT toInt64(3600) AS unit, ` + hourOfRow + ` AS start,` + q.counted() + `
 FROM calls
-WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
+WHERE ` + q.ofApplications() + ` AND ` + since("from") + ` AND ` + before("to") + `
 GROUP BY start`
 }
 
@@ -280,7 +280,7 @@ func secondsOf(q CallsQuery) string {
 	return `
 SELECT toInt64(1) AS unit, intDiv(toUnixTimestamp64Milli(start_time), 1000) AS start,` + q.counted() + `
 FROM calls
-WHERE application_id = {application:UUID} AND ` + since("from") + ` AND ` + before("to") + `
+WHERE ` + q.ofApplications() + ` AND ` + since("from") + ` AND ` + before("to") + `
 GROUP BY start`
 }
 

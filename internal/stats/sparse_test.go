@@ -42,12 +42,12 @@ func (c *together) Query(ctx context.Context, query string, args ...any) (driver
 // sparse writes twenty days of many calls, among them one of a rare model each.
 func (l *callStore) sparse(today beijing.Day, perDay int) (q CallsQuery) {
 	l.t.Helper()
-	q = CallsQuery{Application: uuid.New(), Range: beijing.LastDays(30, today), Page: 1}
+	q = CallsQuery{Applications: []uuid.UUID{uuid.New()}, Range: beijing.LastDays(30, today), Page: 1}
 	err := l.conn.Exec(l.t.Context(), `INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, ended_by)
 		SELECT {application:UUID}, fromUnixTimestamp64Milli({start:Int64} - intDiv(number, {calls:Int64}) * 86400000 + number % {calls:Int64} * 1000),
 			generateUUIDv4(), if(number % {calls:Int64} = 77, 'rare', 'gpt'), 5, 200, true, 'complete'
 		FROM numbers(20 * {calls:UInt64}) SETTINGS max_partitions_per_insert_block = 0`,
-		args("application", q.Application, "start", (today-1).Start().UnixMilli(), "calls", perDay)...)
+		args("application", q.Applications[0], "start", (today-1).Start().UnixMilli(), "calls", perDay)...)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -98,7 +98,8 @@ func TestEveryFigureAgreesWithACountOfTheCallsThemselves(t *testing.T) {
 				}
 				for cell := range 24 {
 					r.limits = []scanLimits{defaultScanLimits, {day: 5, hour: 20}, {day: 50, hour: 2}}[cell%3]
-					checkPage(t, l, r, random, applications[random.IntN(4)])
+					first := random.IntN(4)
+					checkPage(t, l, r, random, applications[first:first+1+random.IntN(4-first)])
 				}
 			})
 		}
@@ -148,26 +149,27 @@ func checkUsage(t *testing.T, l *callStore, r *Reader, random *rand.Rand, applic
 	}
 }
 
-func checkPage(t *testing.T, l *callStore, r *Reader, random *rand.Rand, application uuid.UUID) {
+func checkPage(t *testing.T, l *callStore, r *Reader, random *rand.Rand, applications []uuid.UUID) {
 	t.Helper()
 	today := beijing.Today(r.now())
-	q := CallsQuery{Application: application, Range: randomRange(random, today),
+	q := CallsQuery{Applications: applications, Range: randomRange(random, today), Size: []int{0, PageSize, 25, 100}[random.IntN(4)],
 		Result: []Result{AnyResult, AnyResult, OnlySuccesses, OnlyFailures}[random.IntN(4)]}
 	if random.IntN(2) == 0 {
 		model := append(testModels, "never called")[random.IntN(len(testModels)+1)]
 		q.Model = &model
 	}
 	matching, summary := l.selected(q, retention.Default.StatisticsFrom(today))
-	last := (len(matching) + PageSize - 1) / PageSize
+	size := int(q.size())
+	last := (len(matching) + size - 1) / size
 	q.Page = []int{1, 2, max(last, 1), max(last-1, 1), last + 1, 1 + random.IntN(last+1), 1 << 31}[random.IntN(7)]
 
 	got, err := r.Calls(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	from := min((q.Page-1)*PageSize, len(matching))
-	want := []Call{}
-	for _, c := range matching[from:min(from+PageSize, len(matching))] {
+	from := min((q.Page-1)*size, len(matching))
+	want := []OwnedCall{}
+	for _, c := range matching[from:min(from+size, len(matching))] {
 		want = append(want, c.asCall())
 	}
 	if got.Total != int64(len(matching)) || got.Summary != summary {
@@ -176,16 +178,16 @@ func checkPage(t *testing.T, l *callStore, r *Reader, random *rand.Rand, applica
 	if !reflect.DeepEqual(got.Items, want) {
 		t.Errorf("%+v: page of %d\n got %+v\nwant %+v", q, len(matching), got.Items, want)
 	}
-	if models := l.models(application); !slices.Equal(got.Models, models) {
+	if models := l.models(applications); !slices.Equal(got.Models, models) {
 		t.Errorf("models %q, want %q", got.Models, models)
 	}
 }
 
-// models is every model the application ever called, in any range.
-func (l *callStore) models(application uuid.UUID) []string {
+// models is every model the applications ever called, in any range.
+func (l *callStore) models(applications []uuid.UUID) []string {
 	var models []string
 	for _, c := range l.rows {
-		if c.application == application {
+		if slices.Contains(applications, c.application) {
 			models = append(models, c.model)
 		}
 	}
@@ -199,9 +201,9 @@ func TestAWalkIsAllPagesOneAfterTheOther(t *testing.T) {
 	l, applications := randomCallStore(t, random, now)
 	r := l.reader(now, "")
 	r.limits = scanLimits{day: 7, hour: 11}
-	q := CallsQuery{Application: applications[0], Range: beijing.LastDays(20, beijing.Today(now))}
-	var walked, paged []Call
-	if err := r.Walk(t.Context(), q, func(c Call) error { walked = append(walked, c); return nil }); err != nil {
+	q := CallsQuery{Applications: []uuid.UUID{applications[0]}, Range: beijing.LastDays(20, beijing.Today(now))}
+	var walked, paged []OwnedCall
+	if err := r.Walk(t.Context(), q, func(c OwnedCall) error { walked = append(walked, c); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for q.Page = 1; ; q.Page++ {
@@ -235,7 +237,7 @@ func TestNoApplicationAndNoRetainedDayMeanNoCallsNotAnError(t *testing.T) {
 			if totals, err := r.Totals(t.Context(), ids, days); err != nil || len(totals) != 0 {
 				t.Errorf("totals of %v: %v, %v", days, totals, err)
 			}
-			page, err := r.Calls(context.Background(), CallsQuery{Range: days, Page: 1})
+			page, err := r.Calls(context.Background(), CallsQuery{Applications: ids, Range: days, Page: 1})
 			if err != nil || page.Total != 0 || page.Items == nil || page.Models == nil {
 				t.Errorf("calls of %v: %+v, %v", days, page, err)
 			}

@@ -23,7 +23,7 @@ func (q CallsQuery) fromRows() bool {
 
 // rowsPage is page for calls that fromRows tells of: counted and read from the rows themselves.
 func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (err error) {
-	page.Page, page.Items = q.Page, []Call{}
+	page.Page, page.Items = q.Page, []OwnedCall{}
 	if q.Until == nil {
 		now := r.now()
 		q.Until = &now
@@ -38,11 +38,11 @@ func (r *Reader) rowsPage(ctx context.Context, q CallsQuery, page *CallsPage) (e
 		return err
 	}
 	if q.At != nil {
-		page.Page = int(max(min(newer, page.Total-1), 0)/PageSize) + 1
+		page.Page = int(max(min(newer, page.Total-1), 0)/q.size()) + 1
 	}
-	query, parameters := selectCalls(q, buckets, "DESC", "count", int64(PageSize), "offset", int64(page.Page-1)*PageSize)
+	query, parameters := selectCalls(q, buckets, "DESC", "count", q.size(), "offset", int64(page.Page-1)*q.size())
 	return r.each(ctx, "calls from rows", query+" LIMIT {count:Int64} OFFSET {offset:Int64}", parameters, func(rows driver.Rows) error {
-		c, err := scanCall(rows)
+		c, err := scanOwnedCall(rows)
 		page.Items = append(page.Items, c)
 		return err
 	})
@@ -59,7 +59,7 @@ func (r *Reader) countRows(ctx context.Context, q CallsQuery, buckets []timeBuck
 	query := `
 SELECT toInt64(count()), toInt64(countIf(success)), toInt64(countIf(` + matches + `)), toInt64(countIf(` + matches + ` AND start_time > fromUnixTimestamp64Milli({at:Int64}, 'Asia/Shanghai')))
 FROM calls
-WHERE application_id = {application:UUID} AND (` + condition + `)` + q.listed()
+WHERE ` + q.ofApplications() + ` AND (` + condition + `)` + q.listed()
 	parameters := q.parameters(append(append(bounds, "at", at), textDays(buckets)...)...)
 	s := &page.Summary
 	err = r.each(ctx, "count calls from rows", query, parameters, func(rows driver.Rows) error {
@@ -86,12 +86,6 @@ func textDays(days []timeBucket) []any {
 	return []any{"textFrom", oldest.start, "textTo", newest.end()}
 }
 
-// OwnedCall is a call and the application it belongs to.
-type OwnedCall struct {
-	Application uuid.UUID
-	Call
-}
-
 // Trace gives the calls of a trace that some applications made in a range, newest first, at most most of them. Faults:
 // Unavailable.
 func (r *Reader) Trace(ctx context.Context, applications []uuid.UUID, days beijing.Range, trace string, most int) ([]OwnedCall, error) {
@@ -109,9 +103,8 @@ ORDER BY start_time DESC, call_id DESC
 LIMIT {most:Int64}`
 	for some := range slices.Chunk(applications, ofOne) {
 		parameters := args(append(slices.Clone(bounds), "applications", some, "trace", trace, "most", int64(most))...)
-		err := r.each(ctx, "calls of a trace", query, parameters, func(rows driver.Rows) (err error) {
-			var c OwnedCall
-			c.Call, err = scanCall(rows, &c.Application)
+		err := r.each(ctx, "calls of a trace", query, parameters, func(rows driver.Rows) error {
+			c, err := scanOwnedCall(rows)
 			found = append(found, c)
 			return err
 		})

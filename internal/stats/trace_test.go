@@ -53,7 +53,7 @@ func TestTheCallsOfATraceAreFoundByIt(t *testing.T) {
 	r := l.reader(now.Add(time.Minute), "")
 	model := mine[0].model
 	for _, q := range []CallsQuery{{}, {Result: OnlyFailures}, {Result: OnlySuccesses}, {Model: &model}} {
-		q.Application, q.TraceID, q.Range = application, trace, beijing.LastDays(7, beijing.Today(now))
+		q.Applications, q.TraceID, q.Range = []uuid.UUID{application}, trace, beijing.LastDays(7, beijing.Today(now))
 		var want []string
 		for _, c := range mine {
 			if (q.Model == nil || c.model == *q.Model) && (q.Result == AnyResult || c.success == (q.Result == OnlySuccesses)) {
@@ -65,14 +65,14 @@ func TestTheCallsOfATraceAreFoundByIt(t *testing.T) {
 				t.Errorf("pages hold %v, want %v", got, want)
 			}
 			var exported []string
-			err := r.Walk(t.Context(), q, func(c Call) error { exported = append(exported, c.CallID.String()); return nil })
+			err := r.Walk(t.Context(), q, func(c OwnedCall) error { exported = append(exported, c.CallID.String()); return nil })
 			if err != nil || !slices.Equal(exported, want) {
 				t.Errorf("the export holds %v, %v, want %v", exported, err, want)
 			}
 		})
 	}
 	at := mine[25].start
-	page, err := r.Calls(t.Context(), CallsQuery{Application: application, TraceID: trace, Range: beijing.LastDays(7, beijing.Today(now)), Page: 1, At: &at})
+	page, err := r.Calls(t.Context(), CallsQuery{Applications: []uuid.UUID{application}, TraceID: trace, Range: beijing.LastDays(7, beijing.Today(now)), Page: 1, At: &at})
 	if err != nil || page.Page != 3 || page.Items[5].CallID != mine[25].id {
 		t.Errorf("the page of %v is %d, %v", at, page.Page, err)
 	}

@@ -147,7 +147,7 @@ func (v *verifier) compareExport(ctx context.Context, found *findings, where str
 	next, stop := iter.Pull2(v.Stats.Rows(ctx, id, recount.days()))
 	defer stop()
 	walked := 0
-	err := v.Stats.Walk(ctx, stats.CallsQuery{Application: id, Range: days}, func(got stats.Call) error {
+	err := v.Stats.Walk(ctx, stats.CallsQuery{Applications: []uuid.UUID{id}, Range: days}, func(got stats.OwnedCall) error {
 		row, err, more := next()
 		if err != nil {
 			return err
@@ -156,7 +156,7 @@ func (v *verifier) compareExport(ctx context.Context, found *findings, where str
 		if more {
 			f.add(row)
 		}
-		if !more || !reflect.DeepEqual(got, row.Call) {
+		if !more || !reflect.DeepEqual(got, stats.OwnedCall{Application: id, Call: row.Call}) {
 			found.differ(where+" calls.csv", "line %d is call %s, in the rows it is %s", walked, got.CallID, row.CallID)
 			return errDifferent
 		}
@@ -190,7 +190,7 @@ func (v *verifier) compareFlow(ctx context.Context, found *findings, where strin
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(flowsAtOnce)
 	ask := func(by filter, page int, items []stats.Call) error {
-		q := stats.CallsQuery{Application: id, Range: days, Page: page, Result: by.result}
+		q := stats.CallsQuery{Applications: []uuid.UUID{id}, Range: days, Page: page, Result: by.result}
 		of := "all models"
 		if !by.anyModel {
 			q.Model, of = &by.model, fmt.Sprintf("model %q", by.model)

@@ -25,6 +25,7 @@ const claudeCall = {
   body: { model: 'demo', max_tokens: 8, messages: [{ role: 'user', content: 'Hi' }] },
 };
 const place = (app: { id: string }) => `/applications/${app.id}/calls`;
+const filters = (page: Page) => page.getByRole('search', { name: 'Filters of the calls' });
 const one = (page: Page) => page.getByRole('region', { name: 'Call', exact: true });
 const query = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
@@ -47,20 +48,20 @@ test('every filter is in the URL at once, a reload keeps it, Back takes it back,
   await page.goto(place(app));
   await expect(page.getByRole('heading', { name: 'Call log of Search', level: 1 })).toBeVisible();
   await expect(calls(page)).toHaveCount(6);
-  await page.getByLabel('Result').selectOption('failure');
+  await filters(page).getByLabel('Result').selectOption('failure');
   await expect(calls(page)).toHaveCount(3);
   expect(query(page)).toEqual({ result: 'failure' });
-  await page.getByLabel('Reason').selectOption({ label: 'Upstream answered (3)' });
+  await filters(page).getByLabel('Reason').selectOption({ label: 'Upstream answered (3)' });
   await expect.poll(() => query(page)).toEqual({ result: 'failure', reason: 'upstream_http_error:upstream_status' });
-  await page.getByLabel('Status').fill('429');
-  await page.getByLabel('Status').press('Enter');
+  await filters(page).getByLabel('Status').fill('429');
+  await filters(page).getByLabel('Status').press('Enter');
   await expect(calls(page)).toHaveCount(2);
   await page.getByLabel('Text of the upstream’s message').fill('ALWAYS answers 429');
   await expect
     .poll(() => query(page))
     .toEqual({ result: 'failure', reason: 'upstream_http_error:upstream_status', status: '429', text: 'ALWAYS answers 429' });
   await expect(calls(page)).toHaveCount(2);
-  await page.getByLabel('Model').selectOption(CHAT);
+  await filters(page).getByLabel('Model').selectOption(CHAT);
   await expect.poll(() => query(page)['model']).toBe(CHAT);
   await page.reload();
   await expect(calls(page).locator('[data-call]')).toHaveCount(2);
@@ -72,7 +73,7 @@ test('every filter is in the URL at once, a reload keeps it, Back takes it back,
   for (const [n, { callId, startTime }] of items.entries()) {
     await expect(calls(page).nth(n).locator('[data-call]')).toHaveAttribute('data-call', callId);
     await expect(calls(page).nth(n)).toContainText(startTime.slice(11, 19));
-    await expect(calls(page).nth(n).locator('.call-reason')).toHaveText('Upstream answered 429');
+    await expect(calls(page).nth(n).locator('[data-column="reason"]')).toHaveText('Upstream answered 429');
   }
   await expect(page.locator('.call-day')).toHaveText([new RegExp(`^${today()} `)]); // the day is said once
   await page.goBack();
@@ -80,7 +81,7 @@ test('every filter is in the URL at once, a reload keeps it, Back takes it back,
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await expect(calls(page)).toHaveCount(6);
   expect(query(page)).toEqual({});
-  await expect(page.getByLabel('Status')).toHaveValue('');
+  await expect(filters(page).getByLabel('Status')).toHaveValue('');
 });
 
 test('times of day narrow the day, and a wrong one is said', async ({ page, developer }) => {

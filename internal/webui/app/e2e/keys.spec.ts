@@ -212,7 +212,7 @@ test('figures by key lead to exactly the calls of each, a deleted one’s too', 
   await rows.nth(0).getByRole('link', { name: 'Batch job' }).click();
   await expect(page).toHaveURL(`/applications/${id}/calls?range=30d&key=${batch.id}`);
   await expect(calls(page)).toHaveCount(4);
-  await page.getByLabel('Key', { exact: true }).selectOption({ label: 'default' });
+  await page.getByRole('search').getByLabel('Key', { exact: true }).selectOption({ label: 'default' });
   await expect(calls(page)).toHaveCount(2);
   await page.goto(`/applications/${id}/calls?key=${old.id}`);
   await expect(calls(page)).toHaveCount(1);
@@ -246,5 +246,5 @@ test('an application with one key has no figures by key', async ({ page, develop
   await expect(page.getByRole('region', { name: 'By key' })).toHaveCount(0);
   await page.goto(`/applications/${id}/calls`);
   await expect(calls(page)).toHaveCount(1);
-  await expect(page.getByLabel('Key', { exact: true })).toHaveCount(0);
+  await expect(page.getByRole('search').getByLabel('Key', { exact: true })).toHaveCount(0);
 });

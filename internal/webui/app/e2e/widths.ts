@@ -65,6 +65,7 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
     },
   },
   { name: 'alerts', url: '/alerts' },
+  { name: 'own-calls', url: '/calls', prepare: (page) => page.locator('.calls-table tr.call').first().waitFor() },
   { name: 'explorer', url: `/applications/${id}/calls`, prepare: (page) => page.locator('.calls-table tr.call').first().waitFor() },
   {
     name: 'explorer-call',

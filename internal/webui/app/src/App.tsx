@@ -16,6 +16,7 @@ function Frame() {
   const places: Place[] = [
     { to: '/', label: t('nav.overview'), icon: 'overview', ranged: true, tab: true },
     { to: '/applications', label: t('nav.applications'), icon: 'applications', ranged: true, tab: true },
+    { to: '/calls', label: t('nav.calls'), icon: 'calls', ranged: true },
     { to: '/capabilities', label: t('nav.capabilities'), icon: 'capabilities' },
     { to: '/explore', label: t('nav.explore'), icon: 'explore', ranged: true, tab: true },
     { to: '/budgets', label: t('nav.budgets'), icon: 'budgets' },
@@ -49,6 +50,7 @@ const pages: Record<Exclude<keyof typeof paths, 'signIn'>, () => Promise<{ Compo
   applications: () => import('./applications/ApplicationsPage'),
   application: () => import('./applications/ApplicationPage'),
   calls: () => import('./calls/CallsPage'),
+  ownCalls: () => import('./calls/CallsPage'),
   call: () => import('./calls/CallPage'),
   explore: () => import('./explore/ExplorePage'),
   budgets: () => import('./budgets/BudgetsPage'),

@@ -7,7 +7,6 @@ import type { Dated, Schemas } from '../api/client';
 import { BudgetLine } from '../budgets/BudgetLine';
 import { pressing } from '../budgets/budgets';
 import { budgetQueries } from '../budgets/queries';
-import { callsPath, read, type Choice } from '../calls/filter';
 import { useFormat } from '../format/useFormat';
 import { Completeness } from '../overview/Tiles';
 import { unrecorded } from '../range/coverage';
@@ -56,7 +55,6 @@ export function Component() {
           {t('new')}
         </Button>
       </div>
-      <HourBar />
       <section className="block" aria-label={t('title')}>
         {!none && <Filters wanted={wanted} onChange={setWanted} />}
         <Block query={query} height={520} bones={<ListBones />}>
@@ -303,44 +301,11 @@ function Rate({ usage }: { usage: Usage }) {
   );
 }
 
-/** A time of one day that a chart led here with: an application's name leads to its calls of that time. */
-function useHour(): Pick<Choice, 'from' | 'to' | 'result'> | null {
-  const [search] = useSearch();
-  const { from, to, result } = read(search).choice;
-  return search.get('start') === search.get('end') && (from !== null || to !== null) ? { from, to, result } : null;
-}
-
-function HourBar() {
-  const { t } = useTranslation('applications');
-  const [search, setSearch] = useSearch();
-  const hour = useHour();
-  if (!hour) return null;
-  return (
-    <div className="bar" data-kind="warn" role="status">
-      <Icon name="warn" />
-      {t(hour.result === 'failure' ? 'hour.failures' : 'hour.calls', {
-        day: search.get('start') ?? '',
-        from: hour.from ?? '00:00',
-        to: hour.to ?? '24:00',
-      })}
-      <button
-        type="button"
-        className="quiet"
-        data-edge
-        onClick={() => setSearch({ from: null, to: null, result: null }, { replace: true })}
-      >
-        {t('hour.whole')}
-      </button>
-    </div>
-  );
-}
-
 function Name({ usage }: { usage: Usage }) {
   const { search } = useLocation();
-  const hour = useHour();
   const ranged = carried(new URLSearchParams(search));
   return (
-    <Link className="cut" to={hour ? callsPath(usage.id, ranged, hour) : `/applications/${usage.id}${ranged}`} title={usage.name}>
+    <Link className="cut" to={`/applications/${usage.id}${ranged}`} title={usage.name}>
       {usage.name}
     </Link>
   );

@@ -14,7 +14,7 @@ export default function FirstCall({ applicationId }: { applicationId: string }) 
   const { t } = useTranslation('applications');
   const filter = everyCall(today());
   const { data } = useQuery(
-    callQueries.page(applicationId, filter, { page: 1, until: null }, { holdsToday: true, live: true, sought: null }),
+    callQueries.page({ applicationId }, filter, { page: 1, until: null }, { holdsToday: true, live: true, sought: null }),
   );
   const call = data?.items[0];
   return (

@@ -16,19 +16,25 @@ import { useReasonWords } from './useReasonText';
 
 type Choose = (change: Partial<Choice>) => void;
 
+/** What applications and keys are called, by their ids. */
+export type Names = Record<'application' | 'key', ReadonlyMap<string, string>>;
+
 /** The filters of the calls' page; each change is in the URL at once, and the list at its first page. */
 export function CallFilters({
   applicationId,
   state,
   choice,
+  names,
   models,
   live,
   updatedAt,
   onChoose,
 }: {
-  applicationId: string;
+  /** Null: of every own application, or of the one that is chosen. */
+  applicationId: string | null;
   state: RangeState;
   choice: Choice;
+  names: Names;
   models: readonly string[];
   live: boolean;
   updatedAt: number;
@@ -36,6 +42,7 @@ export function CallFilters({
 }) {
   const { t } = useTranslation(['calls', 'common']);
   const [text, setText] = useUrlText('text');
+  const of = applicationId ?? choice.application;
   const narrowed = JSON.stringify(choice) !== JSON.stringify(nothingChosen);
   return (
     <div className="row call-filters full" role="search" aria-label={t('page.filters')}>
@@ -51,13 +58,13 @@ export function CallFilters({
         <option value="success">{t('result.success')}</option>
         <option value="failure">{t('result.failure')}</option>
       </select>
-      <ReasonChoice applicationId={applicationId} state={state} reason={choice.reason} onReason={(reason) => onChoose({ reason })} />
-      <KeyChoice applicationId={applicationId} chosen={choice.key} onKey={(key) => onChoose({ key })} />
-      {(['tag', 'user'] as const).map((name) => {
+      <ReasonChoice applicationId={of} state={state} reason={choice.reason} onReason={(reason) => onChoose({ reason })} />
+      {of !== null && <KeyChoice applicationId={of} chosen={choice.key} onKey={(key) => onChoose({ key })} />}
+      {(['application', 'key', 'tag', 'user'] as const).map((name) => {
         const value = choice[name];
-        if (value === null) return null;
-        const label = t(`fact.${name}`);
-        const text = name === 'tag' ? value.replace(':', '=') : value;
+        if (value === null || (name === 'key' && of !== null)) return null;
+        const label = name === 'application' ? t('columns.application') : t(`fact.${name}`);
+        const text = name === 'tag' ? value.replace(':', '=') : name === 'user' ? value : (names[name].get(value) ?? value.slice(0, 8));
         return (
           <Removable
             key={name}
@@ -131,7 +138,7 @@ function ReasonChoice({
   reason,
   onReason,
 }: {
-  applicationId: string;
+  applicationId: string | null;
   state: RangeState;
   reason: string | null;
   onReason: (reason: string | null) => void;

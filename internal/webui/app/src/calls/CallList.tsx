@@ -7,37 +7,45 @@ import { Icon } from '../ui/Icon';
 import { PastTheEnd } from '../ui/table/PagedBlock';
 import { Pages } from '../ui/table/Pages';
 import { CallBones } from './CallTable';
-import { csvAddress, type CallPage } from './queries';
+import type { Column } from './columns';
+import type { CallPage } from './queries';
 import type { Filter } from './filter';
 import { Jump } from './Jump';
 import type { CallFlow } from './useCallFlow';
 
 /** One page of a flow: its figures, its rows or why there are none, and the ways to other pages. */
 export function CallList({
-  applicationId,
+  address,
   flow,
   filter,
   page,
-  full = false,
+  columns,
+  match = false,
   onlyFailures,
   onOnlyFailures,
   onHover,
   onCatchUp,
   nothing,
+  sizes,
   children,
 }: {
-  applicationId: string;
+  /** Where its calls are downloaded. */
+  address: string;
   flow: CallFlow;
   filter: Filter;
   page: number;
-  /** With the columns of the page, which a drawer has no room for. */
-  full?: boolean;
+  /** Those of a page of its own, which a drawer has no room for. */
+  columns?: readonly Column[];
+  /** Whether it says how many calls match. */
+  match?: boolean;
   onlyFailures: boolean;
   onOnlyFailures: (on: boolean) => void;
   onHover: (over: boolean) => void;
   onCatchUp: () => void;
   /** What is said where there is no such call. */
   nothing: (page: CallPage) => ReactNode;
+  /** Chooses how many are on a page. */
+  sizes?: ReactNode;
   children: (page: CallPage) => ReactNode;
 }) {
   const { t } = useTranslation(['calls', 'common']);
@@ -57,10 +65,14 @@ export function CallList({
           {shown.fresh === 1 ? t('freshOne') : t('fresh', { n: String(shown.fresh) })}
         </button>
       )}
-      <Block query={shown.data ? ({ ...query, data: shown.data } as typeof query) : query} height={488} bones={<CallBones full={full} />}>
+      <Block
+        query={shown.data ? ({ ...query, data: shown.data } as typeof query) : query}
+        height={488}
+        bones={<CallBones columns={columns} />}
+      >
         {(data) => (
           <>
-            <Figures page={data} onlyFailures={onlyFailures} address={csvAddress(applicationId, filter)} onOnlyFailures={onOnlyFailures} />
+            <Figures page={data} match={match} onlyFailures={onlyFailures} address={address} onOnlyFailures={onOnlyFailures} />
             {data.items.length > 0 ? (
               <div onPointerEnter={() => onHover(true)} onPointerLeave={() => onHover(false)}>
                 {children(data)}
@@ -72,6 +84,7 @@ export function CallList({
             )}
             <div className="call-foot" onPointerEnter={() => onHover(data.items.length > 0)} onPointerLeave={() => onHover(false)}>
               {pages > 1 && <Jump key={`${filter.start} ${filter.end}`} start={filter.start} end={filter.end} onJump={jump} />}
+              {sizes}
               <Pages page={page} total={data.total} size={data.size} onPage={turn} />
             </div>
           </>
@@ -83,11 +96,13 @@ export function CallList({
 
 function Figures({
   page,
+  match,
   onlyFailures,
   address,
   onOnlyFailures,
 }: {
   page: CallPage;
+  match: boolean;
   onlyFailures: boolean;
   address: string;
   onOnlyFailures: (on: boolean) => void;
@@ -97,6 +112,7 @@ function Figures({
   const { calls, successes, failures } = unrecorded(page) ? { calls: null, successes: null, failures: null } : page.summary;
   return (
     <div className="call-figures">
+      {match && <strong role="status">{page.total === 1 ? t('page.matchOne') : t('page.match', { n: format.count(page.total) })}</strong>}
       <span>
         {t('common:metrics.calls')} <b>{format.count(calls)}</b>
       </span>

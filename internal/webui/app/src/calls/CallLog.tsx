@@ -10,7 +10,7 @@ import { everyCall, type Filter } from './filter';
 import { FailurePanel } from './FailurePanel';
 import { ModelChoice } from './ModelChoice';
 import { soughtIn, useCallFlow } from './useCallFlow';
-import type { Place } from './queries';
+import { csvAddress, type Place } from './queries';
 
 const DayPicker = lazy(() => import('./DayPicker'));
 
@@ -56,8 +56,9 @@ export function CallLog({
     setAsked((now) => ({ ...now, ...change }));
     onOpened(null);
   };
+  const source = { applicationId };
   const flow = useCallFlow({
-    applicationId,
+    source,
     filter,
     place: asked,
     holdsToday,
@@ -101,7 +102,7 @@ export function CallLog({
           onAsk={ask}
         />
         <CallList
-          applicationId={applicationId}
+          address={csvAddress(source, filter)}
           flow={flow}
           filter={filter}
           page={asked.page}

@@ -5,26 +5,14 @@ import { useFormat } from '../format/useFormat';
 import { TokenFacts } from '../tokens/TokenFacts';
 import { UpstreamFacts } from './UpstreamFacts';
 import { TableBones } from '../ui/page/Block';
-import { Tag } from '../ui/Tag';
 import { CallIdFact } from './CallIdFact';
+import { cellOf, useCells, type Column } from './columns';
 import { DimensionFacts } from './DimensionFacts';
 import { KeyFact } from './KeyFact';
 import type { Call } from './queries';
-import { useReasonText } from './useReasonText';
+import { Result } from './Result';
 
-/** Icon and word for how a call ended; 499 says who broke off. */
-export function Result({ call }: { call: Pick<Call, 'success' | 'statusCode' | 'endedBy'> }) {
-  const { t } = useTranslation('calls');
-  if (call.success) return <Tag kind="ok">{t('result.success')}</Tag>;
-  if (call.statusCode !== 499) return <Tag kind="failed">{t('result.failure')}</Tag>;
-  return (
-    <span title={t(`endedBy.${call.endedBy}`)}>
-      <Tag kind="warn">{t('result.interrupted')}</Tag>
-    </span>
-  );
-}
-
-function Columns({ full }: { full: boolean }) {
+function Columns() {
   const { t } = useTranslation('calls');
   return (
     <thead>
@@ -36,7 +24,6 @@ function Columns({ full }: { full: boolean }) {
         <th scope="col" className="right">
           {t('column.status')}
         </th>
-        {full && <th scope="col">{t('fact.reason')}</th>}
         <th scope="col" className="right">
           {t('column.duration')}
         </th>
@@ -45,16 +32,19 @@ function Columns({ full }: { full: boolean }) {
   );
 }
 
-const COLUMNS = 6;
-const classOf = (full: boolean) => (full ? 'calls-table full' : 'calls-table');
+const DRAWER_COLUMNS = 6;
 
-/** A page of calls before it is read. */
-export const CallBones = ({ full }: { full: boolean }) => (
+/** A page of calls before it is read, with the columns of a page of its own where they are given. */
+export const CallBones = ({ columns }: { columns?: readonly Column[] }) => (
   <>
     <div className="call-figures">
       <div className="bone line" />
     </div>
-    <TableBones roomy={full} className={classOf(full)} head={<Columns full={full} />} rows={10} columns={full ? COLUMNS + 1 : COLUMNS} />
+    {columns ? (
+      <TableBones roomy className="calls-table full" head={<ChosenColumns columns={columns} />} rows={10} columns={columns.length + 1} />
+    ) : (
+      <TableBones className="calls-table" head={<Columns />} rows={10} columns={DRAWER_COLUMNS} />
+    )}
   </>
 );
 
@@ -81,8 +71,8 @@ export function CallTable({
   const format = useFormat();
   const pick = (call: Call) => (call.success ? onExpand(expanded === call.callId ? null : call.callId) : onOpen(call.callId));
   return (
-    <table className={`table ${classOf(false)}`}>
-      <Columns full={false} />
+    <table className="table calls-table">
+      <Columns />
       <tbody ref={body}>
         {calls.map((call) => (
           <Fragment key={call.callId}>
@@ -106,11 +96,11 @@ export function CallTable({
               <td className="number" title={format.exactTime(call.startTime)}>
                 {format.time(call.startTime)}
               </td>
-              <Rest call={call} full={false} />
+              <Rest call={call} />
             </tr>
             {call.success && expanded === call.callId && (
               <tr>
-                <td className="call-more" colSpan={COLUMNS}>
+                <td className="call-more" colSpan={DRAWER_COLUMNS}>
                   <Facts applicationId={applicationId} call={call} />
                 </td>
               </tr>
@@ -122,46 +112,85 @@ export function CallTable({
   );
 }
 
-/** The same on a page of its own: every call is a link, failures say why, and a day is said once. */
-export function CallPageTable({ body, calls, hrefOf, from }: Rows & { hrefOf: (callId: string) => string; from: string }) {
+function ChosenColumns({ columns }: { columns: readonly Column[] }) {
+  const { t } = useTranslation('calls');
+  return (
+    <thead>
+      <tr>
+        <th scope="col" data-column="callId">
+          {t('column.callId')}
+        </th>
+        {columns.map((column) => (
+          <th key={column} scope="col" {...cellOf(column)} title={column === 'speed' ? t('columns.speedHint') : undefined}>
+            {t(`columns.${column}`)}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/** The same on a page of its own, with the columns that are chosen: every call is a link, and a day is said once. */
+export function CallPageTable({
+  body,
+  calls,
+  columns,
+  keys,
+  opened,
+  hrefOf,
+  from,
+}: Rows & {
+  columns: readonly Column[];
+  keys: ReadonlyMap<string, string>;
+  /** The call that is seen beside the list. */
+  opened: string | null;
+  hrefOf: (callId: string) => string;
+  from: string;
+}) {
   const { t } = useTranslation(['calls', 'common']);
   const format = useFormat();
   const navigate = useNavigate();
+  const cells = useCells(keys);
   const dayOf = (call: Call) => format.time(call.startTime).slice(0, 10);
   const open = (event: MouseEvent, call: Call) => {
     if (event.target instanceof Element && event.target.closest('a')) return; // the link does it, in a new tab if asked to
     if ((window.getSelection()?.toString() ?? '') === '') void navigate(hrefOf(call.callId), { state: { list: from } });
   };
   return (
-    <table className={`table ${classOf(true)}`}>
-      <Columns full />
+    <table className="table calls-table full">
+      <ChosenColumns columns={columns} />
       <tbody ref={body}>
         {calls.map((call, n) => (
           <Fragment key={call.callId}>
             {(n === 0 || dayOf(call) !== dayOf(calls[n - 1]!)) && (
               <tr className="call-day">
-                <th scope="rowgroup" colSpan={COLUMNS + 1}>
+                <th scope="rowgroup" colSpan={columns.length + 1}>
                   {dayOf(call)} {format.weekday(dayOf(call))}
                 </th>
               </tr>
             )}
-            <tr className="call" onClick={(event) => open(event, call)}>
-              <td>
+            <tr className="call" data-opened={opened === call.callId || undefined} onClick={(event) => open(event, call)}>
+              <td data-column="callId">
                 <Link
                   className="call-id cut"
                   data-call={call.callId}
                   title={call.callId}
                   aria-label={t('open', { id: call.callId })}
+                  aria-current={opened === call.callId || undefined}
                   to={hrefOf(call.callId)}
                   state={{ list: from }}
                 >
                   <bdi>{call.callId}</bdi>
                 </Link>
               </td>
-              <td className="number" title={format.exactTime(call.startTime)}>
-                {format.clock(call.startTime)}
-              </td>
-              <Rest call={call} full />
+              {columns.map((column) => {
+                const { text, title } = cells[column](call);
+                return (
+                  <td key={column} {...cellOf(column)} data-label={t(`columns.${column}`)} title={title}>
+                    {text}
+                  </td>
+                );
+              })}
             </tr>
           </Fragment>
         ))}
@@ -170,10 +199,9 @@ export function CallPageTable({ body, calls, hrefOf, from }: Rows & { hrefOf: (c
   );
 }
 
-function Rest({ call, full }: { call: Call; full: boolean }) {
+function Rest({ call }: { call: Call }) {
   const { t } = useTranslation(['calls', 'common']);
   const format = useFormat();
-  const reason = useReasonText();
   return (
     <>
       <td className="cut" title={call.model}>
@@ -183,7 +211,6 @@ function Rest({ call, full }: { call: Call; full: boolean }) {
         <Result call={call} />
       </td>
       <td className="right">{call.statusCode}</td>
-      {full && <td className="call-reason cut">{call.reason ? reason(call.reason) : ''}</td>}
       <td className="right">{format.duration(call.durationMs)}</td>
     </>
   );

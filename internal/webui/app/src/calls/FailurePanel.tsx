@@ -13,7 +13,7 @@ import { Icon } from '../ui/Icon';
 import { PageLink } from '../ui/page/PageLink';
 import { replayPath } from '../playground/replay';
 import { CallIdFact } from './CallIdFact';
-import { Result } from './CallTable';
+import { Result } from './Result';
 import { DimensionFacts } from './DimensionFacts';
 import { curl, FOLDED, lines } from './json';
 import { KeyFact } from './KeyFact';

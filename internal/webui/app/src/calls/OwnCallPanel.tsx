@@ -19,7 +19,8 @@ export function OwnCallPanel({
   onPrevious,
   onNext,
 }: {
-  applicationId: string;
+  /** Null: of whichever own application. */
+  applicationId: string | null;
   callId: string;
   onBack: () => void;
   onPrevious: (() => void) | undefined;
@@ -28,7 +29,7 @@ export function OwnCallPanel({
   const { t } = useTranslation('calls');
   const { search } = useLocation();
   const query = useQuery(callQueries.own(callId));
-  if (query.data && query.data.application.id !== applicationId)
+  if (query.data && applicationId !== null && query.data.application.id !== applicationId)
     return <Navigate to={`/applications/${query.data.application.id}/calls/${callId}${search}`} replace />;
   return (
     <Panel

@@ -3,6 +3,7 @@ import { agreeing, callsPath, chosen, filterOf, nothingChosen, ofDay, read, time
 
 const days = { start: '2026-11-19', end: '2026-11-20' };
 const all: Choice = {
+  application: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3',
   model: 'gpt-5',
   result: 'failure',
   reason: 'upstream_http_error:upstream_status',

@@ -1,7 +1,9 @@
 import { addDays } from '../range/days';
 
-/** Which calls of one application are asked for. */
+/** Which calls are asked for. */
 export interface Filter {
+  /** Null: of every own application. */
+  application: string | null;
   /** Beijing days, both included. */
   start: string;
   end: string;
@@ -31,6 +33,7 @@ export interface Filter {
 export const everyCall = (start: string, end: string = start): Filter => ({
   start,
   end,
+  application: null,
   model: null,
   result: null,
   reason: null,
@@ -47,7 +50,7 @@ export const everyCall = (start: string, end: string = start): Filter => ({
 /** What of a filter is a choice, as the URL says it; times are of the day. */
 export interface Choice extends Pick<
   Filter,
-  'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text' | 'key' | 'tag' | 'user'
+  'application' | 'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text' | 'key' | 'tag' | 'user'
 > {
   /** 14:00 or 14:00:30, on the first day of the range; null: from its beginning. */
   from: string | null;
@@ -56,6 +59,7 @@ export interface Choice extends Pick<
 }
 
 export const nothingChosen: Choice = {
+  application: null,
   model: null,
   result: null,
   reason: null,
@@ -111,16 +115,19 @@ export function filterOf({ start, end }: Days, choice: Choice): Filter {
   return { start, end, ...rest, from: from === null || !good ? null : at(start, from), to: to === null || !good ? null : at(end, to) };
 }
 
-const names = ['model', 'result', 'reason', 'status', 'upstreamStatus', 'text', 'key', 'tag', 'user', 'from', 'to'] as const;
+const names = ['application', 'model', 'result', 'reason', 'status', 'upstreamStatus', 'text', 'key', 'tag', 'user', 'from', 'to'] as const;
+
+const id = (value: string) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? value : undefined);
 
 export const readers: { [K in (typeof names)[number]]: (value: string) => Choice[K] | undefined } = {
+  application: id,
   model: (value) => (/^([A-Za-z0-9][A-Za-z0-9._:-]{0,63})?$/.test(value) ? value : undefined),
   result: (value) => (value === 'success' || value === 'failure' ? value : undefined),
   reason: (value) => (/^([a-z_]{1,64}(:[a-z_]{1,64})?)?$/.test(value) ? value : undefined),
   status: (value) => (/^[1-5]\d\d$/.test(value) ? Number(value) : undefined),
   upstreamStatus: (value) => (/^([1-5]\d\d|0)$/.test(value) ? Number(value) : undefined),
   text: (value) => ([...value].length <= MOST_TEXT ? value : undefined),
-  key: (value) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? value : undefined),
+  key: id,
   tag: (value) => (/^[a-z0-9_-]{1,32}:/.test(value) && seen(value.slice(value.indexOf(':') + 1), MOST_TAG_VALUE) ? value : undefined),
   user: (value) => (seen(value, MOST_USER) ? value : undefined),
   from: (value) => timeOf(value) ?? undefined,
@@ -160,10 +167,14 @@ export function chosen(search: URLSearchParams, choice: Choice): URLSearchParams
   return next;
 }
 
-/** Where calls are seen: `range` is the query of the page's URL that names the range, or '' for the last 7 days. */
-export function callsPath(applicationId: string, range: string, choice: Partial<Choice> = {}): string {
+/** The page of the calls of one application, or (null) of all own ones. */
+export const placeOf = (applicationId: string | null): string =>
+  applicationId === null ? '/calls' : `/applications/${applicationId}/calls`;
+
+/** Where the calls of one application, or (null) of all own ones, are seen: `range` is the query of the page's URL that names the range, or '' for the last 7 days. */
+export function callsPath(applicationId: string | null, range: string, choice: Partial<Choice> = {}): string {
   const query = chosen(new URLSearchParams(range), { ...nothingChosen, ...choice }).toString();
-  return `/applications/${applicationId}/calls${query === '' ? '' : `?${query}`}`;
+  return `${placeOf(applicationId)}${query === '' ? '' : `?${query}`}`;
 }
 
 /** The query that names one day. */

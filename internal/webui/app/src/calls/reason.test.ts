@@ -71,8 +71,11 @@ test('the copied request holds a placeholder for the key, and quotes cannot leav
 
 test('the download has the filter of the list: no model is not the empty model', () => {
   const filter = everyCall('2026-11-21');
-  expect(csvAddress('i', filter)).toBe('/api/statistics/applications/i/calls.csv?start=2026-11-21&end=2026-11-21');
-  expect(csvAddress('i', { ...filter, model: '', result: 'failure' })).toBe(
+  expect(csvAddress({ applicationId: 'i' }, filter)).toBe('/api/statistics/applications/i/calls.csv?start=2026-11-21&end=2026-11-21');
+  expect(csvAddress({ applicationId: 'i' }, { ...filter, model: '', result: 'failure' })).toBe(
     '/api/statistics/applications/i/calls.csv?start=2026-11-21&end=2026-11-21&model=&result=failure',
+  );
+  expect(csvAddress({ size: 25 }, { ...filter, application: 'i', status: 502 })).toBe(
+    '/api/statistics/calls.csv?start=2026-11-21&end=2026-11-21&status=502&application=i',
   );
 });

@@ -3,13 +3,11 @@ import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-q
 import { useTellFault } from '../ui/page/faultText';
 import { useKeys } from '../ui/keys/useKeys';
 import type { Filter } from './filter';
-import { callQueries, type Call, type CallPage, type Place } from './queries';
+import { callQueries, type Call, type CallPage, type Place, type Source } from './queries';
 import { rowAt } from './timeOfDay';
 
-const SIZE = 10;
-
 interface Asked {
-  applicationId: string;
+  source: Source;
   filter: Filter;
   place: Place;
   holdsToday: boolean;
@@ -40,25 +38,13 @@ export interface CallFlow {
   previous: (() => void) | undefined;
 }
 
-export function useCallFlow({
-  applicationId,
-  filter,
-  place,
-  holdsToday,
-  live,
-  sought,
-  hold,
-  opened,
-  every,
-  onPlace,
-  onStep,
-}: Asked): CallFlow {
+export function useCallFlow({ source, filter, place, holdsToday, live, sought, hold, opened, every, onPlace, onStep }: Asked): CallFlow {
   const rows = useRef<HTMLTableSectionElement>(null);
   const [seeking, setSeeking] = useState(false);
   const client = useQueryClient();
   const tell = useTellFault();
-  const query = useQuery(callQueries.page(applicationId, filter, place, { holdsToday, live, sought }));
-  const key = JSON.stringify([filter, place.page, place.until]);
+  const query = useQuery(callQueries.page(source, filter, place, { holdsToday, live, sought }));
+  const key = JSON.stringify([source, filter, place.page, place.until]);
   const shown = useHeld(query.data, query.isPlaceholderData, key, hold);
 
   // Page 1 is of now; the others are of the list whose page is on screen, so that no row comes twice.
@@ -68,9 +54,9 @@ export function useCallFlow({
   const landed = useRef(landing);
   const jump = async (instant: string) => {
     try {
-      const found = await client.fetchQuery(callQueries.at(applicationId, filter, instant, shown.data?.until));
+      const found = await client.fetchQuery(callQueries.at(source, filter, instant, shown.data?.until));
       const to = { page: found.page, until: found.page === 1 ? null : found.until };
-      client.setQueryData(callQueries.page(applicationId, filter, to, fixed).queryKey, found);
+      client.setQueryData(callQueries.page(source, filter, to, fixed).queryKey, found);
       setLanding({ ...to, instant });
       onPlace(to);
     } catch (error) {
@@ -94,7 +80,7 @@ export function useCallFlow({
     const to = placeOf(page);
     setSeeking(true);
     try {
-      const { items } = await client.fetchQuery(callQueries.page(applicationId, filter, to, fixed));
+      const { items } = await client.fetchQuery(callQueries.page(source, filter, to, fixed));
       const found = items.at(end);
       if (found) setArrived({ callId: found.callId, to, key, opened });
     } catch (error) {
@@ -104,7 +90,7 @@ export function useCallFlow({
   };
   const stops = shown.data?.items.filter((call) => every || !call.success) ?? [];
   const at = stops.findIndex(({ callId }) => callId === opened);
-  const pages = Math.ceil((shown.data?.total ?? 0) / SIZE);
+  const pages = Math.ceil((shown.data?.total ?? 0) / (shown.data?.size ?? 1));
   const step = (by: 1 | -1) => {
     if (seeking) return undefined; // one page at a time, however fast the key
     const near = stops[at < 0 ? (by === 1 ? 0 : stops.length - 1) : at + by];

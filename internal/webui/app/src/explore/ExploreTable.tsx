@@ -136,13 +136,12 @@ function Name({ item, question }: { item: Item; question: Question }) {
   );
 }
 
-/** The way to the calls of a group, where one application is asked about. */
+/** The way to the calls of a group, where the list can be narrowed to them. */
 function Calls({ item, question, state: { range } }: { item: Item; question: Question; state: RangeState }) {
   const { t } = useTranslation('explore');
   const only = narrowedTo(question, item.group);
-  const application = question.by === 'application' ? item.group : question.only.application;
-  if (only === null || application === undefined) return null;
-  const all = { ...question.only, ...only };
+  if (only === null) return null;
+  const { application = null, ...all } = { ...question.only, ...only };
   if (question.metric === 'failures' || question.metric === 'failureRate') all.result ??= 'failure';
   return (
     <Link className="meta" to={callsPath(application, `?start=${range.start}&end=${range.end}`, choiceOf(all))}>

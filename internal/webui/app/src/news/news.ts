@@ -26,6 +26,17 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'Calls of all applications',
+          'Who failed between two and three? One list of the calls of all your applications, with how many each filter would find, columns to choose, up to a hundred a page, and as CSV.',
+        ],
+        [
+          '全部应用的调用',
+          '两点到三点之间谁失败了？一个列表汇集您所有应用的调用：显示各筛选项对应的调用数，可选择列，每页最多一百条，并可下载 CSV。',
+        ],
+        '/calls',
+      ),
+      item(
+        [
           'Explore',
           'Which capability costs most this month, against the last one? One metric of your calls by application, capability, key, tag, user or reason, over time, and as CSV.',
         ],

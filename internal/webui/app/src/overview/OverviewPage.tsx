@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
-import { chosen, nothingChosen, ofDay } from '../calls/filter';
+import { callsPath, ofDay } from '../calls/filter';
 import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
@@ -98,7 +98,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
     return { search: `?${next}`, hash: '#why' };
   };
   const hourPath = ({ from, to, result }: { from: string; to: string; result: 'failure' | null }) =>
-    `/applications?${chosen(new URLSearchParams(ofDay(state.range.start)), { ...nothingChosen, from, to, result })}`;
+    callsPath(null, ofDay(state.range.start), { from, to, result });
   const openDay = (day: string) => {
     const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
     if (!one) return;
@@ -113,7 +113,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
         <Tiles
           figures={data}
           coverage={data}
-          calls={`/applications${ranged}`}
+          calls={callsPath(null, ranged)}
           failures={{ search, hash: '#why' }}
           comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
           last={{
@@ -159,7 +159,11 @@ function AllFigures({ data, state, search, compare }: Shown) {
             </Suspense>
           )}
           <TokensBlock tokens={data.tokens} cost={data.cost} totals={data.totals} />
-          <UsageTable title={t('byCapability')} models={data.models} to={(model, result) => (result === null ? undefined : why(model))} />
+          <UsageTable
+            title={t('byCapability')}
+            models={data.models}
+            to={(model, result) => (result === null ? callsPath(null, ranged, { model }) : why(model))}
+          />
         </>
       )}
     </>

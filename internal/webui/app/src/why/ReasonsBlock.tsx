@@ -17,7 +17,7 @@ export const WHY = 'why';
 
 /**
  * Why calls failed in the range, the most frequent reasons first; each row leads to exactly its calls. Without an
- * application it is of all own ones, and a row leads to the one it hit most.
+ * application it is of all own ones.
  */
 export default function ReasonsBlock({
   applicationId,
@@ -132,12 +132,11 @@ function Row({ item, failures, applicationId, ranged }: Of & { item: Reason }) {
   const format = useFormat();
   const words = useReasonText();
   const { type, model, name, upstreamStatus } = item;
-  const to = (id: string) =>
+  const to = (id: string | null) =>
     callsPath(id, ranged, { model, result: 'failure', reason: reasonOf(item), upstreamStatus: upstreamStatus ?? 0 });
   const top = 'topApplication' in item ? item.topApplication : null;
-  const only = applicationId ?? ('applicationCount' in item && item.applicationCount === 1 ? item.topApplication.id : null);
   const capability = model === '' ? t('common:metrics.unspecified') : name || model;
-  const linked = (text: string) => (only === null ? <span>{text}</span> : <Link to={to(only)}>{text}</Link>);
+  const linked = (text: string) => <Link to={to(applicationId)}>{text}</Link>;
   return (
     <tr>
       <td className="name" title={type === null ? undefined : `${t(`type.${type}`)} · ${item.code}`}>

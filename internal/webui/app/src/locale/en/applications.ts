@@ -64,11 +64,6 @@ const applications: Same<typeof zh> = {
     rotated: 'The new key works; the old one stops within 2 s',
     rotatedSlowly: 'The new key works; the old one stays valid for {{n}} h',
   },
-  hour: {
-    calls: 'The names lead to the calls of {{day}}, {{from}} to {{to}}. The figures are of the whole day.',
-    failures: 'The names lead to the failures of {{day}}, {{from}} to {{to}}. The figures are of the whole day.',
-    whole: 'The whole day',
-  },
   keys: {
     title: 'Keys',
     about: 'Up to {{most}}. Each can be ended, limited, restricted to addresses or deleted by itself.',

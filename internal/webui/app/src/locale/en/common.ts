@@ -9,6 +9,7 @@ const common: Same<typeof zh> = {
     overview: 'Overview',
     applications: 'Applications',
     capabilities: 'Capabilities',
+    calls: 'Calls',
     explore: 'Explore',
     budgets: 'Budgets',
     alerts: 'Alerts',

@@ -61,11 +61,6 @@ const applications = {
     rotated: '新密钥已生效，旧密钥 2 秒内失效',
     rotatedSlowly: '新密钥已生效，旧密钥在 {{n}} 小时内仍然有效',
   },
-  hour: {
-    calls: '点击名称查看 {{day}} {{from}} 至 {{to}} 的调用；表中数字为全天。',
-    failures: '点击名称查看 {{day}} {{from}} 至 {{to}} 的失败；表中数字为全天。',
-    whole: '查看全天',
-  },
   keys: {
     title: '密钥',
     about: '最多 {{most}} 个，每个都可以单独设置到期时间、限额、来源地址或删除。',

@@ -6,6 +6,7 @@ const common = {
     overview: '总览',
     applications: '应用',
     capabilities: '能力',
+    calls: '调用',
     explore: '探索',
     budgets: '预算',
     alerts: '告警',

@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useParams } from 'react-router';
 import { ApiError } from '../../api/error';
 import type { Schemas } from '../../api/client';
-import { Result } from '../../calls/CallTable';
+import { Result } from '../../calls/Result';
 import { UpstreamFacts } from '../../calls/UpstreamFacts';
 import { useReasonText } from '../../calls/useReasonText';
 import { read } from '../../find/asked';
