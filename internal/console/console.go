@@ -24,8 +24,8 @@ import (
 	"callgate/internal/limits"
 	"callgate/internal/pricing"
 	"callgate/internal/report"
-	"callgate/internal/saved"
 	"callgate/internal/retention"
+	"callgate/internal/saved"
 	"callgate/internal/stats"
 )
 
