@@ -15,7 +15,7 @@ import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { UsageTable } from '../overview/UsageTable';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { carried, custom, lastDays } from '../range/range';
+import { carried, custom, presetOf } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
@@ -213,7 +213,7 @@ function AllFigures({ id, data, state, ranged, compare, application }: Shown) {
   const both = before && comparable(data.daily, before.daily, state.today);
   const to = (choice: Partial<Choice>) => callsPath(id, ranged, choice);
   const openDay = (day: string) => {
-    const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
+    const one = day === state.today && state.range.days === 1 ? presetOf('7d', state.today) : custom(day, day, state.today);
     if (!one) return;
     state.setRange(one);
     focusRange();
@@ -238,7 +238,7 @@ function AllFigures({ id, data, state, ranged, compare, application }: Shown) {
         />
       </section>
       {unrecorded(data) ? (
-        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
+        <Unrecorded coverage={data} onNewest={() => state.setRange(presetOf('7d', state.today))} />
       ) : data.summary.calls === 0 ? (
         application !== null && <NoCalls of={application} />
       ) : (
