@@ -31,11 +31,21 @@ import { alertQueries, calls, useAlertWrite, type Alert, type Site } from './que
 const Line = Input<Typed>;
 const Choice = Select<Typed>;
 
-/** Makes an alert, or edits one. */
-export function AlertForm({ site, alert, onClose }: { site: Site; alert: Alert | null; onClose: () => void }) {
+/** Makes an alert, of an application if one is named, or edits one. */
+export function AlertForm({
+  site,
+  alert,
+  applicationId,
+  onClose,
+}: {
+  site: Site;
+  alert: Alert | null;
+  applicationId?: string | undefined;
+  onClose: () => void;
+}) {
   const { t } = useTranslation('alerts');
   const [read, setRead] = useState(alert); // as it was when it was read last
-  const [start] = useState(() => (alert ? stored(alert) : fresh(site)));
+  const [start] = useState(() => (alert ? stored(alert) : fresh(site, applicationId)));
   const form = useDraft<Typed>(start);
   const typed = useTyped(form);
   const before = form.formState.defaultValues as Typed;
