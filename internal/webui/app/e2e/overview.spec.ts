@@ -247,6 +247,30 @@ test('this and the last month are asked for with the same days of the month befo
   await expect(page.getByRole('button', { name: 'Later' })).toBeDisabled();
 });
 
+test('capabilities are ordered by the head that is pressed, as the URL says, and back', async ({ page, developer }) => {
+  await sixCalls(developer);
+  await page.goto('/');
+  const table = page.getByRole('region', { name: 'By capability' });
+  const names = table.locator('tbody td.name');
+  const head = (name: string) => table.getByRole('columnheader', { name });
+  await expect(names).toHaveText(['Demo chat', 'Demo messages']);
+  await expect(head('Calls')).toHaveAttribute('aria-sort', 'descending');
+  await head('Success rate').getByRole('button').press('Enter');
+  await expect(page).toHaveURL('/?sort=rate');
+  await expect(names).toHaveText(['Demo messages', 'Demo chat']);
+  await expect(head('Success rate')).toHaveAttribute('aria-sort', 'descending');
+  await expect(head('Calls')).not.toHaveAttribute('aria-sort');
+  await head('Success rate').getByRole('button').click();
+  await expect(page).toHaveURL('/?sort=-rate');
+  await expect(names).toHaveText(['Demo chat', 'Demo messages']);
+  await page.reload();
+  await expect(head('Success rate')).toHaveAttribute('aria-sort', 'ascending');
+  await head('Capability').getByRole('button').click();
+  await expect(head('Capability')).toHaveAttribute('aria-sort', 'ascending');
+  await head('Calls').getByRole('button').click();
+  await expect(page).toHaveURL('/');
+});
+
 test('a custom range takes both ends, at most 366 days and none after today', async ({ page, developer }) => {
   void developer;
   await page.goto('/');
