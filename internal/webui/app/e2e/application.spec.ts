@@ -246,7 +246,7 @@ test('bound capabilities are listed; one that was disabled says so', async ({ pa
   const { id } = await developer.createApplication('Search', [CHAT, name]);
   await administrator.api('PATCH', `/api/admin/capabilities/${name}/status`, { status: 'disabled' });
   await page.goto(`/applications/${id}?tab=settings`);
-  const bound = page.getByRole('region', { name: 'Bound capabilities' }).getByRole('listitem');
+  const bound = page.getByRole('region', { name: 'Capabilities it may call' }).getByRole('listitem');
   await expect(bound).toHaveText(['Demo chat', /^Short-lived\s*Disabled$/]);
   // It stays bound while others change, and can be removed, not chosen again.
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -283,8 +283,8 @@ test('without calls a curl that works shows the next step; without bindings, how
   expect(run.stdout).toContain('[DONE]');
   await developer.counted(1);
   await page.goto(`/applications/${bare.id}`);
-  await expect(page.getByText('No capability is bound, so calls are refused.')).toBeVisible();
-  await page.getByRole('button', { name: 'Bind capabilities' }).click();
+  await expect(page.getByText('It has access to no capability, so calls are refused.')).toBeVisible();
+  await page.getByRole('button', { name: 'Grant access' }).click();
   await page
     .getByRole('dialog')
     .getByRole('checkbox', { name: /Demo chat/ })

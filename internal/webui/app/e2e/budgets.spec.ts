@@ -132,10 +132,10 @@ test('all three periods are of one form; what is emptied is gone, and a percent 
   await fields(page, 'A day').getByLabel('Amount').fill('12.50');
   await fields(page, 'A day').getByLabel('Currency').fill('cny');
   await fields(page, 'A day').getByLabel('When used up').selectOption('warn');
-  await fields(page, 'A day').getByLabel('Told at').fill('90, 0');
+  await fields(page, 'A day').getByLabel('Notified at').fill('90, 0');
   await save(page);
   await expect(form(page)).toContainText('Must be at most five whole numbers');
-  await fields(page, 'A day').getByLabel('Told at').fill('90');
+  await fields(page, 'A day').getByLabel('Notified at').fill('90');
   await save(page);
   await expect(budget(page, 'Today')).toContainText('0.00 of 12.5 CNY');
   await expect(budget(page, 'This month')).toHaveCount(0);
@@ -176,6 +176,7 @@ test('a key has budgets of its own, which stand in its row', async ({ page, deve
   await expectAccessible(page, '#keys');
   await panel.getByRole('button', { name: 'Close' }).click();
   await expect(row.getByRole('button', { name: 'Budgets of the key Batch job' })).toBeFocused();
+  await page.getByRole('link', { name: 'Limits and budgets' }).click();
   await expect(block(page)).toContainText('There is no budget'); // of the application itself
   expect((await stored(developer, app)).map(({ scope, keyId }) => [scope, keyId])).toEqual([['key', key.id]]);
   await page.goto('/budgets');

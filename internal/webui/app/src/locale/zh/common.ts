@@ -72,9 +72,9 @@ const common = {
   },
   find: {
     open: '搜索',
-    hint: '按流水号、Trace ID 或名称搜索（/）',
-    label: '流水号、Trace ID、应用或能力',
-    what: '粘贴流水号（X-Call-Id）或 Trace ID，或输入名称。',
+    hint: '按调用 ID、Trace ID 或名称搜索（/）',
+    label: '调用 ID、Trace ID、应用或能力',
+    what: '粘贴调用 ID（X-Call-Id）或 Trace ID，或输入名称。',
     how: '↑ ↓ 选择，回车打开',
     nothing: '你的应用、调用和能力中没有这个名称或编号。',
     results: '结果',

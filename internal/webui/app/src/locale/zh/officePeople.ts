@@ -104,7 +104,7 @@ const officePeople = {
       alert: '告警',
       user: '用户',
       administrator: '管理员',
-      spool: '暂存',
+      spool: '数据采集',
     },
     title: '审计',
     at: '时间',
