@@ -45,18 +45,21 @@ test('an application created without a capability is bound where its key is show
   await form(page).getByRole('textbox', { name: 'Name' }).fill('Search');
   await form(page).getByRole('button', { name: 'Create' }).click();
   const done = form(page, 'Search is created');
-  await expect(done.getByText('No capability is bound, so calls are refused.')).toBeVisible();
+  await expect(done.getByText('It has access to no capability, so calls are refused.')).toBeVisible();
   await done.getByLabel('Capabilities').selectOption({ label: 'Demo chat' });
-  await done.getByRole('button', { name: 'Bind' }).click();
+  await done.getByRole('button', { name: 'Grant access' }).click();
   await expect(done.locator('.code pre')).toContainText(`model=${CHAT}'`);
   expect(await stored(developer)).toMatchObject([{ capabilityIds: [CHAT] }]);
   const key = (await done.locator('code.key').textContent())!;
   expect((await developer.call(key, { capability: CLAUDE })).status).toBe(403);
   await expect(done.getByText(/^403 after .+: the call arrived and failed\.$/)).toBeVisible();
-  await expect(done.locator('.verdict')).toContainText(`${CLAUDE} is not bound`);
+  await expect(done.locator('.verdict')).toContainText(`no access to ${CLAUDE}`);
   expect(await done.locator('.verdict').evaluate((verdict) => getComputedStyle(verdict).padding), 'its style is here too').not.toBe('0px');
   await expectAccessible(page, '[role=dialog]');
-  await done.locator('.verdict').getByRole('button', { name: /Bind/ }).click();
+  await done
+    .locator('.verdict')
+    .getByRole('button', { name: /Grant access/ })
+    .click();
   await expect.poll(async () => (await stored(developer))[0]!.capabilityIds).toEqual(expect.arrayContaining([CHAT, CLAUDE]));
 });
 

@@ -11,6 +11,7 @@ const today = () => dayOf(Date.now());
 const tile = (page: Page, label: string): Locator =>
   page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
 const times = (...all: (number | null)[]) => all.map((ms) => duration(ms, 'en'));
+const tabs = (page: Page): Locator => page.getByRole('navigation', { name: 'Parts of the application' }).getByRole('link');
 const figuresOf = (id: string) => `**/api/statistics/applications/${id}?*`;
 
 test('who waits on the page of a new application is told how its first call went', async ({ page, developer }) => {
@@ -73,7 +74,8 @@ test('the figures follow the range of the URL, and only they are asked for anew'
   await developer.counted(2);
   await page.goto(`/applications/${id}?range=30d`);
   await expect(tile(page, 'Calls')).toHaveText('2');
-  await expect(page.locator('.bound')).toContainText('Demo chat'); // the last of what the page asks for at first
+  await expect(page.locator('.chart canvas')).toBeVisible();
+  await page.waitForLoadState('networkidle');
   const asked: string[] = [];
   page.on(
     'request',
@@ -86,8 +88,7 @@ test('the figures follow the range of the URL, and only they are asked for anew'
   await expect(tile(page, 'Calls')).toHaveText('—');
   await expect(tile(page, 'Success rate')).toHaveText('—');
   await expect(page.getByText('Nothing was recorded in this range:')).toBeVisible();
-  // One day has hours, asked for when they are in sight; what is used of limits is asked for again and again.
-  const others = asked.filter((path) => !path.endsWith('/hourly') && !path.endsWith('/limits/usage'));
+  const others = asked.filter((path) => !path.endsWith('/hourly')); // asked for when they are in sight
   expect(new Set(others)).toEqual(new Set([`/api/statistics/applications/${id}`, `/api/statistics/applications/${id}/keys`]));
 });
 
@@ -151,7 +152,7 @@ test('the key is masked, shown on request and hidden after 60 s or when the tab 
   const { id, accessKey, maskedAccessKey } = await developer.createApplication('Search');
   const asked: string[] = [];
   page.on('request', (request) => request.url().endsWith('/access-key') && asked.push(request.method()));
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   const key = page.locator('code.key');
   await expect(key).toHaveText(maskedAccessKey);
   expect(asked).toEqual([]); // a separate request, and only when asked for
@@ -185,7 +186,7 @@ test('the key is masked, shown on request and hidden after 60 s or when the tab 
 test('the key is copied without being shown', async ({ page, context, developer }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { id, accessKey, maskedAccessKey } = await developer.createApplication('Search');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await page.getByRole('button', { name: 'Copy key' }).click();
   await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(accessKey);
@@ -195,7 +196,7 @@ test('the key is copied without being shown', async ({ page, context, developer 
 test('rotating asks, shows the new key, and the old one stops within 2 s', async ({ page, developer }) => {
   const { id, accessKey } = await developer.createApplication('Search');
   expect((await developer.call(accessKey)).status).toBe(200);
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await page.getByRole('button', { name: 'Rotate' }).click();
   const dialog = page.getByRole('dialog', { name: 'Rotate the key of Search?' });
   await dialog.getByLabel('Old key').selectOption('Stops at once');
@@ -220,7 +221,7 @@ test('a question stays until its answer is carried out, tells a failure in its p
 }) => {
   expected.push(/503/);
   const { id } = await developer.createApplication('Search');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   let answer = () => {};
   const asked = new Promise<void>((resolve) => (answer = resolve));
   await page.route(`**/api/applications/${id}/access-key/rotate`, async (route) => {
@@ -244,8 +245,8 @@ test('bound capabilities are listed; one that was disabled says so', async ({ pa
   await administrator.api('POST', '/api/admin/capabilities', settings);
   const { id } = await developer.createApplication('Search', [CHAT, name]);
   await administrator.api('PATCH', `/api/admin/capabilities/${name}/status`, { status: 'disabled' });
-  await page.goto(`/applications/${id}`);
-  const bound = page.getByRole('region', { name: 'Bound capabilities' }).getByRole('listitem');
+  await page.goto(`/applications/${id}?tab=settings`);
+  const bound = page.getByRole('region', { name: 'Capabilities it may call' }).getByRole('listitem');
   await expect(bound).toHaveText(['Demo chat', /^Short-lived\s*Disabled$/]);
   // It stays bound while others change, and can be removed, not chosen again.
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -282,22 +283,21 @@ test('without calls a curl that works shows the next step; without bindings, how
   expect(run.stdout).toContain('[DONE]');
   await developer.counted(1);
   await page.goto(`/applications/${bare.id}`);
-  await expect(page.getByText('No capability is bound, so calls are refused.')).toBeVisible();
-  await page.getByRole('button', { name: 'Bind capabilities' }).click();
+  await expect(page.getByText('It has access to no capability, so calls are refused.')).toBeVisible();
+  await page.getByRole('button', { name: 'Grant access' }).click();
   await page
     .getByRole('dialog')
     .getByRole('checkbox', { name: /Demo chat/ })
     .check();
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('region', { name: 'Bound capabilities' }).getByRole('listitem')).toHaveText(['Demo chat']);
+  await expect(page.locator('.code pre')).toContainText(`?model=${CHAT}`);
 });
 
 test('deleting an application from its page leads to the list', async ({ page, developer }) => {
   const { id } = await developer.createApplication('Search');
   await page.goto('/capabilities');
-  await page.goto(`/applications/${id}?range=30d`);
-  await page.getByRole('button', { name: 'More actions for Search' }).click();
-  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.goto(`/applications/${id}?range=30d&tab=settings`);
+  await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByLabel('Enter the name Search to confirm').fill('Search');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(page).toHaveURL('/applications?range=30d');
@@ -316,7 +316,7 @@ test('what fails stands in its place with a retry, the rest of the page works', 
   await page.goto(`/applications/${id}`);
   await expect(page.getByRole('alert')).toContainText('A store is unavailable for now.', { timeout: 15_000 });
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Search');
-  await expect(page.getByRole('region', { name: 'Bound capabilities' }).getByRole('listitem')).toHaveCount(2);
+  await expect(tabs(page)).toHaveCount(6);
   await page.unroute(figuresOf(id));
   await page.getByRole('button', { name: 'Retry' }).click();
   await expect(tile(page, 'Calls')).toHaveText('0');
@@ -326,17 +326,82 @@ test('the page of an application is accessible in both themes and languages, and
   const { id, accessKey } = await developer.createApplication('Search');
   await developer.calls(accessKey, 3);
   await developer.counted(3);
-  await page.goto(`/applications/${id}`);
-  const ready = async () => {
-    await expect(page.locator('.chart canvas')).toBeVisible();
-    await expect(page.locator('.bound li')).toHaveCount(2);
-  };
-  await inEveryLook(page, ready, () => expectAccessible(page));
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.reload();
-  await ready();
-  await page.getByRole('button', { name: '查看', exact: true }).click();
-  await expect(page.locator('code.key')).toHaveText(accessKey);
-  await expectNoSidewaysScroll(page);
-  await expectAccessible(page);
+  for (const [tab, there] of [
+    ['usage', '.chart canvas'],
+    ['keys', '.keys tbody tr'],
+    ['limits', '.limit-list li'],
+    ['alerts', '.empty'],
+    ['settings', '.bound li'],
+  ] as const) {
+    const ready = () => expect(page.locator(there).first()).toBeVisible();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`/applications/${id}?tab=${tab}`);
+    await inEveryLook(page, ready, () => expectAccessible(page));
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.reload();
+    await ready();
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+  }
+});
+
+test('each tab has an address and what it needs alone; places within them lead to their tab', async ({ page, developer }) => {
+  const { id, accessKey } = await developer.createApplication('Search');
+  await developer.call(accessKey);
+  await developer.counted(1);
+  const asked = new Set<string>();
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/api/')) asked.add(pathname);
+  });
+  await page.goto(`/applications/${id}?range=30d`);
+  await expect(tile(page, 'Calls')).toHaveText('1');
+  await expect(tabs(page)).toHaveText(['Usage', 'Calls', 'Keys', 'Limits and budgets', 'Alerts', 'Settings']);
+  for (const path of ['keys', 'limits/usage', 'budgets']) expect(asked).not.toContain(`/api/applications/${id}/${path}`);
+  const current = page.locator('.sections [aria-current=page]');
+  await tabs(page).filter({ hasText: 'Limits and budgets' }).press('Enter');
+  await expect(page).toHaveURL(`/applications/${id}?range=30d&tab=limits`);
+  await expect(current).toHaveText('Limits and budgets');
+  await expect(page.locator('.limit-list li').first()).toBeVisible();
+  await expect(page.locator('.tile')).toHaveCount(0);
+  asked.clear();
+  await tabs(page).filter({ hasText: 'Settings' }).click();
+  await expect(page.locator('.bound')).toContainText('Demo chat');
+  await expect(page.locator('.facts')).toContainText(id);
+  await page.goBack();
+  await expect(current).toHaveText('Limits and budgets');
+  await tabs(page).filter({ hasText: 'Calls' }).click();
+  await expect(page).toHaveURL(`/applications/${id}/calls?range=30d`);
+  for (const [hash, name] of [
+    ['keys', 'Keys'],
+    ['limits', 'Limits and budgets'],
+    ['budgets', 'Limits and budgets'],
+  ]) {
+    await page.goto(`/applications/${id}#${hash}`);
+    await expect(current).toHaveText(name!);
+    await expect(page.locator(`#${hash}`)).toBeInViewport();
+  }
+});
+
+test('the alerts of an application are told on its page, and one made there watches it', async ({ page, developer }) => {
+  const [{ id }, other] = [await developer.createApplication('Search'), await developer.createApplication('Other')];
+  await developer.api('POST', '/api/alerts', {
+    name: 'Of the other',
+    kind: 'noCalls',
+    targetType: 'application',
+    targetId: other.id,
+    threshold: 30,
+    channels: [{ kind: 'mail' }],
+  });
+  await page.goto(`/applications/${id}?tab=alerts`);
+  await expect(page.locator('.empty')).toContainText('There are no alerts yet.');
+  await page.getByRole('button', { name: 'New alert' }).click();
+  const form = page.getByRole('form', { name: 'New alert' });
+  await expect(form.getByLabel('Application')).toHaveValue(id);
+  await form.getByLabel('Name').fill('Search fails');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(page.locator('.alert')).toHaveCount(1);
+  await expect(page.locator('.alert')).toContainText('Search fails');
+  await page.getByRole('button', { name: 'Deliveries of Search fails' }).click();
+  await expect(page).toHaveURL(new RegExp(`/applications/${id}\\?tab=alerts&alert=`));
 });

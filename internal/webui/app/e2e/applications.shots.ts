@@ -32,10 +32,12 @@ test('applications', async ({ page, developer, administrator }) => {
   await shoot(page, 'application-disable', '/applications', ask('disable'));
   await shoot(page, 'application-delete', '/applications', ask('delete'));
   await shoot(page, 'application', `/applications/${id}`);
+  await shoot(page, 'application-settings', `/applications/${id}?tab=settings`);
+  await shoot(page, 'application-alerts', `/applications/${id}?tab=alerts`);
   await shoot(
     page,
     'application-key',
-    `/applications/${id}`,
+    `/applications/${id}?tab=keys`,
     few(async (words) => {
       await button(page, words.applications.secret.show).click();
       await button(page, words.applications.secret.hide).waitFor();
@@ -44,7 +46,7 @@ test('applications', async ({ page, developer, administrator }) => {
   await shoot(
     page,
     'application-rotate',
-    `/applications/${id}`,
+    `/applications/${id}?tab=keys`,
     dialog(async (words) => {
       await button(page, words.applications.secret.rotate).click();
       await page.getByRole('dialog').waitFor();
@@ -60,11 +62,11 @@ async function formShots(page: Page, id: string): Promise<void> {
     await button(page, words.applications.edit).first().click();
     await page.locator('.choices fieldset').first().waitFor();
   };
-  await shoot(page, 'application-edit', `/applications/${id}`, { prepare: edit, height: 900 });
+  await shoot(page, 'application-edit', `/applications/${id}?tab=settings`, { prepare: edit, height: 900 });
   await shoot(
     page,
     'application-edit-search',
-    `/applications/${id}`,
+    `/applications/${id}?tab=settings`,
     dialog(async (words) => {
       await edit(words);
       await page.getByRole('searchbox').fill('chat');
@@ -75,7 +77,7 @@ async function formShots(page: Page, id: string): Promise<void> {
   await shoot(
     page,
     'application-leave',
-    `/applications/${id}`,
+    `/applications/${id}?tab=settings`,
     dialog(async (words) => {
       await edit(words);
       await page.getByRole('textbox', { name: words.applications.name }).fill('Another name');

@@ -214,6 +214,24 @@ test('deleting the last application of a page leads to the page before', async (
   await expect(page.locator('tbody tr')).toHaveCount(10);
 });
 
+test('the heads of the list order all pages of it', async ({ page, developer }) => {
+  const quiet = await developer.createApplication('Quiet');
+  const busy = await developer.createApplication('Busy');
+  await developer.calls(busy.accessKey, 2);
+  await developer.call(quiet.accessKey);
+  await developer.counted(3);
+  const head = (name: string) => page.getByRole('columnheader', { name });
+  await page.goto('/applications');
+  await head('Name').getByRole('button').press('Enter');
+  await expect(page).toHaveURL('/applications?sort=name');
+  await expect(head('Name')).toHaveAttribute('aria-sort', 'ascending');
+  await expect(page.locator('.application-name')).toHaveText([/Busy/, /Quiet/]);
+  await head('Calls').getByRole('button').click();
+  await expect(page).toHaveURL('/applications?sort=calls');
+  await expect(page.getByLabel('Order')).toHaveValue('calls');
+  await expect(head('Calls')).toHaveAttribute('aria-sort', 'descending');
+});
+
 test('applications of others are neither listed nor opened', async ({ page, developer, browser, baseURL, expected }) => {
   expected.push(/ 404 /);
   void developer;

@@ -73,7 +73,7 @@ test('an owner sets a budget, is refused once it is used up and sees it, raises 
   const app = await developer.createApplication('Search');
   await developer.call(app.accessKey, { model });
   await developer.counted(1);
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   await expect(block(page)).toContainText('There is no budget: nothing bounds what calls cost.');
   await block(page).getByRole('button', { name: 'Edit budgets' }).click();
   await expect(fields(page, 'A month').getByLabel('Currency')).toHaveValue('USD');
@@ -123,7 +123,7 @@ test('an owner sets a budget, is refused once it is used up and sees it, raises 
 test('all three periods are of one form; what is emptied is gone, and a percent that is none is refused', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
   await set(developer, app, month('200', { unknown: 'block', thresholds: [] }));
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   await expect(budget(page, 'This month')).toContainText('calls of unknown cost are refused · no mail');
   await block(page).getByRole('button', { name: 'Edit budgets' }).click();
   await expect(fields(page, 'A month').getByLabel('Calls of unknown cost')).toHaveValue('block');
@@ -132,10 +132,10 @@ test('all three periods are of one form; what is emptied is gone, and a percent 
   await fields(page, 'A day').getByLabel('Amount').fill('12.50');
   await fields(page, 'A day').getByLabel('Currency').fill('cny');
   await fields(page, 'A day').getByLabel('When used up').selectOption('warn');
-  await fields(page, 'A day').getByLabel('Told at').fill('90, 0');
+  await fields(page, 'A day').getByLabel('Notified at').fill('90, 0');
   await save(page);
   await expect(form(page)).toContainText('Must be at most five whole numbers');
-  await fields(page, 'A day').getByLabel('Told at').fill('90');
+  await fields(page, 'A day').getByLabel('Notified at').fill('90');
   await save(page);
   await expect(budget(page, 'Today')).toContainText('0.00 of 12.5 CNY');
   await expect(budget(page, 'This month')).toHaveCount(0);
@@ -148,7 +148,7 @@ test('what somebody else changed meanwhile is told before it is overwritten', as
   expected.push(/ 409 /);
   const app = await developer.createApplication('Search');
   await set(developer, app, month('200'));
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   await block(page).getByRole('button', { name: 'Edit budgets' }).click();
   await fields(page, 'A month').getByLabel('Amount').fill('300');
   await set(developer, app, month('250'));
@@ -163,7 +163,7 @@ test('what somebody else changed meanwhile is told before it is overwritten', as
 test('a key has budgets of its own, which stand in its row', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
   const key = await developer.api<Schemas['NewKey']>('POST', `/api/applications/${app.id}/keys`, { name: 'Batch job' });
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=keys`);
   const row = page.locator('table.keys').getByRole('row').filter({ hasText: 'Batch job' });
   await row.getByRole('button', { name: 'Budgets of the key Batch job' }).click();
   await fields(page, 'A month').getByLabel('Amount').fill('50');
@@ -176,6 +176,7 @@ test('a key has budgets of its own, which stand in its row', async ({ page, deve
   await expectAccessible(page, '#keys');
   await panel.getByRole('button', { name: 'Close' }).click();
   await expect(row.getByRole('button', { name: 'Budgets of the key Batch job' })).toBeFocused();
+  await page.getByRole('link', { name: 'Limits and budgets' }).click();
   await expect(block(page)).toContainText('There is no budget'); // of the application itself
   expect((await stored(developer, app)).map(({ scope, keyId }) => [scope, keyId])).toEqual([['key', key.id]]);
   await page.goto('/budgets');
@@ -186,7 +187,7 @@ test('a bar says when it will be used up, what is not in it, and what is not kno
   const app = await developer.createApplication('Search');
   await set(developer, app, month('200', { action: 'warn' }));
   await spent(page, 84.5, { unknownCalls: 1200, forecast: { amount: '401.20', usedUpOn: '2026-11-24' } });
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   await expect(budget(page, 'This month')).toContainText('Nearly used up');
   await expect(budget(page, 'This month')).toContainText('84% · 31.00 USD left · begins anew');
   await expect(budget(page, 'This month')).toContainText('At this rate used up on 2026-11-24');
@@ -318,7 +319,7 @@ test('budgets fit every width and are accessible in every look', async ({ page, 
   const shown = () => page.locator('.limit-bar').first().waitFor();
   await page.goto('/budgets');
   await inEveryLook(page, shown, check);
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   const open = async () => {
     await page.locator('#budgets .limit-bar').first().waitFor();
     await page.locator('#budgets .block-head button').click();

@@ -304,12 +304,12 @@ test('rule 9: not bound is bound by one click, and the next call succeeds', asyn
   const app = await developer.createApplication('Search', [CLAUDE]);
   await developer.call(app.accessKey);
   await openFailure(page, developer, app);
-  await expect(verdict(page)).toContainText(`${CHAT} is not bound to the application`);
+  await expect(verdict(page)).toContainText(`The application has no access to ${CHAT}`);
   await expect(page.getByRole('region', { name: 'Failure detail' })).toContainText('Permission denied');
   await verdict(page)
-    .getByRole('button', { name: `Bind ${CHAT}` })
+    .getByRole('button', { name: `Grant access to ${CHAT}` })
     .click();
-  await expect(verdict(page)).toContainText(`${CHAT} is bound ✓`);
+  await expect(verdict(page)).toContainText(`Access to ${CHAT} is granted ✓`);
   await expect.poll(async () => (await developer.call(app.accessKey)).status).toBe(200);
 });
 

@@ -75,10 +75,10 @@ test('the details say how to call, and binding is one click that calls obey', as
   await expect(fact('Address to call')).toContainText(`${baseURL}/gateway/v1/chat/completions?model=${CHAT}`);
   await expect(fact('Model in the body')).toContainText('demo');
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
-  await expect(row('Has it')).toContainText('Bound');
+  await expect(row('Has it')).toContainText('Has access');
   await expect(row('Has it').getByRole('link')).toHaveAttribute('href', `/applications/${bound.id}`);
-  await page.getByRole('button', { name: 'Bind to Lacks it' }).click();
-  await expect(row('Lacks it')).toContainText('Bound');
+  await page.getByRole('button', { name: 'Grant access to Lacks it' }).click();
+  await expect(row('Lacks it')).toContainText('Has access');
   await expect.poll(async () => (await developer.call(open.accessKey)).status, { timeout: 10_000, intervals: [50] }).toBe(200);
   expect((await developer.api<{ capabilityIds: string[] }>('GET', `/api/applications/${open.id}`)).capabilityIds).toEqual([CHAT]);
 });
@@ -90,9 +90,9 @@ test('a binding that fails is taken back and said', async ({ page, developer, ex
     route.fulfill({ status: 503, json: { code: 50301, msg: 'down', data: null } }),
   );
   await page.goto(`/capabilities/${CHAT}`);
-  await page.getByRole('button', { name: 'Bind to Lacks it' }).click();
+  await page.getByRole('button', { name: 'Grant access to Lacks it' }).click();
   await expect(page.getByRole('status').getByText('A store is unavailable for now.')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Bind to Lacks it' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Grant access to Lacks it' })).toBeVisible();
 });
 
 test('without an application the way to one is shown', async ({ page, developer }) => {

@@ -97,7 +97,7 @@ test('a fault of the server shows the request’s id and copies it, in place and
   await page.route(`**/api/applications/${application.id}/access-key`, (route) => route.fulfill(refuse('id-of-notice')));
   await page.route('**/api/capabilities', (route) => route.fulfill(refuse('id-in-place')));
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
-  await page.goto(`/applications/${application.id}`);
+  await page.goto(`/applications/${application.id}?tab=keys`);
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   const notice = page.locator('.notices');
   await expect(notice).toContainText('Request id id-of-notice');

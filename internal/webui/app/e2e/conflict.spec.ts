@@ -144,7 +144,7 @@ test('switching and ordering go on over edits of something else; an order that w
 
 test('an application edited in two tabs keeps the edits of both, and asks for the name', async ({ page, developer }) => {
   const { id } = await developer.createApplication('Search', [CHAT]);
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=settings`);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const drawer = page.getByRole('dialog', { name: 'Edit application' });
   const name = drawer.getByRole('textbox', { name: /^Name/ });

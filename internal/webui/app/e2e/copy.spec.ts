@@ -37,7 +37,7 @@ test.beforeEach(({ expected }) => void expected.push(/plain\.example/));
 
 async function opened(page: Page, developer: Developer, baseURL: string): Promise<NewApplication> {
   const application = await developer.createApplication('Search');
-  await plainly(page, baseURL, `/applications/${application.id}`);
+  await plainly(page, baseURL, `/applications/${application.id}?tab=keys`);
   await expect(page.locator('code.key')).toHaveText(application.maskedAccessKey);
   return application;
 }
@@ -49,6 +49,7 @@ test('key, id and samples are copied on plain HTTP, and the focus stays', async 
   await expect(page.getByRole('button', { name: 'Copied' })).toBeFocused();
   expect(await pasted(page)).toBe(accessKey);
   await expect(page.locator('code.key')).toHaveText(maskedAccessKey);
+  await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('button', { name: 'Copy application id' }).click();
   expect(await pasted(page)).toBe(id);
 });
@@ -112,7 +113,7 @@ test('a fetched key is copied where only the click itself may copy, as in Safari
     document.execCommand = (name) => inClick && command(name);
   });
   const { id, accessKey, maskedAccessKey } = await developer.createApplication('Search');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await page.getByRole('button', { name: 'Copy key' }).click();
   await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(accessKey);
@@ -123,7 +124,7 @@ test('a key that cannot be fetched says why, and nothing is copied', async ({ pa
   expected.push(/ 503 /);
   const { id } = await developer.createApplication('Search');
   await page.route('**/access-key', (route) => route.fulfill({ status: 503, json: { code: 50301, msg: 'down', data: null } }));
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await page.getByRole('button', { name: 'Copy key' }).click();
   await expect(page.locator('.notices')).toContainText('A store is unavailable for now.');
   await expect(page.getByRole('dialog')).toHaveCount(0);

@@ -53,6 +53,7 @@ test('which capability costs most this month against the last one takes three cl
   await page.goto('/');
   await page.getByRole('navigation').getByRole('link', { name: 'Explore' }).click();
   await page.getByRole('button', { name: 'This month' }).click();
+  await expect(page).toHaveURL('/explore?range=month');
   await page.getByLabel('Metric').selectOption('cost');
   await expect(page).toHaveURL(/metric=cost/);
   await expect(table(page).getByRole('columnheader')).toContainText(['capability', 'Cost', 'Share', 'Month before', 'Change']);
@@ -65,6 +66,7 @@ test('which capability costs most this month against the last one takes three cl
 test('what a feature cost for a user is found by tags and users, leads to its calls, and is downloaded', async ({ page, developer }) => {
   const { search } = await withTagged(developer);
   await page.goto('/explore?by=tag:team');
+  await expect(page.locator('.chart canvas')).toBeVisible();
   await expect(row(page, 'search')).toContainText('5');
   await expect(row(page, 'ads')).toContainText('2');
   await expect(row(page, 'without this tag')).toContainText('1');

@@ -42,7 +42,7 @@ test('journey: from “something is wrong” to which capability fails, since wh
   await expect(block(page, 'Other failures of the last hour')).toHaveCount(0);
   await page.goBack();
   const refused = block(page, 'Other failures of the last hour').getByRole('listitem').filter({ hasText: name });
-  await expect(refused).toContainText('Capability not bound'); // the caller's own, and no outage
+  await expect(refused).toContainText('No access to the capability'); // the caller's own, and no outage
   await failing.getByRole('link', { name: /Provider/ }).click();
   await expect(page).toHaveURL(/\/admin\/upstreams#upstream-up-/);
   await page.goBack();
@@ -127,7 +127,7 @@ test('a capability’s figures: last hour, reasons, applications, upstreams, fir
   await expect(block(page, 'Why calls failed')).toBeFocused();
   await expect(block(page, 'Why calls failed').locator('tbody tr')).toHaveText([
     /Upstream answered 503.*1090\.9%/s,
-    /Capability not bound.*19\.1%/s,
+    /No access to the capability.*19\.1%/s,
   ]);
   await expect(block(page, 'Applications, most failures first').locator('tbody tr').nth(0).getByRole('cell')).toContainText([
     app.name,
@@ -261,7 +261,7 @@ test('what is behind or stuck is said, and nothing is called well that cannot be
   await page.goto('/admin');
   await expect(page.locator('.health-verdict')).toHaveText('The figures are behind: how things stand is not known');
   await expect(page.getByRole('link', { name: /The statistics are (59|60) min \d\d s behind/ })).toBeVisible();
-  await page.getByRole('link', { name: /Spools that nobody reports.* 1 \(gateway-7\)/ }).click();
+  await page.getByRole('link', { name: /Ingestion stands still.* gateway-7 \(1\)/ }).click();
   await expect(page).toHaveURL('/admin/spools');
 });
 

@@ -15,7 +15,7 @@ const statusOf = async (developer: Developer, key: string) => (await developer.c
 test('a key is added with an end and addresses, shown in full once, and held to both', async ({ page, developer, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { id, accessKey } = await developer.createApplication('Search');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await expect(block(page)).toContainText('1 of 5');
   await expect(row(page, 'default').getByRole('cell')).toContainText(['Access Key', 'cg-', 'Never', 'Anywhere', 'Never', 'Edit']);
   await page.getByRole('button', { name: 'Add key' }).click();
@@ -55,7 +55,7 @@ test('a key is added with an end and addresses, shown in full once, and held to 
 test('a key has limits of its own, folded until somebody wants them, shown with what is used', async ({ page, developer, expected }) => {
   expected.push(/ 400 /);
   const { id, accessKey } = await developer.createApplication('Search');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await page.getByRole('button', { name: 'Add key' }).click();
   await expect(field(page, 'Calls per day')).toBeHidden();
   await block(page).getByText('Limits of this key').click();
@@ -86,7 +86,7 @@ test('a key has limits of its own, folded until somebody wants them, shown with 
 test('a wrong address and a past end are told at their fields', async ({ page, developer, expected }) => {
   expected.push(/ 400 /);
   const { id } = await developer.createApplication('Search');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await page.getByRole('button', { name: 'Add key' }).click();
   await field(page, 'Name').fill('k');
   await field(page, 'Expires').fill('2001-01-01T00:00');
@@ -100,7 +100,7 @@ test('a wrong address and a past end are told at their fields', async ({ page, d
 
 test('rotating leaves the old key valid for a day, listed as such, and to be deleted by itself', async ({ page, developer }) => {
   const { id, accessKey } = await developer.createApplication('Search');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await page.getByRole('button', { name: 'Rotate' }).click();
   const dialog = page.getByRole('dialog', { name: 'Rotate the key of Search?' });
   await expect(dialog).toContainText('expires in 24 h');
@@ -129,7 +129,7 @@ test('a sixth key is refused with what to do, and one that somebody else changed
   const { id } = await developer.createApplication('Search');
   const made = [];
   for (const name of ['one', 'two', 'three', 'four']) made.push(await make(developer, id, { name }));
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await expect(block(page)).toContainText('5 of 5');
   await page.getByRole('button', { name: 'Add key' }).click();
   await field(page, 'Name').fill('five');
@@ -153,7 +153,7 @@ test('a call names its key, and one that was refused for its key leads to the ke
   expect(await statusOf(developer, accessKey)).toBe(200);
   expect(await statusOf(developer, far.accessKey)).toBe(403);
   await developer.counted(2);
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await expect(row(page, 'default').getByRole('cell').nth(4)).toHaveText(/20\d\d-/); // when it was used last
   await page.getByRole('button', { name: 'Call log' }).click();
   await page.getByRole('row').filter({ hasText: 'Success' }).getByRole('button').click();
@@ -176,7 +176,7 @@ test('the keys pass axe and fit every width in both languages and themes', async
   });
   for (const width of [390, 768, 1024, 1440]) {
     await page.setViewportSize({ width, height: 900 });
-    await page.goto(`/applications/${id}`);
+    await page.goto(`/applications/${id}?tab=keys`);
     await page.getByRole('button', { name: 'Add key' }).click();
     await expect(row(page, 'w'.repeat(64))).toBeVisible();
     await block(page).getByText('Limits of this key').click();
@@ -188,7 +188,7 @@ test('the keys pass axe and fit every width in both languages and themes', async
     () => expectAccessible(page, '#keys'),
   );
   await prefer(page, 'zh-CN');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   await expect(page.getByRole('region', { name: '密钥' })).toContainText('最近使用');
 });
 

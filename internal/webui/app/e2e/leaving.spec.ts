@@ -35,9 +35,8 @@ test('a write that is refused at sign-out is not sent again as the next person',
     await leaving;
     await route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } });
   });
-  await page.goto(`/applications/${app.id}`);
-  await page.locator('.head-actions').getByRole('button', { name: 'More actions for Search' }).click();
-  await page.getByRole('menuitem', { name: 'Disable' }).click();
+  await page.goto(`/applications/${app.id}?tab=settings`);
+  await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await expect.poll(() => sent.length).toBe(1);
   await page.evaluate(() => new BroadcastChannel('callgate-console').postMessage('out')); // as another tab does that signed out

@@ -29,7 +29,8 @@ test('limits and keys', async ({ page, developer, administrator }) => {
     for (const item of body.data.items) item.used = used[item.name] ?? null;
     await route.fulfill({ response: answer, json: body });
   });
-  await shoot(page, 'application-limits', `/applications/${id}`);
+  await shoot(page, 'application-limits', `/applications/${id}?tab=limits`);
+  await shoot(page, 'application-keys', `/applications/${id}?tab=keys`);
   await shoot(page, 'admin-limits', '/admin/limits');
 });
 

@@ -37,7 +37,7 @@ async function used(page: Page, figures: Partial<Record<Schemas['LimitName'], nu
 
 test('an owner sets limits and removes them, and the page says who set each and what happens beyond', async ({ page, developer }) => {
   const app = await developer.createApplication('Search');
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   await expect(block(page)).toContainText('answered 429, with Retry-After where waiting');
   await expect(block(page).getByText('No limit')).toHaveCount(5);
   await block(page).getByRole('button', { name: 'Edit limits' }).click();
@@ -78,7 +78,7 @@ test('a limit above the ceiling is refused at its field, which says so before, a
   const app = await developer.createApplication('Search');
   await ceiling(administrator, { scope: 'application', application: app.id, concurrency: 5 });
   await ceiling(administrator, { scope: 'owner', owner: developer.email, requestsPerMinute: 60 });
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   await expect(limit(page, 'Calls in flight')).toContainText('Set by your administrator for this application · at this moment');
   await expect(limit(page, 'Requests per minute')).toContainText('Set by your administrator for all your applications together');
   await block(page).getByRole('button', { name: 'Edit limits' }).click();
@@ -96,7 +96,7 @@ test('a limit above the ceiling is refused at its field, which says so before, a
 test('what somebody else changed meanwhile is told before it is overwritten', async ({ page, developer, expected }) => {
   expected.push(/ 409 /);
   const app = await developer.createApplication('Search');
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   await block(page).getByRole('button', { name: 'Edit limits' }).click();
   await field(page, 'Calls per day').fill('100');
   await developer.api('PATCH', `/api/applications/${app.id}/limits`, { callsPerDay: 7 });
@@ -117,7 +117,7 @@ test('the usage stands against each limit as a bar with its numbers; what is not
     tokensPerDay: 9,
   });
   await used(page, { requestsPerMinute: 87, concurrency: 5, callsPerDay: 0 });
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   await expect(limit(page, 'Requests per minute')).toContainText('87 of 120');
   await expect(limit(page, 'Requests per minute').getByRole('meter')).toHaveAttribute('aria-valuenow', '87');
   await expect(limit(page, 'Calls in flight')).toContainText('Reached');
@@ -233,7 +233,7 @@ test('the limits of an application fit every width and are accessible in every l
     callsPerDay: 10_000,
   });
   await used(page, { requestsPerMinute: 120, tokensPerMinute: 999_999_999_999, callsPerDay: 8_500 });
-  await page.goto(`/applications/${app.id}`);
+  await page.goto(`/applications/${app.id}?tab=limits`);
   const open = async () => {
     await page.locator('.limit-bar').first().waitFor();
     await page.locator('#limits .block-head button').click();

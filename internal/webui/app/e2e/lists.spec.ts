@@ -34,14 +34,14 @@ test('of 60 applications those a capability is bound to are found: by name, and 
   const list = page.getByRole('region', { name: 'My applications' });
   const rows = list.locator('tbody tr');
   await expect(rows).toHaveCount(20);
-  await list.getByRole('button', { name: 'Only bound (3 of 60)' }).click();
+  await list.getByRole('button', { name: 'Only with access (3 of 60)' }).click();
   await expect(rows).toHaveCount(3);
   await list.getByRole('searchbox').fill('sea');
   await expect(rows).toHaveText([/^Search/]);
-  await list.getByRole('button', { name: 'Only bound (3 of 60)' }).click();
+  await list.getByRole('button', { name: 'Only with access (3 of 60)' }).click();
   await list.getByRole('searchbox').fill('batch 57');
-  await list.getByRole('button', { name: 'Bind to Batch 57' }).click();
-  await expect(list.getByRole('button', { name: 'Only bound (4 of 60)' })).toBeVisible();
+  await list.getByRole('button', { name: 'Grant access to Batch 57' }).click();
+  await expect(list.getByRole('button', { name: 'Only with access (4 of 60)' })).toBeVisible();
   await list.getByRole('searchbox').fill('');
   await list.getByRole('button', { name: 'Show all 60' }).click();
   await expect(rows).toHaveCount(60);
@@ -50,11 +50,11 @@ test('of 60 applications those a capability is bound to are found: by name, and 
 
 test('in Edit what is bound stands first, and alone on request', async ({ page, developer }) => {
   const { id } = await developer.createApplication('Search', [CLAUDE]);
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=settings`);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Edit application' });
   const first = dialog.locator('fieldset').first();
-  await expect(first.locator('legend')).toHaveText('Bound now');
+  await expect(first.locator('legend')).toHaveText('Has access now');
   await expect(first.getByRole('checkbox')).toHaveCount(1);
   await expect(first.getByRole('checkbox', { name: /Demo messages/ })).toBeChecked();
   await dialog.getByRole('button', { name: 'Only chosen' }).click();

@@ -38,13 +38,16 @@ for (const motion of ['reduce', 'no-preference'] as const) {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await expect(page.getByRole('dialog')).toHaveCount(0);
+    await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     await expect(page.getByRole('dialog')).toHaveCount(0);
+    await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByRole('dialog').getByRole('checkbox').first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await expect(page.getByRole('dialog')).toHaveCount(0);
+    await page.getByRole('link', { name: 'Usage' }).click();
     await page.keyboard.press('c');
     await expect(page.locator('.ant-picker-dropdown')).toBeVisible();
     await page.keyboard.press('Escape');

@@ -201,7 +201,7 @@ test('switching a capability off asks with the number of its applications, and c
     await expect(toggle).toBeChecked();
     await toggle.click();
     const dialog = page.getByRole('dialog');
-    await expect(dialog).toContainText('Applications bound to it: 1.');
+    await expect(dialog).toContainText('Applications with access to it: 1.');
     await expectAccessible(page, '[role=dialog]');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await expect(toggle).toBeChecked();

@@ -5,6 +5,7 @@ import { noTokens } from './figures';
 import { count, duration } from '../src/format/format';
 import { together } from '../src/tokens/tokens';
 import { addDays, dayOf } from '../src/range/days';
+import { before, presetOf } from '../src/range/range';
 import type { Locator, Page } from '@playwright/test';
 
 const today = () => dayOf(Date.now());
@@ -208,6 +209,66 @@ test('the range is kept in the URL over a reload, and keys choose it', async ({ 
   await page.keyboard.press('Escape');
   await expect(page.locator('.ant-picker-dropdown')).toBeHidden();
   await expect(page).toHaveURL('/?range=30d');
+});
+
+test('this and the last month are asked for with the same days of the month before, and are stepped through by months', async ({
+  page,
+  developer,
+}) => {
+  await developer.createApplication('Quiet');
+  await page.route(overview, async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { data: object };
+    Object.assign(body.data, { collectedSince: '2020-01-01T00:00:00.000+08:00' });
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.goto('/');
+  await expect(tile(page, 'Calls')).toBeVisible();
+  for (const [name, key, preset] of [
+    ['This month', 'm', 'month'],
+    ['Last month', 'l', 'last-month'],
+  ] as const) {
+    const range = presetOf(preset, today());
+    const asked = [range, before(range)].map(({ start, end }) =>
+      page.waitForRequest((request) => request.url().includes(`overview?start=${start}&end=${end}`)),
+    );
+    await page.keyboard.press(key);
+    await expect(page).toHaveURL(`/?range=${preset}`);
+    await Promise.all(asked);
+    await expect(page.getByRole('button', { name })).toHaveAttribute('aria-pressed', 'true');
+  }
+  const { start, end } = before(presetOf('last-month', today()));
+  await page.keyboard.press('ArrowLeft');
+  await expect(page).toHaveURL(`/?start=${start}&end=${end}`);
+  await page.keyboard.press('ArrowRight');
+  await expect(page).toHaveURL('/?range=last-month');
+  await page.keyboard.press('ArrowRight');
+  await expect(page).toHaveURL('/?range=month');
+  await expect(page.getByRole('button', { name: 'Later' })).toBeDisabled();
+});
+
+test('capabilities are ordered by the head that is pressed, as the URL says, and back', async ({ page, developer }) => {
+  await sixCalls(developer);
+  await page.goto('/');
+  const table = page.getByRole('region', { name: 'By capability' });
+  const names = table.locator('tbody td.name');
+  const head = (name: string) => table.getByRole('columnheader', { name });
+  await expect(names).toHaveText(['Demo chat', 'Demo messages']);
+  await expect(head('Calls')).toHaveAttribute('aria-sort', 'descending');
+  await head('Success rate').getByRole('button').press('Enter');
+  await expect(page).toHaveURL('/?sort=rate');
+  await expect(names).toHaveText(['Demo messages', 'Demo chat']);
+  await expect(head('Success rate')).toHaveAttribute('aria-sort', 'descending');
+  await expect(head('Calls')).not.toHaveAttribute('aria-sort');
+  await head('Success rate').getByRole('button').click();
+  await expect(page).toHaveURL('/?sort=-rate');
+  await expect(names).toHaveText(['Demo chat', 'Demo messages']);
+  await page.reload();
+  await expect(head('Success rate')).toHaveAttribute('aria-sort', 'ascending');
+  await head('Capability').getByRole('button').click();
+  await expect(head('Capability')).toHaveAttribute('aria-sort', 'ascending');
+  await head('Calls').getByRole('button').click();
+  await expect(page).toHaveURL('/');
 });
 
 test('a custom range takes both ends, at most 366 days and none after today', async ({ page, developer }) => {

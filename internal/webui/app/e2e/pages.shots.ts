@@ -92,7 +92,7 @@ test('session', async ({ page, context, developer }) => {
       await page.route('**/api/statistics/**', (route) =>
         route.fulfill({ status: 401, json: { code: 40102, msg: 'expired', data: null } }),
       );
-      await button(page, words.common.range.last30).click();
+      await button(page, words.common.range.presets['30d']).click();
       await page.getByRole('dialog').waitFor();
       await context.addCookies(cookies);
       await page.unroute('**/api/statistics/**');

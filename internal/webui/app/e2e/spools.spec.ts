@@ -54,7 +54,7 @@ test('the spool of the running gateway is listed as live, and cannot be given up
   const { items } = await administrator.api<components['schemas']['SpoolPage']>('GET', '/api/admin/spools');
   expect(items).toHaveLength(1);
   await page.goto('/admin/audit');
-  await page.getByRole('link', { name: 'Spools' }).locator('visible=true').click();
+  await page.getByRole('link', { name: 'Ingestion' }).locator('visible=true').click();
   await expect(page).toHaveURL('/admin/spools');
   const row = page.getByRole('row').filter({ hasText: items[0]!.id });
   await expect(row).toContainText('Live');

@@ -230,9 +230,9 @@ test('an unbound or disabled application is bound or enabled in place', async ({
   const application = await developer.createApplication('Search', []);
   await developer.api('PATCH', `/api/applications/${application.id}/status`, { status: 'disabled' });
   await open(page, application);
-  await expect(page.getByText('This capability is not bound to Search yet.')).toBeVisible();
+  await expect(page.getByText('Search has no access to this capability yet.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Send' })).toBeDisabled();
-  await page.getByRole('button', { name: 'Bind' }).click();
+  await page.getByRole('button', { name: 'Grant access' }).click();
   await expect(page.getByText('Search is disabled; calls are refused.')).toBeVisible();
   await page.getByRole('button', { name: 'Enable' }).click();
   await expect(page.getByText('Search is disabled; calls are refused.')).toHaveCount(0);

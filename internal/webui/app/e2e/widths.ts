@@ -36,10 +36,16 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
   { name: 'applications', url: '/applications?page=2' },
   { name: 'applications-first', url: '/applications' },
   { name: 'application', url: `/applications/${id}` },
-  { name: 'application-key', url: `/applications/${id}`, prepare: (page, words) => button(page, words.applications.secret.show).click() },
+  {
+    name: 'application-key',
+    url: `/applications/${id}?tab=keys`,
+    prepare: (page, words) => button(page, words.applications.secret.show).click(),
+  },
+  { name: 'application-alerts', url: `/applications/${id}?tab=alerts` },
+  { name: 'application-settings', url: `/applications/${id}?tab=settings` },
   {
     name: 'form',
-    url: `/applications/${id}`,
+    url: `/applications/${id}?tab=settings`,
     prepare: async (page, words) => {
       await button(page, words.applications.edit).first().click();
       await page.locator('.choices fieldset').first().waitFor();
@@ -110,7 +116,7 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
   { name: 'budgets', url: '/budgets' },
   {
     name: 'application-budgets',
-    url: `/applications/${id}`,
+    url: `/applications/${id}?tab=limits`,
     prepare: (page, words) => button(page, words.budgets.edit).click(),
   },
 ];

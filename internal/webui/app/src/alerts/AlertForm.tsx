@@ -6,7 +6,7 @@ import { changedMeanwhile } from '../api/error';
 import { applicationQueries } from '../applications/queries';
 import { LIMITS } from '../limits/limits';
 import { today } from '../range/days';
-import { lastDays } from '../range/range';
+import { presetOf } from '../range/range';
 import { Decide, Form, Input, Refused, Select, useDraft, useTyped } from '../ui/form/Form';
 import { notify } from '../ui/page/notice';
 import { ChannelFields } from './ChannelFields';
@@ -31,11 +31,21 @@ import { alertQueries, calls, useAlertWrite, type Alert, type Site } from './que
 const Line = Input<Typed>;
 const Choice = Select<Typed>;
 
-/** Makes an alert, or edits one. */
-export function AlertForm({ site, alert, onClose }: { site: Site; alert: Alert | null; onClose: () => void }) {
+/** Makes an alert, of an application if one is named, or edits one. */
+export function AlertForm({
+  site,
+  alert,
+  applicationId,
+  onClose,
+}: {
+  site: Site;
+  alert: Alert | null;
+  applicationId?: string | undefined;
+  onClose: () => void;
+}) {
   const { t } = useTranslation('alerts');
   const [read, setRead] = useState(alert); // as it was when it was read last
-  const [start] = useState(() => (alert ? stored(alert) : fresh(site)));
+  const [start] = useState(() => (alert ? stored(alert) : fresh(site, applicationId)));
   const form = useDraft<Typed>(start);
   const typed = useTyped(form);
   const before = form.formState.defaultValues as Typed;
@@ -147,7 +157,7 @@ function Watched({ site, form, typed, fixed }: { site: Site; form: UseFormReturn
 
 /** Fills in the currency in which most of an application's calls of the last 30 days have a price, until one is typed. */
 function UsualCurrency({ form, of }: { form: UseFormReturn<Typed>; of: string }) {
-  const { data } = useQuery(applicationQueries.statistics(of, lastDays(30, today()), true));
+  const { data } = useQuery(applicationQueries.statistics(of, presetOf('30d', today()), true));
   const usual = data?.summary.cost.filter(({ amount }) => amount !== null).sort((a, b) => b.pricedCalls - a.pricedCalls)[0]?.currency;
   useEffect(() => {
     if (usual && !form.getFieldState('currency').isTouched) form.setValue('currency', usual);

@@ -13,7 +13,6 @@ import { Menu } from '../ui/Menu';
 import { notify } from '../ui/page/notice';
 import { Tag } from '../ui/Tag';
 import { useSearch } from '../ui/table/useSearch';
-import { useTitle } from '../ui/page/useTitle';
 import { AlertForm } from './AlertForm';
 import { Deliveries } from './Deliveries';
 import { isSilenced } from './firing';
@@ -22,10 +21,10 @@ import { useQuantity } from './useQuantity';
 
 const Confirm = lazy(() => import('../ui/form/Confirm'));
 
-/** The alerts of a site, how each stands, and beneath the one that the URL names what was sent of it. */
-export function Alerts({ site }: { site: Site }) {
+/** The alerts of a site, or those that watch one application, how each stands, and beneath the one that the URL names what was sent of it. */
+export function Alerts({ site, applicationId }: { site: Site; applicationId?: string }) {
   const { t } = useTranslation('alerts');
-  useTitle(t('title'));
+  const Heading = applicationId === undefined ? 'h1' : 'h2';
   const query = useQuery(alertQueries.list(site));
   const [search, setSearch] = useSearch();
   const [form, setForm] = useState<{ of: Alert | null } | null>(null);
@@ -33,20 +32,23 @@ export function Alerts({ site }: { site: Site }) {
   return (
     <>
       <div className="page-head">
-        <h1>{t('title')}</h1>
+        <Heading>{t('title')}</Heading>
         {!form && (
-          <Button kind="primary" disabled={full} onClick={() => setForm({ of: null })}>
+          <Button kind={applicationId === undefined ? 'primary' : 'plain'} disabled={full} onClick={() => setForm({ of: null })}>
             <Icon name="plus" />
             {t('add')}
           </Button>
         )}
       </div>
-      {form && <AlertForm key={form.of?.id ?? ''} site={site} alert={form.of} onClose={() => setForm(null)} />}
+      {form && (
+        <AlertForm key={form.of?.id ?? ''} site={site} alert={form.of} applicationId={applicationId} onClose={() => setForm(null)} />
+      )}
       <section className="block" aria-label={t('title')}>
         <p className="second alerts-about">{t(site === 'own' ? 'about' : 'aboutOffice')}</p>
         <Block query={query} height={200}>
-          {({ items }) =>
-            items.length === 0 ? (
+          {({ items: all }) => {
+            const items = applicationId === undefined ? all : all.filter(({ target }) => target.id === applicationId);
+            return items.length === 0 ? (
               <Empty text={t('empty')} />
             ) : (
               <ul className="alerts">
@@ -62,8 +64,8 @@ export function Alerts({ site }: { site: Site }) {
                   />
                 ))}
               </ul>
-            )
-          }
+            );
+          }}
         </Block>
       </section>
     </>

@@ -1,4 +1,10 @@
+import { useTranslation } from 'react-i18next';
+import { useTitle } from '../ui/page/useTitle';
 import { Alerts } from './Alerts';
 
 /** What administrators want to be told of. */
-export const Component = () => <Alerts site="office" />;
+export function Component() {
+  const { t } = useTranslation('alerts');
+  useTitle(t('title'));
+  return <Alerts site="office" />;
+}

@@ -1,4 +1,10 @@
+import { useTranslation } from 'react-i18next';
+import { useTitle } from '../ui/page/useTitle';
 import { Alerts } from './Alerts';
 
 /** What an owner wants to be told of. */
-export const Component = () => <Alerts site="own" />;
+export function Component() {
+  const { t } = useTranslation('alerts');
+  useTitle(t('title'));
+  return <Alerts site="own" />;
+}

@@ -95,11 +95,11 @@ export interface Typed {
 let last = 0;
 export const freshChannel = (): TypedChannel => ({ key: ++last, id: null, kind: 'mail', destination: '', url: '', secret: '' });
 
-export const fresh = (site: Site): Typed => ({
+export const fresh = (site: Site, targetId = ''): Typed => ({
   name: '',
   kind: 'failureRate',
   targetType: site === 'own' ? 'application' : 'capability',
-  targetId: '',
+  targetId,
   threshold: USUAL.failureRate,
   windowMinutes: '5',
   minCalls: '20',

@@ -10,19 +10,17 @@ import type { Dialogs } from './useDialogs';
 export function ApplicationMenu({
   on,
   dialogs,
-  edit = true,
   held,
 }: {
   on: { id: string; name: string; status: Status };
   dialogs: Dialogs;
-  edit?: boolean;
   held: Schemas['Disabling'] | null;
 }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
   const active = on.status === 'active';
   const edits = [
-    ...(edit ? [{ key: 'edit', label: t('edit'), onSelect: () => dialogs.edit(on) }] : []),
+    { key: 'edit', label: t('edit'), onSelect: () => dialogs.edit(on) },
     ...(held
       ? []
       : [
@@ -34,10 +32,7 @@ export function ApplicationMenu({
       label={t('actions', { name: on.name })}
       button={<Icon name="more" />}
       head={held && <p className="meta">{t('held', { at: format.time(held.at), reason: held.reason })}</p>}
-      groups={[
-        ...(edits.length > 0 ? [edits] : []),
-        [{ key: 'delete', label: <span className="danger">{t('delete')}</span>, onSelect: () => dialogs.remove(on) }],
-      ]}
+      groups={[edits, [{ key: 'delete', label: <span className="danger">{t('delete')}</span>, onSelect: () => dialogs.remove(on) }]]}
     />
   );
 }

@@ -1,49 +1,33 @@
 import './applications.css';
-import { lazy, memo, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link, useLocation, useNavigate, useParams } from 'react-router';
-import type { Dated, Schemas } from '../api/client';
+import { useLocation, useNavigate, useParams } from 'react-router';
+import type { Schemas } from '../api/client';
 import { ApiError } from '../api/error';
-import { BudgetsBlock } from '../budgets/BudgetsBlock';
-import { callsPath, ofDay, type Choice } from '../calls/filter';
-import { DailyBlock, preloadChart } from '../chart/DailyBlock';
-import { comparable } from '../chart/series';
+import { callsPath } from '../calls/filter';
 import { useFormat } from '../format/useFormat';
-import { LimitsBlock } from '../limits/LimitsBlock';
-import { FiguresBones } from '../overview/FiguresBones';
-import { Tiles, Unrecorded } from '../overview/Tiles';
-import { UsageTable } from '../overview/UsageTable';
-import { firstDay, unrecorded, whole } from '../range/coverage';
-import { carried, custom, lastDays } from '../range/range';
-import { focusRange, RangeBar } from '../range/RangeBar';
-import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
-import { TokensBlock } from '../tokens/TokensBlock';
-import { Block, BlockBones, Bones, Empty } from '../ui/page/Block';
+import { carried } from '../range/range';
+import { Block, BlockBones } from '../ui/page/Block';
 import { Button } from '../ui/Button';
-import { Code, Copy } from '../ui/Copy';
 import { Crumb } from '../ui/page/Crumb';
 import { Gone } from '../ui/page/Gone';
 import { Icon } from '../ui/Icon';
+import { Sections } from '../ui/page/Sections';
 import { StatusTag } from '../ui/Tag';
 import { useTitle } from '../ui/page/useTitle';
-import { AccessKey } from './AccessKey';
-import { ApplicationMenu } from './ApplicationMenu';
-import { Keys } from './Keys';
 import { applicationQueries } from './queries';
-import { useCapabilities } from './useCapabilities';
-import { tryPath, useCurl } from './useCurl';
+import { tabOf, TABS } from './tabs';
+import Usage from './Usage';
 import { useDialogs, type Dialogs } from './useDialogs';
 
-const FirstCall = lazy(() => import('./FirstCall'));
-const ByKey = lazy(() => import('./ByKey'));
-const ReasonsBlock = lazy(() => import('../why/ReasonsBlock'));
+const KeysTab = lazy(() => import('./KeysTab'));
+const LimitsTab = lazy(() => import('./LimitsTab'));
+const ApplicationAlerts = lazy(() => import('../alerts/ApplicationAlerts'));
 const FiringBar = lazy(() => import('../alerts/FiringBar'));
-const HourlyBlock = lazy(() => import('../why/HourlyBlock'));
+const Settings = lazy(() => import('./Settings'));
 
-preloadChart();
-
-/** One application: what it is, its key, what it did, what it may call. */
+/** One application, in tabs: what it did, and what is set for it. */
 export function Component() {
   const { id = '' } = useParams();
   return <ApplicationPage key={id} id={id} />;
@@ -54,76 +38,51 @@ type Application = Schemas['Application'];
 function ApplicationPage({ id }: { id: string }) {
   const { t } = useTranslation(['applications', 'common']);
   const navigate = useNavigate();
-  const { search } = useLocation();
-  const ranged = carried(new URLSearchParams(search));
+  const { search, hash } = useLocation();
+  const asked = new URLSearchParams(search);
+  const ranged = carried(asked);
   const list = `/applications${ranged}`;
+  const tab = tabOf(asked, hash);
   const query = useQuery(applicationQueries.get(id));
   const dialogs = useDialogs(() => void navigate(list, { replace: true }));
   useAskedForLog(query.data, dialogs.log);
   useTitle(query.data?.name ?? t('title'));
   if (query.error instanceof ApiError && query.error.status === 404)
     return <Gone title={t('title')} text={t('detail.gone')} to={list} back={t('detail.back')} />;
+  const to = (one: (typeof TABS)[number]) => {
+    if (one === 'calls') return callsPath(id, ranged);
+    const next = new URLSearchParams(ranged);
+    if (one !== 'usage') next.set('tab', one);
+    return { search: next.toString() };
+  };
   return (
     <>
       <Crumb to={list}>{t('detail.back')}</Crumb>
-      <Block query={query} height={112}>
+      <Block query={query} height={36}>
         {(application) => <Head application={application} dialogs={dialogs} />}
       </Block>
-      <Suspense fallback={null}>
-        <FiringBar applicationId={id} />
-      </Suspense>
-      <Statistics id={id} application={query.data ?? null} ranged={ranged} />
-      {query.data && <LimitsBlock application={query.data} />}
-      {query.data && <BudgetsBlock application={query.data} />}
-      {query.data && <Bound application={query.data} onBind={() => dialogs.edit(query.data)} />}
-      {query.data && <Keys applicationId={id} ceilings={query.data.ceilings} />}
-      {dialogs.open}
-    </>
-  );
-}
-
-interface Told {
-  id: string;
-  /** Null: not read yet. */
-  application: Application | null;
-  /** The query that names the range. */
-  ranged: string;
-}
-
-/** The range and what the application did in it. */
-function Statistics({ id, application, ranged }: Told) {
-  const state = useRange();
-  const figures = useQuery(applicationQueries.statistics(id, state.range, state.holdsToday));
-  const canCompare = figures.data === undefined || whole(state.previous.start, figures.data);
-  const compare = canCompare && state.comparing && !figures.isPlaceholderData;
-  return (
-    <>
-      <div className="page-head range-head">
-        <RangeBar state={state} compare comparable={canCompare} />
-      </div>
-      {figures.data ? (
-        <Block query={figures} height={640}>
-          {(data) => (
-            <Figures
-              id={id}
-              data={data}
-              state={state}
-              ranged={ranged}
-              compare={compare}
-              application={application}
-              leaving={leaving(figures, state)}
-            />
-          )}
-        </Block>
-      ) : figures.isError ? (
-        <section className="block">
-          <Block query={figures} height={320}>
-            {() => null}
-          </Block>
-        </section>
-      ) : (
-        <FiguresBones tiles={4} />
+      {tab !== 'alerts' && (
+        <Suspense fallback={null}>
+          <FiringBar applicationId={id} />
+        </Suspense>
       )}
+      <Sections
+        label={t('tabs.label')}
+        places={TABS.map((one) => ({ key: one, to: to(one), label: t(`tabs.${one}`), current: one === tab }))}
+      />
+      {tab === 'usage' ? (
+        <Usage id={id} application={query.data ?? null} ranged={ranged} onBind={() => query.data && dialogs.edit(query.data)} />
+      ) : (
+        query.data && (
+          <Suspense fallback={<BlockBones height={320} />}>
+            {tab === 'keys' && <KeysTab application={query.data} />}
+            {tab === 'limits' && <LimitsTab application={query.data} />}
+            {tab === 'alerts' && <ApplicationAlerts id={id} />}
+            {tab === 'settings' && <Settings application={query.data} dialogs={dialogs} />}
+          </Suspense>
+        )
+      )}
+      {dialogs.open}
     </>
   );
 }
@@ -145,23 +104,20 @@ function useAskedForLog(application: Application | undefined, log: Dialogs['log'
   });
 }
 
+/** Its name, and what concerns all of its tabs. */
 function Head({ application, dialogs }: { application: Application; dialogs: Dialogs }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
-  const { id, name, status, description, createdAt, maskedAccessKey, disabledByAdministrator: held } = application;
+  const { name, status, disabledByAdministrator: held } = application;
   return (
     <>
       <div className="page-head">
         <h1>
           {name} <StatusTag status={status} />
         </h1>
-        <div className="head-actions">
-          <Button kind="primary" onClick={() => dialogs.log(application)}>
-            {t('log')}
-          </Button>
-          <Button onClick={() => dialogs.edit(application)}>{t('edit')}</Button>
-          <ApplicationMenu on={application} dialogs={dialogs} edit={false} held={held} />
-        </div>
+        <Button kind="primary" onClick={() => dialogs.log(application)}>
+          {t('log')}
+        </Button>
       </div>
       {held && (
         <div className="bar" data-kind="warn" role="status">
@@ -178,162 +134,6 @@ function Head({ application, dialogs }: { application: Application; dialogs: Dia
           </button>
         </div>
       )}
-      <section className="block">
-        {description !== '' && <p className="application-about">{description}</p>}
-        <AccessKey id={id} name={name} masked={maskedAccessKey} />
-        <div className="application-facts meta">
-          <span>
-            <span>{t('id')}</span> <code>{id}</code> <Copy text={id} label={t('detail.copyId')} bare />
-          </span>
-          <span title={format.exactTime(createdAt)}>{t('detail.created', { time: format.time(createdAt) })}</span>
-        </div>
-      </section>
     </>
-  );
-}
-
-interface Shown extends Told {
-  data: Dated<Schemas['ApplicationStatistics']>;
-  state: RangeState;
-  compare: boolean;
-  leaving: boolean;
-}
-
-const Figures = memo(AllFigures, whileLeaving);
-
-function AllFigures({ id, data, state, ranged, compare, application }: Shown) {
-  const { t } = useTranslation(['applications', 'common']);
-  const format = useFormat();
-  const { data: previous } = useQuery({
-    ...applicationQueries.statistics(id, state.previous, false),
-    enabled: compare,
-    placeholderData: undefined,
-  });
-  const before = compare && previous ? previous : null;
-  const both = before && comparable(data.daily, before.daily, state.today);
-  const to = (choice: Partial<Choice>) => callsPath(id, ranged, choice);
-  const openDay = (day: string) => {
-    const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
-    if (!one) return;
-    state.setRange(one);
-    focusRange();
-  };
-  const waits = useWaits(state.holdsToday && data.summary.calls === 0) && application?.status === 'active';
-  return (
-    <>
-      {waits && (
-        <section className="block" aria-label={t('first.title')}>
-          <Suspense fallback={<Bones height={22} />}>
-            <FirstCall applicationId={id} />
-          </Suspense>
-        </section>
-      )}
-      <section className="block" aria-label={t('detail.figures')}>
-        <Tiles
-          figures={data.summary}
-          coverage={data}
-          calls={to({})}
-          failures={to({ result: 'failure' })}
-          comparison={both && { ...both, span: format.span(state.previous.start, state.previous.end) }}
-        />
-      </section>
-      {unrecorded(data) ? (
-        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
-      ) : data.summary.calls === 0 ? (
-        application !== null && <NoCalls of={application} />
-      ) : (
-        <>
-          {state.range.days > 1 ? (
-            <DailyBlock
-              title={t('detail.daily')}
-              days={data.daily}
-              previous={before?.daily ?? null}
-              today={state.today}
-              from={firstDay(data)}
-              onDay={openDay}
-              to={(day, result) => callsPath(id, ofDay(day), { result })}
-            />
-          ) : (
-            <Suspense fallback={<BlockBones height={348} />}>
-              <HourlyBlock applicationId={id} day={state.range.start} today={state.today} to={to} />
-            </Suspense>
-          )}
-          {data.summary.failures > 0 && (
-            <Suspense fallback={<BlockBones height={220} />}>
-              <ReasonsBlock applicationId={id} state={state} ranged={ranged} />
-            </Suspense>
-          )}
-          <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} totals={data.summary.totals} />
-          <UsageTable title={t('detail.byModel')} models={data.models} to={(model, result) => to({ model, result })} />
-          <Suspense fallback={null}>
-            <ByKey id={id} state={state} ranged={ranged} />
-          </Suspense>
-        </>
-      )}
-    </>
-  );
-}
-
-/** Whether somebody came here before the first call: who waited for it is told how it went. */
-function useWaits(empty: boolean): boolean {
-  const [waits] = useState(empty);
-  return waits;
-}
-
-/** How to make a call, where one would succeed. */
-function NoCalls({ of: { id, status, capabilityIds: bound } }: { of: Application }) {
-  const { t } = useTranslation(['applications', 'common']);
-  const { data } = useCapabilities(bound);
-  const callable = status === 'active' ? (data ?? []) : [];
-  const offer = callable.filter((capability) => bound.includes(capability.id) && capability.status === 'enabled');
-  const curl = useCurl(offer);
-  return (
-    <section className="block stack">
-      <p>{t(offer[0] ? 'empty.calls' : 'empty.none')}</p>
-      {offer[0] && curl === null && <Bones height={110} />}
-      {curl !== null && <Code text={curl} />}
-      {offer[0] && (
-        <div>
-          <Link className="quiet" data-edge to={tryPath(offer[0].id, id)}>
-            {t('created.here')}
-          </Link>
-        </div>
-      )}
-    </section>
-  );
-}
-
-function Bound({ application, onBind }: { application: Application; onBind: () => void }) {
-  const { t } = useTranslation(['applications', 'common']);
-  const query = useCapabilities(application.capabilityIds);
-  return (
-    <section className="block bound-block" aria-label={t('detail.bound')}>
-      <div className="block-head">
-        <h2>{t('detail.bound')}</h2>
-        <span className="meta number">{application.capabilityIds.length}</span>
-      </div>
-      {application.capabilityIds.length === 0 ? (
-        <Empty text={t('empty.unbound')}>
-          <Button onClick={onBind}>{t('empty.bind')}</Button>
-        </Empty>
-      ) : (
-        <Block query={query} height={44}>
-          {(capabilities) => (
-            <ul className="bound">
-              {capabilities
-                .filter(({ id }) => application.capabilityIds.includes(id))
-                .map(({ id, name, status }) => (
-                  <li key={id}>
-                    <Link className="cut" to={`/capabilities/${encodeURIComponent(id)}`} title={id}>
-                      {name}
-                    </Link>
-                    {status === 'disabled' && <StatusTag status="disabled" />}
-                  </li>
-                ))}
-            </ul>
-          )}
-        </Block>
-      )}
-    </section>
   );
 }

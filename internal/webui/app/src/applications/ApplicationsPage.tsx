@@ -18,6 +18,7 @@ import { Button } from '../ui/Button';
 import { Icon } from '../ui/Icon';
 import { PastTheEnd } from '../ui/table/PagedBlock';
 import { Pages } from '../ui/table/Pages';
+import { SortHead } from '../ui/table/SortHead';
 import { StatusTag, Tag } from '../ui/Tag';
 import { useKeys } from '../ui/keys/useKeys';
 import { usePage } from '../ui/table/usePage';
@@ -131,20 +132,32 @@ function List({
 /** Without records of the range there are no counts. */
 type Usage = Omit<Schemas['ApplicationUsage'], 'calls' | 'failures'> & { calls: number | null; failures: number | null };
 
+/** The server orders: names from A, figures from the greatest. */
 function Columns({ byLastCall = false }: { byLastCall?: boolean }) {
   const { t } = useTranslation(['applications', 'common']);
+  const [{ sort }, setWanted] = useWanted();
+  const head = (by: 'name' | 'calls' | 'failures') => ({
+    sorted: sort === by ? (by === 'name' ? ('ascending' as const) : ('descending' as const)) : undefined,
+    onSort: () => setWanted({ sort: by }),
+  });
   return (
     <thead>
       <tr>
-        <th scope="col">{t('name')}</th>
-        <th scope="col" className="wider">
+        <SortHead {...head('name')}>{t('name')}</SortHead>
+        <th scope="col" className="wider" aria-sort={byLastCall ? 'descending' : undefined}>
           {t(byLastCall ? 'lastCall' : 'key')}
         </th>
-        {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) => (
-          <th key={key} scope="col" className="right">
-            {t(`common:metrics.${key}`)}
-          </th>
-        ))}
+        {(['calls', 'successRate', 'failures', 'avg'] as const).map((key) =>
+          key === 'calls' || key === 'failures' ? (
+            <SortHead key={key} className="right" {...head(key)}>
+              {t(`common:metrics.${key}`)}
+            </SortHead>
+          ) : (
+            <th key={key} scope="col" className="right">
+              {t(`common:metrics.${key}`)}
+            </th>
+          ),
+        )}
         <th scope="col">
           <span className="unseen">{t('log')}</span>
         </th>

@@ -7,9 +7,11 @@ import { callsPath } from '../calls/filter';
 import { useFormat } from '../format/useFormat';
 import { leaving, whileLeaving, type RangeState } from '../range/useRange';
 import { Money } from '../tokens/Money';
-import { together } from '../tokens/tokens';
+import { amountIn, together, usualCurrency } from '../tokens/tokens';
 import { Tag } from '../ui/Tag';
 import { Counted } from '../ui/table/Counted';
+import { SortHead } from '../ui/table/SortHead';
+import { useOrder } from '../ui/table/useOrder';
 import { applicationQueries } from './queries';
 
 interface Of {
@@ -31,6 +33,20 @@ function AllRows({ id, ranged, items }: Of & { items: readonly Schemas['KeyUsage
   const { t } = useTranslation(['applications', 'calls', 'common']);
   const format = useFormat();
   const title = t('detail.byKey');
+  const currency = usualCurrency(items);
+  const { rows, head } = useOrder(
+    'keys',
+    items,
+    {
+      name: ({ name, id }) => name ?? id,
+      calls: ({ calls }) => calls,
+      rate: ({ calls, successes }) => (calls === 0 ? null : successes / calls),
+      tokens: ({ tokens }) => together(tokens),
+      cost: ({ cost }) => amountIn(cost, currency),
+      lastUsed: ({ lastUsedAt }) => (lastUsedAt === null ? null : Date.parse(lastUsedAt)),
+    },
+    'calls',
+  );
   return (
     <section className="block" aria-label={title}>
       <div className="block-head">
@@ -40,28 +56,28 @@ function AllRows({ id, ranged, items }: Of & { items: readonly Schemas['KeyUsage
         <caption className="unseen">{title}</caption>
         <thead>
           <tr>
-            <th scope="col" className="name">
+            <SortHead className="name" {...head('name')}>
               {t('keys.mask')}
-            </th>
-            <th scope="col" className="right">
+            </SortHead>
+            <SortHead className="right" {...head('calls')}>
               {t('common:metrics.calls')}
-            </th>
-            <th scope="col" className="right">
+            </SortHead>
+            <SortHead className="right" {...head('rate')}>
               {t('common:metrics.successRate')}
-            </th>
-            <th scope="col" className="right wide">
+            </SortHead>
+            <SortHead className="right wide" {...head('tokens')}>
               {t('common:tokens.tokens')}
-            </th>
-            <th scope="col" className="right wide">
+            </SortHead>
+            <SortHead className="right wide" {...head('cost')}>
               {t('common:tokens.cost')}
-            </th>
-            <th scope="col" className="right wider">
+            </SortHead>
+            <SortHead className="right wider" {...head('lastUsed')}>
               {t('keys.lastUsed')}
-            </th>
+            </SortHead>
           </tr>
         </thead>
         <tbody>
-          {items.map((key) => {
+          {rows.map((key) => {
             const to = callsPath(id, ranged, { key: key.id });
             return (
               <tr key={key.id}>

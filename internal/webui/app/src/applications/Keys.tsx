@@ -1,8 +1,7 @@
 import '../ui/form/field.css';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { useLocation } from 'react-router';
 import { useFormat } from '../format/useFormat';
 import { AskButton } from '../ui/AskButton';
 import type { Schemas } from '../api/client';
@@ -35,15 +34,10 @@ export function Keys({ applicationId, ceilings }: { applicationId: string; ceili
   const [form, setForm] = useState<{ of: Key | null } | null>(null);
   const [spending, setSpending] = useState<Key | null>(null);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
-  const place = useRef<HTMLElement>(null);
-  const { hash } = useLocation();
   const there = query.data !== undefined;
-  useEffect(() => {
-    if (hash === '#keys' && there) place.current?.scrollIntoView();
-  }, [hash, there]);
   const count = query.data?.items.length;
   return (
-    <section ref={place} id="keys" className="block keys-block" aria-label={t('keys.title')}>
+    <section id="keys" className="block keys-block" aria-label={t('keys.title')}>
       <div className="block-head">
         <h2>{t('keys.title')}</h2>
         {count !== undefined && <span className="meta number">{t('keys.used', { n: String(count), most: String(MOST_KEYS) })}</span>}

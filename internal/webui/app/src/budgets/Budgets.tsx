@@ -7,7 +7,7 @@ import type { Schemas } from '../api/client';
 import { applicationQueries } from '../applications/queries';
 import { overviewQueries } from '../overview/queries';
 import { today } from '../range/days';
-import { lastDays } from '../range/range';
+import { presetOf } from '../range/range';
 import { Bones } from '../ui/page/Block';
 import { notify } from '../ui/page/notice';
 import { BudgetActions } from './BudgetActions';
@@ -20,11 +20,10 @@ const OverrideForm = lazy(() => import('./OverrideForm').then((m) => ({ default:
 
 /** Where no call had a price yet. */
 const USUAL_CURRENCY = 'USD';
-const LOOKED_BACK = 30; // days
 
 /** The currency that an application's calls cost in, else those of all own ones; null while it is asked for. */
 function useCurrency(applicationId: string, enabled: boolean): string | null {
-  const range = lastDays(LOOKED_BACK, today());
+  const range = presetOf('30d', today());
   const own = useQuery({ ...applicationQueries.statistics(applicationId, range, true), enabled, refetchInterval: false });
   const all = useQuery({ ...overviewQueries.get(range, true), enabled, refetchInterval: false });
   if (own.isPending || all.isPending) return null;

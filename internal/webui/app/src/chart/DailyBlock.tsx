@@ -46,7 +46,7 @@ export function DailyBlock({
   const weekly = width > 0 && needsWeeks(days.length, width - 64);
   const [now, before] = useMemo(() => {
     const cut = weekly ? byWeek : byDay;
-    return [cut(days, today, from), previous ? cut(previous, today, from) : null];
+    return [cut(days, today, from), previous ? cut(previous.slice(0, days.length), today, from) : null];
   }, [days, previous, today, from, weekly]);
   const counted = days.some((day) => reported(day.tokens));
   const measure = chosen === 'tokens' && !counted ? 'calls' : chosen;

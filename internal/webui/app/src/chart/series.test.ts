@@ -45,12 +45,23 @@ test('averages are weighted by calls and absent without calls', () => {
 });
 
 test('an unfinished day and its counterpart are left out of changes', () => {
-  const now = [day('2026-11-19', 10), day('2026-11-20', 99), day('2026-11-21', 0)];
-  const before = [day('2026-11-16', 5), day('2026-11-17', 77), day('2026-11-18', 1)];
+  const now = [day('2026-11-19', 10), day('2026-11-20', 99)];
+  const before = [day('2026-11-16', 5), day('2026-11-17', 77)];
   const both = comparable(now, before, '2026-11-20');
   expect(both?.now.calls).toBe(10);
   expect(both?.before.calls).toBe(5);
   expect(comparable([day('2026-11-20', 9)], [day('2026-11-19', 3)], '2026-11-20')).toBeNull();
+});
+
+test('months that are over are compared whole, the days of one that is not with those of a shorter one', () => {
+  const days = (month: string, n: number) => Array.from({ length: n }, (_, at) => day(`${month}-${String(at + 1).padStart(2, '0')}`, 1));
+  const calls = (now: Day[], before: Day[], today: string) => {
+    const both = comparable(now, before, today);
+    return [both?.now.calls, both?.before.calls];
+  };
+  expect(calls(days('2026-02', 28), days('2026-01', 31), '2026-03-05')).toEqual([28, 31]);
+  expect(calls(days('2026-03', 31), days('2026-02', 28), '2026-03-31')).toEqual([30, 28]);
+  expect(calls(days('2026-03', 20), days('2026-02', 20), '2026-03-20')).toEqual([19, 19]);
 });
 
 test('weeks add up and have no percentiles', () => {

@@ -94,15 +94,13 @@ export function byWeek(days: readonly Day[], today: string, from: string): Bucke
 export const needsWeeks = (days: number, width: number): boolean => width / days < 4.5;
 
 /**
- * The two periods over the same closed days: today, which is not over, its counterpart, and days to
- * come are left out of both. Null when nothing is left to compare.
+ * The two periods over the same closed days: today, which is not over, and its counterpart are left out of both. Two whole
+ * periods are compared whole, though months differ in length. Null when nothing is left to compare.
  */
 export function comparable(now: readonly Day[], previous: readonly Day[], today: string): { now: Totals; before: Totals } | null {
-  const closed = now
-    .map((day, n) => [day, previous[n]] as const)
-    .filter(([day, counterpart]) => day.date < today && counterpart !== undefined);
+  const closed = now.filter(({ date }) => date < today);
   if (closed.length === 0) return null;
-  return { now: sum(closed.map(([day]) => day)), before: sum(closed.map(([, counterpart]) => counterpart!)) };
+  return { now: sum(closed), before: sum(closed.length === now.length ? previous : previous.slice(0, closed.length)) };
 }
 
 export const lastDayOf = (bucket: Bucket): string => addDays(bucket.date, bucket.days - 1);

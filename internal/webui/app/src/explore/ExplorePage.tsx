@@ -1,3 +1,4 @@
+import '../chart/chart.css';
 import '../ui/form/field.css';
 import './explore.css';
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
@@ -5,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { applicationQueries } from '../applications/queries';
 import { useFormat } from '../format/useFormat';
-import { custom, lastDays } from '../range/range';
+import { isMonth, presetOf } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { money } from '../tokens/tokens';
@@ -22,7 +23,6 @@ import {
   isTagName,
   kindOf,
   METRICS,
-  months,
   MOST_DAYS_READ,
   NARROWING,
   read,
@@ -45,7 +45,8 @@ export function Component() {
   const state = useRange();
   const [search] = useSearch();
   const text = search.toString();
-  const question = useMemo(() => read(new URLSearchParams(text)), [text]);
+  const usual = isMonth(state.range) ? 'month' : 'previous';
+  const question = useMemo(() => read(new URLSearchParams(text), usual), [text, usual]);
   const tooLong = state.range.days > MOST_DAYS_READ && readsCalls(question);
   return (
     <>
@@ -55,11 +56,11 @@ export function Component() {
         <RangeBar state={state} />
       </div>
       <section className="block" aria-label={t('question')}>
-        <Controls question={question} state={state} downloadable={!tooLong} />
+        <Controls question={question} state={state} usual={usual} downloadable={!tooLong} />
         {tooLong ? (
           <Empty text={t('tooLong', { n: String(MOST_DAYS_READ) })}>
-            <button type="button" className="quiet" data-edge onClick={() => state.setRange(lastDays(30, state.today))}>
-              {t('common:range.last30')}
+            <button type="button" className="quiet" data-edge onClick={() => state.setRange(presetOf('30d', state.today))}>
+              {t('common:range.presets.30d')}
             </button>
           </Empty>
         ) : (
@@ -70,16 +71,20 @@ export function Component() {
   );
 }
 
-function Controls({ question, state, downloadable }: { question: Question; state: RangeState; downloadable: boolean }) {
+function Controls({
+  question,
+  state,
+  usual,
+  downloadable,
+}: {
+  question: Question;
+  state: RangeState;
+  usual: Question['compare'];
+  downloadable: boolean;
+}) {
   const { t } = useTranslation(['explore', 'common']);
   const [, setSearch] = useSearch();
-  const { this: now, last } = months(state.today);
   const choose = (value: Group) => setSearch({ by: value === 'capability' ? null : value === 'tag' ? `tag:${question.tag}` : value });
-  const show = ([start, end]: [string, string]) => {
-    const range = custom(start, end, state.today);
-    if (!range) return;
-    setSearch({ range: null, start: range.start, end: range.end, page: null, compare: 'month' });
-  };
   return (
     <div className="row explore-controls" role="search" aria-label={t('question')}>
       <select
@@ -102,19 +107,11 @@ function Controls({ question, state, downloadable }: { question: Question; state
         ))}
       </select>
       {question.by === 'tag' && <TagName key={question.tag} tag={question.tag} />}
-      <div className="choice" role="group" aria-label={t('months')}>
-        <button type="button" aria-pressed={state.range.start === now[0] && state.range.end === now[1]} onClick={() => show(now)}>
-          {t('thisMonth')}
-        </button>
-        <button type="button" aria-pressed={state.range.start === last[0] && state.range.end === last[1]} onClick={() => show(last)}>
-          {t('lastMonth')}
-        </button>
-      </div>
       <select
         className="select"
         aria-label={t('compare')}
         value={question.compare ?? 'off'}
-        onChange={({ target }) => setSearch({ compare: target.value === 'previous' ? null : target.value })}
+        onChange={({ target }) => setSearch({ compare: target.value === usual ? null : target.value })}
       >
         {(['previous', 'month', 'off'] as const).map((how) => (
           <option key={how} value={how}>

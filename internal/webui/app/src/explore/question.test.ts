@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { adds, asked, choiceOf, kindOf, METRICS, months, narrowedTo, next, read } from './question';
+import { adds, asked, choiceOf, kindOf, METRICS, narrowedTo, next, read } from './question';
 
-const ask = (search: string) => read(new URLSearchParams(search));
+const ask = (search: string) => read(new URLSearchParams(search), 'previous');
 
 test('a URL without a question asks for calls by capability, against the days before', () => {
   expect(ask('')).toEqual({ metric: 'calls', by: 'capability', tag: 'team', compare: 'previous', only: {} });
@@ -62,7 +62,7 @@ test('each metric has a unit, and only counts and costs add up', () => {
   ]);
 });
 
-test('months are Beijing’s: this one until today, the last one whole', () => {
-  expect(months('2026-03-05')).toEqual({ this: ['2026-03-01', '2026-03-05'], last: ['2026-02-01', '2026-02-28'] });
-  expect(months('2028-01-01')).toEqual({ this: ['2028-01-01', '2028-01-01'], last: ['2027-12-01', '2027-12-31'] });
+test('a month is compared with the one before unless the URL says otherwise', () => {
+  const of = (search: string) => read(new URLSearchParams(search), 'month').compare;
+  expect([of(''), of('compare=previous'), of('compare=off'), of('compare=x')]).toEqual(['month', 'previous', null, 'month']);
 });

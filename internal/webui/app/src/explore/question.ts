@@ -1,5 +1,4 @@
 import { readers, type Choice } from '../calls/filter';
-import { addDays } from '../range/days';
 
 export const METRICS = [
   'calls',
@@ -48,8 +47,8 @@ export const isTagName = (name: string): boolean => TAG_NAME.test(name);
 const good = (name: (typeof NARROWING)[number], value: string): boolean =>
   readers[name === 'application' ? 'key' : name](value) !== undefined;
 
-/** What a URL asks; what it says wrongly counts for nothing. */
-export function read(search: URLSearchParams): Question {
+/** What a URL asks; what it says wrongly counts for nothing. A month is compared with the one before, unless it says otherwise. */
+export function read(search: URLSearchParams, usual: NonNullable<Question['compare']>): Question {
   const [metric, by, compare] = [search.get('metric'), search.get('by') ?? '', search.get('compare')];
   const tag = by.startsWith('tag:') && isTagName(by.slice(4)) ? by.slice(4) : '';
   const only: Narrowing = {};
@@ -61,7 +60,7 @@ export function read(search: URLSearchParams): Question {
     metric: METRICS.find((one) => one === metric) ?? 'calls',
     by: tag !== '' ? 'tag' : (GROUPS.find((one) => one === by && one !== 'tag') ?? 'capability'),
     tag: tag === '' ? 'team' : tag,
-    compare: compare === 'off' ? null : compare === 'month' ? 'month' : 'previous',
+    compare: compare === 'off' ? null : compare === 'month' || compare === 'previous' ? compare : usual,
     only,
   };
 }
@@ -124,11 +123,4 @@ export function choiceOf({ model, key, result, status, reason, tag, user }: Narr
     ...(tag === undefined ? {} : { tag }),
     ...(user === undefined ? {} : { user }),
   };
-}
-
-/** The days of this month until today, and those of the last one. */
-export function months(today: string): { this: [string, string]; last: [string, string] } {
-  const first = `${today.slice(0, 8)}01`;
-  const end = addDays(first, -1);
-  return { this: [first, today], last: [`${end.slice(0, 8)}01`, end] };
 }

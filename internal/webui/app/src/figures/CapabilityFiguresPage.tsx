@@ -10,7 +10,7 @@ import { useFormat } from '../format/useFormat';
 import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { carried, custom, lastDays } from '../range/range';
+import { carried, custom, presetOf } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
@@ -124,7 +124,7 @@ function Figures({
         <HourLine hours={data.hours} />
       </section>
       {unrecorded(data) ? (
-        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
+        <Unrecorded coverage={data} onNewest={() => state.setRange(presetOf('7d', state.today))} />
       ) : data.summary.calls === 0 ? (
         <section className="block">
           <Empty text={t('common:chart.none')} />

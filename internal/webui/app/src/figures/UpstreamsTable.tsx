@@ -3,7 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
-import { Icon } from '../ui/Icon';
+import { SortHead } from '../ui/table/SortHead';
+import { useSearch } from '../ui/table/useSearch';
 import type { Sort } from './queries';
 
 /** The range that was asked for, and the first day of it that can be told. */
@@ -26,18 +27,22 @@ export function UpstreamsTable({
   firstByte?: Schemas['FirstByte'];
 }) {
   const { t } = useTranslation(['figures', 'common']);
+  const [, setSearch] = useSearch();
   const told = range.upstreamsFrom <= range.end;
-  const head = (by: Sort, label: string, room = '') => (
-    <th scope="col" className={`right ${room}`} aria-sort={sort === by ? 'descending' : undefined}>
-      {label}
-      {sort === by && (
-        <>
-          {' '}
-          <Icon name="down" size={12} />
-        </>
-      )}
-    </th>
-  );
+  const head = (by: Sort, label: string, room = '') =>
+    sort === undefined ? (
+      <th scope="col" className={`right ${room}`}>
+        {label}
+      </th>
+    ) : (
+      <SortHead
+        className={`right ${room}`}
+        sorted={sort === by ? 'descending' : undefined}
+        onSort={() => setSearch({ page: null, sort: by === 'calls' ? null : by })}
+      >
+        {label}
+      </SortHead>
+    );
   return (
     <>
       {range.upstreamsFrom > range.start && (

@@ -11,7 +11,7 @@ import { useFormat } from '../format/useFormat';
 import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { carried, custom, lastDays } from '../range/range';
+import { carried, custom, presetOf } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
@@ -90,7 +90,7 @@ function Usage({ data, state, compare }: { data: Dated<Schemas['FiguresOverview'
         {!none && data.calls > 0 && <Standouts state={state} />}
       </section>
       {none ? (
-        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
+        <Unrecorded coverage={data} onNewest={() => state.setRange(presetOf('7d', state.today))} />
       ) : (
         <>
           <Lists state={state} />

@@ -5,7 +5,8 @@ import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
 import { Money } from '../tokens/Money';
 import { together } from '../tokens/tokens';
-import { Icon } from '../ui/Icon';
+import { SortHead } from '../ui/table/SortHead';
+import { useSearch } from '../ui/table/useSearch';
 import type { Sort } from './queries';
 
 /** One line of usage: who or what, what is worth saying of it below, and its figures. */
@@ -19,17 +20,16 @@ export interface Line {
 /** Figures by owner, application or capability, as they are ordered. */
 export function UsageTable({ what, lines, sort, title }: { what: string; lines: readonly Line[]; sort: Sort; title: string }) {
   const { t } = useTranslation(['figures', 'common']);
+  const [, setSearch] = useSearch();
   const format = useFormat();
   const head = (by: Sort, label: string, room = '') => (
-    <th scope="col" className={`right ${room}`} aria-sort={sort === by ? 'descending' : undefined}>
+    <SortHead
+      className={`right ${room}`}
+      sorted={sort === by ? 'descending' : undefined}
+      onSort={() => setSearch({ page: null, sort: by === 'calls' ? null : by })}
+    >
       {label}
-      {sort === by && (
-        <>
-          {' '}
-          <Icon name="down" size={12} />
-        </>
-      )}
-    </th>
+    </SortHead>
   );
   return (
     <table className="table usage-table">

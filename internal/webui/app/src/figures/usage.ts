@@ -1,4 +1,4 @@
-import { together } from '../tokens/tokens';
+import { amountIn, together, usualCurrency } from '../tokens/tokens';
 import type { Schemas } from '../api/client';
 import { SORTS, type Sort, type Wanted } from './queries';
 
@@ -31,19 +31,10 @@ type Ordered = Pick<Schemas['MetricsFields'], 'calls' | 'failures'> & Partial<Pi
 const rate = ({ calls, failures }: Ordered): number => (calls === 0 ? 0 : failures / calls);
 const tokens = ({ tokens }: Ordered): number => (tokens ? (together(tokens) ?? 0) : 0);
 
-/** The currency in which most calls of all are priced, as the server chooses it; '' where none is. */
-function currencyOf(items: readonly Ordered[]): string {
-  const calls = new Map<string, number>();
-  for (const { cost } of items)
-    for (const one of cost ?? [])
-      if (one.amount !== null && one.currency !== null) calls.set(one.currency, (calls.get(one.currency) ?? 0) + one.pricedCalls);
-  return [...calls].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))[0]?.[0] ?? '';
-}
-
 /** The items with the most of something first; those that stand equal keep their order. */
 export function ordered<T>(items: readonly T[], of: (item: T) => Ordered, sort: Sort): T[] {
-  const currency = sort === 'cost' ? currencyOf(items.map(of)) : '';
-  const spent = ({ cost }: Ordered): number => Number(cost?.find((one) => one.currency === currency)?.amount ?? 0);
+  const currency = sort === 'cost' ? usualCurrency(items.map(of)) : '';
+  const spent = ({ cost }: Ordered): number => amountIn(cost ?? [], currency) ?? 0;
   const compare: Record<Sort, (a: Ordered, b: Ordered) => number> = {
     calls: (a, b) => b.calls - a.calls,
     failures: (a, b) => b.failures - a.failures,

@@ -17,8 +17,8 @@ const groups = [
   [
     'range',
     [
-      ['W', 'week'],
-      ['T', 'month'],
+      ['W T', 'days'],
+      ['M L', 'months'],
       ['C', 'custom'],
       ['X', 'compare'],
       ['← →', 'shift'],

@@ -37,6 +37,17 @@ export const news: readonly Entry[] = [
       ),
       item(
         [
+          'Months, and an order of your own',
+          'Every range has This month and Last month (keys M and L), compared with the same days of the month before. Heads of tables sort. The page of an application has tabs: usage, calls, keys, limits and budgets, alerts, settings.',
+        ],
+        [
+          '按月查看，自选排序',
+          '时间范围新增“本月”和“上月”（快捷键 M、L），并与上月同期对比。点击表头即可排序。应用页面分为用量、调用、密钥、限额与预算、告警和设置。',
+        ],
+        '/applications',
+      ),
+      item(
+        [
           'Explore',
           'Which capability costs most this month, against the last one? One metric of your calls by application, capability, key, tag, user or reason, over time, and as CSV.',
         ],

@@ -9,7 +9,7 @@ import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { carried, lastDays, custom } from '../range/range';
+import { carried, presetOf, custom } from '../range/range';
 import { focusRange, RangeBar } from '../range/RangeBar';
 import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
@@ -100,7 +100,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
   const hourPath = ({ from, to, result }: { from: string; to: string; result: 'failure' | null }) =>
     callsPath(null, ofDay(state.range.start), { from, to, result });
   const openDay = (day: string) => {
-    const one = day === state.today && state.range.days === 1 ? lastDays(7, state.today) : custom(day, day, state.today);
+    const one = day === state.today && state.range.days === 1 ? presetOf('7d', state.today) : custom(day, day, state.today);
     if (!one) return;
     state.setRange(one);
     focusRange();
@@ -134,7 +134,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
         )}
       </section>
       {unrecorded(data) ? (
-        <Unrecorded coverage={data} onNewest={() => state.setRange(lastDays(7, state.today))} />
+        <Unrecorded coverage={data} onNewest={() => state.setRange(presetOf('7d', state.today))} />
       ) : data.calls === 0 ? (
         <First of="call" />
       ) : (

@@ -188,7 +188,7 @@ export function Unrecorded({ coverage, onNewest }: { coverage: Coverage; onNewes
     <section className="block">
       <Empty text={t('unrecorded', { day: firstDay(coverage) })}>
         <button type="button" className="quiet" data-edge onClick={onNewest}>
-          {t('common:range.last7')}
+          {t('common:range.presets.7d')}
         </button>
       </Empty>
     </section>

@@ -6,7 +6,9 @@ import { sum } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { Money } from '../tokens/Money';
 import { Counted } from '../ui/table/Counted';
-import { add, addCosts, together } from '../tokens/tokens';
+import { SortHead } from '../ui/table/SortHead';
+import { useOrder } from '../ui/table/useOrder';
+import { add, addCosts, amountIn, together, usualCurrency } from '../tokens/tokens';
 
 const MOST_ROWS = 8;
 const OTHER = ' other'; // no capability is called so
@@ -21,7 +23,7 @@ interface Row {
   tokens: number | null;
 }
 
-/** Calls per capability: the eight most used and the rest together. `to` says where a capability's calls are. */
+/** Calls per capability: the first eight in the order that a reader chose, at first the most used, and the rest together. `to` says where a capability's calls are. */
 export function UsageTable({
   models,
   title,
@@ -34,7 +36,23 @@ export function UsageTable({
   const { t } = useTranslation(['overview', 'common']);
   const format = useFormat();
   const [whole, setWhole] = useState(false);
-  const rows = rowsOf(models, whole ? models.length : MOST_ROWS, t('common:metrics.unspecified'), (count) =>
+  const currency = usualCurrency(models);
+  const { rows: sorted, head } = useOrder(
+    'sort',
+    models,
+    {
+      name: ({ name, model }) => name || model,
+      calls: ({ calls }) => calls,
+      rate: ({ calls, successes }) => (calls === 0 ? null : successes / calls),
+      failures: ({ failures }) => failures,
+      avg: ({ avgDurationMs }) => avgDurationMs,
+      p95: ({ p95Ms }) => p95Ms,
+      tokens: ({ tokens }) => together(tokens),
+      cost: ({ cost }) => amountIn(cost, currency),
+    },
+    'calls',
+  );
+  const rows = rowsOf(sorted, whole ? models.length : MOST_ROWS, t('common:metrics.unspecified'), (count) =>
     t('common:metrics.rest', { n: format.count(count) }),
   );
   const all = models.reduce((calls, model) => calls + model.calls, 0);
@@ -49,37 +67,37 @@ export function UsageTable({
       <table className="table">
         <thead>
           <tr>
-            <th scope="col" className="name">
+            <SortHead className="name" {...head('name')}>
               {t('capability')}
-            </th>
-            <th scope="col" className="right">
+            </SortHead>
+            <SortHead className="right" {...head('calls')}>
               {t('common:metrics.calls')}
-            </th>
+            </SortHead>
             <th scope="col" className="wider fill" aria-hidden="true" />
             <th scope="col" className="right wider">
               {t('common:metrics.share')}
             </th>
-            <th scope="col" className="right">
+            <SortHead className="right" {...head('rate')}>
               {t('common:metrics.successRate')}
-            </th>
-            <th scope="col" className="right wide">
+            </SortHead>
+            <SortHead className="right wide" {...head('failures')}>
               {t('common:metrics.failures')}
-            </th>
-            <th scope="col" className="right wide">
+            </SortHead>
+            <SortHead className="right wide" {...head('avg')}>
               {t('common:metrics.avg')}
-            </th>
-            <th scope="col" className="right roomy">
+            </SortHead>
+            <SortHead className="right roomy" {...head('p95')}>
               {t('common:metrics.p95')}
-            </th>
+            </SortHead>
             {counted && (
-              <th scope="col" className="right wider">
+              <SortHead className="right wider" {...head('tokens')}>
                 {t('common:tokens.tokens')}
-              </th>
+              </SortHead>
             )}
             {priced && (
-              <th scope="col" className="right wider">
+              <SortHead className="right wider" {...head('cost')}>
                 {t('common:tokens.cost')}
-              </th>
+              </SortHead>
             )}
           </tr>
         </thead>

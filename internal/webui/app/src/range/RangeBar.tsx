@@ -4,14 +4,16 @@ import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Icon } from '../ui/Icon';
 import { useKeys } from '../ui/keys/useKeys';
-import { lastDays, shift } from './range';
+import { presetOf, PRESETS, shift, type Preset } from './range';
 import type { RangeState } from './useRange';
 
 const load = () => import('./CustomRange');
 const CustomRange = lazy(load);
 
+const KEYS: Record<Preset, string> = { '7d': 'W', '30d': 'T', month: 'M', 'last-month': 'L' };
+
 /**
- * 7 days, 30 days, custom; earlier and later; compare. Keys W T C X ← →. `collectedSince` switches
+ * 7 days, 30 days, this and last month, custom; earlier and later; compare. Keys W T M L C X ← →. `collectedSince` switches
  * the comparison off where the period before was not recorded; without `compare` there is none.
  */
 export function RangeBar({ state, compare = false, comparable = true }: { state: RangeState; compare?: boolean; comparable?: boolean }) {
@@ -22,12 +24,13 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
   const dates = useFocusAfter(picking);
   const { Warm, near } = useWarmed();
   const [earlier, later] = [shift(range, -1, today), shift(range, 1, today)];
-  const week = () => setRange(lastDays(7, today));
-  const month = () => setRange(lastDays(30, today));
+  const choose = (preset: Preset) => () => setRange(presetOf(preset, today));
   const toggle = compare && comparable ? () => state.setComparing(!state.comparing) : undefined;
   useKeys({
-    w: week,
-    t: month,
+    w: choose('7d'),
+    t: choose('30d'),
+    m: choose('month'),
+    l: choose('last-month'),
     c: () => setPicking(true),
     x: toggle,
     ArrowLeft: earlier ? () => setRange(earlier) : undefined,
@@ -36,15 +39,22 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
   return (
     <div className="range" role="group" aria-label={t('range.label')}>
       <div className="choice">
-        <button type="button" aria-pressed={range.kind === 'last' && range.days === 7} aria-keyshortcuts="W" onClick={week}>
-          {t('range.last7')}
-        </button>
-        <button type="button" aria-pressed={range.kind === 'last' && range.days === 30} aria-keyshortcuts="T" onClick={month}>
-          {t('range.last30')}
-        </button>
+        {PRESETS.map((preset) => (
+          <button
+            key={preset}
+            type="button"
+            aria-pressed={range.preset === preset}
+            aria-keyshortcuts={KEYS[preset]}
+            aria-label={t(`range.presets.${preset}`)}
+            onClick={choose(preset)}
+          >
+            <span className="wide">{t(`range.presets.${preset}`)}</span>
+            <span className="narrow">{t(`range.short.${preset}`)}</span>
+          </button>
+        ))}
         <button
           type="button"
-          aria-pressed={range.kind === 'custom'}
+          aria-pressed={range.preset === null}
           aria-keyshortcuts="C"
           title={t('range.pick')}
           onClick={() => setPicking(true)}

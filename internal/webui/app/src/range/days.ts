@@ -13,6 +13,12 @@ export const addDays = (day: string, n: number): string => new Date(Date.parse(`
 export const lengthOf = (start: string, end: string): number =>
   Math.round((Date.parse(`${end}T00:00:00Z`) - Date.parse(`${start}T00:00:00Z`)) / DAY) + 1;
 
+/** The first and the last day of the month that a day is in. */
+export function monthOf(day: string): { start: string; end: string } {
+  const start = `${day.slice(0, 8)}01`;
+  return { start, end: addDays(`${addDays(start, 31).slice(0, 8)}01`, -1) };
+}
+
 /** A day that exists, between 2000 and 2100. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '2000-01-01' || text > '2100-12-31') return false;

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { notify } from '../ui/page/notice';
 import { useSearch } from '../ui/table/useSearch';
 import { today as beijingToday } from './days';
-import { before, lastDays, read, written, type Range } from './range';
+import { before, presetOf, read, written, type Range } from './range';
 
 /** The range of a page: always from the URL, always Beijing days. */
 export interface RangeState {
@@ -22,7 +22,7 @@ export function useRange(): RangeState {
   const [search, setSearch] = useSearch();
   const today = beijingToday();
   const asked = read(search, today);
-  const range = asked ?? lastDays(7, today);
+  const range = asked ?? presetOf('7d', today);
   useEffect(() => {
     if (asked) return;
     notify('warn', t('range.bad'));

@@ -68,3 +68,18 @@ export function amount({ amount }: Pick<Cost, 'amount'>): string {
 
 /** USD 12.35 */
 export const money = (cost: Pick<Cost, 'amount' | 'currency'>): string => (cost.amount === null ? '—' : `${cost.currency} ${amount(cost)}`);
+
+/** The currency in which most calls of all are priced, as the server chooses it; '' where none is. */
+export function usualCurrency(items: readonly { cost?: readonly Cost[] }[]): string {
+  const calls = new Map<string, number>();
+  for (const { cost } of items)
+    for (const one of cost ?? [])
+      if (one.amount !== null && one.currency !== null) calls.set(one.currency, (calls.get(one.currency) ?? 0) + one.pricedCalls);
+  return [...calls].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))[0]?.[0] ?? '';
+}
+
+/** What calls cost in a currency; null where none of them is priced in it. */
+export function amountIn(cost: readonly Cost[], currency: string): number | null {
+  const amount = cost.find((one) => one.currency === currency)?.amount ?? null;
+  return amount === null ? null : Number(amount);
+}

@@ -24,7 +24,7 @@ const admin: Same<typeof zh> = {
     limits: 'Limits',
     budgets: 'Budgets',
     alerts: 'Alerts',
-    spools: 'Spools',
+    spools: 'Ingestion',
     audit: 'Audit',
   },
   ...officeCatalog,

@@ -4,9 +4,9 @@ import type zh from '../zh/alerts';
 const alerts: Same<typeof zh> = {
   title: 'Alerts',
   about:
-    'Tells you when an application gets out of hand. It is looked at every 10 s: an alert fires when its threshold is reached twice in a row, and you are told again when it is over. While the statistics are behind nothing changes.',
+    'Notifies you when an application fails, slows down or uses too much. It is looked at every 10 s: an alert fires when its threshold is reached twice in a row, and you are notified again when it is over. While the statistics are behind nothing changes.',
   aboutOffice:
-    'Tells administrators when a capability, an upstream or the platform gets out of hand. They are looked at every 10 s: an alert fires when its threshold is reached twice in a row, and it is told again when it is over. While the statistics are behind nothing changes.',
+    'Notifies administrators when a capability, an upstream or the platform fails or falls behind. They are looked at every 10 s: an alert fires when its threshold is reached twice in a row, and they are notified again when it is over. While the statistics are behind nothing changes.',
   empty: 'There are no alerts yet. Make one, and know of trouble before users do.',
   add: 'New alert',
   edit: 'Edit',
@@ -39,8 +39,8 @@ const alerts: Same<typeof zh> = {
     budget: 'Budget spent',
     keyExpiry: 'Key about to expire',
     statisticsBehind: 'Statistics behind',
-    spoolStuck: 'Spool not reported',
-    upstreamLeftOut: 'Upstream left out',
+    spoolStuck: 'Ingestion stuck',
+    upstreamLeftOut: 'Upstream’s circuit open',
     dayClosed: 'Each closed day',
   },
   targets: {
@@ -53,7 +53,7 @@ const alerts: Same<typeof zh> = {
   daysHint: 'What each Beijing day came to, once all of it is there; and when calls came late.',
   leftOutHint: 'For how long gateways have kept calls from an upstream of a capability that fails, its circuit open.',
   budgetHint: 'What part is spent of the budget that the application has of the period. Without one there is no data.',
-  lastDay: 'Last told',
+  lastDay: 'Last notified',
   units: { percent: '%', ms: 'ms', minutes: 'min', tokens: 'tokens', days: 'days', seconds: 's' },
   quantity: '{{n}} {{unit}}',
   percent: '{{n}}%',

@@ -24,7 +24,7 @@ const figures: Same<typeof zh> = {
   },
   behind: {
     statistics: 'The statistics are {{span}} behind: calls that ended after {{time}} are not all in them.',
-    spools: 'Spools that nobody reports, which hold the statistics back: {{n}} ({{hosts}})',
+    spools: 'Ingestion stands still: nobody reports the spools of {{hosts}} ({{n}})',
     upstreams: 'Upstreams in trouble: {{n}} ({{names}})',
     alerts: 'Alerts that are firing: {{n}} ({{names}})',
   },

@@ -40,7 +40,7 @@ const officeCatalog: Same<typeof zh> = {
     name: 'Name',
     order: 'Order',
     upstream: 'Upstream',
-    bound: 'Bound applications',
+    bound: 'Applications with access',
     orderHint: 'Choose a group and no other filter to order by dragging.',
     empty: 'There are no capabilities yet. Create one; developers see it after a refresh.',
     none: 'No capability matches.',
@@ -48,7 +48,7 @@ const officeCatalog: Same<typeof zh> = {
     switch: '{{name}}: enabled',
     disable: 'Disable {{name}}?',
     disableText:
-      'Applications bound to it: {{n}}. New calls of theirs are refused (403) within 2 s and still recorded. Bindings are kept and work again once it is enabled.',
+      'Applications with access to it: {{n}}. New calls of theirs are refused (403) within 2 s and still recorded. They keep their access, which works again once it is enabled.',
     endRunning: 'End the calls that run now, within 2 s; else they go on to their end',
     disableNow: 'Disable',
     enabled: '{{name}} is enabled; calls work within 2 s.',

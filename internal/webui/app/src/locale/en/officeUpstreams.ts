@@ -31,7 +31,7 @@ const officeUpstreams: Same<typeof zh> = {
     calls: 'Calls: {{n}}',
     figures: 'Failures: {{failures}} · p95 {{p95}}',
     health: { ok: 'Healthy', degraded: 'Degraded', down: 'Down', unknown: 'Not called' },
-    states: { closed: 'Called', open: 'Left out', probing: 'Probed' },
+    states: { closed: 'Called', open: 'Circuit open', probing: 'Probed' },
     error: '{{error}}, {{at}}',
     causes: {
       answered: 'it answered {{status}}',
@@ -70,7 +70,7 @@ const officeUpstreams: Same<typeof zh> = {
   limits: {
     title: 'Limits',
     about:
-      'Ceilings of what applications may use. Of each limit the ceiling for the application holds, else its owner’s, else that for all, so that one can be raised. An owner’s is for all of the owner’s applications together, the others for each. Owners may set lower limits. A call beyond a limit is answered 429 and recorded.',
+      'A ceiling is the most that applications may use, whatever limits their owners set. Of each limit the ceiling for the application holds, else its owner’s, else that for all, so that one can be raised. An owner’s is for all of the owner’s applications together, the others for each. A call beyond a limit is answered 429 and recorded.',
     add: 'New ceiling',
     edit: 'Edit',
     editOf: 'Edit the ceiling for {{name}}',
@@ -87,7 +87,7 @@ const officeUpstreams: Same<typeof zh> = {
     owner: 'Owner',
     ownerHint: 'E-mail address or id of the account.',
     application: 'Application id',
-    applicationHint: 'It stands on the application’s page.',
+    applicationHint: 'It stands in the settings of the application.',
     ofOwner: 'of {{owner}}',
     hint: 'Empty: no ceiling here',
     action: 'Action',
@@ -100,8 +100,9 @@ const officeUpstreams: Same<typeof zh> = {
     none: 'No ceiling matches.',
   },
   spools: {
-    title: 'Spools',
-    about: 'Each gateway keeps calls on its disk until they are in the statistics. One that nobody reports holds all statistics back.',
+    title: 'Ingestion',
+    about:
+      'Each gateway keeps calls in a spool on its disk until they are in the statistics. A spool that no gateway reports holds all statistics back.',
     gateway: 'Gateway',
     state: 'State',
     through: 'Complete through',
@@ -128,9 +129,9 @@ const officeUpstreams: Same<typeof zh> = {
   days: {
     title: 'Days',
     about:
-      'A Beijing day is closed 45 minutes after its end at the earliest, when the records of all gateways are there: what it came to stays, and is told by alerts. Calls that come later reopen it.',
+      'A Beijing day is closed 45 minutes after its end at the earliest, when the records of all gateways are there: what it came to stays, and alerts notify of it. Calls that come later reopen it.',
     states: { open: 'Open', closed: 'Closed', reopened: 'Reopened' },
-    waits: { time: 'calls of it may still be under way', spools: 'held up by {{hosts}}', check: 'being compared with its calls' },
+    waits: { time: 'some of its calls may not have ended', spools: 'held up by {{hosts}}', check: 'being compared with its calls' },
     silent: '{{host}} (silent)',
     revision: 'closing no. {{n}}, {{at}}',
     figures: 'Calls: {{calls}} · failures: {{failures}} · applications: {{applications}}',

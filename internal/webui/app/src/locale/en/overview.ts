@@ -19,7 +19,7 @@ const overview: Same<typeof zh> = {
   openDay: 'Click a day to see it alone',
   empty: {
     title: 'Three steps to the first figure',
-    create: 'Create an application, bind capabilities, get its Access Key.',
+    create: 'Create an application, choose its capabilities, get its Access Key.',
     call: 'Copy this curl, put your Access Key in, and call once.',
     watch: 'Within two seconds the call is counted here.',
     button: 'New application',

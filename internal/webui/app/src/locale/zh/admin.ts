@@ -23,7 +23,7 @@ const admin = {
     limits: '限额',
     budgets: '预算',
     alerts: '告警',
-    spools: '暂存',
+    spools: '数据采集',
     audit: '审计',
   },
   ...officeCatalog,

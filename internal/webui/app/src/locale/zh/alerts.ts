@@ -34,7 +34,7 @@ export default {
     budget: '预算用量',
     keyExpiry: '密钥即将到期',
     statisticsBehind: '统计落后',
-    spoolStuck: '暂存未上报',
+    spoolStuck: '数据采集停滞',
     upstreamLeftOut: '上游被熔断',
     dayClosed: '每日日结',
   },

@@ -105,7 +105,7 @@ const officePeople = {
       user: '用户',
       token: '管理令牌',
       administrator: '管理员',
-      spool: '暂存',
+      spool: '数据采集',
     },
     title: '审计',
     at: '时间',

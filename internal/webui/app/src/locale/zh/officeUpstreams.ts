@@ -96,7 +96,7 @@ const officeUpstreams = {
     none: '没有符合条件的上限。',
   },
   spools: {
-    title: '暂存',
+    title: '数据采集',
     about: '每个网关把调用记录暂存在自己的磁盘上，直到进入统计。没有网关上报的暂存会让全部统计停在原处。',
     gateway: '网关',
     state: '状态',

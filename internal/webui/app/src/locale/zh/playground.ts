@@ -40,7 +40,7 @@ const playground = {
   status: '状态',
   firstByte: '首字节',
   total: '总耗时',
-  callId: '流水号',
+  callId: '调用 ID',
   toLog: '在应用中查看',
   cut: '响应没有完整结束，连接中断（记为 499）。',
   stopped: '已停止，这次调用记为 499。',
