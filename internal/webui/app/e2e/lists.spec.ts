@@ -69,7 +69,7 @@ test('in Edit what is bound stands first, and alone on request', async ({ page, 
 test('“Copied” moves nothing', async ({ page, context, developer }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { id } = await developer.createApplication('Search');
-  await page.goto(`/applications/${id}`);
+  await page.goto(`/applications/${id}?tab=keys`);
   const rotate = page.getByRole('button', { name: 'Rotate' });
   const before = (await rotate.boundingBox())!;
   await page.getByRole('button', { name: 'Copy key' }).click();

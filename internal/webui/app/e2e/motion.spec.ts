@@ -48,6 +48,7 @@ for (const motion of ['reduce', 'no-preference'] as const) {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await page.getByRole('link', { name: 'Usage' }).click();
+    await expect(page.locator('.range-span')).toBeVisible();
     await page.keyboard.press('c');
     await expect(page.locator('.ant-picker-dropdown')).toBeVisible();
     await page.keyboard.press('Escape');
