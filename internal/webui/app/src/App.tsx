@@ -6,6 +6,7 @@ import { Guard } from './session/Guard';
 import { FindButton, Finder, type Opened } from './find/Finder';
 import { FrameBones } from './ui/page/Block';
 import { Crash, NotFound } from './ui/page/Failures';
+import { withWords } from './locale/locale';
 import paths from './routes.json';
 import { Shell, type Place } from './ui/page/Shell';
 
@@ -52,11 +53,11 @@ const pages: Record<Exclude<keyof typeof paths, 'signIn'>, () => Promise<{ Compo
   calls: () => import('./calls/CallsPage'),
   ownCalls: () => import('./calls/CallsPage'),
   call: () => import('./calls/CallPage'),
-  explore: () => import('./explore/ExplorePage'),
+  explore: () => withWords('explore', import('./explore/ExplorePage')),
   budgets: () => import('./budgets/BudgetsPage'),
   alerts: () => import('./alerts/OwnAlertsPage'),
   sessions: () => import('./session/SessionsPage'),
-  tokens: () => import('./management/TokensPage'),
+  tokens: () => withWords('management', import('./management/TokensPage')),
   whatsNew: () => import('./news/WhatsNewPage'),
 };
 

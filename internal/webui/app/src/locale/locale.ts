@@ -16,6 +16,12 @@ const load = {
   },
 };
 
+// Words of single pages, which come with them.
+const more = {
+  explore: { 'zh-CN': () => import('./zh/explore'), en: () => import('./en/explore') },
+  management: { 'zh-CN': () => import('./zh/management'), en: () => import('./en/management') },
+};
+
 /** The language of the page: the server chose it from the cookie, else from Accept-Language. */
 export const language = (): Language => (document.documentElement.lang === 'en' ? 'en' : 'zh-CN');
 
@@ -28,6 +34,13 @@ export async function startLocale(site: Site): Promise<void> {
     defaultNS: 'common',
     interpolation: { escapeValue: false }, // React escapes
   });
+}
+
+/** A page of the console and its own words, fetched together. */
+export async function withWords<T>(of: keyof typeof more, page: Promise<T>): Promise<T> {
+  const [loaded, words] = await Promise.all([page, more[of][language()]()]);
+  i18next.addResourceBundle(language(), of, words.default);
+  return loaded;
 }
 
 /** The other language, from the server on: nothing of the first is left over. */

@@ -1,5 +1,7 @@
 import admin from './admin';
 import pages from './console';
+import explore from './explore';
 import figures from './figures';
+import management from './management';
 
-export default { ...pages, admin, figures };
+export default { ...pages, admin, explore, figures, management };
