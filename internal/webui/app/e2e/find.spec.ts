@@ -119,7 +119,7 @@ test('? lists the keys; single keys can be turned off, which a reload keeps, and
   await ready(page);
   await page.keyboard.press('?');
   const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-  await expect(dialog).toContainText('Last 30 days');
+  await expect(dialog).toContainText('last 30 days');
   await dialog.getByLabel('Single keys do something').uncheck();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.keyboard.press('t');
