@@ -67,6 +67,7 @@ test('each page but the first asks as of the instant of the list; a new filter a
   await expect(drawer.locator('.pages li').locator('visible=true')).toHaveText(['1', '2', '3', '4']);
   await drawer.getByRole('button', { name: 'Page 2', exact: true }).click();
   await expect(current(drawer)).toHaveText('2');
+  await expect.poll(() => asked.at(-1)!.page).toBe('2');
   const { until } = asked.at(-1)!;
   expect(answered).toContain(until);
   await drawer.getByRole('button', { name: 'Page 4', exact: true }).click();

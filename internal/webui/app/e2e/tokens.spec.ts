@@ -41,7 +41,7 @@ test('tokens and their estimated cost are those of the calls, corrected prices s
   await page.reload();
   await expect(page.locator(tile('Estimated cost, USD'))).toHaveAttribute('title', costs(3));
 
-  await page.getByRole('button', { name: 'Tokens', exact: true }).click();
+  await page.getByRole('region', { name: 'Daily trend' }).getByRole('button', { name: 'Tokens' }).click();
   await expect(page.locator('.legend')).toContainText('Output tokens');
   await page.getByRole('button', { name: 'Call log' }).click();
   await page.locator('.call-drawer .call-id').first().click();

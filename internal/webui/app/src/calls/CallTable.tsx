@@ -6,7 +6,7 @@ import { TokenFacts } from '../tokens/TokenFacts';
 import { UpstreamFacts } from './UpstreamFacts';
 import { TableBones } from '../ui/page/Block';
 import { CallIdFact } from './CallIdFact';
-import { cellOf, useCells, type Column } from './columns';
+import { cellOf, useCells, usual, type Column } from './columns';
 import { DimensionFacts } from './DimensionFacts';
 import { KeyFact } from './KeyFact';
 import type { Call } from './queries';
@@ -157,7 +157,7 @@ export function CallPageTable({
     if ((window.getSelection()?.toString() ?? '') === '') void navigate(hrefOf(call.callId), { state: { list: from } });
   };
   return (
-    <table className="table calls-table full">
+    <table className="table calls-table full" data-many={columns.length > usual(true).length || undefined}>
       <ChosenColumns columns={columns} />
       <tbody ref={body}>
         {calls.map((call, n) => (

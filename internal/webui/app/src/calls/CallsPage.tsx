@@ -183,7 +183,7 @@ function Flow({ id, title, state }: { id: string | null; title: string; state: R
             )}
           >
             {(data) => (
-              <div className="scroll">
+              <div className="scroll calls-room">
                 <CallPageTable
                   body={flow.rows}
                   calls={data.items}
