@@ -8,7 +8,7 @@ export function CallIdFact({ applicationId, callId, here = false }: { applicatio
   const { t } = useTranslation('calls');
   return (
     <div className="across">
-      <dt>{t('column.callId')}</dt>
+      <dt>{t('fact.callId')}</dt>
       <dd className="mono">
         {callId} <Copy text={callId} bare />
         {!here && (

@@ -19,6 +19,7 @@ import { useSearch } from '../ui/table/useSearch';
 import { useTitle } from '../ui/page/useTitle';
 import { useWide } from '../ui/page/useWide';
 import { CallFilters, type Names } from './CallFilters';
+import { SavedViews } from '../views/SavedViews';
 import { CallList } from './CallList';
 import { CallPageTable } from './CallTable';
 import { ColumnChoice } from './ColumnChoice';
@@ -146,6 +147,7 @@ function Flow({ id, title, state }: { id: string | null; title: string; state: R
     <>
       <div className="page-head">
         <h1>{title}</h1>
+        {id === null && <SavedViews page="calls" />}
         <RangeBar state={state} />
       </div>
       <div className={panel ? 'calls-beside' : undefined}>

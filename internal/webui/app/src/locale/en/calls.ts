@@ -55,6 +55,7 @@ const calls: Same<typeof zh> = {
   },
   result: { success: 'Success', failure: 'Failed', interrupted: 'Interrupted' },
   fact: {
+    callId: 'Call id',
     firstByte: 'First byte',
     streamed: 'Streamed',
     endedBy: 'Ended by',

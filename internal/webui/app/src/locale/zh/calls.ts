@@ -52,6 +52,7 @@ const calls = {
   },
   result: { success: '成功', failure: '失败', interrupted: '中断' },
   fact: {
+    callId: '调用 ID',
     firstByte: '首字节',
     streamed: '流式',
     endedBy: '结束方式',
