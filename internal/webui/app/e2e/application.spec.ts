@@ -1,15 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from '@playwright/test';
-import { noTokens } from './figures';
+import { noTokens, tile } from './figures';
 import { count, duration } from '../src/format/format';
 import { together } from '../src/tokens/tokens';
 import { addDays, dayOf } from '../src/range/days';
 import { CHAT, CLAUDE, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test } from './test';
 
 const today = () => dayOf(Date.now());
-const tile = (page: Page, label: string): Locator =>
-  page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
 const times = (...all: (number | null)[]) => all.map((ms) => duration(ms, 'en'));
 const tabs = (page: Page): Locator => page.getByRole('navigation', { name: 'Parts of the application' }).getByRole('link');
 const figuresOf = (id: string) => `**/api/statistics/applications/${id}?*`;

@@ -1,12 +1,11 @@
 import type { Locator, Page } from '@playwright/test';
 import { addDays, dayOf } from '../src/range/days';
+import { tile } from './figures';
 import { openLog } from './log';
 import { expect, test } from './test';
 
 const today = () => dayOf(Date.now());
 const statistics = /\/api\/statistics\/applications(\/[\w-]+)?(\/calls)?\?/;
-const tile = (page: Page, label: string): Locator =>
-  page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');
 const change = (page: Page): Locator => page.locator('.tile', { hasText: 'Calls' }).first().locator('dd .meta');
 const row = (page: Page, name: string): Locator => page.getByRole('row').filter({ hasText: name });
 const each = (calls: number) => ({

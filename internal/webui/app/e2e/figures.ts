@@ -1,3 +1,4 @@
+import type { Locator, Page } from '@playwright/test';
 import type { Cost, Tokens, Total } from '../src/tokens/tokens';
 
 /** Figures of tokens for answers that a test makes up: an answer without calls, or where nothing was reported. */
@@ -40,3 +41,7 @@ export const tokensOf = (calls: number): { tokens: Tokens; cost: Cost[]; totals:
         cost: [{ amount: (calls * 0.0047).toFixed(4), currency: 'USD', pricedCalls: calls, unpricedCalls: 0 }],
         totals: [],
       };
+
+/** The figure of a tile. */
+export const tile = (page: Page, label: string): Locator =>
+  page.locator('.tile', { has: page.getByText(label, { exact: true }) }).locator('strong');

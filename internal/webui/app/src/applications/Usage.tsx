@@ -11,8 +11,8 @@ import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { UsageTable } from '../overview/UsageTable';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { custom, presetOf } from '../range/range';
-import { focusRange, RangeBar } from '../range/RangeBar';
+import { presetOf } from '../range/range';
+import { RangeBar, showDay } from '../range/RangeBar';
 import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, BlockBones, Bones, Empty } from '../ui/page/Block';
@@ -100,12 +100,6 @@ function AllFigures({ id, data, state, ranged, compare, application, onBind }: S
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
   const to = (choice: Partial<Choice>) => callsPath(id, ranged, choice);
-  const openDay = (day: string) => {
-    const one = day === state.today && state.range.days === 1 ? presetOf('7d', state.today) : custom(day, day, state.today);
-    if (!one) return;
-    state.setRange(one);
-    focusRange();
-  };
   const waits = useWaits(state.holdsToday && data.summary.calls === 0) && application?.status === 'active';
   return (
     <>
@@ -138,7 +132,7 @@ function AllFigures({ id, data, state, ranged, compare, application, onBind }: S
               previous={before?.daily ?? null}
               today={state.today}
               from={firstDay(data)}
-              onDay={openDay}
+              onDay={(day) => showDay(state, day)}
               to={(day, result) => callsPath(id, ofDay(day), { result })}
             />
           ) : (

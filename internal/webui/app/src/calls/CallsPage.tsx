@@ -7,7 +7,7 @@ import { useLocation, useNavigate, useParams } from 'react-router';
 import { ApiError } from '../api/error';
 import { applicationQueries } from '../applications/queries';
 import { firstDay, unrecorded } from '../range/coverage';
-import { carried } from '../range/range';
+import { carried, MOST_DAYS_READ } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { Empty } from '../ui/page/Block';
@@ -27,7 +27,7 @@ import { columnsOf } from './columns';
 import { Facets } from './Facets';
 import { filterOf, nothingChosen, placeOf, type Choice, type Filter } from './filter';
 import { OwnCallPanel } from './OwnCallPanel';
-import { callQueries, csvAddress, MOST_FACET_DAYS, PAGE_SIZES, type Facets as Counts, type PageSize, type Place } from './queries';
+import { callQueries, csvAddress, PAGE_SIZES, type Facets as Counts, type PageSize, type Place } from './queries';
 import { useCallFlow } from './useCallFlow';
 import { useChoice } from './useChoice';
 
@@ -211,7 +211,7 @@ function useNames(id: string | null, filter: Filter, state: RangeState, until: s
   const { data: keys } = useQuery({ ...applicationQueries.keys(id ?? ''), enabled: id !== null });
   const { data: counts } = useQuery({
     ...callQueries.facets(filter, until ?? null, state.holdsToday),
-    enabled: id === null && until !== undefined && state.range.days <= MOST_FACET_DAYS,
+    enabled: id === null && until !== undefined && state.range.days <= MOST_DAYS_READ,
   });
   const { data: application } = useQuery({ ...applicationQueries.get(filter.application ?? ''), enabled: filter.application !== null });
   return useMemo(() => {

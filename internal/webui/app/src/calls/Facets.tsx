@@ -2,10 +2,11 @@ import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
+import { MOST_DAYS_READ } from '../range/range';
 import type { RangeState } from '../range/useRange';
 import { Block } from '../ui/page/Block';
 import type { Choice, Filter } from './filter';
-import { callQueries, MOST_FACET_DAYS, type Facet, type Facets as Counts } from './queries';
+import { callQueries, type Facet, type Facets as Counts } from './queries';
 import { useReasonWords } from './useReasonText';
 
 const FACETS = ['application', 'model', 'result', 'status', 'reason', 'key'] as const satisfies readonly Facet[];
@@ -32,13 +33,13 @@ export function Facets({
 }) {
   const { t } = useTranslation('calls');
   const [open, setOpen] = useState(() => matchMedia('(min-width: 1024px)').matches);
-  const tooLong = state.range.days > MOST_FACET_DAYS;
+  const tooLong = state.range.days > MOST_DAYS_READ;
   const query = useQuery({ ...callQueries.facets(filter, until, state.holdsToday), enabled: open && !tooLong });
   return (
     <details className="call-facets" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{t('facets.title')}</summary>
       {tooLong ? (
-        <p className="meta">{t('facets.tooLong', { n: String(MOST_FACET_DAYS) })}</p>
+        <p className="meta">{t('facets.tooLong', { n: String(MOST_DAYS_READ) })}</p>
       ) : (
         <Block query={query} height={148}>
           {(counts) => (

@@ -26,9 +26,6 @@ export type Source = { applicationId: string } | { size: PageSize };
 export const PAGE_SIZES = [10, 25, 50, 100] as const;
 export type PageSize = (typeof PAGE_SIZES)[number];
 
-/** The most days whose facets are counted: every call of them is read. */
-export const MOST_FACET_DAYS = 31;
-
 /** What of the API's query a filter is. */
 export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, key, tag, user, from, to }: Filter) => ({
   start,

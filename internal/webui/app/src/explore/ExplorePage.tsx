@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { applicationQueries } from '../applications/queries';
 import { useFormat } from '../format/useFormat';
-import { isMonth, presetOf } from '../range/range';
+import { isMonth, MOST_DAYS_READ, presetOf } from '../range/range';
 import { RangeBar } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { money } from '../tokens/tokens';
@@ -23,7 +23,6 @@ import {
   isTagName,
   kindOf,
   METRICS,
-  MOST_DAYS_READ,
   NARROWING,
   read,
   readsCalls,

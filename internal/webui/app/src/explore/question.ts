@@ -23,9 +23,6 @@ export type Metric = (typeof METRICS)[number];
 export const GROUPS = ['application', 'capability', 'upstreamModel', 'key', 'status', 'reason', 'endedBy', 'user', 'tag'] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** The most days of a question for which every call is read. */
-export const MOST_DAYS_READ = 31;
-
 /** What narrows the calls, each by the name that the URL and the API have for it. */
 export const NARROWING = ['application', 'model', 'key', 'result', 'status', 'reason', 'tag', 'user'] as const;
 export type Narrowing = Partial<Record<(typeof NARROWING)[number], string>>;

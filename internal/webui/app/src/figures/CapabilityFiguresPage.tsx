@@ -10,8 +10,8 @@ import { useFormat } from '../format/useFormat';
 import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { carried, custom, presetOf } from '../range/range';
-import { focusRange, RangeBar } from '../range/RangeBar';
+import { carried, presetOf } from '../range/range';
+import { RangeBar, showDay } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, Empty } from '../ui/page/Block';
@@ -101,12 +101,6 @@ function Figures({
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
   const { search } = useLocation();
-  const openDay = (day: string) => {
-    const one = custom(day, day, state.today);
-    if (!one) return;
-    state.setRange(one);
-    focusRange();
-  };
   return (
     <>
       <section className="block" aria-label={t('link.figures')}>
@@ -140,7 +134,7 @@ function Figures({
               previous={before?.daily ?? null}
               today={state.today}
               from={firstDay(data)}
-              onDay={openDay}
+              onDay={(day) => showDay(state, day)}
             />
           )}
           <section className="block" aria-label={t('upstreams.title')}>

@@ -11,8 +11,8 @@ import { useFormat } from '../format/useFormat';
 import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { carried, custom, presetOf } from '../range/range';
-import { focusRange, RangeBar } from '../range/RangeBar';
+import { carried, presetOf } from '../range/range';
+import { RangeBar, showDay } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, Bones, Empty } from '../ui/page/Block';
@@ -67,12 +67,6 @@ function Usage({ data, state, compare }: { data: Dated<Schemas['FiguresOverview'
   const { data: previous } = useQuery({ ...figuresQueries.overview(state.previous, false), enabled: compare, placeholderData: undefined });
   const before = compare && previous ? previous : null;
   const both = before && comparable(data.daily, before.daily, state.today);
-  const openDay = (day: string) => {
-    const one = custom(day, day, state.today);
-    if (!one) return;
-    state.setRange(one);
-    focusRange();
-  };
   const none = unrecorded(data);
   return (
     <>
@@ -101,7 +95,7 @@ function Usage({ data, state, compare }: { data: Dated<Schemas['FiguresOverview'
               previous={before?.daily ?? null}
               today={state.today}
               from={firstDay(data)}
-              onDay={openDay}
+              onDay={(day) => showDay(state, day)}
             />
           )}
           <TokensBlock tokens={data.tokens} cost={data.cost} totals={data.totals} />

@@ -11,7 +11,7 @@ import { notify } from '../ui/page/notice';
 import { Cell } from '../ui/table/Records';
 import { Tag } from '../ui/Tag';
 import { useTitle } from '../ui/page/useTitle';
-import { MOST_TOKENS, tokenQueries, useTokenWrites, type ManagementToken } from './tokens';
+import { tokenQueries, useTokenWrites, type ManagementToken } from './tokens';
 
 const CreateDialog = lazy(() => import('./CreateDialog'));
 
@@ -33,7 +33,7 @@ export function Component() {
         </Button>
       </div>
       <section className="block" aria-label={title}>
-        <p className="second management-about">{t('about', { most: String(MOST_TOKENS) })}</p>
+        <p className="second management-about">{t('about')}</p>
         <Block
           query={query}
           height={88}

@@ -5,9 +5,6 @@ import { ApiError } from '../api/error';
 
 export type ManagementToken = Schemas['ManagementToken'];
 
-/** How many tokens an account has at most. */
-export const MOST_TOKENS = 20;
-
 /** For how many days a token may be made; no more than the last. */
 export const LIFETIMES = ['30', '90', '366'] as const;
 

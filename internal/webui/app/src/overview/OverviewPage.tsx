@@ -9,8 +9,8 @@ import { DailyBlock, preloadChart } from '../chart/DailyBlock';
 import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { firstDay, unrecorded, whole } from '../range/coverage';
-import { carried, presetOf, custom } from '../range/range';
-import { focusRange, RangeBar } from '../range/RangeBar';
+import { carried, presetOf } from '../range/range';
+import { RangeBar, showDay } from '../range/RangeBar';
 import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, BlockBones, Bones } from '../ui/page/Block';
@@ -99,12 +99,6 @@ function AllFigures({ data, state, search, compare }: Shown) {
   };
   const hourPath = ({ from, to, result }: { from: string; to: string; result: 'failure' | null }) =>
     callsPath(null, ofDay(state.range.start), { from, to, result });
-  const openDay = (day: string) => {
-    const one = day === state.today && state.range.days === 1 ? presetOf('7d', state.today) : custom(day, day, state.today);
-    if (!one) return;
-    state.setRange(one);
-    focusRange();
-  };
   // Before there is an application, figures of 0 would stand above what to do.
   if (data.applicationCount === 0 && !unrecorded(data)) return <First of="start" />;
   return (
@@ -146,7 +140,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
               previous={before?.daily ?? null}
               today={state.today}
               from={firstDay(data)}
-              onDay={openDay}
+              onDay={(day) => showDay(state, day)}
             />
           ) : (
             <Suspense fallback={<BlockBones height={348} />}>

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useFormat } from '../format/useFormat';
 import { Icon } from '../ui/Icon';
 import { useKeys } from '../ui/keys/useKeys';
-import { presetOf, PRESETS, shift, type Preset } from './range';
+import { custom, presetOf, PRESETS, shift, type Preset } from './range';
 import type { RangeState } from './useRange';
 
 const load = () => import('./CustomRange');
@@ -114,8 +114,13 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
   );
 }
 
-/** Puts the focus on the dates: what was clicked may be gone with the range. */
-export const focusRange = (): void => document.querySelector<HTMLElement>('.range-span')?.focus();
+/** Shows one day of the range. The dates get the focus: what was clicked may be gone with the range. */
+export function showDay({ today, setRange }: RangeState, day: string): void {
+  const one = custom(day, day, today);
+  if (!one) return;
+  setRange(one);
+  document.querySelector<HTMLElement>('.range-span')?.focus();
+}
 
 /** What the calendar needs before it can stand is done when the pointer or the focus comes to its buttons, not in the click. */
 function useWarmed(): { Warm: ComponentType | null; near: { onPointerEnter: () => void; onFocus: () => void } } {

@@ -3,6 +3,9 @@ import { addDays, isDay, lengthOf, monthOf } from './days';
 /** The longest range that the API takes. */
 export const MOST_DAYS = 366;
 
+/** The longest range of a question for which the API reads every call. */
+export const MOST_DAYS_READ = 31;
+
 /** Ranges that move with the days, by the name that the URL has for each. */
 export const PRESETS = ['7d', '30d', 'month', 'last-month'] as const;
 export type Preset = (typeof PRESETS)[number];

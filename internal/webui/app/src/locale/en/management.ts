@@ -3,7 +3,7 @@ import type zh from '../zh/management';
 
 const management: Same<typeof zh> = {
   about:
-    'With these your scripts and dashboards call the management and statistics API, in Authorization: Bearer. An account has at most {{most}}. A token can neither see, make nor revoke tokens or sessions; ending sessions leaves tokens alone.',
+    'With these your scripts and dashboards call the management and statistics API, in Authorization: Bearer. A token can neither see, make nor revoke tokens or sessions; ending sessions leaves tokens alone.',
   create: 'New token',
   name: 'Name',
   nameHint: 'What it is for, such as the name of a script.',

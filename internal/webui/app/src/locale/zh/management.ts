@@ -1,6 +1,6 @@
 const management = {
   about:
-    '供你的脚本和看板调用管理与统计接口：在 Authorization: Bearer 中使用令牌。每个账号最多 {{most}} 个。令牌不能查看、创建或吊销令牌和会话；结束会话不影响令牌。',
+    '供你的脚本和看板调用管理与统计接口：在 Authorization: Bearer 中使用令牌。令牌不能查看、创建或吊销令牌和会话；结束会话不影响令牌。',
   create: '新建令牌',
   name: '名称',
   nameHint: '用途，例如脚本的名称。',
