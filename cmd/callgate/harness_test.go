@@ -58,6 +58,9 @@ func TestMain(m *testing.M) {
 // documented holds every answer of this package's tests against the OpenAPI document.
 var documented *contract.Checker
 
+// undocumented asks an address that somebody else's server may have until callgate listens there.
+var undocumented = http.Client{Transport: http.DefaultTransport}
+
 // process is one running callgate.
 type process struct {
 	t      *testing.T
@@ -119,7 +122,7 @@ func (p *process) awaitReady() {
 			p.t.Fatalf("callgate ended:\n%s", p.errors())
 		default:
 		}
-		resp, err := http.Get(p.base + "/health/ready")
+		resp, err := undocumented.Get(p.base + "/health/ready")
 		if err != nil {
 			return err
 		}
