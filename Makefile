@@ -165,7 +165,7 @@ $(ENGINES)/node_modules/.package-lock.json: $(ENGINES)/package-lock.json
 	$(call step,the database engines are fetched (once),npm --prefix $(ENGINES) ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@)
 
 .PHONY: pages
-pages: $(APP)/dist/index.html ## build the console's and the back office's pages
+pages: $(APP)/dist/index.en.html ## build the console's and the back office's pages
 
 # What builds the pages, and with it what tests them. npm empties node_modules first, these marks included.
 BUILD_PACKAGES := $(APP)/node_modules/.for-build
@@ -178,7 +178,7 @@ $(BUILD_PACKAGES): $(APP)/package-lock.json
 $(TEST_PACKAGES): $(APP)/package-lock.json
 	$(call step,npm packages that build and test the pages are fetched,$(NPM_CI) && touch $(BUILD_PACKAGES) $@)
 
-$(APP)/dist/index.html: $(BUILD_PACKAGES) $(shell find $(APP)/src $(APP)/public $(APP)/build -type f 2>/dev/null) $(wildcard $(APP)/*.html $(APP)/*.ts $(APP)/package.json)
+$(APP)/dist/index.en.html: $(BUILD_PACKAGES) $(shell find $(APP)/src $(APP)/public $(APP)/build -type f 2>/dev/null) $(wildcard $(APP)/*.html $(APP)/*.ts $(APP)/package.json)
 	$(call step,the pages are built,rm -rf $(APP)/dist.new && DIST=dist.new npm --prefix $(APP) run --silent build && rm -rf $(APP)/dist && mv $(APP)/dist.new $(APP)/dist)
 
 .PHONY: pages-check

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,11 +49,11 @@ func serveBuilt(app *fiber.App, files fs.FS) error {
 	for name, one := range assets {
 		app.Get(name, one.send)
 	}
-	console, err := fs.ReadFile(files, "index.html")
+	console, err := readPage(files, "index")
 	if err != nil {
 		return fmt.Errorf("pages: %w", err)
 	}
-	office, err := fs.ReadFile(files, "admin.html")
+	office, err := readPage(files, "admin")
 	if err != nil {
 		return fmt.Errorf("pages: %w", err)
 	}
@@ -60,8 +61,13 @@ func serveBuilt(app *fiber.App, files fs.FS) error {
 	if err != nil {
 		return err
 	}
+	app.Get("/admin/sign-in", func(c *fiber.Ctx) error { return sendApp(c, office.withoutFrame()) })
 	for _, route := range routes {
-		app.Get(route, func(c *fiber.Ctx) error { return sendApp(c, console) })
+		page := console
+		if route == "/sign-in" {
+			page = console.withoutFrame()
+		}
+		app.Get(route, func(c *fiber.Ctx) error { return sendApp(c, page) })
 	}
 	for _, route := range officeRoutes {
 		app.Get(route, func(c *fiber.Ctx) error { return sendApp(c, office) })
@@ -74,6 +80,32 @@ func serveBuilt(app *fiber.App, files fs.FS) error {
 		return sendApp(c, console)
 	})
 	return nil
+}
+
+// page is a page in each language.
+type page map[string][]byte
+
+func readPage(files fs.FS, name string) (page, error) {
+	read := page{}
+	for _, lang := range []string{"zh-CN", "en"} {
+		content, err := fs.ReadFile(files, name+"."+lang+".html")
+		if err != nil {
+			return nil, err
+		}
+		read[lang] = content
+	}
+	return read, nil
+}
+
+// withoutFrame is a page that does not show the frame of all others till its code is there.
+func (p page) withoutFrame() page {
+	bare := page{}
+	for lang, content := range p {
+		before, frame, _ := bytes.Cut(content, []byte("<!--frame-->"))
+		_, after, _ := bytes.Cut(frame, []byte("<!--/frame-->"))
+		bare[lang] = slices.Concat(before, after)
+	}
+	return bare
 }
 
 // opensPage tells a browser that opens an address from a program that asks for it.
@@ -91,21 +123,20 @@ func opensPage(c *fiber.Ctx) bool {
 
 // sendApp sends a page with what only this answer knows: its nonce, and the language and theme that
 // the browser chose before, so that nothing flashes.
-func sendApp(c *fiber.Ctx, page []byte) error {
+func sendApp(c *fiber.Ctx, page page) error {
 	raw := make([]byte, 16)
 	if _, err := rand.Read(raw); err != nil {
 		return fmt.Errorf("nonce: %w", err)
 	}
 	nonce := base64.RawStdEncoding.EncodeToString(raw)
 	lang, theme := preferences(c.Cookies("callgate_ui"), c.Get(fiber.HeaderAcceptLanguage))
-	page = bytes.ReplaceAll(page, []byte("__NONCE__"), []byte(nonce))
-	page = bytes.Replace(page, []byte("__LANG__"), []byte(lang), 1)
-	page = bytes.Replace(page, []byte("__THEME__"), []byte(theme), 1)
+	content := bytes.ReplaceAll(page[lang], []byte("__NONCE__"), []byte(nonce))
+	content = bytes.Replace(content, []byte("__THEME__"), []byte(theme), 1)
 	secure(c, fmt.Sprintf(pagePolicy, nonce))
 	c.Set(fiber.HeaderCacheControl, "no-store") // a nonce is used once
 	c.Vary(fiber.HeaderCookie, fiber.HeaderAcceptLanguage)
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
-	return c.Send(page)
+	return c.Send(content)
 }
 
 // sendPage sends a page that needs no script.

@@ -15,10 +15,15 @@ import (
 // pagesApp serves a small build beside what stands around the pages.
 func pagesApp(t *testing.T) *fiber.App {
 	t.Helper()
-	page := `<html lang="__LANG__" data-theme="__THEME__"><meta nonce="__NONCE__"><script nonce="__NONCE__" src="/assets/`
+	page := func(lang, script string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(`<html lang="` + lang + `" data-theme="__THEME__"><meta nonce="__NONCE__"><script nonce="__NONCE__" src="/assets/` +
+			script + `"><div id="root"><!--frame-->Frame<!--/frame--></div>`)}
+	}
 	files := fstest.MapFS{
-		"index.html":           {Data: []byte(page + `console.js">`)},
-		"admin.html":           {Data: []byte(page + `office.js">`)},
+		"index.zh-CN.html":     page("zh-CN", "console.js"),
+		"index.en.html":        page("en", "console.js"),
+		"admin.zh-CN.html":     page("zh-CN", "office.js"),
+		"admin.en.html":        page("en", "office.js"),
 		"favicon.svg":          {Data: []byte("<svg/>")},
 		"assets/console.js":    {Data: []byte("plain")},
 		"assets/console.js.br": {Data: []byte("brotli")},
@@ -76,6 +81,15 @@ func TestEveryPageRouteGetsItsPageAndNothingElseIsShadowed(t *testing.T) {
 		response, body := ask(t, app, route.method, route.path, "Accept", route.accept)
 		if response.StatusCode != route.status || !strings.Contains(body, route.part) {
 			t.Errorf("%s %s answered %d %q, want %d with %q", route.method, route.path, response.StatusCode, body, route.status, route.part)
+		}
+	}
+}
+
+func TestTheFrameIsThereBeforeItsCodeButWhereNobodyIsSignedIn(t *testing.T) {
+	app := pagesApp(t)
+	for path, framed := range map[string]bool{"/": true, "/applications": true, "/sign-in?next=/": false, "/admin": true, "/admin/sign-in": false} {
+		if _, body := ask(t, app, "GET", path); strings.Contains(body, "Frame") != framed || !strings.HasSuffix(body, "</div>") {
+			t.Errorf("%s: %s", path, body)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import { FrameBones } from './ui/page/Block';
 import { Crash, NotFound } from './ui/page/Failures';
 import { withWords } from './locale/locale';
 import paths from './routes.json';
+import { startSite } from './ui/page/start';
 import { Shell, type Place } from './ui/page/Shell';
 
 function Frame() {
@@ -61,7 +62,8 @@ const pages: Record<Exclude<keyof typeof paths, 'signIn'>, () => Promise<{ Compo
   whatsNew: () => import('./news/WhatsNewPage'),
 };
 
-const routes = () => [
+// At once: the page is fetched beside the session and the words.
+const router = createBrowserRouter([
   { path: paths.signIn, lazy: () => import('./session/SignInPage'), ErrorBoundary: Crash, HydrateFallback: () => null },
   {
     Component: Frame,
@@ -77,10 +79,7 @@ const routes = () => [
       },
     ],
   },
-];
+]);
 
-/** The console. */
-export function App() {
-  const [router] = useState(() => createBrowserRouter(routes()));
-  return <RouterProvider router={router} />;
-}
+/** Starts the console. */
+export const start = (): Promise<void> => startSite('console', <RouterProvider router={router} />);

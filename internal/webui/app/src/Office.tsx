@@ -1,10 +1,10 @@
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
 import { FiringBadge } from './alerts/FiringBadge';
 import { Guard } from './session/Guard';
 import { FrameBones } from './ui/page/Block';
 import { Crash, NotFound } from './ui/page/Failures';
+import { startSite } from './ui/page/start';
 import { Shell, type Place } from './ui/page/Shell';
 
 function Frame() {
@@ -40,7 +40,8 @@ function Frame() {
 
 const OfficeCrash = () => <Crash home="/admin" />;
 
-const routes = () => [
+// At once: the page is fetched beside the session and the words.
+const router = createBrowserRouter([
   { path: '/admin/sign-in', lazy: () => import('./office/people/SignInPage'), ErrorBoundary: OfficeCrash, HydrateFallback: () => null },
   {
     Component: Frame,
@@ -75,10 +76,7 @@ const routes = () => [
       },
     ],
   },
-];
+]);
 
-/** The back office: another site on the same shell, not linked from the console. */
-export function Office() {
-  const [router] = useState(() => createBrowserRouter(routes()));
-  return <RouterProvider router={router} />;
-}
+/** Starts the back office: another site on the same shell, not linked from the console. */
+export const start = (): Promise<void> => startSite('office', <RouterProvider router={router} />);

@@ -25,8 +25,12 @@ const more = {
 /** The language of the page: the server chose it from the cookie, else from Accept-Language. */
 export const language = (): Language => (document.documentElement.lang === 'en' ? 'en' : 'zh-CN');
 
+let started: Promise<unknown>;
+
 /** Loads one language of one site and no other. */
-export async function startLocale(site: Site): Promise<void> {
+export const startLocale = (site: Site): Promise<unknown> => (started = begin(site));
+
+async function begin(site: Site): Promise<void> {
   const words = await load[site][language()]();
   await i18next.use(initReactI18next).init({
     lng: language(),
@@ -39,6 +43,7 @@ export async function startLocale(site: Site): Promise<void> {
 /** A page of the console and its own words, fetched together. */
 export async function withWords<T>(of: keyof typeof more, page: Promise<T>): Promise<T> {
   const [loaded, words] = await Promise.all([page, more[of][language()]()]);
+  await started;
   i18next.addResourceBundle(language(), of, words.default);
   return loaded;
 }

@@ -4,7 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { Antd } from '../ui/page/Antd';
 import { Company } from './Company';
 import { SignInForm } from './SignInForm';
-import { currentSite, useSession } from './session';
+import { currentSite } from './session';
+import { useSession } from './useSession';
 
 /** Asks to sign in again over the page, which keeps what was typed and waits. */
 export default function ExpiredDialog() {

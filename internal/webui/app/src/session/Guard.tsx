@@ -3,7 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { Navigate, useLocation } from 'react-router';
 import { FrameBones } from '../ui/page/Block';
 import { Button } from '../ui/Button';
-import { renew, useSession } from './session';
+import { renew } from './session';
+import { useSession } from './useSession';
 
 const load = () => import('./ExpiredDialog');
 const ExpiredDialog = lazy(load);

@@ -7,7 +7,7 @@ import { Notices } from '../ui/page/Shell';
 import { useTitle } from '../ui/page/useTitle';
 import { Company } from './Company';
 import { localPath } from './next';
-import { useSession } from './session';
+import { useSession } from './useSession';
 import { SignInForm } from './SignInForm';
 
 /** The card both sites sign in with; the back office has its colour and no company login. */

@@ -19,7 +19,7 @@ test('a renewal under way when somebody signs out does not sign in again', async
   vi.stubGlobal('fetch', (url: string) =>
     url.endsWith('/token') ? new Promise<Response>((answer) => waiting.push(answer)) : Promise.resolve(issued()),
   );
-  startSession('console', () => undefined);
+  startSession('console');
   waiting.shift()!(issued());
   await renew();
   await signIn('dev@example.com', '123456');
@@ -43,7 +43,7 @@ test('who signs in after somebody left has renewals of their own', async () => {
   vi.stubGlobal('fetch', (url: string) =>
     url.endsWith('/token') ? new Promise<Response>((answer) => waiting.push(answer)) : Promise.resolve(issued('b.e30.c')),
   );
-  startSession('console', () => undefined);
+  startSession('console');
   waiting.shift()!(issued('a.e30.c'));
   await renew();
 

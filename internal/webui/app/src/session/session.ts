@@ -1,4 +1,3 @@
-import { useSyncExternalStore } from 'react';
 import { ApiError, errorOf, unreachable } from '../api/error';
 
 /** Which of the two sites this page belongs to: each has its own token and cookie. */
@@ -46,11 +45,15 @@ function become(next: Session): void {
   for (const listener of listeners) listener();
 }
 
-/** Begins with the cookie. onForget drops what the page remembers of a user. */
-export function startSession(of: Site, onForget: () => void): void {
+/** Drops what the page remembers of a user, once they leave. */
+export function onForget(drop: () => void): void {
+  forget = drop;
+}
+
+/** Begins with the cookie. */
+export function startSession(of: Site): void {
   site = of;
   base = site === 'office' ? '/api/admin/auth' : '/api/auth';
-  forget = onForget;
   channel = new BroadcastChannel(`callgate-${site}`);
   channel.onmessage = (event: MessageEvent<'in' | 'out'>) => {
     if (event.data === 'out') leave('otherTab');
@@ -66,9 +69,10 @@ export const currentSite = (): Site => site;
 /** Whose requests these are: another number after somebody left, though the next may be the same person. */
 export const currentTurn = (): number => turn;
 
-export const useSession = (): Session => useSyncExternalStore(subscribe, () => session);
+export const currentSession = (): Session => session;
 
-function subscribe(listener: () => void): () => void {
+/** Calls back after each change, until what it returns is called. */
+export function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Fault } from './Fault';
+import frame from './frame.html?raw';
 
 /** Grey lines of the height the content will have. */
 export function Bones({ height, lines = Math.max(1, Math.floor((height + 12) / 28)) }: { height: number; lines?: number }) {
@@ -66,17 +67,8 @@ export function TableBones({
   );
 }
 
-/** The frame before the page is known. */
-export const FrameBones = () => (
-  <div className="frame">
-    <div className="rail" />
-    <div className="main">
-      <div className="block">
-        <Bones height={400} />
-      </div>
-    </div>
-  </div>
-);
+/** The frame before the page is known, as it came with the page itself. */
+export const FrameBones = () => <div dangerouslySetInnerHTML={{ __html: frame }} />;
 
 /**
  * One query in its place. First load: a skeleton of `height` pixels, or `bones` in the shape of what

@@ -6,14 +6,14 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { startLocale } from '../../locale/locale';
 import { withoutWords } from '../../locale/without';
-import { startSession, type Site } from '../../session/session';
+import { onForget, type Site } from '../../session/session';
 import { reloadOnce } from './chunks';
 import { createQueryClient } from './queries';
 
-/** Starts one of the two sites: session and language beside each other, then the page. */
-export async function start(site: Site, page: ReactNode): Promise<void> {
+/** Starts one of the two sites once its words are there. */
+export async function startSite(site: Site, page: ReactNode): Promise<void> {
   const client = createQueryClient();
-  startSession(site, () => client.clear());
+  onForget(() => client.clear());
   try {
     await startLocale(site);
   } catch {
@@ -39,5 +39,5 @@ function tellWithoutWords(): void {
   again.onclick = () => location.reload();
   place.className = 'fault';
   place.setAttribute('role', 'alert');
-  place.append(text, again);
+  place.replaceChildren(text, again);
 }
