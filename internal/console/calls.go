@@ -45,18 +45,34 @@ func (c *Console) listOwnCalls(ctx *fiber.Ctx) (any, error) {
 
 // countOwnCalls tells how many calls listOwnCalls would list by other values of its filters.
 func (c *Console) countOwnCalls(ctx *fiber.Ctx) (any, error) {
-	q, err := c.callsOfAny(ctx)
+	q, err := c.callsToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if q.Until, err = timeParam(ctx, "until"); err != nil {
+	return c.Report.CallFacets(ctx.UserContext(), principal(ctx).UserID, q)
+}
+
+// groupOwnFailures tells what the messages of the failures that listOwnCalls would list say.
+func (c *Console) groupOwnFailures(ctx *fiber.Ctx) (any, error) {
+	q, err := c.callsToRead(ctx)
+	if err != nil {
 		return nil, err
 	}
-	wrong := fault.Fields{}
-	if checkReadDays(q.Range, wrong); wrong.Err() != nil {
-		return nil, wrong.Err()
+	return c.Report.FailureMessages(ctx.UserContext(), principal(ctx).UserID, q)
+}
+
+// callsToRead reads which calls are asked for as of when, where every one of them is read.
+func (c *Console) callsToRead(ctx *fiber.Ctx) (stats.CallsQuery, error) {
+	q, err := c.callsOfAny(ctx)
+	if err != nil {
+		return q, err
 	}
-	return c.Report.CallFacets(ctx.UserContext(), principal(ctx).UserID, q)
+	if q.Until, err = timeParam(ctx, "until"); err != nil {
+		return q, err
+	}
+	wrong := fault.Fields{}
+	checkReadDays(q.Range, wrong)
+	return q, wrong.Err()
 }
 
 // placeOf reads which page is asked for, and as of when.

@@ -60,8 +60,10 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 		return q, err
 	}
 	wrong := fault.Fields{}
-	if q.Only.Outcome.Text != "" {
-		wrong.Add("text", "cannot be asked for here; the list of calls can")
+	for name, given := range map[string]bool{"text": q.Only.Outcome.Text != "", "message": q.Only.Outcome.Message != ""} {
+		if given {
+			wrong.Add(name, "cannot be asked for here; the list of calls can")
+		}
 	}
 	q.Metric = strings.Clone(ctx.Query("metric", "calls"))
 	if _, known := report.Metrics[q.Metric]; !known {

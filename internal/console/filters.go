@@ -29,7 +29,7 @@ var reasonCodes = []calls.ReasonCode{
 	calls.RateLimited, calls.ConcurrencyLimited, calls.QuotaExhausted, calls.BudgetExceeded, calls.CostUnknown, calls.KeyExpired, calls.AddressNotAllowed,
 }
 
-// outcomeOf reads what became of the calls that are asked for: result, reason, status, upstreamStatus and text.
+// outcomeOf reads what became of the calls that are asked for: result, reason, status, upstreamStatus, text and message.
 func outcomeOf(ctx *fiber.Ctx, q *stats.CallsQuery) error {
 	wrong := fault.Fields{}
 	switch result := stats.Result(ctx.Query("result")); result {
@@ -56,16 +56,19 @@ func outcomeOf(ctx *fiber.Ctx, q *stats.CallsQuery) error {
 			wrong.Add("upstreamStatus", "must be 0 or an integer from 100 to 599")
 		}
 	}
-	if given.Has("text") {
-		text, err := textParam(ctx, "text")
+	for name, to := range map[string]*string{"text": &q.Outcome.Text, "message": &q.Outcome.Message} {
+		if !given.Has(name) {
+			continue
+		}
+		text, err := textParam(ctx, name)
 		if err != nil {
 			return err
 		}
-		wrong.Text("text", text, 1, maxText)
-		q.Outcome.Text = text
+		wrong.Text(name, text, 1, maxText)
+		*to = text
 	}
 	if q.Result == stats.OnlySuccesses && q.Outcome.OnlyFailures() {
-		wrong.Add("result", "must be failure or left out, for reason, upstreamStatus and text select failures")
+		wrong.Add("result", "must be failure or left out, for reason, upstreamStatus, text and message select failures")
 	}
 	return wrong.Err()
 }

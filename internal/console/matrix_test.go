@@ -118,6 +118,7 @@ var matrix = []route{
 	{"GET", "/api/statistics/calls", reader, "", 200},
 	{"GET", "/api/statistics/calls.csv", reader, "", 200},
 	{"GET", "/api/statistics/calls/facets", reader, "", 200},
+	{"GET", "/api/statistics/calls/messages", reader, "", 200},
 	{"GET", "/api/statistics/explore", reader, "", 200},
 	{"GET", "/api/statistics/explore.csv", reader, "", 200},
 	{"GET", "/api/statistics/applications/{app}/calls/{call}", reader, "", 200},

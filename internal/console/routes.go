@@ -94,6 +94,7 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/statistics/calls", question(c.listOwnCalls))
 	api.Get("/statistics/calls.csv", reader(c.exportOwnCalls))
 	api.Get("/statistics/calls/facets", question(c.countOwnCalls))
+	api.Get("/statistics/calls/messages", question(c.groupOwnFailures))
 	api.Get("/statistics/explore", question(c.explore))
 	api.Get("/statistics/explore.csv", question(c.exportExploration))
 	api.Get("/statistics/applications/:id", question(c.oneApplicationStatistics))

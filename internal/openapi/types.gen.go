@@ -1627,6 +1627,37 @@ type Failure struct {
 // FailureCode defines model for FailureCode.
 type FailureCode = string
 
+// FailureMessage defines model for FailureMessage.
+type FailureMessage struct {
+	Failures Count `json:"failures"`
+
+	// ApplicationCount Applications that it hit.
+	ApplicationCount Count `json:"applicationCount"`
+
+	// FirstSeen When the first of these calls started.
+	FirstSeen Time `json:"firstSeen"`
+
+	// LastSeen Beijing time with milliseconds.
+	LastSeen Time `json:"lastSeen"`
+
+	// Message What the messages have in common; the parameter of that name finds these calls.
+	Message string `json:"message"`
+
+	// Newest The first characters of the newest of the messages.
+	Newest string `json:"newest"`
+
+	// TopApplication The application that it hit most.
+	TopApplication HitApplication `json:"topApplication"`
+}
+
+// FailureMessages defines model for FailureMessages.
+type FailureMessages struct {
+	// Failures With a message.
+	Failures Count            `json:"failures"`
+	Items    []FailureMessage `json:"items"`
+	Other    OtherMessages    `json:"other"`
+}
+
 // FailureReason defines model for FailureReason.
 type FailureReason struct {
 	Code FailureCode `json:"code"`
@@ -2457,6 +2488,12 @@ type NewManagementToken struct {
 
 // OrderedIds defines model for OrderedIds.
 type OrderedIds = []Identifier
+
+// OtherMessages defines model for OtherMessages.
+type OtherMessages struct {
+	Messages Count `json:"messages"`
+	Failures Count `json:"failures"`
+}
 
 // OtherReasons defines model for OtherReasons.
 type OtherReasons struct {

@@ -93,3 +93,25 @@ func (r *Report) facetNames(ctx context.Context, owner uuid.UUID, facet stats.Fa
 	}
 	return r.labels(ctx, owner, by, values, all)
 }
+
+const topMessages = 20
+
+// FailureMessages answers groupOwnFailures, of the failures that OwnCallPage pages: the twenty messages that most of them have.
+func (r *Report) FailureMessages(ctx context.Context, owner uuid.UUID, q stats.CallsQuery) (answer openapi.FailureMessages, err error) {
+	all, ids, err := r.asked(ctx, owner, q.Applications)
+	if err != nil {
+		return answer, err
+	}
+	q.Applications = ids
+	found, err := r.Stats.Messages(ctx, q, topMessages)
+	if err != nil {
+		return answer, err
+	}
+	answer.Failures, answer.Other = found.Failures, openapi.OtherMessages{Messages: found.Messages - int64(len(found.Top)), Failures: found.Failures}
+	answer.Items = openapi.Each(found.Top, func(m stats.MessageFigures) openapi.FailureMessage {
+		answer.Other.Failures -= m.Failures
+		return openapi.FailureMessage{Message: m.Message, Newest: m.Newest, Failures: m.Failures, FirstSeen: m.FirstSeen, LastSeen: m.LastSeen,
+			ApplicationCount: m.Applications, TopApplication: hitMost(all[m.Top], m.TopFailures)}
+	})
+	return answer, nil
+}

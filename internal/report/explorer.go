@@ -119,13 +119,15 @@ func (r *Report) OverviewReasons(ctx context.Context, owner uuid.UUID, days beij
 	}
 	answer.Failures, answer.Other = summed(found)
 	answer.Items = openapi.Each(found[:min(topReasons, len(found))], func(f stats.ReasonFigures) openapi.OverviewReason {
-		top := all[f.Top]
 		return openapi.OverviewReason{
-			ReasonFields: reasonFields(f, names), ApplicationCount: f.Applications,
-			TopApplication: openapi.HitApplication{ID: top.ID, Name: top.Name, Status: top.Status, Failures: f.TopFailures},
+			ReasonFields: reasonFields(f, names), ApplicationCount: f.Applications, TopApplication: hitMost(all[f.Top], f.TopFailures),
 		}
 	})
 	return answer, nil
+}
+
+func hitMost(a application.Brief, failures int64) openapi.HitApplication {
+	return openapi.HitApplication{ID: a.ID, Name: a.Name, Status: a.Status, Failures: failures}
 }
 
 // reasons are those of some applications, and the names that capabilities have now.

@@ -215,7 +215,7 @@ func selectCalls(q CallsQuery, buckets []timeBucket, order string, more ...any) 
 	if q.allInTime(buckets) {
 		q.Until = nil
 	}
-	if q.Outcome.Text != "" {
+	if q.Outcome.ByMessage() {
 		more = append(more, textDays(buckets)...)
 	}
 	query = `

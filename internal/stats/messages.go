@@ -160,3 +160,79 @@ func (r *Reader) LastCalls(ctx context.Context, applications []uuid.UUID) (map[u
 	})
 	return last, err
 }
+
+// messageGroup is what messages have in common that say the same: their first 200 characters, with # in the place of numbers, with
+// their units, and of ids, which are words of a dozen characters and more from a digit on.
+const messageGroup = `replaceRegexpAll(replaceRegexpAll(substringUTF8(message, 1, 200), '[A-Za-z_-]*[0-9][A-Za-z0-9_-]{11,}', '#'),
+    '(^|[^A-Za-z0-9_-])[0-9]+(?:[.,:][0-9]+)*(?:(?:ms|s|m|h)\\b|%)?', '\\1#')`
+
+// MessageFigures are the failures whose messages say the same.
+type MessageFigures struct {
+	Message   string // what they have in common
+	Newest    string // the first 200 characters of the newest of them
+	Failures  int64
+	FirstSeen string // Beijing time, RFC 3339 with milliseconds: when the first of these calls started
+	LastSeen  string
+
+	Applications int64     // that it hit
+	Top          uuid.UUID // the application it hit most; of equals the one with the least id
+	TopFailures  int64
+}
+
+// MessageGroups are failures by their messages, most failures first, and what all of them sum up to, those that are not among these
+// included. Failures without a message, or whose detail is not kept any more, are in none.
+type MessageGroups struct {
+	Top      []MessageFigures
+	Messages int64
+	Failures int64
+}
+
+// Messages groups the failures that a query would list by what their messages say, at most most of them. Every failure is read.
+// Faults: Unavailable.
+func (r *Reader) Messages(ctx context.Context, q CallsQuery, most int) (groups MessageGroups, err error) {
+	groups.Top = []MessageFigures{}
+	if q.Until != nil && !r.inBounds(*q.Until) {
+		q.Until = nil
+	}
+	q = r.within(q)
+	days := r.KeptCalls(q.Range)
+	days.Start = max(days.Start, r.days.FailuresFrom(beijing.Today(r.now())))
+	buckets := dayBuckets(days)
+	if len(buckets) == 0 || len(q.Applications) == 0 {
+		return groups, nil
+	}
+	condition, bounds := within(buckets)
+	query := `
+SELECT said, newest_said, failed, toUnixTimestamp64Milli(first_seen), toUnixTimestamp64Milli(last_seen), hit, top, top_failed,
+    toInt64(count() OVER ()), toInt64(sum(failed) OVER ())
+FROM (
+    SELECT said, argMax(newest, newest_at) AS newest_said, toInt64(sum(failures)) AS failed, min(first_at) AS first_seen, max(newest_at.1) AS last_seen,
+        toInt64(count()) AS hit, argMin(application_id, (-toInt64(failures), application_id)) AS top, toInt64(max(failures)) AS top_failed
+    FROM (
+        SELECT said, application_id, count() AS failures, min(start_time) AS first_at, max((start_time, call_id)) AS newest_at,
+            argMax(substringUTF8(message, 1, 200), (start_time, call_id)) AS newest
+        FROM (
+            SELECT application_id, start_time, call_id, message, ` + messageGroup + ` AS said
+            FROM call_failures
+            WHERE ` + q.ofApplications() + ` AND ` + since("textFrom") + ` AND ` + before("textTo") + ` AND message != ''
+              AND (start_time, call_id) GLOBAL IN (SELECT start_time, call_id FROM calls WHERE ` + q.ofApplications() + ` AND (` + condition + `)` + q.filters() + `
+                  AND NOT success)
+        )
+        GROUP BY said, application_id
+    )
+    GROUP BY said
+)
+ORDER BY failed DESC, said
+LIMIT {most:UInt32}`
+	err = r.each(ctx, "messages", query, q.parameters(append(append(bounds, "most", uint32(most)), textDays(buckets)...)...), func(rows driver.Rows) error {
+		var m MessageFigures
+		var firstMs, lastMs int64
+		if err := rows.Scan(&m.Message, &m.Newest, &m.Failures, &firstMs, &lastMs, &m.Applications, &m.Top, &m.TopFailures, &groups.Messages, &groups.Failures); err != nil {
+			return unavailable(err, "read messages")
+		}
+		m.FirstSeen, m.LastSeen = beijing.Format(time.UnixMilli(firstMs)), beijing.Format(time.UnixMilli(lastMs))
+		groups.Top = append(groups.Top, m)
+		return nil
+	})
+	return groups, err
+}

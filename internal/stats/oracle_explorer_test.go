@@ -1,9 +1,12 @@
 package stats_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +23,7 @@ type narrow struct {
 	status         int
 	upstream       int
 	ofUpstream     bool
-	text           string
+	text, message  string
 	failuresWanted bool
 	key            uuid.UUID
 }
@@ -38,7 +41,8 @@ func (n narrow) matches(m *model, r record) bool {
 		n.ofReason && (r.reason != n.reason || n.code != "" && r.code != n.code),
 		n.status != 0 && r.status != n.status,
 		n.ofUpstream && r.upstream != n.upstream,
-		n.text != "" && (!m.detailed(r) || !strings.Contains(strings.ToLower(r.kept.message), strings.ToLower(n.text))):
+		n.text != "" && (!m.detailed(r) || !strings.Contains(strings.ToLower(r.kept.message), strings.ToLower(n.text))),
+		n.message != "" && (!m.detailed(r) || said(r.kept.message) != n.message):
 		return false
 	}
 	return true
@@ -47,6 +51,54 @@ func (n narrow) matches(m *model, r record) bool {
 // detailed tells whether the detail of a failure is still kept.
 func (m *model) detailed(r record) bool {
 	return r.kept != nil && r.day() > m.now.In(beijingZone).AddDate(0, 0, -30).Format(isoDay)
+}
+
+var (
+	ids     = regexp.MustCompile(`[A-Za-z_-]*[0-9][A-Za-z0-9_-]{11,}`)
+	numbers = regexp.MustCompile(`(^|[^A-Za-z0-9_-])[0-9]+(?:[.,:][0-9]+)*(?:(?:ms|s|m|h)\b|%)?`)
+)
+
+// said is what messages that say the same have in common.
+func said(message string) string {
+	letters := []rune(message)
+	return numbers.ReplaceAllString(ids.ReplaceAllString(string(letters[:min(200, len(letters))]), "#"), "${1}#")
+}
+
+// messages are the failures by what their messages say.
+func (m *model) messages(of []registered, start, end string, ofModel *string, result string, n narrow) object {
+	n.failuresWanted = true
+	matching, _ := m.flow(of, start, end, ofModel, result, n)
+	groups := map[string][]record{}
+	total := 0
+	for _, r := range matching { // newest first
+		if m.detailed(r) && r.kept.message != "" {
+			groups[said(r.kept.message)] = append(groups[said(r.kept.message)], r)
+			total++
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a, b))
+	})
+	items, other := []any{}, total
+	for _, name := range names[:min(20, len(names))] {
+		group := groups[name]
+		each := map[uuid.UUID]int{}
+		for _, r := range group {
+			each[r.application]++
+		}
+		top := slices.MinFunc(slices.Collect(maps.Keys(each)), func(a, b uuid.UUID) int {
+			return cmp.Or(cmp.Compare(each[b], each[a]), bytes.Compare(a[:], b[:]))
+		})
+		hit := of[slices.IndexFunc(of, func(a registered) bool { return a.id == top })]
+		newest := []rune(group[0].kept.message)
+		items = append(items, object{
+			"message": name, "newest": string(newest[:min(200, len(newest))]), "failures": len(group),
+			"firstSeen": group[len(group)-1].start.In(beijingZone).Format("2006-01-02T15:04:05.000+08:00"), "lastSeen": group[0].start.In(beijingZone).Format("2006-01-02T15:04:05.000+08:00"), "applicationCount": len(each),
+			"topApplication": object{"id": top.String(), "name": hit.name, "status": hit.status, "failures": each[top]},
+		})
+		other -= len(group)
+	}
+	return object{"failures": total, "items": items, "other": object{"messages": len(names) - len(items), "failures": other}}
 }
 
 // head is what the CSV says of a message.
@@ -104,10 +156,15 @@ func (o *oracle) narrow(query url.Values, start, end, result string) (n narrow) 
 			n.ofUpstream, n.upstream = true, []int{0, 200, 429, 500}[o.random.IntN(4)]
 			query.Set("upstreamStatus", strconv.Itoa(n.upstream))
 		case 2:
+			if o.random.IntN(2) == 0 {
+				n.message = []string{"too many requests: # of your # in #, #", "nowhere", said("=1+1 100% _Über " + strings.Repeat("长", 230))}[o.random.IntN(3)]
+				query.Set("message", n.message)
+				break
+			}
 			n.text = []string{"TOO many", "100% _", "über", "%", "nowhere", "长"}[o.random.IntN(6)]
 			query.Set("text", n.text)
 		}
-		n.failuresWanted = n.ofReason || n.ofUpstream || n.text != ""
+		n.failuresWanted = n.ofReason || n.ofUpstream || n.text != "" || n.message != ""
 	}
 	if o.random.IntN(3) == 0 {
 		n.key[0] = byte(1 + o.random.IntN(4)) // the last one made no calls

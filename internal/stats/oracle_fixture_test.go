@@ -171,7 +171,7 @@ func (o *oracle) record(application uuid.UUID, start time.Time) record {
 	}
 	r.reported = reportedAt(random, r.status, r.upstream)
 	if random.IntN(5) > 0 {
-		r.kept = &kept{[]string{"", "too many requests", "=1+1 100% _Über " + strings.Repeat("长", 230)}[random.IntN(3)], "POST", "/v1/x", strconv.Itoa(random.IntN(99)), r.model, ""}
+		r.kept = &kept{[]string{"", fmt.Sprintf("too many requests: %d of your 12,000 in %dms, req_0%dabcdefghijk", random.IntN(9), random.IntN(9), random.IntN(9)), "=1+1 100% _Über " + strings.Repeat("长", 230)}[random.IntN(3)], "POST", "/v1/x", strconv.Itoa(random.IntN(99)), r.model, ""}
 		if random.IntN(3) == 0 {
 			r.kept.body, r.kept.note = "", "not_json"
 		}

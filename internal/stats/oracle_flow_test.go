@@ -116,7 +116,7 @@ func nameIn(of []registered, r record) string {
 // facets are the values of each filter with the calls that each selects under the others.
 func (m *model) facets(all, of []registered, start, end string, ofModel *string, result string, n narrow) object {
 	count := func(of []registered, ofModel *string, result string, n narrow, value func(record) string) []any {
-		n.failuresWanted = n.ofReason || n.ofUpstream || n.text != ""
+		n.failuresWanted = n.ofReason || n.ofUpstream || n.text != "" || n.message != ""
 		matching, _ := m.flow(of, start, end, ofModel, result, n)
 		calls := map[string]int{}
 		for _, r := range matching {
@@ -179,7 +179,11 @@ func (o *oracle) several(account int, query url.Values, start, end string, ofMod
 		o.compareTextAt(account, "/api/statistics/calls.csv", query, o.export(of, true, start, end, ofModel, result, n))
 	case 1, 2:
 		if len(days(start, end)) <= 31 {
-			o.compareAt(account, "/api/statistics/calls/facets", query, o.facets(all, of, start, end, ofModel, result, n))
+			if o.random.IntN(2) == 0 && result != "success" {
+				o.compareAt(account, "/api/statistics/calls/messages", query, o.messages(of, start, end, ofModel, result, n))
+			} else {
+				o.compareAt(account, "/api/statistics/calls/facets", query, o.facets(all, of, start, end, ofModel, result, n))
+			}
 			return
 		}
 		fallthrough

@@ -11,26 +11,30 @@ import (
 	"callgate/internal/beijing"
 )
 
-// Outcome narrows calls by what became of them. The zero value is any outcome. Reason, UpstreamStatus and Text select
+// Outcome narrows calls by what became of them. The zero value is any outcome. Reason, UpstreamStatus, Text and Message select
 // failures only.
 type Outcome struct {
 	Reason         *ReasonKind
 	Status         uint16  // HTTP status told to the caller; 0: any
 	UpstreamStatus *uint16 // of failures the status the upstream answered, 0 when it did not; nil: any
 	Text           string  // part of the failure's message, letters alike; empty: any. Failures whose detail is kept
+	Message        string  // what MessageGroup says of the failure's message; empty: any. Failures whose detail is kept
 }
 
 // ReasonKind is a type of failure and, unless it is empty, its code. The empty type is of failures without a reason.
 type ReasonKind struct{ Type, Code string }
 
 func (o Outcome) narrows() bool {
-	return o.Reason != nil || o.Status != 0 || o.UpstreamStatus != nil || o.Text != ""
+	return o.OnlyFailures() || o.Status != 0
 }
 
 // OnlyFailures tells whether it selects failures only.
 func (o Outcome) OnlyFailures() bool {
-	return o.Reason != nil || o.UpstreamStatus != nil || o.Text != ""
+	return o.Reason != nil || o.UpstreamStatus != nil || o.ByMessage()
 }
+
+// ByMessage tells whether the details of failures are looked at.
+func (o Outcome) ByMessage() bool { return o.Text != "" || o.Message != "" }
 
 // conditions are those of rows of calls; the details of failures are looked for with the condition of their applications.
 func (o Outcome) conditions(ofApplications string) string {
@@ -38,9 +42,16 @@ func (o Outcome) conditions(ofApplications string) string {
 	if o.OnlyFailures() {
 		conditions += " AND NOT success"
 	}
-	if o.Text != "" {
+	if o.ByMessage() {
 		conditions += " AND (start_time, call_id) GLOBAL IN (SELECT start_time, call_id FROM call_failures WHERE " + ofApplications +
-			" AND " + since("textFrom") + " AND " + before("textTo") + " AND positionCaseInsensitiveUTF8(message, {text:String}) > 0)"
+			" AND " + since("textFrom") + " AND " + before("textTo")
+		if o.Text != "" {
+			conditions += " AND positionCaseInsensitiveUTF8(message, {text:String}) > 0"
+		}
+		if o.Message != "" {
+			conditions += " AND " + messageGroup + " = {message:String}"
+		}
+		conditions += ")"
 	}
 	return conditions
 }
@@ -75,6 +86,9 @@ func (o Outcome) parameters() (pairs []any) {
 	if o.Text != "" {
 		pairs = append(pairs, "text", o.Text)
 	}
+	if o.Message != "" {
+		pairs = append(pairs, "message", o.Message)
+	}
 	return pairs
 }
 
@@ -92,7 +106,7 @@ func (r *Reader) within(q CallsQuery) CallsQuery {
 // kept are the days in which calls of a query can be found.
 func (r *Reader) kept(q CallsQuery) beijing.Range {
 	days := r.KeptCalls(q.Range)
-	if q.Outcome.Text != "" {
+	if q.Outcome.ByMessage() {
 		days.Start = max(days.Start, r.days.FailuresFrom(beijing.Today(r.now())))
 	}
 	return days

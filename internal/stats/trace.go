@@ -18,7 +18,7 @@ const ofTrace = `trace_id = {trace:String}`
 // fromRows tells whether the calls of a query are looked for in the rows alone: by trace, by the message of failures, or by what
 // their callers say of them.
 func (q CallsQuery) fromRows() bool {
-	return q.TraceID != "" || q.Outcome.Text != "" || q.Dimensions.narrows()
+	return q.TraceID != "" || q.Outcome.ByMessage() || q.Dimensions.narrows()
 }
 
 // rowsPage is page for calls that fromRows tells of: counted and read from the rows themselves.

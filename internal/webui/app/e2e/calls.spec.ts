@@ -228,7 +228,7 @@ test('today is live: a call made now appears by itself, and holds back while the
   await developer.call(app.accessKey);
   await expect(calls(page)).toHaveCount(1, { timeout: 20_000 });
   await calls(page).first().click();
-  await expect(drawer.getByText('First byte')).toBeVisible();
+  await expect(drawer.getByText('First byte', { exact: true })).toBeVisible();
   await developer.calls(app.accessKey, 2);
   await expect(drawer.getByRole('button', { name: '2 new calls ↑' })).toBeVisible({ timeout: 20_000 });
   await expect(calls(page)).toHaveCount(1);

@@ -95,6 +95,33 @@ test('a call opens beside the list where there is room, else in its place; Back 
   }
 });
 
+test('failures stand by what upstreams said, and lead to exactly theirs; a call shows where its time went', async ({ page, developer }) => {
+  const { search } = await withTwo(developer);
+  await developer.call(search.accessKey, { body: { model: 'demo', stream: true, messages: [{ role: 'user', content: 'Hello' }] } });
+  await developer.counted(14);
+  await page.goto('/calls');
+  await page.getByText('What upstreams said').press('Enter');
+  const said = page.getByRole('table', { name: 'What upstreams said' });
+  await expect(said.locator('tbody tr')).toHaveCount(1);
+  await expect(said.locator('tbody td')).toHaveText([
+    'This model always answers #.',
+    'Ads 2, of 2 applications',
+    '3',
+    /./,
+    'Still happening',
+  ]);
+  await said.getByRole('button', { name: 'This model always answers #.' }).click();
+  await expect(page.getByText('3 match')).toBeVisible();
+  expect(query(page)['message']).toBeTruthy();
+  await page.reload();
+  await expect(page.getByText('3 match')).toBeVisible();
+  await page.getByRole('button', { name: /^Error message: This model/ }).click();
+  await expect(page.getByText('14 match')).toBeVisible();
+  await calls(page).first().locator('[data-call]').click();
+  await expect(page.getByText(/^first byte after .* · ended after /)).toBeVisible();
+  await expect(page.locator('.call-time > i')).toHaveCount(2);
+});
+
 test('more than 31 days are listed but not counted', async ({ page, developer }) => {
   await withTwo(developer);
   const start = dayOf(Date.now() - 40 * 86_400_000);
@@ -105,7 +132,11 @@ test('more than 31 days are listed but not counted', async ({ page, developer })
 
 test('the calls of all applications pass axe, and fit every width', async ({ page, developer }) => {
   const { failed } = await withTwo(developer);
-  for (const path of ['/calls', `/calls?call=${failed[0]}&columns=time,application,model,cost,tokens,speed,key,tags,user,attempts`]) {
+  for (const path of [
+    '/calls',
+    `/calls?call=${failed[0]}&columns=time,application,model,cost,tokens,speed,key,tags,user,attempts`,
+    '/calls?result=failure',
+  ]) {
     await page.goto(path);
     await inEveryLook(
       page,
@@ -116,7 +147,7 @@ test('the calls of all applications pass axe, and fit every width', async ({ pag
         await expectAccessible(page);
         for (const width of [390, 768, 1024, 1440, 1920]) {
           await page.setViewportSize({ width, height: 900 });
-          await expect(() => expectNoSidewaysScroll(page)).toPass();
+          await expect(() => expectNoSidewaysScroll(page)).toPass({ timeout: 10_000 });
         }
       },
     );

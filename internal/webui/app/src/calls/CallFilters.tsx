@@ -60,11 +60,16 @@ export function CallFilters({
       </select>
       <ReasonChoice applicationId={of} state={state} reason={choice.reason} onReason={(reason) => onChoose({ reason })} />
       {of !== null && <KeyChoice applicationId={of} chosen={choice.key} onKey={(key) => onChoose({ key })} />}
-      {(['application', 'key', 'tag', 'user'] as const).map((name) => {
+      {(['application', 'key', 'tag', 'user', 'message'] as const).map((name) => {
         const value = choice[name];
         if (value === null || (name === 'key' && of !== null)) return null;
         const label = name === 'application' ? t('columns.application') : t(`fact.${name}`);
-        const text = name === 'tag' ? value.replace(':', '=') : name === 'user' ? value : (names[name].get(value) ?? value.slice(0, 8));
+        const text =
+          name === 'tag'
+            ? value.replace(':', '=')
+            : name === 'user' || name === 'message'
+              ? value
+              : (names[name].get(value) ?? value.slice(0, 8));
         return (
           <Removable
             key={name}

@@ -25,6 +25,7 @@ import { CallPageTable } from './CallTable';
 import { ColumnChoice } from './ColumnChoice';
 import { columnsOf } from './columns';
 import { Facets } from './Facets';
+import { Messages } from './Messages';
 import { filterOf, nothingChosen, placeOf, type Choice, type Filter } from './filter';
 import { OwnCallPanel } from './OwnCallPanel';
 import { callQueries, csvAddress, PAGE_SIZES, type Facets as Counts, type PageSize, type Place } from './queries';
@@ -163,6 +164,7 @@ function Flow({ id, title, state }: { id: string | null; title: string; state: R
             updatedAt={flow.query.dataUpdatedAt}
           />
           <Facets filter={filter} until={place.until} state={state} several={id === null} choice={choice} onChoose={choose} />
+          <Messages filter={filter} until={place.until} state={state} several={id === null} chosen={choice.message} onChoose={choose} />
           <CallList
             address={csvAddress(id === null ? source : { applicationId: id }, filter)}
             flow={flow}

@@ -1,19 +1,13 @@
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
-import { useFormat } from '../format/useFormat';
-import { useReasonText } from './useReasonText';
+import { Timeline } from './Timeline';
 
-/** Which named upstream a call went to last, and where it was sent to more than one, what came of each attempt. */
-export function UpstreamFacts({
-  call: { upstreamId, attempts, attemptList },
-  at,
-}: {
-  call: Pick<Schemas['Call'], 'upstreamId' | 'attempts' | 'attemptList'>;
-  at?: readonly Schemas['AttemptUpstream'][];
-}) {
+type Sent = Pick<Schemas['Call'], 'upstreamId' | 'attempts' | 'attemptList' | 'durationMs' | 'firstByteMs'>;
+
+/** Which named upstream a call went to last, to how many where they are not kept, and where its time went. */
+export function UpstreamFacts({ call, at }: { call: Sent; at?: readonly Schemas['AttemptUpstream'][] }) {
   const { t } = useTranslation('calls');
-  const format = useFormat();
-  const words = useReasonText();
+  const { upstreamId, attempts, attemptList } = call;
   return (
     <>
       {upstreamId !== null && (
@@ -22,27 +16,13 @@ export function UpstreamFacts({
           <dd className="mono">{upstreamId}</dd>
         </div>
       )}
-      {attempts > 1 && (
-        <div className={attemptList.length > 0 ? 'across' : undefined}>
+      {attempts > 1 && attemptList.length === 0 && (
+        <div>
           <dt>{t('fact.attempts')}</dt>
-          <dd className="number">
-            {attemptList.length === 0
-              ? attempts
-              : attemptList.map(({ status, reason, durationMs }, n) => (
-                  <div key={n}>
-                    {n + 1}.{' '}
-                    {[
-                      at?.[n] && (at[n].name ?? at[n].id),
-                      reason === null ? status : words({ code: reason, upstreamStatus: status }),
-                      format.duration(durationMs),
-                    ]
-                      .filter((text) => text !== undefined && text !== null)
-                      .join(' · ')}
-                  </div>
-                ))}
-          </dd>
+          <dd className="number">{attempts}</dd>
         </div>
       )}
+      <Timeline call={call} at={at} />
     </>
   );
 }

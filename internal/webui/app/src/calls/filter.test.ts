@@ -10,6 +10,7 @@ const all: Choice = {
   status: 502,
   upstreamStatus: 429,
   text: 'too many',
+  message: 'Retry in #',
   key: '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5',
   tag: 'team:search: 2',
   user: 'ada@example.com',
@@ -44,7 +45,13 @@ test('what a URL says wrongly is named and left out', () => {
 });
 
 test('a success has no reason: of the two, what was chosen last stands', () => {
-  expect(agreeing(all, { result: 'success' })).toMatchObject({ result: 'success', reason: null, upstreamStatus: null, text: '' });
+  expect(agreeing(all, { result: 'success' })).toMatchObject({
+    result: 'success',
+    reason: null,
+    upstreamStatus: null,
+    text: '',
+    message: null,
+  });
   expect(agreeing({ ...nothingChosen, result: 'success' }, { reason: 'timeout' })).toMatchObject({ result: null, reason: 'timeout' });
   expect(read(new URLSearchParams('result=success&text=x')).choice).toMatchObject({ result: null, text: 'x' });
 });

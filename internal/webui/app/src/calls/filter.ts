@@ -18,6 +18,8 @@ export interface Filter {
   upstreamStatus: number | null;
   /** A part of the upstream's message. */
   text: string;
+  /** What the upstream's message says, but for its numbers and ids. */
+  message: string | null;
   /** The id of the key that they were made with. */
   key: string | null;
   /** A tag that their caller gave them, as name:value. */
@@ -40,6 +42,7 @@ export const everyCall = (start: string, end: string = start): Filter => ({
   status: null,
   upstreamStatus: null,
   text: '',
+  message: null,
   key: null,
   tag: null,
   user: null,
@@ -50,7 +53,7 @@ export const everyCall = (start: string, end: string = start): Filter => ({
 /** What of a filter is a choice, as the URL says it; times are of the day. */
 export interface Choice extends Pick<
   Filter,
-  'application' | 'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text' | 'key' | 'tag' | 'user'
+  'application' | 'model' | 'result' | 'reason' | 'status' | 'upstreamStatus' | 'text' | 'message' | 'key' | 'tag' | 'user'
 > {
   /** 14:00 or 14:00:30, on the first day of the range; null: from its beginning. */
   from: string | null;
@@ -66,6 +69,7 @@ export const nothingChosen: Choice = {
   status: null,
   upstreamStatus: null,
   text: '',
+  message: null,
   key: null,
   tag: null,
   user: null,
@@ -115,7 +119,21 @@ export function filterOf({ start, end }: Days, choice: Choice): Filter {
   return { start, end, ...rest, from: from === null || !good ? null : at(start, from), to: to === null || !good ? null : at(end, to) };
 }
 
-const names = ['application', 'model', 'result', 'reason', 'status', 'upstreamStatus', 'text', 'key', 'tag', 'user', 'from', 'to'] as const;
+const names = [
+  'application',
+  'model',
+  'result',
+  'reason',
+  'status',
+  'upstreamStatus',
+  'text',
+  'message',
+  'key',
+  'tag',
+  'user',
+  'from',
+  'to',
+] as const;
 
 const id = (value: string) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? value : undefined);
 
@@ -127,6 +145,7 @@ export const readers: { [K in (typeof names)[number]]: (value: string) => Choice
   status: (value) => (/^[1-5]\d\d$/.test(value) ? Number(value) : undefined),
   upstreamStatus: (value) => (/^([1-5]\d\d|0)$/.test(value) ? Number(value) : undefined),
   text: (value) => ([...value].length <= MOST_TEXT ? value : undefined),
+  message: (value) => (value !== '' && [...value].length <= MOST_TEXT ? value : undefined),
   key: id,
   tag: (value) => (/^[a-z0-9_-]{1,32}:/.test(value) && seen(value.slice(value.indexOf(':') + 1), MOST_TAG_VALUE) ? value : undefined),
   user: (value) => (seen(value, MOST_USER) ? value : undefined),
@@ -151,9 +170,9 @@ export function read(search: URLSearchParams): { choice: Choice; bad: string[] }
 /** A choice with a change in it. A success has no reason and no message: of the two, what was chosen last stands. */
 export function agreeing(choice: Choice, change: Partial<Choice>): Choice {
   const next = { ...choice, ...change };
-  const failuresOnly = next.reason !== null || next.upstreamStatus !== null || next.text !== '';
+  const failuresOnly = next.reason !== null || next.upstreamStatus !== null || next.text !== '' || next.message !== null;
   if (next.result !== 'success' || !failuresOnly) return next;
-  return change.result === 'success' ? { ...next, reason: null, upstreamStatus: null, text: '' } : { ...next, result: null };
+  return change.result === 'success' ? { ...next, reason: null, upstreamStatus: null, text: '', message: null } : { ...next, result: null };
 }
 
 /** The same query with this choice in it, at page 1. */

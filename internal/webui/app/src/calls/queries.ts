@@ -27,7 +27,7 @@ export const PAGE_SIZES = [10, 25, 50, 100] as const;
 export type PageSize = (typeof PAGE_SIZES)[number];
 
 /** What of the API's query a filter is. */
-export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, key, tag, user, from, to }: Filter) => ({
+export const search = ({ start, end, model, result, reason, status, upstreamStatus, text, message, key, tag, user, from, to }: Filter) => ({
   start,
   end,
   ...(model === null ? {} : { model }),
@@ -36,6 +36,7 @@ export const search = ({ start, end, model, result, reason, status, upstreamStat
   ...(status === null ? {} : { status }),
   ...(upstreamStatus === null ? {} : { upstreamStatus }),
   ...(text === '' ? {} : { text }),
+  ...(message === null ? {} : { message }),
   ...(key === null ? {} : { key }),
   ...(tag === null ? {} : { tag: [tag] }),
   ...(user === null ? {} : { user }),
@@ -99,6 +100,21 @@ export const callQueries = {
       queryFn: ({ signal }) =>
         unwrap(
           api.GET('/api/statistics/calls/facets', { params: { query: { ...own(filter), ...(until === null ? {} : { until }) } }, signal }),
+        ),
+      staleTime: freshness(holdsToday),
+      placeholderData: keepPreviousData,
+      refetchInterval: holdsToday && until === null ? SLOW_RHYTHM : false,
+    }),
+  /** What the messages of the failures of a filter say. */
+  messages: (filter: Filter, until: string | null, holdsToday: boolean) =>
+    queryOptions({
+      queryKey: ['calls', 'messages', { ...filter, until }],
+      queryFn: ({ signal }) =>
+        unwrap(
+          api.GET('/api/statistics/calls/messages', {
+            params: { query: { ...own(filter), ...(until === null ? {} : { until }) } },
+            signal,
+          }),
         ),
       staleTime: freshness(holdsToday),
       placeholderData: keepPreviousData,

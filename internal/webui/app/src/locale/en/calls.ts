@@ -69,6 +69,7 @@ const calls: Same<typeof zh> = {
     user: 'User',
     keyGone: 'not there any more',
     upstream: 'Upstream',
+    timeline: 'Timeline',
     attempts: 'Attempts',
     yes: 'Yes',
     no: 'No',
@@ -140,6 +141,18 @@ const calls: Same<typeof zh> = {
     none: 'There were no calls from {{start}} to {{end}}.',
     empty: 'No such calls from {{start}} to {{end}}.',
     unrecorded: 'Nothing was recorded in this range: records begin on {{from}}.',
+  },
+  messages: {
+    title: 'What upstreams said',
+    none: 'No such call failed with a message that is still kept.',
+    first: 'First seen',
+    still: 'Still happening',
+    rest: '{{messages}} more messages with {{n}} failures.',
+  },
+  timeline: {
+    firstByte: 'first byte after {{at}}',
+    end: 'ended after {{at}}',
+    givenUp: 'given up after {{at}}',
   },
   why: {
     title: 'Why calls failed',

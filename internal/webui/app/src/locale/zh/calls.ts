@@ -66,6 +66,7 @@ const calls = {
     user: '用户',
     keyGone: '已不在',
     upstream: '上游',
+    timeline: '时间线',
     attempts: '尝试次数',
     yes: '是',
     no: '否',
@@ -137,6 +138,18 @@ const calls = {
     none: '{{start}} 至 {{end}} 没有调用。',
     empty: '{{start}} 至 {{end}} 没有符合条件的调用。',
     unrecorded: '这段时间没有记录：记录从 {{from}} 开始。',
+  },
+  messages: {
+    title: '上游怎么说',
+    none: '没有带着仍保留的消息失败的调用。',
+    first: '首次出现',
+    still: '仍在发生',
+    rest: '另有 {{messages}} 种消息，共 {{n}} 次失败。',
+  },
+  timeline: {
+    firstByte: '{{at}} 后收到首字节',
+    end: '{{at}} 后结束',
+    givenUp: '{{at}} 后放弃',
   },
   why: {
     title: '失败原因',
