@@ -97,7 +97,10 @@ test('a call opens beside the list where there is room, else in its place; Back 
 
 test('failures stand by what upstreams said, and lead to exactly theirs; a call shows where its time went', async ({ page, developer }) => {
   const { search } = await withTwo(developer);
-  await developer.call(search.accessKey, { body: { model: 'demo', stream: true, messages: [{ role: 'user', content: 'Hello' }] } });
+  await developer.call(search.accessKey, {
+    query: { delay: '50ms', gap: '20ms' },
+    body: { model: 'demo', stream: true, messages: [{ role: 'user', content: 'Hello' }] },
+  });
   await developer.counted(14);
   await page.goto('/calls');
   await page.getByText('What upstreams said').press('Enter');
