@@ -15,6 +15,7 @@ import { Removable } from '../ui/form/Removable';
 import { SavedViews } from '../views/SavedViews';
 import { useTitle } from '../ui/page/useTitle';
 import { useSearch } from '../ui/table/useSearch';
+import { AlertOnThis } from './AlertOnThis';
 import { ExploreTable } from './ExploreTable';
 import { csvPath, exploreQueries, type Exploration } from './queries';
 import {
@@ -123,9 +124,12 @@ function Controls({
         return value === undefined ? null : <Narrowed key={name} name={name} value={value} onRemove={() => setSearch({ [name]: null })} />;
       })}
       {downloadable && (
-        <a className="meta end" href={csvPath(question, state.range)} download>
-          {t('download')}
-        </a>
+        <>
+          <AlertOnThis question={question} state={state} />
+          <a className="meta end" href={csvPath(question, state.range)} download>
+            {t('download')}
+          </a>
+        </>
       )}
     </div>
   );
