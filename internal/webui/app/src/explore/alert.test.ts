@@ -33,7 +33,7 @@ test('an alert is suggested half above what is usual, of the first application',
 
 test('an alert is of the application that a question is narrowed to, else the question says why there is none', () => {
   const id = '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f3';
-  expect(of(`metric=tokens&application=${id}`, '1')).toMatchObject({ typed: { targetId: id, threshold: '1.5' }, name: null });
+  expect(of(`metric=tokens&application=${id}`, '1')).toMatchObject({ typed: { targetId: id, threshold: '2' }, name: null });
   expect(of('metric=p99&by=application', '1')).toBe('metric');
   expect(of('metric=p95&by=application&model=demo', '1')).toBe('narrowed');
   expect(of('metric=p95', '1')).toBe('application');

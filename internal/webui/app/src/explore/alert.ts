@@ -31,11 +31,12 @@ export function watchOf({ metric, by, only }: Question, answer: Exploration, day
   const usual = kind === 'failureRate' ? value * 100 : kind === 'noCalls' ? (days * 1440) / value : kind === 'p95' ? value : value / days;
   const named = { typed: { kind, targetId, threshold: USUAL[kind], currency: answer.currency ?? '' }, name: row?.name ?? null };
   if (!(usual > 0) || !Number.isFinite(usual)) return { ...named, rule: null, usual: 0 };
+  const fine = kind === 'failureRate' || kind === 'cost'; // may have a fraction
   const raised = up(usual * (kind === 'noCalls' ? 10 : 1.5));
   const [least, most] = kind === 'failureRate' ? [1, 100] : kind === 'noCalls' ? [5, 1440] : kind === 'cost' ? [0, 1e15] : [1, 1e15];
   return {
     ...named,
-    typed: { ...named.typed, threshold: String(Math.min(most, Math.max(least, raised))) },
+    typed: { ...named.typed, threshold: String(Math.min(most, Math.max(least, fine ? raised : Math.ceil(raised)))) },
     rule: kind === 'noCalls' ? 'tenfold' : kind === 'tokens' || kind === 'cost' ? 'perDay' : 'half',
     usual,
   };
