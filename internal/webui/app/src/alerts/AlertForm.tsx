@@ -1,12 +1,10 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import i18next from 'i18next';
-import { useTranslation } from 'react-i18next';
+import { getI18n, useTranslation } from 'react-i18next';
 import type { UseFormReturn } from 'react-hook-form';
 import { changedMeanwhile } from '../api/error';
 import { applicationQueries } from '../applications/queries';
 import { LIMITS } from '../limits/limits';
-import { language } from '../locale/locale';
 import { today } from '../range/days';
 import { presetOf } from '../range/range';
 import { Decide, Form, Input, Refused, Select, useDraft, useTyped } from '../ui/form/Form';
@@ -35,9 +33,10 @@ const Choice = Select<Typed>;
 
 // Its words come with it.
 const Past = lazy(async () => {
-  const words = language() === 'en' ? import('../locale/en/preview') : import('../locale/zh/preview');
+  const i18n = getI18n();
+  const words = i18n.language === 'en' ? import('../locale/en/preview') : import('../locale/zh/preview');
   const past = await import('./Past');
-  i18next.addResourceBundle(language(), 'preview', (await words).default);
+  i18n.addResourceBundle(i18n.language, 'preview', (await words).default);
   return past;
 });
 

@@ -35,6 +35,14 @@ export const news: readonly Entry[] = [
         ],
         '/explore',
       ),
+      item(
+        [
+          'Drag to narrow',
+          'Drag across the days of a chart, and the page shows those days; across the hours of a day, and you see their calls. Escape leaves all as it was.',
+        ],
+        ['拖动即可缩小范围', '在图表上横向拖过几天，页面即显示这几天；拖过一天中的几个小时，即可查看其间的调用。按 Escape 取消。'],
+        '/',
+      ),
     ],
     office: [],
   },
