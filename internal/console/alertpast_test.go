@@ -51,6 +51,7 @@ func (w *watcher) happened(random *rand.Rand, app string, from time.Time, most t
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	defer func() { _ = insert.Close() }()
 	for at := from; at.Before(w.now); {
 		phase := at.Add(time.Duration(1+random.Int64N(int64(most/time.Second))) * time.Second)
 		if random.IntN(4) == 0 {
@@ -85,7 +86,8 @@ func wouldFire(r openapi.AlertPreviewDraft, happened []endedCall, from, to time.
 	resolve := *r.ResolveThreshold
 	firing, streak, seen, last := false, 0, 0, from
 	for at := from; !at.After(to); at = at.Add(10 * time.Second) {
-		value, few := 0.0, false
+		var value float64
+		few := false
 		if alerts.Kind(r.Kind) == alerts.NoCalls {
 			for ; seen < len(happened) && !happened[seen].end().After(at); seen++ {
 				if start := happened[seen].start; start.After(last) {
