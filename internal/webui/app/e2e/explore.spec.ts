@@ -190,6 +190,7 @@ test('a question of which no alert can be made says why', async ({ page, develop
     await expect(button).toHaveAttribute('title', new RegExp(why));
   }
   await page.goto(`/explore?application=${search.id}`);
+  await expect(button).toBeEnabled(); // once the answer is there
   await button.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Alert on this…' });
   await expect(dialog.getByLabel('Name', { exact: true })).toHaveValue('Search: No calls');
