@@ -143,20 +143,26 @@ func (m *measuring) windows(ctx context.Context, q question, rules []*Rule) erro
 		return err
 	}
 	m.put(rules, func(r *Rule) Measure {
-		w := found[*r.Target.ID]
-		figures := Figures{From: instant(from), To: instant(to), Calls: &w.Calls, Failures: &w.Failures}
-		if w.Calls == 0 {
-			return Measure{Unknown: NoData, Figures: figures}
-		}
-		found := Measure{Few: w.Calls < r.MinCalls, Figures: figures}
-		if r.Kind == P95 {
-			found.Value, found.Figures.P95Ms = float64(w.P95Ms), &w.P95Ms
-		} else {
-			found.Value = 100 * float64(w.Failures) / float64(w.Calls)
-		}
+		found := r.ofWindow(found[*r.Target.ID])
+		found.Figures.From, found.Figures.To = instant(from), instant(to)
 		return found
 	})
 	return nil
+}
+
+// ofWindow is what is measured by what calls did in a window.
+func (r *Rule) ofWindow(w Window) Measure {
+	figures := Figures{Calls: &w.Calls, Failures: &w.Failures}
+	if w.Calls == 0 {
+		return Measure{Unknown: NoData, Figures: figures}
+	}
+	found := Measure{Few: w.Calls < r.MinCalls, Figures: figures}
+	if r.Kind == P95 {
+		found.Value, found.Figures.P95Ms = float64(w.P95Ms), &w.P95Ms
+	} else {
+		found.Value = 100 * float64(w.Failures) / float64(w.Calls)
+	}
+	return found
 }
 
 // silence measures from the last call, or from when the rule was made.

@@ -43,7 +43,7 @@ type pace struct {
 
 // usual has two evaluations, an attempt of a console that is killed meanwhile, and another one, fit into the 60 s from cause to
 // message.
-var usual = pace{every: 10 * time.Second, standIn: 2 * time.Second, claimFor: 15 * time.Second, attempt: 10 * time.Second, retry: 5 * time.Second}
+var usual = pace{every: SlotLength, standIn: 2 * time.Second, claimFor: 15 * time.Second, attempt: 10 * time.Second, retry: 5 * time.Second}
 
 // Service evaluates rules when it is this console's turn, and delivers.
 type Service struct {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
 )
@@ -112,4 +113,29 @@ type Source interface {
 	ExpiringKeys(ctx context.Context, applications []uuid.UUID) (map[uuid.UUID]ExpiringKey, error)
 	// LeftOut is of applications, capabilities or upstreams; without a gateway that lives it is of none.
 	LeftOut(ctx context.Context, of TargetType, ids []string) (map[string]LeftOut, error)
+}
+
+// Slot is what the calls of an application did that ended in the SlotLength before At, or at it.
+type Slot struct {
+	At              time.Time
+	Calls, Failures int64
+	LastStart       time.Time // of the call among them that began last
+	Durations       []uint32  // in ms, in no order, where they are asked for
+}
+
+// DaySpent is what an application used on a day.
+type DaySpent struct {
+	Day    beijing.Day
+	Tokens int64
+	Costs  map[string]decimal.Decimal // by currency
+}
+
+// Past tells what a rule would have been measured by.
+type Past interface {
+	// Known is since when and until when all calls are known.
+	Known(ctx context.Context) (from, to time.Time, err error)
+	// Slots hands those with calls that ended after from, at to the latest, to take, ascending.
+	Slots(ctx context.Context, application uuid.UUID, from, to time.Time, durations bool, take func(Slot)) error
+	// DaysSpent are those of a range on which something was used, ascending.
+	DaysSpent(ctx context.Context, application uuid.UUID, days beijing.Range) ([]DaySpent, error)
 }

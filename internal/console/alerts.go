@@ -42,6 +42,28 @@ func (c *Console) createAlert(ctx *fiber.Ctx) (any, error) {
 	return created{alertView(r)}, err
 }
 
+// previewAlert tells when an alert would have fired; nothing is kept of it.
+func (c *Console) previewAlert(ctx *fiber.Ctx) (any, error) {
+	body, err := bodyOf[openapi.AlertPreviewDraft](ctx, "targetId")
+	if err != nil {
+		return nil, err
+	}
+	return respond(previewView)(c.Alerts.Preview(ctx.UserContext(), alertsOf(ctx), alerts.Draft{
+		Kind: alerts.Kind(body.Kind), TargetType: alerts.TargetType(body.TargetType), TargetID: body.TargetID,
+		Threshold: body.Threshold, ResolveThreshold: body.ResolveThreshold, WindowMinutes: body.WindowMinutes, MinCalls: body.MinCalls,
+		Period: body.Period, Currency: body.Currency, Limit: body.Limit,
+	}, c.Report.AlertPast()))
+}
+
+func previewView(p alerts.Preview) openapi.AlertPreview {
+	return openapi.AlertPreview{
+		From: beijing.Format(p.From), To: beijing.Format(p.To), Count: p.Count,
+		Items: openapi.Each(p.Firings, func(f alerts.Fired) openapi.AlertFiring {
+			return openapi.AlertFiring{From: beijing.Format(f.From), To: timeView(f.To), Worst: f.Worst}
+		}),
+	}
+}
+
 func (c *Console) updateAlert(ctx *fiber.Ctx, id uuid.UUID) (any, error) {
 	body, nulls, err := nullsOf[openapi.AlertEdit](ctx, "silencedUntil")
 	if err != nil {

@@ -73,6 +73,7 @@ type Console struct {
 
 	exports   *exports
 	questions *questions
+	previews  *questions // of alerts
 }
 
 // New returns a console that asks d; a nil Now is time.Now.
@@ -90,7 +91,7 @@ func New(d Deps) *Console {
 		Deps: d, limiter: newLimiter(d.RateLimit, d.Now),
 		anonymous: newLimiter(d.StrangerRateLimit, d.Now), signIns: newLimiter(d.StrangerRateLimit, d.Now),
 		guesses: newLimiter(d.StrangerRateLimit, d.Now),
-		exports: newExports(), questions: newQuestions(),
+		exports: newExports(), questions: newQuestions(questionsAtATime, questionsWaiting), previews: newQuestions(previewsAtATime, previewsWaiting),
 	}
 }
 

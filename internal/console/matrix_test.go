@@ -95,6 +95,7 @@ var matrix = []route{
 
 	{"GET", "/api/alerts", reading, "", 200},
 	{"POST", "/api/alerts", developer, `{}`, 40001},
+	{"POST", "/api/alerts/preview", reading, `{"kind":"dayClosed","targetType":"account"}`, 200},
 	{"PATCH", "/api/alerts/{alert}", developer, `{"threshold":30}`, 200},
 	{"POST", "/api/alerts/{alert}/test", developer, "", 200},
 	{"GET", "/api/alerts/{alert}/deliveries", reading, "", 200},

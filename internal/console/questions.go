@@ -23,6 +23,10 @@ const (
 	questionsWaiting = 24
 	questionWait     = 5 * time.Second
 
+	// Previews of alerts read calls of a month: they take turns, beside the other questions.
+	previewsAtATime = 1
+	previewsWaiting = 3
+
 	// presence is how often it is looked whether a client is still there for whom a question is being answered.
 	presence = 250 * time.Millisecond
 )
@@ -31,7 +35,8 @@ var errClientLeft = errors.New("the client has left")
 
 // questions counts, in this process, the questions to the statistics that are under way for each account.
 type questions struct {
-	wait time.Duration
+	atATime, waiting int
+	wait             time.Duration
 
 	mu sync.Mutex
 	of map[string]*asking
@@ -43,8 +48,8 @@ type asking struct {
 	connections *semaphore.Weighted // that they share
 }
 
-func newQuestions() *questions {
-	return &questions{wait: questionWait, of: map[string]*asking{}}
+func newQuestions(atATime, waiting int) *questions {
+	return &questions{atATime: atATime, waiting: waiting, wait: questionWait, of: map[string]*asking{}}
 }
 
 // admit waits for the place of a question, to be released once; TooManyAttempts when there is none within a while.
@@ -55,10 +60,10 @@ func (q *questions) admit(ctx context.Context, who identity.Principal) (connecti
 	q.mu.Lock()
 	a := q.of[key]
 	if a == nil {
-		a = &asking{places: semaphore.NewWeighted(questionsAtATime), connections: semaphore.NewWeighted(stats.ConnectionsOfOne)}
+		a = &asking{places: semaphore.NewWeighted(int64(q.atATime)), connections: semaphore.NewWeighted(stats.ConnectionsOfOne)}
 		q.of[key] = a
 	}
-	if a.users >= questionsAtATime+questionsWaiting {
+	if a.users >= q.atATime+q.waiting {
 		q.mu.Unlock()
 		return nil, nil, tooMany
 	}
@@ -85,11 +90,14 @@ func (q *questions) admit(ctx context.Context, who identity.Principal) (connecti
 
 // asQuestion answers what asks the statistics, as one of the questions that the account may have at a time. One whose
 // client leaves ends.
-func (c *Console) asQuestion(next handler) handler {
+func (c *Console) asQuestion(next handler) handler { return c.questions.answer(next) }
+
+// answer is asQuestion of one of these.
+func (q *questions) answer(next handler) handler {
 	return func(ctx *fiber.Ctx) (any, error) {
 		asked, done := whilePresent(ctx.UserContext(), ctx.Context().Conn())
 		defer done()
-		connections, release, err := c.questions.admit(asked, principal(ctx))
+		connections, release, err := q.admit(asked, principal(ctx))
 		var data any
 		if err == nil {
 			defer release()

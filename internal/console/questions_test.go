@@ -48,7 +48,7 @@ func comesAbout(t *testing.T, what string, holds func() bool) {
 }
 
 func TestAnAccountAsksAFewQuestionsAtATimeWhateverOthersDo(t *testing.T) {
-	q := newQuestions()
+	q := newQuestions(questionsAtATime, questionsWaiting)
 	q.wait = time.Hour
 	var releases []func()
 	for range questionsAtATime {

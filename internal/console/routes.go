@@ -76,6 +76,7 @@ func (c *Console) routes(api fiber.Router) {
 
 	api.Get("/alerts", reading(c.listAlerts))
 	api.Post("/alerts", developer(c.createAlert))
+	api.Post("/alerts/preview", reading(c.previews.answer(c.previewAlert)))
 	api.Patch("/alerts/:id", developer(ofID(c.updateAlert)))
 	api.Delete("/alerts/:id", developer(ofID(c.deleteAlert)))
 	api.Post("/alerts/:id/test", developer(ofID(c.testAlert)))

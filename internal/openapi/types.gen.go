@@ -304,12 +304,62 @@ type AlertFigures struct {
 	UsedUpOn *string `json:"usedUpOn"`
 }
 
+// AlertFiring defines model for AlertFiring.
+type AlertFiring struct {
+	// From Beijing time with milliseconds.
+	From Time `json:"from"`
+
+	// To Null: it would fire now.
+	To *string `json:"to"`
+
+	// Worst The highest value while it fired, in the unit of the threshold.
+	Worst float64 `json:"worst"`
+}
+
 // AlertItems defines model for AlertItems.
 type AlertItems struct {
 	Items []Alert `json:"items"`
 
 	// Max How many there may be.
 	Max int64 `json:"max"`
+}
+
+// AlertPreview defines model for AlertPreview.
+type AlertPreview struct {
+	// Count Null: it cannot be said, for the past of limit, budget, keyExpiry, upstreamLeftOut, statisticsBehind, spoolStuck and dayClosed is not kept.
+	Count *int64 `json:"count"`
+
+	// From Beijing time with milliseconds.
+	From  Time          `json:"from"`
+	Items []AlertFiring `json:"items"`
+
+	// To Beijing time with milliseconds.
+	To Time `json:"to"`
+}
+
+// AlertPreviewDraft What of an alert decides when it fires.
+type AlertPreviewDraft struct {
+	// Currency Required of cost.
+	Currency *string `json:"currency,omitempty"`
+	Kind     string  `json:"kind"`
+
+	// Limit Required of limit.
+	Limit    *string `json:"limit,omitempty"`
+	MinCalls *int64  `json:"minCalls,omitempty"`
+
+	// Period Of tokens, cost and budget; a week of budget only.
+	Period *string `json:"period,omitempty"`
+
+	// ResolveThreshold Without it: the usual one, 80 % of the threshold of rates, durations and delays, 10 points below that of a limit, else the threshold.
+	ResolveThreshold *float64 `json:"resolveThreshold,omitempty"`
+
+	// TargetID Of all but the platform and one's own account.
+	TargetID   *string `json:"targetId,omitempty"`
+	TargetType string  `json:"targetType"`
+
+	// Threshold Above 0; percentages at most 100, of budget 1000. Required of all but dayClosed, which has none.
+	Threshold     *float64 `json:"threshold,omitempty"`
+	WindowMinutes *int64   `json:"windowMinutes,omitempty"`
 }
 
 // AlertState defines model for AlertState.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
 	"golang.org/x/sync/errgroup"
 
 	"callgate/internal/alerts"
@@ -168,4 +169,39 @@ func (s alertSource) ExpiringKeys(ctx context.Context, applications []uuid.UUID)
 		return nil, fmt.Errorf("expiring keys: %w", err)
 	}
 	return found, nil
+}
+
+// alertPast answers for the figures that alerts would have been evaluated by.
+type alertPast struct{ alertSource }
+
+// AlertPast is what the past of alerts is told by.
+func (r *Report) AlertPast() alerts.Past { return alertPast{alertSource{r}} }
+
+func (s alertPast) Known(ctx context.Context) (from, to time.Time, err error) {
+	standing, err := s.Standing(ctx)
+	return s.r.Stats.KeptCalls(beijing.Range{}).Start.Start(), standing.Through, err
+}
+
+func (s alertPast) Slots(ctx context.Context, application uuid.UUID, from, to time.Time, durations bool, take func(alerts.Slot)) error {
+	return s.r.Stats.Slots(ctx, application, from, to, alerts.SlotLength, durations, func(found stats.Slot) { take(alerts.Slot(found)) })
+}
+
+func (s alertPast) DaysSpent(ctx context.Context, application uuid.UUID, days beijing.Range) ([]alerts.DaySpent, error) {
+	used, err := s.r.tokenUsage(ctx, []uuid.UUID{application}, days)
+	if err != nil {
+		return nil, err
+	}
+	var spent []alerts.DaySpent
+	for day := range days.Each() {
+		total := used.byDay.of[day]
+		if total == nil {
+			continue
+		}
+		found := alerts.DaySpent{Day: day, Tokens: total.Input.N + total.Output.N, Costs: map[string]decimal.Decimal{}}
+		for _, cost := range total.sum.Costs() {
+			found.Costs[cost.Currency] = cost.Amount
+		}
+		spent = append(spent, found)
+	}
+	return spent, nil
 }

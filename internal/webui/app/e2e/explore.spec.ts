@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '../src/range/days';
+import { Journey } from './journey';
 import {
   CHAT,
   CLAUDE,
@@ -138,4 +139,82 @@ test('explore is usable in every look; a range that is too long says so', async 
   await expect(page.getByText(/31 天|31 days/)).toBeVisible();
   await page.goto(`/explore?start=${addDays(end, -200)}&end=${end}`);
   await expect(table(page).locator('tfoot')).toContainText('8');
+});
+
+test('journey: an alert from what I see', async ({ page, developer }) => {
+  const search = await developer.createApplication('Search');
+  await developer.calls(search.accessKey, 3);
+  await developer.counted(3);
+  await page.goto('/explore?metric=tokens&by=application');
+  await expect(row(page, 'Search')).toBeVisible();
+  const journey = new Journey(page, 'an alert from what I see');
+  await journey.click(page.getByRole('button', { name: 'Alert on this…' }));
+  const dialog = page.getByRole('dialog', { name: 'Alert on this…' });
+  await expect(dialog.getByLabel('Name', { exact: true })).toHaveValue('Search: Tokens');
+  await expect(dialog.getByLabel('Application')).toHaveValue(search.id);
+  await expect(dialog).toContainText('half above the');
+  const past = dialog.getByRole('status', { name: 'Had there been this alert' });
+  await expect(past).toContainText('this would have fired once.');
+  const [, worst] = /: ([\d,]+) tokens/.exec((await past.getByRole('listitem').textContent())!)!;
+  await expectAccessible(page);
+  await journey.click(dialog.getByRole('button', { name: 'Save' }));
+  await expect(page.getByText('Alert Search: Tokens was saved.')).toBeVisible();
+  await expect(dialog).toHaveCount(0);
+  expect(journey.done().clicks).toBe(2);
+
+  await page.goto('/alerts');
+  const alert = page.getByRole('listitem').filter({ hasText: 'Search: Tokens' });
+  await expect(alert).toContainText('Firing', { timeout: 60_000 });
+  await expect(alert).toContainText(`Now ${worst} tokens`);
+  await alert.getByRole('button', { name: 'Edit Search: Tokens' }).click();
+  const again = page.getByRole('status', { name: 'Had there been this alert' });
+  await expect(again).toContainText('would have fired once');
+  await page.getByLabel('Threshold (tokens)').fill('1000000');
+  await expect(again).toContainText('would not have fired');
+  await page.getByLabel('Threshold (tokens)').fill('');
+  await expect(again).toHaveCount(0);
+});
+
+test('a question of which no alert can be made says why', async ({ page, developer }) => {
+  const search = await developer.createApplication('Search');
+  await developer.calls(search.accessKey, 1);
+  await developer.counted(1);
+  const button = page.getByRole('button', { name: 'Alert on this…' });
+  for (const [query, why] of [
+    ['metric=tokens', 'group by application'],
+    ['metric=p99&by=application', 'not this metric'],
+    [`metric=tokens&application=${search.id}&model=${CHAT}`, 'take away what else narrows'],
+  ] as const) {
+    await page.goto(`/explore?${query}`);
+    await expect(button).toBeDisabled();
+    await expect(button).toHaveAttribute('title', new RegExp(why));
+  }
+  await page.goto(`/explore?application=${search.id}`);
+  await expect(button).toBeEnabled(); // once the answer is there
+  await button.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Alert on this…' });
+  await expect(dialog.getByLabel('Name', { exact: true })).toHaveValue('Search: No calls');
+  await expect(dialog.getByLabel('Threshold (min)')).toHaveValue('1440');
+  await expect(dialog).toContainText('this would not have fired.');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(button).toBeFocused();
+});
+
+test('the dialog of an alert fits every look, with a long name', async ({ page, developer }) => {
+  const search = await developer.createApplication('Customer service assistant of the northern department, second 1');
+  await developer.calls(search.accessKey, 2);
+  await developer.counted(2);
+  await page.goto('/explore?metric=tokens&by=application');
+  const open = async () => {
+    await page.getByRole('button', { name: /^(Alert on this|据此告警)…$/ }).click();
+    await expect(page.getByRole('dialog').locator('.alert-past li')).toBeVisible();
+  };
+  await inEveryLook(page, open, async () => {
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expectNoSidewaysScroll(page);
+      await expectAccessible(page);
+    }
+  });
 });

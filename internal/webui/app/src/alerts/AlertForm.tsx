@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { useTranslation } from 'react-i18next';
+import { getI18n, useTranslation } from 'react-i18next';
 import type { UseFormReturn } from 'react-hook-form';
 import { changedMeanwhile } from '../api/error';
 import { applicationQueries } from '../applications/queries';
@@ -31,21 +31,38 @@ import { alertQueries, calls, useAlertWrite, type Alert, type Site } from './que
 const Line = Input<Typed>;
 const Choice = Select<Typed>;
 
-/** Makes an alert, of an application if one is named, or edits one. */
+// Its words come with it.
+const Past = lazy(async () => {
+  const i18n = getI18n();
+  const words = i18n.language === 'en' ? import('../locale/en/preview') : import('../locale/zh/preview');
+  const past = await import('./Past');
+  i18n.addResourceBundle(i18n.language, 'preview', (await words).default);
+  return past;
+});
+
+/** What to begin an alert with, and why so. */
+export interface Suggestion {
+  typed: Partial<Typed>;
+  why: string;
+}
+
+/** Makes an alert, of an application if one is named or as one is suggested, or edits one. */
 export function AlertForm({
   site,
   alert,
   applicationId,
+  suggestion,
   onClose,
 }: {
   site: Site;
   alert: Alert | null;
   applicationId?: string | undefined;
+  suggestion?: Suggestion;
   onClose: () => void;
 }) {
   const { t } = useTranslation('alerts');
   const [read, setRead] = useState(alert); // as it was when it was read last
-  const [start] = useState(() => (alert ? stored(alert) : fresh(site, applicationId)));
+  const [start] = useState(() => (alert ? stored(alert) : { ...fresh(site, applicationId), ...suggestion?.typed }));
   const form = useDraft<Typed>(start);
   const typed = useTyped(form);
   const before = form.formState.defaultValues as Typed;
@@ -68,7 +85,7 @@ export function AlertForm({
   return (
     <Form
       form={form}
-      className="block stack alert-form"
+      className={suggestion ? 'stack' : 'block stack alert-form'}
       label={t(alert ? 'edit' : 'add')}
       at={{ resolveThreshold: 'threshold' }}
       onSubmit={submit}
@@ -79,10 +96,16 @@ export function AlertForm({
         <Watched site={site} form={form} typed={typed} fixed={alert} />
         {typed.kind !== 'dayClosed' && <Threshold typed={typed} />}
         <Further kind={typed.kind} fixed={alert !== null} />
-        {alert === null && typed.kind === 'cost' && typed.targetId !== '' && (
+        {alert === null && start.currency === '' && typed.kind === 'cost' && typed.targetId !== '' && (
           <UsualCurrency key={typed.targetId} form={form} of={typed.targetId} />
         )}
       </div>
+      {suggestion && suggestion.why !== '' && typed.threshold === start.threshold && <p className="meta">{suggestion.why}</p>}
+      {site === 'own' && (
+        <Suspense>
+          <Past typed={typed} saved={read} />
+        </Suspense>
+      )}
       <ChannelFields />
       <Refused error={save.error} changed={changedMeanwhile(save.error) !== undefined && t('changed')} />
       <Decide action={t('save')} ready={typed.name.trim() !== ''} onClose={onClose} />

@@ -140,20 +140,43 @@ const channelOf = ({ id, kind, url, secret }: TypedChannel): Schemas['AlertChann
 const watched = (typed: Typed) =>
   windowed(typed.kind) ? { windowMinutes: Number(typed.windowMinutes) as 5, minCalls: Number(typed.minCalls) } : {};
 
-/** A new alert, as the API takes it. */
-export const draftOf = (typed: Typed) =>
+/** What decides when a new alert fires, as the API takes it. */
+const ruleOf = (typed: Typed) =>
   ({
-    name: typed.name,
     kind: typed.kind,
     targetType: typed.targetType,
-    channels: typed.channels.map(channelOf),
     ...watched(typed),
     ...(typed.kind === 'dayClosed' ? {} : { threshold: Number(typed.threshold) }),
     ...(single(typed.targetType) ? { targetId: typed.targetId } : {}),
     ...(periodsOf(typed.kind).length > 0 ? { period: typed.period } : {}),
     ...(typed.kind === 'cost' ? { currency: typed.currency.trim().toUpperCase() } : {}),
     ...(typed.kind === 'limit' ? { limit: typed.limit } : {}),
-  }) as Schemas['AlertDraft']; // what is left out has a default
+  }) as Schemas['AlertPreviewDraft']; // what is left out has a default
+
+/** A new alert, as the API takes it. */
+export const draftOf = (typed: Typed): Schemas['AlertDraft'] =>
+  ({ name: typed.name, channels: typed.channels.map(channelOf), ...ruleOf(typed) }) as Schemas['AlertDraft'];
+
+/** The kinds whose past is known. */
+const PAST: readonly Kind[] = ['failureRate', 'p95', 'noCalls', 'tokens', 'cost'];
+
+/** The rule whose past can be asked for, with the threshold of resolution that is kept; null: it cannot be known, or is not all typed yet. */
+export function pastOf(typed: Typed, saved: Alert | null): Schemas['AlertPreviewDraft'] | null {
+  const rule = ruleOf(typed);
+  const { threshold = 0, minCalls = 1, currency = 'USD' } = rule;
+  const whole =
+    PAST.includes(typed.kind) &&
+    typed.targetType === 'application' &&
+    typed.targetId !== '' &&
+    threshold > 0 &&
+    threshold <= (typed.kind === 'failureRate' ? 100 : 1e15) &&
+    Number.isInteger(minCalls) &&
+    minCalls >= 1 &&
+    minCalls <= 1_000_000 &&
+    /^[A-Z]{3}$/.test(currency);
+  if (!whole) return null;
+  return saved?.threshold === threshold ? { ...rule, resolveThreshold: saved.resolveThreshold } : rule;
+}
 
 /** What of an alert was changed. */
 export function editOf(typed: Typed, before: Typed): Schemas['AlertEdit'] {

@@ -86,6 +86,14 @@ export const alertQueries = {
       refetchInterval: 3_000,
       placeholderData: keepPreviousData,
     }),
+  /** When an own alert would have fired. */
+  past: (body: Schemas['AlertPreviewDraft'] | null) =>
+    queryOptions({
+      queryKey: ['alert-past', { id: body?.targetId ?? '', body }],
+      queryFn: ({ signal }) => unwrap(api.POST('/api/alerts/preview', { body: body!, signal })),
+      enabled: body !== null,
+      staleTime: 60_000,
+    }),
   /** What an alert may watch, by name. */
   targets: (type: Schemas['AlertTarget']['type']) =>
     queryOptions({

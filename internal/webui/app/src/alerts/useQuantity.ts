@@ -9,7 +9,7 @@ export function useQuantity(): (alert: Pick<Alert, 'kind' | 'unit'>, value: numb
   const format = useFormat();
   return ({ kind, unit }, value) => {
     if (kind === 'p95') return format.duration(Math.round(value));
-    const n = value.toLocaleString(format.language, { maximumFractionDigits: 2 });
+    const n = value.toLocaleString(format.language, value < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 });
     if (kind === 'cost' || kind === 'dayClosed') return `${n} ${unit}`;
     return UNITS[kind] === 'percent' ? t('percent', { n }) : t('quantity', { n, unit: t(`units.${UNITS[kind]}`) });
   };

@@ -12,7 +12,7 @@ import { Tiles, Unrecorded } from '../overview/Tiles';
 import { UsageTable } from '../overview/UsageTable';
 import { firstDay, unrecorded, whole } from '../range/coverage';
 import { presetOf } from '../range/range';
-import { RangeBar, showDay } from '../range/RangeBar';
+import { RangeBar, showDays } from '../range/RangeBar';
 import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, BlockBones, Bones, Empty } from '../ui/page/Block';
@@ -132,7 +132,7 @@ function AllFigures({ id, data, state, ranged, compare, application, onBind }: S
               previous={before?.daily ?? null}
               today={state.today}
               from={firstDay(data)}
-              onDay={(day) => showDay(state, day)}
+              onDays={(first, last) => showDays(state, first, last)}
               to={(day, result) => callsPath(id, ofDay(day), { result })}
             />
           ) : (

@@ -6,6 +6,7 @@ import { palettes, useDark } from '../ui/page/theme';
 import { option, type Look, type Measure } from './option';
 import type { Bucket } from './series';
 import { tip } from './tip';
+import { useDrag } from './useDrag';
 import { useDrawing } from './useDrawing';
 
 /** Up to so many days there is room for their weekdays. */
@@ -18,17 +19,21 @@ export default function Chart({
   previous,
   sentence,
   onPick,
+  onRange,
 }: {
   measure: Measure;
   now: Bucket[];
   previous: Bucket[] | null;
   sentence: string;
   onPick?: ((bucket: Bucket) => void) | undefined;
+  /** Told what a drag chose. */
+  onRange?: ((first: Bucket, last: Bucket) => void) | undefined;
 }) {
   const { t } = useTranslation();
   const format = useFormat();
   const dark = useDark();
   const [place, chart] = useDrawing();
+  const drag = useDrag(place, chart, now.length, onRange && ((first, last) => onRange(now[first]!, now[last]!)));
   const picked = useRef(onPick);
   useEffect(() => {
     picked.current = onPick;
@@ -106,5 +111,10 @@ export default function Chart({
     });
   }, [measure, now, previous, dark, format, t, chart]);
 
-  return <div ref={place} className="chart" role="img" aria-label={sentence} data-drawn={now.length} />;
+  return (
+    <>
+      <div ref={place} className="chart" role="img" aria-label={sentence} {...drag.attributes} data-drawn={now.length} />
+      {drag.band}
+    </>
+  );
 }

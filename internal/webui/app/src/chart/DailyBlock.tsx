@@ -7,7 +7,7 @@ import { reported, together } from '../tokens/tokens';
 import { Bones } from '../ui/page/Block';
 import { Counted } from '../ui/table/Counted';
 import type { Measure } from './option';
-import { byDay, byWeek, needsWeeks, sum, type Bucket, type Day } from './series';
+import { byDay, byWeek, lastDayOf, needsWeeks, sum, type Bucket, type Day } from './series';
 
 const load = () => import('./Chart');
 const Chart = lazy(load);
@@ -18,14 +18,14 @@ export const preloadChart = (): void => void load().catch(() => undefined); // a
 /** Where the calls of a day are, or its failures alone. */
 type ToDay = (day: string, result: 'failure' | null) => string;
 
-/** The daily chart with its switch, legend and table; days before `from` have no records. onDay is told the day that was clicked. */
+/** The daily chart with its switch, legend and table; days before `from` have no records. onDays is told the day that was clicked, or those that a drag chose. */
 export function DailyBlock({
   title,
   days,
   previous,
   today,
   from,
-  onDay,
+  onDays,
   to,
 }: {
   title: string;
@@ -33,7 +33,7 @@ export function DailyBlock({
   previous: readonly Day[] | null;
   today: string;
   from: string;
-  onDay?: ((day: string) => void) | undefined;
+  onDays?: ((first: string, last: string) => void) | undefined;
   to?: ToDay | undefined;
 }) {
   const { t } = useTranslation();
@@ -59,7 +59,9 @@ export function DailyBlock({
     calls: format.count(totals.calls),
     failures: format.count(totals.failures),
   });
+  const onDay = onDays && ((day: string) => onDays(day, day));
   const pick = onDay ? (bucket: Bucket) => bucket.days === 1 && onDay(bucket.date) : undefined;
+  const range = onDays && ((first: Bucket, last: Bucket) => onDays(first.date, lastDayOf(last)));
   return (
     <section className="block" aria-label={title}>
       <div className="block-head">
@@ -88,7 +90,7 @@ export function DailyBlock({
             <div className="chart-place">
               {width > 0 && (
                 <Suspense fallback={<Bones height={280} />}>
-                  <Chart measure={measure} now={now} previous={before} sentence={sentence} onPick={pick} />
+                  <Chart measure={measure} now={now} previous={before} sentence={sentence} onPick={pick} onRange={range} />
                 </Suspense>
               )}
             </div>

@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { tip } from '../chart/tip';
+import { useDrag } from '../chart/useDrag';
 import { useDrawing } from '../chart/useDrawing';
 import { useFormat } from '../format/useFormat';
 import { palettes, useDark } from '../ui/page/theme';
@@ -15,6 +16,7 @@ export default function ExploreChart({
   kind,
   sentence,
   write,
+  onRange,
 }: {
   /** When each part begins. */
   parts: readonly string[];
@@ -23,10 +25,13 @@ export default function ExploreChart({
   kind: ReturnType<typeof kindOf>;
   sentence: string;
   write: (n: number | null) => string;
+  /** Told the first and the last part that a drag chose. */
+  onRange?: ((first: number, last: number) => void) | undefined;
 }) {
   const format = useFormat();
   const dark = useDark();
   const [place, chart] = useDrawing();
+  const drag = useDrag(place, chart, parts.length, onRange);
   useEffect(() => {
     const hourly = parts.length > 1 && parts[0]!.slice(0, 10) === parts[1]!.slice(0, 10);
     const tooltip = (index: number): HTMLElement => {
@@ -49,5 +54,10 @@ export default function ExploreChart({
       { notMerge: true },
     );
   }, [parts, series, stacked, kind, dark, format, write, chart]);
-  return <div ref={place} className="chart" role="img" aria-label={sentence} data-drawn={parts.length} />;
+  return (
+    <>
+      <div ref={place} className="chart" role="img" aria-label={sentence} {...drag.attributes} data-drawn={parts.length} />
+      {drag.band}
+    </>
+  );
 }

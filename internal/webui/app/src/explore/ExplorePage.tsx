@@ -6,8 +6,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { applicationQueries } from '../applications/queries';
 import { useFormat } from '../format/useFormat';
+import { addDays } from '../range/days';
 import { isMonth, MOST_DAYS_READ, presetOf } from '../range/range';
-import { RangeBar } from '../range/RangeBar';
+import { RangeBar, showDays } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { money } from '../tokens/tokens';
 import { Block, Bones, Empty } from '../ui/page/Block';
@@ -15,6 +16,7 @@ import { Removable } from '../ui/form/Removable';
 import { SavedViews } from '../views/SavedViews';
 import { useTitle } from '../ui/page/useTitle';
 import { useSearch } from '../ui/table/useSearch';
+import { AlertOnThis } from './AlertOnThis';
 import { ExploreTable } from './ExploreTable';
 import { csvPath, exploreQueries, type Exploration } from './queries';
 import {
@@ -123,9 +125,12 @@ function Controls({
         return value === undefined ? null : <Narrowed key={name} name={name} value={value} onRemove={() => setSearch({ [name]: null })} />;
       })}
       {downloadable && (
-        <a className="meta end" href={csvPath(question, state.range)} download>
-          {t('download')}
-        </a>
+        <>
+          <AlertOnThis question={question} state={state} />
+          <a className="meta end" href={csvPath(question, state.range)} download>
+            {t('download')}
+          </a>
+        </>
       )}
     </div>
   );
@@ -198,10 +203,18 @@ function Explored({ answer, question, state }: { answer: Exploration; question: 
     const named = answer.items.map((item) => ({ name: item.name ?? words(question.by, item.group), values: numbers(item.values) }));
     return answer.other ? [...named, { name: t('other'), values: numbers(answer.other.values) }] : named;
   }, [answer, question.by, words, t]);
+  const { range } = state;
+  // A week's last day is the one before the next begins.
+  const choose = (first: number, last: number) =>
+    showDays(
+      state,
+      answer.parts[first]!.slice(0, 10),
+      last + 1 < answer.parts.length ? addDays(answer.parts[last + 1]!.slice(0, 10), -1) : range.end,
+    );
   const sentence = t('sentence', {
     metric: t(`metrics.${question.metric}`),
-    start: state.range.start,
-    end: state.range.end,
+    start: range.start,
+    end: range.end,
     total: write(answer.total.value === null ? null : Number(answer.total.value)),
   });
   return (
@@ -215,6 +228,7 @@ function Explored({ answer, question, state }: { answer: Exploration; question: 
             kind={kindOf(question.metric)}
             sentence={sentence}
             write={write}
+            onRange={range.days > 1 ? choose : undefined}
           />
         </Suspense>
       </div>

@@ -11,7 +11,7 @@ import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { firstDay, unrecorded, whole } from '../range/coverage';
 import { carried, presetOf } from '../range/range';
-import { RangeBar, showDay } from '../range/RangeBar';
+import { RangeBar, showDays } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, Empty } from '../ui/page/Block';
@@ -134,7 +134,7 @@ function Figures({
               previous={before?.daily ?? null}
               today={state.today}
               from={firstDay(data)}
-              onDay={(day) => showDay(state, day)}
+              onDays={(first, last) => showDays(state, first, last)}
             />
           )}
           <section className="block" aria-label={t('upstreams.title')}>

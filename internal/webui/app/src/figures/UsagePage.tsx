@@ -12,7 +12,7 @@ import { FiguresBones } from '../overview/FiguresBones';
 import { Tiles, Unrecorded } from '../overview/Tiles';
 import { firstDay, unrecorded, whole } from '../range/coverage';
 import { carried, presetOf } from '../range/range';
-import { RangeBar, showDay } from '../range/RangeBar';
+import { RangeBar, showDays } from '../range/RangeBar';
 import { useRange, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, Bones, Empty } from '../ui/page/Block';
@@ -95,7 +95,7 @@ function Usage({ data, state, compare }: { data: Dated<Schemas['FiguresOverview'
               previous={before?.daily ?? null}
               today={state.today}
               from={firstDay(data)}
-              onDay={(day) => showDay(state, day)}
+              onDays={(first, last) => showDays(state, first, last)}
             />
           )}
           <TokensBlock tokens={data.tokens} cost={data.cost} totals={data.totals} />

@@ -26,6 +26,31 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'An alert from what you see',
+          'Alert on this… makes an alert of what Explore shows, with a threshold half above what is usual. Every form of an alert tells when it would have fired in the last 30 days, as you type.',
+        ],
+        [
+          '从所见建立告警',
+          '在“探索”中点击“据此告警…”即可按所示指标建立告警，并建议比平常高出一半的阈值。编辑告警时会随输入显示最近 30 天它会触发几次、在何时。',
+        ],
+        '/explore',
+      ),
+      item(
+        [
+          'Drag to narrow',
+          'Drag across the days of a chart, and the page shows those days; across the hours of a day, and you see their calls. Escape leaves all as it was.',
+        ],
+        ['拖动即可缩小范围', '在图表上横向拖过几天，页面即显示这几天；拖过一天中的几个小时，即可查看其间的调用。按 Escape 取消。'],
+        '/',
+      ),
+    ],
+    office: [],
+  },
+  {
+    day: '2026-11-27',
+    console: [
+      item(
+        [
           'Calls of all applications',
           'Who failed between two and three? One list of the calls of all your applications, with how many each filter would find, columns to choose, up to a hundred a page, and as CSV.',
         ],

@@ -10,7 +10,7 @@ import { comparable } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { firstDay, unrecorded, whole } from '../range/coverage';
 import { carried, presetOf } from '../range/range';
-import { RangeBar, showDay } from '../range/RangeBar';
+import { RangeBar, showDays } from '../range/RangeBar';
 import { leaving, useRange, whileLeaving, type RangeState } from '../range/useRange';
 import { TokensBlock } from '../tokens/TokensBlock';
 import { Block, BlockBones, Bones } from '../ui/page/Block';
@@ -140,7 +140,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
               previous={before?.daily ?? null}
               today={state.today}
               from={firstDay(data)}
-              onDay={(day) => showDay(state, day)}
+              onDays={(first, last) => showDays(state, first, last)}
             />
           ) : (
             <Suspense fallback={<BlockBones height={348} />}>

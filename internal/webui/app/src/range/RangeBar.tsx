@@ -114,11 +114,11 @@ export function RangeBar({ state, compare = false, comparable = true }: { state:
   );
 }
 
-/** Shows one day of the range. The dates get the focus: what was clicked may be gone with the range. */
-export function showDay({ today, setRange }: RangeState, day: string): void {
-  const one = custom(day, day, today);
-  if (!one) return;
-  setRange(one);
+/** Shows some days of the range. The dates get the focus: what was clicked may be gone with the range. */
+export function showDays({ today, setRange }: RangeState, first: string, last: string): void {
+  const days = custom(first, last, today);
+  if (!days) return;
+  setRange(days);
   document.querySelector<HTMLElement>('.range-span')?.focus();
 }
 

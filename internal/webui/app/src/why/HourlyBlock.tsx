@@ -19,7 +19,7 @@ type Measure = (typeof measures)[number];
 /** Where an hour's calls are: `from` and `to` are times of the day. */
 type Where = (hour: { from: string; to: string; result: 'failure' | null }) => string;
 
-/** One day by the hour. `to` says where an hour, clicked or chosen in the table, leads. */
+/** One day by the hour. `to` says where an hour, clicked or chosen in the table, or hours that a drag chose, lead. */
 export default function HourlyBlock({
   applicationId,
   day,
@@ -53,6 +53,11 @@ export default function HourlyBlock({
     const hour = data?.hours.find((one) => boundsOf(one).from === label);
     if (hour && hour.calls > 0) void navigate(to({ ...boundsOf(hour), result: null }));
   };
+  const range = (first: Bucket, last: Bucket) => {
+    const hours = data?.hours.filter((one) => boundsOf(one).from >= first.label! && boundsOf(one).from <= last.label!) ?? [];
+    if (hours.some(({ calls }) => calls > 0))
+      void navigate(to({ from: boundsOf(hours[0]!).from, to: boundsOf(hours.at(-1)!).to, result: null }));
+  };
   const title = t('chart.hourly', { day: `${day} ${format.weekday(day)}` });
   const sentence = t('chart.hourSentence', {
     day,
@@ -85,7 +90,7 @@ export default function HourlyBlock({
             <>
               <div className="chart-place">
                 <Suspense fallback={<Bones height={280} />}>
-                  <Chart measure={measure} now={now} previous={null} sentence={sentence} onPick={pick} />
+                  <Chart measure={measure} now={now} previous={null} sentence={sentence} onPick={pick} onRange={range} />
                 </Suspense>
               </div>
               <Legend measure={measure} weekly={false} now={now} previous={false} />

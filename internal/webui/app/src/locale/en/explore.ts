@@ -25,6 +25,21 @@ const explore: Same<typeof zh> = {
   narrow: 'Only {{name}}, by {{group}}',
   tableOf: '{{metric}} by {{group}}',
   sentence: '{{metric}} from {{start}} to {{end}}: {{total}} in total',
+  alert: {
+    action: 'Alert on this…',
+    name: '{{name}}: {{kind}}',
+    unfit: {
+      metric: 'Alerts watch the failure rate, the p95 duration, tokens, cost and whether there are calls, but not this metric.',
+      narrowed: 'Alerts watch all calls of an application: take away what else narrows the question.',
+      application: 'Alerts watch one application: group by application, or look at one.',
+    },
+    why: {
+      half: 'The threshold suggested is half above the {{usual}} of the range shown.',
+      perDay: 'The threshold suggested is half above the {{usual}} of an average day of the range shown.',
+      tenfold:
+        'The threshold suggested is ten times the {{usual}} that lie between two calls on average in the range shown, from 5 min to a day.',
+    },
+  },
   metrics: {
     calls: 'Calls',
     failures: 'Failures',

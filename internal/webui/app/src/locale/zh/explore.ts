@@ -22,6 +22,20 @@ const explore = {
   narrow: '只看 {{name}}，按{{group}}',
   tableOf: '{{metric}}，按{{group}}',
   sentence: '{{start}} 至 {{end}} 的{{metric}}：合计 {{total}}',
+  alert: {
+    action: '据此告警…',
+    name: '{{name}}：{{kind}}',
+    unfit: {
+      metric: '告警可以监视失败率、p95 耗时、Token、费用和调用中断，不能监视此指标。',
+      narrowed: '告警监视应用的全部调用，请先去掉应用以外的筛选。',
+      application: '告警监视单个应用，请按应用分组或只看一个应用。',
+    },
+    why: {
+      half: '建议的阈值比所示范围内的 {{usual}} 高出一半。',
+      perDay: '建议的阈值比所示范围内平均每日的 {{usual}} 高出一半。',
+      tenfold: '建议的阈值是所示范围内两次调用平均间隔 {{usual}} 的十倍，最短 5 分钟，最长一天。',
+    },
+  },
   metrics: {
     calls: '调用量',
     failures: '失败数',
