@@ -66,7 +66,7 @@ func (d ManagementTokenDraft) check(now time.Time) (t ManagementToken, err error
 	return t, wrong.Err()
 }
 
-const selectTokens = `
+const ofOwner = `
 	SELECT id, name, access, mask, created_at, expires_at, last_used_at FROM management_tokens WHERE owner_id = $1`
 
 // ManagementTokens lists the management tokens of a user, the newest first; expired ones are there until they are revoked or
@@ -80,7 +80,7 @@ type rowsQuerier interface {
 }
 
 func managementTokens(ctx context.Context, q rowsQuerier, userID uuid.UUID) ([]ManagementToken, error) {
-	rows, err := q.Query(ctx, selectTokens+` ORDER BY created_at DESC, id DESC`, userID)
+	rows, err := q.Query(ctx, ofOwner+` ORDER BY created_at DESC, id DESC`, userID)
 	if err != nil {
 		return nil, fmt.Errorf("list management tokens: %w", err)
 	}
@@ -150,7 +150,7 @@ func makeRoomForToken(ctx context.Context, tx pgx.Tx, who Principal, now time.Ti
 // somebody else's, is NotFound.
 func (s *Service) RevokeManagementToken(ctx context.Context, who Principal, id uuid.UUID) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, selectTokens+` AND id = $2 FOR UPDATE`, who.UserID, id)
+		rows, err := tx.Query(ctx, ofOwner+` AND id = $2 FOR UPDATE`, who.UserID, id)
 		if err != nil {
 			return fmt.Errorf("read management token: %w", err)
 		}
