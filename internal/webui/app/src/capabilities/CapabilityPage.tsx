@@ -14,6 +14,8 @@ import { StatusTag } from '../ui/Tag';
 import { useSearch } from '../ui/table/useSearch';
 import { useTitle } from '../ui/page/useTitle';
 import { Applications } from './Applications';
+import { MyFigures } from './MyFigures';
+import { Prices } from './Prices';
 import { capabilityQueries } from './queries';
 
 const TryIt = lazy(() => import('../playground/TryIt'));
@@ -43,7 +45,7 @@ export function Component() {
   );
 }
 
-function Capability({ capability }: { capability: Schemas['Capability'] }) {
+function Capability({ capability }: { capability: Schemas['CapabilityDetails'] }) {
   const { t } = useTranslation(['capabilities', 'common']);
   const [search, setSearch] = useSearch();
   const enabled = capability.status === 'enabled';
@@ -85,6 +87,8 @@ function Capability({ capability }: { capability: Schemas['Capability'] }) {
       ) : (
         <>
           <Based height={246}>{(base) => <Facts capability={capability} base={base} />}</Based>
+          <MyFigures id={capability.id} />
+          <Prices {...capability} />
           <Applications capability={capability} />
         </>
       )}
@@ -92,7 +96,7 @@ function Capability({ capability }: { capability: Schemas['Capability'] }) {
   );
 }
 
-function Facts({ capability, base: origin }: { capability: Schemas['Capability']; base: string }) {
+function Facts({ capability, base: origin }: { capability: Schemas['CapabilityFields']; base: string }) {
   const { id, groupId, description, upstreamModel, defaultPath } = capability;
   const { t } = useTranslation(['capabilities', 'common']);
   const { data: groups } = useQuery(capabilityQueries.groups());

@@ -18,6 +18,7 @@ const load = {
 
 // Words of single pages, which come with them.
 const more = {
+  capabilities: { 'zh-CN': () => import('./zh/capabilities'), en: () => import('./en/capabilities') },
   explore: { 'zh-CN': () => import('./zh/explore'), en: () => import('./en/explore') },
   management: { 'zh-CN': () => import('./zh/management'), en: () => import('./en/management') },
 };

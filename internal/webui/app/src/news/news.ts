@@ -26,6 +26,14 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'What capabilities cost',
+          'Each capability tells its price of today, how your own calls of the last 7 days went, and which of your applications have it. Order them by any of it.',
+        ],
+        ['能力的价格', '每项能力都会显示今日价格、你自己最近 7 天的调用情况，以及哪些应用已绑定。可按其中任意一项排序。'],
+        '/capabilities',
+      ),
+      item(
+        [
           'Calls of all applications',
           'Who failed between two and three? One list of the calls of all your applications, with how many each filter would find, columns to choose, up to a hundred a page, and as CSV.',
         ],

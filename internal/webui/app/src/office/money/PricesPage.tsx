@@ -17,7 +17,8 @@ import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
 import { Believed } from './Believed';
 import { PriceForm } from './PriceForm';
-import { histories, listed, METERS, type Held, type Price } from './prices';
+import { listed, METERS } from '../../tokens/meters';
+import { histories, type Held, type Price } from './prices';
 import { Rates } from './Rates';
 import { officeQueries, useDeletePrice } from '../queries';
 
@@ -185,7 +186,7 @@ function Table({ held, onCorrect }: { held: readonly Held[]; onCorrect: (price: 
 }
 
 function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void }) {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation(['admin', 'capabilities']);
   const format = useFormat();
   const calls = [
     ...(price.tier === null ? [] : [t('prices.ofTier', { tier: price.tier })]),
@@ -197,7 +198,7 @@ function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void 
     ...(calls === '' ? [] : [calls]),
   ].join(' ');
   const more = listed(price.amounts).map(
-    ({ meter, amount }) => `${t(`prices.meters.${meter}`)} ${amount} ${t(`prices.per.${METERS[meter]}`)}`,
+    ({ meter, amount }) => `${t(`capabilities:meters.${meter}`)} ${amount} ${t(`capabilities:per.${METERS[meter]}`)}`,
   );
   const asInput = <span className="meta">{t('prices.asInput')}</span>;
   return (

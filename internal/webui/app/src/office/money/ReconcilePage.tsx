@@ -230,10 +230,10 @@ function Why({ of }: { of: Sums }) {
 
 /** What was used besides input and output. */
 function Meters({ of, compared }: { of: Sums; compared: boolean }) {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation(['admin', 'capabilities']);
   const format = useFormat();
   return of.meters.map(({ meter, of: [ours, theirs, difference] }) => {
-    const name = meter === 'cache_write' ? t('prices.cacheWrite') : t(`prices.meters.${meter}`);
+    const name = meter === 'cache_write' ? t('prices.cacheWrite') : t(`capabilities:meters.${meter}`);
     if (!compared || difference === null)
       return (
         <span key={meter} className="meta record-line">

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../../api/client';
-import { METERS, type Meter } from './prices';
+import { METERS, type Meter } from '../../tokens/meters';
 
 type Counts = Schemas['InvoiceCounts'];
 type Comparison = Schemas['InvoiceComparison'];
