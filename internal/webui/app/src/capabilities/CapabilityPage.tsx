@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import type { Schemas } from '../api/client';
+import { withWords } from '../locale/locale';
 import { Based } from '../session/Base';
 import { Block, Bones } from '../ui/page/Block';
 import { Copy } from '../ui/Copy';
@@ -18,7 +19,7 @@ import { MyFigures } from './MyFigures';
 import { Prices } from './Prices';
 import { capabilityQueries } from './queries';
 
-const TryIt = lazy(() => import('../playground/TryIt'));
+const TryIt = lazy(() => withWords('playground', import('../playground/TryIt')));
 
 /** One capability: how it is called, from which of the own applications, and a try. */
 export function Component() {

@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 import { callsPath } from '../calls/filter';
 import { useFormat } from '../format/useFormat';
 import { Copy } from '../ui/Copy';
+import { CsvFoot } from '../ui/table/CsvButton';
 import { Counted } from '../ui/table/Counted';
 import { Cell } from '../ui/table/Records';
 import { SortHead } from '../ui/table/SortHead';
@@ -80,6 +81,16 @@ export function OfferTable({ offers }: { offers: readonly Offer[] }) {
           ])}
         </tbody>
       </table>
+      <CsvFoot
+        name="capabilities"
+        rows={rows.map(({ capability, group, calls, successes, p95Ms }) => ({
+          ...capability,
+          group,
+          calls,
+          successes: calls === null ? null : successes,
+          p95Ms,
+        }))}
+      />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { useFormat } from '../format/useFormat';
 import { listed, METERS } from '../tokens/meters';
 import { Empty } from '../ui/page/Block';
 import { useAnchor } from '../ui/page/useScroll';
+import { CsvFoot } from '../ui/table/CsvButton';
 import { Cell } from '../ui/table/Records';
 import type { Price } from './offers';
 
@@ -42,6 +43,7 @@ export function Prices({ prices, costBelieved }: Pick<Schemas['CapabilityDetails
               ))}
             </tbody>
           </table>
+          <CsvFoot name="prices" rows={prices} />
         </>
       )}
     </section>

@@ -124,7 +124,7 @@ function Controls({
       })}
       {downloadable && (
         <a className="meta end" href={csvPath(question, state.range)} download>
-          {t('download')}
+          {t('common:csv.download')}
         </a>
       )}
     </div>

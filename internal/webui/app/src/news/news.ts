@@ -34,6 +34,13 @@ export const news: readonly Entry[] = [
       ),
       item(
         [
+          'Tables as files',
+          'Every table of figures and every list can be saved as CSV: all of it, not the page shown, with exact values under the API’s names.',
+        ],
+        ['表格可下载', '每张数据表和每个列表都可以下载为 CSV：包含全部行而不只是当前页，列名与 API 一致，数值不做舍入。'],
+      ),
+      item(
+        [
           'Calls of all applications',
           'Who failed between two and three? One list of the calls of all your applications, with how many each filter would find, columns to choose, up to a hundred a page, and as CSV.',
         ],

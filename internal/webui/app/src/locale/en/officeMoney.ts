@@ -169,7 +169,6 @@ const officeMoney: Same<typeof zh> = {
     large: 'The file has more than 1 MiB: send one month of daily sums.',
     compared: 'Lines compared: {{lines}}; left out, of other months, of nothing or of totals: {{ignored}}.',
     empty: 'Nothing was counted in this month.',
-    save: 'Download CSV',
     calls: 'Calls',
     input: 'Input',
     output: 'Output',

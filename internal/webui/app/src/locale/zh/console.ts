@@ -4,7 +4,6 @@ import budgets from './budgets';
 import calls from './calls';
 import common from './common';
 import overview from './overview';
-import playground from './playground';
 import session from './session';
 
-export default { alerts, applications, budgets, calls, common, overview, playground, session };
+export default { alerts, applications, budgets, calls, common, overview, session };

@@ -4,5 +4,6 @@ import pages from './console';
 import explore from './explore';
 import figures from './figures';
 import management from './management';
+import playground from './playground';
 
-export default { ...pages, admin, capabilities, explore, figures, management };
+export default { ...pages, admin, capabilities, explore, figures, management, playground };

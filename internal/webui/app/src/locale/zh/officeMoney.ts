@@ -159,7 +159,6 @@ const officeMoney = {
     large: '文件超过 1 MiB：请发送一个月的每日汇总。',
     compared: '已比对 {{lines}} 行；略去其他月份、空行和合计行共 {{ignored}} 行。',
     empty: '该月没有统计数据。',
-    save: '下载 CSV',
     calls: '调用',
     input: '输入',
     output: '输出',

@@ -11,6 +11,7 @@ import { Block, Empty, TableBones } from '../../ui/page/Block';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { notify } from '../../ui/page/notice';
+import { CsvFoot } from '../../ui/table/CsvButton';
 import { Cell } from '../../ui/table/Records';
 import { Tag } from '../../ui/Tag';
 import { useSearch } from '../../ui/table/useSearch';
@@ -70,7 +71,12 @@ export function Component() {
           {(all) => {
             const held = histories(all, today()).filter(({ price }) => capability === '' || price.capabilityId === capability);
             if (held.length > 0)
-              return <Table held={held} onCorrect={(price) => setForm({ price, of: { capability, model: '', from: price.from } })} />;
+              return (
+                <>
+                  <Table held={held} onCorrect={(price) => setForm({ price, of: { capability, model: '', from: price.from } })} />
+                  <CsvFoot name="prices" rows={held.map(({ price, until, state }) => ({ ...price, until, state }))} />
+                </>
+              );
             return <Empty text={capability === '' ? t('prices.empty') : t('prices.none', { name: capability })} />;
           }}
         </Block>
