@@ -46,6 +46,23 @@ func (s *Store) BoundTo(ctx context.Context, owner uuid.UUID, capabilityID strin
 	return bindings, nil
 }
 
+// BoundCounts gives of how many applications of the owner each capability is; those of none are left out.
+func (s *Store) BoundCounts(ctx context.Context, owner uuid.UUID) (map[string]int64, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT b.capability_id, count(*) FROM applications a JOIN application_capabilities b ON b.application_id = a.id
+		WHERE a.owner_id = $1 GROUP BY b.capability_id`, owner)
+	if err != nil {
+		return nil, fmt.Errorf("count bindings: %w", err)
+	}
+	counts := map[string]int64{}
+	var id string
+	var n int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error { counts[id] = n; return nil }); err != nil {
+		return nil, fmt.Errorf("count bindings: %w", err)
+	}
+	return counts, nil
+}
+
 // Bind adds a capability to an application; adding it again changes nothing. An
 // unknown capability is fault.Absent, a disabled one is refused unless it is bound already. seen is as
 // in edit.

@@ -20,13 +20,14 @@ func TestDevelopersSeeTheCatalogWithoutUpstreams(t *testing.T) {
 		"upstreamModel":"z-1","defaultPath":"/v1/chat/completions","description":"last letter"}`)
 	m.admin.must(200, "PATCH", "/api/admin/capabilities/off/status", `{"status":"disabled"}`)
 	dev := m.developer("dev")
+	const unpriced = `"price":null,"otherPrices":0,"costBelieved":false,"applicationCount":0`
 	capability := func(id, order, status string) string {
-		return fmt.Sprintf(`{"id":%q,"name":"Name of %s","groupId":"g","description":"","sortOrder":%s,"status":%q,"upstreamModel":"","defaultPath":""}`, id, id, order, status)
+		return fmt.Sprintf(`{"id":%q,"name":"Name of %s","groupId":"g","description":"","sortOrder":%s,"status":%q,"upstreamModel":"","defaultPath":"",`+unpriced+`}`, id, id, order, status)
 	}
-	z := `{"id":"z","name":"Z","groupId":"first","description":"last letter","sortOrder":0,"status":"enabled","upstreamModel":"z-1","defaultPath":"/v1/chat/completions"}`
+	z := `{"id":"z","name":"Z","groupId":"first","description":"last letter","sortOrder":0,"status":"enabled","upstreamModel":"z-1","defaultPath":"/v1/chat/completions",` + unpriced + `}`
 	dev.mustEqual("GET", "/api/capabilities", "", `{"items":[`+z+`,`+capability("b", "0", "enabled")+`,`+capability("a", "1", "enabled")+`]}`)
 	dev.mustEqual("GET", "/api/capabilities/groups", "", `{"items":[{"id":"first","name":"First","sortOrder":-1},{"id":"g","name":"Group","sortOrder":0}]}`)
-	dev.mustEqual("GET", "/api/capabilities/off", "", capability("off", "2", "disabled"))
+	dev.mustEqual("GET", "/api/capabilities/off", "", strings.TrimSuffix(capability("off", "2", "disabled"), "}")+`,"prices":[]}`)
 	for _, absent := range []string{"nope", "%00", "a%2Fb", strings.Repeat("x", 200)} {
 		dev.must(404, "GET", "/api/capabilities/"+absent, "")
 		dev.must(404, "GET", "/api/capabilities/"+absent+"/applications", "")

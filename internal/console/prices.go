@@ -85,10 +85,17 @@ func (c *Console) listUnpriced(ctx *fiber.Ctx) (any, error) {
 }
 
 func priceView(p pricing.Price) openapi.Price {
-	view := openapi.Price{
-		ID: p.ID, CapabilityID: p.CapabilityID, FromBand: p.FromBand, From: p.From, Currency: p.Currency,
-		Input: p.Input.String(), Cached: rateView(p.Cached), CacheWrite: rateView(p.CacheWrite), Output: p.Output.String(), Amounts: map[string]string{},
+	return openapi.Price{
+		PriceFields: priceFields(p), ID: p.ID, CapabilityID: p.CapabilityID,
 		CreatedBy: p.CreatedBy, CreatedAt: beijing.Format(p.CreatedAt), UpdatedBy: p.UpdatedBy, UpdatedAt: beijing.Format(p.UpdatedAt),
+	}
+}
+
+// priceFields are what everybody may see of a price.
+func priceFields(p pricing.Price) openapi.PriceFields {
+	view := openapi.PriceFields{
+		FromBand: p.FromBand, From: p.From, Currency: p.Currency, Input: p.Input.String(), Cached: rateView(p.Cached),
+		CacheWrite: rateView(p.CacheWrite), Output: p.Output.String(), Amounts: map[string]string{},
 	}
 	if p.UpstreamModel != pricing.AnyModel {
 		view.UpstreamModel = &p.UpstreamModel

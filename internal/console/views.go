@@ -82,10 +82,6 @@ func groupItems(groups []catalog.Group) openapi.GroupItems {
 	return openapi.GroupItems{Items: openapi.Each(groups, groupView)}
 }
 
-func capabilityView(c catalog.Capability) openapi.Capability {
-	return openapi.Capability{CapabilityFields: openapi.CapabilityFields(c)}
-}
-
 func adminCapabilityView(d catalog.Details) openapi.AdminCapability {
 	return openapi.AdminCapability{
 		CapabilityFields: openapi.CapabilityFields(d.Capability),

@@ -1028,8 +1028,17 @@ type CallsSummary struct {
 
 // Capability defines model for Capability.
 type Capability struct {
-	// Embedded struct due to allOf(#/components/schemas/CapabilityFields)
-	CapabilityFields `yaml:",inline"`
+	// Embedded struct due to allOf(#/components/schemas/CapabilityOffer)
+	CapabilityOffer `yaml:",inline"`
+}
+
+// CapabilityDetails defines model for CapabilityDetails.
+type CapabilityDetails struct {
+	// Embedded struct due to allOf(#/components/schemas/CapabilityOffer)
+	CapabilityOffer `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Prices All that hold today, by model, tier and length, ascending.
+	Prices []CapabilityPrice `json:"prices"`
 }
 
 // CapabilityDraft upstreamBaseUrl and upstreamKey are required where no upstreams are named.
@@ -1170,11 +1179,35 @@ type CapabilityName struct {
 	Status CapabilityStatus `json:"status"`
 }
 
+// CapabilityOffer defines model for CapabilityOffer.
+type CapabilityOffer struct {
+	// Embedded struct due to allOf(#/components/schemas/CapabilityFields)
+	CapabilityFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// ApplicationCount How many own applications may call it.
+	ApplicationCount Count `json:"applicationCount"`
+
+	// CostBelieved Whether calls whose answers say what they cost, in dollars, cost that rather than the price.
+	CostBelieved bool `json:"costBelieved"`
+
+	// OtherPrices How many more hold today, of other models, tiers and lengths.
+	OtherPrices Count `json:"otherPrices"`
+
+	// Price What calls of today cost, of any length and tier: those whose answers name its upstreamModel, else those of any model. Where only models of other names have a price it is the first of these. Null where none holds today.
+	Price *CapabilityPrice `json:"price"`
+}
+
 // CapabilityOrder defines model for CapabilityOrder.
 type CapabilityOrder struct {
 	// GroupID Chosen once and never changed.
 	GroupID Identifier `json:"groupId"`
 	IDs     OrderedIds `json:"ids"`
+}
+
+// CapabilityPrice defines model for CapabilityPrice.
+type CapabilityPrice struct {
+	// Embedded struct due to allOf(#/components/schemas/PriceFields)
+	PriceFields `yaml:",inline"`
 }
 
 // CapabilityStatus defines model for CapabilityStatus.
@@ -2716,16 +2749,10 @@ type PageFields struct {
 
 // Price defines model for Price.
 type Price struct {
+	// Embedded struct due to allOf(#/components/schemas/PriceFields)
+	PriceFields `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
 	ID ID `json:"id"`
-
-	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
-	Amounts Amounts `json:"amounts"`
-
-	// CacheWrite Of input that was written to a cache; null where it costs what other input does.
-	CacheWrite *string `json:"cacheWrite"`
-
-	// Cached Of input that was read from a cache; null where it costs what other input does.
-	Cached *string `json:"cached"`
 
 	// CapabilityID Chosen once and never changed.
 	CapabilityID Identifier `json:"capabilityId"`
@@ -2736,32 +2763,11 @@ type Price struct {
 	// CreatedBy An e-mail address.
 	CreatedBy Email `json:"createdBy"`
 
-	// Currency An ISO 4217 code.
-	Currency Currency `json:"currency"`
-
-	// From A Beijing day.
-	From Date `json:"from"`
-
-	// FromBand Holds for calls of more input tokens than this; 0: of any.
-	FromBand Band `json:"fromBand"`
-
-	// Input Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
-	Input Rate `json:"input"`
-
-	// Output Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
-	Output Rate `json:"output"`
-
-	// Tier The service tier that the upstream's answers name, such as flex or priority; null for any that has no price of its own.
-	Tier *string `json:"tier"`
-
 	// UpdatedAt Beijing time with milliseconds.
 	UpdatedAt Time `json:"updatedAt"`
 
 	// UpdatedBy An e-mail address.
 	UpdatedBy Email `json:"updatedBy"`
-
-	// UpstreamModel The model that the upstream's answers name; null for any that has no price of its own.
-	UpstreamModel *string `json:"upstreamModel"`
 }
 
 // PriceDraft defines model for PriceDraft.
@@ -2801,6 +2807,39 @@ type PriceDraft struct {
 
 	// UpstreamModel At most 256 characters; null or left out: any.
 	UpstreamModel *string `json:"upstreamModel,omitempty"`
+}
+
+// PriceFields defines model for PriceFields.
+type PriceFields struct {
+	// Amounts Amounts of other meters than input, cached, cacheWrite and output: of tokens and characters for a million; of search_units, web_searches and tool_calls for a thousand; of images and pages for one; of milliseconds for a second. What is left out and is part of another meter costs what that does. Calls that used anything else that is left out are unpriced.
+	Amounts Amounts `json:"amounts"`
+
+	// CacheWrite Of input that was written to a cache; null where it costs what other input does.
+	CacheWrite *string `json:"cacheWrite"`
+
+	// Cached Of input that was read from a cache; null where it costs what other input does.
+	Cached *string `json:"cached"`
+
+	// Currency An ISO 4217 code.
+	Currency Currency `json:"currency"`
+
+	// From A Beijing day.
+	From Date `json:"from"`
+
+	// FromBand Holds for calls of more input tokens than this; 0: of any.
+	FromBand Band `json:"fromBand"`
+
+	// Input Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
+	Input Rate `json:"input"`
+
+	// Output Units of the currency, as a decimal with at most twelve decimals; of tokens for a million.
+	Output Rate `json:"output"`
+
+	// Tier The service tier that the upstream's answers name, such as flex or priority; null for any that has no price of its own.
+	Tier *string `json:"tier"`
+
+	// UpstreamModel The model that the upstream's answers name; null for any that has no price of its own.
+	UpstreamModel *string `json:"upstreamModel"`
 }
 
 // PriceItems defines model for PriceItems.

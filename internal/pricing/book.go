@@ -134,6 +134,24 @@ func (b *Book) PriceOf(u Usage) (Price, bool) {
 	return p.Price, true
 }
 
+// Holding gives the prices that hold on a Beijing day, by capability: each capability's by model, tier and band, ascending.
+func (b *Book) Holding(day beijing.Day) map[string][]Price {
+	all := map[string][]Price{}
+	for of, bands := range b.prices {
+		for _, in := range bands {
+			if p := newest(in.history, day); p != nil {
+				all[of.capability] = append(all[of.capability], p.Price)
+			}
+		}
+	}
+	for _, prices := range all {
+		slices.SortFunc(prices, func(a, b Price) int {
+			return cmp.Or(cmp.Compare(a.UpstreamModel, b.UpstreamModel), cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.FromBand, b.FromBand))
+		})
+	}
+	return all
+}
+
 // find gives the price that holds, or nil.
 func (b *Book) find(u *Usage) *priced {
 	for _, model := range own(u.UpstreamModel, AnyModel) {

@@ -47,8 +47,8 @@ function Frame() {
 /** The pages inside the frame; the server knows their addresses from the same file. */
 const pages: Record<Exclude<keyof typeof paths, 'signIn'>, () => Promise<{ Component: () => ReactNode }>> = {
   overview: () => import('./overview/OverviewPage'),
-  capabilities: () => import('./capabilities/CapabilitiesPage'),
-  capability: () => import('./capabilities/CapabilityPage'),
+  capabilities: () => withWords('capabilities', import('./capabilities/CapabilitiesPage')),
+  capability: () => withWords('capabilities', import('./capabilities/CapabilityPage')),
   applications: () => import('./applications/ApplicationsPage'),
   application: () => import('./applications/ApplicationPage'),
   calls: () => import('./calls/CallsPage'),

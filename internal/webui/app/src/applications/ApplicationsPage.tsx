@@ -1,6 +1,6 @@
 import './applications.css';
 import { useEffect, useRef } from 'react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
 import type { Dated, Schemas } from '../api/client';
@@ -16,6 +16,7 @@ import { useRange } from '../range/useRange';
 import { Block, Empty, TableBones } from '../ui/page/Block';
 import { Button } from '../ui/Button';
 import { Icon } from '../ui/Icon';
+import { CsvFoot } from '../ui/table/CsvButton';
 import { PastTheEnd } from '../ui/table/PagedBlock';
 import { Pages } from '../ui/table/Pages';
 import { SortHead } from '../ui/table/SortHead';
@@ -106,6 +107,9 @@ function List({
 }) {
   const { t } = useTranslation(['applications', 'common']);
   const format = useFormat();
+  const client = useQueryClient();
+  const [wanted] = useWanted();
+  const { range } = useRange();
   if (data.total === 0)
     return (
       <Empty text={t('empty.list')}>
@@ -125,6 +129,7 @@ function List({
         <Completeness coverage={data} />
       </div>
       <Pages page={page} total={data.total} size={SIZE} onPage={onPage} />
+      <CsvFoot name="applications" period={range} rows={(n) => client.fetchQuery(applicationQueries.list(range, wanted, n, true))} />
     </>
   );
 }

@@ -9,6 +9,8 @@ import { leaving, whileLeaving, type RangeState } from '../range/useRange';
 import { Money } from '../tokens/Money';
 import { amountIn, together, usualCurrency } from '../tokens/tokens';
 import { Tag } from '../ui/Tag';
+import { CsvButton } from '../ui/table/CsvButton';
+import type { Period } from '../ui/table/saveCsv';
 import { Counted } from '../ui/table/Counted';
 import { SortHead } from '../ui/table/SortHead';
 import { useOrder } from '../ui/table/useOrder';
@@ -24,12 +26,12 @@ interface Of {
 export default function ByKey({ id, state, ranged }: Of & { state: RangeState }) {
   const query = useQuery(applicationQueries.keyFigures(id, state.range, state.holdsToday));
   if (!query.data || query.data.items.length < 2) return null;
-  return <Rows id={id} ranged={ranged} items={query.data.items} leaving={leaving(query, state)} />;
+  return <Rows id={id} ranged={ranged} period={state.range} items={query.data.items} leaving={leaving(query, state)} />;
 }
 
 const Rows = memo(AllRows, whileLeaving);
 
-function AllRows({ id, ranged, items }: Of & { items: readonly Schemas['KeyUsage'][]; leaving: boolean }) {
+function AllRows({ id, ranged, period, items }: Of & { period: Period; items: readonly Schemas['KeyUsage'][]; leaving: boolean }) {
   const { t } = useTranslation(['applications', 'calls', 'common']);
   const format = useFormat();
   const title = t('detail.byKey');
@@ -51,6 +53,7 @@ function AllRows({ id, ranged, items }: Of & { items: readonly Schemas['KeyUsage
     <section className="block" aria-label={title}>
       <div className="block-head">
         <h2>{title}</h2>
+        <CsvButton name="keys" period={period} rows={rows} />
       </div>
       <table className="table">
         <caption className="unseen">{title}</caption>

@@ -77,7 +77,7 @@ function Listed({
   chosen,
   onChange,
 }: {
-  capabilities: readonly Schemas['Capability'][];
+  capabilities: readonly Schemas['CapabilityFields'][];
   search: string;
   first: readonly string[];
   chosen: readonly string[];

@@ -62,7 +62,7 @@ function BindFirst({
   onBound,
 }: {
   applicationId: string;
-  offer: readonly Schemas['Capability'][];
+  offer: readonly Schemas['CapabilityFields'][];
   onBound: (capabilityId: string) => void;
 }) {
   const { t } = useTranslation('applications');

@@ -14,6 +14,7 @@ import { Button } from '../ui/Button';
 import { Copy } from '../ui/Copy';
 import { useTellFault } from '../ui/page/faultText';
 import { notify } from '../ui/page/notice';
+import { CsvFoot } from '../ui/table/CsvButton';
 import { Cell } from '../ui/table/Records';
 import { Tag } from '../ui/Tag';
 import { KeyForm } from './KeyForm';
@@ -93,6 +94,7 @@ export function Keys({ applicationId, ceilings }: { applicationId: string; ceili
           </table>
         )}
       </Block>
+      {query.data && <CsvFoot name="keys" rows={query.data.items} />}
     </section>
   );
 }

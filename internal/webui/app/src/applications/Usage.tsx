@@ -146,7 +146,7 @@ function AllFigures({ id, data, state, ranged, compare, application, onBind }: S
             </Suspense>
           )}
           <TokensBlock tokens={data.summary.tokens} cost={data.summary.cost} totals={data.summary.totals} />
-          <UsageTable title={t('detail.byModel')} models={data.models} to={(model, result) => to({ model, result })} />
+          <UsageTable title={t('detail.byModel')} models={data.models} period={state.range} to={(model, result) => to({ model, result })} />
           <Suspense fallback={null}>
             <ByKey id={id} state={state} ranged={ranged} />
           </Suspense>

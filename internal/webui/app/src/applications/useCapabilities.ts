@@ -2,7 +2,7 @@ import { useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query
 import type { Schemas } from '../api/client';
 import { capabilityQueries } from '../capabilities/queries';
 
-type Capability = Schemas['Capability'];
+type Capability = Schemas['CapabilityFields'];
 
 /**
  * The capabilities on offer and those of `bound` that an administrator disabled; the state is that

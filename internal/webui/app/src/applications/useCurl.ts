@@ -7,7 +7,7 @@ import { useBase } from '../session/Base';
 export const tryPath = (capabilityId: string, id: string): string => `/capabilities/${encodeURIComponent(capabilityId)}?tab=try&app=${id}`;
 
 /** A call of the first of these capabilities that can be called; null without one, or while it is not known where. */
-export function useCurl(capabilities: readonly Schemas['Capability'][]): string | null {
+export function useCurl(capabilities: readonly Schemas['CapabilityFields'][]): string | null {
   const base = useBase();
   const capability = capabilities.find(({ status }) => status === 'enabled');
   if (!capability || base === undefined) return null;

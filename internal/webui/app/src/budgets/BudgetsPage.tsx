@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { Block, Empty } from '../ui/page/Block';
+import { CsvFoot } from '../ui/table/CsvButton';
 import { useTitle } from '../ui/page/useTitle';
 import { BudgetItem } from './BudgetItem';
 import { byPressure, type Budget } from './budgets';
@@ -30,11 +31,14 @@ export function Component() {
                 </Link>
               </Empty>
             ) : (
-              <ul className="limit-list">
-                {byPressure(budgets).map((budget) => (
-                  <BudgetItem key={budget.id} of={budget} name={<Name of={budget} />} />
-                ))}
-              </ul>
+              <>
+                <ul className="limit-list">
+                  {byPressure(budgets).map((budget) => (
+                    <BudgetItem key={budget.id} of={budget} name={<Name of={budget} />} />
+                  ))}
+                </ul>
+                <CsvFoot name="budgets" rows={byPressure(budgets)} />
+              </>
             )
           }
         </Block>

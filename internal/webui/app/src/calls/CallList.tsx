@@ -130,7 +130,7 @@ function Figures({
         <Icon name="failed" size={12} /> {t('common:metrics.failures')} <b>{format.count(failures)}</b>
       </button>
       <a className="meta end" href={address} download>
-        {t('download')}
+        {t('common:csv.download')}
       </a>
     </div>
   );

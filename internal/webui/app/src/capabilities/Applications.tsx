@@ -6,6 +6,7 @@ import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
 import { Block, Empty } from '../ui/page/Block';
 import { useTellFault } from '../ui/page/faultText';
+import { useAnchor } from '../ui/page/useScroll';
 import { notify } from '../ui/page/notice';
 import { SearchField } from '../ui/form/SearchField';
 import { StatusTag, Tag } from '../ui/Tag';
@@ -16,11 +17,12 @@ const SEARCHED_FROM = 8;
 const MOST_ROWS = 20;
 
 /** Which of the own applications may call the capability; the others are one click away from it. */
-export function Applications({ capability }: { capability: Schemas['Capability'] }) {
+export function Applications({ capability }: { capability: Schemas['CapabilityFields'] }) {
   const { t } = useTranslation(['capabilities', 'common']);
   const query = useQuery(capabilityQueries.applications(capability.id));
+  useAnchor('applications');
   return (
-    <section className="block" aria-label={t('applications.title')}>
+    <section id="applications" className="block" aria-label={t('applications.title')}>
       <div className="block-head">
         <h2>{t('applications.title')}</h2>
       </div>
@@ -41,7 +43,7 @@ export function Applications({ capability }: { capability: Schemas['Capability']
   );
 }
 
-function List({ capability, items }: { capability: Schemas['Capability']; items: readonly Schemas['Binding'][] }) {
+function List({ capability, items }: { capability: Schemas['CapabilityFields']; items: readonly Schemas['Binding'][] }) {
   const { t } = useTranslation(['capabilities', 'common']);
   const [text, setText] = useState('');
   const [onlyBound, setOnlyBound] = useState(false);
@@ -69,7 +71,7 @@ function List({ capability, items }: { capability: Schemas['Capability']; items:
   );
 }
 
-function Table({ capability, items }: { capability: Schemas['Capability']; items: readonly Schemas['Binding'][] }) {
+function Table({ capability, items }: { capability: Schemas['CapabilityFields']; items: readonly Schemas['Binding'][] }) {
   const { t } = useTranslation(['capabilities', 'common']);
   const tell = useTellFault();
   const bind = useBind(capability.id);

@@ -3,19 +3,21 @@ import './capabilities.css';
 import { useRef } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
 import type { Schemas } from '../api/client';
+import { unrecorded } from '../range/coverage';
 import { Block, Empty } from '../ui/page/Block';
 import { composing } from '../ui/form/composing';
-import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
 import { useKeys } from '../ui/keys/useKeys';
 import { useTitle } from '../ui/page/useTitle';
+import { useSearch } from '../ui/table/useSearch';
 import { useUrlText } from '../ui/table/useUrlText';
+import { offersOf, type Offer } from './offers';
+import { OfferTable } from './OfferTable';
 import { capabilityQueries } from './queries';
 import { sections } from './search';
 
-/** What can be called, by group in the catalog's order. */
+/** What can be called, and what people choose it by: its price, and what the own applications saw of it. */
 export function Component() {
   const { t } = useTranslation(['capabilities', 'common']);
   useTitle(t('title'));
@@ -48,17 +50,17 @@ export function Component() {
           />
         </div>
       </div>
-      {capabilities.data ? (
-        <Block query={capabilities} height={320}>
-          {(items) => <Found items={items} groups={groups.data ?? []} text={text} onClear={() => setText('')} />}
+      <section className="block" aria-label={t('title')}>
+        <Block query={capabilities} height={480}>
+          {(items) =>
+            items.length === 0 ? (
+              <Empty text={t('empty')} />
+            ) : (
+              <Found items={items} groups={groups.data ?? []} text={text} onClear={() => setText('')} />
+            )
+          }
         </Block>
-      ) : (
-        <section className="block">
-          <Block query={capabilities} height={320}>
-            {() => null}
-          </Block>
-        </section>
-      )}
+      </section>
     </>
   );
 }
@@ -75,49 +77,52 @@ function Found({
   onClear: () => void;
 }) {
   const { t } = useTranslation(['capabilities', 'common']);
-  const found = sections(items, groups, text);
-  if (items.length === 0)
-    return (
-      <section className="block">
-        <Empty text={t('empty')} />
-      </section>
-    );
-  const count = found.reduce((sum, section) => sum + section.items.length, 0);
+  const [search, setSearch] = useSearch();
+  const figures = useQuery(capabilityQueries.figures());
+  const mine = search.get('mine') === '1';
+  const known = figures.data !== undefined && !unrecorded(figures.data) ? figures.data.models : null;
+  const found = sections(items, groups, text).flatMap((section) => offersOf(section, known));
+  const isMine = ({ capability }: Offer) => capability.applicationCount > 0;
+  const own = found.filter(isMine);
+  const rows = mine ? own : found;
   return (
     <>
       <p className="unseen" role="status">
-        {text === '' ? '' : t('found', { n: String(count) })}
+        {text === '' ? '' : t('found', { n: String(rows.length) })}
       </p>
-      {found.length === 0 && (
-        <section className="block">
-          <Empty text={t('none', { text })}>
-            <button type="button" className="quiet" data-edge onClick={onClear}>
-              {t('clear')}
+      <div className="filters">
+        <div className="choice" role="group" aria-label={t('mine.label')}>
+          <button type="button" aria-pressed={!mine} onClick={() => setSearch({ mine: null })}>
+            {t('mine.all', { n: String(found.length) })}
+          </button>
+          <button type="button" aria-pressed={mine} onClick={() => setSearch({ mine: '1' })}>
+            {t('mine.mine', { n: String(own.length) })}
+          </button>
+        </div>
+        {figures.isError && (
+          <div className="bar offers-stale" data-kind="warn" role="status">
+            {t(figures.data === undefined ? 'common:state.failed' : 'common:state.stale')}
+            <button type="button" className="quiet" onClick={() => void figures.refetch()}>
+              {t('common:action.retry')}
             </button>
-          </Empty>
-        </section>
-      )}
-      {found.map((section) => (
-        <section key={section.id} className="block" aria-label={section.name}>
-          <div className="block-head">
-            <h2>{section.name}</h2>
           </div>
-          <ul className="capability-list">
-            {section.items.map(({ id, name, description }) => (
-              <li key={id}>
-                <div>
-                  <Link to={`/capabilities/${encodeURIComponent(id)}`}>{name}</Link>
-                  <div className="capability-id">
-                    <code>{id}</code>
-                    <Copy bare text={id} label={t('copyId', { id })} />
-                  </div>
-                </div>
-                <p className="second">{description}</p>
-              </li>
-            ))}
-          </ul>
-        </section>
-      ))}
+        )}
+      </div>
+      {rows.length > 0 ? (
+        <OfferTable offers={rows} />
+      ) : found.length === 0 ? (
+        <Empty text={t('none', { text })}>
+          <button type="button" className="quiet" data-edge onClick={onClear}>
+            {t('clear')}
+          </button>
+        </Empty>
+      ) : (
+        <Empty text={t('mine.none')}>
+          <button type="button" className="quiet" data-edge onClick={() => setSearch({ mine: null })}>
+            {t('mine.show')}
+          </button>
+        </Empty>
+      )}
     </>
   );
 }

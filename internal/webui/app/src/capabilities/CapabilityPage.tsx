@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import type { Schemas } from '../api/client';
+import { withWords } from '../locale/locale';
 import { Based } from '../session/Base';
 import { Block, Bones } from '../ui/page/Block';
 import { Copy } from '../ui/Copy';
@@ -14,9 +15,11 @@ import { StatusTag } from '../ui/Tag';
 import { useSearch } from '../ui/table/useSearch';
 import { useTitle } from '../ui/page/useTitle';
 import { Applications } from './Applications';
+import { MyFigures } from './MyFigures';
+import { Prices } from './Prices';
 import { capabilityQueries } from './queries';
 
-const TryIt = lazy(() => import('../playground/TryIt'));
+const TryIt = lazy(() => withWords('playground', import('../playground/TryIt')));
 
 /** One capability: how it is called, from which of the own applications, and a try. */
 export function Component() {
@@ -43,7 +46,7 @@ export function Component() {
   );
 }
 
-function Capability({ capability }: { capability: Schemas['Capability'] }) {
+function Capability({ capability }: { capability: Schemas['CapabilityDetails'] }) {
   const { t } = useTranslation(['capabilities', 'common']);
   const [search, setSearch] = useSearch();
   const enabled = capability.status === 'enabled';
@@ -85,6 +88,8 @@ function Capability({ capability }: { capability: Schemas['Capability'] }) {
       ) : (
         <>
           <Based height={246}>{(base) => <Facts capability={capability} base={base} />}</Based>
+          <MyFigures id={capability.id} />
+          <Prices {...capability} />
           <Applications capability={capability} />
         </>
       )}
@@ -92,7 +97,7 @@ function Capability({ capability }: { capability: Schemas['Capability'] }) {
   );
 }
 
-function Facts({ capability, base: origin }: { capability: Schemas['Capability']; base: string }) {
+function Facts({ capability, base: origin }: { capability: Schemas['CapabilityFields']; base: string }) {
   const { id, groupId, description, upstreamModel, defaultPath } = capability;
   const { t } = useTranslation(['capabilities', 'common']);
   const { data: groups } = useQuery(capabilityQueries.groups());

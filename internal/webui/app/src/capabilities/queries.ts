@@ -1,5 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
+import { overviewQueries } from '../overview/queries';
+import { today } from '../range/days';
+import { presetOf } from '../range/range';
 
 const bindings = (id: string) => ['capabilities', 'applications', { id }] as const;
 
@@ -10,6 +13,8 @@ export const capabilityQueries = {
       queryKey: ['capabilities', 'list', {}],
       queryFn: async ({ signal }) => (await unwrap(api.GET('/api/capabilities', { signal }))).items,
     }),
+  /** What the own applications called in the last 7 days, by capability; asked again each minute. */
+  figures: () => ({ ...overviewQueries.get(presetOf('7d', today()), true), refetchInterval: 60_000 }),
   groups: () =>
     queryOptions({
       queryKey: ['capabilities', 'groups', {}],

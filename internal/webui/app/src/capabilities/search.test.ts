@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Schemas } from '../api/client';
 import { sections } from './search';
 
-const capability = (id: string, groupId: string, name = id, description = ''): Schemas['Capability'] => ({
+const capability = (id: string, groupId: string, name = id, description = ''): Schemas['CapabilityFields'] => ({
   id,
   groupId,
   name,

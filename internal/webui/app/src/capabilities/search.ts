@@ -1,19 +1,21 @@
 import type { Schemas } from '../api/client';
 
-export interface Section {
+type Sought = Pick<Schemas['CapabilityFields'], 'id' | 'name' | 'description' | 'groupId'>;
+
+export interface Section<T extends Sought = Sought> {
   id: string;
   name: string;
-  items: Schemas['Capability'][];
+  items: T[];
 }
 
 /** Capabilities under their groups' headings, in the catalog's order; every word of `text` must be found. */
-export function sections(capabilities: readonly Schemas['Capability'][], groups: readonly Schemas['Group'][], text: string): Section[] {
+export function sections<T extends Sought>(capabilities: readonly T[], groups: readonly Schemas['Group'][], text: string): Section<T>[] {
   const words = text
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
   const names = new Map(groups.map((group) => [group.id, group.name]));
-  const found = new Map<string, Section>();
+  const found = new Map<string, Section<T>>();
   for (const capability of capabilities) {
     const group = names.get(capability.groupId) ?? capability.groupId;
     const searched = [capability.id, capability.name, capability.description, group].join('\n').toLowerCase();

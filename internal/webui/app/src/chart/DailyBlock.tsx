@@ -5,6 +5,7 @@ import { useFormat } from '../format/useFormat';
 import { Money } from '../tokens/Money';
 import { reported, together } from '../tokens/tokens';
 import { Bones } from '../ui/page/Block';
+import { CsvButton } from '../ui/table/CsvButton';
 import { Counted } from '../ui/table/Counted';
 import type { Measure } from './option';
 import { byDay, byWeek, lastDayOf, needsWeeks, sum, type Bucket, type Day } from './series';
@@ -81,6 +82,7 @@ export function DailyBlock({
         <button type="button" className="quiet" onClick={() => setAsTable(!asTable)}>
           {t(asTable ? 'chart.chart' : 'chart.table')}
         </button>
+        {asTable && <CsvButton name="days" period={{ start: days[0]!.date, end: days.at(-1)!.date }} rows={days} />}
       </div>
       <div ref={place}>
         {asTable ? (

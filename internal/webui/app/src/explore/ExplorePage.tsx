@@ -128,7 +128,7 @@ function Controls({
         <>
           <AlertOnThis question={question} state={state} />
           <a className="meta end" href={csvPath(question, state.range)} download>
-            {t('download')}
+            {t('common:csv.download')}
           </a>
         </>
       )}

@@ -3,12 +3,14 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../api/client';
 import { useFormat } from '../format/useFormat';
+import { CsvButton } from '../ui/table/CsvButton';
+import type { Period } from '../ui/table/saveCsv';
 import { ApplicationName, OwnerName } from './places';
 
 const FEW = 10;
 
 /** Whom the failures of a capability hit: the applications that called it, most failures first. */
-export function CallersTable({ callers: { items, total } }: { callers: Schemas['CallingApplications'] }) {
+export function CallersTable({ callers: { items, total }, period }: { callers: Schemas['CallingApplications']; period: Period }) {
   const { t } = useTranslation(['figures', 'common']);
   const format = useFormat();
   const [all, setAll] = useState(false);
@@ -17,6 +19,7 @@ export function CallersTable({ callers: { items, total } }: { callers: Schemas['
     <section className="block" aria-label={title}>
       <div className="block-head">
         <h2>{title}</h2>
+        <CsvButton name="applications" period={period} rows={items} />
       </div>
       <table className="table">
         <caption className="unseen">{title}</caption>

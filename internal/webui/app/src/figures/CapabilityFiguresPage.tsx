@@ -18,6 +18,7 @@ import { Block, Empty } from '../ui/page/Block';
 import { Crumb } from '../ui/page/Crumb';
 import { Gone } from '../ui/page/Gone';
 import { StatusTag } from '../ui/Tag';
+import { CsvButton } from '../ui/table/CsvButton';
 import { useTitle } from '../ui/page/useTitle';
 import { CallersTable } from './CallersTable';
 import { HourLine } from './HourLine';
@@ -125,8 +126,8 @@ function Figures({
         </section>
       ) : (
         <>
-          {data.summary.failures > 0 && <WhyTable reasons={data.reasons} />}
-          <CallersTable callers={data.applications} />
+          {data.summary.failures > 0 && <WhyTable reasons={data.reasons} period={state.range} />}
+          <CallersTable callers={data.applications} period={state.range} />
           {state.range.days > 1 && (
             <DailyBlock
               title={t('overview:daily')}
@@ -140,6 +141,7 @@ function Figures({
           <section className="block" aria-label={t('upstreams.title')}>
             <div className="block-head">
               <h2>{t('upstreams.title')}</h2>
+              <CsvButton name="upstreams" period={state.range} rows={data.upstreams} />
             </div>
             <UpstreamsTable items={data.upstreams} firstByte={data.firstByte} range={data} />
           </section>

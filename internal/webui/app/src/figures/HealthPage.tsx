@@ -11,6 +11,7 @@ import { dayOf, today } from '../range/days';
 import { Block, BlockBones } from '../ui/page/Block';
 import { Icon } from '../ui/Icon';
 import { Tag } from '../ui/Tag';
+import { CsvButton } from '../ui/table/CsvButton';
 import { useTitle } from '../ui/page/useTitle';
 import { Behind } from './Behind';
 import { Causes } from './Causes';
@@ -99,6 +100,7 @@ function Health({ data, lines }: { data: Dated<Schemas['FiguresOverview']>; line
         <section className="block" aria-label={t('health.others')}>
           <div className="block-head">
             <h2>{t('health.others')}</h2>
+            <CsvButton name="failures-last-hour" rows={others} />
           </div>
           <p className="second causes-about">{t('health.othersAbout')}</p>
           {others.length > 0 && (

@@ -2,6 +2,7 @@ import './figures.css';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../format/useFormat';
+import { CsvButton } from '../ui/table/CsvButton';
 import { CapabilityName } from './places';
 import type { CapabilityLine } from './queries';
 
@@ -31,6 +32,7 @@ export function HoursTable({ lines, search }: { lines: readonly CapabilityLine[]
     <section className="block" aria-label={t('hours.title')}>
       <div className="block-head">
         <h2>{t('hours.title')}</h2>
+        <CsvButton name="last-hour" rows={called} />
       </div>
       <table className="table">
         <thead>

@@ -19,10 +19,12 @@ import { Block, Bones, Empty } from '../ui/page/Block';
 import { PastTheEnd } from '../ui/table/PagedBlock';
 import { Pages } from '../ui/table/Pages';
 import { UrlSearch } from '../ui/form/SearchField';
+import { CsvButton } from '../ui/table/CsvButton';
 import { usePage } from '../ui/table/usePage';
 import { useSearch } from '../ui/table/useSearch';
 import { useTitle } from '../ui/page/useTitle';
 import { ApplicationName, CapabilityName, OwnerName } from './places';
+import { figuresPages } from './pages';
 import { figuresQueries, SIZE, type Wanted } from './queries';
 import { Standouts } from './Standouts';
 import { asked, BY, ordered, sortsOf, type By } from './usage';
@@ -133,6 +135,7 @@ function Lists({ state }: { state: RangeState }) {
             </button>
           ))}
         </div>
+        <CsvButton name={by} period={state.range} rows={figuresPages(by, state.range, wanted)} />
       </div>
       <div className="filters usage-find" role="search">
         {sought && <UrlSearch label={t(`usage.search.${by}`)} most={64} />}

@@ -5,13 +5,15 @@ import { useLocation } from 'react-router';
 import type { Schemas } from '../api/client';
 import { useReasonText } from '../calls/useReasonText';
 import { useFormat } from '../format/useFormat';
+import { CsvButton } from '../ui/table/CsvButton';
+import type { Period } from '../ui/table/saveCsv';
 import { useAnchor } from '../ui/page/useScroll';
 
 /** The name of this block in a URL's hash. */
 const WHY = 'why';
 
 /** Why calls of a capability failed in the range, and how many applications and owners each reason hit. */
-export function WhyTable({ reasons: { items, failures, other } }: { reasons: Schemas['FiguresFailures'] }) {
+export function WhyTable({ reasons: { items, failures, other }, period }: { reasons: Schemas['FiguresFailures']; period: Period }) {
   const { t } = useTranslation(['figures', 'calls', 'common']);
   const format = useFormat();
   const words = useReasonText();
@@ -25,6 +27,7 @@ export function WhyTable({ reasons: { items, failures, other } }: { reasons: Sch
     <section ref={place} id={WHY} tabIndex={-1} className="block why" aria-label={t('calls:why.title')}>
       <div className="block-head">
         <h2>{t('calls:why.title')}</h2>
+        <CsvButton name="failures" period={period} rows={other.failures > 0 ? [...items, other] : items} />
       </div>
       <table className="table">
         <caption className="unseen">{t('calls:why.title')}</caption>

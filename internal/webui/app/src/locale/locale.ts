@@ -18,7 +18,9 @@ const load = {
 
 // Words of single pages, which come with them.
 const more = {
+  capabilities: { 'zh-CN': () => import('./zh/capabilities'), en: () => import('./en/capabilities') },
   explore: { 'zh-CN': () => import('./zh/explore'), en: () => import('./en/explore') },
+  playground: { 'zh-CN': () => import('./zh/playground'), en: () => import('./en/playground') },
   management: { 'zh-CN': () => import('./zh/management'), en: () => import('./en/management') },
 };
 

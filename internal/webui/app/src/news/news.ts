@@ -43,6 +43,36 @@ export const news: readonly Entry[] = [
         ['拖动即可缩小范围', '在图表上横向拖过几天，页面即显示这几天；拖过一天中的几个小时，即可查看其间的调用。按 Escape 取消。'],
         '/',
       ),
+      item(
+        [
+          'What capabilities cost',
+          'Each capability tells its price of today, how your own calls of the last 7 days went, and which of your applications have it. Order them by any of it.',
+        ],
+        ['能力的价格', '每项能力都会显示今日价格、你自己最近 7 天的调用情况，以及哪些应用已绑定。可按其中任意一项排序。'],
+        '/capabilities',
+      ),
+      item(
+        [
+          'Tables as files',
+          'Every table of figures and every list can be saved as CSV: all of it, not the page shown, with exact values under the API’s names.',
+        ],
+        ['表格可下载', '每张数据表和每个列表都可以下载为 CSV：包含全部行而不只是当前页，列名与 API 一致，数值不做舍入。'],
+      ),
+      item(
+        [
+          'What upstreams said',
+          'Failures by the words of the upstream, whatever the numbers in them: how often, which application most, since when, and whether it still happens. A click lists exactly these calls.',
+        ],
+        ['上游怎么说', '按上游的原话归并失败，忽略其中的数字：多少次、影响哪个应用最多、从何时开始、是否仍在发生。点击即可列出这些调用。'],
+        '/calls',
+      ),
+      item(
+        [
+          'Where the time of a call went',
+          'Each call shows its attempts, the wait for the first byte and the end as bars. And on slow lines the first figures stand in half the time.',
+        ],
+        ['调用的时间花在哪里', '每次调用以条形显示各次尝试、等待首字节与结束的时间。慢速网络下，首批数据的显示时间减半。'],
+      ),
     ],
     office: [],
   },

@@ -3,6 +3,7 @@ import { api, unwrap, type Schemas } from '../api/client';
 import { changedMeanwhile, ifUnchanged } from '../api/error';
 import { addDays, today } from '../range/days';
 import { auditQuery, type AuditFilter } from './operations/auditFilter';
+import type { BudgetFilter } from './money/budgetQueries';
 import { inOrder, newestOf, storeOrder } from './catalog/order';
 
 export type Capability = Schemas['AdminCapability'];
@@ -21,7 +22,7 @@ export interface Filter {
 
 /** Rows of a list. */
 export const LIST_SIZE = 50;
-const MOST_ROWS = 100; // in one answer
+export const MOST_ROWS = 100; // in one answer
 
 /** Whether a list is a group and nothing else: it is read whole, so that it can be ordered. */
 export const orderable = ({ groupId, status, q }: Filter): boolean => groupId !== '' && status === '' && q === '';
@@ -173,6 +174,21 @@ export const officeQueries = {
       staleTime: 0,
       refetchInterval: 15_000,
     }),
+};
+
+/** Pages of lists as they are saved: of as many rows as an answer has. */
+export const officePages = {
+  capabilities: (filter: Omit<Filter, 'page'>) => (page: number) =>
+    unwrap(api.GET('/api/admin/capabilities', { params: { query: { ...filter, page, size: MOST_ROWS } } })),
+  ceilings: (filter: { scope: '' | Ceiling['scope']; q: string }) => (page: number) =>
+    unwrap(api.GET('/api/admin/limits', { params: { query: { ...filter, page, size: MOST_ROWS } } })),
+  applications: (filter: Omit<DirectoryFilter, 'page'>) => (page: number) =>
+    unwrap(api.GET('/api/admin/applications', { params: { query: { ...filter, page, size: MOST_ROWS } } })),
+  users: (q: string) => (page: number) => unwrap(api.GET('/api/admin/users', { params: { query: { q, page, size: MOST_ROWS } } })),
+  spools: (page: number) => unwrap(api.GET('/api/admin/spools', { params: { query: { page, size: MOST_ROWS } } })),
+  budgets: (filter: Omit<BudgetFilter, 'page'>) => (page: number) =>
+    unwrap(api.GET('/api/admin/budgets', { params: { query: { ...filter, page, size: MOST_ROWS } } })),
+  uncovered: (page: number) => unwrap(api.GET('/api/admin/budgets/uncovered', { params: { query: { page, size: MOST_ROWS } } })),
 };
 
 export const upstreamQueries = {

@@ -156,6 +156,7 @@ function AllFigures({ data, state, search, compare }: Shown) {
           <UsageTable
             title={t('byCapability')}
             models={data.models}
+            period={state.range}
             to={(model, result) => (result === null ? callsPath(null, ranged, { model }) : why(model))}
           />
         </>

@@ -21,7 +21,7 @@ export interface Comparison {
   span: string;
 }
 
-type Figures = Schemas['Metrics'];
+type Figures = Pick<Schemas['Metrics'], 'calls' | 'successes' | 'failures' | 'avgDurationMs' | 'p50Ms' | 'p95Ms' | 'p99Ms'>;
 type Said = Coverage & Pick<Schemas['Coverage'], 'missed'> & { receivedAt: number };
 
 /** The figures of a period with their changes; `last` is a tile of the page's own. What counts calls leads to them. */

@@ -5,6 +5,8 @@ import type { Schemas } from '../api/client';
 import { sum } from '../chart/series';
 import { useFormat } from '../format/useFormat';
 import { Money } from '../tokens/Money';
+import { CsvButton } from '../ui/table/CsvButton';
+import type { Period } from '../ui/table/saveCsv';
 import { Counted } from '../ui/table/Counted';
 import { SortHead } from '../ui/table/SortHead';
 import { useOrder } from '../ui/table/useOrder';
@@ -27,10 +29,13 @@ interface Row {
 export function UsageTable({
   models,
   title,
+  period,
   to,
 }: {
   models: readonly Usage[];
   title: string;
+  /** The Beijing days that they are of. */
+  period: Period;
   to?: (model: string, result: 'failure' | null) => To | undefined;
 }) {
   const { t } = useTranslation(['overview', 'common']);
@@ -63,6 +68,7 @@ export function UsageTable({
     <section className="block" aria-label={title}>
       <div className="block-head">
         <h2>{title}</h2>
+        <CsvButton name="capabilities" period={period} rows={sorted} />
       </div>
       <table className="table">
         <thead>

@@ -22,7 +22,7 @@ import { Samples } from './Samples';
 import { useAttempt } from './useAttempt';
 
 interface Props {
-  capability: Schemas['Capability'];
+  capability: Schemas['CapabilityFields'];
 }
 
 /** A request built from the upstream's model and default path, sent with an own application's key. */

@@ -7,6 +7,7 @@ import type { Bucket } from '../chart/series';
 import { Legend } from '../chart/DailyBlock';
 import { useFormat } from '../format/useFormat';
 import { Block, Bones } from '../ui/page/Block';
+import { CsvButton } from '../ui/table/CsvButton';
 import { Counted } from '../ui/table/Counted';
 import { boundsOf, byHour } from './hours';
 import { whyQueries, type Hour } from './queries';
@@ -81,6 +82,13 @@ export default function HourlyBlock({
         <button type="button" className="quiet" onClick={() => setAsTable(!asTable)}>
           {t(asTable ? 'chart.chart' : 'chart.table')}
         </button>
+        {asTable && data && (
+          <CsvButton
+            name="hours"
+            period={{ start: day, end: day }}
+            rows={data.hours.filter(({ hour }) => Date.parse(hour) <= data.answeredAt)}
+          />
+        )}
       </div>
       <Block query={query} height={304}>
         {({ hours, answeredAt }) =>

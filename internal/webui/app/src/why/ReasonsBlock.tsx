@@ -9,6 +9,7 @@ import { useFormat } from '../format/useFormat';
 import { whileLeaving, type RangeState } from '../range/useRange';
 import { Block } from '../ui/page/Block';
 import { useSearch } from '../ui/table/useSearch';
+import { CsvButton } from '../ui/table/CsvButton';
 import { useAnchor } from '../ui/page/useScroll';
 import { reasonOf, whyQueries, type Reason } from './queries';
 
@@ -47,6 +48,13 @@ export default function ReasonsBlock({
           <button type="button" className="quiet" data-edge onClick={() => setSearch({ [WHY]: null }, { replace: true })}>
             {t('why.onlyModel', { model: model || t('common:metrics.unspecified') })} ✕
           </button>
+        )}
+        {query.data && query.data.failures > 0 && (
+          <CsvButton
+            name="failures"
+            period={state.range}
+            rows={query.data.other.failures > 0 ? [...query.data.items, query.data.other] : query.data.items}
+          />
         )}
       </div>
       <Block query={query} height={176}>

@@ -13,7 +13,6 @@ const calls: Same<typeof zh> = {
   liveHint: 'Asked again every 3 seconds',
   onlyFailures: 'Only failures',
   allResults: 'All results',
-  download: 'Download CSV',
   fresh: '{{n}} new calls ↑',
   freshOne: '1 new call ↑',
   empty: 'No such calls on {{day}}.',

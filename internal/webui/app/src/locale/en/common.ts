@@ -161,6 +161,7 @@ const common: Same<typeof zh> = {
     end: 'Last day',
   },
   status: { active: 'Active', disabled: 'Disabled', enabled: 'Enabled' },
+  csv: { download: 'Download CSV', cut: 'The file has the first {{n}} of {{total}} rows.' },
   metrics: {
     calls: 'Calls',
     successes: 'Successes',

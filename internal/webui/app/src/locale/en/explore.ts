@@ -10,7 +10,6 @@ const explore: Same<typeof zh> = {
   compare: 'Compare',
   compares: { previous: 'Against the days before', month: 'Against the month before', off: 'Without comparison' },
   before: { previous: 'Before', month: 'Month before' },
-  download: 'Download CSV',
   tagName: 'Name of the tag',
   tagHint: 'Small letters, digits, _ and -, at most 32 characters',
   remove: 'Do not narrow by this any more',

@@ -92,7 +92,6 @@ const officePeople: Same<typeof zh> = {
     byAction: 'What was changed',
     everyAction: 'All actions',
     field: '{{name}}: ',
-    download: 'Download CSV',
     none: 'No entry matches.',
     nouns: {
       application: 'Applications',

@@ -10,7 +10,6 @@ const calls = {
   liveHint: '每 3 秒更新',
   onlyFailures: '只看失败',
   allResults: '全部结果',
-  download: '下载 CSV',
   fresh: '{{n}} 条新调用 ↑',
   freshOne: '1 条新调用 ↑',
   empty: '{{day}} 没有符合条件的调用。',

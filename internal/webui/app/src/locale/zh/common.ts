@@ -146,6 +146,7 @@ const common = {
     end: '结束日期',
   },
   status: { active: '启用', disabled: '已停用', enabled: '启用' },
+  csv: { download: '下载 CSV', cut: '文件包含全部 {{total}} 行中的前 {{n}} 行。' },
   metrics: {
     calls: '调用量',
     successes: '成功数',

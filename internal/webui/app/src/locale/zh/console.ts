@@ -2,10 +2,8 @@ import alerts from './alerts';
 import applications from './applications';
 import budgets from './budgets';
 import calls from './calls';
-import capabilities from './capabilities';
 import common from './common';
 import overview from './overview';
-import playground from './playground';
 import session from './session';
 
-export default { alerts, applications, budgets, calls, capabilities, common, overview, playground, session };
+export default { alerts, applications, budgets, calls, common, overview, session };

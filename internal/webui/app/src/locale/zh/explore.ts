@@ -7,7 +7,6 @@ const explore = {
   compare: '对比',
   compares: { previous: '与之前等长时间对比', month: '与上月同期对比', off: '不对比' },
   before: { previous: '之前', month: '上月同期' },
-  download: '下载 CSV',
   tagName: '标签名',
   tagHint: '小写字母、数字、_ 和 -，不超过 32 个字符',
   remove: '不再按此筛选',

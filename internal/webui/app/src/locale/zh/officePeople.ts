@@ -89,7 +89,6 @@ const officePeople = {
     byAction: '修改了什么',
     everyAction: '全部操作',
     field: '{{name}}：',
-    download: '下载 CSV',
     none: '没有匹配的记录。',
     nouns: {
       application: '应用',

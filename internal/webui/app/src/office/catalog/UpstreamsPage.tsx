@@ -17,6 +17,7 @@ import { notify } from '../../ui/page/notice';
 import { Cell } from '../../ui/table/Records';
 import { Tag } from '../../ui/Tag';
 import { useAnchor } from '../../ui/page/useScroll';
+import { CsvFoot } from '../../ui/table/CsvButton';
 import { useTitle } from '../../ui/page/useTitle';
 import { Result } from './Check';
 import { causeOf } from './cause';
@@ -60,19 +61,22 @@ export function Component() {
             all.length === 0 ? (
               <Empty text={t('upstreams.empty')} />
             ) : (
-              <table className="table records late upstreams">
-                <Columns />
-                <tbody>
-                  {all.map((one) => (
-                    <Row
-                      key={one.id}
-                      upstream={one}
-                      used={figures.data ? (used.get(one.id) ?? null) : undefined}
-                      onEdit={() => setForm({ upstream: one })}
-                    />
-                  ))}
-                </tbody>
-              </table>
+              <>
+                <table className="table records late upstreams">
+                  <Columns />
+                  <tbody>
+                    {all.map((one) => (
+                      <Row
+                        key={one.id}
+                        upstream={one}
+                        used={figures.data ? (used.get(one.id) ?? null) : undefined}
+                        onEdit={() => setForm({ upstream: one })}
+                      />
+                    ))}
+                  </tbody>
+                </table>
+                <CsvFoot name="upstreams" rows={all} />
+              </>
             )
           }
         </Block>

@@ -7,6 +7,7 @@ import { Button } from '../../ui/Button';
 import { Decide, Form, Refused, useDraft, useTyped } from '../../ui/form/Form';
 import { Block } from '../../ui/page/Block';
 import { notify } from '../../ui/page/notice';
+import { CsvFoot } from '../../ui/table/CsvButton';
 import { Cell } from '../../ui/table/Records';
 import { officeQueries, useSetBelieved } from '../queries';
 import { CapabilityField } from './CapabilityField';
@@ -31,45 +32,48 @@ export function Believed() {
           all.length === 0 ? (
             <p className="second">{t('believed.empty')}</p>
           ) : (
-            <table className="table records late">
-              <thead>
-                <tr>
-                  <th>{t('prices.capability')}</th>
-                  <th>{t('believed.since')}</th>
-                  <th>{t('believed.by')}</th>
-                  <th>
-                    <span className="unseen">{t('prices.action')}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {all.map(({ capabilityId, createdBy, createdAt }) => (
-                  <tr key={capabilityId}>
-                    <td>
-                      <strong>{capabilityId}</strong>
-                    </td>
-                    <Cell label={t('believed.since')} className="number">
-                      {format.time(createdAt)}
-                    </Cell>
-                    <Cell label={t('believed.by')}>{createdBy}</Cell>
-                    <td>
-                      <div className="record-actions">
-                        <AskButton
-                          of={t('believed.stopOf', { name: capabilityId })}
-                          title={t('believed.ask', { name: capabilityId })}
-                          text={t('believed.askText')}
-                          action={t('believed.stop')}
-                          run={async () => {
-                            await mutateAsync({ capabilityId, believed: false });
-                            notify('ok', t('believed.stopped', { name: capabilityId }));
-                          }}
-                        />
-                      </div>
-                    </td>
+            <>
+              <table className="table records late">
+                <thead>
+                  <tr>
+                    <th>{t('prices.capability')}</th>
+                    <th>{t('believed.since')}</th>
+                    <th>{t('believed.by')}</th>
+                    <th>
+                      <span className="unseen">{t('prices.action')}</span>
+                    </th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {all.map(({ capabilityId, createdBy, createdAt }) => (
+                    <tr key={capabilityId}>
+                      <td>
+                        <strong>{capabilityId}</strong>
+                      </td>
+                      <Cell label={t('believed.since')} className="number">
+                        {format.time(createdAt)}
+                      </Cell>
+                      <Cell label={t('believed.by')}>{createdBy}</Cell>
+                      <td>
+                        <div className="record-actions">
+                          <AskButton
+                            of={t('believed.stopOf', { name: capabilityId })}
+                            title={t('believed.ask', { name: capabilityId })}
+                            text={t('believed.askText')}
+                            action={t('believed.stop')}
+                            run={async () => {
+                              await mutateAsync({ capabilityId, believed: false });
+                              notify('ok', t('believed.stopped', { name: capabilityId }));
+                            }}
+                          />
+                        </div>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+              <CsvFoot name="believed" rows={all} />
+            </>
           )
         }
       </Block>

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client';
 import { useFormat } from '../../format/useFormat';
 import { Block } from '../../ui/page/Block';
+import { CsvFoot } from '../../ui/table/CsvButton';
 import { Tag } from '../../ui/Tag';
 import { officeQueries } from '../queries';
 
@@ -20,11 +21,14 @@ export function Days() {
       <p className="second spools-about">{t('days.about')}</p>
       <Block query={query} height={200}>
         {(days) => (
-          <ul className="days">
-            {days.map((day) => (
-              <Row key={day.day} of={day} />
-            ))}
-          </ul>
+          <>
+            <ul className="days">
+              {days.map((day) => (
+                <Row key={day.day} of={day} />
+              ))}
+            </ul>
+            <CsvFoot name="days" rows={days} />
+          </>
         )}
       </Block>
     </section>

@@ -8,7 +8,8 @@ import { Button } from '../../ui/Button';
 import { Decide, Form, Input, Notice, Refused, Select, useDraft, useTyped } from '../../ui/form/Form';
 import { Icon } from '../../ui/Icon';
 import { notify } from '../../ui/page/notice';
-import { BANDS, draft, fresh, METERS, RATES, replaced, stored, taken, type Meter, type Price, type Typed } from './prices';
+import { BANDS, draft, fresh, RATES, replaced, stored, taken, type Price, type Typed } from './prices';
+import { METERS, type Meter } from '../../tokens/meters';
 import { CapabilityField } from './CapabilityField';
 import { usePutPrice } from '../queries';
 import { Suggestions } from './Suggestions';
@@ -133,7 +134,7 @@ export function PriceForm({
 
 /** Amounts of what else the provider charges for, one a row. */
 function Meters({ form, taken }: { form: ReturnType<typeof useDraft<Typed>>; taken: readonly Meter[] }) {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation(['admin', 'capabilities']);
   const { fields, append, remove } = useFieldArray({ control: form.control, name: 'amounts' });
   const left = (Object.keys(METERS) as Meter[]).filter((meter) => !taken.includes(meter));
   return (
@@ -145,7 +146,7 @@ function Meters({ form, taken }: { form: ReturnType<typeof useDraft<Typed>>; tak
             <Choice name={`amounts.${n}.meter`} label={t('prices.meter')}>
               {(Object.keys(METERS) as Meter[]).map((one) => (
                 <option key={one} value={one} disabled={one !== meter && taken.includes(one)}>
-                  {t(`prices.meters.${one}`)}
+                  {t(`capabilities:meters.${one}`)}
                 </option>
               ))}
             </Choice>
@@ -153,10 +154,10 @@ function Meters({ form, taken }: { form: ReturnType<typeof useDraft<Typed>>; tak
               {...code}
               name={`amounts.${n}.amount`}
               label={t('prices.amount')}
-              hint={t(`prices.per.${METERS[meter]}`)}
+              hint={t(`capabilities:per.${METERS[meter]}`)}
               inputMode="decimal"
             />
-            <Button onClick={() => remove(n)} aria-label={t('prices.removeOf', { meter: t(`prices.meters.${meter}`) })}>
+            <Button onClick={() => remove(n)} aria-label={t('prices.removeOf', { meter: t(`capabilities:meters.${meter}`) })}>
               {t('prices.remove')}
             </Button>
           </div>

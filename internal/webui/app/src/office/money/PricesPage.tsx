@@ -11,13 +11,15 @@ import { Block, Empty, TableBones } from '../../ui/page/Block';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { notify } from '../../ui/page/notice';
+import { CsvFoot } from '../../ui/table/CsvButton';
 import { Cell } from '../../ui/table/Records';
 import { Tag } from '../../ui/Tag';
 import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
 import { Believed } from './Believed';
 import { PriceForm } from './PriceForm';
-import { histories, listed, METERS, type Held, type Price } from './prices';
+import { listed, METERS } from '../../tokens/meters';
+import { histories, type Held, type Price } from './prices';
 import { Rates } from './Rates';
 import { officeQueries, useDeletePrice } from '../queries';
 
@@ -69,7 +71,12 @@ export function Component() {
           {(all) => {
             const held = histories(all, today()).filter(({ price }) => capability === '' || price.capabilityId === capability);
             if (held.length > 0)
-              return <Table held={held} onCorrect={(price) => setForm({ price, of: { capability, model: '', from: price.from } })} />;
+              return (
+                <>
+                  <Table held={held} onCorrect={(price) => setForm({ price, of: { capability, model: '', from: price.from } })} />
+                  <CsvFoot name="prices" rows={held.map(({ price, until, state }) => ({ ...price, until, state }))} />
+                </>
+              );
             return <Empty text={capability === '' ? t('prices.empty') : t('prices.none', { name: capability })} />;
           }}
         </Block>
@@ -185,7 +192,7 @@ function Table({ held, onCorrect }: { held: readonly Held[]; onCorrect: (price: 
 }
 
 function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void }) {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation(['admin', 'capabilities']);
   const format = useFormat();
   const calls = [
     ...(price.tier === null ? [] : [t('prices.ofTier', { tier: price.tier })]),
@@ -197,7 +204,7 @@ function Row({ price, until, state, onCorrect }: Held & { onCorrect: () => void 
     ...(calls === '' ? [] : [calls]),
   ].join(' ');
   const more = listed(price.amounts).map(
-    ({ meter, amount }) => `${t(`prices.meters.${meter}`)} ${amount} ${t(`prices.per.${METERS[meter]}`)}`,
+    ({ meter, amount }) => `${t(`capabilities:meters.${meter}`)} ${amount} ${t(`capabilities:per.${METERS[meter]}`)}`,
   );
   const asInput = <span className="meta">{t('prices.asInput')}</span>;
   return (

@@ -9,6 +9,7 @@ import { Button } from '../../ui/Button';
 import { Decide, Form, Input, Notice, Refused, useDraft, useTyped } from '../../ui/form/Form';
 import { Block } from '../../ui/page/Block';
 import { notify } from '../../ui/page/notice';
+import { CsvFoot } from '../../ui/table/CsvButton';
 import { Cell } from '../../ui/table/Records';
 import { officeQueries, useDeleteRate, usePutRate } from '../queries';
 
@@ -38,23 +39,26 @@ export function Rates() {
           rates.length === 0 ? (
             <p className="second">{t('rates.empty')}</p>
           ) : (
-            <table className="table records late">
-              <thead>
-                <tr>
-                  <th>{t('rates.pair')}</th>
-                  <th>{t('rates.from')}</th>
-                  <th className="right">{t('rates.rate')}</th>
-                  <th>
-                    <span className="unseen">{t('prices.action')}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rates.map((rate) => (
-                  <Row key={rate.id} rate={rate} onCorrect={() => setForm({ rate })} />
-                ))}
-              </tbody>
-            </table>
+            <>
+              <table className="table records late">
+                <thead>
+                  <tr>
+                    <th>{t('rates.pair')}</th>
+                    <th>{t('rates.from')}</th>
+                    <th className="right">{t('rates.rate')}</th>
+                    <th>
+                      <span className="unseen">{t('prices.action')}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {rates.map((rate) => (
+                    <Row key={rate.id} rate={rate} onCorrect={() => setForm({ rate })} />
+                  ))}
+                </tbody>
+              </table>
+              <CsvFoot name="rates" rows={rates} />
+            </>
           )
         }
       </Block>

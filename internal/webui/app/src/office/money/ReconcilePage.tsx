@@ -13,6 +13,7 @@ import { Pages } from '../../ui/table/Pages';
 import { Cell } from '../../ui/table/Records';
 import { useSearch } from '../../ui/table/useSearch';
 import { Tag } from '../../ui/Tag';
+import { saveFile } from '../../ui/table/saveCsv';
 import { useTitle } from '../../ui/page/useTitle';
 import { comparisonOf, COUNTS, differs, fileOf, invoiceQueries, rounded, rowsOf, totalOf, ZONES, type Row, type Sums } from './invoice';
 
@@ -49,8 +50,8 @@ export function Component() {
     <>
       <div className="page-head">
         <h1>{t('reconcile.title')}</h1>
-        <Button disabled={rows.length === 0} onClick={() => save(`${month}-${zone.replaceAll('/', '-')}.csv`, fileOf(rows))}>
-          {t('reconcile.save')}
+        <Button disabled={rows.length === 0} onClick={() => saveFile(`${month}-${zone.replaceAll('/', '-')}.csv`, fileOf(rows))}>
+          {t('common:csv.download')}
         </Button>
       </div>
       <section className="block" aria-label={t('reconcile.title')}>
@@ -230,10 +231,10 @@ function Why({ of }: { of: Sums }) {
 
 /** What was used besides input and output. */
 function Meters({ of, compared }: { of: Sums; compared: boolean }) {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation(['admin', 'capabilities']);
   const format = useFormat();
   return of.meters.map(({ meter, of: [ours, theirs, difference] }) => {
-    const name = meter === 'cache_write' ? t('prices.cacheWrite') : t(`prices.meters.${meter}`);
+    const name = meter === 'cache_write' ? t('prices.cacheWrite') : t(`capabilities:meters.${meter}`);
     if (!compared || difference === null)
       return (
         <span key={meter} className="meta record-line">
@@ -307,13 +308,4 @@ function Beside({ difference, same, ours, theirs }: { difference: string; same: 
       <span className="meta record-line">{t('reconcile.beside', { ours, theirs })}</span>
     </>
   );
-}
-
-/** Has the browser save a text under a name. */
-function save(name: string, text: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

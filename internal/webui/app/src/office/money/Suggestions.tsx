@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Block } from '../../ui/page/Block';
 import { useFormat } from '../../format/useFormat';
-import { listed, type Suggestion } from './prices';
+import { listed } from '../../tokens/meters';
+import type { Suggestion } from './prices';
 import { officeQueries } from '../queries';
 
 /** What a public catalogue says such a model costs; a press fills the form with it, nothing more. */
@@ -41,7 +42,7 @@ export function Suggestions({ capability, model, onUse }: { capability: string; 
 }
 
 function Line({ one, onUse }: { one: Suggestion; onUse: () => void }) {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation(['admin', 'capabilities']);
   const format = useFormat();
   const rates = (
     [
@@ -64,7 +65,7 @@ function Line({ one, onUse }: { one: Suggestion; onUse: () => void }) {
         <span className="meta record-line">
           {[
             ...rates.map(([name, rate]) => `${t(`prices.${name}`)} ${rate}`),
-            ...listed(one.amounts).map(({ meter, amount }) => `${t(`prices.meters.${meter}`)} ${amount}`),
+            ...listed(one.amounts).map(({ meter, amount }) => `${t(`capabilities:meters.${meter}`)} ${amount}`),
           ].join(' · ')}{' '}
           {one.currency}
           {notes.length > 0 && ` · ${notes.join(' · ')}`}

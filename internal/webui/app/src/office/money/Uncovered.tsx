@@ -9,6 +9,7 @@ import { Empty, TableBones } from '../../ui/page/Block';
 import { PagedBlock } from '../../ui/table/PagedBlock';
 import { Cell } from '../../ui/table/Records';
 import { BUDGETS_SIZE, officeBudgetQueries } from './budgetQueries';
+import { officePages } from '../queries';
 
 /** Applications that spend without a budget, and the way to give their owner one. */
 export function Uncovered({
@@ -32,6 +33,7 @@ export function Uncovered({
         page={page}
         size={BUDGETS_SIZE}
         onPage={onPage}
+        csv={{ name: 'uncovered', rows: officePages.uncovered }}
         empty={<Empty text={t('budgets.covered')} />}
       >
         {({ items }) => (

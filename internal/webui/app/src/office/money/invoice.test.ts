@@ -21,7 +21,7 @@ const row = (name: string): Row => ({
 test('a saved file says that it is UTF-8, and no cell of it is a formula', () => {
   const file = fileOf([row('通义"千问"')]);
   expect(file.startsWith('\ufeffdate,model,')).toBe(true);
-  expect(file).toContain('2026-10-04,"通义""千问""","通义""千问""",3,2,-1,,,,,,,,,,USD,1.5,0.25,-1.25,0,0,0,partial 4,true,2,3,1\r\n');
+  expect(file).toContain('2026-10-04,"通义""千问""","通义""千问""",3,2,-1,,,,,,,,,,USD,1.5,0.25,-1.25,0,0,0,partial 4,true,2,3,1\n');
   for (const name of ['=1+1', '+x', '-x', '@SUM(1)', '\t=1', '\n', '＝1', '＋x', '－x', '＠x', ' =1', '\u200b=1']) {
     expect(fileOf([row(name)]).split(`'${name}`)).toHaveLength(3);
   }

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../../api/client';
-import { METERS, type Meter } from './prices';
+import { METERS, type Meter } from '../../tokens/meters';
+import { sheetOf } from '../../ui/table/csv';
 
 type Counts = Schemas['InvoiceCounts'];
 type Comparison = Schemas['InvoiceComparison'];
@@ -193,10 +194,7 @@ function compared({ counted, billed, difference, ...of }: Comparison['items'][nu
   };
 }
 
-/**
- * The rows as CSV, one line a currency, known to be UTF-8 by its byte order mark. What a spreadsheet would work out gets an
- * apostrophe: names are an upstream's.
- */
+/** The rows as CSV, one line a currency. */
 export function fileOf(rows: readonly Row[]): string {
   const meters = OTHERS.filter((meter) => rows.some((row) => row.meters.some((one) => one.meter === meter)));
   const heads = [
@@ -221,37 +219,26 @@ export function fileOf(rows: readonly Row[]): string {
   ];
   const lines = rows.flatMap((row) =>
     (row.cost.length === 0 ? [{ currency: '', ours: null, theirs: null, difference: null }] : row.cost).map(
-      ({ currency, ours, theirs, difference }) =>
-        [
-          row.date,
-          row.model,
-          row.capability,
-          ...row.calls,
-          ...row.input,
-          ...row.output,
-          ...row.cached,
-          currency,
-          ours,
-          theirs,
-          difference,
-          row.partial,
-          row.absent,
-          row.unpriced,
-          row.why.map(({ reason, calls }) => `${reason} ${calls}`).join('; '),
-          String(row.unexplained),
-          ...meters.flatMap((meter) => row.meters.find((one) => one.meter === meter)?.of ?? [null, null, null]),
-        ]
-          .map(cell)
-          .join(','),
+      ({ currency, ours, theirs, difference }) => [
+        row.date,
+        row.model,
+        row.capability,
+        ...row.calls,
+        ...row.input,
+        ...row.output,
+        ...row.cached,
+        currency,
+        ours,
+        theirs,
+        difference,
+        row.partial,
+        row.absent,
+        row.unpriced,
+        row.why.map(({ reason, calls }) => `${reason} ${calls}`).join('; '),
+        row.unexplained,
+        ...meters.flatMap((meter) => row.meters.find((one) => one.meter === meter)?.of ?? [null, null, null]),
+      ],
     ),
   );
-  return `\ufeff${[heads.join(','), ...lines].join('\r\n')}\r\n`;
+  return sheetOf(heads, lines);
 }
-
-const cell = (of: string | number | null): string => {
-  const text = of === null ? '' : typeof of === 'number' || DECIMAL.test(of) ? String(of) : harmless(of);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-
-const DECIMAL = /^-?\d+(\.\d+)?$/;
-const harmless = (of: string): string => (/^([\t\r\n]|[\p{Z}\p{C}]*[=+\-@＝＋－＠])/u.test(of) ? `'${of}` : of);

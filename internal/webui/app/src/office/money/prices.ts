@@ -1,5 +1,6 @@
 import type { Schemas } from '../../api/client';
 import { addDays } from '../../range/days';
+import { listed, type Meter } from '../../tokens/meters';
 
 export type Price = Schemas['Price'];
 export type Suggestion = Schemas['PriceSuggestion'];
@@ -7,35 +8,6 @@ export type Suggestion = Schemas['PriceSuggestion'];
 /** From how many input tokens on prices differ. */
 export const BANDS = [0, 128_000, 200_000, 256_000, 272_000, 1_000_000] as const;
 type Band = (typeof BANDS)[number];
-
-/** What has an amount besides the four of every price, and of how much the amount is. */
-export const METERS = {
-  cache_write_5m: 'million',
-  cache_write_30m: 'million',
-  cache_write_1h: 'million',
-  cache_write_12h: 'million',
-  input_audio: 'million',
-  input_image: 'million',
-  input_video: 'million',
-  reasoning: 'million',
-  output_audio: 'million',
-  output_image: 'million',
-  search_units: 'thousand',
-  web_searches: 'thousand',
-  tool_calls: 'thousand',
-  images: 'image',
-  pages: 'page',
-  characters: 'characters',
-  milliseconds: 'second',
-} as const;
-export type Meter = keyof typeof METERS;
-
-/** Amounts in the order of METERS, with those of meters that these pages know. */
-export const listed = (amounts: Price['amounts']): { meter: Meter; amount: string }[] =>
-  (Object.keys(METERS) as Meter[]).flatMap((meter) => {
-    const amount = amounts[meter];
-    return amount === undefined ? [] : [{ meter, amount }];
-  });
 
 /** The form's fields as they are typed; an empty model or tier is any, an empty cached rate is the input's. */
 export interface Typed {

@@ -53,14 +53,15 @@ export function AuditFilters({ filter }: { filter: AuditFilter }) {
 
 /** The file is fetched with the token, which no link carries. */
 function Download({ filter }: { filter: AuditFilter }) {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation();
   const tell = useTellFault();
   const [busy, setBusy] = useState(false);
   const get = async () => {
     setBusy(true);
     try {
       const { data } = await api.GET('/api/admin/audit.csv', { params: { query: auditQuery(filter) }, parseAs: 'blob' });
-      save(data as unknown as Blob, `audit-${today()}.csv`);
+      const { saveFile } = await import('../../ui/table/saveCsv');
+      saveFile(`audit-${today()}.csv`, data as unknown as Blob);
     } catch (error) {
       tell(error);
     } finally {
@@ -69,15 +70,7 @@ function Download({ filter }: { filter: AuditFilter }) {
   };
   return (
     <Button loading={busy} onClick={() => void get()}>
-      {t('audit.download')}
+      {t('csv.download')}
     </Button>
   );
-}
-
-function save(file: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser reads it after the click
 }

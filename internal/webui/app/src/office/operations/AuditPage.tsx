@@ -14,7 +14,7 @@ import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
 import { AuditFilters } from './AuditFilters';
 import { anyEntry, auditFilter, targetPath } from './auditFilter';
-import { METERS, type Meter } from '../money/prices';
+import { METERS, type Meter } from '../../tokens/meters';
 import { AUDIT_SIZE, officeQueries } from '../queries';
 import { folded, membersOf, moves } from './trail';
 
@@ -123,13 +123,13 @@ const isIds = (value: unknown): value is string[] => Array.isArray(value) && val
 const SECRET = '(changed)'; // what the trail says of a key
 
 function Change({ change: { field, from, to }, created }: { change: Schemas['AuditChange']; created: boolean }) {
-  const { t, i18n } = useTranslation(['admin', 'common', 'alerts']);
+  const { t, i18n } = useTranslation(['admin', 'capabilities', 'common', 'alerts']);
   const format = useFormat();
   const meter = field.replace(/^amounts\./, '');
   const name = i18n.exists(`admin:audit.fields.${field}`)
     ? t(`audit.fields.${field as Field}`)
     : meter in METERS
-      ? t(`prices.meters.${meter as Meter}`)
+      ? t(`capabilities:meters.${meter as Meter}`)
       : field;
   const { data: groups } = useQuery(officeQueries.groups());
   if (field === 'order' && isIds(from) && isIds(to)) {

@@ -16,7 +16,7 @@ import { StatusTag } from '../../ui/Tag';
 import { usePage } from '../../ui/table/usePage';
 import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
-import { DIRECTORY_SIZE, officeQueries, useJudge, type DirectoryFilter, type Listed } from '../queries';
+import { DIRECTORY_SIZE, officeQueries, useJudge, type DirectoryFilter, type Listed, officePages } from '../queries';
 
 const Confirm = lazy(() => import('../../ui/form/Confirm'));
 const DisableApplication = lazy(() => import('./DisableApplication'));
@@ -53,6 +53,7 @@ export function Component() {
           page={page}
           size={DIRECTORY_SIZE}
           onPage={setPage}
+          csv={{ name: 'applications', rows: officePages.applications({ q: filter.q, status: filter.status, sort: filter.sort }) }}
           empty={
             filter.q === '' && filter.status === '' ? (
               <Empty text={t('directory.empty')} />

@@ -15,7 +15,7 @@ import { UrlSearch } from '../../ui/form/SearchField';
 import { usePage } from '../../ui/table/usePage';
 import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
-import { officeQueries, useEndSessions, USERS_SIZE, type Account } from '../queries';
+import { officeQueries, useEndSessions, USERS_SIZE, type Account, officePages } from '../queries';
 
 const columns = ['email', 'applications', 'sessions', 'lastSignIn', 'created'] as const;
 const numbers: readonly string[] = ['applications', 'sessions'];
@@ -44,6 +44,7 @@ export function Component() {
           page={page}
           size={USERS_SIZE}
           onPage={setPage}
+          csv={{ name: 'users', rows: officePages.users(q) }}
           empty={
             q === '' ? (
               <Empty text={t('users.empty')} />

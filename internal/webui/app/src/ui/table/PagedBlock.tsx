@@ -2,7 +2,9 @@ import type { ReactNode } from 'react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Block, Empty } from '../page/Block';
+import { CsvFoot } from './CsvButton';
 import { Pages } from './Pages';
+import type { AskPage } from './saveCsv';
 
 /** A page of a list: its rows with the other pages below them, the way back from a page past the end, or `empty`. */
 export function PagedBlock<T extends { items: readonly unknown[]; total: number }>({
@@ -13,6 +15,7 @@ export function PagedBlock<T extends { items: readonly unknown[]; total: number 
   size,
   onPage,
   empty,
+  csv,
   children,
 }: {
   query: UseQueryResult<T>;
@@ -23,6 +26,8 @@ export function PagedBlock<T extends { items: readonly unknown[]; total: number 
   size: number;
   onPage: (page: number) => void;
   empty: ReactNode;
+  /** How all of the list is saved as a file. */
+  csv?: { name: string; rows: AskPage };
   children: (data: T) => ReactNode;
 }) {
   return (
@@ -32,6 +37,7 @@ export function PagedBlock<T extends { items: readonly unknown[]; total: number 
           <>
             {children(data)}
             <Pages page={page} total={data.total} size={size} onPage={onPage} />
+            {csv && <CsvFoot {...csv} />}
           </>
         ) : data.total > 0 ? (
           <PastTheEnd page={page} last={Math.ceil(data.total / size)} onPage={onPage} />
