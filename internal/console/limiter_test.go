@@ -92,15 +92,15 @@ func TestALimitedCallerGets429WhileOthersGoOn(t *testing.T) {
 	}), log)
 	ada, bob := m.developer("ada"), m.developer("bob")
 	for range 2 {
-		ada.must(200, "GET", "/api/capabilities", "")
+		ada.must(200, "GET", "/api/capabilities/groups", "")
 	}
-	r := ada.must(429, "GET", "/api/capabilities/groups", "") // the limit is of all routes together
+	r := ada.must(429, "GET", "/api/capabilities", "") // the limit is of all routes together
 	if r.body.Code != 42901 || r.header.Get("Retry-After") != "30" {
 		t.Errorf("answered %s, Retry-After %q", r.raw, r.header.Get("Retry-After"))
 	}
 	anotherSession := m.signIn(identity.Developer, "ada@example.com")
 	anotherSession.must(429, "GET", "/api/auth/me", "")
-	bob.must(200, "GET", "/api/capabilities", "")
+	bob.must(200, "GET", "/api/capabilities/groups", "")
 	(&client{m, ""}).must(200, "GET", "/api/config", "")
 }
 

@@ -111,7 +111,7 @@ func TestTheTokensOfAnAccountShareItsLimitAndGuessesAreBounded(t *testing.T) {
 	two, _ := dev.managementToken("full")
 	limited := m.another(func(d *Deps) { d.RateLimit, d.StrangerRateLimit = 2, 3 })
 	for _, token := range []string{one, two} {
-		(&client{m, token}).at(limited).must(200, "GET", "/api/capabilities", "")
+		(&client{m, token}).at(limited).must(200, "GET", "/api/capabilities/groups", "")
 	}
 	dev.at(limited).must(429, "GET", "/api/capabilities", "")
 	(&client{m, one}).at(limited).must(429, "GET", "/api/capabilities", "")
@@ -121,5 +121,5 @@ func TestTheTokensOfAnAccountShareItsLimitAndGuessesAreBounded(t *testing.T) {
 		guess.at(limited).must(401, "GET", "/api/capabilities", "")
 	}
 	guess.at(limited).must(429, "GET", "/api/capabilities", "")
-	m.signIn(identity.Developer, "other@example.com").at(limited).must(200, "GET", "/api/capabilities", "") // nobody else pays for it
+	m.signIn(identity.Developer, "other@example.com").at(limited).must(200, "GET", "/api/capabilities/groups", "") // nobody else pays for it
 }

@@ -144,15 +144,15 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 
 	// The calls explorer.
 	"must be a reason of failures, such as timeout, or reason:code, such as timeout:caller_timeout": "必须是失败原因，例如 timeout，或“原因:代码”，例如 timeout:caller_timeout",
-	"must be an integer from 100 to 599":                                               "必须是 100 到 599 之间的整数",
-	"must be 0 or an integer from 100 to 599":                                          "必须是 0，或 100 到 599 之间的整数",
-	"must lie within the days from start to end":                                       "必须在 start 到 end 的日期范围之内",
-	"must be after from":                                                               "必须晚于 from",
-	"must be failure or left out, for reason, upstreamStatus and text select failures": "必须是 failure 或省略：reason、upstreamStatus 和 text 只选择失败的调用",
-	"must be active or disabled, or left out":                                          "必须是 active 或 disabled，或省略",
-	"must be newest, name, calls, failures or lastCall":                                "必须是 newest、name、calls、failures 或 lastCall",
-	"must be calls, failures, failureRate, tokens or cost":                             "必须是 calls、failures、failureRate、tokens 或 cost",
-	"must be the id of a user":                                                         "必须是用户的 id",
+	"must be an integer from 100 to 599":         "必须是 100 到 599 之间的整数",
+	"must be 0 or an integer from 100 to 599":    "必须是 0，或 100 到 599 之间的整数",
+	"must lie within the days from start to end": "必须在 start 到 end 的日期范围之内",
+	"must be after from":                         "必须晚于 from",
+	"must be failure or left out, for reason, upstreamStatus, text and message select failures": "必须是 failure 或省略：reason、upstreamStatus 和 text 只选择失败的调用",
+	"must be active or disabled, or left out":                                                   "必须是 active 或 disabled，或省略",
+	"must be newest, name, calls, failures or lastCall":                                         "必须是 newest、name、calls、failures 或 lastCall",
+	"must be calls, failures, failureRate, tokens or cost":                                      "必须是 calls、failures、failureRate、tokens 或 cost",
+	"must be the id of a user":                                                                  "必须是用户的 id",
 
 	// The price book.
 	"must be an ISO 4217 code in capitals, such as CNY or USD":                                  "必须是大写的 ISO 4217 货币代码，例如 CNY 或 USD",

@@ -207,7 +207,7 @@ SELECT said, newest_said, failed, toUnixTimestamp64Milli(first_seen), toUnixTime
     toInt64(count() OVER ()), toInt64(sum(failed) OVER ())
 FROM (
     SELECT said, argMax(newest, newest_at) AS newest_said, toInt64(sum(failures)) AS failed, min(first_at) AS first_seen, max(newest_at.1) AS last_seen,
-        toInt64(count()) AS hit, argMin(application_id, (-toInt64(failures), application_id)) AS top, toInt64(max(failures)) AS top_failed
+        toInt64(count()) AS hit, argMin(application_id, (-toInt64(failures), toString(application_id))) AS top, toInt64(max(failures)) AS top_failed
     FROM (
         SELECT said, application_id, count() AS failures, min(start_time) AS first_at, max((start_time, call_id)) AS newest_at,
             argMax(substringUTF8(message, 1, 200), (start_time, call_id)) AS newest
