@@ -53,7 +53,7 @@ test('summary, days and usage per model are those of the calls of this applicati
   await expect(page.getByRole('img', { name: /: 5 calls in all, 2 failures\./ })).toBeVisible();
   await page.getByRole('button', { name: 'View as table' }).click();
   const now = daily.at(-1)!;
-  const day = (of: string) => page.locator('.days').getByRole('row').filter({ hasText: of }).getByRole('cell');
+  const day = (of: string) => page.locator('.chart-days').getByRole('row').filter({ hasText: of }).getByRole('cell');
   await expect(day(today())).toHaveText([
     new RegExp(today()),
     '5',
@@ -63,7 +63,7 @@ test('summary, days and usage per model are those of the calls of this applicati
     count(together(now.tokens)),
   ]);
   await expect(day(addDays(today(), -1))).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—', '—']); // before the collection
-  await expect(page.locator('.days tbody tr')).toHaveCount(7);
+  await expect(page.locator('.chart-days tbody tr')).toHaveCount(7);
 });
 
 test('the figures follow the range of the URL, and only they are asked for anew', async ({ page, developer }) => {

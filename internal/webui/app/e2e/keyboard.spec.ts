@@ -69,9 +69,9 @@ test('‹ and › of the range keep the focus at their end, and so do the calend
   await expect(dates).toBeFocused();
   await page.getByRole('button', { name: 'View as table' }).click();
   const read = page.waitForResponse(`**/api/statistics/applications/${id}?*`);
-  await page.locator('.days tbody button').last().press('Enter');
+  await page.locator('.chart-days tbody button').last().press('Enter');
   await read;
-  await expect(page.locator('.days tbody tr')).toHaveCount(0); // gone, and the button with it
+  await expect(page.locator('.chart-days tbody tr')).toHaveCount(0); // gone, and the button with it
   await expect(dates).toBeFocused();
 });
 

@@ -33,7 +33,7 @@ export async function layoutFaults(page: Evaluating): Promise<string[]> {
       if (
         over > 1 &&
         /auto|scroll/.test(getComputedStyle(element).overflowX) &&
-        !element.matches('pre, textarea, .days') &&
+        !element.matches('pre, textarea, .chart-days') &&
         element.clientWidth > 0
       )
         say(`${named(element)} scrolls ${over} px sideways`);

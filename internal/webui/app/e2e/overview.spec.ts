@@ -52,7 +52,7 @@ test('the figures are those of the calls that were made, for all applications to
     count(together(tokens)),
   ]);
   await expect(row(page, addDays(today(), -1)).getByRole('cell')).toHaveText([/-/, '—', '—', '—', '—', '—', '—', '—', '—']); // before the collection
-  await expect(page.locator('.days tbody tr')).toHaveCount(7);
+  await expect(page.locator('.chart-days tbody tr')).toHaveCount(7);
 });
 
 /** Other tests have capabilities of their own in the catalog, some of them before the demo's. */

@@ -99,7 +99,7 @@ test('every figure of an application that counts calls leads to exactly these ca
   const model = page.getByRole('region', { name: 'By capability' }).getByRole('row').nth(1);
   await leads(() => model.getByRole('link', { name: '6', exact: true }).click(), 6);
   await leads(() => model.getByRole('link', { name: '4', exact: true }).click(), 4);
-  const day = page.locator('.days tbody tr').first();
+  const day = page.locator('.chart-days tbody tr').first();
   await leads(async () => {
     await page.getByRole('button', { name: 'View as table' }).click();
     await day.getByRole('link', { name: '4', exact: true }).press('Enter'); // by keyboard

@@ -178,6 +178,7 @@ const ListBones = () => (
     <div className="list-foot meta">
       <div className="bone line" />
     </div>
+    <div className="csv-foot" />
   </>
 );
 

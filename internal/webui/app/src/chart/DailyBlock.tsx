@@ -168,7 +168,7 @@ function DaysTable({
   const counted = days.some((day) => reported(day.tokens));
   const priced = days.some((day) => day.cost.some(({ amount }) => amount !== null));
   return (
-    <div className="days" tabIndex={0} role="region" aria-label={t('chart.tableOf', { title })}>
+    <div className="chart-days" tabIndex={0} role="region" aria-label={t('chart.tableOf', { title })}>
       <table className="table">
         <caption className="unseen">{title}</caption>
         <thead>

@@ -114,7 +114,7 @@ function HoursTable({ title, hours, to }: { title: string; hours: readonly Hour[
   const { t } = useTranslation();
   const format = useFormat();
   return (
-    <div className="days" tabIndex={0} role="region" aria-label={t('chart.tableOf', { title })}>
+    <div className="chart-days" tabIndex={0} role="region" aria-label={t('chart.tableOf', { title })}>
       <table className="table">
         <caption className="unseen">{title}</caption>
         <thead>
